@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from ils_bench.programs import LOGIN, Program, assure_bound, is_login
 from ils_bench.seeding.destinations import with_base
 from ils_bench.suite import SUITE
 from ils_bench.targets import opening
-from ils_bench.targets.address import DirectoryAddress, parse_address
+from ils_bench.targets.address import parse_address
 from ils_bench.targets.identity import check_sasl, identity_of, password_asked
 from ils_bench.targets.ldap_directory import LdapDirectory, options_of
 from ils_bench.targets.people import spec_of
@@ -36,17 +35,51 @@ from sitebench.scenario import script
 from sitebench.scenario.script import Script
 from sitebench.seeders.people import generate
 from sitebench.suite_base.options import EntriesOption
-from sitebench.suite_base.points import ForEngine, Load, Progress, SuitePoints
+from sitebench.suite_base.points import ForEngine, Load, SuitePoints, Targets
 from sitebench.targets.in_process import facts_of
+from sitebench.targets.tls import check_tls
 from sitebench.units import format_size
+
+
+def _in_process(
+    server: LdapDirectory, entries: int | None, load: dict[str, Any]
+) -> tuple[IlsOptions, OpenDirectory]:
+    """Address a directory in this process; its people are those of the test."""
+    options = IlsOptions(start_tls=server.start_tls, **load | options_of(server, entries))
+    there = parse_address(server.url, start_tls=server.start_tls)
+    facts = facts_of(server, options)
+    target = OpenDirectory("the directory", there, options.base, identity_of(options), **facts)
+    return options, target
+
+
+def _folder(options: IlsOptions) -> Path | None:
+    return Path(tempfile.gettempdir()) if options.target == "openldap" else None
+
+
+def _listed(options: IlsOptions) -> IlsOptions:
+    """Take as many people as a list has, where no number is asked for."""
+    if options.names is None or not isinstance(options, EntriesOption):
+        return options
+    listed = is_list(options.names) and names_of(options.names).listed
+    default = options.entries == EntriesOption.entries
+    if not listed or options.is_set("entries") or not default:
+        return options
+    return replace(options, entries=len(listed))
 
 
 class IlsPoints(SuitePoints[IlsOptions, Program, OpenDirectory]):
     suite = SUITE
     options = IlsOptions
     session_options = LocustOptions
-    opened = OpenDirectory
-    own_targets = opening.OWN_TARGETS
+    targets = Targets(
+        built_in=opening.OWN_TARGETS,
+        kind=OpenDirectory,
+        parse=parse_address,
+        address=opening.address,
+        open=lambda options, *ready: opening.open_target(options, options.entries, *ready),
+        in_process=_in_process,
+        folder=_folder,
+    )
     word = "sequence"
     # Adding leaves the most behind.
     left_for_last = ("register", "add")
@@ -63,17 +96,6 @@ class IlsPoints(SuitePoints[IlsOptions, Program, OpenDirectory]):
         return sequences.built_in(
             operation, options.profile, options.session, named_by(options.names)
         )
-
-    def open(
-        self, options: IlsOptions, programs: Sequence[Program], progress: Progress
-    ) -> AbstractContextManager[OpenDirectory]:
-        return opening.open_target(options, options.entries, programs, progress)
-
-    def address(self, options: IlsOptions, programs: Sequence[Program]) -> OpenDirectory:
-        return opening.address(options, programs)
-
-    def parse_address(self, text: str) -> DirectoryAddress:
-        return parse_address(text)
 
     def api_stage(
         self, operation: str | Program, target: Any, entries: int | None, load: Any
@@ -110,20 +132,12 @@ class IlsPoints(SuitePoints[IlsOptions, Program, OpenDirectory]):
 
         return structs.replace(stage, open=opened)
 
-    def here(
-        self, server: LdapDirectory, entries: int | None, load: dict[str, Any]
-    ) -> tuple[IlsOptions, OpenDirectory]:
-        """Address a directory in this process; its people are those of the test."""
-        options = IlsOptions(start_tls=server.start_tls, **load | options_of(server, entries))
-        there = parse_address(server.url, start_tls=server.start_tls)
-        facts = facts_of(server, options)
-        target = OpenDirectory("the directory", there, options.base, identity_of(options), **facts)
-        return options, target
-
     def check(self, options: IlsOptions, programs: Sequence[Program]) -> None:
+        may_choose = options.scenario is not None
+        check_tls(options, options.target, start_tls=options.start_tls, may_choose=may_choose)
         super().check(options, programs)
-        logins.check(options, programs, self.own_targets)
-        theirs = options.target not in self.own_targets
+        logins.check(options, programs, self.targets.built_in)
+        theirs = options.target not in self.targets.built_in
         if theirs and options.wrong_passwords is None and not options.check:
             binds_of(programs)
         check_sasl(options)
@@ -163,34 +177,15 @@ class IlsPoints(SuitePoints[IlsOptions, Program, OpenDirectory]):
             settings["hash_pool"] = format_size(pool)
         return super().point(options, operation, programs, **settings)
 
-    def starts_tls(self, options: IlsOptions) -> bool:
-        return options.start_tls
-
-    def may_choose_tls(self, options: IlsOptions) -> bool:
-        return options.scenario is not None
-
     def needs_people(self, program: Program) -> bool:
         """Those that a program adds come after those that are there."""
         return program.needs_people or bool(program.adding)
 
-    def data(self, options: IlsOptions) -> Path | None:
-        return Path(tempfile.gettempdir()) if options.target == "openldap" else None
-
-    def listed(self, options: IlsOptions) -> IlsOptions:
-        """Take as many people as a list has, where no number is asked for."""
-        if options.names is None or not isinstance(options, EntriesOption):
-            return options
-        listed = is_list(options.names) and names_of(options.names).listed
-        default = options.entries == EntriesOption.entries
-        if not listed or options.is_set("entries") or not default:
-            return options
-        return replace(options, entries=len(listed))
-
     def addressed(self, options: IlsOptions) -> IlsOptions:
-        return with_base(options)
+        return _listed(with_base(options))
 
     def asked(self, options: IlsOptions) -> IlsOptions:
-        return password_asked(self.listed(logins.asked(super().asked(options))))
+        return password_asked(logins.asked(super().asked(options)))
 
     def settled(
         self, options: IlsOptions, programs: Sequence[Program], *, named: bool = True
@@ -210,7 +205,7 @@ class IlsPoints(SuitePoints[IlsOptions, Program, OpenDirectory]):
         return for_engine(load)
 
     def leftovers(self, options: IlsOptions) -> Callable[[], None]:
-        if options.target in self.own_targets or self.described_by(options) is not None:
+        if options.target in self.targets.built_in or self.described_by(options) is not None:
             return super().leftovers(options)
         from ils_bench.seeding.commands import leftovers
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from collections.abc import Sequence as Many
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from locust.env import Environment
 
@@ -54,11 +54,6 @@ class IlsRun(BaseSuiteRun[IlsOptions, Program, OpenDirectory]):
         self._windows: Windows | None = None
         self._first_login = FirstLogin()
         self._care: Care | None = None
-
-    def options(self) -> Any:
-        """Take as many people as a list has; a point has its number."""
-        options = super().options()
-        return options if self.request is not None else POINTS.listed(options)
 
     def first_added(
         self, options: IlsOptions, target: OpenDirectory, processes: int, preparing: Preparing

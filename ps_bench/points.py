@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -12,51 +11,54 @@ from ps_bench.options import PsOptions
 from ps_bench.suite import SUITE
 from ps_bench.targets.opening import OWN_TARGETS, address, open_target, spec_of
 from ps_bench.targets.personalized_site import PersonalizedSite
-from sitebench.http.address import SiteAddress, parse_address
+from sitebench.http.address import parse_address
 from sitebench.http.engine_config import engine_config
 from sitebench.http.options import settle_keepalive
 from sitebench.http.site import OpenSite
 from sitebench.scenario.script import Script
 from sitebench.seeders.pools import cache_folder
 from sitebench.seeders.upd import UpdSpec, visitors
-from sitebench.suite_base.points import ForEngine, Load, Progress, SuitePoints
+from sitebench.suite_base.points import ForEngine, Load, SuitePoints, Targets
 from sitebench.targets.in_process import facts_of
+from sitebench.targets.tls import check_tls
+
+
+def _in_process(
+    server: PersonalizedSite, entries: int | None, load: dict[str, Any]
+) -> tuple[PsOptions, OpenSite]:
+    """Address a site in this process; its people are those of the test."""
+    load |= {"seed": server.seed, "locales": server.locales}
+    options = PsOptions(entries=entries or server.size, **load)
+    return options, OpenSite("the site", parse_address(server.url), **facts_of(server, options))
+
+
+def _folder(options: PsOptions) -> Path:
+    return cache_folder() if options.database is None else Path(options.database)
 
 
 class PsPoints(SuitePoints[PsOptions, Script, OpenSite]):
     suite = SUITE
     options = PsOptions
-    opened = OpenSite
-    own_targets = OWN_TARGETS
+    targets = Targets(
+        built_in=OWN_TARGETS,
+        kind=OpenSite,
+        parse=parse_address,
+        address=address,
+        open=open_target,
+        in_process=_in_process,
+        folder=_folder,
+    )
 
     def built_in(self, options: PsOptions, operation: str) -> Script:
         return built_in(operation, keepalive=bool(options.keepalive))
 
-    def open(
-        self, options: PsOptions, programs: Sequence[Script], progress: Progress
-    ) -> AbstractContextManager[OpenSite]:
-        return open_target(options, programs, progress)
-
-    def address(self, options: PsOptions, programs: Sequence[Script]) -> OpenSite:
-        return address(options, programs)
-
-    def parse_address(self, text: str) -> SiteAddress:
-        return parse_address(text)
-
-    def here(
-        self, server: PersonalizedSite, entries: int | None, load: dict[str, Any]
-    ) -> tuple[PsOptions, OpenSite]:
-        """Address a site in this process; its people are those of the test."""
-        load |= {"seed": server.seed, "locales": server.locales}
-        options = PsOptions(entries=entries or server.size, **load)
-        return options, OpenSite("the site", parse_address(server.url), **facts_of(server, options))
+    def check(self, options: PsOptions, programs: Sequence[Script]) -> None:
+        check_tls(options, options.target)
+        super().check(options, programs)
 
     def population(self, options: PsOptions, size: int) -> Mapping[str, Any]:
         people = UpdSpec(size, options.seed, options.locales)
         return {"digest": visitors(people).digest, "seed": options.seed}
-
-    def data(self, options: PsOptions) -> Path:
-        return cache_folder() if options.database is None else Path(options.database)
 
     def asked(self, options: PsOptions) -> PsOptions:
         return super().asked(settle_keepalive(options, self.scenario_of(options)))

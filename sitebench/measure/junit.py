@@ -42,7 +42,8 @@ def junit(judged: Sequence[Judged]) -> str:
         properties = ET.SubElement(suite, "properties")
         for each in members:
             for name, value in _figures(each):
-                _property(properties, f"{point_name(each.spec)}: {name}", value)
+                attributes = {"name": f"{point_name(each.spec)}: {name}", "value": _clean(value)}
+                ET.SubElement(properties, "property", attributes)
         for each in members:
             _case(suite, each)
     ET.indent(root)
@@ -113,10 +114,6 @@ def _measured_figures(result: PointResult) -> list[tuple[str, str]]:
 def _number(value: float | None, sign: str = "", *, n: int = 0) -> str:
     """Write a figure as tables do; `n` says of how many samples it is not known."""
     return f"n/a (n={n})" if value is None else f"{sign}{value:.6g}"
-
-
-def _property(properties: ET.Element, name: str, value: str) -> None:
-    ET.SubElement(properties, "property", {"name": name, "value": _clean(value)})
 
 
 def _clean(text: str) -> str:

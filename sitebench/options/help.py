@@ -55,17 +55,13 @@ def examples(text: str) -> tuple[list[str], list[str]]:
 def visible(command: Any) -> list[Any]:
     """Return a command's arguments and options, in the order in which help shows them."""
     found = [each for each in command.params if not getattr(each, "hidden", False)]
-    return sorted(found, key=lambda each: _place(panel(each)))
+    headings = ("Arguments", *PANELS)
+    return sorted(found, key=lambda parameter: headings.index(panel(parameter)))
 
 
 def panel(parameter: Any) -> str:
     """Return the heading that a parameter stands under."""
     return str(getattr(parameter, "panel", None) or "Options")
-
-
-def _place(title: str) -> int:
-    """Return where a heading stands: arguments, then what a command alone has, then PANELS."""
-    return ("Arguments", *PANELS).index(title)
 
 
 def default(parameter: Any) -> str:

@@ -314,7 +314,7 @@ def measure_parts(
         for name in each.operations:
             points.point(each.options, name)
             points.check(each.options, [points.program(each.options, name)])
-    described = next((each for each in parts if points.file(each.options)), parts[0])
+    described = next((each for each in parts if each.options.scenario_path), parts[0])
     names = [name for each in parts for name in each.operations]
     sizes = [each.options.people for each in parts]
     measure(
@@ -385,9 +385,9 @@ def _that_matter(
     points: Any, options: SuiteOptions, names: Sequence[str], sizes: Sequence[int]
 ) -> Sequence[int]:
     """Return one size where a scenario file asks for no people, and so each is the same test."""
-    path = points.file(options)
+    path = options.scenario_path
     programs = [points.program(options, each) for each in names]
-    own = options.target in points.own_targets
+    own = options.target in points.targets.built_in
     if path is None or own or any(map(points.needs_people, programs)):
         return sizes
     if options.is_set("sizes"):

@@ -12,7 +12,7 @@ from sitebench.measure.options import SIZES_HELP, LoadOptions
 from sitebench.options import option
 from sitebench.options.option import Options
 from sitebench.options.spelling import spellings
-from sitebench.scenario.script import ScenarioFile
+from sitebench.scenario.script import ScenarioFile, split
 from sitebench.seeders import DEFAULT_LOCALES
 from sitebench.system import secret
 from sitebench.targets.limits import Limits
@@ -142,6 +142,11 @@ class ScenarioOptions:
         panel="Load",
         locust=False,
     )
+
+    @property
+    def scenario_path(self) -> str | None:
+        """The scenario file without the operation that may be named behind it."""
+        return None if self.scenario is None else split(self.scenario)[0]
 
 
 @dataclass(frozen=True)

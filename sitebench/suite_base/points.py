@@ -46,7 +46,6 @@ from sitebench.suite_base.scripts import (
 from sitebench.system.native_errors import translated
 from sitebench.targets import ownership
 from sitebench.targets.open_target import OpenTarget, ServerAddress
-from sitebench.targets.tls import check_tls
 from sitebench.units import plural
 
 Progress = Callable[[int, int], object]
@@ -93,6 +92,24 @@ class Load(msgspec.Struct, Generic[_O, _P, _T], frozen=True):
     """The first person that it may add."""
 
 
+class Targets(msgspec.Struct, Generic[_O, _P, _T], frozen=True, kw_only=True):
+    """The targets of a suite."""
+
+    built_in: Collection[str]
+    """Names of those that are started for a test; any other is the user's."""
+    kind: type[_T]
+    parse: Callable[[str], ServerAddress]
+    address: Callable[[_O, Sequence[_P]], _T]
+    """Raises what is wrong with a target of the user's."""
+    open: Callable[[_O, Sequence[_P], Progress], AbstractContextManager[_T]]
+    """Makes the target ready for programs, and puts everything back after."""
+    in_process: Callable[[Any, int | None, dict[str, Any]], tuple[_O, _T]]
+    """Returns the options of a test at a server in this process, and that as a target: from the
+    server, the number of its people, and the options that any test there has."""
+    folder: Callable[[_O], Path | None]
+    """Returns the folder on the disk that a target started here uses, if it uses one."""
+
+
 class SuitePoints(ABC, Generic[_O, _P, _T]):
     """What a suite measures: its programs, its targets, and the points made of both."""
 
@@ -101,10 +118,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
     """What identifies one point."""
     session_options: ClassVar[type[Any]] = SessionOptions
     """What its locustfile takes beside them."""
-    opened: ClassVar[type[Any]]
-    """The class of its open targets."""
-    own_targets: ClassVar[Collection[str]]
-    """Targets that are started for a test; any other is the user's."""
+    targets: ClassVar[Targets[Any, Any, Any]]
     word: ClassVar[str] = "scenario"
     """What users repeat, in one word; it names the setting of a program of the caller's own."""
     left_for_last: ClassVar[Sequence[str]] = ()
@@ -120,27 +134,6 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
     @abstractmethod
     def built_in(self, options: _O, operation: str) -> _P:
         """Return what the users of one of the suite's own operations repeat."""
-
-    @abstractmethod
-    def open(
-        self, options: _O, programs: Sequence[_P], progress: Progress
-    ) -> AbstractContextManager[_T]:
-        """Open the target that options name, ready for programs; put everything back after."""
-
-    @abstractmethod
-    def address(self, options: _O, programs: Sequence[_P]) -> _T:
-        """Address a target of the user's; raises what is wrong with it."""
-
-    @abstractmethod
-    def parse_address(self, text: str) -> ServerAddress:
-        """Read the address of a target of the user's."""
-
-    @abstractmethod
-    def here(self, server: Any, entries: int | None, load: dict[str, Any]) -> tuple[_O, _T]:
-        """Return the options of a test at a server in this process, and that as a target.
-
-        `load` are the options that any test there has.
-        """
 
     @abstractmethod
     def for_engine(self, load: Load[_O, _P, _T]) -> ForEngine:
@@ -165,16 +158,8 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
 
     def people(self, options: _O, programs: Sequence[_P]) -> int:
         """Return how many people a test is with; none where nothing makes or asks for them."""
-        own = options.target in self.own_targets
+        own = options.target in self.targets.built_in
         return options.people if own or any(map(self.needs_people, programs)) else 0
-
-    def starts_tls(self, options: _O) -> bool:
-        """Return whether connections without TLS begin it."""
-        return False
-
-    def may_choose_tls(self, options: _O) -> bool:
-        """Return whether some connections may be with TLS, whatever the target's address says."""
-        return False
 
     def needs_people(self, program: _P) -> bool:
         """Return whether a target of the user's has to hold people for a program."""
@@ -182,12 +167,6 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
 
     def check(self, options: _O, programs: Sequence[_P]) -> None:
         """Raise what is wrong with options, as far as it shows before anything is begun."""
-        check_tls(
-            options,
-            options.target,
-            start_tls=self.starts_tls(options),
-            may_choose=self.may_choose_tls(options),
-        )
         if (described := self.described_by(options)) is not None:
             self.program(options, described[0])
         if options.client != "native" and options.rate is not None:
@@ -205,10 +184,6 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
                         f"there are {options.users:,} users",
                         f"give --users {rows}, or more rows",
                     )
-
-    def data(self, options: _O) -> Path | None:
-        """Return a folder on the disk that a target started here uses, if it uses one."""
-        return None
 
     def notes(self, factor: str) -> Sequence[str]:
         """Return what the papers found when they varied a factor."""
@@ -242,7 +217,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         if names := found.secrets:
             shown = ", ".join(f"${name}" for name in names)
             say(f"{found.path} sends {shown} of this environment to {options.target}")
-        if found.overwrites and options.target not in self.own_targets and not options.check:
+        if found.overwrites and options.target not in self.targets.built_in and not options.check:
             rows = found.changed_rows
             many = f"up to {plural(rows, 'entry', 'entries')}" if rows else "entries"
             say(f"{found.path} changes {many} of {options.target}; nothing changes them back")
@@ -264,14 +239,13 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
 
     def named(self, options: _O, text: str) -> tuple[_O, str]:
         """Return the operation that a command was given, and the options with what it says."""
+        described = self.described_by(options)
         if script.is_script(text):
-            if options.scenario not in (None, text) or (
-                options.scenario is None and self.scenario_name(options)
-            ):
+            if options.scenario not in (None, text) or (options.scenario is None and described):
                 raise BadInput("one command takes one scenario", "measure them one after another")
             file = options.scenario or ScenarioFile(text)
             return replace(options, scenario=file), script.name_of(text)
-        if text not in self.suite.operations and text != self.scenario_name(options):
+        if text not in self.suite.operations and (described is None or text != described[0]):
             self._refuse(options, text)
         return options, text
 
@@ -280,7 +254,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         known = ", ".join(self.suite.operations)
         if "://" in text:
             raise UnknownValue(f"{text!r} is an address", f"give it with --target {text}")
-        if self.file(options) is not None:
+        if options.scenario_path is not None:
             raise UnknownValue(
                 f"unknown operation {text!r}",
                 "a scenario file has them all: name none, and see each in the report",
@@ -299,7 +273,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         self.point(options, operation, programs)
         self.check(options, programs)
         self.assure_allowed(options, programs)
-        with self.open(options, programs, untold) as target, translated():
+        with self.targets.open(options, programs, untold) as target, translated():
 
             def alone(one: Any, lone: _O) -> Engine:
                 load = Load(lone, target, [one], WorkerSlot())
@@ -315,7 +289,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
     def leftovers(self, options: _O) -> Callable[[], None]:
         """Return what says, after a run that begins now, what stays in a target of the user's."""
         found = self.scenario_of(options)
-        if options.target in self.own_targets or found is None:
+        if options.target in self.targets.built_in or found is None:
             return lambda: None
         return lambda: say_kept(found, options.target)
 
@@ -325,15 +299,6 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         """Return what the users of an operation repeat; raises what is wrong with its file."""
         found: Any = self.scenario_of(options)
         return self.built_in(options, operation) if found is None else found
-
-    def scenario_name(self, options: _O) -> str | None:
-        """Return what the scenario that options describe is called; None without one."""
-        described = self.described_by(options)
-        return None if described is None else described[0]
-
-    def file(self, options: _O) -> str | None:
-        """Return the scenario file that options name, if they name one."""
-        return None if options.scenario is None else script.split(options.scenario)[0]
 
     def point(
         self,
@@ -359,7 +324,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
             )
         if programs is None:
             programs = [self.program(options, operation)]
-        settings |= settings_of(self.file(options), programs)
+        settings |= settings_of(options.scenario_path, programs)
         return PointSpec(
             suite=self.suite.name,
             operation=operation,
@@ -416,7 +381,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
             locustfile=self.suite.locustfile_path(),
             user_classes=() if user_class is None else (user_class,),
             program=own,
-            scenario=text_of(self.file(options), programs),
+            scenario=text_of(options.scenario_path, programs),
         )
 
     def stage(
@@ -441,7 +406,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         @contextlib.contextmanager
         def opened() -> Iterator[_T]:
             self.assure_allowed(options, programs, named=named)
-            with self.open(options, programs, progress) as target:
+            with self.targets.open(options, programs, progress) as target:
                 yield target.reused() if reused else target
 
         each = [replace(options, users=users) for users in clients or (options.users,)]
@@ -465,9 +430,9 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         `named`: the user named what writes; it is no default.
         """
         writing = [each for each in programs if each.writes]
-        if options.target in self.own_targets or not writing:
+        if options.target in self.targets.built_in or not writing:
             return
-        address, owned = self.parse_address(options.target), options.i_own_this_target
+        address, owned = self.targets.parse(options.target), options.i_own_this_target
         there = (address.host, address.port)
         for each in writing:
             what = f"the {word} {each.name!r}"
@@ -487,7 +452,8 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
             options = self.addressed(self.options(target=target, **size, **load))
         else:
             ca = target.ca or load["tls_ca"]
-            options, here = self.here(target, entries, {**load, "target": target.url, "tls_ca": ca})
+            load = {**load, "target": target.url, "tls_ca": ca}
+            options, here = self.targets.in_process(target, entries, load)
         if (file := self.scenario_of(options)) is not None:
             said = _load_of(file, options)
             said.pop("objective", None)
@@ -510,7 +476,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         def opened() -> Iterator[_T]:
             if here is None:
                 self.assure_allowed(options, [program])
-            opening = self.open(options, [program], untold) if here is None else here
+            opening = self.targets.open(options, [program], untold) if here is None else here
             with opening as opened_target:
                 yield opened_target
 
@@ -522,7 +488,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         people = self.population(options, max(sizes))
         found: dict[str, Any] = {} if people is None else {"population": dict(people)}
         found |= {"target": options.target, "sizes": list(sizes)}
-        if texts := scenarios_of(self.file(options), [self.scenario_of(options)]):
+        if texts := scenarios_of(options.scenario_path, [self.scenario_of(options)]):
             found["scenarios"] = texts
         return found
 

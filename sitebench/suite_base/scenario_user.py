@@ -78,7 +78,7 @@ def user_classes(
         # A worker runs what its master says.
         if getattr(parsed, "user_classes", None) or getattr(parsed, "worker", False):
             return
-        described = points.scenario_name(parsed) is not None
+        described = points.described_by(parsed) is not None
         present = [user for user in environment.user_classes if user in own]
         if one and (len(present) < 2 or (environment.web_ui is not None and not described)):
             return

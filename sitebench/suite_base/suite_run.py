@@ -158,8 +158,8 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
         if not programs:
             return
         self.points.check(options, programs)
-        if options.target not in self.points.own_targets:
-            self.points.address(options, programs)
+        if options.target not in self.points.targets.built_in:
+            self.points.targets.address(options, programs)
 
     def prepare(self, environment: Environment, processes: int, preparing: Preparing) -> Test:
         """Open the target, where the test is commanded; one of the user's is only addressed."""
@@ -180,15 +180,15 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
         target: Any
         if self.request is not None:
             planned = self.request.test
-            assure_planned(planned.spec.settings, self.points.file(options), programs)
+            assure_planned(planned.spec.settings, options.scenario_path, programs)
             target = planned.target
-        elif options.target in self.points.own_targets:
+        elif options.target in self.points.targets.built_in:
             self.make_data(options, programs, preparing)
-            target = self.after.enter_context(self.points.open(options, programs, untold))
+            target = self.after.enter_context(self.points.targets.open(options, programs, untold))
         else:
             refuse_limits(options.target, options.target_limits)
             self.points.assure_allowed(options, programs, self._word, named=self._chosen)
-            target = self.points.address(options, programs)
+            target = self.points.targets.address(options, programs)
         data = self.digests(options, programs)
         first_added = self.first_added(options, target, processes, preparing)
         if self.request is not None:
@@ -198,7 +198,7 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
             spec=self.points.point(now, "+".join(program.name for program in programs), programs),
             options=options,
             user_classes=tuple(user.__name__ for user in self.environment.user_classes),
-            scenario=text_of(self.points.file(options), programs),
+            scenario=text_of(options.scenario_path, programs),
             data=data,
             opened=target,
             first_added=first_added,
@@ -213,7 +213,7 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
 
     def received(self, data: dict[str, Any]) -> Test:
         """Read the test of a master, in a worker."""
-        return Test.read(data, self.points.options, self.points.opened)
+        return Test.read(data, self.points.options, self.points.targets.kind)
 
     def record(self, test: Test) -> Recording:
         """Observe the target, and write down what lanes do."""

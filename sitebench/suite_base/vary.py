@@ -69,7 +69,7 @@ def vary(
 ) -> None:
     """Measure the base, which is what the options say, and every level; print what each brings."""
     points.check(base, [points.program(base, operation)])
-    levels = _possible(read(base, asked), points.data(base))
+    levels = _possible(read(base, asked), points.targets.folder(base))
     for each in levels:
         points.check(each.options, [points.program(each.options, operation)])
     if not levels:

@@ -131,7 +131,9 @@ def _lone() -> BadInput:
     return BadInput("--tls-cert and --tls-key go together", "give both, or neither")
 
 
-def check_tls(options: TlsOptions, target: str, *, start_tls: bool, may_choose: bool) -> None:
+def check_tls(
+    options: TlsOptions, target: str, *, start_tls: bool = False, may_choose: bool = False
+) -> None:
     """Raise what is wrong with a test's TLS options, before anything is measured.
 
     `may_choose`: some connections may be with TLS, whatever the target's address says.

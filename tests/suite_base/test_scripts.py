@@ -50,10 +50,10 @@ def test_a_file_stands_in_the_place_of_an_operation(mix: str) -> None:
     assert (options.scenario, name) == (f"{mix}:find", "find")
     assert ILS.named(options, "find") == (options, "find")
     assert ILS.named(options, f"{mix}:find") == (options, "find")
-    assert (ILS.file(options), ILS.scenario_name(options)) == (mix, "find")
+    assert options.scenario_path == mix
     assert ILS.described_by(options) == ("find", "the scenario file")
     assert ILS.described_by(IlsOptions()) is None
-    assert (ILS.file(IlsOptions()), ILS.scenario_name(IlsOptions())) == (None, None)
+    assert IlsOptions().scenario_path is None
     for taken in (options, IlsOptions(filter="(uid=a)")):
         with pytest.raises(BadInput, match="one command takes one scenario"):
             ILS.named(taken, mix)

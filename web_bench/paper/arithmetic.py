@@ -32,14 +32,6 @@ def users(requests_per_s: float, per_user_minute: float) -> float:
     return requests_per_s / (per_user_minute / 60)
 
 
-def requests_per_client(requests_per_s: float, clients: int, seconds: float) -> float:
-    return requests_per_s * seconds / clients
-
-
-def hits_per_day(requests_per_s: float) -> float:
-    return requests_per_s * 86_400
-
-
 def line_capacity(
     bits_per_s: float,
     k_per_connection: float,

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("sitebench")
 
 
-class Test(msgspec.Struct):
+class SessionTest(msgspec.Struct):
     """One test of the session: `result` is final, `judge` returns the result so far."""
 
     spec: PointSpec
@@ -56,7 +56,7 @@ class Session:
     """Records every test of one process to one run file."""
 
     def __init__(self, out: str) -> None:
-        self.tests: list[Test] = []
+        self.tests: list[SessionTest] = []
         self.unprepared: SitebenchError | None = None
         """The error that kept the last test from getting a target."""
         self._new = not Path(out).exists()
@@ -69,7 +69,7 @@ class Session:
         return f"results: {self.store.path}"
 
     @property
-    def current(self) -> Test | None:
+    def current(self) -> SessionTest | None:
         """The test that runs now, or the last one."""
         return self.tests[-1] if self.tests else None
 
@@ -90,7 +90,7 @@ class Session:
         live.windows = windows
         if (before := self.current) is not None:
             before.release_details()
-        test = Test(spec, live, lambda: subject.result(spec, windows))
+        test = SessionTest(spec, live, lambda: subject.result(spec, windows))
         self.tests.append(test)
         return Recording(
             subject, windows, lambda _: self._finish(test, subject), until_stopped=True
@@ -113,7 +113,7 @@ class Session:
         self.store.set_manifest(facts)
         self.store.add_target(subject.target)
 
-    def _finish(self, test: Test, subject: Subject) -> None:
+    def _finish(self, test: SessionTest, subject: Subject) -> None:
         """Write the result; the users of a test that changed them are those that it ended with."""
         users = test.live.lanes_measured
         if test.spec.stages is None and users not in (None, test.spec.users):
@@ -146,7 +146,7 @@ class Session:
         else:
             self._fail(test, error)
 
-    def _fail(self, test: Test, error: SitebenchError) -> None:
+    def _fail(self, test: SessionTest, error: SitebenchError) -> None:
         log.error("%s", error)
         test.error = error
         self.store.fail(test.spec.key, dump(error))
@@ -178,11 +178,6 @@ class Session:
         return None
 
 
-def _new_name() -> str:
-    """Return the name of a run file that is not there yet."""
-    return f"ui-{datetime.now().astimezone():%Y-%m-%d-%H%M%S}.sitebench"
-
-
 def open_session(environment: Environment) -> Session | None:
     """Open a run file for all tests of a Locust that a user controls; other processes have none."""
     from locust.runners import WorkerRunner
@@ -198,7 +193,7 @@ def open_session(environment: Environment) -> Session | None:
 
         # Before the run file is there.
         login.check(web_login=environment.web_ui.web_login, login_file=chosen.login_file)
-    session = Session(chosen.out or _new_name())
+    session = Session(chosen.out or f"ui-{datetime.now().astimezone():%Y-%m-%d-%H%M%S}.sitebench")
 
     def closing(**_: Any) -> None:
         if message := session.close():

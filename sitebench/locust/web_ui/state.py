@@ -10,7 +10,7 @@ from sitebench.errors import SitebenchError
 from sitebench.locust.bridge import Bridge
 from sitebench.locust.preparing import Preparing
 from sitebench.locust.web_ui.live import LiveView
-from sitebench.locust.web_ui.session import Session, Test
+from sitebench.locust.web_ui.session import Session, SessionTest
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.windows import Phase
 from sitebench.units import plural
@@ -30,7 +30,7 @@ _WORDS = {
 class State(msgspec.Struct, frozen=True):
     """Everything a page may ask for, at one instant."""
 
-    test: Test | None
+    test: SessionTest | None
     preparing: Preparing | None
     error: SitebenchError | None
     result: PointResult | None
@@ -86,7 +86,7 @@ class WebUiState:
     def __init__(self, bridge: Bridge, session: Session) -> None:
         self.session = session
         self._bridge = bridge
-        self._judged: tuple[float, Test, PointResult | None] | None = None
+        self._judged: tuple[float, SessionTest, PointResult | None] | None = None
 
     def now(self) -> State:
         """Return the present state."""
@@ -100,7 +100,7 @@ class WebUiState:
         stopping = self._bridge.role.ending
         return State(test, None, test.error, test.result or self._so_far(test), stopping)
 
-    def _so_far(self, test: Test) -> PointResult | None:
+    def _so_far(self, test: SessionTest) -> PointResult | None:
         windows = test.live.windows
         measured = None if windows is None else windows.measured
         if test.error is not None or measured is None or measured.seconds < _JUDGED_S:
