@@ -146,8 +146,8 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
             program = built.thinking(options.think)
             if programs.setdefault(program.name, program) != program:
                 raise BadInput(
-                    f"two user classes have different {self._word}s named {program.name!r}",
-                    f"give each {self._word} a name of its own",
+                    f"two user classes have different {self.points.word}s named {program.name!r}",
+                    f"give each {self.points.word} a name of its own",
                 )
         return list(programs.values())
 
@@ -187,7 +187,7 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
             target = self.after.enter_context(self.points.targets.open(options, programs, untold))
         else:
             refuse_limits(options.target, options.target_limits)
-            self.points.assure_allowed(options, programs, self._word, named=self._chosen)
+            self.points.assure_allowed(options, programs, self.points.word, named=self._chosen)
             target = self.points.targets.address(options, programs)
         data = self.digests(options, programs)
         first_added = self.first_added(options, target, processes, preparing)
@@ -240,11 +240,6 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
                 **self.observe(target, programs),
             )
         )
-
-    @property
-    def _word(self) -> str:
-        """What the suite's users repeat, in one word for messages."""
-        return self.points.word
 
     def open(self, test: Test, slot: WorkerSlot) -> Session:
         """Start the lanes' engine, or make ready for lanes in Python."""

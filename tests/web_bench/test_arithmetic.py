@@ -15,8 +15,6 @@ from web_bench.paper.arithmetic import (
     WEBSTONE_MBIT,
     CurvePoint,
     MeasuredMix,
-    bits_per_s,
-    bytes_per_request,
     cost_of,
     costs,
     efficiency,
@@ -26,7 +24,6 @@ from web_bench.paper.arithmetic import (
     peak,
     rate_of,
     spice_efficiency,
-    users,
 )
 from web_bench.paper.printed import PAPERS
 from web_bench.workload import built_in
@@ -51,14 +48,6 @@ PEAKS = PAPERS["webbench1"].table("Peak Throughput")
 MODELS = [row[0] for row in PEAKS.rows]
 
 
-def test_the_capacity_example_is_15960_users() -> None:
-    assert 1330 * 600 == 798_000
-    assert users(1330, 5) == pytest.approx(15_960)
-    assert users(1330, 5) == pytest.approx(798_000 / (5 * 10))
-    # Read literally, left to right, "798,000/5*10" would be a hundred times as many.
-    assert 100 * users(1330, 5) == pytest.approx(798_000 / 5 * 10)
-
-
 @pytest.mark.parametrize(
     ("model", "served"),
     [
@@ -70,7 +59,7 @@ def test_the_capacity_example_is_15960_users() -> None:
 )
 def test_the_users_of_table_5(model: str, served: tuple[int, ...]) -> None:
     rates = [PEAKS.value(model, column) for column in (STATIC, LIGHT, HEAVY)]
-    assert [users(rate, 5) for rate in rates] == pytest.approx(served)
+    assert [rate * 60 / 5 for rate in rates] == pytest.approx(served)
 
 
 def test_4200_requests_per_client_do_not_follow() -> None:
@@ -147,7 +136,7 @@ def test_light_cgi_is_roughly_a_quarter_of_static() -> None:
     ],
 )
 def test_network_load(rate: float, workload: str, mbit: float, digits: int) -> None:
-    assert bits_per_s(rate, mean(workload)) / MBIT == to(digits, mbit)
+    assert 8 * rate * mean(workload) / MBIT == to(digits, mbit)
 
 
 def test_network_utilization_agrees_with_table_4() -> None:
@@ -155,8 +144,8 @@ def test_network_utilization_agrees_with_table_4() -> None:
         "Monitoring Results for Static Model at Peak Performance Situations"
     )
     # Of two LANs of 100 Mbit/s; bodies only, so a little below what the hubs showed.
-    one = 100 * bits_per_s(1072, mean("webbench1-static")) / (200 * MBIT)
-    two = 100 * bits_per_s(1401, mean("webbench1-static")) / (200 * MBIT)
+    one = 100 * 8 * 1072 * mean("webbench1-static") / (200 * MBIT)
+    two = 100 * 8 * 1401 * mean("webbench1-static") / (200 * MBIT)
     assert (one, two) == (to(1, 35.8), to(1, 46.8))
     assert table.cell("ProLiant 5000 1P", "Network Utilization") == "35%~50%"
     assert table.cell("ProLiant 5000 2P", "Network Utilization") == "50%~75%"
@@ -214,13 +203,6 @@ def test_two_mixes_that_do_not_give_two_costs_are_refused() -> None:
     # Ten times the rate with a tenth of the second kind: it would have to give time back.
     with pytest.raises(BadInput, match="one bottleneck did not limit both"):
         costs(MeasuredMix(0, 100), MeasuredMix(0.5, 1000))
-
-
-@pytest.mark.parametrize(
-    ("rate", "millions"), [(1401, 121.0), (344, 29.7), (48, 4.1), (50, 4.3), (60, 5.2), (68, 5.9)]
-)
-def test_hits_per_day(rate: float, millions: float) -> None:
-    assert rate * 86_400 / 1e6 == to(1, millions)
 
 
 # ---- WebBench 3.0 and SPICE (February 2000)
@@ -525,8 +507,6 @@ def test_the_cost_of_tls_per_request(
 
 
 def test_throughput_is_rate_times_size() -> None:
-    assert bits_per_s(2759, 6250) / MBIT == to(0, 138)
-    assert bytes_per_request(bits_per_s(2759, 6250), 2759) == pytest.approx(6250)
     # A file has 10,000 bytes on average, a request 6,250: small files are requested more.
     files = built_in()["webbench3-like"].file_set
     assert files is not None
@@ -583,8 +563,8 @@ def test_the_bytes_of_a_connection_are_those_of_the_five_files(
 ) -> None:
     connections = DATA.value(test, "Connections/s")
     mbit = DATA.value(test, "Throughput, Mbits/s")
-    assert bytes_per_request(mbit * MBIT, connections) == to(0, decimal)
-    assert bytes_per_request(mbit * WEBSTONE_MBIT, connections) == to(0, webstone)
+    assert mbit * MBIT / 8 / connections == to(0, decimal)
+    assert mbit * WEBSTONE_MBIT / 8 / connections == to(0, webstone)
     # The list that the report names, and the one that it describes.
     assert off_mean(webstone, mean("webstone2-standard")) == pytest.approx(0, abs=0.05)
     assert off_mean(decimal, mean("silicon-surf")) > 1.3
@@ -603,9 +583,9 @@ def test_html_matches_within_one_percent_which_chance_alone_exceeds() -> None:
 
 
 def test_roughly_7_kb_would_have_been_37_mbit() -> None:
-    assert bits_per_s(602, mean("silicon-surf")) / WEBSTONE_MBIT == to(0, 37)
+    assert 8 * 602 * mean("silicon-surf") / WEBSTONE_MBIT == to(0, 37)
     # A run with the true Silicon Surf files, of the same laboratory: 7,818 or 8,006 and headers.
-    assert bytes_per_request(19.8 * WEBSTONE_MBIT, 323) == to(0, 8_035)
+    assert to(0, 8_035) == 19.8 * WEBSTONE_MBIT / 8 / 323
     assert off_mean(8_035, mean("silicon-surf")) == pytest.approx(0, abs=0.005)
 
 

@@ -24,14 +24,6 @@ BITS_PER_K = {"bits": 1024, "bytes": 8 * 1024}
 """K of that table: as its figures have it, and as files are measured."""
 
 
-def users(requests_per_s: float, per_user_minute: float) -> float:
-    """Return how many people a rate serves.
-
-    A client of the test does not wait between its requests: it is no person.
-    """
-    return requests_per_s / (per_user_minute / 60)
-
-
 def line_capacity(
     bits_per_s: float,
     k_per_connection: float,
@@ -41,15 +33,6 @@ def line_capacity(
 ) -> float:
     """Return how many connections a second a line carries."""
     return bits_per_s * efficiency / (k_per_connection * BITS_PER_K[k])
-
-
-def bits_per_s(requests_per_s: float, mean_bytes: float) -> float:
-    return 8 * requests_per_s * mean_bytes
-
-
-def bytes_per_request(bits: float, requests_per_s: float) -> float:
-    """Return the mean bytes behind a throughput in bits per second."""
-    return bits / 8 / requests_per_s
 
 
 def off_mean(measured: float, mean_bytes: float) -> float:
