@@ -13,7 +13,7 @@ from typing import Any
 
 from sitebench.errors import BadInput
 from sitebench.seeders.pools import cache_folder
-from web_bench.options import FileSetOptions, ServeOptions, TestOptions
+from web_bench.options import FileSetOptions, ServeOptions, WebOptions
 from web_bench.seed import seed
 from web_bench.workload import Workload
 
@@ -34,7 +34,7 @@ def spec_of(workload: Workload, options: FileSetOptions) -> dict[str, Any] | Non
 
 
 def docroot_of(
-    options: TestOptions | ServeOptions,
+    options: WebOptions | ServeOptions,
     workloads: Sequence[Workload],
     progress: Progress = lambda written, total: None,
 ) -> Path | None:

@@ -7,13 +7,13 @@ from typing import Any
 
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.targets import engine_config as shared
-from web_bench.options import TestOptions
+from web_bench.options import WebOptions
 from web_bench.targets.open_web import OpenWeb
 from web_bench.workload import Workload
 
 
 def engine_config(
-    options: TestOptions, target: OpenWeb, workloads: Sequence[Workload], *, slot: WorkerSlot
+    options: WebOptions, target: OpenWeb, workloads: Sequence[Workload], *, slot: WorkerSlot
 ) -> str:
     """Return the configuration of one engine."""
     address, trust = target.address, target.trust.to_engine()

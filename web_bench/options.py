@@ -55,7 +55,7 @@ class FileSetOptions:
 
 
 @dataclass(frozen=True)
-class TestOptions(FileSetOptions, LogOption, SuiteOptions):
+class WebOptions(FileSetOptions, LogOption, SuiteOptions):
     """A test of a web server, but for its clients."""
 
     target: str = target_option(
@@ -126,11 +126,6 @@ class TestOptions(FileSetOptions, LogOption, SuiteOptions):
         1, "Threads of the embedded server, workers of nginx or apache.", panel="Advanced"
     )
     keys: str = option.choice("uniform", "Unused.", "uniform", hidden=True)
-
-
-@dataclass(frozen=True)
-class WebOptions(TestOptions):
-    """One test."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,6 @@ from sitebench.locust.lanes import LoadSource, LocalLoad
 from sitebench.locust.preparing import Preparing
 from sitebench.locust.recorder import Recording
 from sitebench.locust.role import TICK_S, Role, raise_if_orphaned
-from sitebench.measure.options import LoadOptions
 from sitebench.measure.test import Test
 from sitebench.runs.windows import Phase
 from sitebench.units import plural
@@ -98,7 +97,7 @@ class LocalRole(Role):
     def run(self, load: LoadSource, test: Test) -> None:
         """Drain a load twice a second until the test ends."""
         self._load, recording = load, self._recording
-        options: LoadOptions = test.options
+        options = test.options
         self._warmup_s, self._measure_s = options.warmup, options.measure
         self._timeout_s, self._stages = options.timeout, options.stages
         if (path := options.fail_log) is not None:

@@ -12,6 +12,7 @@ from sitebench.errors import SitebenchError
 from sitebench.locust.lanes import Session
 from sitebench.locust.preparing import Preparing
 from sitebench.locust.recorder import Recording
+from sitebench.measure.options import LoadOptions
 from sitebench.measure.test import Test
 
 
@@ -25,7 +26,7 @@ class SuiteRun(Protocol):
     def ours(self, users: Iterable[type[Any]]) -> list[type[Any]]:
         """Return those of these user classes that are lanes; Locust alone runs the others."""
 
-    def check(self, options: Any, users: Sequence[type[Any]]) -> None:
+    def check(self, options: LoadOptions, users: Sequence[type[Any]]) -> None:
         """Raise what is wrong with options for these user classes, as far as it shows at once."""
 
     def prepare(self, environment: Environment, processes: int, preparing: Preparing) -> Test:

@@ -59,7 +59,7 @@ class Test:
 
     spec: PointSpec
     """What identifies it in a run file."""
-    options: Any
+    options: LoadOptions
     """Those of one point in its suite."""
     user_classes: tuple[str, ...]
     """Classes of the locustfile, or OWN_USER."""

@@ -100,8 +100,8 @@ class PeopleOptions:
 
 
 @dataclass(frozen=True)
-class StartedOptions:
-    """A target that is started for a test."""
+class SuiteOptions(EndpointOptions, LoadOptions):
+    """A test in any suite."""
 
     target_threads: int = option.count(1, "Threads of the embedded target.", panel="Advanced")
     target_limits: Limits | None = option.parsed(
@@ -112,12 +112,6 @@ class StartedOptions:
         metavar="LIMITS",
         panel="Advanced",
     )
-
-
-@dataclass(frozen=True)
-class ScenarioOptions:
-    """A scenario file in the place of an operation."""
-
     scenario: str | None = option.parsed(
         None,
         "Scenario file: what users do, in TOML; with :OPERATION behind it one of its operations "
@@ -147,11 +141,6 @@ class ScenarioOptions:
     def scenario_path(self) -> str | None:
         """The scenario file without the operation that may be named behind it."""
         return None if self.scenario is None else split(self.scenario)[0]
-
-
-@dataclass(frozen=True)
-class SuiteOptions(ScenarioOptions, EndpointOptions, StartedOptions, LoadOptions):
-    """A test in any suite."""
 
     @property
     def people(self) -> int:

@@ -94,7 +94,7 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
 
     def load(self, test: Test, slot: WorkerSlot) -> Load[_O, _P, _T]:
         """Return what this process is to do."""
-        options = of_this_worker(test.options)
+        options: Any = of_this_worker(test.options)
         if isinstance(self.environment.runner, WorkerRunner):
             self.programs = self._read_programs(options, self.environment.user_classes)
         first_added = test.first_added[slot.index] if test.first_added else 0
