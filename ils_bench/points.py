@@ -35,7 +35,7 @@ from sitebench.scenario import script
 from sitebench.scenario.script import Script
 from sitebench.seeders.people import generate
 from sitebench.suite_base.options import EntriesOption
-from sitebench.suite_base.points import ForEngine, Load, SuitePoints, Targets
+from sitebench.suite_base.points import SuitePoints, Targets
 from sitebench.targets.in_process import facts_of
 from sitebench.targets.tls import check_tls
 from sitebench.units import format_size
@@ -81,6 +81,7 @@ class IlsPoints(SuitePoints[IlsOptions, Program, OpenDirectory]):
         folder=_folder,
     )
     word = "sequence"
+    for_engine = staticmethod(for_engine)
     # Adding leaves the most behind.
     left_for_last = ("register", "add")
 
@@ -200,9 +201,6 @@ class IlsPoints(SuitePoints[IlsOptions, Program, OpenDirectory]):
         if not any(map(is_login, programs)):
             return options
         return logins.with_passwords(options)
-
-    def for_engine(self, load: Load[IlsOptions, Program, OpenDirectory]) -> ForEngine:
-        return for_engine(load)
 
     def leftovers(self, options: IlsOptions) -> Callable[[], None]:
         if options.target in self.targets.built_in or self.described_by(options) is not None:
