@@ -41,7 +41,8 @@ class LdapDirectory(InProcess[Directory]):
             connection = ldap3.Connection(directory.url, auto_bind=True)
 
     People are those of the seed, under `base`; an LDIF file is loaded beside them, or alone with
-    `entries=0`, where its first name is the suffix unless another is given. Any client may write
+    `entries=0`, where its first name is the suffix unless another is given. `schema` is a file of
+    types and classes of your own, as OpenLDAP includes them. Any client may write
     unless there is an administrator or it is read-only. `limits` bound what one client can ask of
     it, by the names in `sitebench docs limits`.
 
@@ -70,6 +71,7 @@ class LdapDirectory(InProcess[Directory]):
         entries: int = 1_000,
         *,
         ldif: Path | str | None = None,
+        schema: Path | str | None = None,
         suffix: str | None = None,
         profile: Profile = "paper",
         hash: str | None = None,  # noqa: A002, as the option is called
@@ -124,6 +126,7 @@ class LdapDirectory(InProcess[Directory]):
             "suffix": suffix,
             "profile": profile,
             "ldif": None if ldif is None else str(ldif),
+            "schema": None if schema is None else str(schema),
             "admin_dn": admin_dn,
             "admin_password": admin_password,
             "read_only": read_only,

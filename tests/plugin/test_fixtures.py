@@ -9,6 +9,7 @@ from pathlib import Path
 
 import ldap3
 import pytest
+from ldap3.core.exceptions import LDAPExceptionError
 
 from sitebench import LdapDirectory, PersonalizedSite
 from sitebench.errors import BadInput
@@ -163,6 +164,7 @@ def test_misspelt_argument_of_a_fixture_names_the_right_one(
 
 MISSPELT = """\
 import pytest
+from ldap3.core.exceptions import LDAPExceptionError
 
 
 @pytest.mark.ldap_directory(entris=5)
@@ -192,3 +194,26 @@ def test_misspelt_marker_fails_its_test(tmp_path: Path) -> None:
     assert "has no 'entris'; did you mean entries?" in ended.stdout
     assert "unknown marker 'ldap_directry'; did you mean ldap_directory?" in ended.stdout
     assert "user_property_db has no 'local'; did you mean locales?" in ended.stdout
+
+
+SCHEMA = """\
+attributetype ( 1.3.6.1.4.1.99999.1 NAME 'badgeNumber' SYNTAX 1.3.6.1.4.1.1466.115.121.1.27 )
+objectclass ( 1.3.6.1.4.1.99999.2 NAME 'badged' SUP top AUXILIARY MUST badgeNumber )
+"""
+
+
+def test_class_of_a_schema_file_can_be_written_by_a_client_that_checks_names(
+    ldap_directory_factory: Callable[..., LdapDirectory], tmp_path: Path
+) -> None:
+    schema = tmp_path / "badges.schema"
+    schema.write_text(SCHEMA)
+    classes, attributes = ["person", "badged"], {"sn": "Lee", "badgeNumber": 7}
+    for argument, written in ({"schema": schema}, True), ({}, False):
+        directory = ldap_directory_factory(entries=0, **argument)
+        with ldap3.Connection(ldap3.Server(directory.url)) as connection:
+            entry = ("cn=Ann,o=Intranet", classes, attributes)
+            if written:
+                assert connection.add(*entry)  # type: ignore[no-untyped-call]
+            else:
+                with pytest.raises(LDAPExceptionError, match="badge"):
+                    connection.add(*entry)  # type: ignore[no-untyped-call]
