@@ -44,7 +44,9 @@ class _BenchOptions:
     )
     pairs: int = option.count(14, "Pairs of slices of 0.4 s.", at_least=7)
     against: str | None = option.text(
-        None, "Another checkout, built, whose sides are compared with this one's.", "FOLDER"
+        None,
+        "Another checkout, built, whose sides of these rows are compared with this one's.",
+        "FOLDER",
     )
     repeats: int = option.count(5, "Interleaved repeats of rows without pairs.")
     window: float = option.duration(2.0, "Length of one measurement of these.")
@@ -59,12 +61,14 @@ def bench(options: _BenchOptions) -> None:
     python -m benches --against ../sitebench-before
     """
     status = Console(stderr=True).status("")
+    chosen = choose(ROWS, options.rows)
     if options.against is not None:
         with status:
-            measured = pairs.measure_against(Path(options.against), options.pairs, status.update)
+            measured = pairs.measure_against(
+                Path(options.against), chosen, options.pairs, status.update
+            )
         show([pairs.figures_table(measured, options.pairs)])
         return
-    chosen = choose(ROWS, options.rows)
     paired = [row for row in chosen if row in pairs.ROWS]
     with status:
         outcomes, measured = pairs.measure_rows(paired, options.pairs, status.update)

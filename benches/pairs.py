@@ -30,7 +30,16 @@ FIGURES = {
     "p50_us": "p50",
     "p99_us": "p99",
 }
-OWN_SIDES = ("lookup", "add", "page", "page-memory", "files", "files-nginx", "csv-search")
+OWN_SIDES = (
+    "lookup",
+    "add",
+    "connect",
+    "page",
+    "page-memory",
+    "files",
+    "files-nginx",
+    "csv-search",
+)
 """Sides of which two builds are compared."""
 
 ROWS: tuple[Row, ...] = (
@@ -62,6 +71,24 @@ ROWS: tuple[Row, ...] = (
         at_most=1.25,
     ),
     Row("add", "adds/s", "lookups/s", "add.rate", "lookup.rate", 0.83, at_least=0.60),
+    Row(
+        "add-threads",
+        "directory's CPU per add with two threads each of load generator and directory, us",
+        "with one thread each",
+        "add-threads.server_us",
+        "add.server_us",
+        1.0,
+        at_most=1.15,
+    ),
+    Row(
+        "connect-threads",
+        "directory's CPU per connect with two threads each of load generator and directory, us",
+        "with one thread each",
+        "connect-threads.server_us",
+        "connect.server_us",
+        1.0,
+        at_most=1.15,
+    ),
     Row(
         "page",
         f"personalized pages/s, {LANES} lanes, 10k people",
@@ -212,15 +239,23 @@ def measure_rows(
     return outcomes, measured
 
 
-def measure_against(build: Path, pairs: int, progress: Callable[[str], object]) -> dict[str, Pairs]:
-    """Measure a side against itself, then each against that of another checkout."""
+def measure_against(
+    build: Path, rows: Sequence[Row], pairs: int, progress: Callable[[str], object]
+) -> dict[str, Pairs]:
+    """Measure a side against itself, then the rows' sides against those of another checkout."""
     if not (build / "benches/sides.py").is_file():
         raise BadInput(
             f"{build} is no checkout with benches/sides.py",
             "make one: git worktree add FOLDER REVISION && make -C FOLDER build",
         )
+    names = [name for name in OWN_SIDES if any(name in row.trials for row in rows)]
+    if not names:
+        sides = ", ".join(row.key for row in ROWS if row.trials & set(OWN_SIDES))
+        raise BadInput(
+            "these rows have no side of this build", f"--against compares some of {sides}"
+        )
     measured = {}
-    for name, other_build in [("lookup", None), *((name, build) for name in OWN_SIDES)]:
+    for name, other_build in [(names[0], None), *((name, build) for name in names)]:
         title = f"{name} / {'itself' if other_build is None else name}"
         progress(title)
         with stopped_side(name) as one, stopped_side(name, other_build) as other:

@@ -108,6 +108,14 @@ def _directory(program: Program, threads: int = 1) -> Iterator[Measure]:
 
 
 @contextlib.contextmanager
+def _connects(threads: int = 1) -> Iterator[Measure]:
+    from ils_bench import sequences
+
+    with _directory(sequences.CONNECT, threads) as measure:
+        yield measure
+
+
+@contextlib.contextmanager
 def _adds(threads: int = 1) -> Iterator[Measure]:
     """Add to a new directory in each slice: it grows while it is measured."""
     from ils_bench import sequences
@@ -284,6 +292,9 @@ SIDES: Mapping[str, Callable[[], contextlib.AbstractContextManager[Measure]]] = 
     "floor": _floor,
     "lookup": _kept_lookups,
     "add": _adds,
+    "add-threads": partial(_adds, 2),
+    "connect": _connects,
+    "connect-threads": partial(_connects, 2),
     "page": _pages,
     "page-memory": partial(_pages, PEOPLE),
     "page-nginx": _nginx_page,

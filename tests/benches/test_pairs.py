@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from benches.pairs import (
+    ROWS,
     Pairs,
     figures_table,
     measure_against,
@@ -108,8 +109,14 @@ def test_program_that_is_missing_is_the_reason_of_its_row(monkeypatch: pytest.Mo
 
 def test_folder_without_sides_is_refused_with_the_command_that_makes_one(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="no checkout") as raised:
-        measure_against(tmp_path, 7, lambda text: None)
+        measure_against(tmp_path, ROWS, 7, lambda text: None)
     assert "git worktree add" in raised.value.remedy
+
+
+def test_rows_without_a_side_of_the_build_are_refused_beside_another_build() -> None:
+    with pytest.raises(BadInput, match="no side of this build") as raised:
+        measure_against(Path(__file__).parents[2], [], 7, lambda text: None)
+    assert "lookup" in raised.value.remedy
 
 
 def test_bench_of_one_row_prints_json_with_its_slices() -> None:
