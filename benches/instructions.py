@@ -108,7 +108,7 @@ def _cases(stack: ExitStack, folder: Path) -> Iterator[tuple[str, str, dict[str,
 
     lookup = sequences.text_of("lookup")
     yield case("lookup", "lookup", lookup)
-    yield case("unverified", "lookup", lookup, verify=False)
+    yield case("unverified", "lookup", lookup, verify="none")
     yield case("bounded", "lookup", lookup + "size_limit = 5\n")
     yield case("compare", "compare", _COMPARE)
     yield case("csv-search", "search", _CSV)

@@ -69,7 +69,7 @@ def csv_engine(directory: LdapDirectory, table: Table, text: str) -> Engine:
     names = {"template": "uid={i}", "count": PEOPLE}
     target = {"host": "127.0.0.1", "port": directory.port, "base": BASE, "names": names}
     scenarios = [{"name": "csv", "text": text}]
-    config = {"target": target, "verify": False, "scenarios": scenarios}
+    config = {"target": target, "verify": "none", "scenarios": scenarios}
     return Engine(json.dumps(config), None, (table, 0), {"csv/person": table})
 
 

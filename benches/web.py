@@ -237,7 +237,7 @@ class WebBench(Bench):
             host, ready, known = open_child(module, config, SYSTEM, secure=False, cgi_program=None)
             with OpenWeb("embedded", SiteAddress(host, ready["port"]), **known) as opened:
                 before = psutil.Process().memory_info().rss
-                options = replace(self._options(), verify=False)
+                options = replace(self._options(), verify="none")
                 engine_alone(options, opened, workload, LANES, self.seconds)
                 tester = max(psutil.Process().memory_info().rss - before, 0)
                 return psutil.Process(opened.pid).memory_info().rss + tester

@@ -105,7 +105,7 @@ def make_ready(
             names = names_of(options.names)
             names.check(size)
             # What looks at names itself: the native lanes, where they verify.
-            verified = options.verify and options.client == "native"
+            verified = options.verify != "none" and options.client == "native"
             _has_named(target, names, size, verified=verified, by_dn=any(p.by_dn for p in programs))
         return lambda: None
     people = spec_of(options, size)
@@ -157,7 +157,7 @@ def _has_named(
         by = names.plain(people - 1)
         raise BadInput(
             f"{target.address}: {dn!r}, found by {by!r}, does not show its {names.attribute}",
-            "bind as a user who may read it, with --bind-dn; or add --no-verify, and a lookup "
+            "bind as a user who may read it, with --bind-dn; or add --verify none, and a lookup "
             "takes any entry for right",
         )
 

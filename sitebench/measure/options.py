@@ -94,8 +94,12 @@ class LoadOptions(Options):
     threads: int | None = option.count(
         None, "Load threads (default: half the cores, at most 4).", panel="Advanced"
     )
-    verify: bool = option.flag(
-        "Check of every answer against the population.", default=True, panel="Advanced"
+    verify: str = option.choice(
+        "digest",
+        "Check of answers against the population: every one in full; or with digest a person's "
+        "LDAP entry in full the first time, and later by length and 64-bit digest.",
+        *("digest", "full", "none"),
+        panel="Advanced",
     )
     workers: int | None = option.count(
         None,

@@ -62,7 +62,7 @@ def engine_config(target: OpenDirectory) -> str:
                 "spread_sources": True,
                 "names": None,
             },
-            "verify": True,
+            "verify": "full",
             "timeout_ms": 10_000,
             "connect_timeout_ms": 5_000,
             "schedule": {"kind": "closed"},

@@ -59,4 +59,4 @@ def test_the_command_line_page_tells_defaults() -> None:
     told = cli_page.page()
     assert "``" not in told
     assert "on new connections, instead of full handshakes. | `--no-tls-resume` |" in told
-    assert "Check of every answer against the population. | `--verify` |" in told
+    assert "later by length and 64-bit digest. | `digest` |" in told

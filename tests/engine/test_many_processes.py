@@ -68,7 +68,7 @@ def engines(site: Site, processes: int, options: PsOptions) -> Iterator[Engine]:
 def test_the_most_popular_have_their_share_however_many_processes_make_the_load(
     site: Site, processes: int
 ) -> None:
-    options = PsOptions(entries=PEOPLE, keys="zipfian", verify=False, threads=1)
+    options = PsOptions(entries=PEOPLE, keys="zipfian", verify="none", threads=1)
     for index, engine in enumerate(engines(site, processes, options), 1):
         engine.start_lanes("p", 1)
         while len(site.asked) < 4_000 * index / processes:
@@ -108,7 +108,7 @@ def test_requests_come_as_a_poisson_process_unless_even_ones_are_asked_for(
     The gaps are long beside that: of 25 ms where they are judged within a fifth of one, and of 10.
     """
     rate, seconds = (40.0, 4.0) if arrivals == "even" else (100.0, 4.5)
-    options = PsOptions(entries=PEOPLE, verify=False, threads=2, rate=rate)
+    options = PsOptions(entries=PEOPLE, verify="none", threads=2, rate=rate)
     if arrivals == "even":
         options = replace(options, arrivals=arrivals)
 

@@ -192,7 +192,7 @@ def answer_http(data: bytes) -> tuple[int, bytes] | None:
     return len(head) + 4 + size, answer
 
 
-COMMON: dict[str, Any] = {"threads": 1, "verify": False, "seed": 7}
+COMMON: dict[str, Any] = {"threads": 1, "verify": "none", "seed": 7}
 LDAP_OPTIONS = IlsOptions(entries=PEOPLE, session=0.001, ring=3, **COMMON)
 SITE_OPTIONS = PsOptions(entries=PEOPLE, **COMMON)
 WEB_OPTIONS = WebOptions(**COMMON)

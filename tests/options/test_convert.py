@@ -47,7 +47,7 @@ def test_the_command_line_gives_the_defaults_of_the_definition() -> None:
 
 def test_the_command_line_and_locust_read_the_same_words_alike() -> None:
     argv = ["--rate", "2k", "--warmup", "500ms", "--measure", "1m", "--keys", "zipfian"]
-    argv += ["--no-verify", "--quiet", "--locales", "de_DE,ja_JP", "--threads", "2"]
+    argv += ["--verify", "full", "--quiet", "--locales", "de_DE,ja_JP", "--threads", "2"]
     words = ("rate", "warmup", "measure", "keys", "verify", "quiet", "locales", "threads")
     # Only a command knows what was set: in Locust there is no default length.
     assert through_click(*argv) == replace(through_locust(*argv), explicit=frozenset(words))
@@ -72,7 +72,7 @@ def test_a_list_of_the_web_form_begins_with_what_holds_unless_something_is_chose
     parser = argparse.ArgumentParser()
     convert.add_arguments(parser, Example, "Example options")
     first = {each.dest: next(iter(each.choices)) for each in parser._actions if each.choices}
-    assert first == {"arrivals": "poisson", "keys": "uniform", "how": ""}
+    assert first == {"arrivals": "poisson", "keys": "uniform", "verify": "digest", "how": ""}
     for dest, chosen in first.items():
         namespace = argparse.Namespace(**{**vars(parser.parse_args([])), dest: chosen})
         assert convert.from_namespace(Example, namespace) == through_locust()
@@ -100,7 +100,7 @@ def test_an_option_that_locust_has_already_is_left_to_it() -> None:
         think=st.integers(0, 10**4).map(lambda ms: ms / 1e3),
         keys=st.sampled_from(["uniform", "zipfian", "hotspot", "latest"]),
         threads=st.none() | st.integers(1, 64),
-        verify=st.booleans(),
+        verify=st.sampled_from(["digest", "full", "none"]),
         seed=st.integers(0, 10**9),
         quiet=st.booleans(),
         explicit=st.frozensets(st.sampled_from(["rate", "measure"])),
@@ -110,7 +110,14 @@ def test_a_locust_command_line_means_the_options_it_was_made_from(chosen: Exampl
     assert through_locust(*convert.to_argv(chosen)) == chosen
 
 
-@given(st.builds(Example, seed=st.integers(0, 99), verify=st.booleans(), rate=st.none()))
+@given(
+    st.builds(
+        Example,
+        seed=st.integers(0, 99),
+        verify=st.sampled_from(["digest", "full", "none"]),
+        rate=st.none(),
+    )
+)
 def test_options_survive_being_written_as_texts(chosen: Example) -> None:
     assert convert.from_texts(Example, convert.to_texts(chosen)) == chosen
 
@@ -168,6 +175,5 @@ def test_locust_takes_both_forms_of_a_switch_that_the_command_has_both_of() -> N
         parser = argparse.ArgumentParser()
         convert.add_arguments(parser, Switched, "Options")
         assert convert.from_namespace(Switched, parser.parse_args(argv)).kept == kept
-    assert through_locust("--no-verify", "--verify").verify
     with pytest.raises(SystemExit):
         through_locust("--no-quiet")

@@ -40,7 +40,7 @@ def test_what_cannot_be_read_is_named_by_its_field(field: str, text: str, messag
 
 
 def test_what_can_be_read_is_not_refused() -> None:
-    posted = {"entries": "100k", "rate": "", "verify": "false", "unknown": "x"}
+    posted = {"entries": "100k", "rate": "", "start_tls": "false", "unknown": "x"}
     assert form.unreadable(LocustOptions, posted) is None
 
 
@@ -70,7 +70,7 @@ def test_a_running_test_takes_back_its_own_values_and_no_others(
     parsed: argparse.Namespace,
 ) -> None:
     same = {name: str(value) for name, value in vars(parsed).items()}
-    same["verify"] = "true"
+    same["start_tls"] = "false"
     assert form.unchangeable(LocustOptions, same, parsed) is None
     refusal = form.unchangeable(LocustOptions, {**same, "entries": "1m"}, parsed)
     assert refusal is not None

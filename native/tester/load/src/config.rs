@@ -32,9 +32,9 @@ pub struct Config<T> {
     pub threads: usize,
     /// The target.
     pub target: T,
-    /// Whether answers are compared with what they must be.
-    #[serde(default = "yes")]
-    pub verify: bool,
+    /// How answers are compared with what they must be.
+    #[serde(default)]
+    pub verify: Verify,
     /// How long an operation may take.
     #[serde(default = "ten_seconds")]
     pub timeout_ms: u64,
@@ -56,6 +56,19 @@ pub struct Config<T> {
     /// Scenarios that lanes run.
     #[serde(default)]
     pub(crate) scenarios: Vec<ScenarioSpec>,
+}
+
+/// How answers are compared with what they must be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verify {
+    /// The first answer with a person in full, later ones by length and digest.
+    #[default]
+    Digest,
+    /// All in full.
+    Full,
+    /// Not at all.
+    None,
 }
 
 /// When operations start; see [`crate::choose::schedule`].
@@ -127,10 +140,6 @@ pub(crate) const DEFAULT_ADDS: u64 = 1_000_000;
 
 const fn one() -> usize {
     1
-}
-
-const fn yes() -> bool {
-    true
 }
 
 const fn ten_seconds() -> u64 {

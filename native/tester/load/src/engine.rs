@@ -8,7 +8,7 @@ use people::visitor::Visitors;
 
 use crate::choose::ring::{Ring, RingCursor};
 use crate::choose::schedule::Pace;
-use crate::config::{Adds, Config, ConfigError, DEFAULT_ADDS};
+use crate::config::{Adds, Config, ConfigError, DEFAULT_ADDS, Verify};
 use crate::drive::driver::{CommandError, Driver, LaunchError, Plan};
 use crate::drive::snapshot::Snapshot;
 use crate::fill::Tables;
@@ -203,7 +203,7 @@ pub(crate) fn site(
         let problem = |problem| StartError::Scenario { name: spec.name.clone(), problem };
         config.target.connect_as(spec).map_err(problem)?;
     }
-    let mut shared = http::Shared::new(&config.target, visitors, config.verify)?;
+    let mut shared = http::Shared::new(&config.target, visitors, config.verify != Verify::None)?;
     let take = |spec: &ScenarioSpec| {
         let program = shared.take(spec, tables, config.keys, config.threads);
         program.map_err(|problem| StartError::Scenario { name: spec.name.clone(), problem })

@@ -26,7 +26,7 @@ fn compiled(text: &str) -> (Shared, Compiled<Request>) {
         "scenarios": [{"name": "p", "text": text}],
     });
     let config: HttpConfig = serde_json::from_value(config).unwrap();
-    let mut shared = Shared::new(&config.target, None, config.verify).unwrap();
+    let mut shared = Shared::new(&config.target, None, true).unwrap();
     let program = shared.take(&config.scenarios[0], &Tables::new(), config.keys, 1).unwrap();
     let compiled = shared.compile(vec![program], false).unwrap();
     (shared, compiled)

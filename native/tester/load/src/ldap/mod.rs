@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use tls::{ClientSpec, ConfigError};
 
 use crate::choose::ring::RingCursor;
-use crate::config::{Config, KeysConfig};
+use crate::config::{Config, KeysConfig, Verify};
 use crate::connection::security::{Security, Tls};
 use crate::fill::{Given, Tables};
 use crate::program::{self, Compiled, Connects, MAIN, ProgramError, ProgramSpec, Rules};
@@ -31,7 +31,7 @@ use scripted::{Ask, Requests};
 
 use names::{Names, Template};
 use people_rows::PeopleRows;
-use verify::Verifier;
+use verify::{Digests, Verifier};
 
 /// Everything about a load on a directory.
 pub type LdapConfig = Config<Target>;
@@ -175,6 +175,7 @@ pub(crate) struct Shared {
     names: Names,
     count: u64,
     verify: bool,
+    digests: Arc<Digests>,
     /// Attributes that the programs change.
     changed: Vec<String>,
     scripts: Vec<Script>,
@@ -197,13 +198,16 @@ impl Shared {
         target: &Target,
         people: Option<Arc<Population>>,
         list: Option<Arc<NameList>>,
-        verify: bool,
+        verify: Verify,
     ) -> Result<Self, NamesError> {
         let template =
             target.names.as_ref().map(|spec| Template::new(spec, &target.base, list)).transpose()?;
         let names = Names { people, template, profile: target.profile };
         let count = names.count(target.names.as_ref());
-        Ok(Self { names, count, verify, changed: Vec::new(), scripts: Vec::new() })
+        let digested = names.people.as_ref().filter(|_| verify == Verify::Digest);
+        let digests = Arc::new(Digests::new(digested.map_or(0, |people| people.spec().size)));
+        let (verify, changed, scripts) = (verify != Verify::None, Vec::new(), Vec::new());
+        Ok(Self { names, count, verify, digests, changed, scripts })
     }
 
     /// Takes a scenario, and returns its program.
@@ -264,7 +268,8 @@ impl Request {
 impl Ldap {
     pub(crate) fn new(shared: Shared, ring: Option<RingCursor>, seed: u64, thread: usize) -> Self {
         let scripts = shared.scripts.iter().map(|script| Running::new(script, thread)).collect();
-        let verifier = Verifier::new(shared.names.profile, shared.changed.clone());
+        let digests = Arc::clone(&shared.digests);
+        let verifier = Verifier::new(shared.names.profile, shared.changed.clone(), digests);
         let rng = fastrand::Rng::with_seed(seed);
         Self { shared, ring, rng, verifier, scripts, name: Vec::new(), scratch: Vec::new() }
     }

@@ -4,7 +4,7 @@ use load::Clock;
 use people::Profile;
 use wire::ldap::{ResultCode, op};
 
-use super::harness::{LOOKUP, Totals, config, counted, lookups, people, run};
+use super::harness::{LOOKUP, Totals, config, counted, lookups, people, run, session};
 use super::responder::{Do, Responder};
 
 fn answered(what: Do, change: impl Fn(&mut serde_json::Value)) -> Totals {
@@ -86,10 +86,29 @@ fn every_kind_of_wrong_answer_is_a_wrong_answer() {
 }
 
 #[test]
+fn wrong_byte_after_right_answers_is_a_wrong_answer() {
+    let people = people(Profile::Paper, 1);
+    for verify in ["digest", "full"] {
+        // After the bind: right, right, wrong, wrong, and so on.
+        let responder = Responder::start(&people, |tag, before| match (tag, before.wrapping_sub(1) % 4) {
+            (op::SEARCH_REQUEST, 2 | 3) => Do::OneByteChanged,
+            _ => Do::Right,
+        });
+        let mut config = config(responder.address, &lookups(1_000_000));
+        config["verify"] = verify.into();
+        let totals = run(&config, Some(&people), 1, 20);
+        let lookups = totals.count("lookup");
+        assert!(lookups > 8, "{verify}: {totals:?}");
+        assert_eq!(totals.failed("lookup"), lookups / 4 * 2 + (lookups % 4).saturating_sub(2), "{verify}");
+        assert_eq!(totals.kinds(), ["wrong-answer"], "{verify}");
+    }
+}
+
+#[test]
 fn without_verification_only_the_result_counts() {
-    let totals = answered(Do::SomebodyElse, |config| config["verify"] = false.into());
+    let totals = answered(Do::SomebodyElse, |config| config["verify"] = "none".into());
     assert!(totals.kinds().is_empty());
-    let totals = answered(Do::Code(ResultCode::BUSY), |config| config["verify"] = false.into());
+    let totals = answered(Do::Code(ResultCode::BUSY), |config| config["verify"] = "none".into());
     assert_eq!(totals.kinds(), ["result:busy"]);
 }
 
@@ -104,6 +123,16 @@ fn only_the_attributes_asked_for_are_expected() {
         let totals = run(&config, Some(&people), 2, 50);
         assert_eq!(totals.kinds().is_empty(), right, "{attributes:?}");
     }
+}
+
+#[test]
+fn bytes_that_are_right_with_all_attributes_are_wrong_with_one() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::right(&people);
+    let narrow = LOOKUP.replace("'lookup'", "'narrow'").replace("expect", "attributes = ['cn'], expect");
+    let config = config(responder.address, &session(10, &[LOOKUP, &narrow]));
+    let totals = run(&config, Some(&people), 1, 20);
+    assert_eq!((totals.failed("lookup"), totals.failed("narrow")), (0, totals.count("narrow")), "{totals:?}");
 }
 
 #[test]

@@ -38,6 +38,8 @@ pub enum Do {
     SomebodyElse,
     /// Answer with the right name over the next person's attributes.
     Impostor,
+    /// Change the last byte.
+    OneByteChanged,
     /// Leave an attribute out.
     WithoutOneAttribute,
     /// Leave a value out of an attribute of several.
@@ -429,6 +431,10 @@ fn write_person(people: &Population, i: u64, what: Do, id: i32, out: &mut Vec<u8
                 values.reverse();
             });
             list.insert(1, ("entryUUID".into(), vec![b"1".to_vec()]));
+        }
+        Do::OneByteChanged => {
+            attributes.last_mut().into_iter().for_each(|byte| *byte ^= 1);
+            return write_body(&dn, &attributes, id, out);
         }
         _ => return write_body(&dn, &attributes, id, out),
     }

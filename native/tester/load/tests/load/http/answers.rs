@@ -134,7 +134,7 @@ fn without_verification_only_status_and_length_count() {
     for (what, right) in [(Do::SomebodyElse, true), (Do::Status(500), false), (Do::OfLength(5_000), false)] {
         let site = Site::always(what);
         let mut config = config(&site, &one(&[PAGE]));
-        config["verify"] = json!(false);
+        config["verify"] = json!("none");
         let totals = run(&config, 2, "page", 10);
         assert_eq!(totals.kinds().is_empty(), right, "{what:?}: {totals:?}");
     }

@@ -102,7 +102,7 @@ fn without_verification_the_length_counts_and_the_bytes_do_not() {
     for (what, kinds) in [(Do::WrongByte(9), vec![]), (Do::OfLength(9), vec!["wrong-length"])] {
         let site = Site::always(what);
         let mut config = asked(&site, "{ file = 'large' }");
-        config["verify"] = json!(false);
+        config["verify"] = json!("none");
         assert_eq!(run(&config, 2, "large", 6).kinds(), kinds, "{what:?}");
     }
 }
