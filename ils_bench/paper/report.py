@@ -18,7 +18,7 @@ from ils_bench.paper.printed import (
     TABLES_1997,
 )
 from ils_bench.suite import SUITE
-from sitebench.report.paper import PaperTable, beside
+from sitebench.report.paper import PaperTable, compare_with_paper
 from sitebench.report.printed import statements_table
 from sitebench.report.suite import Folded, Printed, RateFigure, ReportSuite, bottlenecks, ops_per_s
 from sitebench.runs.repeats import Series
@@ -79,7 +79,7 @@ def _paper_table(points: Sequence[Series]) -> Table:
         )
         for machine, table in TABLES_1997.get(operation, {}).items()
     ]
-    table = beside(title, points, rows, printed)
+    table = compare_with_paper(title, points, rows, printed)
     profile = points[0].spec.settings.get("profile")
     if operation != "add" or profile in (None, "small"):
         return table

@@ -20,7 +20,7 @@ from ps_bench.paper.printed import (
     machine_of,
 )
 from ps_bench.suite import SUITE
-from sitebench.report.paper import PaperTable, beside
+from sitebench.report.paper import PaperTable, compare_with_paper
 from sitebench.report.printed import statements_table
 from sitebench.report.suite import Folded, Printed, RateFigure, ReportSuite, bottlenecks
 from sitebench.runs.repeats import Series
@@ -79,7 +79,7 @@ def _paper_table(points: Sequence[Series]) -> Table:
     ]
     comparable = operation == "scenario" and not any(point.spec.of_a_file for point in points)
     title = _TITLES.get(operation, operation)
-    table = beside(title, points, rows, printed_tables if comparable else ())
+    table = compare_with_paper(title, points, rows, printed_tables if comparable else ())
     by_user = points[0].spec.settings.get("keepalive") == "true"
     note = f"One connection per {'user' if by_user else 'request'}."
     return structs.replace(table, notes=[*table.notes, note])

@@ -17,7 +17,7 @@ from sitebench.report.charts import (
     quantity,
     short,
     tell_apart,
-    transposed,
+    transpose,
 )
 from sitebench.report.sections.spectrum import levels, spectrum_spec
 from sitebench.runs.repeats import Series, median_interval
@@ -273,7 +273,7 @@ def _spectra(merged: Sequence[Histogram]) -> Columns:
         for name, histogram in zip(_SIDES, merged, strict=True)
         for x, value in levels(histogram)
     ]
-    columns = transposed(rows, 3)
+    columns = transpose(rows, 3)
     return {
         "series": names(columns[0]),
         "x": [short(x, 5) for x in columns[1]],

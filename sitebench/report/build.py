@@ -63,15 +63,15 @@ _TABLES: tuple[Callable[[Report], list[Table]], ...] = (
 
 def sections(report: Report) -> list[Section]:
     """Return every section that has content."""
-    wanted = _SECTIONS if report.points else _OF_FAILURES
-    return [made for make in wanted if (made := make(report)) is not None]
+    builders = _SECTIONS if report.points else _OF_FAILURES
+    return [section for make in builders if (section := make(report)) is not None]
 
 
 def _title(report: Report) -> str:
     specs = [stored.spec for run in report.runs for stored in run.stored]
     targets = list(dict.fromkeys(spec.target for spec in specs))
-    named = " and ".join(targets) if len(targets) < 4 else f"{len(targets)} targets"
-    return f"Load test of {named}".replace("embedded", "the embedded server")
+    subject = " and ".join(targets) if len(targets) < 4 else f"{len(targets)} targets"
+    return f"Load test of {subject}".replace("embedded", "the embedded server")
 
 
 def html(report: Report, parts: Sequence[Section], title: str | None = None) -> str:
@@ -97,6 +97,6 @@ def markdown(report: Report, title: str | None = None) -> str:
 
 
 def _remedy(remedy: trust.Remedy) -> str:
-    first, *others = remedy.messages
-    message = f"{first} (and {len(others)} more of this kind)" if others else first
+    first, *rest = remedy.messages
+    message = f"{first} (and {len(rest)} more of this kind)" if rest else first
     return f"- **{plain(remedy.remedy)}** ({remedy.points}): {plain(message)}\n"

@@ -91,10 +91,10 @@ def bundle() -> str:
     try:
         return _FILE.read_text(encoding="utf-8")
     except FileNotFoundError:
-        return made()
+        return build_bundle()
 
 
-def made() -> str:
+def build_bundle() -> str:
     """Return the script as vl-convert makes it, in a second."""
     try:
         from vl_convert import javascript_bundle
@@ -106,9 +106,9 @@ def made() -> str:
 class NoVlConvert(BadInput):
     """vl-convert, which only some installations need, is not installed."""
 
-    def __init__(self, what: str) -> None:
-        super().__init__(f"{what} need vl-convert", "pip install 'sitebench[figures]'")
+    def __init__(self, feature: str) -> None:
+        super().__init__(f"{feature} need vl-convert", "pip install 'sitebench[figures]'")
 
 
 if __name__ == "__main__":
-    sys.stdout.write(made())
+    sys.stdout.write(build_bundle())

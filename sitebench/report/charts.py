@@ -1,7 +1,7 @@
 """The parts of every chart: a Vega-Lite specification, its data and its theme.
 
 A specification never holds data: it names its datasets, so that one drawing can switch to another
-point, and the page holds each number once. On the page colours come from the style sheet
+point, and the page holds each number once. On the page hues come from the style sheet
 (`var(--...)`), which has a light, a dark and a print theme; images use the light one.
 
 Colours are Okabe and Ito's, which every kind of colour vision can distinguish, and no series
@@ -27,7 +27,7 @@ _SHAPES = (
     *("circle", "square", "triangle-up", "diamond"),
     *("cross", "triangle-down", "triangle-right"),
 )
-"""One fewer than there are colours: both repeat, and no pair occurs twice among 56."""
+"""One fewer than there are hues: both repeat, and no pair occurs twice among 56."""
 INK = {
     "ink": "#1c2126",
     "faint": "#5b6570",
@@ -41,12 +41,12 @@ INK = {
 _MOST_THEN = 4
 
 
-def _beside(kept: int) -> str:
-    """Return the range of colours in which so many printed machines come first.
+def _colour_range(n_printed: int) -> str:
+    """Return the range of hues in which so many printed machines come first.
 
-    They have the last colours, grey and brown before all, and today's the same as without them.
+    They have the last hues, grey and brown before all, and today's the same as without them.
     """
-    return f"beside-{min(kept, _MOST_THEN)}"
+    return f"beside-{min(n_printed, _MOST_THEN)}"
 
 
 _AXIS_WIDTH = 58
@@ -78,10 +78,10 @@ AXES: Mapping[str, Spec] = {
 """Axes by quantity: microseconds in the most readable unit, counts with a prefix."""
 
 
-def log_axis(name: str, shown: Iterable[float]) -> Spec:
+def log_axis(name: str, values: Iterable[float]) -> Spec:
     """Return a logarithmic one of AXES with as many marks as make a narrow range readable."""
-    found = [value for value in shown if value > 0]
-    ratio = max(found) / min(found) if found else 1.0
+    positive = [value for value in values if value > 0]
+    ratio = max(positive) / min(positive) if positive else 1.0
     digits: Sequence[float] = (1, 2, 5)
     if ratio < 10:
         digits = range(1, 10) if ratio >= 3 else [n / 2 for n in range(2, 20)]
@@ -117,15 +117,15 @@ class Chart(msgspec.Struct, frozen=True):
     titles: Mapping[str, str] = {}
     """The title of each choice."""
 
-    def titled(self, choice: str) -> str:
+    def title_of(self, choice: str) -> str:
         return f"{self.title}: {self.titles[choice]}" if choice in self.titles else self.title
 
 
 def names(values: Iterable[str]) -> Columns:
     """Encode repeated texts as indices into a list."""
-    found: dict[str, int] = {}
-    codes = [found.setdefault(value, len(found)) for value in values]
-    return {"codes": codes, "names": list(found)}
+    indices: dict[str, int] = {}
+    codes = [indices.setdefault(value, len(indices)) for value in values]
+    return {"codes": codes, "names": list(indices)}
 
 
 def short(value: float | None, digits: int = 4) -> float | None:
@@ -136,14 +136,14 @@ def short(value: float | None, digits: int = 4) -> float | None:
     return int(rounded) if rounded.is_integer() and abs(rounded) < 2**53 else rounded
 
 
-def transposed(rows: Sequence[Sequence[Any]], width: int) -> list[Sequence[Any]]:
+def transpose(rows: Sequence[Sequence[Any]], width: int) -> list[Sequence[Any]]:
     """Return the columns of some rows; without rows as many empty ones."""
     return list(zip(*rows, strict=True)) if rows else [()] * width
 
 
-def quantity(field: str, **more: Any) -> Spec:
+def quantity(field: str, **properties: Any) -> Spec:
     """Return a channel, or a line of a tooltip, for a field of numbers."""
-    return {"field": field, "type": "quantitative", **more}
+    return {"field": field, "type": "quantitative", **properties}
 
 
 def series_scale(domain: Any) -> Spec:
@@ -156,27 +156,27 @@ def series_scale(domain: Any) -> Spec:
     }
 
 
-def tell_apart(channel: str, today: Sequence[str], then: Sequence[str] = ()) -> Spec:
+def tell_apart(channel: str, today: Sequence[str], printed: Sequence[str] = ()) -> Spec:
     """Return a channel that tells series apart: colour, dash and shape go together.
 
-    The series of 1997 (`then`) look the same in every figure; today's follow.
+    The series of 1997 (`printed`) look the same in every figure; today's follow.
     """
-    n, kept = len(today), len(then)
+    n, n_printed = len(today), len(printed)
     ranges: dict[str, Any] = {
-        "color": _beside(kept) if then else "category",
-        "strokeDash": [list(dash) for dash in _after(_DASHES, kept, n)],
-        "shape": _after(_SHAPES, kept, n),
+        "color": _colour_range(n_printed) if printed else "category",
+        "strokeDash": [list(dash) for dash in _shift(_DASHES, n_printed, n)],
+        "shape": _shift(_SHAPES, n_printed, n),
     }
-    made = series_scale([*then, *today])
-    made["scale"]["range"] = ranges[channel]
-    made["legend"]["values"] = [*today, *then]
-    return made
+    channel_spec = series_scale([*printed, *today])
+    channel_spec["scale"]["range"] = ranges[channel]
+    channel_spec["legend"]["values"] = [*today, *printed]
+    return channel_spec
 
 
-def _after(all_of_them: Sequence[Any], kept: int, n: int) -> list[Any]:
+def _shift(all_of_them: Sequence[Any], n_printed: int, n: int) -> list[Any]:
     """Return what the kept ones have, the second and so on, then `n` that they have not."""
-    others = [all_of_them[0], *all_of_them[1 + kept :]]
-    return [*all_of_them[1 : 1 + kept], *(others[k % len(others)] for k in range(n))]
+    rest = [all_of_them[0], *all_of_them[1 + n_printed :]]
+    return [*all_of_them[1 : 1 + n_printed], *(rest[k % len(rest)] for k in range(n))]
 
 
 def marks(shape: Spec, tooltip: Sequence[Spec]) -> list[Spec]:
@@ -217,27 +217,27 @@ def _spread(column: Any) -> Any:
     return list(column) if isinstance(column, Sequence) and not isinstance(column, str) else column
 
 
-def prepared(chart: Chart, choice: str) -> Spec:
+def with_data(chart: Chart, choice: str) -> Spec:
     """Return a specification with its data; the page's script does the same."""
     datasets = {name: rows(columns) for name, columns in chart.choices[choice].items()}
     spec: Spec = {**chart.spec, "datasets": datasets, "description": chart.description}
     series = chart.spec.get("usermeta", {}).get("series")
-    found = [row[series] for rows in datasets.values() for row in rows if series in row]
-    listed: Spec = _listed(spec, list(dict.fromkeys(found)))
+    series_names = [row[series] for rows in datasets.values() for row in rows if series in row]
+    listed: Spec = _insert_series(spec, list(dict.fromkeys(series_names)))
     return listed
 
 
-def _listed(part: Any, found: Sequence[Any]) -> Any:
+def _insert_series(part: Any, series: Sequence[Any]) -> Any:
     if isinstance(part, dict):
-        return {k: v if k == "datasets" else _listed(v, found) for k, v in part.items()}
+        return {k: v if k == "datasets" else _insert_series(v, series) for k, v in part.items()}
     if isinstance(part, list):
-        return [_listed(each, found) for each in part]
-    return found if part == ALL_SERIES else part
+        return [_insert_series(child, series) for child in part]
+    return series if part == ALL_SERIES else part
 
 
 def theme(*, css: bool) -> Spec:
     """Return the configuration of every chart: for the page, or for an image."""
-    each = [f"var(--series-{n})" if css else value for n, value in enumerate(SERIES, 1)]
+    hues = [f"var(--series-{n})" if css else value for n, value in enumerate(SERIES, 1)]
     ink = {name: f"var(--{name})" if css else colour for name, colour in INK.items()}
     font = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
     return {
@@ -269,9 +269,12 @@ def theme(*, css: bool) -> Spec:
         "title": {"color": ink["ink"], "fontSize": 13, "fontWeight": 600, "anchor": "start"},
         "text": {"color": ink["ink"]},
         "range": {
-            "category": each,
+            "category": hues,
             "symbol": list(_SHAPES),
-            **{_beside(n): [*reversed(each[-n:]), *each[:-n]] for n in range(1, _MOST_THEN + 1)},
+            **{
+                _colour_range(n): [*reversed(hues[-n:]), *hues[:-n]]
+                for n in range(1, _MOST_THEN + 1)
+            },
         },
         "style": {
             "ink": {"color": ink["ink"]},

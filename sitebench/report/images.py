@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sitebench.report.bundle import NoVlConvert
-from sitebench.report.charts import Chart, prepared, rows, theme
+from sitebench.report.charts import Chart, rows, theme, with_data
 from sitebench.report.page import Section
 
 WIDTH = 760
@@ -17,15 +17,15 @@ _SCALE = 2.0
 
 def images(sections: Sequence[Section], image: str) -> Iterator[tuple[str, bytes]]:
     """Yield file name and content of every figure, one per choice where there is one."""
-    given: set[str] = set()
+    names: set[str] = set()
     for chart in (chart for section in sections for chart in section.charts):
         for choice, datasets in chart.choices.items():
             if not any(rows(columns) for columns in datasets.values()):
                 continue
             name = "-".join(filter(None, (slug(chart.id), slug(chart.titles.get(choice, choice)))))
-            if name in given:
+            if name in names:
                 name = f"{name}-{slug(choice)}"
-            given.add(name)
+            names.add(name)
             yield f"{name}.{image}", render(chart, choice, image)
 
 
@@ -41,7 +41,7 @@ def drawing() -> Any:
 def render(chart: Chart, choice: str, image: str) -> bytes:
     """Return a figure as an image with light colours."""
     vl_convert = drawing()
-    spec = _sized(prepared(chart, choice)) | {"title": chart.titled(choice)}
+    spec = _with_size(with_data(chart, choice)) | {"title": chart.title_of(choice)}
     if image == "svg":
         drawn: str = vl_convert.vegalite_to_svg(spec, config=theme(css=False))
         return drawn.encode()
@@ -49,13 +49,13 @@ def render(chart: Chart, choice: str, image: str) -> bytes:
     return pixels
 
 
-def _sized(spec: dict[str, Any]) -> dict[str, Any]:
-    made = dict(spec)
-    if made.get("width") == "container":
-        made["width"] = WIDTH
-    if "vconcat" in made:
-        made["vconcat"] = [_sized(part) for part in made["vconcat"]]
-    return made
+def _with_size(spec: dict[str, Any]) -> dict[str, Any]:
+    resized = dict(spec)
+    if resized.get("width") == "container":
+        resized["width"] = WIDTH
+    if "vconcat" in resized:
+        resized["vconcat"] = [_with_size(part) for part in resized["vconcat"]]
+    return resized
 
 
 def slug(text: str) -> str:

@@ -77,10 +77,10 @@ class Run(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def missing(self) -> list[StoredPoint]:
         """Points that failed, or are not measured yet."""
-        return [each for each in self.stored if each.status != "done"]
+        return [point for point in self.stored if point.status != "done"]
 
     @property
-    def counted(self) -> str:
+    def count_in_words(self) -> str:
         """How many measurements there are, in words: a table has one row for all of a point."""
         n, points = len(self.points), len(self.series)
         if n == points:
@@ -93,25 +93,25 @@ class Run(msgspec.Struct, frozen=True, dict=True):
         Numbers of clients are swept closed, rates are searched open.
         """
         same = ("suite", "operation", "entries", "target", "client")
-        asked = {name: getattr(spec, name) for name in same}
+        expected = {name: getattr(spec, name) for name in same}
         return [
             peak
             for peak in self.manifest.get("peaks", ())
-            if all(peak.get(key) == value for key, value in asked.items())
+            if all(peak.get(key) == value for key, value in expected.items())
             and (peak.get("objective") is None) == (spec.rate is None)
         ]
 
-    def found_at(self, each: Series) -> Mapping[str, Any] | None:
+    def found_at(self, series: Series) -> Mapping[str, Any] | None:
         """Return the answer of a search to an objective, if this is the point that holds it."""
-        if each.spec.rate is None:
+        if series.spec.rate is None:
             return None
-        keys = {each.spec.key, *(result.spec.key for result in each.results)}
-        return next((p for p in self.peaks_of(each.spec) if p.get("best") in keys), None)
+        keys = {series.spec.key, *(result.spec.key for result in series.results)}
+        return next((p for p in self.peaks_of(series.spec) if p.get("best") in keys), None)
 
-    def probes(self, each: Series) -> bool:
+    def probes(self, series: Series) -> bool:
         """Whether this is a rate that a search for the highest only tried."""
-        searched = each.spec.rate is not None and bool(self.peaks_of(each.spec))
-        return searched and self.found_at(each) is None
+        searched = series.spec.rate is not None and bool(self.peaks_of(series.spec))
+        return searched and self.found_at(series) is None
 
 
 class Report(msgspec.Struct, frozen=True, dict=True):
@@ -120,8 +120,8 @@ class Report(msgspec.Struct, frozen=True, dict=True):
     runs: Sequence[Run]
 
     @cached_property
-    def measured(self) -> list[tuple[Run, Series]]:
-        return [(run, each) for run in self.runs for each in run.series]
+    def all_series(self) -> list[tuple[Run, Series]]:
+        return [(run, series) for run in self.runs for series in run.series]
 
     @cached_property
     def points(self) -> list[Point]:
@@ -129,20 +129,20 @@ class Report(msgspec.Struct, frozen=True, dict=True):
 
     def suite(self, name: str) -> ReportSuite:
         """Return a suite's titles and tables; for an unknown suite, its name."""
-        for each in suites():
-            if each.name == name:
-                return cast("ReportSuite", resolve_name(each.report))
+        for suite in suites():
+            if suite.name == name:
+                return cast("ReportSuite", resolve_name(suite.report))
         return ReportSuite(name, name, "Size", "people")
 
     @cached_property
     def present(self) -> list[ReportSuite]:
         """The suites that have points in the report."""
-        found = dict.fromkeys(each.spec.suite for _, each in self.measured)
-        return [self.suite(name) for name in found]
+        names = dict.fromkeys(series.spec.suite for _, series in self.all_series)
+        return [self.suite(name) for name in names]
 
     def specs(self, suite: ReportSuite) -> list[PointSpec]:
         """Return what was measured of a suite."""
-        return [each.spec for _, each in self.measured if each.spec.suite == suite.name]
+        return [series.spec for _, series in self.all_series if series.spec.suite == suite.name]
 
     def operations(self, suite: ReportSuite) -> list[str]:
         """Return the operations of a suite that were measured."""
@@ -150,14 +150,14 @@ class Report(msgspec.Struct, frozen=True, dict=True):
 
     def runs_of(self, suite: ReportSuite, operation: str) -> list[Run]:
         """Return the runs that measured an operation."""
-        wanted = (suite.name, operation)
+        key = (suite.name, operation)
         return [
             run
             for run in self.runs
-            if any((each.spec.suite, each.spec.operation) == wanted for each in run.series)
+            if any((series.spec.suite, series.spec.operation) == key for series in run.series)
         ]
 
-    def titled(self, title: str, *runs: Run) -> str:
+    def title_for(self, title: str, *runs: Run) -> str:
         """Return the title of a table of these runs, which names them if there are others."""
         names = " and ".join(run.label for run in runs)
         return title if len(self.runs) == len(runs) else f"{title}: {names}"
@@ -165,17 +165,17 @@ class Report(msgspec.Struct, frozen=True, dict=True):
     def name(self, spec: PointSpec) -> str:
         """Return a point's operation and size."""
         suite = self.suite(spec.suite)
-        return f"{suite.title_of(spec.operation)}, {suite.sized(spec)}"
+        return f"{suite.title_of(spec.operation)}, {suite.size_of(spec)}"
 
-    def what(self, spec: PointSpec) -> str:
+    def name_without_load(self, spec: PointSpec) -> str:
         """Return what loads of a point have in common: its operation, and its size if any."""
         return self.name(spec) if spec.entries else self.suite(spec.suite).title_of(spec.operation)
 
     def distinct_name(self, spec: PointSpec, run: Run, ignoring: Sequence[str] = ()) -> str:
         """Return a point's name among the others of its run."""
-        specs = [*(each.spec for each in run.points), *(each.spec for each in run.missing)]
-        others = (each for each in specs if each.operation == spec.operation)
-        label = distinguishing_label(others, ignoring)(spec)
+        specs = [*(point.spec for point in run.points), *(point.spec for point in run.missing)]
+        comparable = (other for other in specs if other.operation == spec.operation)
+        label = distinguishing_label(comparable, ignoring)(spec)
         return ", ".join(filter(None, (self.name(spec), label)))
 
 
@@ -184,16 +184,16 @@ def load(paths: Sequence[Path]) -> Report:
     labels = _labels(paths)
     with contextlib.ExitStack() as stack:
         files = [stack.enter_context(RunFile(path)) for path in paths]
-        stored = [_stored(file, alone=len(files) == 1) for file in files]
-        done = sum(each.status == "done" for points in stored for each in points)
-        most = max(_LEAST_SLOTS, min(_MOST_SLOTS, _SLOTS // max(1, done)))
+        stored = [_read_points(file, alone=len(files) == 1) for file in files]
+        n_done = sum(point.status == "done" for points in stored for point in points)
+        max_slots = max(_LEAST_SLOTS, min(_MOST_SLOTS, _SLOTS // max(1, n_done)))
         return Report(
             [
                 Run(
                     label,
                     file.path,
                     file.manifest(),
-                    [_point(file, f"r{n}", p, most) for p in _counted(points)],
+                    [_point(file, f"r{n}", p, max_slots) for p in _counted_points(points)],
                     points,
                     _downloads(file, label),
                 )
@@ -202,10 +202,10 @@ def load(paths: Sequence[Path]) -> Report:
         )
 
 
-def _stored(file: RunFile, *, alone: bool) -> list[StoredPoint]:
+def _read_points(file: RunFile, *, alone: bool) -> list[StoredPoint]:
     stored = file.points()
-    failed = sum(each.status == "failed" for each in stored)
-    if any(each.status == "done" for each in stored) or (failed and alone):
+    failed = sum(point.status == "failed" for point in stored)
+    if any(point.status == "done" for point in stored) or (failed and alone):
         return stored
     state = f"{failed} of them failed" if failed else "none is finished yet"
     remedy = f"finish the sweep first: sitebench resume {file.path}"
@@ -214,14 +214,14 @@ def _stored(file: RunFile, *, alone: bool) -> list[StoredPoint]:
     raise BadRunFile(f"{file.path} has no measured point ({len(stored)} planned, {state})", remedy)
 
 
-def _counted(stored: Sequence[StoredPoint]) -> list[StoredPoint]:
+def _counted_points(stored: Sequence[StoredPoint]) -> list[StoredPoint]:
     """Return the points that are done; of two tries, the one that counts."""
-    done = [each for each in stored if each.status == "done"]
-    chosen = {each.spec.key for each in counted(p.result for p in done if p.result is not None)}
-    return [each for each in done if each.spec.key in chosen]
+    finished = [point for point in stored if point.status == "done"]
+    keys = {r.spec.key for r in counted(p.result for p in finished if p.result is not None)}
+    return [point for point in finished if point.spec.key in keys]
 
 
-def _point(file: RunFile, run: str, stored: StoredPoint, most: int) -> Point:
+def _point(file: RunFile, run: str, stored: StoredPoint, max_slots: int) -> Point:
     assert stored.result is not None
     counted = counted_steps(stored.result)
     service, latency, censored = Histogram(), Histogram(), Histogram()
@@ -237,18 +237,18 @@ def _point(file: RunFile, run: str, stored: StoredPoint, most: int) -> Point:
         service,
         latency,
         censored,
-        slots(file.timeline(stored.id, counted), counted, most),
+        slots(file.timeline(stored.id, counted), counted, max_slots),
         rates(file.samples(stored.id)),
     )
 
 
 def _downloads(file: RunFile, label: str) -> dict[str, str]:
     name = Path(label).name
-    made = {
+    exports = {
         f"{name}.csv": csv.points(file),
         f"{name}.hlog": hlog.points(file, merged=True),
     }
-    texts = {name: "".join(f"{line}\n" for line in lines) for name, lines in made.items()}
+    texts = {name: "".join(f"{line}\n" for line in lines) for name, lines in exports.items()}
     return {name: text for name, text in texts.items() if len(text) <= _LARGEST_DOWNLOAD}
 
 
@@ -262,23 +262,23 @@ def _labels(paths: Sequence[Path]) -> list[str]:
 
 def _labels_of(spec: PointSpec) -> dict[str, str]:
     """Return what a point was, in addition to its operation and size, by name."""
-    kept = {name: value for name, value in spec.settings.items() if name != "stages"}
+    settings = {name: value for name, value in spec.settings.items() if name != "stages"}
     lanes = f"{spec.users:,} user{'s' if spec.users > 1 else ''}"
     load = lanes if spec.rate is None else f"{format_rate(spec.rate)}/s"
     if spec.stages is not None:
         load = spec.stages.name
-    found = {
+    labels = {
         "target": spec.target,
         "client": spec.client,
-        **kept,
+        **settings,
         "load": load,
         "lanes": lanes,
         "windows": f"{spec.warmup_s:g} s + {spec.measure_s:g} s",
     }
     if spec.entries:
-        return found
+        return labels
     # Its users are the point's size, which its name has.
-    return {name: text for name, text in found.items() if text != lanes}
+    return {name: text for name, text in labels.items() if text != lanes}
 
 
 LOAD = ("load", "lanes")
@@ -293,21 +293,21 @@ def distinguishing_label(
     specs: Iterable[PointSpec], ignoring: Sequence[str] = ()
 ) -> Callable[[PointSpec], str]:
     """Return a function that labels each of these points as briefly as distinguishes them."""
-    known = [(spec, _labels_of(spec)) for spec in specs]
-    every = dict.fromkeys(name for _, mine in known for name in mine if name not in ignoring)
-    differ = [name for name in every if len({mine.get(name) for _, mine in known}) > 1]
-    wanted = [name for name in differ if name not in _SPARE]
+    labelled = [(spec, _labels_of(spec)) for spec in specs]
+    names = dict.fromkeys(name for _, labels in labelled for name in labels if name not in ignoring)
+    differ = [name for name in names if len({labels.get(name) for _, labels in labelled}) > 1]
+    needed = [name for name in differ if name not in _SPARE]
     for name in (name for name in differ if name in _SPARE):
         same: dict[tuple[Any, ...], set[str]] = {}
-        for spec, mine in known:
-            words = (spec.operation, spec.size, *(mine.get(each) for each in wanted))
-            same.setdefault(words, set()).add(mine.get(name, ""))
+        for spec, labels in labelled:
+            words = (spec.operation, spec.size, *(labels.get(label) for label in needed))
+            same.setdefault(words, set()).add(labels.get(name, ""))
         if any(len(values) > 1 for values in same.values()):
-            wanted.append(name)
+            needed.append(name)
 
     def call(spec: PointSpec) -> str:
-        mine = _labels_of(spec)
-        words = [mine[n] if n in _BARE else f"{n}={mine[n]}" for n in wanted if n in mine]
+        labels = _labels_of(spec)
+        words = [labels[n] if n in _BARE else f"{n}={labels[n]}" for n in needed if n in labels]
         return ", ".join(words)
 
     return call
@@ -315,8 +315,8 @@ def distinguishing_label(
 
 def variant_name(spec: PointSpec) -> str:
     """Return the key that points share if they differ only in size and load."""
-    kept = {k: v for k, v in _labels_of(spec).items() if k not in HOW_HARD}
-    return json.dumps({"suite": spec.suite, "operation": spec.operation, **kept}, sort_keys=True)
+    labels = {k: v for k, v in _labels_of(spec).items() if k not in HOW_HARD}
+    return json.dumps({"suite": spec.suite, "operation": spec.operation, **labels}, sort_keys=True)
 
 
 def load_key(spec: PointSpec) -> str:

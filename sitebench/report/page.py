@@ -49,12 +49,13 @@ def page(
     scripts = [script for section in sections for script in section.scripts]
     scripts = [*([bundle()] if charts else []), asset("report.js"), *scripts]
     links = "".join(
-        f'<a href="#{each.id}">{escape(each.short or each.title)}</a>' for each in sections
+        f'<a href="#{section.id}">{escape(section.short or section.title)}</a>'
+        for section in sections
     )
     parts = "".join(
-        f'<section id="{each.id}" aria-labelledby="{each.id}-title">'
-        f'<h2 id="{each.id}-title">{escape(each.title)}</h2>{each.body}</section>'
-        for each in sections
+        f'<section id="{section.id}" aria-labelledby="{section.id}-title">'
+        f'<h2 id="{section.id}-title">{escape(section.title)}</h2>{section.body}</section>'
+        for section in sections
     )
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -106,8 +107,8 @@ def chooser(
 ) -> str:
     """Return a drop-down list; charts refer to it by `identity`."""
     groups = []
-    for group, each in options:
-        inside = "".join(f'<option value="{escape(v)}">{escape(t)}</option>' for v, t in each)
+    for group, entries in options:
+        inside = "".join(f'<option value="{escape(v)}">{escape(t)}</option>' for v, t in entries)
         groups.append(f'<optgroup label="{escape(group)}">{inside}</optgroup>' if group else inside)
     return (
         f'<p class="chooser"><label for="{identity}">{escape(label)}</label> '
@@ -119,14 +120,14 @@ def _data(charts: Sequence[Chart], files: Mapping[str, str]) -> str:
     document = {
         "theme": theme(css=True),
         "charts": {
-            each.id: {
-                "title": each.title,
-                "description": each.description,
-                "chooser": each.chooser,
-                "spec": each.spec,
-                "choices": each.choices,
+            chart.id: {
+                "title": chart.title,
+                "description": chart.description,
+                "chooser": chart.chooser,
+                "spec": chart.spec,
+                "choices": chart.choices,
             }
-            for each in charts
+            for chart in charts
         },
         "files": files,
     }

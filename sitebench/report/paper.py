@@ -47,12 +47,12 @@ def _of_today(table: Table) -> Table:
     """Return a table without the sizes and the rows that have no figure of today's sizes."""
     figures = range(table.left, len(table.columns))
     sizes = [n for n in figures if not all(_is_1997s(row[n]) for row in table.rows)]
-    shown = [*range(table.left), *sizes]
+    columns = [*range(table.left), *sizes]
     rows = [row for row in table.rows if any(row[n] != _NO_NUMBER for n in sizes)]
     return structs.replace(
         table,
-        columns=[table.columns[n] for n in shown],
-        rows=[[row[n] for n in shown] for row in rows],
+        columns=[table.columns[n] for n in columns],
+        rows=[[row[n] for n in columns] for row in rows],
     )
 
 
@@ -60,30 +60,31 @@ def _is_1997s(cell: str | Cell) -> bool:
     return cell == _NO_NUMBER or cell_of(cell).mark is Mark.THEN
 
 
-def beside(
+def compare_with_paper(
     title: str,
-    found: Sequence[Series],
+    measured: Sequence[Series],
     rows: Mapping[str, Sequence[str]],
-    then: Sequence[PaperTable],
+    paper_tables: Sequence[PaperTable],
 ) -> Table:
     """Lay out today's rows, each followed by what the paper's machines had in its place.
 
     `rows` has one cell per series; a point that is not the target's number is marked in each.
     """
-    points = [(each.spec.entries, each.spec.variant) for each in found]
-    printed = {size for table in then for size in table.sizes} - {size for size, _ in points}
+    points = [(series.spec.entries, series.spec.variant) for series in measured]
+    printed = {size for table in paper_tables for size in table.sizes}
+    printed -= {size for size, _ in points}
     # Variants of a size stay in their order.
     columns = sorted([*points, *((size, "") for size in printed)], key=lambda column: column[0])
     lines: list[Row] = []
     for name, cells in rows.items():
         # How often a point was measured is true of it whatever its verdict.
-        shown = [
-            text if name == _REPEATS else marked(each, text)
-            for each, text in zip(found, cells, strict=True)
+        marked_cells = [
+            text if name == _REPEATS else marked(series, text)
+            for series, text in zip(measured, cells, strict=True)
         ]
-        today = dict(zip(points, shown, strict=True))
+        today = dict(zip(points, marked_cells, strict=True))
         lines.append([name, "today", *(today.get(column, _NO_NUMBER) for column in columns)])
-        for table in then:
+        for table in paper_tables:
             if name in table.rows:
                 figures = zip(table.sizes, table.rows[name], strict=True)
                 of_size = {size: Cell(text, Mark.THEN) for size, text in figures}
@@ -91,4 +92,4 @@ def beside(
                 lines.append(["", Cell(table.machine, Mark.THEN), *numbers])
     sizes = (format_people(size, "users") + variant for size, variant in columns)
     names = ("Average measurement", "Machine", *sizes)
-    return Table(title, names, lines, left=2, notes=[f"Today: {setup(found)}."])
+    return Table(title, names, lines, left=2, notes=[f"Today: {setup(measured)}."])

@@ -29,25 +29,25 @@ class PrintedTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Errors of the table and readings of it, in our words."""
 
     @property
-    def cited(self) -> str:
+    def citation(self) -> str:
         return f"{self.number}: {self.title}" if self.number else self.title
 
     def cell(self, row: str, column: str) -> str:
         """Return a cell of the row that begins with a text."""
-        (found,) = (each for each in self.rows if each[0] == row)
-        return found[self.columns.index(column)]
+        (cells,) = (cells for cells in self.rows if cells[0] == row)
+        return cells[self.columns.index(column)]
 
     def value(self, row: str, column: str) -> float:
         """Return the first number in a cell: 1072 of "1072 Req/Sec", 45.8 of "45.8%"."""
-        found = _NUMBER.search(self.cell(row, column))
-        if found is None:
-            raise ValueError(f"{self.cited}: no number in {self.cell(row, column)!r}")
-        return float(found[0].replace(",", ""))
+        match = _NUMBER.search(self.cell(row, column))
+        if match is None:
+            raise ValueError(f"{self.citation}: no number in {self.cell(row, column)!r}")
+        return float(match[0].replace(",", ""))
 
     def as_printed(self) -> Table:
         """Return it alone, as a report shows what has no counterpart today."""
         notes = (*self.notes, f"1997; {self.where}.")
-        return Table(self.cited, self.columns, self.rows, len(self.columns), notes)
+        return Table(self.citation, self.columns, self.rows, len(self.columns), notes)
 
 
 class Statement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -62,14 +62,14 @@ class Statement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def statements_table(statements: Sequence[Statement]) -> Table:
     """Return what the text says, and whether the paper's own figures have it so."""
     words = {True: "holds", False: "does not hold", None: "cannot be checked"}
-    rows = [[each.text, words[each.holds], each.check] for each in statements]
+    rows = [[statement.text, words[statement.holds], statement.check] for statement in statements]
     return Table("What the text says", ("Statement", "By its figures", "Check"), rows, left=3)
 
 
 def _lab() -> tuple[PrintedTable, ...]:
     text = files("sitebench.report").joinpath("lab-1997.toml").read_text(encoding="utf-8")
-    found: dict[str, Any] = tomllib.loads(text)
-    return msgspec.convert(found["table"], tuple[PrintedTable, ...])
+    document: dict[str, Any] = tomllib.loads(text)
+    return msgspec.convert(document["table"], tuple[PrintedTable, ...])
 
 
 LAB_1997 = _lab()
@@ -81,11 +81,11 @@ def users_of(tests: Mapping[str, str]) -> dict[str, dict[str, int]]:
 
     Table 17 has 5 client systems with 50 users each for ILS Connect: 250.
     """
-    found = {}
+    users = {}
     for machine, table in zip(("2500", "7000"), LAB_1997[1:], strict=True):
         per_client = table.columns[2]
-        found[machine] = {
+        users[machine] = {
             name: round(table.value(test, table.columns[1]) * table.value(test, per_client))
             for test, name in tests.items()
         }
-    return found
+    return users

@@ -79,17 +79,17 @@ class ReportSuite(msgspec.Struct, frozen=True):
 
     def figures(self, specs: Sequence[PointSpec]) -> list[RateFigure]:
         """Return a figure for each measured operation, the paper's own first."""
-        known = [
-            each
-            for each in self.rates
-            if any(spec.operation == each.operation and each.ours(spec) for spec in specs)
+        figures = [
+            figure
+            for figure in self.rates
+            if any(spec.operation == figure.operation and figure.ours(spec) for spec in specs)
         ]
         names = dict.fromkeys(spec.operation for spec in specs)
-        others = [name for name in names if name not in {each.operation for each in known}]
+        operations = [name for name in names if name not in {f.operation for f in figures}]
         make = self.figures_of or _rate_alone
-        return known + [each for name in others for each in make(name, self.title_of(name))]
+        return figures + [f for name in operations for f in make(name, self.title_of(name))]
 
-    def sized(self, spec: PointSpec) -> str:
+    def size_of(self, spec: PointSpec) -> str:
         """Return a point's size with its unit."""
         return f"{format_size(spec.entries)} {self.people}" if spec.entries else spec.clients
 

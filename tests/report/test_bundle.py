@@ -14,7 +14,7 @@ from tests.support.points import a_result
 
 
 def test_the_data_is_what_the_locked_vl_convert_makes() -> None:
-    assert bundle.bundle() == bundle.made()
+    assert bundle.bundle() == bundle.build_bundle()
 
 
 @pytest.fixture

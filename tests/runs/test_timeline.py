@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from sitebench._engine import Histogram
 from sitebench.report.sections.spectrum import levels
-from sitebench.report.sections.strips import thinned
+from sitebench.report.sections.strips import thin
 from sitebench.runs.runfile import TimelineRow
 from sitebench.runs.timeline import PER_DECADE, cell_of, cells, seconds, slots
 
@@ -126,7 +126,7 @@ def test_the_spectrum_ends_where_100_samples_remain() -> None:
 
 def test_a_lane_is_thinned_by_means_of_neighbours() -> None:
     lane = [(n, float(n % 2)) for n in range(1_000)]
-    found = thinned(lane, 100)
+    found = thin(lane, 100)
     assert len(found) == 100
     assert {value for _, value in found} == {0.5}
-    assert thinned(lane[:80], 100) == lane[:80]
+    assert thin(lane[:80], 100) == lane[:80]

@@ -12,7 +12,7 @@ PEAKS = PAPERS["webbench1"].table("Peak Throughput")
 
 def test_every_row_has_a_cell_for_every_column() -> None:
     assert [
-        (table.cited, row)
+        (table.citation, row)
         for _, table in TABLES
         for row in table.rows
         if len(row) != len(table.columns)
@@ -29,8 +29,8 @@ def test_every_printed_table_is_there_also_those_whose_numbers_repeat() -> None:
     }
     assert len(TABLES) == 7 + 17 + 4 + 7
     # A citation names one table.
-    assert len({(key, table.cited) for key, table in TABLES}) == len(TABLES)
-    assert PAPERS["webbench3"].table("Type C Client Configuration").cited == (
+    assert len({(key, table.citation) for key, table in TABLES}) == len(TABLES)
+    assert PAPERS["webbench3"].table("Type C Client Configuration").citation == (
         "Table 11: Type C Client Configuration"
     )
 

@@ -97,7 +97,7 @@ def test_every_printed_table_is_there_with_its_number_title_and_notes(
     said = words(sections["papers"])
     for paper in PAPERS.values():
         for table in paper.tables:
-            assert " ".join(table.cited.split()) in said
+            assert " ".join(table.citation.split()) in said
             for note in table.notes:
                 assert " ".join(note.split()) in said
         for statement in paper.statements:

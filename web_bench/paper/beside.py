@@ -168,7 +168,7 @@ def _table(paper: Paper, table: PrintedTable, today: _Today) -> Table:
     width = len(columns)
     text_columns = width if not any(map(_has_figures, table.rows)) else 1
     notes = (*table.notes, f"{paper.title}; {table.where}.")
-    return Table(table.cited, columns, rows, text_columns, notes)
+    return Table(table.citation, columns, rows, text_columns, notes)
 
 
 def _pad(row: Row, width: int) -> Row:

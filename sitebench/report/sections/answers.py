@@ -29,12 +29,12 @@ def is_open(peak: Peak | None) -> bool:
     return peak is not None and not peak.get("seen")
 
 
-def grades(run: Run, each: Series) -> list[Quoted]:
+def grades(run: Run, series: Series) -> list[Quoted]:
     """Return how each repeat of a point may be quoted, as an answer if it is one."""
-    found = [result.verdict.grade for result in each.results]
-    if is_open(run.found_at(each)):
-        return [Quoted.AT_LEAST if grade is Quoted.MEASURED else grade for grade in found]
-    return found
+    quoted = [result.verdict.grade for result in series.results]
+    if is_open(run.found_at(series)):
+        return [Quoted.AT_LEAST if grade is Quoted.MEASURED else grade for grade in quoted]
+    return quoted
 
 
 def rate_of(peak: Peak) -> tuple[float, str]:
@@ -43,9 +43,9 @@ def rate_of(peak: Peak) -> tuple[float, str]:
     return peak["rate"], f"{least}{format_rate(peak['rate'])}/s"
 
 
-def held(peak: Peak) -> str:
+def times_held(peak: Peak) -> str:
     """Return how often it held; where the target's limit is not known, that."""
     if is_open(peak):
         return "the server's own limit is not known"
-    seen = peak["seen"]
-    return f"held {seen['held']} of {seen['held_of']} times"
+    counts = peak["seen"]
+    return f"held {counts['held']} of {counts['held_of']} times"

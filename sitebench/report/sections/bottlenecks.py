@@ -31,8 +31,8 @@ def section(report: Report) -> Section | None:
     parts = []
     for run in report.runs:
         parts.append(to_html(_overview(report, run)))
-        named = ((report.distinct_name(each.spec, run), each) for each in run.series)
-        inside = "".join(to_html(comments(name, each)) for name, each in named)
+        named_series = ((report.distinct_name(series.spec, run), series) for series in run.series)
+        inside = "".join(to_html(comments(name, series)) for name, series in named_series)
         parts.append(f"<details><summary>Evidence for each point</summary>{inside}</details>")
         parts += map(to_html, (_costs(report, run), *_costs_of_suites(report, run)))
     for suite in report.present:
@@ -44,18 +44,18 @@ def section(report: Report) -> Section | None:
 
 
 def _overview(report: Report, run: Run) -> Table:
-    points = [(report.distinct_name(each.spec, run), each) for each in run.series]
-    return overview(report.titled("Bottlenecks", run), points)
+    points = [(report.distinct_name(series.spec, run), series) for series in run.series]
+    return overview(report.title_for("Bottlenecks", run), points)
 
 
 def _costs(report: Report, run: Run) -> Table:
     """Return what one operation of each point costs the target."""
     rows: list[Row] = [
-        [report.distinct_name(each.spec, run), *(_cost(each, *shown) for shown in _COSTS.values())]
-        for each in run.series
+        [report.distinct_name(series.spec, run), *(_cost(series, *c) for c in _COSTS.values())]
+        for series in run.series
     ]
     notes = ["Per operation that succeeded; medians over repeats. n/a: not monitored."]
-    title = report.titled("What one operation costs your server", run)
+    title = report.title_for("What one operation costs your server", run)
     return Table(title, ("Point", *_COSTS), rows, notes=notes)
 
 
@@ -64,21 +64,21 @@ def _costs_of_suites(report: Report, run: Run) -> list[Table]:
     tables = []
     for suite in report.present:
         points = [
-            (report.distinct_name(each.spec, run), each)
-            for each in run.series
-            if each.spec.suite == suite.name
+            (report.distinct_name(series.spec, run), series)
+            for series in run.series
+            if series.spec.suite == suite.name
         ]
         table = None if suite.costs is None else suite.costs(points)
         if table is not None:
-            tables.append(structs.replace(table, title=report.titled(table.title, run)))
+            tables.append(structs.replace(table, title=report.title_for(table.title, run)))
     return tables
 
 
-def _cost(each: Series, name: str, show: Callable[[float], str]) -> str:
+def _cost(series: Series, name: str, show: Callable[[float], str]) -> str:
     def of(result: PointResult) -> float | None:
         return None if result.demand is None else getattr(result.demand, name)
 
-    return medians([each], of, show)[0]
+    return medians([series], of, show)[0]
 
 
 _COSTS: dict[str, tuple[str, Callable[[float], str]]] = {

@@ -22,7 +22,7 @@ from sitebench.report.charts import (
     quantity,
     short,
     tell_apart,
-    transposed,
+    transpose,
 )
 from sitebench.report.model import (
     HOW_HARD,
@@ -62,44 +62,44 @@ class _Curve(msgspec.Struct, frozen=True):
 
 def _curves(report: Report) -> list[_Curve]:
     """Return every group of points that were measured at more than one load."""
-    found: dict[tuple[str, str], list[Series]] = {}
+    groups: dict[tuple[str, str], list[Series]] = {}
     runs = {run.label: run for run in report.runs}
-    for run, each in report.measured:
-        if each.spec.stages is not None:
+    for run, series in report.all_series:
+        if series.spec.stages is not None:
             continue  # Their mean is no load that was held.
-        closed = each.spec.rate is None
-        key = json.dumps([variant_name(each.spec), each.spec.entries, closed])
-        found.setdefault((run.label, key), []).append(each)
-    chosen = [(runs[label], group) for (label, _), group in found.items() if len(group) > 1]
+        closed = series.spec.rate is None
+        key = json.dumps([variant_name(series.spec), series.spec.entries, closed])
+        groups.setdefault((run.label, key), []).append(series)
+    sweeps = [(runs[label], group) for (label, _), group in groups.items() if len(group) > 1]
     return [
         _Curve(f"c{n}", run, sorted(group, key=_load), run.peaks_of(group[0].spec))
-        for n, (run, group) in enumerate(chosen)
+        for n, (run, group) in enumerate(sweeps)
     ]
 
 
-def _load(each: Series) -> tuple[float, int]:
-    return each.spec.rate or 0.0, each.spec.users
+def _load(series: Series) -> tuple[float, int]:
+    return series.spec.rate or 0.0, series.spec.users
 
 
-def _titles(report: Report, found: Sequence[_Curve]) -> dict[str, str]:
+def _titles(report: Report, curves: Sequence[_Curve]) -> dict[str, str]:
     """Return each curve's title in the list."""
-    call = distinguishing_label((curve.spec for curve in found), ignoring=HOW_HARD)
-    made = {}
-    for curve in found:
+    call = distinguishing_label((curve.spec for curve in curves), ignoring=HOW_HARD)
+    titles = {}
+    for curve in curves:
         words = [
-            report.what(curve.spec),
+            report.name_without_load(curve.spec),
             call(curve.spec),
             "" if curve.spec.rate is None else "at set rates",
             curve.run.label if len(report.runs) > 1 else "",
         ]
-        made[curve.id] = ", ".join(filter(None, words))
-    return made
+        titles[curve.id] = ", ".join(filter(None, words))
+    return titles
 
 
 def section(report: Report) -> Section | None:
     """Return the curve of each group, and the answer of the search for its peak."""
-    found = _curves(report)
-    if not found:
+    curves = _curves(report)
+    if not curves:
         return None
     chart = Chart(
         id="curve",
@@ -109,13 +109,13 @@ def section(report: Report) -> Section | None:
             "per second reached, one mark per load, joined in the order of the loads."
         ),
         spec=_spec(),
-        choices={curve.id: _datasets(curve) for curve in found},
+        choices={curve.id: _datasets(curve) for curve in curves},
         chooser=_CHOOSER,
-        titles=_titles(report, found),
+        titles=_titles(report, curves),
     )
     answers = "".join(
         f'<p data-chosen-by="{_CHOOSER}" data-choice="{curve.id}" hidden>{escape(peak["said"])}</p>'
-        for curve in found
+        for curve in curves
         for peak in curve.peaks
     )
     body = chooser(_CHOOSER, "Points", [("", list(chart.titles.items()))]) + answers + figure(chart)
@@ -128,15 +128,15 @@ def section(report: Report) -> Section | None:
 
 def _datasets(curve: _Curve) -> dict[str, Columns]:
     rows = []
-    for turn, each in enumerate(curve.series):
-        rate = each.median(rate_of)
+    for turn, series in enumerate(curve.series):
+        rate = series.median(rate_of)
         for name, title in _QUANTILES.items():
-            latency = each.median(percentile(name))
+            latency = series.median(percentile(name))
             if latency is not None:
-                load = load_name(each.spec)
-                grade = each.latency_grade
-                rows.append((title, turn, load, rate, latency, each.n, why(each), grade))
-    columns = transposed(rows, 8)
+                load = load_name(series.spec)
+                grade = series.latency_grade
+                rows.append((title, turn, load, rate, latency, series.n, why(series), grade))
+    columns = transpose(rows, 8)
     return {
         "curve": {
             "series": names(columns[0]),
@@ -153,7 +153,7 @@ def _datasets(curve: _Curve) -> dict[str, Columns]:
 
 
 def _knee(curve: _Curve) -> Columns:
-    knees = {(each["knee"]["load"], each["knee"]["rate"]) for each in curve.peaks if each["knee"]}
+    knees = {(peak["knee"]["load"], peak["knee"]["rate"]) for peak in curve.peaks if peak["knee"]}
     closed = curve.spec.rate is None
     return {
         "rate": [short(rate, 5) for _, rate in knees],

@@ -20,26 +20,26 @@ _LOGIN = {"how": "bind", "over": "new"}
 
 def line(report: Report, run: Run) -> str:
     """Return in a line when a run was measured, at which size and load, and by what."""
-    manifest, specs = run.manifest, [each.spec for each in run.points or run.stored]
+    manifest, specs = run.manifest, [point.spec for point in run.points or run.stored]
     version = manifest.get("versions", {}).get("sitebench", "")
     servers = {server.get("version") or "" for server in manifest.get("targets", ())}
     cpu = manifest.get("cpu") or {}
     machine = f" on {cpu.get('model')}, {cpu.get('usable')} cores" if cpu else ""
     parts = (
-        _started(manifest),
+        _start_date(manifest),
         # The embedded server is of sitebench itself.
         ", ".join(sorted(servers - {f"sitebench {version}", ""})),
         _sizes(report, specs),
         "; ".join(dict.fromkeys(map(_options, specs))),
         _load(specs),
         _window(run, specs),
-        f"{run.counted}{_lasted(run)}",
+        f"{run.count_in_words}{_duration(run)}",
         f"sitebench {version}".rstrip() + machine,
     )
     return " · ".join(filter(None, parts))
 
 
-def _started(manifest: Mapping[str, Any]) -> str:
+def _start_date(manifest: Mapping[str, Any]) -> str:
     try:
         started = dt.datetime.fromisoformat(str(manifest.get("started")))
     except ValueError:
@@ -60,12 +60,12 @@ def _options(spec: PointSpec) -> str:
     settings = spec.settings
     if spec.operation == "login" and "scenario" not in settings:
         settings = {**_LOGIN, **settings}
-    shown = {
+    texts = {
         name: PurePath(settings[name]).name if name in _FILES else settings[name]
         for name in _SETTINGS
         if name in settings and not (name == "base" and spec.target == "embedded")
     }
-    return ", ".join(f"{name.replace('_', '-')} {text}" for name, text in shown.items())
+    return ", ".join(f"{name.replace('_', '-')} {text}" for name, text in texts.items())
 
 
 def _load(specs: Sequence[PointSpec]) -> str:
@@ -99,7 +99,7 @@ def _window(run: Run, specs: Sequence[PointSpec]) -> str:
     return f"measured for {_range(seconds, '{:g}s'.format)} after {warmups} of warm-up"
 
 
-def _lasted(run: Run) -> str:
-    done = [each for each in run.stored if each.started is not None and each.finished is not None]
-    seconds = sum((each.finished or 0.0) - (each.started or 0.0) for each in done)
-    return f" in {seconds:,.0f}s" if done else ""
+def _duration(run: Run) -> str:
+    periods = [(p.started, p.finished) for p in run.stored]
+    lasted_s = [end - start for start, end in periods if start is not None and end is not None]
+    return f" in {sum(lasted_s):,.0f}s" if lasted_s else ""

@@ -10,35 +10,34 @@ from sitebench.tables.table import NOTHING, Row, Table
 
 def tables(report: Report) -> list[Table]:
     """Return operations that failed by kind, and points without a result."""
-    made = [make(report, run) for make in (_by_kind, _points) for run in report.runs]
-    return [table for table in made if table.rows]
+    pairs = ((make, run) for make in (_by_kind, _points) for run in report.runs)
+    return [table for make, run in pairs if (table := make(report, run)).rows]
 
 
 def section(report: Report) -> Section | None:
     """Return the tables, or that nothing failed: that is an answer too."""
-    found = tables(report)
-    body = "".join(map(to_html, found))
+    body = "".join(map(to_html, tables(report)))
     return Section("failures", "Failures", body or "<p>No failures.</p>")
 
 
 def _by_kind(report: Report, run: Run) -> Table:
     rows: list[Row] = []
-    failed = [each.result for each in run.missing if each.result is not None]
+    failed = [stored.result for stored in run.missing if stored.result is not None]
     for result in (*run.results, *failed):
         attempts = result.attempts
         for kind, n in sorted(result.failures_by_kind.items()):
             example = result.examples.get(kind, "")
             share = f"{n / attempts:.3%}" if attempts else NOTHING
             rows.append([report.distinct_name(result.spec, run), kind, example, f"{n:,}", share])
-    title = report.titled("Failed operations by kind", run)
+    title = report.title_for("Failed operations by kind", run)
     return Table(title, ("Point", "Kind", "The first of them", "count", "share"), rows, left=3)
 
 
 def _points(report: Report, run: Run) -> Table:
     rows: list[Row] = []
-    for each in run.missing:
-        why = each.error or {"message": "", "remedy": "the same command continues the run"}
-        what = (each.status, why.get("message", ""), why.get("remedy", ""))
-        rows.append([report.distinct_name(each.spec, run), *what])
-    title = report.titled("Points without a result", run)
+    for stored in run.missing:
+        error = stored.error or {"message": "", "remedy": "the same command continues the run"}
+        cells = (stored.status, error.get("message", ""), error.get("remedy", ""))
+        rows.append([report.distinct_name(stored.spec, run), *cells])
+    title = report.title_for("Points without a result", run)
     return Table(title, ("Point", "Status", "What happened", "What to do"), rows, left=4)

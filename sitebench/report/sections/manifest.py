@@ -20,9 +20,9 @@ def section(report: Report) -> Section | None:
 
 def _run(run: Run) -> str:
     command = run.manifest.get("command")
-    shown = shlex.join(command) if isinstance(command, list) else str(command or "not known")
+    text = shlex.join(command) if isinstance(command, list) else str(command or "not known")
     return (
-        f"<h3>{escape(run.label)}</h3><pre>{escape(shown)}</pre>"
+        f"<h3>{escape(run.label)}</h3><pre>{escape(text)}</pre>"
         "<details><summary>Environment and settings</summary>"
         f"{to_html(_table(run))}</details>"
     )

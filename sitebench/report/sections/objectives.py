@@ -21,8 +21,7 @@ _WORST_FIRST = (ObjectiveState.BROKEN, ObjectiveState.UNKNOWN, ObjectiveState.ME
 
 def tables(report: Report) -> list[Table]:
     """Return a table per run that was measured with an objective."""
-    made = ((run, _objective(run)) for run in report.runs)
-    return [_table(report, run, found) for run, found in made if found is not None]
+    return [_table(report, run, goal) for run in report.runs if (goal := _objective(run))]
 
 
 def in_words(run: Run, series: Series) -> list[str]:
@@ -49,13 +48,13 @@ def _table(report: Report, run: Run, objective: Objective) -> Table:
     rows: list[Row] = []
     for result in run.results:
         name = point_name(result.spec)
-        for each in objective.judge(result).outcomes:
-            state = _STATES[each.state]
+        for outcome in objective.judge(result).outcomes:
+            state = _STATES[outcome.state]
             if not result.verdict.valid:
-                why = f"{result.verdict.bound}: {result.verdict.evidence}"
-                state = Cell("invalid", Mark.FAIL, why)
-            known = "" if each.value is not None else "not known: "
-            rows.append([name, str(each.asked), state, f"{known}{each.found}"])
+                reason = f"{result.verdict.bound}: {result.verdict.evidence}"
+                state = Cell("invalid", Mark.FAIL, reason)
+            prefix = "" if outcome.value is not None else "not known: "
+            rows.append([name, str(outcome.asked), state, f"{prefix}{outcome.found}"])
             name = ""
     columns = ("Point", "Objective", "Outcome", "Measured")
-    return Table(report.titled("Objectives", run), columns, rows, left=4)
+    return Table(report.title_for("Objectives", run), columns, rows, left=4)

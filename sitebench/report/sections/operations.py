@@ -56,12 +56,12 @@ def _notes(report: Report) -> list[str]:
     """Return the meaning of signs that are in the tables of the runs."""
     latencies = [
         latency_mark(series, name)
-        for _, run_series in report.measured
+        for _, run_series in report.all_series
         for series in (run_series, *run_series.parts)
         for name in PERCENTILES
     ]
     notes = ["Latencies are those of right answers."]
-    if any(series.n > 1 for _, series in report.measured):
+    if any(series.n > 1 for _, series in report.all_series):
         notes[0] += " n: repeats. Rates and percentiles of latency are medians over repeats."
         notes[0] += " The interval is 95 % of the median; with few repeats, least and greatest."
     signs = {
@@ -92,7 +92,7 @@ def _downloads(run: Run) -> str:
 
 
 def _operations(report: Report, run: Run) -> Table:
-    repeated = any(each.n > 1 for each in run.series)
+    repeated = any(series.n > 1 for series in run.series)
     columns = (
         *("Operation", "Size", "Load", "Verdict", "operations/s"),
         *(("n", "interval") if repeated else ()),
@@ -100,54 +100,54 @@ def _operations(report: Report, run: Run) -> Table:
         "failed",
     )
     rows = []
-    for each in run.series:
-        rows.append(_row(report, run, each, repeated=repeated))
-        rows += [_part(part, repeated=repeated) for part in each.parts]
-    done = [each.result for each in run.stored if each.status == "done"]
-    notes = attempts([each for each in done if each is not None])
-    return Table(report.titled("Operations", run), columns, rows, left=4, notes=notes)
+    for series in run.series:
+        rows.append(_row(report, run, series, repeated=repeated))
+        rows += [_part(part, repeated=repeated) for part in series.parts]
+    results = [stored.result for stored in run.stored if stored.status == "done"]
+    notes = attempts([result for result in results if result is not None])
+    return Table(report.title_for("Operations", run), columns, rows, left=4, notes=notes)
 
 
-def _row(report: Report, run: Run, each: Series, *, repeated: bool) -> Row:
-    suite = report.suite(each.spec.suite)
-    others = (s.spec for s in run.series if s.spec.operation == each.spec.operation)
-    how = distinguishing_label(others, ignoring=LOAD)(each.spec)
-    bounds = ", ".join(dict.fromkeys(r.verdict.bound for r in each.results))
-    interval = around(each, rate_of, format_rate) if each.n > 1 else ""
+def _row(report: Report, run: Run, series: Series, *, repeated: bool) -> Row:
+    suite = report.suite(series.spec.suite)
+    specs = (s.spec for s in run.series if s.spec.operation == series.spec.operation)
+    label = distinguishing_label(specs, ignoring=LOAD)(series.spec)
+    bounds = ", ".join(dict.fromkeys(r.verdict.bound for r in series.results))
+    interval = around(series, rate_of, format_rate) if series.n > 1 else ""
     return [
-        ", ".join(filter(None, (suite.title_of(each.spec.operation), how))),
-        format_size(each.spec.entries) if each.spec.entries else "",
-        load_name(each.spec),
-        marked(each, bounds),
-        marked(each, rate_mark(each)),
-        *((f"{each.n}", interval) if repeated else ()),
-        *(_latency(each, name) for name in PERCENTILES),
-        f"{each.failures:,}",
+        ", ".join(filter(None, (suite.title_of(series.spec.operation), label))),
+        format_size(series.spec.entries) if series.spec.entries else "",
+        load_name(series.spec),
+        marked(series, bounds),
+        marked(series, rate_mark(series)),
+        *((f"{series.n}", interval) if repeated else ()),
+        *(_latency(series, name) for name in PERCENTILES),
+        f"{series.failures:,}",
     ]
 
 
-def _part(each: Series, *, repeated: bool) -> Row:
+def _part(series: Series, *, repeated: bool) -> Row:
     """Return the row of one operation of several."""
-    interval = around(each, rate_of, format_rate) if each.n > 1 else ""
+    interval = around(series, rate_of, format_rate) if series.n > 1 else ""
     return [
-        *(each.spec.operation, "", load_name(each.spec), ""),
-        marked(each, rate_mark(each)),
-        *((f"{each.n}", interval) if repeated else ()),
-        *(_latency(each, name) for name in PERCENTILES),
-        f"{each.failures:,}",
+        *(series.spec.operation, "", load_name(series.spec), ""),
+        marked(series, rate_mark(series)),
+        *((f"{series.n}", interval) if repeated else ()),
+        *(_latency(series, name) for name in PERCENTILES),
+        f"{series.failures:,}",
     ]
 
 
 def _cost(report: Report, run: Run) -> Table:
-    points = [(report.distinct_name(each.spec, run, ignoring=LOAD), each) for each in run.series]
+    points = [(report.distinct_name(s.spec, run, ignoring=LOAD), s) for s in run.series]
     table = cost_table(points)
-    return structs.replace(table, title=report.titled(table.title, run))
+    return structs.replace(table, title=report.title_for(table.title, run))
 
 
-def _latency(each: Series, name: str) -> str | Cell:
-    text = latency_mark(each, name)
+def _latency(series: Series, name: str) -> str | Cell:
+    text = latency_mark(series, name)
     if text == NOTHING:
-        n = min(result.clocks[LATENCY].n for result in each.results)
+        n = min(result.clocks[LATENCY].n for result in series.results)
         return Cell(NOTHING, why=f"n={n:,}: fewer than 100 samples beyond it")
     return text
 
@@ -159,14 +159,14 @@ def _steps(report: Report, run: Run) -> Table:
     for point in run.points:
         for step in point.result.steps:
             took = replace(point.result, clocks={LATENCY: step.clocks[SERVICE]})
-            shown = [latency_mark(Series(point.spec, (took,)), name) for name in OVER_TIME]
+            latencies = [latency_mark(Series(point.spec, (took,)), name) for name in OVER_TIME]
             rows.append(
                 [
                     *(_repeat(report, run, point), step.program, step.step, f"{step.count:,}"),
-                    *(f"{step.failures:,}", format_rate(step.per_s), *shown),
+                    *(f"{step.failures:,}", format_rate(step.per_s), *latencies),
                 ]
             )
-    return Table(report.titled("Steps", run), columns, rows, left=3)
+    return Table(report.title_for("Steps", run), columns, rows, left=3)
 
 
 def _clocks(report: Report, run: Run) -> Table:
@@ -187,7 +187,7 @@ def _clocks(report: Report, run: Run) -> Table:
         if (took := step.clocks[clock]).n
     ]
     notes = [f"{clock.heading}: {clock.meaning}." for clock in metrics.CLOCKS]
-    return Table(report.titled("Clocks", run), columns, rows, left=3, notes=notes)
+    return Table(report.title_for("Clocks", run), columns, rows, left=3, notes=notes)
 
 
 def _repeat(report: Report, run: Run, point: Point) -> str:

@@ -21,11 +21,11 @@ from sitebench.report.charts import (
     quantity,
     short,
     tell_apart,
-    transposed,
+    transpose,
 )
 from sitebench.report.model import Point, Report, Run
 from sitebench.report.page import Section, chooser, figure
-from sitebench.report.sections.strips import STRIPS, Strip, thinned
+from sitebench.report.sections.strips import STRIPS, Strip, thin
 from sitebench.runs.timeline import MEASURED, PER_DECADE, Slot, cells, seconds
 from sitebench.verdict.verdict import Quoted
 
@@ -61,11 +61,11 @@ def section(report: Report) -> Section | None:
         spec=_spec([strip for strip in STRIPS if strip.id in present]),
         choices=choices,
         chooser=_CHOOSER,
-        titles={identity: title for _, each in options for identity, title in each},
+        titles={identity: title for _, entries in options for identity, title in entries},
     )
-    said = "".join(
+    paragraphs = "".join(
         f'<p class="note" data-chosen-by="{_CHOOSER}" data-choice="{point.id}" hidden>'
-        f"{escape(_said(point))}</p>"
+        f"{escape(_note(point))}</p>"
         for point in report.points
     )
     note = (
@@ -73,13 +73,13 @@ def section(report: Report) -> Section | None:
         "The shaded warm-up is shown, but not counted. In a long point neighbouring half seconds "
         "are merged.</p>"
     )
-    body = chooser(_CHOOSER, "Point", options) + said + figure(chart) + note
+    body = chooser(_CHOOSER, "Point", options) + paragraphs + figure(chart) + note
     return Section("over-time", "Over time", body, (chart,))
 
 
 def _name(report: Report, run: Run, point: Point) -> str:
     name = report.distinct_name(point.spec, run)
-    if any(each.spec.repeat for each in run.points):
+    if any(other.spec.repeat for other in run.points):
         name += f", repeat {point.spec.repeat + 1}"
     grade = point.result.verdict.grade
     if grade == Quoted.AT_LEAST:
@@ -97,14 +97,14 @@ def _datasets(point: Point) -> dict[str, Columns]:
         for n, slot in enumerate(slots)
         for cell, count in sorted(cells(slot.latency).items())
     ]
-    which = [n for n, _, _ in heat]
+    indices = [n for n, _, _ in heat]
     return {
         "heat": {
-            "t": {"codes": which, "names": starts},
-            "u": {"codes": which, "names": ends},
+            "t": {"codes": indices, "names": starts},
+            "u": {"codes": indices, "names": ends},
             "cell": [cell for _, cell, _ in heat],
             "n": [count for _, _, count in heat],
-            "apart": {"codes": which, "names": [slot.phase != MEASURED for slot in slots]},
+            "apart": {"codes": indices, "names": [slot.phase != MEASURED for slot in slots]},
         },
         "slots": {
             "t": starts,
@@ -121,16 +121,16 @@ def _datasets(point: Point) -> dict[str, Columns]:
 
 def _parts(point: Point) -> tuple[int, list[Slot]]:
     """Return how many seconds a percentile is of, and the slots: as few as make a line of p95."""
-    made = {every_s: _merged(point, every_s) for every_s in _WIDTHS_S}
-    for every_s, slots in made.items():
+    slots_by_width = {every_s: _merge_slots(point, every_s) for every_s in _WIDTHS_S}
+    for every_s, slots in slots_by_width.items():
         measured = [slot for slot in slots if slot.phase == MEASURED]
-        known = sum(slot.percentile(PERCENTILES["p95"]) is not None for slot in measured)
-        if known > len(measured) / 2 and len(measured) >= _LEAST_PARTS:
+        n_known = sum(slot.percentile(PERCENTILES["p95"]) is not None for slot in measured)
+        if n_known > len(measured) / 2 and len(measured) >= _LEAST_PARTS:
             return every_s, slots
-    return _WIDTHS_S[0], made[_WIDTHS_S[0]]
+    return _WIDTHS_S[0], slots_by_width[_WIDTHS_S[0]]
 
 
-def _merged(point: Point, every_s: int) -> list[Slot]:
+def _merge_slots(point: Point, every_s: int) -> list[Slot]:
     return [slot for slot in seconds(point.slots, every_s) if slot.seconds > 0]
 
 
@@ -140,41 +140,41 @@ def _lines_of(slots: Sequence[Slot]) -> dict[str, list[float | None]]:
     return {name: line for name, line in values.items() if set(line) != {None} and line}
 
 
-def _said(point: Point) -> str:
+def _note(point: Point) -> str:
     """Return what the percentiles are of, and why one of them has no line."""
     every_s, slots = _parts(point)
     lines = _lines_of(slots)
     # Neighbours are merged already in a long point.
     usual_s = max(every_s, round(median([slot.seconds for slot in slots] or [0.0])))
     period = "a second" if usual_s == 1 else f"{usual_s} s"
-    said = f"Percentiles are those of the right answers that came in {period}."
+    text = f"Percentiles are those of the right answers that came in {period}."
     if lines:
-        said += f" Where a line has a gap, fewer than {LEAST_BEYOND} were slower."
+        text += f" Where a line has a gap, fewer than {LEAST_BEYOND} were slower."
     needs = [
-        f"{_called(name)} needs about {LEAST_BEYOND * 100 / (100 - PERCENTILES[name]):,.0f}"
+        f"{_display_name(name)} needs about {LEAST_BEYOND * 100 / (100 - PERCENTILES[name]):,.0f}"
         for name in OVER_TIME
         if name not in lines
     ]
     if needs:
         needs[0] += " answers"
-        said += f" {', '.join(needs)} in {period}; see the table."
-    return said
+        text += f" {', '.join(needs)} in {period}; see the table."
+    return text
 
 
 def _percentiles(point: Point, origin: int) -> dict[str, Columns]:
     """Return a line per percentile, with a gap where a part has too few samples for it."""
-    _, found = _parts(point)
-    lines = _lines_of(found)
-    middles = [(slot.t0_ns + slot.t1_ns) / 2 - origin for slot in found]
+    _, slots = _parts(point)
+    lines = _lines_of(slots)
+    middles = [(slot.t0_ns + slot.t1_ns) / 2 - origin for slot in slots]
     if not lines:
         # Vega lays a figure out at infinity if one of its legends is empty.
         none = {"series": names([_NO_LINE]), "phase": names([MEASURED]), "t": [0], "v": [None]}
-        said = ["no second has enough answers for a percentile"]
-        return {"percentiles": none, "unknown": {"said": said}}
+        messages = ["no second has enough answers for a percentile"]
+        return {"percentiles": none, "unknown": {"said": messages}}
     return {
         "percentiles": {
-            "series": names(_called(name) for name in lines for _ in found),
-            "phase": names(slot.phase for _ in lines for slot in found),
+            "series": names(_display_name(name) for name in lines for _ in slots),
+            "phase": names(slot.phase for _ in lines for slot in slots),
             "t": [short(t_ns / 1e9, 5) for t_ns in middles] * len(lines),
             "v": [value for line in lines.values() for value in line],
         },
@@ -182,7 +182,7 @@ def _percentiles(point: Point, origin: int) -> dict[str, Columns]:
     }
 
 
-def _called(name: str) -> str:
+def _display_name(name: str) -> str:
     return name.replace("_", ".")
 
 
@@ -205,12 +205,12 @@ def _shade(point: Point, origin: int) -> Columns:
 
 def _tracks(point: Point, origin: int) -> Columns:
     rows = [
-        (strip.id, called, short((t_ns - origin) / 1e9, 4), strip.shown(value))
+        (strip.id, called, short((t_ns - origin) / 1e9, 4), strip.clip(value))
         for strip in STRIPS
         for called, track in strip.take(point.tracks).items()
-        for t_ns, value in thinned(track)
+        for t_ns, value in thin(track)
     ]
-    columns = transposed(rows, 4)
+    columns = transpose(rows, 4)
     return {
         "track": names(columns[0]),
         "series": names(columns[1]),
@@ -251,7 +251,7 @@ def _spec(strips: Sequence[Strip]) -> Spec:
     }
 
 
-def _shaded() -> Spec:
+def _warm_up_layer() -> Spec:
     return {
         "data": {"name": "shade"},
         "mark": {"type": "rect", "clip": True, "style": "shade"},
@@ -282,7 +282,7 @@ def _heat() -> Spec:
         "width": "container",
         "height": 210,
         "layer": [
-            _shaded(),
+            _warm_up_layer(),
             {
                 "data": {"name": "heat"},
                 "params": [_ZOOM],
@@ -306,9 +306,9 @@ def _heat() -> Spec:
 
 
 def _lines() -> Spec:
-    shown = [_called(name) for name in OVER_TIME]
-    each = {name: tell_apart(name, shown) for name in ("color", "strokeDash")}
-    for channel in each.values():
+    percentiles = [_display_name(name) for name in OVER_TIME]
+    channels = {name: tell_apart(name, percentiles) for name in ("color", "strokeDash")}
+    for channel in channels.values():
         # Lines that are not drawn are the last of these, and not in the legend.
         del channel["scale"]["domain"]
         channel |= {"legend": LEGEND_BESIDE, "sort": None}
@@ -322,7 +322,7 @@ def _lines() -> Spec:
         "width": "container",
         "height": 110,
         "layer": [
-            _shaded(),
+            _warm_up_layer(),
             {
                 "data": {"name": "percentiles"},
                 "mark": {"type": "line", "clip": True, "point": {"size": 12}},
@@ -331,7 +331,7 @@ def _lines() -> Spec:
                     "y": quantity(
                         "v", scale={"type": "log", "nice": False, "padding": 8}, axis=axis
                     ),
-                    **each,
+                    **channels,
                     # What was not measured is not joined to what was.
                     "detail": {"field": "phase"},
                     "tooltip": tooltip,
@@ -359,12 +359,12 @@ def _throughput() -> Spec:
         quantity("failed", title="failed/s", format=",.3~r"),
     ]
     axis = AXES["count"] | {"title": "ops/s", "tickCount": 3}
-    rate, failed = (quantity(each, scale={"zero": True}, axis=axis) for each in ("rate", "failed"))
+    rate, failed = (quantity(name, scale={"zero": True}, axis=axis) for name in ("rate", "failed"))
     return {
         "width": "container",
         "height": 90,
         "layer": [
-            _shaded(),
+            _warm_up_layer(),
             {
                 "data": {"name": "slots"},
                 "mark": {"type": "line", "interpolate": "step-after", "clip": True},
@@ -396,7 +396,7 @@ def _strip(strip: Strip) -> Spec:
         "width": "container",
         "height": 62,
         "layer": [
-            _shaded(),
+            _warm_up_layer(),
             {
                 "data": {"name": "tracks"},
                 "transform": [{"filter": f"datum.track === '{strip.id}'"}],

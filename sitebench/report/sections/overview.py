@@ -101,15 +101,15 @@ def _operations(report: Report) -> list[list[_Bar]]:
             for line in measured:
                 colour = line.run.label if len(report.runs) > 1 else title
                 for series in line.series:
-                    words = [title, suite.sized(series.spec)]
+                    words = [title, suite.size_of(series.spec)]
                     words += [name(line)] if len(measured) > 1 else []
                     label = ", ".join(filter(None, [*words, line.objective]))
-                    bars.append(_Bar(colour, label, series, *_rated(line.run, series)))
+                    bars.append(_Bar(colour, label, series, *_rate_row(line.run, series)))
             operations.append(bars)
     return operations
 
 
-def _rated(run: Run, series: Series) -> tuple[float, str, str, float | None, float | None]:
+def _rate_row(run: Run, series: Series) -> tuple[float, str, str, float | None, float | None]:
     """Return a rate, in words too, its grade, and how far repeats lie apart."""
     peak = run.found_at(series)
     if peak is not None:

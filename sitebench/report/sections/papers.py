@@ -21,12 +21,12 @@ _OF_A_PART = frozenset(("arrivals", "threads", "until"))
 
 def tables(report: Report) -> list[Table]:
     """Return a table per operation, run and target, and the suites' others."""
-    found = _of_operations(report)
-    return [*found, *(table for group in _others(report) for table in group.tables)]
+    folded = (table for group in _groups(report) for table in group.tables)
+    return [*_of_operations(report), *folded]
 
 
 def _of_operations(report: Report) -> list[Table]:
-    found = []
+    paper_tables = []
     for suite in report.present:
         if suite.paper_table is None:
             continue
@@ -36,19 +36,19 @@ def _of_operations(report: Report) -> list[Table]:
             for line in measured:
                 table = suite.paper_table(line.series)
                 title = f"{table.title} ({name(line)})"
-                found.append(structs.replace(table, title=title))
-    return found
+                paper_tables.append(structs.replace(table, title=title))
+    return paper_tables
 
 
-def _others(report: Report) -> Iterator[Folded]:
+def _groups(report: Report) -> Iterator[Folded]:
     for suite in report.present:
         for runs in _sweeps(report, suite):
             measured = [
-                each for run in runs for each in run.series if each.spec.suite == suite.name
+                series for run in runs for series in run.series if series.spec.suite == suite.name
             ]
             for tables_of in filter(None, (suite.tables, suite.printed_beside)):
                 for group in tables_of(measured) if measured else ():
-                    title = report.titled(group.title, *runs)
+                    title = report.title_for(group.title, *runs)
                     yield Folded(title, group.tables, group.folded)
         yield from suite.printed_1997
 
@@ -59,18 +59,18 @@ def _sweeps(report: Report, suite: ReportSuite) -> list[Sequence[Run]]:
     Parts have no point in common, and do not differ in target, machine or anything but the load.
     """
     alone: list[Sequence[Run]] = [[run] for run in report.runs]
-    found = [(run, each.spec) for run in report.runs for each in run.series]
-    ours = [(run, spec) for run, spec in found if spec.suite == suite.name]
-    loads = [(spec.operation, spec.users, spec.rate) for _, spec in ours]
-    others = {
+    pairs = [(run, series.spec) for run in report.runs for series in run.series]
+    suite_pairs = [(run, spec) for run, spec in pairs if spec.suite == suite.name]
+    loads = [(spec.operation, spec.users, spec.rate) for _, spec in suite_pairs]
+    conditions = {
         (
             *(spec.target, spec.client, spec.entries),
             str(run.manifest.get("cpu")),
-            *sorted(each for each in spec.settings.items() if each[0] not in _OF_A_PART),
+            *sorted(setting for setting in spec.settings.items() if setting[0] not in _OF_A_PART),
         )
-        for run, spec in ours
+        for run, spec in suite_pairs
     }
-    one_sweep = len(set(loads)) == len(loads) and len(others) == 1
+    one_sweep = len(set(loads)) == len(loads) and len(conditions) == 1
     return [report.runs] if one_sweep else alone
 
 
@@ -79,7 +79,7 @@ def _charts(report: Report) -> Iterator[Chart]:
         yield from printed_figures(report, suite)
         for n, runs in enumerate(_sweeps(report, suite)):
             measured = [
-                each for run in runs for each in run.series if each.spec.suite == suite.name
+                series for run in runs for series in run.series if series.spec.suite == suite.name
             ]
             if suite.charts is not None and measured:
                 for chart in suite.charts(measured):
@@ -87,13 +87,14 @@ def _charts(report: Report) -> Iterator[Chart]:
 
 
 def _of_runs(report: Report, runs: Sequence[Run], n: int, chart: Chart) -> Chart:
-    title = report.titled(chart.title, *runs)
+    title = report.title_for(chart.title, *runs)
     return Chart(f"{chart.id}-{n}", title, chart.description, chart.spec, chart.choices)
 
 
 def section(report: Report) -> Section | None:
-    found, others, charts = _of_operations(report), list(_others(report)), tuple(_charts(report))
-    if not found and not others:
+    per_operation, groups = _of_operations(report), list(_groups(report))
+    charts = tuple(_charts(report))
+    if not per_operation and not groups:
         return None
     note = (
         '<p class="note">Sent and received are the target\'s. Available memory is the value at the '
@@ -101,8 +102,8 @@ def section(report: Report) -> Section | None:
     )
     drawings = "".join(figure(chart) for chart in charts)
     body = f'<div class="grid">{drawings}</div>' if charts else ""
-    body += "".join(map(to_html, found)) + note if found else ""
-    body += "".join(_group(each) for each in others)
+    body += "".join(map(to_html, per_operation)) + note if per_operation else ""
+    body += "".join(_group(group) for group in groups)
     body = f"<details><summary>Tables and figures</summary>{body}</details>"
     return Section("papers", "The papers' tables with these results", body, charts, short="Paper")
 

@@ -17,7 +17,7 @@ from sitebench.report.page import Section
 def section(report: Report) -> Section | None:
     """Return the planner; its script goes to the page, whose policy lists it by digest."""
     results = [result for run in report.runs for result in run.results]
-    measured = [(each, tables_of(results, each)) for each in plan_suites()]
+    measured = [(suite, tables_of(results, suite)) for suite in plan_suites()]
     rates = {suite.name: rates for suite, rates in measured if on_first(suite, rates)}
     if not rates:
         return None

@@ -21,7 +21,7 @@ from sitebench.report.charts import (
     quantity,
     short,
     tell_apart,
-    transposed,
+    transpose,
 )
 from sitebench.report.model import Report, Run, distinguishing_label, load_key, variant_name
 from sitebench.report.page import Section, figure
@@ -55,28 +55,29 @@ def lines(report: Report, suite: str, operation: str) -> list[_Line]:
     Of loads that have as many, the one that did most: the papers raised the number of clients
     until the server did no more, and printed that. Of a search to an objective, what it found.
     """
-    found: dict[tuple[str, str, str], dict[str, list[Series]]] = {}
+    groups: dict[tuple[str, str, str], dict[str, list[Series]]] = {}
     runs = {run.label: run for run in report.runs}
-    for run, each in report.measured:
-        if (each.spec.suite, each.spec.operation) == (suite, operation) and not run.probes(each):
-            held = (run.found_at(each) or {}).get("objective", "")
-            loads = found.setdefault((run.label, variant_name(each.spec), held), {})
-            loads.setdefault("" if held else load_key(each.spec), []).append(each)
-    best = {key: max(loads.values(), key=_worth) for key, loads in found.items()}
+    for run, series in report.all_series:
+        spec = series.spec
+        if (spec.suite, spec.operation) == (suite, operation) and not run.probes(series):
+            objective = (run.found_at(series) or {}).get("objective", "")
+            loads = groups.setdefault((run.label, variant_name(spec), objective), {})
+            loads.setdefault("" if objective else load_key(spec), []).append(series)
+    best = {key: max(loads.values(), key=_worth) for key, loads in groups.items()}
     return [
-        _Line(runs[label], sorted(chosen, key=lambda each: each.spec.size))
-        for (label, _, _), chosen in best.items()
+        _Line(runs[label], sorted(group, key=lambda series: series.spec.size))
+        for (label, _, _), group in best.items()
     ]
 
 
-def _worth(found: list[Series]) -> tuple[int, bool, float]:
-    rates = [each.median(lambda r: r.ops_per_s) or 0.0 for each in found]
-    return len({each.spec.size for each in found}), all(e.valid for e in found), max(rates)
+def _worth(group: list[Series]) -> tuple[int, bool, float]:
+    rates = [series.median(lambda r: r.ops_per_s) or 0.0 for series in group]
+    return len({series.spec.size for series in group}), all(e.valid for e in group), max(rates)
 
 
-def caller(report: Report, found: Sequence[_Line]) -> Callable[[_Line], str]:
+def caller(report: Report, drawn: Sequence[_Line]) -> Callable[[_Line], str]:
     """Return how to call each line: today's machine, and what tells it from the others."""
-    call = distinguishing_label(line.spec for line in found)
+    call = distinguishing_label(line.spec for line in drawn)
 
     def name(line: _Line) -> str:
         words = [line.run.label] if len(report.runs) > 1 else []
@@ -89,10 +90,10 @@ def caller(report: Report, found: Sequence[_Line]) -> Callable[[_Line], str]:
 def section(report: Report) -> Section | None:
     """Return the figure of each operation measured at several sizes."""
     charts = [
-        _chart(report, suite, _today(suite, each), f"rate-{suite.name}-{each.name}")
+        _chart(report, suite, _today(suite, drawing), f"rate-{suite.name}-{drawing.name}")
         for suite in report.present
-        for each in suite.figures(report.specs(suite))
-        if _sizes(report, suite, each) > 1
+        for drawing in suite.figures(report.specs(suite))
+        if _sizes(report, suite, drawing) > 1
     ]
     if not charts:
         return None
@@ -106,65 +107,66 @@ def section(report: Report) -> Section | None:
     return Section("rates", "Rates", body, tuple(charts), short="Rates")
 
 
-def _today(suite: ReportSuite, shown: RateFigure) -> RateFigure:
+def _today(suite: ReportSuite, figure: RateFigure) -> RateFigure:
     """Return a figure without the papers' machines; a rate has the name of its operation."""
-    title = suite.title_of(shown.operation) if shown.of is ops_per_s else shown.title
-    return replace(shown, printed=(), title=title)
+    title = suite.title_of(figure.operation) if figure.of is ops_per_s else figure.title
+    return replace(figure, printed=(), title=title)
 
 
 def printed_figures(report: Report, suite: ReportSuite) -> list[Chart]:
     """Return the papers' figures of a suite, their machines beside today's."""
     return [
-        _chart(report, suite, each, f"printed-{suite.name}-{each.name}")
-        for each in suite.figures(report.specs(suite))
-        if each.printed
+        _chart(report, suite, figure, f"printed-{suite.name}-{figure.name}")
+        for figure in suite.figures(report.specs(suite))
+        if figure.printed
     ]
 
 
-def _sizes(report: Report, suite: ReportSuite, shown: RateFigure) -> int:
-    found = lines(report, suite.name, shown.operation)
-    return len({each.spec.size for line in found for each in line.series})
+def _sizes(report: Report, suite: ReportSuite, figure: RateFigure) -> int:
+    drawn = lines(report, suite.name, figure.operation)
+    return len({series.spec.size for line in drawn for series in line.series})
 
 
-def _chart(report: Report, suite: ReportSuite, shown: RateFigure, identity: str) -> Chart:
-    found = lines(report, suite.name, shown.operation)
-    name = caller(report, found)
-    then = [each.machine for each in shown.printed]
-    points = _columns(found, name, shown)
-    peopled = not found or any(each.spec.entries for line in found for each in line.series)
-    over = suite.size_title if peopled else "Clients"
-    beside = f", beside {' and '.join(then)}" if then else ""
+def _chart(report: Report, suite: ReportSuite, figure: RateFigure, identity: str) -> Chart:
+    drawn = lines(report, suite.name, figure.operation)
+    name = caller(report, drawn)
+    machines = [printed.machine for printed in figure.printed]
+    points = _columns(drawn, name, figure)
+    peopled = not drawn or any(series.spec.entries for line in drawn for series in line.series)
+    sizes = suite.size_title if peopled else "Clients"
+    suffix = f", beside {' and '.join(machines)}" if machines else ""
     return Chart(
         id=identity,
-        title=shown.title,
+        title=figure.title,
         description=(
-            f"{shown.title}: {shown.unit} against {over.lower()}, both axes logarithmic{beside}."
+            f"{figure.title}: {figure.unit} against {sizes.lower()}, both axes logarithmic{suffix}."
         ),
-        spec=_spec(shown, list(dict.fromkeys(map(name, found))), then, points, over),
+        spec=_spec(figure, list(dict.fromkeys(map(name, drawn))), machines, points, sizes),
         choices={"": {"points": points}},
     )
 
 
-def around(each: Series, of: Of) -> tuple[float | None, float | None]:
+def around(series: Series, metric: Of) -> tuple[float | None, float | None]:
     """Return the interval of repeats; of few, the least and the greatest; none of one."""
-    found = each.interval(of)
-    bounds = (found.low, found.high) if found else each.spread(of)
-    return bounds if bounds and each.n > 1 else (None, None)
+    interval = series.interval(metric)
+    bounds = (interval.low, interval.high) if interval else series.spread(metric)
+    return bounds if bounds and series.n > 1 else (None, None)
 
 
-def _columns(found: Sequence[_Line], name: Callable[[_Line], str], figure: RateFigure) -> Columns:
+def _columns(drawn: Sequence[_Line], name: Callable[[_Line], str], figure: RateFigure) -> Columns:
     rows: list[tuple[Any, ...]] = []
-    for line in found:
-        for each in line.series:
-            rate = each.median(figure.of)
+    for line in drawn:
+        for series in line.series:
+            rate = series.median(figure.of)
             if rate is not None:
-                low, high = around(each, figure.of)
-                grade = each.latency_grade if figure.axis == "us" else each.grade
-                rows.append((name(line), each.spec.size, rate, low, high, each.n, why(each), grade))
+                low, high = around(series, figure.of)
+                grade = series.latency_grade if figure.axis == "us" else series.grade
+                n, size = series.n, series.spec.size
+                rows.append((name(line), size, rate, low, high, n, why(series), grade))
     for printed in figure.printed:
         pairs = zip(printed.sizes, printed.rates, strict=True)
         rows += [(printed.machine, size, rate, None, None, None, "", "") for size, rate in pairs]
-    columns = transposed(rows, 8)
+    columns = transpose(rows, 8)
     return {
         "series": names(columns[0]),
         "size": list(columns[1]),
@@ -179,65 +181,65 @@ def _columns(found: Sequence[_Line], name: Callable[[_Line], str], figure: RateF
 
 
 def _spec(
-    shown: RateFigure,
+    figure: RateFigure,
     today: Sequence[str],
-    then: Sequence[str],
+    machines: Sequence[str],
     points: Columns,
-    over: str,
+    sizes: str,
 ) -> Spec:
     x = quantity(
         "size",
         scale={"type": "log", "nice": False, "padding": 34},
         axis={
-            "title": over,
+            "title": sizes,
             "labelExpr": "lower(format(datum.value, '~s'))",
             "grid": False,
             "values": sorted(set(points["size"])),
             "labelOverlap": True,
         },
     )
-    seen = [rate for name in ("rate", "low", "high") for rate in points[name] if rate] or [1.0]
-    middle = math.sqrt(min(seen) * max(seen))
+    rates = [rate for name in ("rate", "low", "high") for rate in points[name] if rate] or [1.0]
+    middle = math.sqrt(min(rates) * max(rates))
     # Else an axis of 10 % makes chance look like a slope.
-    ends = [min(*seen, middle / 2), max(*seen, middle * 2)]
+    ends = [min(*rates, middle / 2), max(*rates, middle * 2)]
     y = quantity(
         "rate",
         scale={"type": "log", "nice": False, "padding": 22, "domain": ends},
-        axis=log_axis(shown.axis, ends) | {"title": shown.unit},
+        axis=log_axis(figure.axis, ends) | {"title": figure.unit},
     )
-    in_us = ", us" if shown.axis == "us" else ""
+    in_us = ", us" if figure.axis == "us" else ""
     tooltip = [
         {"field": "series", "title": "machine"},
-        {"field": "people", "title": over.lower()},
-        quantity("rate", title=f"{shown.unit}{in_us}", format=",.4~r"),
+        {"field": "people", "title": sizes.lower()},
+        quantity("rate", title=f"{figure.unit}{in_us}", format=",.4~r"),
         quantity("low", title="from", format=",.4~r"),
         quantity("high", title="to", format=",.4~r"),
         quantity("repeats", title="repeats"),
         {"field": "invalid", "title": "limited by"},
     ]
 
-    def named(channel: str) -> Spec:
-        series = tell_apart(channel, today, then)
+    def series_channel(channel: str) -> Spec:
+        series = tell_apart(channel, today, machines)
         # The title says what a single line is.
-        return series if len(today) + len(then) > 1 else series | {"legend": None}
+        return series if len(today) + len(machines) > 1 else series | {"legend": None}
 
     return {
         "data": {"name": "points"},
         "width": "container",
         "height": 200,
         "usermeta": {"series": "series"},
-        "encoding": {"x": x, "y": y, "color": named("color"), "opacity": FADED},
+        "encoding": {"x": x, "y": y, "color": series_channel("color"), "opacity": FADED},
         "layer": [
             {
                 "params": [SHOWN],
                 "mark": {"type": "line", "strokeWidth": 2},
-                "encoding": {"strokeDash": named("strokeDash")},
+                "encoding": {"strokeDash": series_channel("strokeDash")},
             },
             {
                 "transform": [{"filter": "datum.low !== null"}],
                 "mark": {"type": "rule", "strokeWidth": 5, "opacity": 0.35},
                 "encoding": {"y": {**y, "field": "low"}, "y2": {"field": "high"}},
             },
-            *marks(named("shape"), tooltip),
+            *marks(series_channel("shape"), tooltip),
         ],
     }

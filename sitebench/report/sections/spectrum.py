@@ -27,7 +27,7 @@ from sitebench.report.charts import (
     quantity,
     series_scale,
     short,
-    transposed,
+    transpose,
 )
 from sitebench.report.model import (
     Point,
@@ -57,26 +57,26 @@ class _Group(msgspec.Struct, frozen=True):
 
 def _groups(report: Report) -> list[_Group]:
     """Return what to choose from: per operation by size, then per size by load."""
-    found: dict[tuple[str, ...], list[Point]] = {}
+    groups: dict[tuple[str, ...], list[Point]] = {}
     for point in report.points:
         spec = point.spec
         if spec.entries:
             key = (point.run, variant_name(spec), "sizes", load_key(spec))
-            found.setdefault(key, []).append(point)
+            groups.setdefault(key, []).append(point)
         loads = json.dumps([spec.entries, spec.rate is None])
-        found.setdefault((point.run, variant_name(spec), "loads", loads), []).append(point)
-    made = []
-    for (run, _, kind, _), points in found.items():
+        groups.setdefault((point.run, variant_name(spec), "loads", loads), []).append(point)
+    drawn = []
+    for (run, _, kind, _), points in groups.items():
         group = _group(report, run, kind, points)
         if len(group.series) > 1 or kind == "sizes" or not points[0].spec.entries:
-            made.append(group)
-    alone = {id(p) for g in made if len(g.series) > 1 for each in g.series.values() for p in each}
-    kept = [
+            drawn.append(group)
+    alone = {id(p) for g in drawn if len(g.series) > 1 for e in g.series.values() for p in e}
+    distinct = [
         g
-        for g in made
+        for g in drawn
         if len(g.series) > 1 or not all(id(p) in alone for e in g.series.values() for p in e)
     ]
-    return [_Group(f"s{n}", g.title, g.series) for n, g in enumerate(kept)]
+    return [_Group(f"s{n}", g.title, g.series) for n, g in enumerate(distinct)]
 
 
 def _group(report: Report, run: str, kind: str, points: Sequence[Point]) -> _Group:
@@ -87,22 +87,22 @@ def _group(report: Report, run: str, kind: str, points: Sequence[Point]) -> _Gro
     )
     series: dict[str, list[Point]] = {}
     for point in sorted(points, key=lambda p: (p.spec.entries, p.spec.rate or 0, p.spec.users)):
-        name = suite.sized(point.spec) if kind == "sizes" else load_name(point.spec)
+        name = suite.size_of(point.spec) if kind == "sizes" else load_name(point.spec)
         series.setdefault(name, []).append(point)
     words = [suite.title_of(spec.operation)]
-    words += [suite.sized(spec)] if kind == "loads" and spec.entries else []
+    words += [suite.size_of(spec)] if kind == "loads" and spec.entries else []
     words += [call(spec)] if kind == "sizes" and call(spec) else []
-    by = "by size" if kind == "sizes" else "by users" if spec.rate is None else "by rate"
-    words += [by] if len(series) > 1 else []
+    suffix = "by size" if kind == "sizes" else "by users" if spec.rate is None else "by rate"
+    words += [suffix] if len(series) > 1 else []
     if len(report.runs) > 1:
-        words += [each.label for each in report.runs if any(p.run == run for p in each.points)]
+        words += [r.label for r in report.runs if any(p.run == run for p in r.points)]
     return _Group("", ", ".join(words), series)
 
 
 def section(report: Report) -> Section | None:
     """Return the figure, one group at a time; None where nothing was answered."""
-    found = _groups(report)
-    if not found:
+    groups = _groups(report)
+    if not groups:
         return None
     chart = Chart(
         id="spectrum",
@@ -112,9 +112,9 @@ def section(report: Report) -> Section | None:
             "Solid: latency, dashed: service time."
         ),
         spec=_spec(),
-        choices={group.id: {"spectrum": _columns(group)} for group in found},
+        choices={group.id: {"spectrum": _columns(group)} for group in groups},
         chooser=_CHOOSER,
-        titles={group.id: group.title for group in found},
+        titles={group.id: group.title for group in groups},
         key={
             "solid": "latency, from the intended start; in a closed schedule the two are one",
             "dashed": "service time, from the request's first byte sent",
@@ -137,7 +137,7 @@ def _columns(group: _Group) -> Columns:
         rows += [(marked, _LATENCY, x, value) for x, value in levels(latency)]
         if service != latency:
             rows += [(marked, _SERVICE, x, value) for x, value in levels(service)]
-    columns = transposed(rows, 4)
+    columns = transpose(rows, 4)
     return {
         "series": names(columns[0]),
         "clock": names(columns[1]),
@@ -155,8 +155,8 @@ def levels(histogram: Histogram) -> list[tuple[float, float]]:
     steps = [10 ** (n / _PER_DECADE) for n in range(math.floor(last) + 1)]
     if steps[-1] < furthest * 0.999:
         steps.append(furthest)
-    found = [(x, histogram.percentile(100.0 * (1.0 - 1.0 / x)) / 1e3) for x in steps]
-    return [(x, value) for x, value in found if value > 0]
+    points = [(x, histogram.percentile(100.0 * (1.0 - 1.0 / x)) / 1e3) for x in steps]
+    return [(x, value) for x, value in points if value > 0]
 
 
 def _spec() -> Spec:

@@ -33,7 +33,7 @@ _MOST_DOTS = 120
 """More of them make a line of no dash."""
 
 
-def _staged(report: Report) -> list[tuple[Run, Point, Stages]]:
+def _staged_points(report: Report) -> list[tuple[Run, Point, Stages]]:
     return [
         (run, point, stages)
         for run in report.runs
@@ -51,18 +51,18 @@ def tables(report: Report) -> list[Table]:
     """Return a table for each point in stages."""
     return [
         spans_table(_name(report, run, point), stages, point.result.spans)
-        for run, point, stages in _staged(report)
+        for run, point, stages in _staged_points(report)
     ]
 
 
 def section(report: Report) -> Section | None:
     """Return a figure of one point at a time, and the figures of each below it."""
-    found = _staged(report)
-    if not found:
+    staged = _staged_points(report)
+    if not staged:
         return None
-    shown = {point.id: _name(report, run, point) for run, point, _ in found}
-    minutes = max(stages.lasts_s for _, _, stages in found) >= WITHIN_MINUTES_S
-    users = any(stages.of_users for _, _, stages in found)
+    titles = {point.id: _name(report, run, point) for run, point, _ in staged}
+    minutes = max(stages.lasts_s for _, _, stages in staged) >= WITHIN_MINUTES_S
+    users = any(stages.of_users for _, _, stages in staged)
     chart = Chart(
         id="stages",
         title="Rate and latency by stages",
@@ -73,21 +73,21 @@ def section(report: Report) -> Section | None:
         ),
         spec=_spec(
             "minutes" if minutes else "seconds",
-            dotted=max(len(point.result.spans) for _, point, _ in found) <= _MOST_DOTS,
+            dotted=max(len(point.result.spans) for _, point, _ in staged) <= _MOST_DOTS,
             users=users,
         ),
         choices={
             point.id: _datasets(point.result.spans, stages, 60.0 if minutes else 1.0)
-            for _, point, stages in found
+            for _, point, stages in staged
         },
         chooser=_CHOOSER,
-        titles=shown,
+        titles=titles,
     )
-    said = "".join(
-        f"<details><summary>{escape(made.title)}</summary>{to_html(made)}</details>"
-        for made in tables(report)
+    details = "".join(
+        f"<details><summary>{escape(table.title)}</summary>{to_html(table)}</details>"
+        for table in tables(report)
     )
-    body = chooser(_CHOOSER, "Point", [("", list(shown.items()))]) + figure(chart) + said
+    body = chooser(_CHOOSER, "Point", [("", list(titles.items()))]) + figure(chart) + details
     return Section("stages", "Stages", body, (chart,))
 
 
@@ -98,7 +98,7 @@ def _datasets(spans: Sequence[Span], stages: Stages, unit_s: float) -> dict[str,
     middles = [short((span.begin_s + span.seconds / 2) / unit_s, 5) for span in spans]
     answered = [span.answered_per_s for span in spans]
     failed = [span.failures / span.seconds for span in spans]
-    known = [name for name in _LATENCIES if any(_us(span, name) is not None for span in spans)]
+    shown_percentiles = [n for n in _LATENCIES if any(_us(span, n) is not None for span in spans)]
     return {
         "asked": _line(ASKED, [] if stages.of_users else edges),
         "users": _line("users", edges if stages.of_users else []),
@@ -107,16 +107,16 @@ def _datasets(spans: Sequence[Span], stages: Stages, unit_s: float) -> dict[str,
             "from": names([format_clock(span.begin_s) for span in spans] * 2),
             "t": begins * 2,
             "u": ends * 2,
-            "low": [0.0] * len(spans) + [short(each) for each in answered],
-            "high": [short(each) for each in answered]
+            "low": [0.0] * len(spans) + [short(rate) for rate in answered],
+            "high": [short(rate) for rate in answered]
             + [short(a + f) for a, f in zip(answered, failed, strict=True)],
-            "v": [short(each) for each in (*answered, *failed)],
+            "v": [short(rate) for rate in (*answered, *failed)],
         },
         "latencies": {
-            "series": names(name for name in known for _ in spans),
-            "from": names(format_clock(span.begin_s) for _ in known for span in spans),
-            "t": middles * len(known),
-            "v": [short(_us(span, name)) for name in known for span in spans],
+            "series": names(name for name in shown_percentiles for _ in spans),
+            "from": names(format_clock(span.begin_s) for _ in shown_percentiles for span in spans),
+            "t": middles * len(shown_percentiles),
+            "v": [short(_us(span, name)) for name in shown_percentiles for span in spans],
         },
     }
 
@@ -124,22 +124,22 @@ def _datasets(spans: Sequence[Span], stages: Stages, unit_s: float) -> dict[str,
 def _line(name: str, edges: Sequence[tuple[float, float]]) -> Columns:
     return {
         "series": names([name] * len(edges)),
-        "t": [short(at, 6) for at, _ in edges],
+        "t": [short(at_s, 6) for at_s, _ in edges],
         "v": [short(level) for _, level in edges],
     }
 
 
 def _us(span: Span, name: str) -> float | None:
-    found: float | None = getattr(span.latency_us, name)
-    return found
+    latency: float | None = getattr(span.latency_us, name)
+    return latency
 
 
 def _spec(unit: str, *, dotted: bool, users: bool) -> Spec:
-    between = [_users(unit)] if users else []
+    middle = [_users(unit)] if users else []
     return {
         "spacing": 10,
         "resolve": {"scale": {"x": "shared", "color": "independent", "strokeDash": "independent"}},
-        "vconcat": [_rates(unit), *between, _latencies(unit, dotted=dotted)],
+        "vconcat": [_rates(unit), *middle, _latencies(unit, dotted=dotted)],
     }
 
 
@@ -205,7 +205,7 @@ def _users(unit: str) -> Spec:
 
 def _latencies(unit: str, *, dotted: bool) -> Spec:
     color, dash = (
-        tell_apart(each, _LATENCIES) | {"legend": LEGEND_BESIDE} for each in ("color", "strokeDash")
+        tell_apart(name, _LATENCIES) | {"legend": LEGEND_BESIDE} for name in ("color", "strokeDash")
     )
     tooltip = [
         {"field": "from"},

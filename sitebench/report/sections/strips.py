@@ -27,33 +27,33 @@ class Strip(msgspec.Struct, frozen=True):
     take: Callable[[_Tracks], _Drawn]
     most: float | None = None
 
-    def shown(self, value: float) -> float | None:
+    def clip(self, value: float) -> float | None:
         """Return a value as it is drawn: of two clocks, a share can be a little over all."""
         return short(value if self.most is None else min(value, self.most), 3)
 
 
-def _one(called: str, who: str, what: str) -> Callable[[_Tracks], _Drawn]:
-    return lambda tracks: {called: tracks[who, what]} if (who, what) in tracks else {}
+def _one(called: str, source: str, track: str) -> Callable[[_Tracks], _Drawn]:
+    return lambda tracks: {called: tracks[source, track]} if (source, track) in tracks else {}
 
 
-def _each(stem: str, who: str = "machine", title: str = "{}") -> Callable[[_Tracks], _Drawn]:
+def _by_stem(stem: str, source: str = "machine", title: str = "{}") -> Callable[[_Tracks], _Drawn]:
     """Take every track of a stem: `core_busy_s.0`, `core_busy_s.1`, ..."""
 
     def take(tracks: _Tracks) -> _Drawn:
         start = f"{stem}."
-        found = [w for (of, w) in tracks if of == who and w.startswith(start)]
-        return {title.format(w.removeprefix(start)): tracks[who, w] for w in found}
+        names = [w for (owner, w) in tracks if owner == source and w.startswith(start)]
+        return {title.format(w.removeprefix(start)): tracks[source, w] for w in names}
 
     return take
 
 
-def _sum(called: str, stem: str, who: str = "machine") -> Callable[[_Tracks], _Drawn]:
+def _sum(called: str, stem: str, source: str = "machine") -> Callable[[_Tracks], _Drawn]:
     """Add up every track of a stem."""
 
     def take(tracks: _Tracks) -> _Drawn:
         totals: dict[int, float] = {}
-        for each in _each(stem, who)(tracks).values():
-            for t_ns, value in each:
+        for track in _by_stem(stem, source)(tracks).values():
+            for t_ns, value in track:
                 totals[t_ns] = totals.get(t_ns, 0.0) + value
         return {called: sorted(totals.items())} if totals else {}
 
@@ -62,10 +62,10 @@ def _sum(called: str, stem: str, who: str = "machine") -> Callable[[_Tracks], _D
 
 def _all(*takers: Callable[[_Tracks], _Drawn]) -> Callable[[_Tracks], _Drawn]:
     def take(tracks: _Tracks) -> _Drawn:
-        found: _Drawn = {}
+        drawn: _Drawn = {}
         for taker in takers:
-            found |= taker(tracks)
-        return found
+            drawn |= taker(tracks)
+        return drawn
 
     return take
 
@@ -75,17 +75,17 @@ _CORES_SHOWN = 8
 
 def _cores(tracks: _Tracks) -> _Drawn:
     """Take every core; of many, the busiest and the idlest at each instant, and their mean."""
-    each = _each("core_busy_s", title="core {}")(tracks)
-    if len(each) <= _CORES_SHOWN:
-        return each
-    at: dict[int, list[float]] = {}
-    for track in each.values():
+    cores = _by_stem("core_busy_s", title="core {}")(tracks)
+    if len(cores) <= _CORES_SHOWN:
+        return cores
+    by_instant: dict[int, list[float]] = {}
+    for track in cores.values():
         for t_ns, value in track:
-            at.setdefault(t_ns, []).append(value)
-    moments = sorted(at.items())
+            by_instant.setdefault(t_ns, []).append(value)
+    moments = sorted(by_instant.items())
     return {
         "busiest core": [(t, max(values)) for t, values in moments],
-        f"mean of {len(each)} cores": [(t, statistics.fmean(values)) for t, values in moments],
+        f"mean of {len(cores)} cores": [(t, statistics.fmean(values)) for t, values in moments],
         "idlest core": [(t, min(values)) for t, values in moments],
     }
 
@@ -107,14 +107,14 @@ STRIPS = (
             _one("blocked on disk", "machine", "blocked"),
         ),
     ),
-    Strip("pressure", "pressure", "~%", _each("pressure_s")),
+    Strip("pressure", "pressure", "~%", _by_stem("pressure_s")),
     Strip(
         "disk",
         "disks, B/s",
         "~s",
         _all(_sum("read", "disk_read_bytes"), _sum("written", "disk_written_bytes")),
     ),
-    Strip("busy", "disk busy", "~%", _each("disk_busy_s"), 1.0),
+    Strip("busy", "disk busy", "~%", _by_stem("disk_busy_s"), 1.0),
     Strip(
         "network",
         "network, B/s",
@@ -135,12 +135,12 @@ STRIPS = (
 """From what the papers monitored to what only newer systems report, top to bottom."""
 
 
-def thinned(track: Track, most: int = _MOST) -> Track:
-    """Return at most `most` values: means of as many neighbours each."""
-    each = -(-len(track) // most)
-    if each <= 1:
+def thin(track: Track, limit: int = _MOST) -> Track:
+    """Return at most `limit` values: means of as many neighbours each."""
+    width = -(-len(track) // limit)
+    if width <= 1:
         return track
-    parts = [track[n : n + each] for n in range(0, len(track), each)]
+    parts = [track[n : n + width] for n in range(0, len(track), width)]
     return [
         (part[len(part) // 2][0], statistics.fmean(value for _, value in part)) for part in parts
     ]

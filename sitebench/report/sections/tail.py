@@ -16,35 +16,35 @@ from sitebench.units import format_ns
 def table(report: Report, run: Run) -> Table:
     """Return a row per point, its repeats merged sample by sample."""
     columns = ("Point", "Load", "samples", *(f"p{q:g}" for q in FAR_OUT), "max")
-    rows = [_row(report, run, each) for each in run.series]
+    rows = [_row(report, run, series) for series in run.series]
     notes = [
         "In brackets: how many samples were slower. n/a: they are fewer than "
         f"{LEAST_BEYOND}. Repeats are merged."
     ]
-    return Table(report.titled("Tail of the latency", run), columns, rows, left=2, notes=notes)
+    return Table(report.title_for("Tail of the latency", run), columns, rows, left=2, notes=notes)
 
 
-def _row(report: Report, run: Run, each: Series) -> Row:
-    measured = {id(result) for result in each.results}
+def _row(report: Report, run: Run, series: Series) -> Row:
+    measured = {id(result) for result in series.results}
     points = [point for point in run.points if id(point.result) in measured]
     answered, censored = _merge_points(points)
-    every = with_censored(answered, censored)
+    merged = with_censored(answered, censored)
     # From the shortest wait that timed out on, a figure is a lower bound.
     bound = censored.min if censored.count else None
-    star = "" if each.valid else " *"
+    star = "" if series.valid else " *"
 
-    def shown(ns: int) -> str:
+    def format_bound(ns: int) -> str:
         least = ">= " if bound is not None and ns >= bound else ""
         return f"{least}{format_ns(ns)}{star}"
 
     cells = []
     for q in FAR_OUT:
-        ns = percentile_ns(every, q)
-        beyond = every.count * (100_000 - round(q * 1_000)) // 100_000
-        cells.append(f"{NOTHING if ns is None else shown(ns)} ({beyond:,})")
-    most = shown(every.max) if every.count else NOTHING
-    name = report.distinct_name(each.spec, run, ignoring=LOAD)
-    return [name, load_name(each.spec), f"{every.count:,}", *cells, most]
+        ns = percentile_ns(merged, q)
+        beyond = merged.count * (100_000 - round(q * 1_000)) // 100_000
+        cells.append(f"{NOTHING if ns is None else format_bound(ns)} ({beyond:,})")
+    maximum = format_bound(merged.max) if merged.count else NOTHING
+    name = report.distinct_name(series.spec, run, ignoring=LOAD)
+    return [name, load_name(series.spec), f"{merged.count:,}", *cells, maximum]
 
 
 def _merge_points(points: Sequence[Point]) -> tuple[Histogram, Histogram]:

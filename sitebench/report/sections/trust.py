@@ -80,8 +80,8 @@ def remedies(report: Report, run: Run, points: Sequence[Series] | None = None) -
     names = report.distinct_name
     missing: dict[str, list[str]] = {}
     for stored in run.missing:
-        why = (stored.error or {}).get("message", f"{stored.status}, according to the file")
-        missing.setdefault(why, []).append(names(stored.spec, run))
+        reason = (stored.error or {}).get("message", f"{stored.status}, according to the file")
+        missing.setdefault(reason, []).append(names(stored.spec, run))
     listed = [
         Remedy(
             advice.remedy,
@@ -103,7 +103,7 @@ def remedies(report: Report, run: Run, points: Sequence[Series] | None = None) -
 
 def next_step(report: Report, run: Run) -> str:
     """Return the first remedy; for figures without a remedy, where to look for more."""
-    first = next(iter(remedies(report, run, _counted(run))), None)
+    first = next(iter(remedies(report, run, _without_probes(run))), None)
     if first is not None:
         return f"{first.remedy[:1].upper()}{first.remedy[1:]}."
     return "Nothing to repair. For a higher rate, read what limited it."
@@ -123,24 +123,24 @@ def _limit(result: PointResult) -> str:
     return _LIMITS.get(bound, bound.replace("-", " "))
 
 
-def _counted(run: Run) -> list[Series]:
+def _without_probes(run: Run) -> list[Series]:
     """Return points without the rates that a search only tried: they say nothing of its answer."""
     return [series for series in run.series if not run.probes(series)] or run.series
 
 
-def _graded(run: Run) -> list[tuple[Quoted, PointResult]]:
+def _graded_results(run: Run) -> list[tuple[Quoted, PointResult]]:
     """Return the results that count, and how they may be quoted."""
     return [
         pair
-        for series in _counted(run)
+        for series in _without_probes(run)
         for pair in zip(answers.grades(run, series), series.results, strict=True)
     ]
 
 
 def stamp(run: Run) -> str:
     """Return in a few words how figures of a run may be quoted."""
-    results = [result for _, result in _graded(run)]
-    grades = Counter(grade for grade, _ in _graded(run))
+    results = [result for _, result in _graded_results(run)]
+    grades = Counter(grade for grade, _ in _graded_results(run))
     if grades[Quoted.NOT_USABLE] == len(results):
         return "Not usable"
     if any(result.fails_too_often for result in results):
@@ -156,30 +156,30 @@ def stamp(run: Run) -> str:
 
 def sentence(run: Run) -> str:
     """Return why the figures of a run are the server's own, lower bounds, or not usable."""
-    graded = _graded(run)
-    own, bounds, spoilt = (
-        [result for grade, result in graded if grade is wanted] for wanted in Quoted
+    graded = _graded_results(run)
+    measured, bounds, spoilt = (
+        [result for grade, result in graded if grade is quality] for quality in Quoted
     )
     if not graded:
         return "No point was measured: each of them failed."
     if len(spoilt) == len(graded):
         return f"No answer about the server: {_reasons(spoilt)}."
     parts = []
-    if own:
-        parts.append(f"{_share(own, graded)} the server's own.")
-        if len(limits := {result.verdict.bound for result in own}) == 1:
-            parts.append(_SENTENCES.get(limits.pop(), f"The limit was {_limit(own[0])}."))
+    if measured:
+        parts.append(f"{_share(measured, graded)} the server's own.")
+        if len(limits := {result.verdict.bound for result in measured}) == 1:
+            parts.append(_SENTENCES.get(limits.pop(), f"The limit was {_limit(measured[0])}."))
     if bounds:
         bound = "a lower bound" if len(bounds) == 1 else "lower bounds"
-        more = f"{_share(bounds, graded)} {bound}: the server can do more."
-        parts += [more, f"{_why_not_more(bounds)}."]
+        parts.append(f"{_share(bounds, graded)} {bound}: the server can do more.")
+        parts.append(f"{_why_not_more(bounds)}.")
     if spoilt:
         parts.append(f"{_share(spoilt, graded)} not usable: {_reasons(spoilt)}.")
     if failing := sum(result.fails_too_often for _, result in graded):
         parts.append(
             f"In {_count(failing)}, more than {MOST_FAILURES:.0%} of the operations failed."
         )
-    elif failed := sum(result.failures for result in (*own, *bounds)):
+    elif failed := sum(result.failures for result in (*measured, *bounds)):
         parts.append(f"{failed:,} operation{'s' if failed > 1 else ''} failed.")
     if run.missing:
         parts.append(f"{_count(len(run.missing))} planned, without a result.")

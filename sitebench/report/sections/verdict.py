@@ -48,20 +48,20 @@ def _card(report: Report, suite: ReportSuite) -> str:
         for operation in report.operations(suite)
         for title, runs in [(suite.title_of(operation), report.runs_of(suite, operation))]
         for run in runs
-        for rate, remarks in (*_searched(run, suite, operation), *_best(run, suite, operation))
+        for rate, remarks in (*_searches(run, suite, operation), *_best(run, suite, operation))
     )
     return f'<div class="card"><h3>{escape(suite.title)}</h3><dl>{rows}</dl></div>'
 
 
-def _searched(run: Run, suite: ReportSuite, operation: str) -> Iterator[tuple[str, list[str]]]:
+def _searches(run: Run, suite: ReportSuite, operation: str) -> Iterator[tuple[str, list[str]]]:
     """Yield the answers of searches to an objective for an operation."""
     for peak in answers.searches(run, suite.name, operation):
         best = next((series for series in run.series if run.found_at(series) is peak), None)
         if best is None or peak.get("rate") is None:
             yield NOTHING, [f"no rate found with {peak['objective']}: {peak['said']}"]
             continue
-        held = f"with {peak['objective']} ({answers.held(peak)})"
-        yield answers.rate_of(peak)[1], [held, *_remarks(run, suite, best)]
+        condition = f"with {peak['objective']} ({answers.times_held(peak)})"
+        yield answers.rate_of(peak)[1], [condition, *_remarks(run, suite, best)]
 
 
 def _best(run: Run, suite: ReportSuite, operation: str) -> Iterator[tuple[str, list[str]]]:
@@ -84,11 +84,11 @@ def _remarks(run: Run, suite: ReportSuite, series: Series) -> list[str]:
     """Return what stands below a rate: its size, its latency, its objective, and failures."""
     latency = ", ".join(f"{name} {latency_mark(series, name)}" for name in ("p95", "p99"))
     if not series.valid:
-        others = {result.verdict.bound for result in series.results} == {Bound.OTHERS}
-        delays = "waits for other programs" if others else "delays of the load generator"
+        disturbed = {result.verdict.bound for result in series.results} == {Bound.OTHERS}
+        delays = "waits for other programs" if disturbed else "delays of the load generator"
         latency = f"latency not known: {delays} are in it"
     failed = [f"{series.failures:,} failed"] if series.failures else []
-    return [f"{suite.sized(series.spec)}: {latency}", *objectives.in_words(run, series), *failed]
+    return [f"{suite.size_of(series.spec)}: {latency}", *objectives.in_words(run, series), *failed]
 
 
 def warnings(report: Report) -> Section | None:
@@ -105,11 +105,11 @@ def _warnings(report: Report, run: Run) -> str:
 
 def _item(remedy: trust.Remedy, run: Run) -> str:
     messages = [
-        f'<div>{typeset(message)} <span class="where">({escape(_where(names))})</span></div>'
+        f'<div>{typeset(message)} <span class="where">({escape(_places(names))})</span></div>'
         for message, names in remedy.messages.items()
     ]
-    most = _AT_ONCE[remedy.bad]
-    first, rest = "".join(messages[:most]), messages[most:]
+    limit = _AT_ONCE[remedy.bad]
+    first, rest = "".join(messages[:limit]), messages[limit:]
     if rest:
         first += f"<details><summary>{len(rest)} more</summary>{''.join(rest)}</details>"
     bad = ' class="bad"' if remedy.bad else ""
@@ -119,7 +119,7 @@ def _item(remedy: trust.Remedy, run: Run) -> str:
     return f"<li{bad}><b>{escape(text)} ({points})</b>{first}</li>"
 
 
-def _where(names: Sequence[str]) -> str:
+def _places(names: Sequence[str]) -> str:
     unique = list(dict.fromkeys(names))
-    shown = "; ".join(unique[:4])
-    return shown if len(unique) <= 4 else f"{shown}; and {len(unique) - 4} more"
+    text = "; ".join(unique[:4])
+    return text if len(unique) <= 4 else f"{text}; and {len(unique) - 4} more"

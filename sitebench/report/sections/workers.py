@@ -18,7 +18,7 @@ _COLUMNS = (
 
 def tables(report: Report) -> list[Table]:
     """Return one table per run that workers made."""
-    return [made for run in report.runs if (made := _workers(report, run)).rows]
+    return [table for run in report.runs if (table := _workers(report, run)).rows]
 
 
 def section(report: Report) -> Section | None:
@@ -31,16 +31,16 @@ def section(report: Report) -> Section | None:
 
 def _workers(report: Report, run: Run) -> Table:
     rows = [
-        _row(report.distinct_name(each.spec, run), result, worker)
-        for each in run.series
-        for result in each.results
+        _row(report.distinct_name(series.spec, run), result, worker)
+        for series in run.series
+        for result in series.results
         for worker in result.workers
     ]
     notes = [
         "Operations are those of every step within the measured window. CPU: of the worker's own "
         "threads. Skew: its wall clock less the master's; timelines do not depend on it."
     ]
-    return Table(report.titled("Workers", run), _COLUMNS, rows, left=5, notes=notes)
+    return Table(report.title_for("Workers", run), _COLUMNS, rows, left=5, notes=notes)
 
 
 def _row(point: str, result: PointResult, worker: WorkerSeen) -> Row:
