@@ -23,7 +23,7 @@ from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.http.address import SiteAddress
 from sitebench.http.engine_config import engine_config
 from sitebench.http.site import OpenSite
-from sitebench.scenario.script import Script, made
+from sitebench.scenario.script import Script, from_text
 from sitebench.seeders.upd import build, open_cached, visitors
 from sitebench.system.native_errors import translated
 
@@ -53,7 +53,7 @@ def static(*, keepalive: bool = False) -> Script:
     per = "user" if keepalive else "step"
     step = f'{{ name = "static", get = "/page.html", expect.length = {PAGE_BYTES} }}'
     operation = f'name = "static"\npage = true\ncounts = "static"\nstep = [{step}]\n'
-    return made("static", f'connection.main.per = "{per}"\n\n[[operation]]\n{operation}')
+    return from_text("static", f'connection.main.per = "{per}"\n\n[[operation]]\n{operation}')
 
 
 ROWS: tuple[Row, ...] = (
@@ -153,7 +153,7 @@ class SiteBench(Bench):
         return engine_alone(self._options(size), self._site(size).address, scenario, self.seconds)
 
     def _by_file(self) -> Values:
-        return self._alone(made("file", PAGE_FILE), TEN_THOUSAND)
+        return self._alone(from_text("file", PAGE_FILE), TEN_THOUSAND)
 
     def _scenario(self, size: int) -> Values:
         """Run the scenario on a copy of its own each time: it grows by being used."""

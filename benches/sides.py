@@ -104,7 +104,7 @@ def _directory(program: Program, threads: int = 1) -> Iterator[Measure]:
         open_target(options, PEOPLE) as target,
         running_engine(options, target, program, LANES) as engine,
     ):
-        yield partial(slice_of, engine, {step for _, step in program.counted}, target.pid)
+        yield partial(slice_of, engine, {step for _, step in program.counted_rows}, target.pid)
 
 
 @contextlib.contextmanager

@@ -12,7 +12,7 @@ from ils_bench.lists import COMMA, FIELD
 from ils_bench.names import Names, names_of
 from ils_bench.options import IlsOptions
 from sitebench.errors import BadInput
-from sitebench.scenario.script import Script, made
+from sitebench.scenario.script import Script, from_text
 
 MIX, SEARCH = "mix", "search"
 _PERSON = "{name}"
@@ -30,7 +30,7 @@ def described_by(options: IlsOptions) -> tuple[str, str] | None:
 def script_of(options: IlsOptions) -> Script | None:
     """Return the scenario that options describe without a file."""
     described = described_by(options)
-    return None if described is None else made(described[0], text_of(options))
+    return None if described is None else from_text(described[0], text_of(options))
 
 
 def text_of(options: IlsOptions) -> str:

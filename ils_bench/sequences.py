@@ -30,7 +30,7 @@ from ils_bench.quick import plain, quoted
 from sitebench._engine import profile_facts
 from sitebench.counts.source import SEQUENCE
 from sitebench.errors import BadInput
-from sitebench.scenario.script import Script, made
+from sitebench.scenario.script import Script, from_text
 
 _ONLINE_MINUTES = 10
 """How long a search with sttl keeps a user online: what NetMeeting asks for."""
@@ -227,9 +227,9 @@ class Sequence:
         return self._script.writes
 
     @property
-    def counted(self) -> Many[tuple[str, str]]:
+    def counted_rows(self) -> Many[tuple[str, str]]:
         """The row that is the total."""
-        return self._script.counted
+        return self._script.counted_rows
 
     @property
     def needs_base(self) -> bool:
@@ -298,7 +298,7 @@ def _paused(steps: tuple[Step, ...], label: str, pause: Think) -> tuple[Step, ..
 def _script_of(sequence: Sequence, profile: str, named_by: str | None) -> Script:
     writer = _Writer(sequence.name, profile, named_by)
     text = writer.text(sequence)
-    script = made(sequence.name, text)
+    script = from_text(sequence.name, text)
     return dataclasses.replace(script, own_env=writer.secrets, think_s=writer.think_s)
 
 
@@ -521,7 +521,7 @@ def built_in(
         )
     text = text_of(operation, profile, named_by)
     # Options say how long a session is.
-    return dataclasses.replace(made(operation, text, session_s=session_s), load={})
+    return dataclasses.replace(from_text(operation, text, session_s=session_s), load={})
 
 
 def text_of(operation: str, profile: str = "paper", named_by: str | None = None) -> str:

@@ -139,7 +139,7 @@ class IlsRun(BaseSuiteRun[IlsOptions, Program, OpenDirectory]):
         measured = None if self._windows is None else self._windows.measured
         if measured is None or not measured.seconds:
             return 0.0
-        return measured.counted([row for each in programs for row in each.counted]).count / (
+        return measured.counted([row for each in programs for row in each.counted_rows]).count / (
             measured.seconds
         )
 

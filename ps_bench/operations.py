@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
-from sitebench.scenario.script import Script, made
+from sitebench.scenario.script import Script, from_text
 
 PAGE_BYTES = 8_290
 """A page (Table 12)."""
@@ -25,4 +25,4 @@ def text_of(operation: str, *, keepalive: bool = False) -> str:
 @lru_cache
 def built_in(operation: str, *, keepalive: bool = False) -> Script:
     """Return one of the suite's own operations."""
-    return made(operation, text_of(operation, keepalive=keepalive))
+    return from_text(operation, text_of(operation, keepalive=keepalive))

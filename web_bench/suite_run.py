@@ -31,7 +31,7 @@ class WebRun(BaseSuiteRun[WebOptions, Workload, OpenWeb]):
         Or operations, where a file has others than one request each.
         """
         if program.counts is None:
-            return program.counted
+            return program.counted_rows
         # Arrivals of a schedule are those of passes, each of which is one request.
         return [(program.name, "request" if self.options().rate is None else SEQUENCE)]
 

@@ -203,7 +203,7 @@ def of_path(path: str, *, keepalive: bool = True) -> Workload:
         f"get = {json.dumps(path)}",
         *(() if keepalive else ("[connection.main]", 'per = "step"')),
     )
-    return _workload(script.made(PATH, "\n".join(lines) + "\n", by_class=True))
+    return _workload(script.from_text(PATH, "\n".join(lines) + "\n", by_class=True))
 
 
 def built_in() -> dict[str, Workload]:
@@ -228,12 +228,12 @@ def find(name: str, data: Mapping[str, str] | None = None) -> Workload:
         remedy = f"{hint}known: {', '.join(names)}; or name a .toml file of your own"
         raise BadInput(f"unknown workload {name!r}", remedy)
     file = package("web_bench").joinpath("workloads", f"{name}.toml")
-    return _workload(script.made(name, file.read_text(encoding="utf-8"), by_class=True))
+    return _workload(script.from_text(name, file.read_text(encoding="utf-8"), by_class=True))
 
 
 def parse(text: str, name: str) -> Workload:
     """Return the workload of a text, by its name."""
-    return _workload(script.made(name, text, by_class=True))
+    return _workload(script.from_text(name, text, by_class=True))
 
 
 def _workload(loaded: Script) -> Workload:

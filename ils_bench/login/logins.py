@@ -24,7 +24,7 @@ from sitebench._engine import profile_facts
 from sitebench.errors import BadFile, BadInput
 from sitebench.measure.options import LoadOptions, PeakOptions, RepeatOptions
 from sitebench.options.option import group_of
-from sitebench.scenario.script import Script, made
+from sitebench.scenario.script import Script, from_text
 from sitebench.seeders import Profile
 from sitebench.suite_base.options import EntriesOption
 from sitebench.system.machine import engine_threads, usable_cores
@@ -57,7 +57,7 @@ def to_check(options: IlsOptions) -> str:
 def script_of(options: IlsOptions) -> Script:
     """Return what users do who log in as options say."""
     try:
-        return made(LOGIN, text_of(options))
+        return from_text(LOGIN, text_of(options))
     except BadFile as error:
         if (options.accounts is None) or (found := _ROW.search(error.message)) is None:
             raise

@@ -53,10 +53,10 @@ def settle_keepalive(options: _Keeping, script: Script | None) -> _Keeping:
     keepalive: bool | None = options.keepalive
     if script is None:
         return replace(options, keepalive=bool(keepalive))
-    if keepalive is not None and keepalive != script.kept:
+    if keepalive is not None and keepalive != script.keeps_alive:
         unit = "user" if keepalive else "step"
         raise BadInput(
             f"{script.path} says itself how long connections are kept",
             f'write per = "{unit}" in its [connection.main]',
         )
-    return replace(options, keepalive=script.kept)
+    return replace(options, keepalive=script.keeps_alive)

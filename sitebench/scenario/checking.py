@@ -49,9 +49,9 @@ def check(
     if script.has_pauses:
         print(f"{script.path}: its pauses are left out")
     for operation in script.operations:
-        steps, asked = _once(script, operation, options, opening, timeout_s)
+        steps, requests = _once(script, operation, options, opening, timeout_s)
         print(operation.name)
-        for line in _lines(steps, asked):
+        for line in _lines(steps, requests):
             print(f"  {line}")
         wrong += [operation.name] * any(step.failures for step in steps)
     if wrong:
@@ -72,10 +72,10 @@ def _once(
         times = names.count(last)
     engine = opening(one, options.assign(users=1, threads=1, rate=None))
     engine.start_lanes(script.name, 1)
-    seen: list[StepStats] = []
+    steps: list[StepStats] = []
     log: list[str] = []
     give_up = time.monotonic() + 2 * timeout_s
-    while sum(row.count for row in seen if row.step == last) < times and not _unconnected(seen):
+    while sum(row.count for row in steps if row.step == last) < times and not _is_cut_off(steps):
         if time.monotonic() > give_up:
             # What is stopped would be told as answers that never came, and may not be asked yet.
             engine.stop(0.0)
@@ -85,13 +85,13 @@ def _once(
             )
         time.sleep(0.01)
         drained = engine.drain()
-        seen += drained.steps
+        steps += drained.steps
         log += drained.log
     drained = engine.stop(0.0)
-    seen += drained.steps
+    steps += drained.steps
     log += drained.log
-    asked = [each for each in map(json.loads, log) if each["asked"]]
-    return [each for each in seen if _is_shown(each)], asked
+    requests = [request for request in map(json.loads, log) if request["asked"]]
+    return [step for step in steps if _is_shown(step)], requests
 
 
 def _is_shown(step: StepStats) -> bool:
@@ -100,37 +100,37 @@ def _is_shown(step: StepStats) -> bool:
     return step.step not in _PARTS and step.count > 0 and not waited
 
 
-def _unconnected(seen: list[StepStats]) -> bool:
+def _is_cut_off(steps: list[StepStats]) -> bool:
     """Whether it never came to the operation, and would try again."""
-    return any(each.failures for each in seen if _OPENS.search(each.step))
+    return any(step.failures for step in steps if _OPENS.search(step.step))
 
 
-def _lines(steps: list[StepStats], asked: list[dict[str, Any]]) -> Iterator[str]:
+def _lines(steps: list[StepStats], requests: list[dict[str, Any]]) -> Iterator[str]:
     """Yield a line for each request, and for each step before and after them that is none."""
-    known = {(each["operation"], each["step"]) for each in asked}
-    others = [step for step in steps if (step.program, step.step) not in known]
-    first = [step for step in others if _OPENS.search(step.step)]
+    requested = {(request["operation"], request["step"]) for request in requests}
+    rest = [step for step in steps if (step.program, step.step) not in requested]
+    first = [step for step in rest if _OPENS.search(step.step)]
     yield from map(_line, first)
-    yield from map(_request, asked)
-    yield from (_line(step) for step in others if step not in first)
+    yield from map(_request, requests)
+    yield from (_line(step) for step in rest if step not in first)
 
 
-def _request(each: dict[str, Any]) -> str:
+def _request(request: dict[str, Any]) -> str:
     """Write a request: how long it took, what was sent and answered, and what was captured."""
-    kind = each["kind"]
-    took = format_ns(round(each["ms"] * 1e6)) if kind is None else f"failed, {kind}:"
-    sent = f"{each['asked']} {each['rest']}".rstrip()
-    said = f": {each['said']}" if each["said"] else ""
-    kept = "".join(
+    kind = request["kind"]
+    took = format_ns(round(request["ms"] * 1e6)) if kind is None else f"failed, {kind}:"
+    sent = f"{request['asked']} {request['rest']}".rstrip()
+    answer = f": {request['said']}" if request["said"] else ""
+    captures = "".join(
         f"; {name} captured" if value is None else f"; {name} = {value!r}"
-        for name, value in each["captured"].items()
+        for name, value in request["captured"].items()
     )
-    return f"{each['step']:<20} {took} {printable(sent + said + kept, _LONGEST)}"
+    return f"{request['step']:<20} {took} {printable(sent + answer + captures, _LONGEST)}"
 
 
 def _line(step: StepStats) -> str:
     took = step.clocks["service"]
     if not step.failures:
         return f"{step.step:<20} {format_ns(took.max)}"
-    said = "; ".join(f"{kind}: {step.examples.get(kind, '')}" for kind in step.failures)
-    return f"{step.step:<20} failed, {said.rstrip(': ')}"
+    failures = "; ".join(f"{kind}: {step.examples.get(kind, '')}" for kind in step.failures)
+    return f"{step.step:<20} failed, {failures.rstrip(': ')}"

@@ -103,35 +103,35 @@ def convert(
     har: str, source: str, host: str | None = None, *, think: bool = True, pages_only: bool = False
 ) -> Converted:
     """Return the scenario of the recording `source`; raises what is wrong with it."""
-    reasons = [(each, each.unusable(pages_only=pages_only)) for each in read(har, source)]
-    left = Counter(why for _, why in reasons if why)
-    usable = [each for each, why in reasons if not why]
+    reasons = [(e, e.unusable(pages_only=pages_only)) for e in read(har, source)]
+    left_out = Counter(reason for _, reason in reasons if reason)
+    usable = [exchange for exchange, reason in reasons if not reason]
     if not usable:
         raise BadFile(f"{source} has no request that was answered", "record a visit of the site")
-    hosts = Counter(each.host for each in usable)
-    chosen = usable[0].host if host is None else host.lower()
-    if chosen not in hosts:
-        known = ", ".join(map(printable, hosts))
-        raise UnknownValue(f"{source} has no request to {host}", f"use one of {known}")
-    left += Counter({each: n for each, n in hosts.items() if each != chosen})
-    taken = [each for each in usable if each.host == chosen]
+    hosts = Counter(exchange.host for exchange in usable)
+    site = usable[0].host if host is None else host.lower()
+    if site not in hosts:
+        names = ", ".join(map(printable, hosts))
+        raise UnknownValue(f"{source} has no request to {host}", f"use one of {names}")
+    left_out += Counter({other: n for other, n in hosts.items() if other != site})
+    exchanges = [exchange for exchange in usable if exchange.host == site]
     secrets = dict[str, str]()
-    credentials = {value: name for each in reversed(taken) for name, value in _credentials(each)}
+    credentials = {value: name for e in reversed(exchanges) for name, value in _credentials(e)}
     for collects in (True, False):  # Some are sent before the name that tells that they are.
         making = _Making(secrets, credentials, collects)
-        for exchange, pause_s in zip(taken, _pauses(taken), strict=True):
+        for exchange, pause_s in zip(exchanges, _pauses(exchanges), strict=True):
             making.add(exchange, pause_s if think else 0.0)
-    many = f"{plural(len(taken), 'request')} of {chosen}"
-    text = making.written(f"{many}, made of {source}")
+    many = f"{plural(len(exchanges), 'request')} of {site}"
+    text = making.render(f"{many}, made of {source}")
     try:
         Read(text, {})
     except EngineError as error:
-        why = f"{source} cannot be written as a scenario: {str(error).splitlines()[0]}"
-        raise BadFile(why, "leave that request out of the recording") from None
-    others = ", ".join(f"{what} ({n})" for what, n in left.most_common())
-    notes = [many + (f"; left out: {others}" if others else "")]
+        message = f"{source} cannot be written as a scenario: {str(error).splitlines()[0]}"
+        raise BadFile(message, "leave that request out of the recording") from None
+    omissions = ", ".join(f"{reason} ({n})" for reason, n in left_out.most_common())
+    notes = [many + (f"; left out: {omissions}" if omissions else "")]
     notes += dict.fromkeys(making.notes)
-    if cookies := _of_before(taken):
+    if cookies := _preset_cookies(exchanges):
         notes.append(
             f"no answer sets the cookies {', '.join(cookies)}: unless scripts do, begin the "
             "recording in a private window"
@@ -160,25 +160,25 @@ def _is_secret_header(name: str) -> bool:
     return name.lower().endswith("key") or _SECRET.search(name) is not None
 
 
-def _pauses(taken: Sequence[Exchange]) -> Iterator[float]:
+def _pauses(exchanges: Sequence[Exchange]) -> Iterator[float]:
     """Yield for how long nothing was asked before each; 0 where that was no pause."""
     ended_s: float | None = None
-    for each in taken:
-        if (begun_s := each.begun_s) is None:
+    for exchange in exchanges:
+        if (begun_s := exchange.begun_s) is None:
             yield 0.0
             continue
         pause_s = 0.0 if ended_s is None else begun_s - ended_s
         yield min(pause_s, _LONGEST_PAUSE_S) if pause_s >= _PAUSE_S else 0.0
-        ended_s = max(ended_s or begun_s, begun_s + each.took_s)
+        ended_s = max(ended_s or begun_s, begun_s + exchange.took_s)
 
 
-def _of_before(taken: Sequence[Exchange]) -> Sequence[str]:
+def _preset_cookies(exchanges: Sequence[Exchange]) -> Sequence[str]:
     """Return the cookies that were sent before any answer set them."""
-    before, came = dict[str, None](), set[str]()
-    for each in taken:
-        before |= {name: None for name, _ in each.sent_cookies if name not in came}
-        came |= {name for name, _ in each.cookies}
-    return [*filter(None, before)]
+    preset, answered = dict[str, None](), set[str]()
+    for exchange in exchanges:
+        preset |= {name: None for name, _ in exchange.sent_cookies if name not in answered}
+        answered |= {name for name, _ in exchange.cookies}
+    return [*filter(None, preset)]
 
 
 @dataclass
@@ -193,10 +193,10 @@ class _Step:
     @cached_property
     def _members(self) -> Mapping[str, Sequence[str]]:
         """Pointers of JSON, by what they point at."""
-        found: dict[str, list[str]] = {}
+        pointers: dict[str, list[str]] = {}
         for pointer, value in _leaves(_json(self.exchange.body)):
-            found.setdefault(value, []).append(pointer)
-        return found
+            pointers.setdefault(value, []).append(pointer)
+        return pointers
 
     @cached_property
     def _numbers(self) -> frozenset[str]:
@@ -204,11 +204,11 @@ class _Step:
         parts = re.finditer(rf"/({_OBJECT.pattern})(?![\w-])", self.exchange.body, re.IGNORECASE)
         return frozenset(part[1] for part in parts)
 
-    def leads_to(self, after: Exchange) -> bool:
+    def leads_to(self, following: Exchange) -> bool:
         """Return whether the answer redirects to what is asked for after it."""
         lines = [text for name, text in self.exchange.headers if name.lower() == "location"]
-        redirects = lines and 300 <= self.exchange.status < 400 and after.method == "GET"
-        return bool(redirects) and _ORIGIN.sub("", lines[0]) == _ORIGIN.sub("", after.url)
+        redirects = lines and 300 <= self.exchange.status < 400 and following.method == "GET"
+        return bool(redirects) and _ORIGIN.sub("", lines[0]) == _ORIGIN.sub("", following.url)
 
     def source(self, value: str, name: str, path: str | None) -> dict[str, str] | None:
         """Return where a value was; None if nowhere, or at several places of JSON.
@@ -217,14 +217,14 @@ class _Step:
         it is a link. The number of an object is, behind the same path, and under a key of JSON.
         """
         sure = _is_value(value)
-        pointers = [at for at in self._members.get(value, ()) if sure or _KEY.search(at)]
+        pointers = [p for p in self._members.get(value, ()) if sure or _KEY.search(p)]
         if len(pointers) == 1:
             return {"json": pointers[0]}
         may_be = value in self._numbers if path else path is None and not self._members
         body = self.exchange.body if may_be else ""
-        found = _between(body, value, path or name, path or "")
-        if found or pointers or not sure:
-            return found
+        source = _find_between(body, value, path or name, path or "")
+        if source or pointers or not sure:
+            return source
         for cookie, text in self.exchange.cookies:
             # As scripts read it, and the engine.
             if unquote(text) == value:
@@ -235,7 +235,7 @@ class _Step:
         return None
 
 
-def _between(body: str, value: str, name: str, path: str) -> dict[str, str] | None:
+def _find_between(body: str, value: str, name: str, path: str) -> dict[str, str] | None:
     """Return what stands around a value, behind its path if it has one: the engine finds it so.
 
     What may be there by chance, such as a date, has to be there once.
@@ -245,16 +245,16 @@ def _between(body: str, value: str, name: str, path: str) -> dict[str, str] | No
         return None
     text = rf"{re.escape(path)}(?<![\w-]){re.escape(value)}(?![\w-])([\0-\x7f])"
     for place in islice(re.finditer(text, body), _MOST_PLACES):
-        at = place.start(1) - len(value)
+        offset = place.start(1) - len(value)
         # The engine compares bytes, and what is not ASCII may have come in another encoding.
-        tail = re.split(r"[^\t -~]", body[max(0, at - 200) : at])[-1]
-        starts = [found.start() + (found[0] != "<") for found in re.finditer(r"[<\s,;{&?(]", tail)]
-        named = [tail[start:] for start in reversed(starts) if name in tail[start:]]
+        tail = re.split(r"[^\t -~]", body[max(0, offset - 200) : offset])[-1]
+        starts = [match.start() + (match[0] != "<") for match in re.finditer(r"[<\s,;{&?(]", tail)]
+        tails = [tail[start:] for start in reversed(starts) if name in tail[start:]]
         # The shortest that has its name, or its tag.
-        for before in (path, *named, tail[max(0, tail.rfind("<")) :], tail):
-            varies = not before or place[1] in value or (path and _OF_CONTENT.search(before))
-            if not varies and body.find(before) + len(before) == at:
-                return {"before": before, "until": place[1]}
+        for prefix in (path, *tails, tail[max(0, tail.rfind("<")) :], tail):
+            varies = not prefix or place[1] in value or (path and _OF_CONTENT.search(prefix))
+            if not varies and body.find(prefix) + len(prefix) == offset:
+                return {"before": prefix, "until": place[1]}
     return None
 
 
@@ -275,11 +275,11 @@ class _Making:
     _captures: dict[str, str] = field(default_factory=lambda: dict.fromkeys(_TAKEN, ""))
     _names: dict[str, str] = field(default_factory=dict)
     """Of steps, and their paths."""
-    _kept: list[str] = field(default_factory=list)
+    _numbered_steps: list[str] = field(default_factory=list)
     """Steps whose paths have numbers that no answer shows."""
     _logins: set[str] = field(default_factory=set)
     _steps: list[_Step] = field(default_factory=list)
-    _known: dict[tuple[str, str], str] = field(default_factory=dict)
+    _fields: dict[tuple[str, str], str] = field(default_factory=dict)
     """Fields, by what they stand for, and the path before the number of an object."""
     _looked: dict[tuple[str | None, str], int] = field(default_factory=dict)
     """In how many answers a value was looked for in vain, and behind which path."""
@@ -300,8 +300,8 @@ class _Making:
         bare = re.sub(r"[^A-Za-z0-9_.,:+-]+", " ", path.partition("?")[0]).strip() or "root"
         for random in _random(bare):
             bare = bare.replace(random, "...")
-        name = _numbered(self._names, f"{verb} {bare}"[:58].rstrip(), path)
-        self._kept += [name] * keeps
+        name = _unique_name(self._names, f"{verb} {bare}"[:58].rstrip(), path)
+        self._numbered_steps += [name] * keeps
         keys = {"name": name, verb: path}
         if headers := dict(self._headers(exchange, reads=reads)):
             keys["headers"] = headers
@@ -313,18 +313,18 @@ class _Making:
         self._steps.append(_Step(exchange, keys, pause_s))
 
     def _path(self, url: str) -> str:
-        found = urlsplit(url)
+        address = urlsplit(url)
         begun = 0
 
-        def filled(part: re.Match[str]) -> str:
+        def fill(part: re.Match[str]) -> str:
             nonlocal begun
-            name, before = (part[1] or ";id=")[1:-1], part.string[begun : part.start()]
-            value = self._field(unquote(part[2]), unquote(name), path=before)
+            name, prefix = (part[1] or ";id=")[1:-1], part.string[begun : part.start()]
+            value = self._field(unquote(part[2]), unquote(name), path=prefix)
             begun = part.end() if value else begun
             return _of_url(part[1] or "") + (value or _of_url(part[2]))
 
-        path = re.sub(r"(;[^/;=]*=)?([^/;]+)", filled, found.path or "/")
-        return path + (f"?{self._pairs(found.query)}" if found.query else "")
+        path = re.sub(r"(;[^/;=]*=)?([^/;]+)", fill, address.path or "/")
+        return path + (f"?{self._pairs(address.query)}" if address.query else "")
 
     def _pairs(self, text: str, login: str = "") -> str:
         """Return a query, or a form as one text."""
@@ -346,13 +346,13 @@ class _Making:
             if name.lower() == "referer":
                 # Some sites want it with a change. What was asked for at their host may be secret.
                 if not reads and (origin := re.match(r"https?://[^/?#@]+(?![^/?#])", text)):
-                    yield name, _escaped(f"{origin[0]}/")
-            elif not self._tells(kind) and (found := self._captured(value, name)):
-                yield name, f"{_escaped(kind)}{space}{found}"
+                    yield name, _escape(f"{origin[0]}/")
+            elif not self._tells(kind) and (field := self._capture(value, name)):
+                yield name, f"{_escape(kind)}{space}{field}"
             elif _is_secret_header(name) or self._tells(text):
                 yield name, self._variable(name, text)
             else:
-                yield name, _escaped(text)
+                yield name, _escape(text)
 
     def _body(self, kind: str, sent: str) -> dict[str, Any]:
         text = sent
@@ -363,12 +363,12 @@ class _Making:
             if len(dict(pairs)) < len(pairs) or "\ufffd" in str(pairs):
                 return {"body": self._pairs(text, login)}
             return {"form": {name: self._text(value, name, login) for name, value in pairs}}
-        found = _json(text) if short.endswith("json") else None
-        if isinstance(found, dict | list):
-            login = _login([pointer.rpartition("/")[2] for pointer, _ in _leaves(found)])
-            if short == "application/json" and _in_toml(found):
-                return {"json": self._filled(found, "", login, str)}
-            filled = self._filled(found, "", login, _escaped)
+        document = _json(text) if short.endswith("json") else None
+        if isinstance(document, dict | list):
+            login = _login([pointer.rpartition("/")[2] for pointer, _ in _leaves(document)])
+            if short == "application/json" and _in_toml(document):
+                return {"json": self._fill(document, "", login, str)}
+            filled = self._fill(document, "", login, _escape)
             return {"body": json.dumps(filled, ensure_ascii=False), "content_type": kind}
         literal = text
         if short == "multipart/form-data":
@@ -380,35 +380,36 @@ class _Making:
             literal = "\n".join(head for head, name, _ in parts if not name)
             login = _login([name for _, name, _ in parts])
             text = "".join(
-                _escaped(head) + self._text(value, name, login) for head, name, value in parts
+                _escape(head) + self._text(value, name, login) for head, name, value in parts
             )
         else:
-            text = _escaped(text)
+            text = _escape(text)
         if _SECRET.search(literal) or self._has_secret(literal):
             text = self._variable("body", sent)
             self.notes.append(f"{text} is a body that has a secret in it, and is not written down")
         return {"body": text, "content_type": kind or "text/plain"}
 
-    def _filled(self, value: Any, name: str, login: str, named: Callable[[str], str]) -> Any:
-        """Return JSON with fields in it, and with its names as they are `named`."""
+    def _fill(self, value: Any, name: str, login: str, write_name: Callable[[str], str]) -> Any:
+        """Return JSON with fields in it, and with its names as they are `write_name`."""
         if isinstance(value, dict):
-            told = value.get("name")
-            names = {key: key for key in value} | ({"value": told} if isinstance(told, str) else {})
+            name_of = value.get("name")
+            names = {key: key for key in value}
+            names |= {"value": name_of} if isinstance(name_of, str) else {}
             if _SECRET.search(name):
                 names = dict.fromkeys(names, name)
             return {
-                named(key): self._filled(each, names[key], login, named)
-                for key, each in value.items()
+                write_name(key): self._fill(child, names[key], login, write_name)
+                for key, child in value.items()
             }
         if isinstance(value, list):
-            return [self._filled(each, name, login, named) for each in value]
+            return [self._fill(child, name, login, write_name) for child in value]
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if isinstance(value, str) or (is_number and abs(value) > 99 and _SECRET.search(name)):
             return self._text(str(value), name, login)
         return value
 
     def _text(self, value: str, name: str, login: str) -> str:
-        return self._field(value, name, login) or _escaped(value)
+        return self._field(value, name, login) or _escape(value)
 
     def _field(self, value: str, name: str, login: str = "", path: str | None = None) -> str | None:
         """Return the field that a value is filled in by; None where it is always the same."""
@@ -422,8 +423,8 @@ class _Making:
             column = self._column(name, value)
             self._logins.add(column)
             return column
-        if not is_password and (found := self._captured(value, name, path)):
-            return found
+        if not is_password and (field := self._capture(value, name, path)):
+            return field
         credential = self._credentials.get(value)
         if credential and not _PASSWORD.search(self._secrets.get(value, "")):
             return self._variable(credential, value)
@@ -437,39 +438,39 @@ class _Making:
         return not self._collects and bool(_SAID.search(text) or self._has_secret(text))
 
     def _has_secret(self, text: str) -> bool:
-        secrets = (each for each in (*self._secrets, *self._credentials) if each in text)
-        return any(re.search(rf"(?<!\w){re.escape(each)}(?!\w)", text) for each in secrets)
+        secrets = (secret for secret in (*self._secrets, *self._credentials) if secret in text)
+        return any(re.search(rf"(?<!\w){re.escape(secret)}(?!\w)", text) for secret in secrets)
 
-    def _captured(self, value: str, name: str, path: str | None = None) -> str | None:
+    def _capture(self, value: str, name: str, path: str | None = None) -> str | None:
         if path and not (_OBJECT.fullmatch(value) and re.search("[A-Za-z]", path)):
             path = ""
         key = ("" if _is_value(value) else path or "", value)
-        known = self._known.get(key)
-        if known or self._collects or not (path or _is_value(value)):
-            return known
+        field = self._fields.get(key)
+        if field or self._collects or not (path or _is_value(value)):
+            return field
         looked = self._looked.get((path, value), 0)
         self._looked[path, value] = len(self._steps)
         for step in reversed(self._steps[looked:]):
             is_full = len(step.captures) == _MOST_CAPTURES
             source = None if is_full else step.source(value, name, path)
             if source and not self._has_secret("\n".join(source.values())):
-                told = path or "" if "before" in source else "".join(source.values())
-                words = [each for each in told.split("/") if re.search("[A-Za-z]", each)]
-                told = re.sub(r"[^A-Za-z0-9_-]+", "-", words[-1] if words else name)
-                stem = told.strip("-_0123456789")[:50] or "value"
-                capture = _numbered(self._captures, stem, "".join(key))
+                label = path or "" if "before" in source else "".join(source.values())
+                words = [word for word in label.split("/") if re.search("[A-Za-z]", word)]
+                label = re.sub(r"[^A-Za-z0-9_-]+", "-", words[-1] if words else name)
+                stem = label.strip("-_0123456789")[:50] or "value"
+                capture = _unique_name(self._captures, stem, "".join(key))
                 step.captures[capture] = source
                 self.notes.append(f"{{{capture}}} comes from the answer to {step.keys['name']!r}")
-                return self._known.setdefault(key, f"{{{capture}}}")
+                return self._fields.setdefault(key, f"{{{capture}}}")
         return None
 
     def _column(self, name: str, value: str) -> str:
         column = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_0123456789")[:50] or "secret"
-        return f"{{account.{_numbered(self.columns, column, value)}}}"
+        return f"{{account.{_unique_name(self.columns, column, value)}}}"
 
     def _variable(self, name: str, value: str) -> str:
         variable = re.sub(r"[^A-Z0-9]+", "_", name.upper()).strip("_")
-        return f"{{env.{_numbered(self.variables, variable, value)}}}"
+        return f"{{env.{_unique_name(self.variables, variable, value)}}}"
 
     def needs(self, text: str) -> Iterator[str]:
         """Yield what a person has to do for the file, of which this is the text."""
@@ -477,23 +478,23 @@ class _Making:
             yield f"what looks random is kept on lines {places}: see that none is a secret"
         if self.columns:
             yield f"accounts.csv has to have the columns {','.join(self.columns)}"
-        if tokens := ", ".join(f"${each}" for each in self.variables if _TOKEN.search(each)):
+        if tokens := ", ".join(f"${name}" for name in self.variables if _TOKEN.search(name)):
             yield f"no answer has the token of {tokens}: capture it by hand where it is sent"
-        if kept := [*map(repr, dict.fromkeys(self._kept))]:
-            steps = ", ".join(kept[:5]) + (f" and {len(kept) - 5} more" if len(kept) > 5 else "")
+        if names := [*map(repr, dict.fromkeys(self._numbered_steps))]:
+            steps = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
             yield f"the numbers in the paths of {steps} are kept: no earlier answer shows them"
         if self.variables:
-            yield f"set {', '.join(f'${each}' for each in self.variables)} in the environment"
+            yield f"set {', '.join(f'${name}' for name in self.variables)} in the environment"
 
-    def written(self, title: str) -> str:
+    def render(self, title: str) -> str:
         """Return all steps as a file."""
-        headers = [{*each.keys.get("headers", {}).items()} for each in self._steps]
+        headers = [{*step.keys.get("headers", {}).items()} for step in self._steps]
         shared = headers[0].intersection(*headers[1:]) if len(headers) > 1 else set()
         lines = [f"# {printable(title)} by `sitebench site from-har`: look it through."]
         if self.columns:
             lines += ["", f"# accounts.csv, beside this file, begins with {','.join(self.columns)}"]
             lines += ["[data.account]", 'file = "accounts.csv"']
-            secret = [each for each in self.columns if f"{{account.{each}}}" not in self._logins]
+            secret = [c for c in self.columns if f"{{account.{c}}}" not in self._logins]
             lines += [f"secret = {_toml(secret)}"] if secret else []
         if shared:
             lines += ["", "[headers]", *_lines(dict(sorted(shared)))]
@@ -501,17 +502,17 @@ class _Making:
         for step in self._steps:
             if step.pause_s:
                 lines += ["", "[[operation.step]]", f'think = "{step.pause_s:.1f}s"']
-            own = {*step.keys.pop("headers", {}).items()} - shared
-            keys = step.keys | ({"headers": dict(sorted(own))} if own else {})
+            extra = {*step.keys.pop("headers", {}).items()} - shared
+            keys = step.keys | ({"headers": dict(sorted(extra))} if extra else {})
             lines += ["", "[[operation.step]]", *_lines(keys)]
-            lines += [f"capture.{name} = {_toml(each)}" for name, each in step.captures.items()]
+            lines += [f"capture.{name} = {_toml(source)}" for name, source in step.captures.items()]
         return "\n".join(lines) + "\n"
 
 
-def _numbered(taken: dict[str, str], stem: str, value: str) -> str:
+def _unique_name(values: dict[str, str], stem: str, value: str) -> str:
     """Return the name of a value: another value has another."""
     tries = (stem if n == 1 else f"{stem}_{n}" for n in count(1))
-    return next(each for each in tries if taken.setdefault(each, value) == value)
+    return next(name for name in tries if values.setdefault(name, value) == value)
 
 
 def _is_value(text: str) -> bool:
@@ -524,35 +525,35 @@ def _random_places(text: str) -> Iterator[str]:
     """Yield the lines of a file that have what looks random, and how it begins."""
     boundaries = set(re.findall(r"boundary=-*([\w-]+)", text))
     for number, line in enumerate(text.splitlines(), 1):
-        for each in dict.fromkeys(_random(re.sub(r"\\+[a-z]", " ", line))):
-            if each.strip("-") not in boundaries:
-                yield f"{number} ({each[:4]}...)"
+        for word in dict.fromkeys(_random(re.sub(r"\\+[a-z]", " ", line))):
+            if word.strip("-") not in boundaries:
+                yield f"{number} ({word[:4]}...)"
 
 
 def _random(text: str) -> Sequence[str]:
     """Return what is long, and changes between letters and digits as no words do."""
 
-    def is_random(each: str) -> bool:
-        bare = re.sub("[-_]", "", each)
+    def is_random(word: str) -> bool:
+        bare = re.sub("[-_]", "", word)
         runs = re.findall(r"[A-Z]?[a-z]+|[A-Z]+|\d+", bare)
         return len(bare) >= 12 and (len(bare) < 4 * len(runs) or bare.isdigit())
 
-    return [each for each in re.findall(r"[A-Za-z0-9_-]{12,}", text) if is_random(each)]
+    return [word for word in re.findall(r"[A-Za-z0-9_-]{12,}", text) if is_random(word)]
 
 
 def _login(names: Sequence[str]) -> str:
     """Return which of the names before a password says whose it is."""
-    at = next((n for n, name in enumerate(names) if _PASSWORD.search(name)), 0)
-    return next((name for name in names[:at] if _LOGIN.search(name)), "")
+    index = next((n for n, name in enumerate(names) if _PASSWORD.search(name)), 0)
+    return next((name for name in names[:index] if _LOGIN.search(name)), "")
 
 
 def _json(text: str) -> Any:
     """Return JSON that can be written again with the same meaning; None for all else."""
 
     def finite(number: str) -> float:
-        if not math.isfinite(found := float(number)):
+        if not math.isfinite(value := float(number)):
             raise ValueError(number)
-        return found
+        return value
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if len(dict(pairs)) < len(pairs):
@@ -560,12 +561,12 @@ def _json(text: str) -> Any:
         return dict(pairs)
 
     try:
-        found = json.loads(
+        document = json.loads(
             text, object_pairs_hook=unique, parse_float=finite, parse_constant=finite
         )
     except (ValueError, RecursionError):
         return None
-    return found if _is_shallow(found, 3 * _DEEPEST) else None
+    return document if _is_shallow(document, 3 * _DEEPEST) else None
 
 
 def _inner(value: Any) -> Sequence[Any]:
@@ -574,36 +575,36 @@ def _inner(value: Any) -> Sequence[Any]:
     return value if isinstance(value, list) else []
 
 
-def _is_shallow(value: Any, most: int) -> bool:
-    return most > 0 and all(_is_shallow(each, most - 1) for each in _inner(value))
+def _is_shallow(value: Any, depth: int) -> bool:
+    return depth > 0 and all(_is_shallow(child, depth - 1) for child in _inner(value))
 
 
-def _in_toml(value: Any, most: int = _DEEPEST) -> bool:
+def _in_toml(value: Any, depth: int = _DEEPEST) -> bool:
     """Return whether a scenario can say the same as JSON."""
     is_number = isinstance(value, int) and abs(value) >= 2**63
-    inner = all(_in_toml(each, most - 1) for each in _inner(value)) if most else False
+    inner = all(_in_toml(child, depth - 1) for child in _inner(value)) if depth else False
     return value is not None and not is_number and inner
 
 
 def _leaves(value: Any, pointer: str = "") -> Iterator[tuple[str, str]]:
     """Yield the texts and whole numbers of JSON with their pointers (RFC 6901)."""
     if isinstance(value, dict):
-        for name, each in value.items():
-            yield from _leaves(each, f"{pointer}/{name.replace('~', '~0').replace('/', '~1')}")
+        for name, child in value.items():
+            yield from _leaves(child, f"{pointer}/{name.replace('~', '~0').replace('/', '~1')}")
     elif isinstance(value, list):
-        for number, each in enumerate(value):
-            yield from _leaves(each, f"{pointer}/{number}")
+        for number, child in enumerate(value):
+            yield from _leaves(child, f"{pointer}/{number}")
     elif isinstance(value, str | int) and not isinstance(value, bool):
         yield pointer, str(value)
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     """Return a text that stands for itself: braces before what reads as a name are doubled."""
-    return _BEFORE_NAME.sub(lambda found: 2 * found[0], text)
+    return _BEFORE_NAME.sub(lambda match: 2 * match[0], text)
 
 
 def _of_url(text: str) -> str:
-    return re.sub(r"[^!-~]|[#{}]", lambda found: quote(found[0], safe="", errors="replace"), text)
+    return re.sub(r"[^!-~]|[#{}]", lambda match: quote(match[0], safe="", errors="replace"), text)
 
 
 def _lines(keys: dict[str, Any]) -> list[str]:
@@ -625,5 +626,5 @@ def _toml(value: Any) -> str:
     return _TO_ESCAPE.sub(_as_escape, json.dumps(value, ensure_ascii=False))
 
 
-def _as_escape(found: re.Match[str]) -> str:
-    return "\ufffd" if "\ud800" <= found[0] <= "\udfff" else f"\\u{ord(found[0]):04x}"
+def _as_escape(match: re.Match[str]) -> str:
+    return "\ufffd" if "\ud800" <= match[0] <= "\udfff" else f"\\u{ord(match[0]):04x}"

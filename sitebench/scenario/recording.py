@@ -25,31 +25,31 @@ class Exchange:
     """A request and its answer."""
 
     def __init__(self, entry: Mapping[str, Any]) -> None:
-        request, answer = _typed(entry, "request", dict), _typed(entry, "response", dict)
-        post, content = _typed(request, "postData", dict), _typed(answer, "content", dict)
-        self.begun_s = _seconds(_typed(entry, "startedDateTime", str))
+        request, answer = _member(entry, "request", dict), _member(entry, "response", dict)
+        post, content = _member(request, "postData", dict), _member(answer, "content", dict)
+        self.begun_s = _seconds(_member(entry, "startedDateTime", str))
         took_ms = entry.get("time")
         self.took_s = max(0.0, min(took_ms, 1e9) / 1e3) if isinstance(took_ms, int | float) else 0.0
-        self.method, self.url = _typed(request, "method", str), _typed(request, "url", str)
+        self.method, self.url = _member(request, "method", str), _member(request, "url", str)
         self.host = _host_of(self.url)
         self.sent_headers = _pairs(request, "headers")
         lines = [text for name, text in self.sent_headers if name.lower() == "cookie"]
         self.sent_cookies = [_pair(text) for line in lines for text in line.split(";")]
-        self.sent_type = _typed(post, "mimeType", str)
-        text = _decoded(post)
+        self.sent_type = _member(post, "mimeType", str)
+        text = _decode(post)
         self.sent = text or urlencode(_pairs(post, "params"), errors="replace")
         """The body."""
         self.sends_text = text is not None and "\ufffd" not in self.sent
-        self.status = _typed(answer, "status", int)
+        self.status = _member(answer, "status", int)
         headers = _pairs(answer, "headers")
         self.headers = [(name, line) for name, text in headers for line in text.split("\n")]
         """Of the answer: a line for each cookie, which browsers save as one with line breaks."""
         lines = [text for name, text in self.headers if name.lower() == "set-cookie"]
         self.cookies = [_pair(line.partition(";")[0]) for line in lines if "=" in line]
-        self._is_asset = _ASSET.match(_typed(content, "mimeType", str)) is not None
-        self.body = "" if self._is_asset else _decoded(content) or ""
+        self._is_asset = _ASSET.match(_member(content, "mimeType", str)) is not None
+        self.body = "" if self._is_asset else _decode(content) or ""
         """What was answered, if it is a text of its own."""
-        self._cached = _typed(entry, "_fromCache", str) in ("memory", "disk")
+        self._cached = _member(entry, "_fromCache", str) in ("memory", "disk")
 
     def unusable(self, *, pages_only: bool) -> str:
         """Return why it is not asked for again; nothing if it is."""
@@ -66,9 +66,9 @@ class Exchange:
         return next((reason for reason, holds in reasons.items() if holds), "")
 
 
-def _seconds(at: str) -> float | None:
+def _seconds(timestamp: str) -> float | None:
     try:
-        begun = datetime.fromisoformat(at)
+        begun = datetime.fromisoformat(timestamp)
     except ValueError:
         return None
     return (begun if begun.tzinfo else begun.replace(tzinfo=UTC)).timestamp()
@@ -87,22 +87,22 @@ def _host_of(url: str) -> str:
 def read(har: str, source: str) -> Sequence[Exchange]:
     """Return what was recorded, in the order in which it began."""
     try:
-        found = json.loads(har)
+        document = json.loads(har)
     except (ValueError, RecursionError) as error:
-        why = str(error) if isinstance(error, ValueError) else "it is nested too deep"
-        raise BadFile(f"{source} is not JSON: {why}", _REMEDY) from None
-    log = _typed(found, "log", dict) if isinstance(found, dict) else {}
+        reason = str(error) if isinstance(error, ValueError) else "it is nested too deep"
+        raise BadFile(f"{source} is not JSON: {reason}", _REMEDY) from None
+    log = _member(document, "log", dict) if isinstance(document, dict) else {}
     entries = log.get("entries")
     if not isinstance(entries, list):
         raise BadFile(f"{source} is no recording: it has no log.entries", _REMEDY)
-    exchanges = [Exchange(each) for each in entries if isinstance(each, dict)]
-    if any(each.begun_s is None for each in exchanges):
+    exchanges = [Exchange(entry) for entry in entries if isinstance(entry, dict)]
+    if any(exchange.begun_s is None for exchange in exchanges):
         return exchanges
-    return sorted(exchanges, key=lambda each: each.begun_s or 0.0)
+    return sorted(exchanges, key=lambda exchange: exchange.begun_s or 0.0)
 
 
-def _typed(found: Mapping[str, Any], name: str, kind: type[_Kind]) -> _Kind:
-    inner = found.get(name)
+def _member(node: Mapping[str, Any], name: str, kind: type[_Kind]) -> _Kind:
+    inner = node.get(name)
     return inner if isinstance(inner, kind) else kind()
 
 
@@ -111,15 +111,15 @@ def _pair(text: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def _pairs(found: Mapping[str, Any], name: str) -> Sequence[tuple[str, str]]:
+def _pairs(node: Mapping[str, Any], name: str) -> Sequence[tuple[str, str]]:
     """Return names and values of a list of them."""
-    listed = [each for each in _typed(found, name, list) if isinstance(each, dict)]
-    return [(_typed(each, "name", str), _typed(each, "value", str)) for each in listed]
+    listed = [pair for pair in _member(node, name, list) if isinstance(pair, dict)]
+    return [(_member(pair, "name", str), _member(pair, "value", str)) for pair in listed]
 
 
-def _decoded(content: Mapping[str, Any]) -> str | None:
-    text = _typed(content, "text", str)
-    if _typed(content, "encoding", str) != "base64":
+def _decode(content: Mapping[str, Any]) -> str | None:
+    text = _member(content, "text", str)
+    if _member(content, "encoding", str) != "base64":
         return text
     try:
         return base64.b64decode(text).decode()

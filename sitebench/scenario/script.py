@@ -122,7 +122,7 @@ class Script:
     """Controls that the directory must know."""
     contents: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     """What is in files that values are taken from."""
-    kept: bool = True
+    keeps_alive: bool = True
     """Whether a connection of its users serves more than one request."""
     by_class: bool = False
     """Whether operations of one request are kinds of requests, with rows under its own name."""
@@ -139,72 +139,72 @@ class Script:
     @property
     def adding(self) -> frozenset[tuple[str, str]]:
         """Rows of steps that enter people."""
-        return frozenset((row, step) for row, each in self._rows for step in each.adding)
+        return frozenset((row, step) for row, operation in self._rows for step in operation.adding)
 
     @property
     def removing(self) -> frozenset[tuple[str, str]]:
         """Rows of steps that take people away, once the ring of the added is full too."""
-        own = ((row, step) for row, each in self._rows for step in each.removing)
-        return frozenset((*own, *((row, REMOVE) for row, each in self._rows if each.adding)))
+        rows = ((row, step) for row, operation in self._rows for step in operation.removing)
+        return frozenset((*rows, *((row, REMOVE) for row, op in self._rows if op.adding)))
 
     @property
     def removes(self) -> bool:
         """Whether a run of it also takes people away by a step of its own."""
-        return any(each.removing for each in self.operations)
+        return any(operation.removing for operation in self.operations)
 
     @property
     def by_dn(self) -> bool:
         """Whether any step names people by their DN."""
-        verbs = {verb for each in self.operations for _, verb in each.steps}
+        verbs = {verb for operation in self.operations for _, verb in operation.steps}
         return self.needs_people and bool(verbs & _BY_DN)
 
     @property
     def _rows(self) -> Iterator[tuple[str, Operation]]:
         """Yield operations with what their rows are under."""
-        for each in self.operations:
-            yield self.name if self.counts is not None else each.name, each
+        for operation in self.operations:
+            yield self.name if self.counts is not None else operation.name, operation
 
     @property
     def writes(self) -> bool:
         """Whether a run of it may change the target."""
-        return self.start["writes"] or any(each.writes for each in self.operations)
+        return self.start["writes"] or any(operation.writes for operation in self.operations)
 
     @property
     def overwrites(self) -> bool:
         """Whether a run of it changes what was in the target before."""
-        return self.start["overwrites"] or any(each.overwrites for each in self.operations)
+        return self.start["overwrites"] or any(op.overwrites for op in self.operations)
 
     @property
     def keeps(self) -> Sequence[str]:
         """Names of entries that it adds and leaves."""
-        every = (self.start["keeps"], *(each.keeps for each in self.operations))
-        return sorted({name for names in every for name in names})
+        groups = (self.start["keeps"], *(operation.keeps for operation in self.operations))
+        return sorted({name for names in groups for name in names})
 
     @property
     def changed_rows(self) -> int:
         """How many rows of files name entries that it changes; a file counts once."""
         tree = tomllib.loads(self.text)
-        done = {each.name for each in self.operations}
-        named = zip(self.facts["operations"], tree.get("operation", []), strict=False)
-        whole = [step for facts, step in named if facts["name"] in done]
-        data = {name for each in (tree.get("start", {}), *whole) for name in _changed_data(each)}
+        names = {operation.name for operation in self.operations}
+        pairs = zip(self.facts["operations"], tree.get("operation", []), strict=False)
+        whole = [step for facts, step in pairs if facts["name"] in names]
+        data = {name for node in (tree.get("start", {}), *whole) for name in _changed_data(node)}
         rows = {self.digests[name]: self.tables[name].rows for name in data & self.tables.keys()}
         return sum(rows.values())
 
     @property
-    def counted(self) -> Sequence[tuple[str, str]]:
+    def counted_rows(self) -> Sequence[tuple[str, str]]:
         """Rows whose sum is the total; arrivals that no user took have one of their own."""
         if self.counts is not None:
             return [(self.name, self.counts)]
-        return [(self.name, NOT_BEGUN), *((each.name, each.counts) for each in self.operations)]
+        return [(self.name, NOT_BEGUN), *((op.name, op.counts) for op in self.operations)]
 
     @property
     def objectives(self) -> Iterator[tuple[str, str, float]]:
         """Yield rows with what they must hold, and with how many of all operations they are."""
-        weights = sum(each.weight for each in self.operations)
-        for row, each in self._rows:
-            if each.objective is not None:
-                yield row, each.objective, each.weight / weights
+        weights = sum(operation.weight for operation in self.operations)
+        for row, operation in self._rows:
+            if operation.objective is not None:
+                yield row, operation.objective, operation.weight / weights
 
     def thinking(self, mean_s: float) -> Self:
         """Return the script with a think time after each operation."""
@@ -228,7 +228,7 @@ class Script:
     @property
     def has_pauses(self) -> bool:
         """Whether an operation pauses between its steps."""
-        return any("think" in each for each in _steps(tomllib.loads(self.text)["operation"]))
+        return any("think" in step for step in _steps(tomllib.loads(self.text)["operation"]))
 
     @property
     def own_tables(self) -> Mapping[str, Table]:
@@ -239,11 +239,11 @@ class Script:
     def pools(self) -> Sequence[Pool]:
         """The pools of connections that all users share."""
         connections = tomllib.loads(self.text).get("connection", {})
-        steps = {each["name"]: each["steps"] for each in self.facts["operations"]}
+        steps = {fact["name"]: fact["steps"] for fact in self.facts["operations"]}
         return [
             Pool(
                 name,
-                each["pool"] * each.get("outstanding", 1),
+                connection["pool"] * connection.get("outstanding", 1),
                 tuple(
                     (row, step["name"])
                     for row, operation in self._rows
@@ -251,28 +251,28 @@ class Script:
                     if step["on"] == name
                 ),
             )
-            for name, each in connections.items()
-            if "pool" in each
+            for name, connection in connections.items()
+            if "pool" in connection
         ]
 
     @property
     def verbs(self) -> frozenset[str]:
-        return frozenset(verb for each in self.operations for _, verb in each.steps)
+        return frozenset(verb for operation in self.operations for _, verb in operation.steps)
 
     @property
     def connects(self) -> Sequence[tuple[str, str]]:
         """Rows of opening connections of a site."""
-        opened = [f"{each['name']}: connect" for each in self.facts["connections"]]
-        rows = [self.name, *(each.name for each in self.operations)]
+        opened = [f"{connection['name']}: connect" for connection in self.facts["connections"]]
+        rows = [self.name, *(operation.name for operation in self.operations)]
         return [(row, step) for row in dict.fromkeys(rows) for step in opened]
 
     @property
     def secrets(self) -> Mapping[str, str]:
         """What it takes out of the environment; raises where that lacks something."""
         if missing := [name for name in self.env if name not in self._environment]:
-            named = ", ".join(f"${name}" for name in missing)
+            variables = ", ".join(f"${name}" for name in missing)
             raise BadInput(
-                f"{self.path} takes {named} from the environment, which has none", "set it"
+                f"{self.path} takes {variables} from the environment, which has none", "set it"
             )
         return {name: self._environment[name] for name in self.env}
 
@@ -294,12 +294,12 @@ def _changed_data(operation: Mapping[str, Any]) -> Iterator[str]:
 def _steps(tree: Any) -> Iterator[Mapping[str, Any]]:
     """Yield a table of an operation, and all within it: its steps, also those of a repeat."""
     if isinstance(tree, list):
-        for each in tree:
-            yield from _steps(each)
+        for child in tree:
+            yield from _steps(child)
     elif isinstance(tree, dict):
         yield tree
-        for each in tree.values():
-            yield from _steps(each)
+        for child in tree.values():
+            yield from _steps(child)
 
 
 class ScenarioFile(str):
@@ -328,70 +328,72 @@ def is_script(text: str) -> bool:
     return SUFFIX in text and split(text)[0].endswith(SUFFIX)
 
 
-def split(named: str) -> tuple[str, str | None]:
+def split(source: str) -> tuple[str, str | None]:
     """Return the file of `FILE.toml:OPERATION`, and the operation if one is named."""
-    named = str(named)
-    if named.endswith(SUFFIX):
-        return named, None
-    path, found, only = named.rpartition(SUFFIX + ":")
-    return (path + SUFFIX, only) if found and only else (named, None)
+    source = str(source)
+    if source.endswith(SUFFIX):
+        return source, None
+    path, separator, only = source.rpartition(SUFFIX + ":")
+    return (path + SUFFIX, only) if separator and only else (source, None)
 
 
-def name_of(named: str) -> str:
+def name_of(source: str) -> str:
     """Return what results call it: the operation, or the file without its ending."""
-    path, only = split(named)
+    path, only = split(source)
     return only or Path(path).stem
 
 
-def read(named: str, data: Mapping[str, str] | None = None, *, by_class: bool = False) -> Script:
+def read(source: str, data: Mapping[str, str] | None = None, *, by_class: bool = False) -> Script:
     """Read a scenario file and its data; raises what is wrong with them, and where.
 
     `data` has other files for some of the data, and for values by the names of theirs, which lie
     where the command runs; all others lie in the scenario's folder. With `by_class`, operations of
     one request are kinds of requests, if nothing is filled in. A `ScenarioFile` is read once.
     """
-    scripts = named.scripts if isinstance(named, ScenarioFile) else {}
+    scripts = source.scripts if isinstance(source, ScenarioFile) else {}
     key = (*sorted((data or {}).items()), by_class)
     if key not in scripts:
-        scripts[key] = _read_script(named, data or {}, by_class=by_class)
+        scripts[key] = _read_script(source, data or {}, by_class=by_class)
     return scripts[key]
 
 
-def _read_script(named: str, data: Mapping[str, str], *, by_class: bool) -> Script:
-    path, only = split(named)
+def _read_script(source: str, data: Mapping[str, str], *, by_class: bool) -> Script:
+    path, only = split(source)
     if not path.endswith(SUFFIX):
         raise UnknownValue(
-            f"{named!r} is not the name of a TOML file", "name a file such as mix.toml"
+            f"{source!r} is not the name of a TOML file", "name a file such as mix.toml"
         )
     text = read_text(path, "the scenario", BadFile)
-    script = name_of(named)
+    script = name_of(source)
     return _script(script, path, only, text, data, by_class=by_class, strange=True)
 
 
-def entrusts(named: str) -> bool:
+def entrusts(source: str) -> bool:
     """Return whether a scenario file sends what is not in it: of files, or of the environment."""
     try:
-        facts = _facts_of(named)
+        facts = _facts_of(source)
     except BadFile:
         # Nothing runs with it as it is.
         return True
-    files = any(each["file"] is not None for each in facts["data"])
+    files = any(operation["file"] is not None for operation in facts["data"])
     return bool(files or facts["value_files"] or facts["env"])
 
 
-def asked_by(named: str) -> tuple[str, frozenset[str]]:
+def asked_by(source: str) -> tuple[str, frozenset[str]]:
     """Return what a scenario file speaks, and its verbs, whatever else is wrong with it."""
-    facts = _facts_of(named)
-    steps = [step for each in (facts["start"], *facts["operations"]) for step in each["steps"]]
+    facts = _facts_of(source)
+    steps = [step for op in (facts["start"], *facts["operations"]) for step in op["steps"]]
     return facts["protocol"], frozenset(step["verb"] for step in steps)
 
 
-def _facts_of(named: str) -> dict[str, Any]:
-    path, _ = split(named)
+def _facts_of(source: str) -> dict[str, Any]:
+    path, _ = split(source)
     return _facts(path, read_text(path, "the scenario", BadFile), {})
 
 
-def made(name: str, text: str, *, by_class: bool = False, session_s: float | None = None) -> Script:
+def from_text(
+    name: str, text: str, *, by_class: bool = False, session_s: float | None = None
+) -> Script:
     """Return a scenario that is in no file; its data lie where the command runs."""
     return _script(name, name, None, text, {}, by_class=by_class, session_s=session_s)
 
@@ -415,7 +417,7 @@ def _script(
     path: str,
     only: str | None,
     text: str,
-    given: Mapping[str, str],
+    data: Mapping[str, str],
     *,
     by_class: bool,
     strange: bool = False,
@@ -423,35 +425,35 @@ def _script(
 ) -> Script:
     """Return the script of a text, which may be a stranger's and then names no files elsewhere."""
     facts = _facts(path, text, {})
-    of_files = {each["name"]: each["file"] for each in facts["data"] if each["file"] is not None}
-    of_files |= {each["path"]: each["path"] for each in facts["value_files"]}
-    if unknown := [each for each in given if each not in of_files]:
+    of_files = {fact["name"]: fact["file"] for fact in facts["data"] if fact["file"] is not None}
+    of_files |= {fact["path"]: fact["path"] for fact in facts["value_files"]}
+    if unknown := [key for key in data if key not in of_files]:
         raise UnknownValue(
             f"{path} has no data {unknown[0]!r} in a file",
             f"use one of {', '.join(of_files)}" if of_files else "leave --data out",
         )
-    places = {each: Path(path).parent / file for each, file in of_files.items()}
+    places = {key: Path(path).parent / file for key, file in of_files.items()}
     if strange:
-        for named in of_files.keys() - given.keys():
-            _check_beside(path, named, places[named])
-    places |= {each: Path(file) for each, file in given.items()}
+        for key in of_files.keys() - data.keys():
+            _check_beside(path, key, places[key])
+    places |= {key: Path(file) for key, file in data.items()}
     tables = {
-        each["name"]: _table(places[each["name"]], each)
-        for each in facts["data"]
-        if each["file"] is not None
+        fact["name"]: _table(places[fact["name"]], fact)
+        for fact in facts["data"]
+        if fact["file"] is not None
     }
     if tables:
         columns = {name: table.columns for name, table in tables.items()}
         facts = _facts(path, text, columns)
     load = facts["load"]
-    contents = {each["path"]: _content(places[each["path"]]) for each in facts["value_files"]}
-    operations = [_operation(each) for each in facts["operations"]]
+    contents = {fact["path"]: _content(places[fact["path"]]) for fact in facts["value_files"]}
+    operations = [_operation(fact) for fact in facts["operations"]]
     if only is not None:
-        chosen = [each for each in operations if each.name == only]
-        if not chosen:
-            known = ", ".join(each.name for each in operations)
-            raise UnknownValue(f"{path} has no operation {only!r}", f"use one of {known}")
-        operations = chosen
+        matches = [operation for operation in operations if operation.name == only]
+        if not matches:
+            names = ", ".join(operation.name for operation in operations)
+            raise UnknownValue(f"{path} has no operation {only!r}", f"use one of {names}")
+        operations = matches
     spec = {
         "name": name,
         "text": text,
@@ -483,34 +485,34 @@ def _script(
         facts["protocol"],
         text,
         # People lie below it, whatever a search names.
-        (facts["uses_base"] or any(each["rows"] in (SEEDED, "new") for each in facts["data"]))
+        (facts["uses_base"] or any(fact["rows"] in (SEEDED, "new") for fact in facts["data"]))
         and not of_environment,
         tuple(operations),
         facts["start"],
         {
-            each["name"]: each["count"] or tables[each["name"]].rows
-            for each in facts["data"]
-            if each["per_user"] and each["rows"] not in (SEEDED, "new")
+            fact["name"]: fact["count"] or tables[fact["name"]].rows
+            for fact in facts["data"]
+            if fact["per_user"] and fact["rows"] not in (SEEDED, "new")
         },
         tuple(facts["env"]),
         tables,
-        {each["name"]: _digest(each, tables) for each in facts["data"] if each["name"] in tables}
+        {fact["name"]: _digest(fact, tables) for fact in facts["data"] if fact["name"] in tables}
         | {
-            f"file {each['path']}": hashlib.sha256(contents[each["path"]]).hexdigest()
-            for each in facts["value_files"]
-            if not each["secret"]
+            f"file {fact['path']}": hashlib.sha256(contents[fact["path"]]).hexdigest()
+            for fact in facts["value_files"]
+            if not fact["secret"]
         },
         {name: value for name, value in load.items() if value is not None}
         | ({} if base is None or of_environment else {"base": base}),
-        any(each["rows"] in people for each in facts["data"]),
+        any(fact["rows"] in people for fact in facts["data"]),
         counts,
         tuple(
-            Needed(each["name"], each["oid"], each["line"])
-            for each in facts["needed"]
-            if only is None or each["operation"] in (None, only)
+            Needed(fact["name"], fact["oid"], fact["line"])
+            for fact in facts["needed"]
+            if only is None or fact["operation"] in (None, only)
         ),
         contents,
-        kept=not all(each["per_step"] for each in facts["connections"]),
+        keeps_alive=not all(fact["per_step"] for fact in facts["connections"]),
         by_class=by_class,
         facts=facts,
         least_s=least_s,
@@ -529,40 +531,40 @@ def _check_beside(path: str, name: str, file: Path) -> None:
 
 def _facts(path: str, text: str, columns: dict[str, list[str]]) -> dict[str, Any]:
     try:
-        found: dict[str, Any] = json.loads(Read(text, columns).facts)
+        facts: dict[str, Any] = json.loads(Read(text, columns).facts)
     except EngineError as error:
         # One problem a line, each with its place.
-        first, *others = str(error).splitlines()
-        more = ", ".join(":".join(each.split(":")[:2]) for each in others)
-        message = f"{path}:{first}" + (f"; and at {more}" if more else "")
+        first, *rest = str(error).splitlines()
+        places = ", ".join(":".join(problem.split(":")[:2]) for problem in rest)
+        message = f"{path}:{first}" + (f"; and at {places}" if places else "")
         raise BadFile(message, "`sitebench docs scenarios` has the form") from None
-    return found
+    return facts
 
 
 def _check(path: str, spec: Mapping[str, Any], tables: Mapping[str, Table]) -> str | None:
     """Raise what cannot be run; return the step that is counted, if passes are operations."""
-    own = {f"{spec['name']}/{data}": each for data, each in tables.items()}
+    tables_by_id = {f"{spec['name']}/{data}": table for data, table in tables.items()}
     try:
-        return check_scenario(json.dumps(spec), own)
+        return check_scenario(json.dumps(spec), tables_by_id)
     except EngineError as error:
         raise BadFile(
             f"{path}: {error}", "`sitebench docs scenarios` has what can be run"
         ) from None
 
 
-def _operation(found: Mapping[str, Any]) -> Operation:
+def _operation(facts: Mapping[str, Any]) -> Operation:
     return Operation(
-        found["name"],
-        found["weight"],
-        found["counts"] or SEQUENCE,
-        tuple((step["name"], step["verb"]) for step in found["steps"]),
-        found["writes"],
-        found["overwrites"],
-        tuple(found["keeps"]),
-        tuple(step["name"] for step in found["steps"] if step["adds"]),
-        tuple(step["name"] for step in found["steps"] if step["removes"]),
-        found["page"],
-        found["objective"],
+        facts["name"],
+        facts["weight"],
+        facts["counts"] or SEQUENCE,
+        tuple((step["name"], step["verb"]) for step in facts["steps"]),
+        facts["writes"],
+        facts["overwrites"],
+        tuple(facts["keeps"]),
+        tuple(step["name"] for step in facts["steps"] if step["adds"]),
+        tuple(step["name"] for step in facts["steps"] if step["removes"]),
+        facts["page"],
+        facts["objective"],
     )
 
 
@@ -590,20 +592,20 @@ def _content(path: Path) -> bytes:
         )
     try:
         with path.open("rb") as file:
-            found = file.read(MOST_BYTES)
+            content = file.read(MOST_BYTES)
     except OSError as error:
         raise BadFile(
             f"cannot read {path}, which is a value: {error.strerror}",
             "it is looked for beside the scenario file",
         ) from error
-    if len(found) == MOST_BYTES:
+    if len(content) == MOST_BYTES:
         raise BadFile(f"{path} has 16 MiB or more", "no server takes a value of that size")
-    return found
+    return content
 
 
 def in_base64(contents: Mapping[str, bytes]) -> Mapping[str, str]:
     """Return what is in files, as the engine takes it."""
-    return {path: base64.b64encode(found).decode() for path, found in contents.items()}
+    return {path: base64.b64encode(content).decode() for path, content in contents.items()}
 
 
 @lru_cache(maxsize=8)

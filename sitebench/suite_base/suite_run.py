@@ -117,7 +117,7 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
 
     def counted_steps(self, program: _P) -> Sequence[tuple[str, str]]:
         """Return the (program, step) pairs that are operations."""
-        return program.counted
+        return program.counted_rows
 
     # What all have.
 

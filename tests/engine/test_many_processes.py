@@ -19,10 +19,10 @@ from sitebench._engine import Engine
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.http.address import SiteAddress
 from sitebench.http.engine_config import engine_config
-from sitebench.scenario.script import made
+from sitebench.scenario.script import from_text
 
 PEOPLE = 100
-PAGES = made(
+PAGES = from_text(
     "p",
     'data.visitor.people = "seeded"\n[[operation]]\nname = "page"\nget = "/?user={visitor.id}"\n',
 )

@@ -12,10 +12,10 @@ from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.http.address import SiteAddress
 from sitebench.http.engine_config import engine_config
 from sitebench.http.options import SiteTestOptions
-from sitebench.scenario.script import made
+from sitebench.scenario.script import from_text
 from tests.support.waiting import eventually
 
-SCENARIO = made(
+SCENARIO = from_text(
     "files",
     '[[operation]]\nname = "file"\nget = "/file"\nexpect = { length = 5, contains = "hello" }\n',
 )

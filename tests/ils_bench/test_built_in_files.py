@@ -13,7 +13,7 @@ from ils_bench.programs import LOGIN
 from ils_bench.suite import SUITE
 from sitebench import LdapDirectory
 from sitebench.scenario import script
-from sitebench.scenario.script import made
+from sitebench.scenario.script import from_text
 from tests.engine.wire import LDAP_OPTIONS, Case
 from tests.support.cli import in_process
 
@@ -29,7 +29,7 @@ def test_an_operation_under_another_name_sends_the_same(operation: str) -> None:
         f'[[operation]]\nname = "{operation}"', '[[operation]]\nname = "other"'
     )
     assert (other.count('"other"'), "paper = " in other) == (1 + text.count('"other"'), True)
-    own, built_in = made("other", other, session_s=0.001), sequences.built_in(operation)
+    own, built_in = from_text("other", other, session_s=0.001), sequences.built_in(operation)
     recorded = [Case(each.name, POINTS, LDAP_OPTIONS, each).record() for each in (own, built_in)]
     assert [*recorded[0].text(60)] == [*recorded[1].text(60)]
     # Whether a pass has ended when there is enough is a matter of chance.
@@ -45,7 +45,7 @@ def test_a_stranger_s_file_that_says_the_same_is_the_same(operation: str, tmp_pa
     own = tmp_path / "own.toml"
     own.write_text(sequences.text_of(operation))
     read, built_in = script.read(str(own)), sequences.built_in(operation)
-    assert read.counted == [("own", built_in.counts)]
+    assert read.counted_rows == [("own", built_in.counts)]
     assert {step for _, step in read.adding} == {step for _, step in built_in.adding}
     if built_in.adding:
         assert {step for _, step in read.removing} == {step for _, step in built_in.removing}

@@ -19,7 +19,7 @@ from sitebench._engine import Directory, PortableUsers
 from sitebench.counts.littles_law import littles_law
 from sitebench.counts.tally import Tally
 from sitebench.counts.worker_slot import WorkerSlot
-from sitebench.scenario.script import made
+from sitebench.scenario.script import from_text
 from tests.support.people import BASE, small_population
 from tests.support.relay import delaying, relayed
 
@@ -121,7 +121,7 @@ step = [
 def test_think_times_of_an_operation_are_summed_and_in_none_of_its_times() -> None:
     """A warm-up shorter than they are is too short, as with the engine's lanes."""
     directory = Directory("{}", PEOPLE)
-    with lanes(directory.port, made("visits", PAUSED)) as running:
+    with lanes(directory.port, from_text("visits", PAUSED)) as running:
         tally = passes(running, "visits", 4)
     directory.stop()
     visits = tally.steps["visit", "sequence"]
@@ -152,7 +152,7 @@ step = [{ search = "(cn={row})" }, { search = "(cn=x{row})" }]
 
 def test_operation_begins_when_it_has_its_row_however_late_its_user_wakes() -> None:
     directory = Directory("{}", PEOPLE)
-    with lanes(directory.port, made("visits", ONE_ROW)) as running:
+    with lanes(directory.port, from_text("visits", ONE_ROW)) as running:
         running.start_lanes("visits", 1)
         tally = Tally.starting(running.drain())
         first, second = running.lane("visits"), running.lane("visits")

@@ -222,7 +222,7 @@ def test_the_file_of_an_operation_says_whom_it_asks_for(operation: str) -> None:
     if operation == "lookup":
         assert '"(&(objectClass=posixAccount)(uid={person.uid}))"' in text
     of_papers = sequences.built_in(operation, "paper")
-    assert sequences.built_in(operation, "posix").counted == of_papers.counted
+    assert sequences.built_in(operation, "posix").counted_rows == of_papers.counted_rows
 
 
 def test_people_of_today_do_not_register() -> None:

@@ -48,7 +48,7 @@ search = "(cn=A{{x}*)"
 scope = "sub"
 """
     )
-    assert prefix.counted == [("prefix", "search")]
+    assert prefix.counted_rows == [("prefix", "search")]
 
 
 def test_people_of_steps_are_those_that_the_steps_before_were_about() -> None:
@@ -85,11 +85,11 @@ def test_lookups_come_by_the_hundred_between_a_bind_and_an_unbind() -> None:
     for operation in (sequences.LOOKUP, sequences.ADD):
         connection = tomllib.loads(operation.text)["connection"]["main"]
         assert connection == {"per": 100, "bind": ""}
-        assert operation.counted == [(operation.name, operation.name)]
+        assert operation.counted_rows == [(operation.name, operation.name)]
 
 
 def test_a_connect_is_counted_as_a_whole() -> None:
-    assert sequences.CONNECT.counted == [("connect", "sequence")]
+    assert sequences.CONNECT.counted_rows == [("connect", "sequence")]
     assert [verb for _, verb in sequences.CONNECT.operations[0].steps] == ["bind"]
 
 

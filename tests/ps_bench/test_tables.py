@@ -13,7 +13,7 @@ from sitebench.measure.summarise import summarise
 from sitebench.report.paper import terminal_tables
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import series
-from sitebench.scenario.script import made
+from sitebench.scenario.script import from_text
 from sitebench.tables.tables import footnotes
 from tests.support.drains import Drain, Step, histogram
 from tests.support.points import a_spec, a_use
@@ -48,7 +48,7 @@ def a_result(entries: int = 1_000, **settings: str) -> PointResult:
     return summarise(
         spec,
         tally,
-        PAPER.counted,
+        PAPER.counted_rows,
         a_use(),
         target_cores=1,
         native=True,
@@ -123,4 +123,4 @@ def test_connections_are_counted_wherever_they_are_opened() -> None:
     tally = Tally.starting(Drain(0, 0))
     steps = (Step("home", "get", 8), Step("home", "main: connect", 8, service=histogram(*[9] * 8)))
     tally.add(Drain(0, 2_000_000_000, steps))
-    assert figures(tally, [made("visit", text)])["connects_per_s"] == 4
+    assert figures(tally, [from_text("visit", text)])["connects_per_s"] == 4

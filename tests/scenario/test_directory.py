@@ -199,8 +199,8 @@ def test_a_papers_operation_with_an_objective_is_the_program_that_it_was(
     folder: Path, directory: LdapDirectory
 ) -> None:
     shown = in_process("ils", "operations", "--show", "lookup")
-    lookup = script.made("lookup", shown.out)
-    asked = script.made(
+    lookup = script.from_text("lookup", shown.out)
+    asked = script.from_text(
         "lookup", shown.out.replace("[[operation]]\n", '[[operation]]\nobjective = "max<1us"\n')
     )
     assert lookup.counts == asked.counts is not None

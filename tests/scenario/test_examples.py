@@ -84,7 +84,7 @@ def test_an_example_runs_without_failures(
     rows = {(row.program, row.step): row for row in run(example, directory).steps}
     failed = {key: dict(row.examples) for key, row in rows.items() if row.failures}
     assert failed == {}
-    done = [rows[key].count for key in example.counted[1:]]
+    done = [rows[key].count for key in example.counted_rows[1:]]
     assert min(done) > 0
     assert all(rows[each.name, step].count for each in example.operations for step, _ in each.steps)
 

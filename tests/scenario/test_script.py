@@ -13,8 +13,8 @@ from sitebench.scenario.script import (
     alone,
     asked_by,
     entrusts,
+    from_text,
     is_script,
-    made,
     name_of,
     read,
     split,
@@ -82,7 +82,7 @@ def test_what_is_no_scenario_file_or_none_of_its_operations_is_refused(folder: P
 
 def test_a_mix_says_what_it_counts_writes_and_leaves(folder: Path) -> None:
     mix = read(f"{folder}/mix.toml")
-    assert mix.counted == [("mix", "not begun"), ("find", "search"), ("write", "sequence")]
+    assert mix.counted_rows == [("mix", "not begun"), ("find", "search"), ("write", "sequence")]
     assert list(mix.objectives) == [("find", "p99<5ms", 0.75)]
     assert (mix.writes, mix.overwrites, mix.load["users"]) == (True, True, 7)
     assert mix.verbs == {"search", "add", "modify"}
@@ -221,7 +221,7 @@ def test_names_of_secrets_are_known(column: str, hidden: bool) -> None:
 
 
 def test_what_it_takes_of_the_environment_must_be_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    asks = made("asks", '[[operation]]\nsearch = "(uid={env.SITEBENCH_A}{env.SITEBENCH_B})"\n')
+    asks = from_text("asks", '[[operation]]\nsearch = "(uid={env.SITEBENCH_A}{env.SITEBENCH_B})"\n')
     monkeypatch.setenv("SITEBENCH_A", "1")
     with pytest.raises(BadInput, match=r"takes \$SITEBENCH_B from the environment"):
         _ = asks.secrets
@@ -252,7 +252,7 @@ def test_what_a_file_speaks_is_known_whatever_else_is_wrong_with_it(folder: Path
 
 
 def test_the_requests_of_a_site_that_change_it_are_all_but_those_that_read() -> None:
-    site = made(
+    site = from_text(
         "site",
         '[[operation]]\nname = "all"\nstep = [\n'
         '{ name = "page", get = "/" }, { name = "top", head = "/" }, '
@@ -260,40 +260,42 @@ def test_the_requests_of_a_site_that_change_it_are_all_but_those_that_read() -> 
     )
     (operation,) = site.operations
     assert operation.changing == ("order",)
-    assert site.kept is True
+    assert site.keeps_alive is True
     assert site.connects[0][0] == "site"
 
 
 def test_think_times_are_handed_to_the_engine_in_ms() -> None:
     from sitebench.counts.worker_slot import WorkerSlot
 
-    lone = made("lone", '[[operation]]\nsearch = "(uid=a)"\n').thinking(0.25)
+    lone = from_text("lone", '[[operation]]\nsearch = "(uid=a)"\n').thinking(0.25)
     spec = lone.spec(WorkerSlot())
     assert (spec["think_ms"], spec["worker"], spec["of"]) == (250.0, 0, 1)
 
 
 def test_the_papers_adds_are_of_people_whom_the_run_adds_and_removes() -> None:
-    add = made("add", text_of("add"))
-    assert list(add.counted) == [("add", "add")]
+    add = from_text("add", text_of("add"))
+    assert list(add.counted_rows) == [("add", "add")]
     assert add.adding == frozenset([("add", "add")])
     assert add.removing == frozenset([("add", "remove")])
     assert not add.removes
-    register = made("register", text_of("register"))
+    register = from_text("register", text_of("register"))
     assert register.removing == frozenset([("register", "leave"), ("register", "remove")])
     assert register.removes
     # One of several that removes is enough.
-    both = made("both", f'{text_of("register")}\n[[operation]]\nname = "look"\nsearch = "(cn=a)"\n')
+    both = from_text(
+        "both", f'{text_of("register")}\n[[operation]]\nname = "look"\nsearch = "(cn=a)"\n'
+    )
     assert (both.counts, both.removes) == (None, True)
 
 
 def test_people_are_asked_for_by_a_list_of_all_and_by_one_of_them() -> None:
     for name in ("lookup", "retrieve", "ils-user"):
-        assert made(name, text_of(name)).needs_people, name
+        assert from_text(name, text_of(name)).needs_people, name
     for name in ("connect", "add", "register"):
-        assert not made(name, text_of(name)).needs_people, name
+        assert not from_text(name, text_of(name)).needs_people, name
     # A site's own are not looked for before they are made.
     create, page = (
-        made(name, (Path(ps_bench.__file__).parent / f"scenarios/{name}.toml").read_text())
+        from_text(name, (Path(ps_bench.__file__).parent / f"scenarios/{name}.toml").read_text())
         for name in ("create", "page")
     )
     assert (create.needs_people, page.needs_people) == (True, True)
@@ -309,18 +311,18 @@ per = {}
 name = "both"
 step = [{{ name = "x", get = "/", on = "a" }}, {{ name = "y", get = "/", on = "b" }}]
 """
-    assert made("both", each.format('"step"')).kept is False
-    assert made("both", each.format('"iteration"')).kept is True
-    assert made("connect", text_of("connect")).kept is False
+    assert from_text("both", each.format('"step"')).keeps_alive is False
+    assert from_text("both", each.format('"iteration"')).keeps_alive is True
+    assert from_text("connect", text_of("connect")).keeps_alive is False
 
 
 def test_a_pool_has_places_for_the_steps_that_go_over_it() -> None:
     connections = "[connection.main]\npool = 3\noutstanding = 4\n[connection.own]\n"
     steps = '[{ search = "(uid=a)" }, { name = "b", search = "(uid=b)", on = "own" }]'
     text = f'base = "dc=e"\n{connections}[[operation]]\nname = "find"\nstep = {steps}\n'
-    (pool,) = made("mix", text).pools
+    (pool,) = from_text("mix", text).pools
     assert (pool.name, pool.places, pool.rows) == ("main", 12, (("find", "search"),))
-    assert made("mix", text.replace("pool = 3", "")).pools == []
+    assert from_text("mix", text.replace("pool = 3", "")).pools == []
 
 
 def test_a_control_is_needed_where_its_operation_is_done(folder: Path) -> None:
@@ -336,9 +338,9 @@ def test_a_control_is_needed_where_its_operation_is_done(folder: Path) -> None:
 def test_every_problem_of_a_file_has_its_place() -> None:
     wrong = '[[operation]]\nserach = "(uid=a)"\n[[operation]]\nname = 1\nsearch = "(uid=a)"\n'
     with pytest.raises(BadFile, match=r"wrong:2:1: .*; and at 4:\d+"):
-        made("wrong", wrong)
+        from_text("wrong", wrong)
     with pytest.raises(BadFile) as one:
-        made("wrong", wrong[: wrong.index("[[operation]]\nname")])
+        from_text("wrong", wrong[: wrong.index("[[operation]]\nname")])
     assert "and at" not in one.value.message
 
 
@@ -346,12 +348,12 @@ def test_a_row_to_keep_is_one_of_a_table_and_not_of_the_directorys_people() -> N
     people = (
         '[data.who]\npeople = "seeded"\nper = "user"\n[[operation]]\nsearch = "(cn={who.cn})"\n'
     )
-    kept = made("kept", people)
+    kept = from_text("kept", people)
     assert (dict(kept.per_user), kept.needs_people) == ({}, True)
     numbered = '[data.n]\nrange = [1, 5]\nper = "user"\n[[operation]]\nsearch = "(cn={n})"\n'
-    assert dict(made("numbered", numbered).per_user) == {"n": 5}
+    assert dict(from_text("numbered", numbered).per_user) == {"n": 5}
     dealt = '[data.n]\nrange = [1, 5]\n[[operation]]\nsearch = "(cn={n})"\n'
-    assert dict(made("dealt", dealt).per_user) == {}
+    assert dict(from_text("dealt", dealt).per_user) == {}
 
 
 def test_columns_are_named_by_the_file_or_in_the_scenario(folder: Path) -> None:

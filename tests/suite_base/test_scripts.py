@@ -13,7 +13,7 @@ from sitebench.errors import BadFile, BadInput
 from sitebench.measure.objective import Objective
 from sitebench.measure.options import MeasureOptions, PeakOptions
 from sitebench.options.option import combined
-from sitebench.scenario.script import made, read
+from sitebench.scenario.script import from_text, read
 from sitebench.suite_base.scripts import assure_planned, digests_of, objective_of, tables_of
 
 RUN, PEAK = combined(MeasureOptions, IlsOptions), combined(PeakOptions, IlsOptions)
@@ -100,10 +100,10 @@ def test_a_file_without_an_objective_has_its_loads_measured(mix: str) -> None:
 
 
 def test_of_an_operation_no_more_is_asked_than_it_can_hold() -> None:
-    wrong = made("wrong", '[[operation]]\nsearch = "(u=a)"\nobjective = "cpu<9%"\n')
+    wrong = from_text("wrong", '[[operation]]\nsearch = "(u=a)"\nobjective = "cpu<9%"\n')
     with pytest.raises(BadFile, match="wrong: operation 'search': cpu is of all"):
         objective_of(wrong, None)
-    none = made("none", '[[operation]]\nsearch = "(u=a)"\n')
+    none = from_text("none", '[[operation]]\nsearch = "(u=a)"\n')
     assert objective_of(none, None) is None
 
 
@@ -137,8 +137,8 @@ def test_a_user_who_keeps_a_row_needs_one(mix: str) -> None:
 
 
 def test_a_file_is_for_the_targets_that_speak_as_it_does() -> None:
-    site = made("site", '[[operation]]\nget = "/"\n')
-    directory = made("directory", '[[operation]]\nsearch = "(u=a)"\n')
+    site = from_text("site", '[[operation]]\nget = "/"\n')
+    directory = from_text("directory", '[[operation]]\nsearch = "(u=a)"\n')
     ILS.check(IlsOptions(), [directory])
     with pytest.raises(BadInput, match="is for no directory"):
         ILS.check(IlsOptions(), [site])
@@ -181,7 +181,7 @@ def test_the_data_of_a_file_are_part_of_its_point(mix: str) -> None:
 def test_files_of_one_suites_own_verbs_are_not_for_another_that_speaks_the_same() -> None:
     own = '[[operation]]\nfile = "page"\n[files.own]\npage = { sizes = [300, 4000] }\n'
     with pytest.raises(BadInput, match="is for no personalized site") as refused:
-        PS.check(PsOptions(), [made("own", own)])
+        PS.check(PsOptions(), [from_text("own", own)])
     assert "sitebench web run" in refused.value.remedy
 
 

@@ -22,7 +22,7 @@ from sitebench.cli.export import FORMATS, as_text
 from sitebench.errors import SitebenchError
 from sitebench.runs.runfile import RunFile
 from sitebench.runs.store import RunStore
-from sitebench.scenario.script import made
+from sitebench.scenario.script import from_text
 from tests.support.drains import Drain, Step, histogram
 from tests.support.points import a_spec
 from tests.support.runs import finish
@@ -101,7 +101,7 @@ def test_a_damaged_scenario_is_read_or_refused(changes: list[tuple[float, int, s
         at = int(place * len(text))
         text = text[:at] + put + text[at + cut :]
     with contextlib.suppress(SitebenchError):
-        made("file", text)
+        from_text("file", text)
 
 
 @pytest.fixture(scope="module")

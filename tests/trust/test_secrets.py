@@ -13,7 +13,7 @@ import pytest
 from ils_bench.suite import SUITE
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import EXIT_MISSED, BadFile, UnknownValue
-from sitebench.scenario.script import made, read
+from sitebench.scenario.script import from_text, read
 from sitebench.system.secret import address
 from tests.support.cli import in_process
 from tests.support.locusts import run_locust
@@ -242,7 +242,7 @@ def test_a_token_of_a_scenario_leaves_no_trace(searched: Searched) -> None:
 def test_a_token_in_a_scenario_is_sent() -> None:
     os.environ["SITEBENCH_TEST_TOKEN"] = "s3cret"
     try:
-        scenario = made("file", SCENARIO.replace("SITE_TOKEN", "SITEBENCH_TEST_TOKEN"))
+        scenario = from_text("file", SCENARIO.replace("SITE_TOKEN", "SITEBENCH_TEST_TOKEN"))
         assert scenario.spec(WorkerSlot())["env"] == {"SITEBENCH_TEST_TOKEN": "s3cret"}
     finally:
         del os.environ["SITEBENCH_TEST_TOKEN"]
@@ -260,7 +260,7 @@ def test_what_a_scenario_takes_out_of_the_environment_is_said_first(tmp_path: Pa
 @pytest.mark.parametrize("end", ["\\n", "\\r", "\\u0000", "\\u0085"])
 def test_a_header_with_a_control_character_is_refused(end: str) -> None:
     with pytest.raises(BadFile, match="no header can hold"):
-        made(
+        from_text(
             "file",
             SCENARIO.replace("{env.SITE_TOKEN}", "x")
             .replace("{visitor.id}", f"{end}X: y")
@@ -286,5 +286,5 @@ def test_no_digest_tells_what_is_in_a_column_of_secrets(column: str, tmp_path: P
 def test_credentials_in_a_scenario_file_are_refused() -> None:
     literal = SCENARIO.replace("{env.SITE_TOKEN}", "s3cret")
     with pytest.raises(BadFile, match=r"file:2:.*is a secret in the file") as refused:
-        made("file", literal)
+        from_text("file", literal)
     assert "s3cret" not in str(refused.value)

@@ -39,7 +39,7 @@ from sitebench.measure.summarise import summarise
 from sitebench.monitor import Monitor
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.windows import Phase, Windows
-from sitebench.scenario.script import HTTP, Script, made
+from sitebench.scenario.script import HTTP, Script, from_text
 from tests.truth.figures import Key, Reported, Row, Span, Times
 from tests.truth.log import SLOW_S
 
@@ -53,7 +53,7 @@ class _Test:
     """Users of some scenarios, and the windows that their load is recorded in."""
 
     def __init__(self, texts: Sequence[str], port: int, threads: int) -> None:
-        scripts = [made(name, text) for name, text in zip("abcdef", texts, strict=False)]
+        scripts = [from_text(name, text) for name, text in zip("abcdef", texts, strict=False)]
         self.load = scripts[0].load
         self.scripts = [each.thinking(self.load.get("think", 0.0)) for each in scripts]
         text = self.load.get("stages")
@@ -123,7 +123,7 @@ class _Test:
     @property
     def result(self) -> PointResult:
         load, stages = self.load, self.stages
-        counts = [key for each in self.scripts for key in each.counted]
+        counts = [key for each in self.scripts for key in each.counted_rows]
         rate = load.get("rate")
         settings = {"scenario": "cell.toml", "arrivals": load.get("arrivals", "poisson")}
         if stages is not None:

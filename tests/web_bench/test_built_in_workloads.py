@@ -170,8 +170,8 @@ def test_the_files_are_those_that_they_were(name: str) -> None:
     assert (None if files is None else json.dumps(files.spec(), sort_keys=True)) == (
         FILE_SETS[name] and json.dumps(FILE_SETS[name], sort_keys=True)
     )
-    assert FOUND[name].counted == [(name, "sequence")]
-    assert FOUND[name].kept is False
+    assert FOUND[name].counted_rows == [(name, "sequence")]
+    assert FOUND[name].keeps_alive is False
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def test_a_class_draws_from_its_own_files_or_from_those_of_another() -> None:
     assert (page.tls, secure.tls, workload.uses_tls) == (False, True, True)
     assert (cart.dynamic, cart.size, cart.size_about) == ("cgi-env", None, 700)
     assert workload.kinds == {"cgi-env"}
-    assert (workload.http, workload.kept) == ("1.1", False)
+    assert (workload.http, workload.keeps_alive) == ("1.1", False)
     assert [each.row for each in workload.classes] == [
         ("shop", name) for name in ("page", "page-tls", "photo", "cart")
     ]
@@ -70,7 +70,7 @@ def test_without_the_size_of_every_class_there_is_no_mean() -> None:
         assert (workload.mean_bytes, workload.byte_shares) == (None, None)
         assert workload.request_shares == (0.6, 0.4)
         assert (workload.title, workload.file_set, workload.http) == ("own", None, "1.1")
-        assert workload.counted == [("own", "sequence")]
+        assert workload.counted_rows == [("own", "sequence")]
 
 
 def test_files_that_are_not_a_multiple_of_the_sizes_begin_another_round() -> None:

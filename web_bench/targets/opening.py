@@ -57,7 +57,7 @@ def check(options: WebOptions, workloads: Sequence[Workload]) -> None:
     for workload in workloads:
         check_able(options.target, workload, programs, secure=secure)
     sets = {workload.file_set for workload in workloads if workload.file_set is not None}
-    versions = {options.keepalive or (workload.http, workload.kept) for workload in workloads}
+    versions = {options.keepalive or (load.http, load.keeps_alive) for load in workloads}
     if len(sets) > 1 or len(versions) > 1:
         names = " and ".join(workload.name for workload in workloads)
         raise BadInput(
