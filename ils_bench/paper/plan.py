@@ -110,7 +110,7 @@ def _explain() -> list[str]:
     )
     users_by_column = []
     for table in (smaller, larger):
-        users = [solve(_SCENARIO, table.at(size))["simultaneous"] for size in table.sizes]
+        users = [solve(_SCENARIO, table.rates_at(size))["simultaneous"] for size in table.sizes]
         users_by_column.append(f"{round_half_up(min(users)):,} to {round_half_up(max(users)):,}")
     return [
         "It is not the column: our law gives "

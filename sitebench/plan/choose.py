@@ -40,19 +40,19 @@ class Plan(msgspec.Struct, frozen=True):
 def plan(suite: PlanSuite, scenario: Scenario, table: RateTable, size: int | None = None) -> Plan:
     """Plan with a machine's rates at the size that the answer needs, or at the given one."""
     if size is not None:
-        return _at(suite, scenario, table, size)
-    plans = [_at(suite, scenario, table, each) for each in _complete(scenario, table)]
-    for each in plans:
-        if each.size == UNSTATED or people_per_machine(each.values) <= each.size:
-            return each
+        return _plan_at(suite, scenario, table, size)
+    plans = [_plan_at(suite, scenario, table, n) for n in _complete(scenario, table)]
+    for candidate in plans:
+        if candidate.size == UNSTATED or people_per_machine(candidate.values) <= candidate.size:
+            return candidate
     largest = plans[-1]
-    people, known = round_half_up(people_per_machine(largest.values)), largest.size
-    if scenario.community is not None and people_per_machine(largest.values) > _STRETCH * known:
+    people, measured = round_half_up(people_per_machine(largest.values)), largest.size
+    if scenario.community is not None and people_per_machine(largest.values) > _STRETCH * measured:
         raise BadInput(
             f"each machine would have {people:,} people, and {table.machine} was measured "
-            f"with at most {known:,}: that is more than twice as many",
+            f"with at most {measured:,}: that is more than twice as many",
             f"measure it with --entries {format_size(people)}, "
-            f"or use these rates anyway with --size {format_size(known)}",
+            f"or use these rates anyway with --size {format_size(measured)}",
         )
     return largest
 
@@ -70,18 +70,18 @@ def on_first(suite: PlanSuite, tables: Sequence[RateTable]) -> tuple[Plan, RateT
 def with_calculations(plan: Plan, options: PlanOptions | None = None) -> Plan:
     """Return a plan with the suite's other laws, by default with its usual options."""
     suite = plan.suite
-    made = suite.calculations(options or suite.options(), plan.rates, plan.values)
-    return replace(plan, calculations=tuple(made))
+    calculations = suite.calculations(options or suite.options(), plan.rates, plan.values)
+    return replace(plan, calculations=tuple(calculations))
 
 
 def _complete(scenario: Scenario, table: RateTable) -> list[int]:
     """Return the sizes at which every operation has a rate; refuse a table without such a size."""
     names = needed(scenario)
-    sizes = [size for size in table.sizes if all(name in table.at(size) for name in names)]
+    sizes = [size for size in table.sizes if all(name in table.rates_at(size) for name in names)]
     if sizes:
         return sizes
     for name in names:
-        if not any(name in table.at(size) for size in table.sizes):
+        if not any(name in table.rates_at(size) for size in table.sizes):
             raise _missing(table, name)
     raise BadInput(
         f"{table.machine} has no size with a rate for each of {', '.join(names)}"
@@ -92,33 +92,33 @@ def _complete(scenario: Scenario, table: RateTable) -> list[int]:
 
 def _reasons(table: RateTable, names: Sequence[str]) -> str:
     """Return why rates are missing, as far as the run shows it."""
-    found = "; ".join(str(remark) for remark in table.remarks if remark.operation in names)
-    return f" ({found})" if found else ""
+    reasons = "; ".join(str(remark) for remark in table.remarks if remark.operation in names)
+    return f" ({reasons})" if reasons else ""
 
 
 def _missing(table: RateTable, name: str) -> BadInput:
     message = f"{table.machine} has no rate for {name}{_reasons(table, [name])}"
-    remedies = [each.remedy for each in table.remarks if each.operation == name and each.remedy]
+    remedies = [r.remedy for r in table.remarks if r.operation == name and r.remedy]
     if remedies:
         return BadInput(message, remedies[0])
     if name == PAGES:
         remedy = "mark an operation of the scenario with `page = true` and measure it, or give "
         return BadInput(message, f"{remedy}--pages-per-s")
-    known = ", ".join(key for key, row in table.rates.items() if any(row))
-    there = f"; there are rates for {known}" if known else ""
-    return BadInput(message, f"measure it, or leave it out of the session with --mix{there}")
+    names = ", ".join(key for key, row in table.rates.items() if any(row))
+    hint = f"; there are rates for {names}" if names else ""
+    return BadInput(message, f"measure it, or leave it out of the session with --mix{hint}")
 
 
-def _at(suite: PlanSuite, scenario: Scenario, table: RateTable, size: int) -> Plan:
-    rates = table.at(size)
+def _plan_at(suite: PlanSuite, scenario: Scenario, table: RateTable, size: int) -> Plan:
+    rates = table.rates_at(size)
     for name in needed(scenario):
         if name not in rates:
             raise _missing(table, name)
     values = solve(scenario, rates)
     warnings = [
-        str(each)
-        for each in table.remarks
-        if each.size == size and each.operation in needed(scenario)
+        str(remark)
+        for remark in table.remarks
+        if remark.size == size and remark.operation in needed(scenario)
     ]
     people = round_half_up(people_per_machine(values))
     if people > size != UNSTATED:
@@ -133,21 +133,21 @@ def _at(suite: PlanSuite, scenario: Scenario, table: RateTable, size: int) -> Pl
 
 
 def _assumptions(scenario: Scenario) -> list[str]:
-    found = []
+    assumptions = []
     if scenario.community is not None:
         if scenario.headroom == 0 and scenario.burst == 1:
-            found.append(
+            assumptions.append(
                 "no headroom for peaks: --headroom 30% leaves some, and --burst 150% is for "
                 "minutes in which half as many again come"
             )
-        found.append(
+        assumptions.append(
             "n machines are assumed to do n times as much: a database or network that they share "
             "was not measured"
         )
     if scenario.objective is not None:
-        found.append(
+        assumptions.append(
             "the response time is estimated from rates (one queue, random arrivals, random service "
             f"times of each kind, --cores {scenario.cores}), not measured: plan from a run for "
             "measured ones"
         )
-    return found
+    return assumptions

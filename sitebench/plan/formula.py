@@ -133,7 +133,7 @@ class Operation(Formula):
     def words(self, inputs: Mapping[str, float]) -> str:
         # Only the parentheses that a reader needs.
         left, right = self.left.words(inputs), self.right.words(inputs)
-        of_left, of_right = _applied(self.left, inputs), _applied(self.right, inputs)
+        of_left, of_right = _active_side(self.left, inputs), _active_side(self.right, inputs)
         sum_left = isinstance(of_left, Operation) and of_left.sign in "+-"
         if isinstance(of_left, _SPELT_OUT) or (self.sign in "*/" and sum_left):
             left = f"({left})"
@@ -144,7 +144,7 @@ class Operation(Formula):
         return f"{left} {_SPELLING[self.sign]} {right}"
 
 
-def _applied(side: Formula, inputs: Mapping[str, float]) -> Formula:
+def _active_side(side: Formula, inputs: Mapping[str, float]) -> Formula:
     """Return the formula whose words stand for one: of a condition, the side that applies."""
     while isinstance(side, IfAny):
         side = side.then if side.condition.value(inputs) > 0 else side.otherwise
@@ -200,8 +200,8 @@ class IfAny(Formula):
 
     def value(self, inputs: Mapping[str, float]) -> float:
         # Only the side that applies: the other may divide by a number that is missing.
-        chosen = self.then if self.condition.value(inputs) > 0 else self.otherwise
-        return chosen.value(inputs)
+        side = self.then if self.condition.value(inputs) > 0 else self.otherwise
+        return side.value(inputs)
 
     def excel(self, name: Name) -> str:
         parts = f"{self.then.excel(name)},{self.otherwise.excel(name)}"
@@ -212,7 +212,7 @@ class IfAny(Formula):
         return f"({self.condition.script(name)} > 0 ? {parts})"
 
     def words(self, inputs: Mapping[str, float]) -> str:
-        return _applied(self, inputs).words(inputs)
+        return _active_side(self, inputs).words(inputs)
 
 
 _SPELT_OUT = (Least, WholeUp)

@@ -35,21 +35,21 @@ def tables_of(
     With an objective only the loads that met it count, of those that came as people do, by a rate:
     a user who waits for each answer meets nearly any objective at a rate that no crowd may have.
     """
-    found: dict[tuple[str, ...], list[Series]] = {}
-    for each in series(results):
+    groups: dict[tuple[str, ...], list[Series]] = {}
+    for point in series(results):
         # The mean of stages is no rate that a target was asked for.
-        if each.spec.stages is not None:
+        if point.spec.stages is not None:
             continue
-        if each.spec.suite == suite.name and suite.operation(each) is not None:
-            found.setdefault(_target_key(each.spec), []).append(each)
-    names = _target_names(list(found))
-    return tuple(_table(names[key], suite, chosen, objective) for key, chosen in found.items())
+        if point.spec.suite == suite.name and suite.operation(point) is not None:
+            groups.setdefault(_target_key(point.spec), []).append(point)
+    names = _target_names(list(groups))
+    return tuple(_table(names[key], suite, points, objective) for key, points in groups.items())
 
 
 def _target_key(spec: PointSpec) -> tuple[str, ...]:
     """Return the key of a target's table: points of two targets are never mixed."""
-    kept = {n: value for n, value in spec.settings.items() if n not in _SAME_TABLE}
-    return spec.target, spec.client, json.dumps(kept, sort_keys=True)
+    settings = {n: value for n, value in spec.settings.items() if n not in _SAME_TABLE}
+    return spec.target, spec.client, json.dumps(settings, sort_keys=True)
 
 
 def _target_names(keys: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
@@ -57,8 +57,8 @@ def _target_names(keys: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], str]
     settings: list[dict[str, Any]] = [json.loads(key[2]) for key in keys]
     differ = sorted(
         name
-        for name in {name for each in settings for name in each}
-        if len({each.get(name) for each in settings}) > 1
+        for name in {name for values in settings for name in values}
+        if len({values.get(name) for values in settings}) > 1
     )
     clients = {key[1] for key in keys}
     return {
@@ -66,24 +66,24 @@ def _target_names(keys: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], str]
             [
                 key[0],
                 *([key[1]] if len(clients) > 1 else []),
-                *(f"{name}={each[name]}" for name in differ if name in each),
+                *(f"{name}={values[name]}" for name in differ if name in values),
             ]
         )
-        for key, each in zip(keys, settings, strict=True)
+        for key, values in zip(keys, settings, strict=True)
     }
 
 
 def _table(
-    machine: str, suite: PlanSuite, found: Sequence[Series], objective: Objective | None
+    machine: str, suite: PlanSuite, points: Sequence[Series], objective: Objective | None
 ) -> RateTable:
-    sizes = tuple(sorted({each.spec.entries for each in found}))
-    operations = list(dict.fromkeys(filter(None, map(suite.operation, found))))
+    sizes = tuple(sorted({point.spec.entries for point in points}))
+    operations = list(dict.fromkeys(filter(None, map(suite.operation, points))))
     rates: dict[str, tuple[float | None, ...]] = {}
     remarks: list[Remark] = []
     for operation in operations:
         row = []
         for size in sizes:
-            tried = [s for s in found if (suite.operation(s), s.spec.entries) == (operation, size)]
+            tried = [s for s in points if (suite.operation(s), s.spec.entries) == (operation, size)]
             best, notes = _best(tried, suite.rate, objective, partial(Remark, operation, size))
             row.append(best)
             remarks += notes
@@ -108,20 +108,20 @@ def _that_met(
     )
     arrived = [pair for pair in valid if pair[1].spec.rate is not None]
     if not arrived:
-        why = "its loads were of users who wait for each answer, which says nothing of a crowd"
-        return [], (why, search)
+        reason = "its loads were of users who wait for each answer, which says nothing of a crowd"
+        return [], (reason, search)
     at_random = [pair for pair in arrived if pair[1].spec.arrivals != "even"]
     if not at_random:
         return [], ("its operations came evenly spaced, and people come at random", search)
     states = [(pair, _state(pair[1], objective)) for pair in at_random]
-    broke = [each for each in tried if _broke(each, objective)]
-    kept = [
+    broke = [point for point in tried if _broke(point, objective)]
+    met = [
         pair
         for pair, state in states
-        if state is ObjectiveState.MET and not any(_outweighs(each, pair[1]) for each in broke)
+        if state is ObjectiveState.MET and not any(_outweighs(point, pair[1]) for point in broke)
     ]
-    if kept:
-        return kept, None
+    if met:
+        return met, None
     least = format_rate(min(value for value, _ in at_random))
     if all(state is ObjectiveState.UNKNOWN for _, state in states):
         return [], (
@@ -131,28 +131,28 @@ def _that_met(
     return [], (f"no rate from {least}/s up met the objective", f"{search}; or allow more time")
 
 
-def _state(each: Series, objective: Objective) -> ObjectiveState:
-    states = {objective.judge(result).state for result in each.results}
+def _state(point: Series, objective: Objective) -> ObjectiveState:
+    states = {objective.judge(result).state for result in point.results}
     worst = (ObjectiveState.BROKEN, ObjectiveState.UNKNOWN, ObjectiveState.MET)
     return next(state for state in worst if state in states)
 
 
-def _broke(each: Series, objective: Objective) -> bool:
+def _broke(point: Series, objective: Objective) -> bool:
     """Return whether a search would say that the target did not hold this rate."""
-    return each.spec.rate is not None and any(
+    return point.spec.rate is not None and any(
         reply_of(result, objective).answer is Answer.BROKE
-        for result in each.results
+        for result in point.results
         if objective.judge(result).state is not ObjectiveState.UNKNOWN
     )
 
 
 def _outweighs(broke: Series, met: Series) -> bool:
     """Return whether what broke was no faster than what met it, and no less was given to it."""
-    ours, other = broke.spec, met.spec
+    broken, other = broke.spec, met.spec
     return (
-        (ours.rate or 0.0) <= (other.rate or 0.0)
-        and ours.measure_s >= other.measure_s
-        and ours.users >= other.users
+        (broken.rate or 0.0) <= (other.rate or 0.0)
+        and broken.measure_s >= other.measure_s
+        and broken.users >= other.users
     )
 
 
@@ -161,24 +161,24 @@ def _of_one_kind(
 ) -> Iterator[Series]:
     """Yield what counted one kind of step; raise where two kinds would make one rate."""
     kinds: dict[bool, PointResult] = {}
-    for each in tried:
-        for result in each.results:
+    for point in tried:
+        for result in point.results:
             # On an open schedule a web request is counted as the pass that arrives.
-            before = kinds.setdefault(each.spec.rate is None, result)
-            if not alike(before, result):
+            first = kinds.setdefault(point.spec.rate is None, result)
+            if not alike(first, result):
                 raise BadInput(
-                    f"{each.spec.what} counts {_words(before.counts)} in some points and "
+                    f"{point.spec.what} counts {_words(first.counts)} in some points and "
                     f"{_words(result.counts)} in others: they are no rates of one operation",
                     "plan from runs of one of both",
                 )
-        programs = {s.program for s in each.results[0].steps if s.counted and s.count}
+        programs = {s.program for s in point.results[0].steps if s.counted and s.count}
         # Several classes of users have their names joined; the operations of one scenario are one.
-        several = "+" in each.spec.operation and not each.spec.of_a_file
-        if several and len(programs) > 1 < len(counts := each.results[0].counts):
-            why = f"left out: its rate is of {_words(counts)} together"
-            remarks.append(remark(why, "measure each operation by itself"))
+        several = "+" in point.spec.operation and not point.spec.of_a_file
+        if several and len(programs) > 1 < len(counts := point.results[0].counts):
+            reason = f"left out: its rate is of {_words(counts)} together"
+            remarks.append(remark(reason, "measure each operation by itself"))
         else:
-            yield each
+            yield point
 
 
 def _words(counts: Sequence[str]) -> str:
@@ -190,23 +190,23 @@ def _best(
 ) -> tuple[float | None, list[Remark]]:
     """Return the highest rate that may be planned with, and remarks on it."""
     remarks: list[Remark] = []
-    for each in (tried := [*_of_one_kind(tried, remarks, remark)]):
-        if not each.usable:
-            spoiled = (r.verdict for r in each.results if r.verdict.grade == Quoted.NOT_USABLE)
+    for point in (tried := [*_of_one_kind(tried, remarks, remark)]):
+        if not point.usable:
+            spoiled = (r.verdict for r in point.results if r.verdict.grade == Quoted.NOT_USABLE)
             verdict = next(spoiled)
             remarks.append(remark(f"left out, {verdict.bound}: {verdict.evidence}"))
-    valid = [(value, each) for each in tried if each.usable and (value := each.median(rate))]
+    valid = [(value, point) for point in tried if point.usable and (value := point.median(rate))]
     if objective is not None and valid:
-        valid, why = _that_met(valid, tried, objective)
-        if why is not None:
-            remarks.append(remark(*why))
+        valid, reason = _that_met(valid, tried, objective)
+        if reason is not None:
+            remarks.append(remark(*reason))
     if not valid:
         return None, remarks
-    best, chosen = max(valid, key=lambda pair: pair[0])
-    if objective is None and all(r.verdict.bound == Bound.SCHEDULE for r in chosen.results):
+    best, point = max(valid, key=lambda pair: pair[0])
+    if objective is None and all(r.verdict.bound == Bound.SCHEDULE for r in point.results):
         remarks.append(remark("the schedule's rate was kept, so the target can do more"))
-    if chosen.grade == Quoted.AT_LEAST:
+    if point.grade == Quoted.AT_LEAST:
         remarks.append(remark("a lower bound: the tester was the limit, so the target may do more"))
-    if chosen.failures:
-        remarks.append(remark(f"{chosen.failures:,} operations failed"))
+    if point.failures:
+        remarks.append(remark(f"{point.failures:,} operations failed"))
     return best, remarks

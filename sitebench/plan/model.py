@@ -65,9 +65,9 @@ _SIMULTANEOUS, _ONLINE, _MACHINES = Input("simultaneous"), Input("online"), Inpu
 
 def _of_sessions(operations: Iterable[str]) -> Law:
     """Return the law of sessions made of these operations."""
-    each = tuple(operations)
+    names = tuple(operations)
     costs = [
-        Step(f"cost_{name}", f"seconds of {name} per session", "s", _cost(name)) for name in each
+        Step(f"cost_{name}", f"seconds of {name} per session", "s", _cost(name)) for name in names
     ]
     demand = _sum([Input(step.key) for step in costs])
     return Law(
@@ -76,7 +76,7 @@ def _of_sessions(operations: Iterable[str]) -> Law:
             Step("demand_s", "a machine's time per session", "s", demand),
             _limit(IfAny(1 - _QUEUE, Least(1 - _HEADROOM, _QUEUE), 1 - _HEADROOM)),
             Step("simultaneous", "simultaneous users", "users", _LIMIT * _SESSION / _DEMAND),
-            _served(),
+            _community_step(),
         ),
         _machines(_ONLINE * _DEMAND / (_SESSION * _MACHINES)),
     )
@@ -89,7 +89,7 @@ def _of_pages() -> Law:
             Step("mean_s", "a machine's time per page", "s", Constant(1.0) / _PAGES_PER_S),
             *_of_one_kind(),
             Step("simultaneous", "simultaneous users", "users", _LIMIT * (_PAGES_PER_S * _VIEW)),
-            _served(),
+            _community_step(),
         ),
         _machines(_ONLINE / (_PAGES_PER_S * _VIEW * _MACHINES)),
     )
@@ -108,8 +108,8 @@ def _sum(terms: list[Input]) -> Formula:
 
 
 def _limit(allowed: Formula) -> Step:
-    what = "how busy a machine may be on average"
-    return Step("busy_limit", what, "share", allowed / _BURST)
+    meaning = "how busy a machine may be on average"
+    return Step("busy_limit", meaning, "share", allowed / _BURST)
 
 
 def _of_one_kind() -> tuple[Step, ...]:
@@ -132,7 +132,7 @@ def _of_one_kind() -> tuple[Step, ...]:
     )
 
 
-def _served() -> Step:
+def _community_step() -> Step:
     return Step("served", "community that one machine serves", "people", _SIMULTANEOUS / ACTIVE)
 
 
@@ -180,23 +180,23 @@ class Scenario(msgspec.Struct, frozen=True):
 
     def inputs(self) -> dict[str, float]:
         """Return the law's inputs except the rates."""
-        found = {"active": self.active, "headroom": self.headroom, "burst": self.burst}
+        inputs = {"active": self.active, "headroom": self.headroom, "burst": self.burst}
         if self.mix is None:
             share, within_s = self.objective or (0.0, 0.0)
-            found |= {"view_s": self.stay_s, "cores": float(self.cores)}
-            found |= {"objective_s": within_s, "wait_factor": wait_factor(share)}
+            inputs |= {"view_s": self.stay_s, "cores": float(self.cores)}
+            inputs |= {"objective_s": within_s, "wait_factor": wait_factor(share)}
         else:
-            found |= {"session_s": self.stay_s}
-            found |= {f"n_{name}": float(n) for name, n in self.mix.items()}
-            found["lists_all"] = float(self.lists_all)
+            inputs |= {"session_s": self.stay_s}
+            inputs |= {f"n_{name}": float(n) for name, n in self.mix.items()}
+            inputs["lists_all"] = float(self.lists_all)
         if self.community is not None:
-            found["community"] = float(self.community)
-        return found
+            inputs["community"] = float(self.community)
+        return inputs
 
 
-def _check(fine: bool, what: str, remedy: str) -> None:
+def _check(fine: bool, problem: str, remedy: str) -> None:
     if not fine:
-        raise UnknownValue(f"cannot plan with {what}", f"use {remedy}")
+        raise UnknownValue(f"cannot plan with {problem}", f"use {remedy}")
 
 
 def wait_factor(share: float) -> float:
@@ -260,13 +260,13 @@ def _by_queueing(scenario: Scenario, rates: Mapping[str, float]) -> float:
         return 1.0
     share, within_s = scenario.objective
     kinds = tuple((scenario.mix[name], scenario.cores / rates[name]) for name in needed(scenario))
-    found = _played(kinds, scenario.cores, within_s, 1 - share)
-    if found is None:
+    limit = _cached_busy_limit(kinds, scenario.cores, within_s, 1 - share)
+    if limit is None:
         raise UnknownValue(
             _why_not(dict(zip(needed(scenario), kinds, strict=True)), scenario.objective),
             "allow more time, or measure a faster target",
         )
-    return found
+    return limit
 
 
 def _why_not(kinds: Mapping[str, tuple[float, float]], objective: tuple[float, float]) -> str:
@@ -274,10 +274,10 @@ def _why_not(kinds: Mapping[str, tuple[float, float]], objective: tuple[float, f
     total = sum(weight for weight, _ in kinds.values())
     late = sum(weight * math.exp(-within_s / took_s) for weight, took_s in kinds.values()) / total
     times = ", ".join(f"{took_s * 1e3:.3g} ms for {name}" for name, (_, took_s) in kinds.items())
-    asked = f"of the operations {share:.3g} are to take at most {within_s * 1e3:g} ms"
+    goal = f"of the operations {share:.3g} are to take at most {within_s * 1e3:g} ms"
     if late < 1 - share and all(took_s < within_s for _, took_s in kinds.values()):
         return (
-            f"an idle machine takes {times} on average, and {asked}: by the queueing estimate even "
+            f"an idle machine takes {times} on average, and {goal}: by the queueing estimate even "
             "a machine that is hardly ever busy does not keep that, or a kind comes too rarely to "
             "tell"
         )
@@ -288,7 +288,7 @@ def _why_not(kinds: Mapping[str, tuple[float, float]], objective: tuple[float, f
 
 
 @lru_cache
-def _played(
+def _cached_busy_limit(
     kinds: tuple[tuple[float, float], ...], cores: int, within_s: float, late: float
 ) -> float | None:
     return busy_limit(kinds, cores, within_s, late)

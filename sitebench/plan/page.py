@@ -63,13 +63,13 @@ def planner_fragment(rates: Mapping[str, Sequence[RateTable]]) -> tuple[str, str
     `rates` are those of measured machines, by suite, each of which gets a planner. Every class
     starts with `plan-`; their style is the page's.
     """
-    planners = [_planner(each, rates[each.name]) for each in plan_suites() if each.name in rates]
+    planners = [_planner(s, rates[s.name]) for s in plan_suites() if s.name in rates]
     laws = ", ".join(
-        f"{_literal(name)}: {_laws(steps)}" for each in planners for name, steps in each.laws
+        f"{_literal(name)}: {_laws(steps)}" for planner in planners for name, steps in planner.laws
     )
-    data = _literal({each.suite.name: each.data for each in planners})
+    data = _literal({planner.suite.name: planner.data for planner in planners})
     script = f"{{const LAWS = {{{laws}}};\nconst DATA = {data};\n{_script()}}}"
-    sections = "".join(_section(each) + _others(each) for each in planners)
+    sections = "".join(_section(planner) + _other_laws(planner) for planner in planners)
     return f'<div class="plan-planner">{sections}</div>', script
 
 
@@ -96,10 +96,10 @@ class _Planner(msgspec.Struct, frozen=True):
     @property
     def laws(self) -> list[tuple[str, Sequence[Step]]]:
         """The steps of the plan, and those of the suite's other laws, by name."""
-        others = enumerate(self.plan.calculations)
+        calculations = enumerate(self.plan.calculations)
         return [
             (self.suite.name, self.law.steps),
-            *((f"{self.suite.name}-{n}", made.steps) for n, made in others),
+            *((f"{self.suite.name}-{n}", calculation.steps) for n, calculation in calculations),
         ]
 
     @property
@@ -110,12 +110,12 @@ class _Planner(msgspec.Struct, frozen=True):
             {
                 "sizes": table.sizes,
                 "rates": {key: table.rates.get(name, ()) for name, key in keys.items()},
-                "at": self._at(table),
+                "at": self._size_index(table),
             }
             for table in self.tables
         ]
 
-    def _at(self, table: RateTable) -> int:
+    def _size_index(self, table: RateTable) -> int:
         if table.machine == self.plan.machine:
             return table.sizes.index(self.plan.size)
         return table.sizes.index(self.suite.size) if self.suite.size in table.sizes else 0
@@ -127,24 +127,24 @@ def _planner(suite: PlanSuite, tables: Sequence[RateTable]) -> _Planner:
         planned(suite, suite.scenario, presets[0], suite.size),
         presets[0],
     )
-    every = (first, *(each for each in (*tables, *presets) if each is not first))
-    operations = tuple(dict.fromkeys(each for table in every for each in table.rates))
+    all_tables = (first, *(table for table in (*tables, *presets) if table is not first))
+    operations = tuple(dict.fromkeys(name for table in all_tables for name in table.rates))
     law = law_of(with_all(plan.scenario, operations))
-    return _Planner(with_calculations(plan), operations, every, law)
+    return _Planner(with_calculations(plan), operations, all_tables, law)
 
 
 def _laws(steps: Sequence[Step]) -> str:
     def name(key: str) -> str:
         return f"v[{_literal(key)}]"
 
-    made = (f"[{_literal(s.key)}, (v) => {s.formula.script(name)}]" for s in steps)
-    return f"[{', '.join(made)}]"
+    entries = (f"[{_literal(s.key)}, (v) => {s.formula.script(name)}]" for s in steps)
+    return f"[{', '.join(entries)}]"
 
 
 def _fields(planner: _Planner) -> Iterator[_Field]:
     scenario = planner.plan.scenario
-    most = 100 * _top(scenario)
-    share = _Field("active", "Active at once, % of the community", 4, 0.001, 100, (0.1, most, 0.1))
+    top = 100 * _top(scenario)
+    share = _Field("active", "Active at once, % of the community", 4, 0.001, 100, (0.1, top, 0.1))
     yield _percent(share, scenario.active)
     if scenario.mix is None:
         yield _Field(
@@ -185,7 +185,7 @@ def _percent(field: _Field, share: float) -> _Field:
 
 def _section(planner: _Planner) -> str:
     prefix = f"plan-{planner.suite.name}"
-    fields = "".join(_field(prefix, each) for each in _fields(planner))
+    fields = "".join(_field(prefix, field) for field in _fields(planner))
     machines = "".join(
         f'<option value="{n}">{escape(table.machine)}</option>'
         for n, table in enumerate(planner.tables)
@@ -224,35 +224,35 @@ def _section(planner: _Planner) -> str:
     )
 
 
-def _others(planner: _Planner) -> str:
+def _other_laws(planner: _Planner) -> str:
     """Return the suite's other laws: inputs, and what follows from them."""
-    made = zip(planner.laws[1:], planner.plan.calculations, strict=True)
-    laws = "".join(_other(f"plan-{name}", name, each) for (name, _), each in made)
+    pairs = zip(planner.laws[1:], planner.plan.calculations, strict=True)
+    laws = "".join(_other(f"plan-{name}", name, calculation) for (name, _), calculation in pairs)
     title = f"{planner.suite.title}: {', '.join(m.title for m in planner.plan.calculations)}"
     return f"<details><summary>{escape(title)}</summary>{laws}</details>" if laws else ""
 
 
-def _other(prefix: str, name: str, made: Calculation) -> str:
+def _other(prefix: str, name: str, calculation: Calculation) -> str:
     fields = "".join(
-        _field(prefix, _Field(key, what, number, 0, 1e15, _around(number)))
-        for key, (what, number) in made.inputs.items()
+        _field(prefix, _Field(key, label, number, 0, 1e15, _slider(number)))
+        for key, (label, number) in calculation.inputs.items()
     )
     rows = "".join(
         f'<tr><th scope="row">{escape(step.meaning)}, {escape(step.unit)}</th>'
         f'<td><output data-answer="{escape(step.key)}">'
-        f"{made.values[step.key]:,.6g}</output></td></tr>"
-        for step in made.steps
+        f"{calculation.values[step.key]:,.6g}</output></td></tr>"
+        for step in calculation.steps
     )
-    notes = "".join(f'<p class="note">{escape(note)}</p>' for note in made.notes)
+    notes = "".join(f'<p class="note">{escape(note)}</p>' for note in calculation.notes)
     return (
         f'<section class="plan-suite" data-law="{name}" aria-labelledby="{prefix}-title">'
-        f'<h3 id="{prefix}-title">{escape(made.title)}</h3>'
+        f'<h3 id="{prefix}-title">{escape(calculation.title)}</h3>'
         f'<div class="plan-inputs" role="group" aria-label="Inputs">{fields}</div>'
         f'<table class="plan-answers"><tbody>{rows}</tbody></table>{notes}</section>'
     )
 
 
-def _around(number: float) -> tuple[float, float, float]:
+def _slider(number: float) -> tuple[float, float, float]:
     """Return a slider's bounds and step: shares to 1, other numbers to four times what they are."""
     return (0.01, 1, 0.01) if 0 < number <= 1 else (0, 4 * number, number / 100)
 
@@ -264,10 +264,10 @@ def _field(prefix: str, field: _Field) -> str:
     slider = ""
     if field.slider is not None:
         low, high, step = field.slider
-        at = "6" if field.log else value
+        position = "6" if field.log else value
         log = ' data-log="1"' if field.log else ""
         slider = (
-            f'<input type="range" min="{low:g}" max="{high:g}" step="{step:g}" value="{at}"'
+            f'<input type="range" min="{low:g}" max="{high:g}" step="{step:g}" value="{position}"'
             f' data-of="{key}"{log} aria-label="{label}, slider">'
         )
     return (
@@ -279,9 +279,9 @@ def _field(prefix: str, field: _Field) -> str:
 
 
 def _choice(prefix: str, name: str, label: str, options: str, *, hidden: bool = False) -> str:
-    shown = " hidden" if hidden else ""
+    attribute = " hidden" if hidden else ""
     return (
-        f'<div class="plan-field"{shown}><label for="{prefix}-{name}">{label}</label>'
+        f'<div class="plan-field"{attribute}><label for="{prefix}-{name}">{label}</label>'
         f'<select id="{prefix}-{name}" name="{name}">{options}</select></div>'
     )
 

@@ -27,17 +27,17 @@ def parse_rates(text: str) -> Pairs:
 
 
 def _pairs(text: str, parse: Callable[[str], float]) -> Pairs:
-    found: dict[str, float] = {}
+    numbers: dict[str, float] = {}
     for part in text.split(","):
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not name or not equals or not value:
             raise UnknownValue(
                 f"cannot read {part.strip()!r}", "write pairs such as lookup=6,add=1"
             )
-        if name in found:
+        if name in numbers:
             raise UnknownValue(f"{name} is given twice in {text!r}", "give it once")
-        found[name] = parse(value)
-    return tuple(found.items())
+        numbers[name] = parse(value)
+    return tuple(numbers.items())
 
 
 def _number(text: str) -> float:
@@ -55,14 +55,15 @@ def estimable(objective: Objective) -> tuple[float, float]:
 
     Rates alone say nothing about failures or CPU use, which have to be measured.
     """
-    found = []
-    for each in objective.conditions:
-        if each.metric not in PERCENTILES or not each.operator.startswith("<"):
+    bounds = []
+    for condition in objective.conditions:
+        if condition.metric not in PERCENTILES or not condition.operator.startswith("<"):
             raise BadInput(
-                f"{each.text} cannot be estimated from rates: only percentiles can",
+                f"{condition.text} cannot be estimated from rates: only percentiles can",
                 "plan from a run that measured it: sitebench ils peak --objective ...",
             )
-        if each.bound <= 0:
-            raise BadInput(f"{each.text} cannot be met", "give a time above zero, such as p99<50ms")
-        found.append((PERCENTILES[each.metric], each.bound))
-    return max(found, key=lambda pair: wait_factor(pair[0]) / pair[1])
+        if condition.bound <= 0:
+            remedy = "give a time above zero, such as p99<50ms"
+            raise BadInput(f"{condition.text} cannot be met", remedy)
+        bounds.append((PERCENTILES[condition.metric], condition.bound))
+    return max(bounds, key=lambda pair: wait_factor(pair[0]) / pair[1])

@@ -41,14 +41,14 @@ class RateTable(msgspec.Struct, frozen=True):
     def typed_in(cls, rates: Mapping[str, float]) -> RateTable:
         return cls("typed in", (UNSTATED,), {name: (rate,) for name, rate in rates.items()})
 
-    def at(self, size: int) -> dict[str, float]:
+    def rates_at(self, size: int) -> dict[str, float]:
         """Return the known rates at this size."""
         if size not in self.sizes:
-            known = ", ".join(format_size(each) for each in self.sizes if each != UNSTATED)
+            sizes = ", ".join(format_size(n) for n in self.sizes if n != UNSTATED)
             raise UnknownValue(
                 f"{self.machine} has no rates at {format_size(size)} people",
-                f"use one of {known}, or measure it" if known else "leave --size out",
+                f"use one of {sizes}, or measure it" if sizes else "leave --size out",
             )
         column = self.sizes.index(size)
-        found = {name: row[column] for name, row in self.rates.items()}
-        return {name: rate for name, rate in found.items() if rate is not None}
+        rates = {name: row[column] for name, row in self.rates.items()}
+        return {name: rate for name, rate in rates.items() if rate is not None}

@@ -27,16 +27,16 @@ _MOST_COLUMNS = 4
 """More machines have a row each: a terminal is no wider."""
 
 
-def render(plan: Plan, others: Sequence[Plan | SitebenchError]) -> list[Printable]:
+def render(plan: Plan, rest: Sequence[Plan | SitebenchError]) -> list[Printable]:
     """Lay out a plan, the same scenario on other machines, its law, what-ifs and warnings."""
     return [
         _inputs(plan),
-        _answers([plan, *(each for each in others if isinstance(each, Plan))]),
+        _answers([plan, *(other for other in rest if isinstance(other, Plan))]),
         to_text(Cell("The law: people present = arrivals x time they stay", Mark.PRIMARY)),
         *(f"  {line}" for line in law_lines(plan)),
         "",
         _what_if_table(plan),
-        *(part for made in plan.calculations for part in _calculation(made)),
+        *(part for calculation in plan.calculations for part in _calculation(calculation)),
         *(_example_of_1997(plan.suite) if _is_1997s(plan) else []),
         *(f"* {warning}" for warning in plan.warnings),
     ]
@@ -45,32 +45,32 @@ def render(plan: Plan, others: Sequence[Plan | SitebenchError]) -> list[Printabl
 def _inputs(plan: Plan) -> Table:
     scenario, values = plan.scenario, plan.values
     stay = "A visitor looks at a page for" if scenario.mix is None else "Length of a session"
-    found = [
+    inputs = [
         ("Share of the community active at once", format_percent(scenario.active)),
         (stay, format_duration(scenario.stay_s)),
     ]
     if scenario.mix is None:
-        found.append(("Pages/s of one machine", format_rate(values["pages_per_s"])))
+        inputs.append(("Pages/s of one machine", format_rate(values["pages_per_s"])))
     for name, number in (scenario.mix or {}).items():
         rate = values.get(f"rate_{name}")
-        at = "" if rate is None else f" at {format_rate(rate)}/s"
-        found.append((f"{name} per session", f"{number:g}{at}"))
-    found.append(("Headroom left on each machine", format_percent(scenario.headroom)))
+        suffix = "" if rate is None else f" at {format_rate(rate)}/s"
+        inputs.append((f"{name} per session", f"{number:g}{suffix}"))
+    inputs.append(("Headroom left on each machine", format_percent(scenario.headroom)))
     if scenario.burst != 1:
-        found.append(("Arrivals in the busiest minutes", format_percent(scenario.burst)))
+        inputs.append(("Arrivals in the busiest minutes", format_percent(scenario.burst)))
     if scenario.objective is not None:
         share, bound = scenario.objective
-        name = next(name for name, each in PERCENTILES.items() if each == share)
-        found.append(("Estimated response time", f"{name} < {format_duration(bound)}"))
-        found.append(("Cores of each machine", f"{scenario.cores}"))
+        name = next(name for name, value in PERCENTILES.items() if value == share)
+        inputs.append(("Estimated response time", f"{name} < {format_duration(bound)}"))
+        inputs.append(("Cores of each machine", f"{scenario.cores}"))
         if scenario.mix is not None:
-            found.append(("How busy it may be for that", f"{values['queue_limit']:.1%}"))
+            inputs.append(("How busy it may be for that", f"{values['queue_limit']:.1%}"))
     if scenario.community is not None:
-        found.append(("Community to serve", f"{scenario.community:,}"))
+        inputs.append(("Community to serve", f"{scenario.community:,}"))
     if scenario.mix is not None and plan.suite.people_in:
-        found.insert(0, (f"Each machine's {plan.suite.people_in} lists", _people_text(plan)))
-    where = "" if plan.size == UNSTATED else f", rates at {format_size(plan.size)} people"
-    rows = [*found, ("Machine", plan.machine + where)]
+        inputs.insert(0, (f"Each machine's {plan.suite.people_in} lists", _people_text(plan)))
+    size = "" if plan.size == UNSTATED else f", rates at {format_size(plan.size)} people"
+    rows = [*inputs, ("Machine", plan.machine + size)]
     return Table(f"{plan.suite.title}: inputs", ("Input", "Value"), rows)
 
 
@@ -89,15 +89,15 @@ def number(value: float) -> str:
 
 def _answer_rows(plan: Plan) -> dict[str, str]:
     values = plan.values
-    found = {
+    answers = {
         "Simultaneous users of one machine": f"{round_half_up(values['simultaneous']):,}",
         "Community that one machine serves": f"{round_half_up(values['served']):,}",
     }
     if "machines" in values:
-        found["Active at once in the community"] = f"{round_half_up(values['online']):,}"
-        found["Machines needed"] = f"{values['machines']:,.0f}"
-        found["How busy each of them is"] = f"{values['busy']:.1%}"
-    return found
+        answers["Active at once in the community"] = f"{round_half_up(values['online']):,}"
+        answers["Machines needed"] = f"{values['machines']:,.0f}"
+        answers["How busy each of them is"] = f"{values['busy']:.1%}"
+    return answers
 
 
 def _answers(plans: Sequence[Plan]) -> Table:
@@ -116,7 +116,7 @@ def _answers(plans: Sequence[Plan]) -> Table:
 
 def law_lines(plan: Plan) -> list[str]:
     """Return every step as a formula and its result."""
-    return _steps(_solved(plan), plan.values)
+    return _steps(_solved_steps(plan), plan.values)
 
 
 def _steps(steps: Sequence[Step], values: Mapping[str, float]) -> list[str]:
@@ -127,27 +127,27 @@ def _steps(steps: Sequence[Step], values: Mapping[str, float]) -> list[str]:
     ]
 
 
-def _calculation(made: Calculation) -> list[Printable]:
-    rows = [[name, number(value)] for name, value in made.inputs.values()]
-    lines = [f"  {line}" for line in _steps(made.steps, made.values)]
-    return [Table(made.title, ("Input", "Value"), rows), *lines, *made.notes, ""]
+def _calculation(calculation: Calculation) -> list[Printable]:
+    rows = [[name, number(value)] for name, value in calculation.inputs.values()]
+    lines = [f"  {line}" for line in _steps(calculation.steps, calculation.values)]
+    return [Table(calculation.title, ("Input", "Value"), rows), *lines, *calculation.notes, ""]
 
 
-def _solved(plan: Plan) -> list[Step]:
+def _solved_steps(plan: Plan) -> list[Step]:
     return [step for step in law_of(plan.scenario).steps if step.key in plan.values]
 
 
 def _what_ifs(plan: Plan) -> list[tuple[str, Mapping[str, float]]]:
     """Return the answers with the active share and the stay at half and at double."""
     stay = "seconds per page" if plan.scenario.mix is None else "session"
-    given, found = plan.scenario, [("as asked", plan.values)]
+    scenario, cases = plan.scenario, [("as asked", plan.values)]
     for times, word in ((0.5, "half"), (2.0, "double")):
-        if given.active * times <= 1:
-            less = replace(given, active=given.active * times)
-            found.append((f"{word} the active share", solve(less, plan.rates)))
-        other = replace(given, stay_s=given.stay_s * times)
-        found.append((f"{word} the {stay}", solve(other, plan.rates)))
-    return found
+        if scenario.active * times <= 1:
+            less = replace(scenario, active=scenario.active * times)
+            cases.append((f"{word} the active share", solve(less, plan.rates)))
+        other = replace(scenario, stay_s=scenario.stay_s * times)
+        cases.append((f"{word} the {stay}", solve(other, plan.rates)))
+    return cases
 
 
 def _what_if_table(plan: Plan) -> Table:
@@ -165,22 +165,22 @@ def _what_if_table(plan: Plan) -> Table:
 
 def compared_with_1997(suite: PlanSuite) -> list[dict[str, Any]]:
     """Return each answer that the paper prints for its own inputs, and ours."""
-    found = []
+    rows = []
     for printed in suite.printed:
         table = suite.presets[printed.preset]
-        ours = _figures(solve(suite.scenario, table.at(suite.size)))
-        found.append(
+        figures = _figures(solve(suite.scenario, table.rates_at(suite.size)))
+        rows.append(
             {
                 "machine": table.machine,
                 "size": suite.size,
-                **ours,
+                **figures,
                 "printed_simultaneous": printed.simultaneous,
                 "printed_community": printed.community,
                 "printed_near": printed.near,
-                "differs": not printed.matches_printed(**ours),
+                "differs": not printed.matches_printed(**figures),
             }
         )
-    return found
+    return rows
 
 
 def _is_1997s(plan: Plan) -> bool:
@@ -192,48 +192,48 @@ def _example_of_1997(suite: PlanSuite) -> list[Printable]:
     answers = compared_with_1997(suite)
     rows = [
         [
-            each["machine"],
-            f"{'near ' if each['printed_near'] else ''}"
-            f"{each['printed_simultaneous']:,} / {each['printed_community']:,}",
-            f"{each['simultaneous']:,} / {each['community']:,}",
+            answer["machine"],
+            f"{'near ' if answer['printed_near'] else ''}"
+            f"{answer['printed_simultaneous']:,} / {answer['printed_community']:,}",
+            f"{answer['simultaneous']:,} / {answer['community']:,}",
         ]
-        for each in answers
+        for answer in answers
     ]
     lines = ["They agree."]
-    if any(each["differs"] for each in answers):
+    if any(answer["differs"] for answer in answers):
         times = " and ".join(
-            f"{each['simultaneous'] / each['printed_simultaneous']:.0f}" for each in answers
+            f"{answer['simultaneous'] / answer['printed_simultaneous']:.0f}" for answer in answers
         )
-        first, *others = suite.explain()
-        lines = [f"They differ: ours are {times} times as high. {first}", *others]
+        first, *rest = suite.explain()
+        lines = [f"They differ: ours are {times} times as high. {first}", *rest]
     title = "1997's own example: simultaneous users / community"
     return [Table(title, ("Machine", "Printed", "Ours"), rows), *lines, ""]
 
 
-def document(plan: Plan, others: Sequence[Plan | SitebenchError]) -> dict[str, Any]:
+def document(plan: Plan, rest: Sequence[Plan | SitebenchError]) -> dict[str, Any]:
     """Return the object that `--json` prints."""
     return {
         "suite": plan.suite.name,
         **_plan_json(plan),
         "law": [
-            {"key": each.key, "formula": each.formula.words(plan.values), "unit": each.unit}
-            for each in _solved(plan)
+            {"key": step.key, "formula": step.formula.words(plan.values), "unit": step.unit}
+            for step in _solved_steps(plan)
         ],
         "what_if": [{"case": name, **_figures(values)} for name, values in _what_ifs(plan)],
-        "beside": [_plan_json(each) for each in others if isinstance(each, Plan)],
-        **_calculated(plan),
+        "beside": [_plan_json(other) for other in rest if isinstance(other, Plan)],
+        **_calculations(plan),
         "printed_1997": compared_with_1997(plan.suite),
     }
 
 
-def _calculated(plan: Plan) -> dict[str, Any]:
+def _calculations(plan: Plan) -> dict[str, Any]:
     """Return the suite's other laws, if it has any."""
     if not plan.calculations:
         return {}
     return {
         "calculations": [
-            {"title": each.title, "values": each.values, "law": _steps(each.steps, each.values)}
-            for each in plan.calculations
+            {"title": law.title, "values": law.values, "law": _steps(law.steps, law.values)}
+            for law in plan.calculations
         ]
     }
 

@@ -28,8 +28,8 @@ class PrintedAnswer(msgspec.Struct, frozen=True):
     def matches_printed(self, simultaneous: int, community: int) -> bool:
         pairs = ((simultaneous, self.simultaneous), (community, self.community))
         if self.near:
-            return all(math.isclose(ours, printed, rel_tol=0.01) for ours, printed in pairs)
-        return all(ours == printed for ours, printed in pairs)
+            return all(math.isclose(computed, printed, rel_tol=0.01) for computed, printed in pairs)
+        return all(computed == printed for computed, printed in pairs)
 
 
 class Calculation(msgspec.Struct, frozen=True, dict=True):
@@ -43,10 +43,10 @@ class Calculation(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def values(self) -> dict[str, float]:
-        found = {key: number for key, (_, number) in self.inputs.items()}
+        values = {key: number for key, (_, number) in self.inputs.items()}
         for step in self.steps:
-            found[step.key] = step.formula.value(found)
-        return found
+            values[step.key] = step.formula.value(values)
+        return values
 
 
 class PlanSuite(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,4 +83,4 @@ def sheet_name(suite: PlanSuite) -> str:
 
 
 def plan_suites() -> list[PlanSuite]:
-    return [resolve_name(each.plan) for each in suites()]
+    return [resolve_name(suite.plan) for suite in suites()]

@@ -15,14 +15,14 @@ IN_PRACTICE = 0.94
 
 
 def traffic(
-    what: str, per_s: float, bytes_each: float, line: float, notes: Sequence[str]
+    unit: str, per_s: float, bytes_each: float, line: float, notes: Sequence[str]
 ) -> Calculation:
     """Return how many networks the highest rate of one machine takes, and its day."""
     traffic_bits, line_bits = Input("traffic_bits_per_s"), Input("line_bits_per_s")
     return Calculation(
-        f"Networks and a day: {what}",
+        f"Networks and a day: {unit}",
         {
-            "per_s": (f"{what} a second".capitalize(), per_s),
+            "per_s": (f"{unit} a second".capitalize(), per_s),
             "bytes_each": ("Bytes of each, both ways", bytes_each),
             "line_bits_per_s": ("Bits/s of a network", line),
             "in_practice": ("Share of it that is used in practice", IN_PRACTICE),
@@ -40,7 +40,7 @@ def traffic(
                 "networks",
                 WholeUp(traffic_bits / (line_bits * Input("in_practice"))),
             ),
-            Step("per_day", f"{what} a day", "1/day", Input("per_s") * Constant(_DAY_S)),
+            Step("per_day", f"{unit} a day", "1/day", Input("per_s") * Constant(_DAY_S)),
         ),
         notes,
     )

@@ -35,7 +35,7 @@ def a_page_result(pages_per_s: float, entries: int = 1_000) -> PointResult:
 def test_a_rate_is_the_median_over_repeats() -> None:
     results = [a_result(a_spec(repeat=n), count) for n, count in enumerate((2_000, 9_000, 4_000))]
     (table,) = tables_of(results, ILS)
-    assert table.at(1_000) == {"lookup": 2_000.0}
+    assert table.rates_at(1_000) == {"lookup": 2_000.0}
 
 
 def test_of_several_loads_the_highest_rate_counts() -> None:
@@ -43,13 +43,13 @@ def test_of_several_loads_the_highest_rate_counts() -> None:
         a_result(a_spec(users=u), count) for u, count in ((2, 5_000), (8, 9_000), (64, 8_000))
     ]
     (table,) = tables_of(results, ILS)
-    assert table.at(1_000) == {"lookup": 4_500.0}
+    assert table.rates_at(1_000) == {"lookup": 4_500.0}
 
 
 def test_an_invalid_point_is_left_out_and_the_reason_is_kept() -> None:
     results = [a_result(a_spec(users=2), 5_000), invalid(a_result(a_spec(users=8), 9_000))]
     (table,) = tables_of(results, ILS)
-    assert table.at(1_000) == {"lookup": 2_500.0}
+    assert table.rates_at(1_000) == {"lookup": 2_500.0}
     assert [str(each) for each in table.remarks] == ["lookup at 1k: left out, unsettled: it drifts"]
 
 
@@ -59,7 +59,7 @@ def test_a_lower_bound_is_planned_with_and_said_to_be_one() -> None:
         verdict=Verdict(Bound.GENERATOR, False, "full", (), (), 9e9),
     )
     (table,) = tables_of([a_result(a_spec(users=2), 5_000), limited], ILS)
-    assert table.at(1_000) == {"lookup": 4_500.0}
+    assert table.rates_at(1_000) == {"lookup": 4_500.0}
     (remark,) = table.remarks
     assert "a lower bound: the tester was the limit" in str(remark)
 
@@ -124,7 +124,7 @@ def test_under_an_objective_only_rates_that_met_it_count() -> None:
     slow = structs.replace(results[1].clocks["latency"], p99=9e4)
     results[1] = changed(results[1], latency=slow)
     (table,) = tables_of(results, ILS, Objective.parse("p99<50ms"))
-    assert table.at(1_000) == {"lookup": 10_000.0}
+    assert table.rates_at(1_000) == {"lookup": 10_000.0}
 
 
 def at_rate(per_s: float, p99_us: float, seconds: float, users: int = 64) -> PointResult:
@@ -139,14 +139,14 @@ def test_a_rate_that_broke_when_it_was_held_is_not_planned_with() -> None:
     short = [at_rate(100.0, 1e4, 5), at_rate(200.0, 1e4, 5), at_rate(180.0, 1e4, 5)]
     held = [at_rate(160.0, 1e4, 15), at_rate(180.0, 9e4, 15)]
     (table,) = tables_of([*short, *held], ILS, Objective.parse("p99<50ms"))
-    assert table.at(1_000) == {"lookup": 160.0}
+    assert table.rates_at(1_000) == {"lookup": 160.0}
 
 
 def test_what_broke_in_a_shorter_window_or_with_fewer_users_was_not_the_target() -> None:
     """A search tries once more for longer, and with more users where all were busy."""
     broke = [at_rate(180.0, 9e4, 5), at_rate(180.0, 9e4, 15, users=32)]
     (table,) = tables_of([*broke, at_rate(180.0, 1e4, 15)], ILS, Objective.parse("p99<50ms"))
-    assert table.at(1_000) == {"lookup": 180.0}
+    assert table.rates_at(1_000) == {"lookup": 180.0}
 
 
 def test_an_objective_that_no_rate_met_is_said() -> None:
@@ -166,7 +166,7 @@ def test_users_who_wait_for_each_answer_are_no_rate_at_which_people_may_arrive()
     with pytest.raises(BadInput, match=r"wait for each answer.*sitebench ils peak lookup"):
         plan(ILS, ONLY_LOOKUPS, table)
     (table,) = tables_of([a_result(a_spec(users=2))], ILS)
-    assert table.at(1_000) == {"lookup": 10_000.0}
+    assert table.rates_at(1_000) == {"lookup": 10_000.0}
     # Nor are operations that come one after the other, as people do not.
     even = a_result(a_spec(rate=10e3, settings={"arrivals": "even"}))
     (table,) = tables_of([even], ILS, Objective.parse("p99<50ms"))
@@ -259,12 +259,12 @@ def test_an_operation_that_no_user_came_to_is_no_other_kind_of_rate() -> None:
     """One user for 2 s did not come to the card of one in a thousand; one arrival was late."""
     results = [of_a_file(1, BROWSE), of_a_file(8, BROWSE, PAY), of_a_file(64, BROWSE, PAY, LATE)]
     (table,) = tables_of(results, ILS)
-    assert table.at(1_000) == {"shop": 10_000.0}
+    assert table.rates_at(1_000) == {"shop": 10_000.0}
 
 
 def test_the_operations_of_a_file_are_one_rate_whatever_its_name() -> None:
     (table,) = tables_of([of_a_file(1, BROWSE, PAY, name="read+write")], ILS)
-    assert table.at(1_000) == {"read+write": 10_000.0}
+    assert table.rates_at(1_000) == {"read+write": 10_000.0}
 
 
 def test_a_rate_of_two_programs_that_count_unlike_steps_is_left_out() -> None:
@@ -272,7 +272,7 @@ def test_a_rate_of_two_programs_that_count_unlike_steps_is_left_out() -> None:
         a_result(a_spec("lookup+ils-user")), ("lookup", "lookup"), ("ils-user", "sequence")
     )
     (table,) = tables_of([both, a_result()], ILS)
-    assert table.at(1_000) == {"lookup": 10_000.0}
+    assert table.rates_at(1_000) == {"lookup": 10_000.0}
     with pytest.raises(BadInput, match="its rate is of lookup and sequence together"):
         plan(ILS, Scenario(0.04, 1_200.0, {"lookup+ils-user": 1.0}), table)
 
@@ -313,19 +313,19 @@ def test_points_on_open_schedules_may_count_otherwise_than_closed_ones() -> None
         for rate, step in ((None, "request"), (900.0, "sequence"))
     ]
     (table,) = tables_of(results, ILS)
-    assert table.at(1_000) == {"own": 10_000.0}
+    assert table.rates_at(1_000) == {"own": 10_000.0}
 
 
 def test_a_rate_of_two_programs_that_count_one_step_is_planned_with() -> None:
     alike = counting(a_result(a_spec("lookup+search")), ("lookup", "lookup"), ("search", "lookup"))
     (table,) = tables_of([alike], ILS)
-    assert table.at(1_000) == {"lookup+search": 10_000.0}
+    assert table.rates_at(1_000) == {"lookup+search": 10_000.0}
     # One program of two had nothing to do: it counts nothing.
     both = counting(a_result(a_spec("lookup+ils-user")), ("lookup", "lookup"), ("ils-user", "all"))
     one, none = both.steps
     idle = structs.replace(both, steps=(one, structs.replace(none, count=0)))
     (table,) = tables_of([idle], ILS)
-    assert table.at(1_000) == {"lookup+ils-user": 10_000.0}
+    assert table.rates_at(1_000) == {"lookup+ils-user": 10_000.0}
 
 
 def test_a_schedule_that_was_kept_once_of_two_times_says_nothing_of_more() -> None:

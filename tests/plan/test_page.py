@@ -87,7 +87,7 @@ def exactly(browser: Browser, suite: str, values: dict[str, float]) -> None:
 
 def test_at_first_it_says_what_the_model_says(browser: Browser) -> None:
     directory = Scenario(0.04, 1_200.0, MIX, community=1_000_000)
-    exactly(browser, "ils", solve(directory, TODAY.at(10_000)))
+    exactly(browser, "ils", solve(directory, TODAY.rates_at(10_000)))
     exactly(browser, "ps", solve(Scenario(0.04, 25.0, community=1_000_000), {"pages": 1_234.5}))
 
 
@@ -100,7 +100,7 @@ def test_moving_a_slider_moves_the_numbers_to_exactly_what_the_model_says(browse
     put(browser, "ils", "[data-of=n_lookup]", "31")
     put(browser, "ils", "[data-of=community]", "7")
     scenario = Scenario(0.04, 1_200.0, {**MIX, "lookup": 31.0}, community=10_000_000)
-    exactly(browser, "ils", solve(scenario, TODAY.at(10_000)))
+    exactly(browser, "ils", solve(scenario, TODAY.rates_at(10_000)))
 
 
 def test_any_numbers_typed_give_exactly_what_the_model_gives(browser: Browser) -> None:
@@ -124,7 +124,7 @@ def test_any_numbers_typed_give_exactly_what_the_model_gives(browser: Browser) -
         # What an objective leaves free counts as headroom does, where it is more.
         free = max(free / 100, 1 - limit / 100)
         scenario = Scenario(percent / 100, minutes * 60, mix, free, community, burst=1.5)
-        exactly(browser, "ils", solve(scenario, TODAY.at(10_000)))
+        exactly(browser, "ils", solve(scenario, TODAY.rates_at(10_000)))
 
 
 def test_a_page_s_objective_is_estimated_as_the_model_does(browser: Browser) -> None:
@@ -139,7 +139,7 @@ def test_another_machine_brings_its_own_sizes_and_rates(browser: Browser) -> Non
     put(browser, "ils", "machine", "2")
     put(browser, "ils", "size", "0")
     scenario = Scenario(0.04, 1_200.0, MIX, community=1_000_000)
-    exactly(browser, "ils", solve(scenario, ILS.presets["paper-7000"].at(500)))
+    exactly(browser, "ils", solve(scenario, ILS.presets["paper-7000"].rates_at(500)))
     put(browser, "ps", "machine", "1")
     assert answers(browser, "ps")["simultaneous"] == ("1,088", 1_087.5)
     assert answers(browser, "ps")["served"] == ("27,188", 27_187.5)

@@ -18,7 +18,7 @@ def test_the_workbooks_rates_are_those_of_the_papers_tables_but_for_one_row() ->
     assert list(smaller.rates["add"]) == [846, 864, 857, 840]
     assert TABLES_1997["add"]["ProLiant 2500"]["ops_per_s"] == [815, 718, 844, 741]
     assert list(larger.rates["add"]) == [1_276, 1_360, 1_328, 941]
-    assert smaller.at(10_000) == {"connect": 462, "add": 840, "lookup": 900}
+    assert smaller.rates_at(10_000) == {"connect": 462, "add": 840, "lookup": 900}
 
 
 def test_the_sites_rates_are_those_of_tables_13_and_14() -> None:
@@ -56,7 +56,7 @@ def test_no_mix_of_the_printed_rates_can_give_both_printed_answers() -> None:
 @pytest.mark.parametrize("printed", ILS.printed, ids=lambda each: str(each.preset))
 def test_one_unprinted_operation_would_give_the_printed_answers(printed: PrintedAnswer) -> None:
     rate, size = UNPRINTED[printed.preset]
-    rates = {**ILS.presets[printed.preset].at(size), "retrieve": rate}
+    rates = {**ILS.presets[printed.preset].rates_at(size), "retrieve": rate}
     scenario = replace(ILS.scenario, mix={**MIX, "retrieve": 1.0})
     values = solve(scenario, rates)
     ours = round_half_up(values["simultaneous"]), round_half_up(values["served"])

@@ -188,8 +188,8 @@ def test_changed_inputs_give_what_the_model_gives(
     pages = PS.presets["paper-7000"]
     for n, (directory, site, machine, size) in enumerate(drawn):
         path = recalculated[f"changed-{n}"]
-        agrees(cells(path, "Directory"), solve(directory, tables[machine].at(size)))
-        agrees(cells(path, "Personalized site"), solve(site, pages.at(size)))
+        agrees(cells(path, "Directory"), solve(directory, tables[machine].rates_at(size)))
+        agrees(cells(path, "Personalized site"), solve(site, pages.rates_at(size)))
 
 
 def draw(dice: random.Random) -> tuple[Scenario, Scenario, str, int]:

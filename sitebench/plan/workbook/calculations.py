@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sitebench.plan.choose import Plan
 from sitebench.plan.suite import sheet_name
-from sitebench.plan.workbook.grid import NUMBER, WHOLE, Grid, Value, computed, guarded
+from sitebench.plan.workbook.grid import NUMBER, WHOLE, Grid, Value, compute, guard
 
 if TYPE_CHECKING:
     from xlsxwriter.workbook import Workbook  # type: ignore[import-untyped]
@@ -25,21 +25,21 @@ def write(book: Workbook, plan: Plan) -> None:
     grid.sheet.set_column(1, 1, 24)
     grid.sheet.set_column(2, 2, 60)
     row = 0
-    for made in plan.calculations:
-        grid.put(row, 0, made.title, grid.styles.title)
+    for calculation in plan.calculations:
+        grid.put(row, 0, calculation.title, grid.styles.title)
         row += 1
         names: dict[str, str] = {}
-        for key, (what, number) in made.inputs.items():
-            grid.put(row, 0, what)
+        for key, (label, number) in calculation.inputs.items():
+            grid.put(row, 0, label)
             names[key] = grid.entry(row, 1, number, _shape(number))
             row += 1
-        for step in made.steps:
+        for step in calculation.steps:
             grid.put(row, 0, f"{step.meaning} ({step.unit})")
-            text = guarded(step.formula, names.__getitem__)
-            value = computed(step.formula, made.values)
+            text = guard(step.formula, names.__getitem__)
+            value = compute(step.formula, calculation.values)
             names[step.key] = grid.formula(row, 1, text, value, _shape(value))
             row += 1
-        for note in made.notes:
+        for note in calculation.notes:
             grid.put(row, 0, note, grid.styles.note)
             row += 1
         row += 1

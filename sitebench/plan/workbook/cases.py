@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sitebench.plan.model import ACTIVE, COMMUNITY, Law, Step
-from sitebench.plan.workbook.grid import SHARE, WHOLE, Grid, Value, computed, guarded
+from sitebench.plan.workbook.grid import SHARE, WHOLE, Grid, Value, compute, guard
 
 FIRST_COLUMN = 2
 """The first machine's column."""
@@ -34,26 +34,26 @@ def draw(grid: Grid, row: int, law: Law, scenario: Column, columns: Sequence[Col
         next(step for step in law.steps if step.key == key) for key in ("served", "machines")
     )
     shares = [(ACTIVE.key, "", share) for share in _SHARES]
-    end = _varied(
+    end = _vary(
         grid, row, "Community by active share", shares, served, columns=columns, shape=SHARE
     )
     chart = _chart(
         grid, row, end, len(columns), title="Community that one machine serves", up="People"
     )
     chart.set_x_axis({"name": "Active share", "num_format": "0%"})
-    beside = FIRST_COLUMN + len(columns) + 1
-    grid.sheet.insert_chart(3, beside, chart)
+    chart_column = FIRST_COLUMN + len(columns) + 1
+    grid.sheet.insert_chart(3, chart_column, chart)
 
     community, base = scenario.name(COMMUNITY.key), float(scenario.values[COMMUNITY.key])
-    sizes = [(COMMUNITY.key, f"{community}*{each!r}", base * each) for each in _COMMUNITIES]
+    sizes = [(COMMUNITY.key, f"{community}*{factor!r}", base * factor) for factor in _COMMUNITIES]
     top = end + 2
-    end = _varied(grid, top, "Machines by community", sizes, machines, columns=columns, shape=WHOLE)
+    end = _vary(grid, top, "Machines by community", sizes, machines, columns=columns, shape=WHOLE)
     chart = _chart(grid, top, end, len(columns), title="Machines needed", up="Machines")
     chart.set_x_axis({"name": "Community", "num_format": WHOLE})
-    grid.sheet.insert_chart(3 + 18, beside, chart)
+    grid.sheet.insert_chart(3 + 18, chart_column, chart)
 
 
-def _varied(
+def _vary(
     grid: Grid,
     row: int,
     title: str,
@@ -68,20 +68,20 @@ def _varied(
     A case is an input, its formula and its value; without a formula it is an input cell.
     """
     grid.put(row, 1, title, grid.styles.heading)
-    for at, column in enumerate(columns, FIRST_COLUMN):
-        grid.formula(row, at, column.names["machine"], str(column.values["machine"]))
+    for index, column in enumerate(columns, FIRST_COLUMN):
+        grid.formula(row, index, column.names["machine"], str(column.values["machine"]))
     for down, (key, text, value) in enumerate(cases, row + 1):
         if text:
             cell = grid.formula(down, 1, text, value, shape)
         else:
             cell = grid.entry(down, 1, value, shape)
-        for at, column in enumerate(columns, FIRST_COLUMN):
+        for index, column in enumerate(columns, FIRST_COLUMN):
             varied = Column({**column.names, key: cell}, {**column.values, key: value})
             if step.key == "machines":
                 varied.names["online"] = f"({cell}*{varied.names['active']})"
                 varied.values["online"] = value * float(varied.values["active"])
-            law = guarded(step.formula, varied.name)
-            grid.formula(down, at, law, computed(step.formula, varied.values), WHOLE)
+            law = guard(step.formula, varied.name)
+            grid.formula(down, index, law, compute(step.formula, varied.values), WHOLE)
     return row + 1 + len(cases)
 
 
@@ -89,12 +89,12 @@ def _chart(grid: Grid, row: int, end: int, machines: int, *, title: str, up: str
     """Return the chart of the table of cases in these rows."""
     chart = grid.book.add_chart({"type": "scatter", "subtype": "straight_with_markers"})
     first, last = row + 1, end - 1
-    for at in range(FIRST_COLUMN, FIRST_COLUMN + machines):
+    for index in range(FIRST_COLUMN, FIRST_COLUMN + machines):
         chart.add_series(
             {
-                "name": [grid.name, row, at],
+                "name": [grid.name, row, index],
                 "categories": [grid.name, first, 1, last, 1],
-                "values": [grid.name, first, at, last, at],
+                "values": [grid.name, first, index, last, index],
             }
         )
     chart.set_title({"name": title})

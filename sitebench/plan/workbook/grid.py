@@ -37,7 +37,7 @@ class _Styles(msgspec.Struct, frozen=True):
     warning: Format
 
     @classmethod
-    def of(cls, book: Workbook) -> _Styles:
+    def create(cls, book: Workbook) -> _Styles:
         return cls(
             book.add_format({"bold": True, "font_size": 14}),
             book.add_format({"bold": True, "bottom": 1, "text_wrap": True, "valign": "bottom"}),
@@ -50,7 +50,7 @@ class _Styles(msgspec.Struct, frozen=True):
 class Grid:
     def __init__(self, book: Workbook, name: str) -> None:
         self.book, self.name = book, name
-        self.styles = _Styles.of(book)
+        self.styles = _Styles.create(book)
         self.sheet: Worksheet = book.add_worksheet(name)
         self.sheet.set_landscape()
         self.sheet.fit_to_pages(1, 0)
@@ -103,15 +103,15 @@ def cell(row: int, column: int) -> str:
     return str(xl_rowcol_to_cell(row, column, row_abs=True, col_abs=True))
 
 
-def computed(law: Formula, values: Mapping[str, Value]) -> Value:
+def compute(law: Formula, values: Mapping[str, Value]) -> Value:
     """Return the result of a law's cell; without one of its inputs it is `MISSING`."""
     try:
-        found = law.value(values)  # type: ignore[arg-type]
+        result = law.value(values)  # type: ignore[arg-type]
     except (TypeError, ZeroDivisionError):
         return MISSING
-    return found if isinstance(found, float) else MISSING
+    return result if isinstance(result, float) else MISSING
 
 
-def guarded(law: Formula, name: Name) -> str:
+def guard(law: Formula, name: Name) -> str:
     """Return a law's formula for a cell; without one of its inputs it is `MISSING`."""
     return f'IFERROR({law.excel(name)},"{MISSING}")'

@@ -65,12 +65,12 @@ class RateSheet(msgspec.Struct, frozen=True):
     def find(self, machine: str, size: str, operation: str) -> str:
         """Return the formula that looks a rate up; an empty cell is `MISSING`."""
         down = f"MATCH({machine},{self._names},0)+{self.operations.index(operation) + 1}"
-        found = f"INDEX({self._cells},{down},MATCH({size},{self.sizes(machine)},0))"
-        return f'IFERROR(IF({found}>0,{found},"{MISSING}"),"{MISSING}")'
+        lookup = f"INDEX({self._cells},{down},MATCH({size},{self.sizes(machine)},0))"
+        return f'IFERROR(IF({lookup}>0,{lookup},"{MISSING}"),"{MISSING}")'
 
     def rate(self, table: RateTable, size: int, operation: str) -> Value:
         """Return the result of `find`."""
-        return table.at(size).get(operation, MISSING)
+        return table.rates_at(size).get(operation, MISSING)
 
     def write(self, book: Workbook) -> None:
         """Write the sheet and name its parts."""
@@ -105,7 +105,7 @@ class RateSheet(msgspec.Struct, frozen=True):
     def _block(self, grid: Grid, row: int, table: RateTable, width: int) -> None:
         grid.entry(row, 0, table.machine, "@")
         grid.put(row, 1, self._people or _PLAIN, grid.styles.heading)
-        sizes = [size_label(each) for each in table.sizes]
+        sizes = [size_label(size) for size in table.sizes]
         for column in range(width):
             grid.entry(row, _LEFT + column, sizes[column] if column < len(sizes) else "", WHOLE)
         for down, name in enumerate(self.operations, 1):
@@ -120,7 +120,7 @@ def rate_sheet(
     suite: PlanSuite, tables: Sequence[RateTable], operations: Sequence[str]
 ) -> RateSheet:
     """Return a sheet of the first table of each machine: formulas look tables up by name."""
-    seen: dict[str, RateTable] = {}
+    first_tables: dict[str, RateTable] = {}
     for table in tables:
-        seen.setdefault(table.machine, table)
-    return RateSheet(suite, tuple(seen.values()), tuple(operations))
+        first_tables.setdefault(table.machine, table)
+    return RateSheet(suite, tuple(first_tables.values()), tuple(operations))

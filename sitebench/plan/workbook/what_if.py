@@ -16,7 +16,7 @@ from sitebench.plan.model import PERCENTILES, Law, Scenario, rate_key, wait_fact
 from sitebench.plan.rates import UNSTATED, RateTable
 from sitebench.plan.suite import PlanSuite, sheet_name
 from sitebench.plan.workbook.cases import FIRST_COLUMN, Column, draw
-from sitebench.plan.workbook.grid import NUMBER, SHARE, SMALL, WHOLE, Grid, Value, computed, guarded
+from sitebench.plan.workbook.grid import NUMBER, SHARE, SMALL, WHOLE, Grid, Value, compute, guard
 from sitebench.plan.workbook.rate_sheet import RateSheet, size_label
 
 if TYPE_CHECKING:
@@ -47,33 +47,33 @@ class WhatIf(msgspec.Struct, frozen=True):
     """How busy the machine planned with may be for the objective of a mix."""
 
 
-def write(book: Workbook, what: WhatIf, measured: str) -> None:
+def write(book: Workbook, what_if: WhatIf, measured: str) -> None:
     """Write the sheet; `measured` says on which machine its rates were measured, and when."""
-    grid = Grid(book, sheet_name(what.suite))
+    grid = Grid(book, sheet_name(what_if.suite))
     grid.sheet.set_column(0, 0, 4)
     grid.sheet.set_column(1, 1, 54)
-    grid.sheet.set_column(2, 2 + len(what.machines), 27)
-    grid.put(0, 0, what.title, grid.styles.title)
+    grid.sheet.set_column(2, 2 + len(what_if.machines), 27)
+    grid.put(0, 0, what_if.title, grid.styles.title)
     change = "Change any yellow cell; the others are calculated from them."
-    source = f"Measured: {what.machines[0].table.machine}, {measured}. " if measured else ""
+    source = f"Measured: {what_if.machines[0].table.machine}, {measured}. " if measured else ""
     grid.put(1, 0, f"{source}{change}", grid.styles.note)
-    row, entries = _scenario(grid, what)
-    row, columns = _machines(grid, row + 1, what, entries)
+    row, entries = _scenario(grid, what_if)
+    row, columns = _machines(grid, row + 1, what_if, entries)
     needed = columns[0]
     grid.put(2, 1, "Machines needed for the community below", grid.styles.heading)
     grid.formula(2, 2, needed.name("machines"), needed.values["machines"], WHOLE, bold=True)
-    draw(grid, row + 1, what.law, entries, columns)
+    draw(grid, row + 1, what_if.law, entries, columns)
 
 
-def _scenario(grid: Grid, what: WhatIf) -> tuple[int, Column]:
+def _scenario(grid: Grid, what_if: WhatIf) -> tuple[int, Column]:
     """Write the inputs; return the row below and their cells."""
-    prefix, scenario = what.suite.name.upper(), what.scenario
+    prefix, scenario = what_if.suite.name.upper(), what_if.scenario
     grid.put(3, 0, "1", grid.styles.heading)
     grid.put(3, 1, "User scenario", grid.styles.heading)
     entries = Column({}, {})
     row = 4
     for key, label, value, shape, allowed in _inputs(
-        scenario, what.rates.operations, what.queue_limit
+        scenario, what_if.rates.operations, what_if.queue_limit
     ):
         grid.put(row, 0, chr(ord("A") + row - 4))
         grid.put(row, 1, label)
@@ -81,7 +81,7 @@ def _scenario(grid: Grid, what: WhatIf) -> tuple[int, Column]:
         entries.values[key] = value
         grid.sheet.data_validation(row, 2, row, 2, allowed)
         row += 1
-    for key, label, text, value in _derived(scenario, entries):
+    for key, label, text, value in _derived_inputs(scenario, entries):
         grid.put(row, 1, label)
         entries.names[key] = grid.formula(row, 2, text, value)
         entries.values[key] = value
@@ -93,7 +93,7 @@ def _word(key: str) -> str:
     return key.replace("-", "_").replace(".", "_")
 
 
-def _between(low: float, high: float, message: str) -> dict[str, Any]:
+def _range_rule(low: float, high: float, message: str) -> dict[str, Any]:
     return {
         "validate": "decimal",
         "criteria": "between",
@@ -108,44 +108,45 @@ def _inputs(
     scenario: Scenario, operations: Sequence[str], queue_limit: float
 ) -> list[tuple[str, str, Value, str, dict[str, Any]]]:
     """Return every input cell: key, label, value, number format, validation."""
-    share = _between(1e-6, 1, "Type a percentage above 0% and up to 100%.")
-    time = _between(1e-6, 1e9, "Type a time above zero.")
-    count = _between(0, 1e9, "Type a number of at least zero.")
-    found: list[tuple[str, str, Value, str, dict[str, Any]]] = [
+    share = _range_rule(1e-6, 1, "Type a percentage above 0% and up to 100%.")
+    time = _range_rule(1e-6, 1e9, "Type a time above zero.")
+    count = _range_rule(0, 1e9, "Type a number of at least zero.")
+    inputs: list[tuple[str, str, Value, str, dict[str, Any]]] = [
         ("active", "Share of the whole community active at once", scenario.active, SHARE, share)
     ]
     if scenario.mix is None:
-        found.append(("view_s", "Seconds a visitor looks at a page", scenario.stay_s, NUMBER, time))
+        label = "Seconds a visitor looks at a page"
+        inputs.append(("view_s", label, scenario.stay_s, NUMBER, time))
     else:
         minutes = scenario.stay_s / 60
-        found.append(("session_min", "Minutes of a user's session", minutes, NUMBER, time))
+        inputs.append(("session_min", "Minutes of a user's session", minutes, NUMBER, time))
         for name in operations:
             number = float(scenario.mix.get(name, 0.0))
-            found.append((f"n_{name}", f"Number of {name} per session", number, NUMBER, count))
-    busy = _between(0, 0.999, "Type a percentage from 0% to 99.9%.")
-    people = _between(1, 1e12, "Type a number of at least 1.")
-    peaks = _between(1, 1e6, "Type a percentage of at least 100%.")
+            inputs.append((f"n_{name}", f"Number of {name} per session", number, NUMBER, count))
+    busy = _range_rule(0, 0.999, "Type a percentage from 0% to 99.9%.")
+    people = _range_rule(1, 1e12, "Type a number of at least 1.")
+    peaks = _range_rule(1, 1e6, "Type a percentage of at least 100%.")
     community = float(scenario.community or _DEFAULT_COMMUNITY)
-    found += [
+    inputs += [
         ("headroom", "Headroom: share of a machine to leave free", scenario.headroom, SHARE, busy),
         ("burst", "Arrivals in the busiest minutes, of the average", scenario.burst, SHARE, peaks),
     ]
     if scenario.mix is None:
         share_within, within_s = scenario.objective or (PERCENTILES["p99"], 0.0)
-        percentile = next(name for name, each in PERCENTILES.items() if each == share_within)
+        percentile = next(name for name, share in PERCENTILES.items() if share == share_within)
         choose = {"validate": "list", "source": list(PERCENTILES)}
-        found += [
+        inputs += [
             ("percentile", "Response-time objective: percentile", percentile, "@", choose),
             ("objective_ms", "... below so many ms (0: none)", within_s * 1e3, NUMBER, count),
             ("cores", "... with so many cores a machine", float(scenario.cores), WHOLE, people),
         ]
     else:
         label = "How busy a machine may be for an objective (see Notes)"
-        found.append(("queue_limit", label, queue_limit, SHARE, share))
-    return [*found, ("community", "Community to serve", community, WHOLE, people)]
+        inputs.append(("queue_limit", label, queue_limit, SHARE, share))
+    return [*inputs, ("community", "Community to serve", community, WHOLE, people)]
 
 
-def _derived(scenario: Scenario, entries: Column) -> list[tuple[str, str, str, Value]]:
+def _derived_inputs(scenario: Scenario, entries: Column) -> list[tuple[str, str, str, Value]]:
     """Return inputs of the law that are calculated from typed ones: key, label, formula, value."""
     names, values = entries.names, entries.values
     if scenario.mix is not None:
@@ -170,73 +171,73 @@ def _derived(scenario: Scenario, entries: Column) -> list[tuple[str, str, str, V
     ]
 
 
-def _machines(grid: Grid, top: int, what: WhatIf, entries: Column) -> tuple[int, list[Column]]:
+def _machines(grid: Grid, top: int, what_if: WhatIf, entries: Column) -> tuple[int, list[Column]]:
     """Write a column per machine; return the row below and the columns."""
-    rates = [f"{name}/s" for name in what.rates.operations]
+    rates = [f"{name}/s" for name in what_if.rates.operations]
     labels = ["Machine", "Size measured", *rates]
     grid.put(top, 0, "2", grid.styles.heading)
     grid.put(top, 1, "What each machine serves", grid.styles.heading)
-    steps = what.law.steps
+    steps = what_if.law.steps
     results = [f"{s.meaning[0].upper()}{s.meaning[1:]} ({s.unit})" for s in steps]
     for down, label in enumerate([*labels, *results, "Check"], 1):
         grid.put(top + down, 1, label)
     columns = [
-        _machine(grid, top + 1, FIRST_COLUMN + n, what=what, machine=each, entries=entries)
-        for n, each in enumerate(what.machines)
+        _machine(grid, top + 1, FIRST_COLUMN + n, what_if=what_if, machine=machine, entries=entries)
+        for n, machine in enumerate(what_if.machines)
     ]
     return top + 1 + len(labels) + len(steps) + 1, columns
 
 
 def _machine(
-    grid: Grid, row: int, at: int, *, what: WhatIf, machine: Machine, entries: Column
+    grid: Grid, row: int, index: int, *, what_if: WhatIf, machine: Machine, entries: Column
 ) -> Column:
-    rates, column = what.rates, Column(dict(entries.names), dict(entries.values))
-    name = grid.entry(row, at, machine.table.machine, "@")
+    rates, column = what_if.rates, Column(dict(entries.names), dict(entries.values))
+    name = grid.entry(row, index, machine.table.machine, "@")
     column.names["machine"], column.values["machine"] = name, machine.table.machine
-    size = grid.entry(row + 1, at, size_label(machine.size), WHOLE)
-    grid.sheet.data_validation(row, at, row, at, _listed(rates.machines))
-    grid.sheet.data_validation(row + 1, at, row + 1, at, _listed(rates.sizes(name)))
+    size = grid.entry(row + 1, index, size_label(machine.size), WHOLE)
+    grid.sheet.data_validation(row, index, row, index, _list_rule(rates.machines))
+    grid.sheet.data_validation(row + 1, index, row + 1, index, _list_rule(rates.sizes(name)))
     row += 2
     for operation in rates.operations:
-        key = rate_key(what.scenario, operation)
+        key = rate_key(what_if.scenario, operation)
         value = rates.rate(machine.table, machine.size, operation)
-        column.names[key] = grid.formula(row, at, rates.find(name, size, operation), value)
+        column.names[key] = grid.formula(row, index, rates.find(name, size, operation), value)
         column.values[key] = value
         row += 1
-    for step in what.law.steps:
-        value = computed(step.formula, column.values)
+    for step in what_if.law.steps:
+        value = compute(step.formula, column.values)
         shape, bold = _SHAPES.get(step.unit, WHOLE), step.key in _ANSWERS
-        text = guarded(step.formula, column.name)
+        text = guard(step.formula, column.name)
         if step.key == "busy_limit":
             # A text has no value: nothing below it is computed from a limit that there is not.
             text = f'IF({text}<=0,"{_SLOW}",{text})'
             value = _SLOW if isinstance(value, float) and value <= 0 else value
-        column.names[step.key] = grid.formula(row, at, text, value, shape, bold=bold)
+        column.names[step.key] = grid.formula(row, index, text, value, shape, bold=bold)
         column.values[step.key] = value
         row += 1
-    _check(grid, row, at, what=what, column=column, size=size, measured=machine.size)
+    _check(grid, row, index, what_if=what_if, column=column, size=size, measured=machine.size)
     return column
 
 
 _ANSWERS = ("simultaneous", "served", "machines")
 
 
-def _listed(source: str) -> dict[str, Any]:
+def _list_rule(source: str) -> dict[str, Any]:
     return {"validate": "list", "source": f"={source}"}
 
 
 def _check(
-    grid: Grid, row: int, at: int, *, what: WhatIf, column: Column, size: str, measured: int
+    grid: Grid, row: int, index: int, *, what_if: WhatIf, column: Column, size: str, measured: int
 ) -> None:
     """Write a column's warning, of those that the command line has."""
     far, beyond = "over 2x what was measured", "extrapolated"
     limit = column.name("busy_limit")
-    whole = what.scenario.mix is None or what.scenario.lists_all
+    whole = what_if.scenario.mix is None or what_if.scenario.lists_all
     people = Input("community") if whole else Input("online") / Input("machines")
     text = people.excel(column.name)
     grid.warn(
         row,
-        at,
+        index,
         f'IFERROR(IF({limit}="{_SLOW}","{_SLOW}",IF(ISNUMBER({size}),IF({text}>2*{size},"{far}",'
         f'IF({text}>{size},"{beyond}","")),"")),"")',
         _warning(column, people, measured, (far, beyond)),
@@ -244,11 +245,11 @@ def _check(
 
 
 def _warning(column: Column, people: Formula, measured: int, messages: tuple[str, str]) -> str:
-    limit, found = column.values["busy_limit"], computed(people, column.values)
+    limit, community = column.values["busy_limit"], compute(people, column.values)
     if limit == _SLOW:
         return _SLOW
-    if isinstance(found, str):
+    if isinstance(community, str):
         return ""
-    if measured == UNSTATED or found <= measured:
+    if measured == UNSTATED or community <= measured:
         return ""
-    return messages[0] if found > 2 * measured else messages[1]
+    return messages[0] if community > 2 * measured else messages[1]

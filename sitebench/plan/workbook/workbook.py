@@ -60,11 +60,11 @@ def write(path: Path, sheets: Sequence[Planned], machine: str) -> None:
 
     try:
         with Workbook(str(path), _BOOK) as book:
-            made = [_what_if(each) for each in sheets]
-            for each in made:
-                what_if.write(book, each, machine)
-            for each in made:
-                each.rates.write(book)
+            what_ifs = [_what_if(sheet) for sheet in sheets]
+            for case in what_ifs:
+                what_if.write(book, case, machine)
+            for case in what_ifs:
+                case.rates.write(book)
             for sheet in sheets:
                 calculations.write(book, sheet.plan)
             _notes(book, sheets, machine)
@@ -80,7 +80,7 @@ def _what_if(sheet: Planned) -> WhatIf:
     names = dict.fromkeys(name for table in tables for name in table.rates)
     mix = sheet.plan.scenario.mix
     # How busy a machine may be for the objective of a mix is known of the one that is planned with.
-    others = {} if mix and sheet.plan.scenario.objective else suite.presets
+    presets = {} if mix and sheet.plan.scenario.objective else suite.presets
     operations = tuple(dict.fromkeys([*(mix or {}), *names]))
     scenario = with_all(sheet.plan.scenario, operations)
     return WhatIf(
@@ -91,7 +91,7 @@ def _what_if(sheet: Planned) -> WhatIf:
         rate_sheet(suite, tables, operations),
         [
             Machine(sheet.tables[0], sheet.plan.size),
-            *(Machine(table, suite.size) for table in others.values()),
+            *(Machine(table, suite.size) for table in presets.values()),
         ],
         sheet.plan.values.get("queue_limit", 1.0),
     )
@@ -103,9 +103,9 @@ def example(suite: PlanSuite, tables: Sequence[RateTable]) -> Planned:
     Without a run's rates it is on a machine with those of 1997's larger one, to be typed over as
     in Appendix A; its name says so.
     """
-    found = on_first(suite, tables)
-    if found is not None:
-        plan, table = found
+    first_plan = on_first(suite, tables)
+    if first_plan is not None:
+        plan, table = first_plan
         return Planned(with_calculations(plan), (table, *(t for t in tables if t is not table)))
     *_, largest = suite.presets.values()
     yours = replace(largest, machine=f"{largest.machine}: type your rates over")
@@ -118,15 +118,15 @@ def _notes(book: Workbook, sheets: Sequence[Planned], machine: str) -> None:
     grid.sheet.set_column(0, 0, 110)
     grid.put(0, 0, "Notes", grid.styles.title)
     row = 2
-    for each in sheets:
-        suite = each.plan.suite
+    for sheet in sheets:
+        suite = sheet.plan.suite
         row = _lines(
             grid,
             row,
             f"{suite.title}: the law, with the values at the time of writing",
             [
-                *law_lines(each.plan),
-                *each.plan.warnings,
+                *law_lines(sheet.plan),
+                *sheet.plan.warnings,
             ],
         )
     _lines(grid, row, "Sources", [*_SOURCES, f"Rates measured on: {machine or 'no run given'}"])
