@@ -60,7 +60,7 @@ def engine_watched(
         windows.enter_phase(engine.cut(), Phase.AFTER)
         windows.use()
     measured = windows.tallies[Phase.MEASURE]
-    counted = measured.counted(list(sequence.counted_rows))
+    counted = measured.merge_steps(list(sequence.counted_rows))
     return {"ops_per_s": (counted.count - counted.failed) / measured.seconds}
 
 

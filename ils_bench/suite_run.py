@@ -139,9 +139,9 @@ class IlsRun(BaseSuiteRun[IlsOptions, Program, OpenDirectory]):
         measured = None if self._windows is None else self._windows.measured
         if measured is None or not measured.seconds:
             return 0.0
-        return measured.counted([row for each in programs for row in each.counted_rows]).count / (
-            measured.seconds
-        )
+        return measured.merge_steps(
+            [row for each in programs for row in each.counted_rows]
+        ).count / (measured.seconds)
 
     def _entries(self, programs: Many[Program]) -> dict[str, int]:
         tallies = {} if self._windows is None else self._windows.tallies

@@ -34,7 +34,7 @@ def figures(measured: Tally, scenarios: Sequence[Script]) -> dict[str, Any]:
             )
             requests += changes if only_changes else operations + changes
             pages += operations if operation.page else 0
-    connects = measured.counted(row for scenario in scenarios for row in scenario.connects)
+    connects = measured.merge_steps(row for scenario in scenarios for row in scenario.connects)
     took = connects.clocks[SERVICE]
     return {
         "web_pages_per_s": pages / seconds,

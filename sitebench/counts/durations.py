@@ -67,17 +67,18 @@ class Durations(msgspec.Struct, frozen=True):
             histogram = with_censored(histogram, censored)
         if not (n := histogram.count):
             return cls()
-        found = {name: percentile_ns(histogram, q) for name, q in PERCENTILES.items()}
+        percentiles = {name: percentile_ns(histogram, q) for name, q in PERCENTILES.items()}
         bounds: tuple[str, ...] = ()
         if censored is not None and censored.count:
             # Below the shortest wait that timed out, the order is that of the answered alone.
-            ranked = (name for name, ns in found.items() if ns is not None and ns >= censored.min)
+            least = censored.min
+            ranked = (p for p, ns in percentiles.items() if ns is not None and ns >= least)
             bounds = (*ranked, "max", "mean")
         marks: dict[str, Any] = {
-            name: None if ns is None else ns / 1e3 for name, ns in found.items()
+            name: None if ns is None else ns / 1e3 for name, ns in percentiles.items()
         }
-        most, mean = histogram.max / 1e3, histogram.mean / 1e3
-        return cls(**marks, max=most, mean=mean, n=n, at_least=bounds)
+        maximum, mean = histogram.max / 1e3, histogram.mean / 1e3
+        return cls(**marks, max=maximum, mean=mean, n=n, at_least=bounds)
 
     def to_json(self) -> dict[str, Any]:
         """Return what results keep; what there may be none of only where there is some."""
@@ -102,14 +103,14 @@ PERCENTILES = {
 """Per cent by the field."""
 
 
-def clocks(**known: Durations) -> dict[str, Durations]:
+def clocks(**durations: Durations) -> dict[str, Durations]:
     """Return the durations of every clock: those that are known, and none of the others."""
-    return {each: known.get(each, Durations()) for each in metrics.CLOCKS}
+    return {clock: durations.get(clock, Durations()) for clock in metrics.CLOCKS}
 
 
-def summarised(times: Mapping[str, Histogram]) -> dict[str, Durations]:
+def summarise_clocks(times: Mapping[str, Histogram]) -> dict[str, Durations]:
     """Summarise every clock; what was never answered ranks in it where the table says so."""
     return {
-        each: Durations.of(times[each], None if each.bound is None else times[each.bound])
-        for each in metrics.CLOCKS
+        clock: Durations.of(times[clock], None if clock.bound is None else times[clock.bound])
+        for clock in metrics.CLOCKS
     }

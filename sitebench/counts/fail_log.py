@@ -75,10 +75,10 @@ def forget(path: str, point: str) -> None:
     """Leave out what an earlier try of a point has logged: it was interrupted."""
     file = Path(path)
     if file.is_file():
-        own = f'"point": {json.dumps(point)}'
+        member = f'"point": {json.dumps(point)}'
         lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
         # In one step: it has the lines of other points too.
-        write(file, "".join(each for each in lines if own not in each))
+        write(file, "".join(line for line in lines if member not in line))
 
 
 def _private(path: str, flags: int) -> int:
@@ -87,8 +87,8 @@ def _private(path: str, flags: int) -> int:
 
 
 def _is_log(file: Path) -> bool:
-    with file.open("rb") as found:
-        return found.read(len(_BEGINS)) in (b"", _BEGINS)
+    with file.open("rb") as log:
+        return log.read(len(_BEGINS)) in (b"", _BEGINS)
 
 
 @dataclass
@@ -99,37 +99,38 @@ class FailLog:
     point: str | None
     """The point's key, as the run file has it."""
     _is_given_up: bool = False
-    _kept: Counter[str] = field(default_factory=Counter)
+    _n_accepted: Counter[str] = field(default_factory=Counter)
 
     def take(self, lines: Iterable[str], phase: str) -> None:
         """Add what the engine has logged in a phase; of a file that cannot be written no more."""
-        found: list[dict[str, Any]] = [json.loads(line) for line in lines]
-        found.sort(key=lambda each: str(each["time"]))
-        kept = found[: MOST - self._kept[phase]]
-        if not kept or self._is_given_up:
+        failures: list[dict[str, Any]] = [json.loads(line) for line in lines]
+        failures.sort(key=lambda failure: str(failure["time"]))
+        accepted = failures[: MOST - self._n_accepted[phase]]
+        if not accepted or self._is_given_up:
             return
-        self._kept[phase] += len(kept)
+        self._n_accepted[phase] += len(accepted)
         common = {"point": self.point, "phase": phase}
         text = "".join(
-            json.dumps({name: (common | each)[name] for name in _NAMES}) + "\n" for each in kept
+            json.dumps({name: (common | failure)[name] for name in _NAMES}) + "\n"
+            for failure in accepted
         )
         try:
             _append(Path(self.path), text.encode())
         except OSError as error:
             # The point is worth more than its log.
             self._is_given_up = True
-            said = f"{self.path}: {error.strerror}; no more failures are logged, all are counted"
-            print(f"{GIVEN_UP} {said}", file=sys.stderr, flush=True)
+            reason = f"{self.path}: {error.strerror}; no more failures are logged, all are counted"
+            print(f"{GIVEN_UP} {reason}", file=sys.stderr, flush=True)
 
 
 def _append(path: Path, lines: bytes) -> None:
     """Add lines to a file: all of them, or none."""
     with open(path, "ab", buffering=0, opener=_private) as file:
-        before = file.tell()
+        size = file.tell()
         try:
             if file.write(lines) < len(lines):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError:
             with contextlib.suppress(OSError):
-                file.truncate(before)
+                file.truncate(size)
             raise

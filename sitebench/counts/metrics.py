@@ -41,10 +41,10 @@ class Clock(str):
         bound: Clock | None = None,
         always: tuple[str, ...] = (),
     ) -> Clock:
-        made = super().__new__(cls, name)
-        made.heading, made.meaning, made.closed, made.bound = heading, meaning, closed, bound
-        made.always = always
-        return made
+        clock = super().__new__(cls, name)
+        clock.heading, clock.meaning, clock.closed, clock.bound = heading, meaning, closed, bound
+        clock.always = always
+        return clock
 
     @property
     def key(self) -> str:
@@ -61,9 +61,9 @@ class Counter(str):
     """Whether it is of operations, and not of each of their steps."""
 
     def __new__(cls, name: str, unit: str, meaning: str, *, whole: bool = False) -> Counter:
-        made = super().__new__(cls, name)
-        made.unit, made.meaning, made.whole = unit, meaning, whole
-        return made
+        counter = super().__new__(cls, name)
+        counter.unit, counter.meaning, counter.whole = unit, meaning, whole
+        return counter
 
     @property
     def key(self) -> str:

@@ -203,8 +203,8 @@ def _spread(beyond: Sequence[int], counts: Sequence[int]) -> _Spread:
         noise = sum(map(mul, energies, hypothesis.precisions)) or 1e-9
         likelihoods.append(hypothesis.log_weight - freedom / 2 * math.log(noise))
         variances.append(max(noise / freedom * size, binomial) * hypothesis.whole)
-    most = max(likelihoods)
-    weights = [math.exp(likelihood - most) for likelihood in likelihoods]
+    maximum = max(likelihoods)
+    weights = [math.exp(likelihood - maximum) for likelihood in likelihoods]
     scale = sum(weights)
     mixture = [
         (weight / scale, variance)
@@ -274,14 +274,14 @@ def _energies(off: Sequence[float]) -> list[float]:
 def _quantile(mixture: Sequence[tuple[float, float]]) -> float:
     """Return what 95 % of a mixture of normal distributions, (weight, variance), do not exceed."""
     scales = [(weight, math.sqrt(2 * variance)) for weight, variance in mixture]
-    least, most = min(scale for _, scale in scales), 3 * max(scale for _, scale in scales)
-    while most - least > 1e-3 * least:
-        middle = (least + most) / 2
+    lower, upper = min(scale for _, scale in scales), 3 * max(scale for _, scale in scales)
+    while upper - lower > 1e-3 * lower:
+        middle = (lower + upper) / 2
         if sum(weight * math.erfc(middle / scale) for weight, scale in scales) > 0.05:
-            least = middle
+            lower = middle
         else:
-            most = middle
-    return most
+            upper = middle
+    return upper
 
 
 def _readable(seconds: float) -> float:
@@ -296,11 +296,11 @@ def _wilson(share: float, n: float) -> tuple[float, float]:
     With half an event or less on a side it reaches to the end there: the correction is more than
     the share itself (Newcombe 1998), and beside it the formula has no meaning.
     """
-    around, square = 2 * n * share, _Z * _Z
+    twice, square = 2 * n * share, _Z * _Z
     spread = 4 * share * n * (1 - share)
     below = _Z * math.sqrt(max(0.0, square - 1 / n + spread + 4 * share - 2)) + 1
     above = _Z * math.sqrt(max(0.0, square - 1 / n + spread - 4 * share + 2)) + 1
     scale = 2 * (n + square)
-    least = max(0.0, around + square - below) / scale if 2 * n * share > 1 else 0.0
-    most = min(scale, around + square + above) / scale if 2 * n * (1 - share) > 1 else 1.0
-    return least, most
+    low = max(0.0, twice + square - below) / scale if 2 * n * share > 1 else 0.0
+    high = min(scale, twice + square + above) / scale if 2 * n * (1 - share) > 1 else 1.0
+    return low, high

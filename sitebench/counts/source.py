@@ -37,9 +37,9 @@ class StepTotals(msgspec.Struct):
     def closed(cls, program: str, step: str, *, overlaps: bool = False) -> StepTotals:
         """Begin a step of a closed schedule: some clocks are one histogram then."""
         clocks: dict[str, Histogram] = {
-            each: Histogram() for each in metrics.CLOCKS if each.closed is None
+            clock: Histogram() for clock in metrics.CLOCKS if clock.closed is None
         }
-        clocks |= {each: clocks[each.closed] for each in metrics.CLOCKS if each.closed is not None}
+        clocks |= {c: clocks[c.closed] for c in metrics.CLOCKS if c.closed is not None}
         return cls(program, step, clocks=defaultdict(Histogram, clocks), overlaps=overlaps)
 
     @property
@@ -50,8 +50,8 @@ class StepTotals(msgspec.Struct):
     @property
     def clock_ns(self) -> int:
         """Time that lanes spent on this step, answered or not, the engine's own included."""
-        own = self.counters[metrics.FAILED] + self.counters[metrics.PROCESSING]
-        return self.clocks[metrics.SERVICE].sum + own
+        engine_ns = self.counters[metrics.FAILED] + self.counters[metrics.PROCESSING]
+        return self.clocks[metrics.SERVICE].sum + engine_ns
 
     def add(self, record: StepRecord) -> None:
         """Merge one drain's worth, or several."""

@@ -113,7 +113,7 @@ class _Tester(msgspec.Struct):
     def add(self, seconds: float, late_s: float, cpu_s: Iterable[float]) -> None:
         self.seconds += seconds
         self.late_s += late_s
-        self.cpu_s = [sum(both) for both in zip_longest(self.cpu_s, cpu_s, fillvalue=0.0)]
+        self.cpu_s = [sum(pair) for pair in zip_longest(self.cpu_s, cpu_s, fillvalue=0.0)]
 
 
 class SpanCounts:
@@ -121,14 +121,14 @@ class SpanCounts:
 
     def __init__(self, span_s: float = math.inf) -> None:
         self._span_s = span_s
-        self._found: dict[tuple[int, str, str], _Counted] = {}
+        self._steps: dict[tuple[int, str, str], _Counted] = {}
         self._tester: dict[int, _Tester] = {}
 
     def add(self, spans: Iterable[tuple[int, StepRecord]]) -> None:
         """Take what one drain has, by the number of the span."""
         for number, record in spans:
             key = (number, record.program, record.step)
-            self._found.setdefault(key, _Counted()).add(record)
+            self._steps.setdefault(key, _Counted()).add(record)
 
     def add_tester(self, drained: Drained, began_ns: int, cpu_s: Sequence[float]) -> None:
         """Take what the tester did until this drain, of a window that began then.
@@ -144,8 +144,8 @@ class SpanCounts:
             number = int(begin_s // self._span_s)
             edge_s = min(end_s, (number + 1) * self._span_s)
             part_s = edge_s - begin_s
-            used = [each * part_s / seconds for each in cpu_s]
-            self._tester.setdefault(number, _Tester()).add(part_s, late * part_s, used)
+            cpu_parts = [cpu * part_s / seconds for cpu in cpu_s]
+            self._tester.setdefault(number, _Tester()).add(part_s, late * part_s, cpu_parts)
             begin_s = edge_s
 
     def spans(
@@ -157,14 +157,14 @@ class SpanCounts:
         """
         edges = list(stages.spans(ended_s))
         parts_of: list[list[_Counted]] = [[] for _ in edges]
-        for (number, *step), part in self._found.items():
+        for (number, *step), part in self._steps.items():
             # A step that is counted again in one operation may be due after the stages.
             if tuple(step) in counts and number * stages.span_s < stages.lasts_s:
                 parts_of[min(number, len(edges) - 1)].append(part)
         testers = [_Tester() for _ in edges]
-        for number, each in self._tester.items():
-            testers[min(number, len(edges) - 1)].add(each.seconds, each.late_s, each.cpu_s)
-        found = []
+        for number, share in self._tester.items():
+            testers[min(number, len(edges) - 1)].add(share.seconds, share.late_s, share.cpu_s)
+        spans = []
         for (begin_s, end_s), parts, tester in zip(edges, parts_of, testers, strict=True):
             due = stages.due(end_s) - stages.due(begin_s)
             thinking = sum(part.thinking for part in parts)
@@ -172,7 +172,7 @@ class SpanCounts:
             for part in parts:
                 for clock, encoded in part.clocks.items():
                     times[clock].add(Histogram.from_bytes(encoded))
-            found.append(
+            spans.append(
                 Span(
                     begin_s,
                     end_s - begin_s,
@@ -187,4 +187,4 @@ class SpanCounts:
                     thinking,
                 )
             )
-        return tuple(found)
+        return tuple(spans)

@@ -53,8 +53,8 @@ class Stage(msgspec.Struct, frozen=True):
     of_users: bool = False
 
     def __str__(self) -> str:
-        of = " users" if self.of_users else ""
-        return f"{units.format_duration(self.lasts_s)}:{self.level:.15g}{of}"
+        unit = " users" if self.of_users else ""
+        return f"{units.format_duration(self.lasts_s)}:{self.level:.15g}{unit}"
 
 
 class Stages(msgspec.Struct, frozen=True):
@@ -76,7 +76,7 @@ class Stages(msgspec.Struct, frozen=True):
         return f"{plural(len(self.stages), 'stage')}, up to {highest}"
 
     @classmethod
-    def asked(cls, text: str) -> Stages:
+    def from_option(cls, text: str) -> Stages:
         """Read what an option was given: stages, or `@FILE.csv` with minutes and rates."""
         return _of_file(text[1:]) if text.startswith("@") else cls.parse(text)
 
@@ -84,11 +84,11 @@ class Stages(msgspec.Struct, frozen=True):
     def parse(cls, text: str) -> Stages:
         """Read what `str` wrote, or a user; no file."""
         parts = [part.strip() for part in text.split(",")]
-        return _checked(f"stages {text[:60]!r}", map(_stage, parts))
+        return _check(f"stages {text[:60]!r}", map(_stage, parts))
 
     @property
     def lasts_s(self) -> float:
-        return math.fsum(each.lasts_s for each in self.stages)
+        return math.fsum(stage.lasts_s for stage in self.stages)
 
     @property
     def of_users(self) -> bool:
@@ -101,19 +101,19 @@ class Stages(msgspec.Struct, frozen=True):
 
     @property
     def highest(self) -> float:
-        return max(each.level for each in self.stages)
+        return max(stage.level for stage in self.stages)
 
     def users_at(self, at_s: float) -> int:
         """Return how many users there are; never none, as a test begins with one."""
         return max(1, round(self._level(at_s)))
 
     def _level(self, at_s: float) -> float:
-        begin_s = before = 0.0
-        for each in self.stages:
-            if at_s < begin_s + each.lasts_s:
-                return before + (each.level - before) * (at_s - begin_s) / each.lasts_s
-            begin_s, before = begin_s + each.lasts_s, each.level
-        return before
+        begin_s = level = 0.0
+        for stage in self.stages:
+            if at_s < begin_s + stage.lasts_s:
+                return level + (stage.level - level) * (at_s - begin_s) / stage.lasts_s
+            begin_s, level = begin_s + stage.lasts_s, stage.level
+        return level
 
     @property
     def span_s(self) -> float:
@@ -121,18 +121,18 @@ class Stages(msgspec.Struct, frozen=True):
         lasts_s = self.lasts_s
         if lasts_s >= WITHIN_MINUTES_S:
             return _MINUTE_S
-        return next(each for each in _SHORT_S if lasts_s <= _MOST_SHORT * each)
+        return next(width for width in _SHORT_S if lasts_s <= _MOST_SHORT * width)
 
     def due(self, upto_s: float) -> float:
         """Return how many operations are due up to a time, on average: the rate's integral.
 
         Of users it is the seconds of all of them.
         """
-        due = begin_s = before = 0.0
-        for each in self.stages:
-            lasts_s = min(each.lasts_s, max(0.0, upto_s - begin_s))
-            due += lasts_s * (before + (each.level - before) * lasts_s / each.lasts_s / 2)
-            begin_s, before = begin_s + each.lasts_s, each.level
+        due = begin_s = level = 0.0
+        for stage in self.stages:
+            lasts_s = min(stage.lasts_s, max(0.0, upto_s - begin_s))
+            due += lasts_s * (level + (stage.level - level) * lasts_s / stage.lasts_s / 2)
+            begin_s, level = begin_s + stage.lasts_s, stage.level
         return due
 
     @property
@@ -140,9 +140,9 @@ class Stages(msgspec.Struct, frozen=True):
         """Yield the corners of the line that the load goes along: seconds and rate, or users."""
         begin_s = 0.0
         yield 0.0, 0.0
-        for each in self.stages:
-            begin_s += each.lasts_s
-            yield begin_s, each.level
+        for stage in self.stages:
+            begin_s += stage.lasts_s
+            yield begin_s, stage.level
 
     def spans(self, ended_s: float = math.inf) -> Iterator[tuple[float, float]]:
         """Yield the begin and the end of each span, in seconds; a short rest joins the last.
@@ -197,21 +197,21 @@ def _users(text: str, stage: str) -> int:
         raise UnknownValue(f"stage {stage!r}: {error.message}", error.remedy) from None
 
 
-def _checked(what: str, found: Iterable[Stage]) -> Stages:
-    stages = Stages(tuple(found))
+def _check(source: str, parts: Iterable[Stage]) -> Stages:
+    stages = Stages(tuple(parts))
     if len(stages.stages) > _MOST_STAGES:
         raise UnknownValue(
-            f"{what}: {len(stages.stages):,} stages are too many",
+            f"{source}: {len(stages.stages):,} stages are too many",
             f"give at most {_MOST_STAGES:,}",
         )
-    if len({each.of_users for each in stages.stages}) > 1:
-        raise UnknownValue(f"{what}: rates and users", "write users after all of them, or none")
+    if len({stage.of_users for stage in stages.stages}) > 1:
+        raise UnknownValue(f"{source}: rates and users", "write users after all of them, or none")
     if not stages.highest:
-        every = "number of users" if stages.of_users else "rate"
-        raise UnknownValue(f"{what}: every {every} is 0", "ask for something")
+        quantity = "number of users" if stages.of_users else "rate"
+        raise UnknownValue(f"{source}: every {quantity} is 0", "ask for something")
     if stages.lasts_s > _MOST_S:
         lasts = f"{stages.lasts_s / 3600:.3g} hours"
-        raise UnknownValue(f"{what}: they last {lasts} in all", "measure a day at most")
+        raise UnknownValue(f"{source}: they last {lasts} in all", "measure a day at most")
     return stages
 
 
@@ -222,12 +222,12 @@ def _of_file(path: str) -> Stages:
     text = read_text(path, "the stages", BadFile, f"name a CSV file; {_ROW}")
     # Spreadsheets begin a file with a byte order mark, and may part cells otherwise.
     lines = text.removeprefix("\ufeff").splitlines()
-    parted = next((each for each in ";,\t" if any(each in line for line in lines)), ",")
+    parted = next((mark for mark in ";,\t" if any(mark in line for line in lines)), ",")
     try:
         rows = [*enumerate(csv.reader(lines, delimiter=parted), 1)]
     except csv.Error as error:
         raise BadFile(f"{path} is no CSV file: {error}", _ROW) from error
-    found: list[Stage] = []
+    stages: list[Stage] = []
     begin_s, begun = 0.0, False
     for line, row in rows:
         cells = [cell.strip() for cell in row]
@@ -244,21 +244,21 @@ def _of_file(path: str) -> Stages:
                 remedy += "; count the minutes from the first row, which is minute 0"
             raise BadFile(f"{place} is not a minute and a rate", remedy)
         at_s = minute * 60.0
-        if not found and not at_s:
+        if not stages and not at_s:
             # Rows say a rate at a time: here it does not rise from 0.
             at_s = _LEAST_S
         if at_s < begin_s + _LEAST_S:
             raise BadFile(f"{place} is not after the minute before", "put the minutes in order")
-        found.append(Stage(float(f"{at_s - begin_s:.12g}"), _rate(cells[1], place)))
+        stages.append(Stage(float(f"{at_s - begin_s:.12g}"), _rate(cells[1], place)))
         begin_s = at_s
-    if not found:
+    if not stages:
         raise BadFile(f"{path} has no row", _ROW)
-    return _checked(path, found)
+    return _check(path, stages)
 
 
 def _number(text: str) -> float | None:
     try:
-        found = float(text)
+        number = float(text)
     except ValueError:
         return None
-    return found if math.isfinite(found) else None
+    return number if math.isfinite(number) else None

@@ -139,8 +139,8 @@ class _Series:
             return ""
         verb = "rose" if drift.change > 0 else "fell"
         return (
-            f"{self._name} {verb} from about {self._shown(drift.first)} to "
-            f"{self._shown(drift.last)} between seconds {drift.begin_s:.1f} and {drift.end_s:.1f} "
+            f"{self._name} {verb} from about {self._format(drift.first)} to "
+            f"{self._format(drift.last)} between seconds {drift.begin_s:.1f} and {drift.end_s:.1f} "
             f"of the window (p = {drift.chance:.2g}): it drifts"
         )
 
@@ -160,7 +160,7 @@ class _Series:
             return f"{self._name} changed by no more than chance explains"
         return f"{self._name} changed by less than {self._limit:.0%}, which is allowed"
 
-    def _shown(self, value: float) -> str:
+    def _format(self, value: float) -> str:
         if self._logarithms:
             return format_ns(value)
         return f"{format_rate(float(f'{value:.3g}'))}/s"
@@ -214,12 +214,12 @@ def _growth(drains: Sequence[tuple[float, int]], queue: Sequence[int]) -> str:
     ends = list(accumulate(seconds for seconds, _ in drains))
     slots = [(begin, end, float(queue[bisect_left(ends, end)])) for begin, end, _ in _rates(drains)]
     drift, usual = _drift(slots), median(length for _, _, length in slots)
-    grown, done = drift.change * usual, sum(operations for _, operations in drains)
-    if drift.chance >= _FALSE_ALARM_RATE or grown <= LEAST_SHARE * (done + grown):
+    grown, answered = drift.change * usual, sum(operations for _, operations in drains)
+    if drift.chance >= _FALSE_ALARM_RATE or grown <= LEAST_SHARE * (answered + grown):
         return ""
     return (
         f"the operations that were due and not answered became {grown:,.0f} more, "
-        f"{grown / (done + grown):.1%} of those that were due (p = {drift.chance:.2g}): "
+        f"{grown / (answered + grown):.1%} of those that were due (p = {drift.chance:.2g}): "
         "so latency grows with the length of the window"
     )
 
@@ -229,10 +229,10 @@ def _latencies(
 ) -> list[_Slot]:
     """Return the logarithm of each slot's mean latency; slots in which nothing ended have none."""
     waited = _rates(zip(seconds, waited_ns, strict=False))
-    both = zip(rates, waited, strict=False)
+    pairs = zip(rates, waited, strict=False)
     return [
         (begin, end, math.log(ns) - math.log(rate))
-        for (begin, end, rate), (*_, ns) in both
+        for (begin, end, rate), (*_, ns) in pairs
         if rate and ns
     ]
 
@@ -262,41 +262,41 @@ def _spans(n: int) -> Iterator[tuple[int, int]]:
 
 
 def _drift(rates: Sequence[_Slot], *, logarithms: bool = False) -> _Drift:
-    at = [(begin + end) / 2 for begin, end, _ in rates]
+    middles = [(begin + end) / 2 for begin, end, _ in rates]
     y = [rate for _, _, rate in rates]
     pairs = list(combinations(range(len(y)), 2))
-    slope = median((y[j] - y[i]) / (at[j] - at[i]) for i, j in pairs)
+    slope = median((y[j] - y[i]) / (middles[j] - middles[i]) for i, j in pairs)
     trend = _smooth(_monotone(y) if slope > 0 else [-fit for fit in _monotone([-v for v in y])])
-    wander = _wander([value - fit for value, fit in zip(y, trend, strict=True)], at)
+    wander = _wander([value - fit for value, fit in zip(y, trend, strict=True)], middles)
     begin_s, end_s = rates[0][0], rates[-1][1]
     moved = slope * (end_s - begin_s)
     change = math.expm1(min(moved, 100.0)) if logarithms else moved / (median(y) or math.inf)
     score = abs(slope) / wander if wander else math.inf if slope else 0.0
-    height = median(value - slope * t for value, t in zip(y, at, strict=True))
+    height = median(value - slope * t for value, t in zip(y, middles, strict=True))
     line = [height + slope * begin_s, height + slope * end_s]
     first, last = (math.exp(min(v, 100.0)) if logarithms else max(v, 0.0) for v in line)
     return _Drift(begin_s, end_s, first, last, change, 2 * (1 - NormalDist().cdf(score)))
 
 
-def _wander(rest: Sequence[float], at: Sequence[float]) -> float:
+def _wander(rest: Sequence[float], middles: Sequence[float]) -> float:
     """Return the standard deviation of the slope of values that wander as these do.
 
     Two values that are k slots apart differ by V(k) = V(1) (1 - r^k) / (1 - r) on average of the
     squares, where r is how alike neighbours are: first-order autocorrelation. The slope is a sum of
     values with weights that add up to nothing, so its variance follows from V alone.
     """
-    steps = [after - before for before, after in pairwise(rest)]
+    steps = [following - value for value, following in pairwise(rest)]
     square = sum(step * step for step in steps)
     if not square:
         return 0.0
     taken_back = sum(a * b for a, b in pairwise(steps)) / square
-    alike = min(1.0, max(0.0, 1 + 2 * taken_back + _DOUBT / math.sqrt(len(rest))))
-    middle = sum(at) / len(at)
-    spread = sum((t - middle) ** 2 for t in at)
-    weights = [(t - middle) / spread for t in at]
+    correlation = min(1.0, max(0.0, 1 + 2 * taken_back + _DOUBT / math.sqrt(len(rest))))
+    middle = sum(middles) / len(middles)
+    spread = sum((t - middle) ** 2 for t in middles)
+    weights = [(t - middle) / spread for t in middles]
     variance = apart = 0.0
     for lag in range(1, len(rest)):
-        apart += alike ** (lag - 1)
+        apart += correlation ** (lag - 1)
         variance -= apart * sum(a * b for a, b in zip(weights, weights[lag:], strict=False))
     return math.sqrt(max(0.0, variance * square / len(steps)))
 
@@ -313,7 +313,7 @@ def _monotone(values: Sequence[float]) -> list[float]:
     for value in values:
         mean, size = value, 1
         while pools and pools[-1][0] >= mean:
-            before, members = pools.pop()
-            mean, size = (before * members + mean * size) / (members + size), members + size
+            earlier, members = pools.pop()
+            mean, size = (earlier * members + mean * size) / (members + size), members + size
         pools.append((mean, size))
     return [mean for mean, size in pools for _ in range(size)]

@@ -104,15 +104,15 @@ class Tally(msgspec.Struct):
     @property
     def clock_s(self) -> float:
         """Lane-seconds that all clocks together account for."""
-        steps = (each for each in self.steps.values() if not each.overlaps)
+        steps = (step for step in self.steps.values() if not step.overlaps)
         underway = self.underway_ns - self.underway_start_ns
-        return (sum(each.clock_ns for each in steps) + self.waiting_ns + underway) / 1e9
+        return (sum(step.clock_ns for step in steps) + self.waiting_ns + underway) / 1e9
 
     @property
     def target_s(self) -> float:
         """Lane-seconds spent waiting for the target: connects, binds and requests of every step."""
-        steps = (each for each in self.steps.values() if not each.overlaps)
-        own = sum(each.counters[PROCESSING] for each in steps)
+        steps = (step for step in self.steps.values() if not step.overlaps)
+        own = sum(step.counters[PROCESSING] for step in steps)
         return self.clock_s - (self.waiting_ns + own) / 1e9
 
     @property
@@ -139,8 +139,8 @@ class Tally(msgspec.Struct):
         self.underway_ns = drained.underway_ns
         self.queue_end = Queue(drained.backlog, drained.in_flight)
         if counts := drained.lane_counts:
-            both = zip_longest(self.lane_counts, counts, fillvalue=0)
-            self.lane_counts = [before + more for before, more in both]
+            pairs = zip_longest(self.lane_counts, counts, fillvalue=0)
+            self.lane_counts = [count + added for count, added in pairs]
         for record in ended(drained):
             _add(self.steps, record)
             key, n = (record.program, record.step), len(self.stretch_s) + 1
@@ -160,8 +160,8 @@ class Tally(msgspec.Struct):
             # Every two become one, so that memory is bounded for windows of any length.
             self.stretch_s = _pairs(self.stretch_s)
             self.queue = self.queue[1::2]
-            self.succeeded = {key: _pairs(each) for key, each in self.succeeded.items()}
-            self.waited_ns = {key: _pairs(each) for key, each in self.waited_ns.items()}
+            self.succeeded = {key: _pairs(values) for key, values in self.succeeded.items()}
+            self.waited_ns = {key: _pairs(values) for key, values in self.waited_ns.items()}
 
     def add_late(self, steps: Iterable[StepRecord]) -> None:
         """Take what was due in this window and has ended after it."""
@@ -179,15 +179,15 @@ class Tally(msgspec.Struct):
         """Yield the seconds of each drain or stretch, and the operations that succeeded in it."""
         counted = [self.succeeded[key] for key in counts if key in self.succeeded]
         for n, seconds in enumerate(self.stretch_s):
-            yield seconds, sum(each[n] for each in counted if n < len(each))
+            yield seconds, sum(column[n] for column in counted if n < len(column))
 
     def latencies_ns(self, counts: Iterable[tuple[str, str]]) -> list[float]:
         """Return the sum of the latencies of the operations that `operations` yields."""
         counted = [self.waited_ns[key] for key in counts if key in self.waited_ns]
         stretches = range(len(self.stretch_s))
-        return [sum(each[n] for each in counted if n < len(each)) for n in stretches]
+        return [sum(column[n] for column in counted if n < len(column)) for n in stretches]
 
-    def counted(self, counts: Iterable[tuple[str, str]], *, due: bool = False) -> StepTotals:
+    def merge_steps(self, counts: Iterable[tuple[str, str]], *, due: bool = False) -> StepTotals:
         """Merge the steps that count as an operation, one (program, step) per program."""
         merged, steps = StepTotals("", "operation"), self.due if due else self.steps
         for key in counts:

@@ -35,21 +35,21 @@ class Until(msgspec.Struct, frozen=True):
 
     @classmethod
     def parse(cls, text: str) -> Until:
-        found = _PATTERN.fullmatch(text.replace(" ", ""))
-        name = found and found[1].replace(".", "_")
-        if found is None or name not in PERCENTILES:
+        match = _PATTERN.fullmatch(text.replace(" ", ""))
+        name = match and match[1].replace(".", "_")
+        if match is None or name not in PERCENTILES:
             names = ", ".join(map(heading, PERCENTILES))
             raise UnknownValue(
                 f"{text!r} is not a percentile ({names}) and a precision",
                 "write p99:5%, or with a limit p99:5%,10m",
             )
-        precision = units.parse_percent(found[2])
+        precision = units.parse_percent(match[2])
         if not 0.005 <= precision <= 0.5:
-            raise UnknownValue(f"precision {found[2]} is not between 0.5% and 50%", "write 5%")
-        limit_s = _LIMIT_S if found[3] is None else units.parse_duration(found[3])
+            raise UnknownValue(f"precision {match[2]} is not between 0.5% and 50%", "write 5%")
+        limit_s = _LIMIT_S if match[3] is None else units.parse_duration(match[3])
         return cls(name, precision, limit_s, text)
 
-    def known(self, intervals: Intervals) -> bool:
+    def is_precise(self, intervals: Intervals) -> bool:
         """Whether it is known so well from a window with these intervals."""
         low, high = intervals.bounds.get(self.percentile, (0.0, None))
         return high is not None and high - low <= self.precision * (high + low)

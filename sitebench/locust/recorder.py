@@ -105,7 +105,7 @@ class Subject(msgspec.Struct, frozen=True):
         warnings = [*self.warnings(spec, figures)]
         if spec.until is not None:
             intervals = windows.intervals(set(self.counts))
-            if not spec.until.known(intervals):
+            if not spec.until.is_precise(intervals):
                 used_up = windows.used_up_s is not None
                 measured_s = windows.measured.seconds
                 warnings.append(
@@ -179,7 +179,8 @@ class Recording(msgspec.Struct):
     def further_s(self, seconds: float, window_s: float) -> float:
         """Return how much longer its window is to be, after so many seconds; 0 if it is enough."""
         until = self.until
-        if until is not None and not until.known(self.windows.intervals(set(self.subject.counts))):
+        steps = set(self.subject.counts)
+        if until is not None and not until.is_precise(self.windows.intervals(steps)):
             # All that was measured is looked at each time: not more often than it has grown.
             return max(0.0, min(max(window_s, seconds / 10), until.limit_s - seconds))
         # Each step may end a little late.

@@ -178,7 +178,7 @@ class LocalRole(Role):
         lost = windows.lost_rows
         what = "no row was left" if lost else "data used up"
         # Those of few rows may end while users are still being started.
-        nothing = measured is None or not measured.counted(recording.subject.counts).count
+        nothing = measured is None or not measured.merge_steps(recording.subject.counts).count
         if nothing and self._measure_s is not None:
             shorter = ", or warm up for less time (--warmup 0s)" if self._warmup_s else ""
             raise MeasurementFailed(
@@ -271,7 +271,7 @@ class LocalRole(Role):
                 "give it more time: -t counts from the start",
             )
         tallies, counts = recording.windows.tallies.values(), recording.subject.counts
-        operations = sum(tally.counted(counts).count for tally in tallies)
+        operations = sum(tally.merge_steps(counts).count for tally in tallies)
         if not operations:
             return MeasurementFailed(
                 "the test ended without one operation",

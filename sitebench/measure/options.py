@@ -61,7 +61,7 @@ class LoadOptions(Options):
         "Rates that change, such as '30s:100,1m:500': each a time, and the operations/s at its "
         "end, in a straight line from the one before; or @FILE.csv with a minute and a rate on "
         "each line; or users who come and go, such as '30s:50 users'.",
-        parse=Stages.asked,
+        parse=Stages.from_option,
         metavar="STAGES",
     )
     arrivals: str = option.choice(
@@ -257,7 +257,7 @@ class VaryOptions:
     """What `vary` does not take of what is measured: it compares rates, and stages have no one."""
 
     stages: Stages | None = option.parsed(
-        None, "Refused.", parse=Stages.asked, metavar="STAGES", hidden=True
+        None, "Refused.", parse=Stages.from_option, metavar="STAGES", hidden=True
     )
 
 
@@ -308,7 +308,7 @@ class PeakOptions(RepeatOptions):
     )
     rate: float | None = option.rate(None, "Refused.", hidden=True)
     stages: Stages | None = option.parsed(
-        None, "Refused.", parse=Stages.asked, metavar="STAGES", hidden=True
+        None, "Refused.", parse=Stages.from_option, metavar="STAGES", hidden=True
     )
 
 

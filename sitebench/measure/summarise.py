@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import asdict
 
 from sitebench.counts import metrics
-from sitebench.counts.durations import summarised
+from sitebench.counts.durations import summarise_clocks
 from sitebench.counts.littles_law import littles_law
 from sitebench.counts.source import StepTotals
 from sitebench.counts.spans import Span
@@ -55,7 +55,7 @@ def summarise(
     """
     counts = tuple(counts)
     use = use_of_all(use, workers)
-    counted, due = tally.counted(counts), tally.counted(counts, due=True)
+    counted, due = tally.merge_steps(counts), tally.merge_steps(counts, due=True)
     steps = [totals for totals in tally.steps.values() if not totals.overlaps]
     rows = failing(spec, tally.due.values(), counts)
     failures = (totals.failures for totals in rows)
@@ -86,7 +86,7 @@ def summarise(
             if not totals.overlaps
             for kind, text in totals.examples.items()
         },
-        clocks=summarised(due.clocks),
+        clocks=summarise_clocks(due.clocks),
         counters={
             c: c.figure(due.counters[c], due.count) if c.whole else c.figure(total, counted.count)
             for c, total in totals_of.items()
@@ -129,7 +129,7 @@ def summarise(
 def _in_use(pool: Pool, tally: Tally, workers: int) -> PoolUse:
     """Return how many places of a pool had a request in flight: rate times service time."""
     rows = (tally.due[row].clocks for row in pool.rows if row in tally.due)
-    served = (summarised(clocks) for clocks in rows)
+    served = (summarise_clocks(clocks) for clocks in rows)
     times = (took[clock] for took in served for clock in (metrics.SERVICE, metrics.WRONG))
     busy_s = sum(each.n * (each.mean or 0.0) for each in times) / 1e6
     in_use = busy_s / tally.seconds if tally.seconds else 0.0
@@ -155,7 +155,7 @@ def _step(tally: Tally, key: tuple[str, str], *, counted: bool) -> StepResult:
         count=totals.count,
         failures=totals.failed,
         per_s=(ended.count - ended.failed) / tally.seconds if tally.seconds else 0.0,
-        clocks=summarised(totals.clocks),
+        clocks=summarise_clocks(totals.clocks),
         counters={c: c.figure(totals.counters[c], totals.count) for c in metrics.COUNTERS},
         counted=counted,
         overlaps=totals.overlaps,

@@ -175,7 +175,7 @@ class Windows:
         latencies = self._file.store.latencies(self._file.point, Phase.MEASURE, steps)
         return percentile_intervals(
             latencies,
-            self.measured.counted(steps, due=True).clocks[CENSORED],
+            self.measured.merge_steps(steps, due=True).clocks[CENSORED],
             stretch_s=self.measured.seconds / max(1, len(latencies)),
         )
 

@@ -219,8 +219,8 @@ def test_an_interval_counts_operations_that_were_given_up_as_its_percentile_does
     low, high = found["p50"]
     assert high is not None
     assert low <= figures.p50 <= high
-    assert not Until.parse("p99:50%").known(intervals)
-    assert Until.parse("p99:50%").known(percentile_intervals(answered))
+    assert not Until.parse("p99:50%").is_precise(intervals)
+    assert Until.parse("p99:50%").is_precise(percentile_intervals(answered))
 
 
 @pytest.mark.parametrize("lost", [0, 110, 119])
@@ -244,4 +244,4 @@ def test_a_percentile_is_within_its_interval_where_half_seconds_have_little_in_c
             assert low <= value, (seed, name)
             assert high is None or value <= high, (seed, name)
         assert found["p99"][1] is None
-        assert not Until.parse("p99:5%").known(Intervals(found))
+        assert not Until.parse("p99:5%").is_precise(Intervals(found))

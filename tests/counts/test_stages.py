@@ -101,7 +101,7 @@ def test_a_day_of_minutes_and_some_more_are_not_too_many() -> None:
 )
 def test_what_are_no_stages_is_refused_in_one_line(text: str, said: str) -> None:
     with pytest.raises(UnknownValue) as refused:
-        Stages.asked(text)
+        Stages.from_option(text)
     assert said in str(refused.value)
     assert "\n" not in str(refused.value)
     assert len(refused.value.message) < 300
@@ -110,27 +110,27 @@ def test_what_are_no_stages_is_refused_in_one_line(text: str, said: str) -> None
 def test_a_file_of_minutes_and_rates_is_the_same_list(tmp_path: Path) -> None:
     file = tmp_path / "monday.csv"
     file.write_text("minute,rate\n0.5,100\n1.5, 500\n\n")
-    assert Stages.asked(f"@{file}") == Stages.parse("30s:100,1m:500")
+    assert Stages.from_option(f"@{file}") == Stages.parse("30s:100,1m:500")
 
 
 @pytest.mark.parametrize("before", ["\ufeff", "\ufeffminute,rate\n", "\n \nminute,rate\n"])
 def test_a_file_may_begin_as_spreadsheets_begin_it(before: str, tmp_path: Path) -> None:
     file = tmp_path / "monday.csv"
     file.write_text(f"{before}0.5,100\n1.5,500\n", encoding="utf-8")
-    assert Stages.asked(f"@{file}") == Stages.parse("30s:100,1m:500")
+    assert Stages.from_option(f"@{file}") == Stages.parse("30s:100,1m:500")
 
 
 @pytest.mark.parametrize("parted", [";", "\t", " ; "])
 def test_a_file_may_part_its_cells_as_spreadsheets_do(parted: str, tmp_path: Path) -> None:
     file = tmp_path / "monday.csv"
     file.write_text(f"minute{parted}rate\n0.5{parted}100\n1.5{parted}500\n")
-    assert Stages.asked(f"@{file}") == Stages.parse("30s:100,1m:500")
+    assert Stages.from_option(f"@{file}") == Stages.parse("30s:100,1m:500")
 
 
 def test_a_first_row_of_minute_0_is_the_rate_to_begin_with(tmp_path: Path) -> None:
     file = tmp_path / "monday.csv"
     file.write_text("0,100\n1,100\n2,0\n")
-    read = Stages.asked(f"@{file}")
+    read = Stages.from_option(f"@{file}")
     assert str(read) == "1ms:100,59999ms:100,1m:0"
     assert read.lasts_s == 120
     assert read.due(60) == pytest.approx(6_000, abs=0.1)
@@ -159,13 +159,13 @@ def test_what_is_wrong_with_a_file_is_said_with_its_line(
 ) -> None:
     (tmp_path / "monday.csv").write_text(text)
     with pytest.raises(BadInput) as refused:
-        Stages.asked(f"@{tmp_path}/monday.csv")
+        Stages.from_option(f"@{tmp_path}/monday.csv")
     assert said in str(refused.value)
 
 
 def test_a_file_that_is_not_there_is_said() -> None:
     with pytest.raises(BadFile, match=r"cannot read the stages nowhere\.csv: No such file"):
-        Stages.asked("@nowhere.csv")
+        Stages.from_option("@nowhere.csv")
 
 
 def test_what_a_run_file_says_names_no_file() -> None:

@@ -101,8 +101,8 @@ def test_only_counted_steps_make_operations() -> None:
     tally.add(
         drain(0, 1, Step("a", "connect", 4), Step("a", "lookup", 7), Step("b", "sequence", 2))
     )
-    assert tally.counted([("a", "lookup"), ("b", "sequence"), ("c", "add")]).count == 9
-    assert tally.counted([]).clocks["latency"] == Histogram()
+    assert tally.merge_steps([("a", "lookup"), ("b", "sequence"), ("c", "add")]).count == 9
+    assert tally.merge_steps([]).clocks["latency"] == Histogram()
 
 
 def test_operations_of_each_drain_are_of_those_steps_that_were_in_it() -> None:

@@ -24,7 +24,7 @@ operation = [
 
 
 def totals(tally: Tally, step: str) -> StepTotals:
-    return tally.counted([("p", step)])
+    return tally.merge_steps([("p", step)])
 
 
 @pytest.fixture(scope="module")

@@ -28,10 +28,10 @@ def _half_second(*latencies_us: int) -> Histogram:
 
 def test_half_of_the_interval_is_compared_with_the_percentile() -> None:
     steady = [_half_second(*range(100, 200))] * 10
-    assert Until.parse("p50:5%").known(percentile_intervals(steady))
+    assert Until.parse("p50:5%").is_precise(percentile_intervals(steady))
     wandering = [_half_second(*range(n, n + 100)) for n in range(100, 1_100, 100)]
-    assert not Until.parse("p50:5%").known(percentile_intervals(wandering))
-    assert not Until.parse("p50:5%").known(percentile_intervals(steady[:7]))
+    assert not Until.parse("p50:5%").is_precise(percentile_intervals(wandering))
+    assert not Until.parse("p50:5%").is_precise(percentile_intervals(steady[:7]))
 
 
 def test_windows_of_half_seconds_that_are_alike_seldom_stop_where_they_are_wrong() -> None:
@@ -41,14 +41,14 @@ def test_windows_of_half_seconds_that_are_alike_seldom_stop_where_they_are_wrong
     for _ in range(12):
         whole = window(lot, 0.95, 120, 0.1, count=100)
         looks = (percentile_intervals(whole[:n]) for n in range(20, 121, 20))
-        if stopped := next((look.bounds["p50"] for look in looks if until.known(look)), None):
+        if stopped := next((look.bounds["p50"] for look in looks if until.is_precise(look)), None):
             low, high = stopped
             wrong += high is None or not low <= true <= high
     assert wrong <= 1
 
 
 def test_a_one_sided_interval_stops_no_window() -> None:
-    assert not Until.parse("p99:50%").known(Intervals({"p99": (1_000.0, None)}))
+    assert not Until.parse("p99:50%").is_precise(Intervals({"p99": (1_000.0, None)}))
 
 
 def test_what_was_not_known_because_half_seconds_are_alike_is_told_with_how_long_would_do() -> None:
@@ -118,5 +118,5 @@ def test_it_is_known_where_half_of_the_interval_is_the_precision() -> None:
     """100 +- 5: to 5 %, and a little more is not."""
     for high, known in ((105.0, True), (105.1, False), (None, False)):
         bounds: dict[str, tuple[float, float | None]] = {"p50": (95.0, high)}
-        assert Until.parse("p50:5%").known(Intervals(bounds)) is known
-    assert not Until.parse("p99:5%").known(Intervals({"p50": (95.0, 105.0)}))
+        assert Until.parse("p50:5%").is_precise(Intervals(bounds)) is known
+    assert not Until.parse("p99:5%").is_precise(Intervals({"p50": (95.0, 105.0)}))

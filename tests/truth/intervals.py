@@ -208,7 +208,7 @@ def stopped(until: Until, cell: Cell, seed: int, program: Path) -> tuple[int, in
         windows += 1
         for half_seconds in range(20, len(window) + 1, 20):
             intervals = percentile_intervals(window[:half_seconds])
-            if not until.known(intervals):
+            if not until.is_precise(intervals):
                 continue
             whole = Histogram()
             for half_second in window[:half_seconds]:

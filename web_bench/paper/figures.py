@@ -39,8 +39,8 @@ _LEAST_REQUESTS = 1_000
 def figures(measured: Tally, workloads: Sequence[Workload]) -> dict[str, Any]:
     """Return the figures of a window."""
     seconds = measured.seconds or 1.0
-    requests = measured.counted(row for workload in workloads for row in workload.requests)
-    connects = measured.counted(row for workload in workloads for row in workload.connects)
+    requests = measured.merge_steps(row for workload in workloads for row in workload.requests)
+    connects = measured.merge_steps(row for workload in workloads for row in workload.connects)
     bytes_in = sum(
         step.counters[BYTES_IN] for step in measured.steps.values() if step.step != SEQUENCE
     )
@@ -76,7 +76,7 @@ def _split_s(measured: Tally, workloads: Sequence[Workload]) -> dict[str, float]
     if any(len(operation.steps) > 1 for workload in workloads for operation in workload.operations):
         return None
     connecting, handshakes, first_bytes, whole = (
-        measured.counted(((workload.name, step) for workload in workloads), due=True)
+        measured.merge_steps(((workload.name, step) for workload in workloads), due=True)
         for step in ("connecting", "handshake", "first byte", "request")
     )
     answered = whole.clocks[SERVICE].count + whole.clocks[WRONG].count
