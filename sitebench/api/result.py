@@ -40,10 +40,10 @@ class Result:
     """Operations, failures and latencies from drain to drain, warm-up included."""
 
     @classmethod
-    def of(cls, path: Path, spec: PointSpec) -> Result:
+    def from_file(cls, path: Path, spec: PointSpec) -> Result:
         """Read a point that is done from a run file."""
         with RunFile(path) as file:
-            (stored,) = [each for each in file.points() if each.spec.key == spec.key]
+            (stored,) = [point for point in file.points() if point.spec.key == spec.key]
             assert stored.result is not None
             counted = counted_steps(stored.result)
             latency = Histogram()
@@ -78,8 +78,8 @@ class Result:
 
         None with fewer than 100 operations beyond it: that few are no percentile.
         """
-        found = percentile_ns(self.latency, q)
-        return None if found is None else found / 1e9
+        ns = percentile_ns(self.latency, q)
+        return None if ns is None else ns / 1e9
 
     def check(self, objective: str) -> None:
         """Return if an objective such as "p99<5ms,failures<0.1%" is met, as `--objective` judges.
@@ -87,17 +87,17 @@ class Result:
         Raises ObjectiveMissed where it is not, and NotDecided where the measurement does not tell:
         a percentile has too few samples, or the figures are not the target's.
         """
-        asked = Objective.parse(objective)
-        judged = judge_result(self.point, asked)
+        goal = Objective.parse(objective)
+        judged = judge_result(self.point, goal)
         if judged.outcome is Outcome.PASSED:
             return
         (line,) = missed_objectives([judged])
         if judged.outcome is Outcome.INVALID:
             raise NotDecided(line, "see `sitebench docs troubleshooting`")
-        if asked.judge(self.point).state is ObjectiveState.BROKEN:
+        if goal.judge(self.point).state is ObjectiveState.BROKEN:
             evidence = self.point.verdict.evidence
             raise ObjectiveMissed(line, f"what the rate was bound by: {self.bound}: {evidence}")
-        raise NotDecided(line, self._samples_missing(asked))
+        raise NotDecided(line, self._samples_missing(goal))
 
     def _samples_missing(self, objective: Objective) -> str:
         """Return what to do about a value that is not known."""
@@ -120,10 +120,10 @@ class Result:
 
     def _mark(self, name: str) -> str:
         latency = self.point.clocks[LATENCY]
-        found: float | None = getattr(latency, name)
-        if found is None:
+        us: float | None = getattr(latency, name)
+        if us is None:
             return f"n/a (n={latency.n:,})"
-        return f"{self.point.latency_sign(name)}{format_ns(found * 1e3)}"
+        return f"{self.point.latency_sign(name)}{format_ns(us * 1e3)}"
 
     def __repr__(self) -> str:
         spec = self.point.spec

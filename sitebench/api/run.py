@@ -112,7 +112,7 @@ def run(
         run_file = Path(out or folder / "run.sitebench")
         with RunStore(run_file) as store:
             (result,) = sweep([stage], store, _Quiet())
-        return Result.of(run_file, result.spec)
+        return Result.from_file(run_file, result.spec)
 
 
 def _password_path(
@@ -134,29 +134,29 @@ def _suite_of(operation: str | Program, target: str | Server) -> Suite:
     """Return the suite that has the operation: the target's, where the target has one."""
     if isinstance(operation, str) and is_script(operation):
         protocol, verbs = asked_by(operation)
-        takers = [each for each in suites() if each.takes_files == protocol]
-        able = [each for each in takers if verbs.intersection(each.own_verbs)] or takers
+        takers = [suite for suite in suites() if suite.takes_files == protocol]
+        able = [suite for suite in takers if verbs.intersection(suite.own_verbs)] or takers
     elif isinstance(operation, str):
-        able = [each for each in suites() if operation in each.operations]
+        able = [suite for suite in suites() if operation in suite.operations]
     else:
         able = [
-            each
-            for each in suites()
-            if each.program and isinstance(operation, resolve_name(each.program))
+            suite
+            for suite in suites()
+            if suite.program and isinstance(operation, resolve_name(suite.program))
         ]
     if not able:
-        known = ", ".join(name for each in suites() for name in each.operations)
-        raise UnknownValue(f"unknown operation {operation!r}", f"use one of {known}")
+        names = ", ".join(name for suite in suites() for name in suite.operations)
+        raise UnknownValue(f"unknown operation {operation!r}", f"use one of {names}")
     if isinstance(target, str):
         return able[0]
-    wanted = suite(target.suite)
-    if wanted not in able:
+    own_suite = suite(target.suite)
+    if own_suite not in able:
         name = operation if isinstance(operation, str) else operation.name
         raise UnknownValue(
-            f"{name!r} is not an operation of a {wanted.title.lower()}",
-            f"give it a {' or a '.join(each.title.lower() for each in able)}",
+            f"{name!r} is not an operation of a {own_suite.title.lower()}",
+            f"give it a {' or a '.join(suite.title.lower() for suite in able)}",
         )
-    return wanted
+    return own_suite
 
 
 class _Quiet:

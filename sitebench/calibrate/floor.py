@@ -55,15 +55,15 @@ def responder(exchange: Exchange) -> Iterator[Responder]:
 
 def exchanges(server: Responder, connections: int, seconds: float) -> Floor:
     """Trade over open connections as fast as one thread can."""
-    return _measured(floor_exchange, server, connections, seconds)
+    return _measure_loop(floor_exchange, server, connections, seconds)
 
 
 def connects(server: Responder, connections: int, seconds: float) -> Floor:
     """Connect, trade once and close, as fast as one thread can."""
-    return _measured(floor_connect, server, connections, seconds)
+    return _measure_loop(floor_connect, server, connections, seconds)
 
 
-def _measured(
+def _measure_loop(
     loop: Callable[[int, int, float, bytes, int], dict[str, float]],
     server: Responder,
     connections: int,
@@ -71,12 +71,12 @@ def _measured(
 ) -> Floor:
     request, server_ns = b"." * server.exchange.request_bytes, cpu_ns(server.pid)
     with translated():
-        found = loop(server.port, connections, seconds, request, server.exchange.response_bytes)
+        totals = loop(server.port, connections, seconds, request, server.exchange.response_bytes)
     server_ns = cpu_ns(server.pid) - server_ns
-    operations = max(found["operations"], 1.0)
+    operations = max(totals["operations"], 1.0)
     return Floor(
-        found["operations"] / found["seconds"],
-        found["cpu_ns"] / operations / 1e3,
+        totals["operations"] / totals["seconds"],
+        totals["cpu_ns"] / operations / 1e3,
         server_ns / operations / 1e3,
-        found["p50_ns"] / 1e3,
+        totals["p50_ns"] / 1e3,
     )

@@ -105,32 +105,32 @@ def compare(options: _CompareOptions, a: str, b: str) -> None:
     from sitebench.compare.runs import compare_runs, read_run
     from sitebench.measure.command import say
 
-    found = compare_runs(read_run(files[0]), read_run(files[1]), options.varying)
+    comparison = compare_runs(read_run(files[0]), read_run(files[1]), options.varying)
     if options.json:
         import json
 
         from sitebench.compare.render import to_json
 
-        print(json.dumps(to_json(found), indent=2))
+        print(json.dumps(to_json(comparison), indent=2))
     else:
         from sitebench.compare.render import show
         from sitebench.tables.console import results_console
 
-        show(found, results_console())
+        show(comparison, results_console())
     if options.html is not None:
         from sitebench.compare.page import comparison_page
 
-        write(Path(options.html), comparison_page(found))
+        write(Path(options.html), comparison_page(comparison))
         if not options.quiet:
             say(f"page: {options.html}")
     if options.fail_on == _SLOWER:
         from sitebench.compare.wording import answer
 
-        if slower := [each for each in found.analysis.points if each.slower]:
+        if slower := [point for point in comparison.analysis.points if point.slower]:
             raise ObjectiveMissed("; ".join(map(answer, slower)), "--fail-on slower was given")
-        if found.undecided:
+        if comparison.undecided:
             raise NotDecided(
-                f"cannot tell whether B is slower: {found.undecided}",
+                f"cannot tell whether B is slower: {comparison.undecided}",
                 "--fail-on slower passes only what was compared: measure what is missing",
             )
 
@@ -148,15 +148,15 @@ def _measure(
     name = out or f"compare-{dt.datetime.now(dt.UTC).strftime('%Y%m%d-%H%M%S')}"
     files = interleave.files(name)
     interleave.prepare(plan, files)
-    if not quiet and (found := other_programs()).disturb:
-        say(f"note {found}")
+    if not quiet and (programs := other_programs()).disturb:
+        say(f"note {programs}")
     try:
         _in_turn(plan, files, decides=decides, quiet=quiet)
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt) or (
             out is None and not isinstance(error, BadInput)
         ):
-            say(f"results so far are kept; resume with: {_again(name, given=out is not None)}")
+            say(f"results so far are kept; resume with: {_again(name, has_name=out is not None)}")
         raise
     return files
 
@@ -181,10 +181,10 @@ def _in_turn(plan: Interleaving, files: tuple[Path, Path], *, decides: bool, qui
         def show_turn(turn: Turn) -> None:
             value = plan.value(turn.side)
             description = f"{turn.side.upper()} = {value}, repeat {turn.repeat + 1}"
-            bar.update(task, completed=(done := next(begun)), description=description)
+            bar.update(task, completed=(n := next(begun)), description=description)
             if not (quiet or console.is_terminal):
-                say(f".. {done + 1}/{2 * plan.repeats} {description}")
-            if decides and done == 1:
+                say(f".. {n + 1}/{2 * plan.repeats} {description}")
+            if decides and n == 1:
                 _warn_of_too_few(plan.repeats, files)
 
         measure(plan, files, show_turn)
@@ -200,14 +200,14 @@ def _warn_of_too_few(repeats: int, files: tuple[Path, Path]) -> None:
     for path in files:
         with RunFile(path) as file:
             results = file.results()
-            points = sum(each.spec.repeat == 0 for each in file.points())
+            points = sum(point.spec.repeat == 0 for point in file.points())
         if results and (least := repeats_to_tell(points, series(results[:1])[0])) > repeats:
-            of = plural(points, "point")
-            say(f"with {repeats} repeats of {of}, B cannot pass: that needs --repeats {least}")
+            count = plural(points, "point")
+            say(f"with {repeats} repeats of {count}, B cannot pass: that needs --repeats {least}")
 
 
-def _again(name: str, *, given: bool) -> str:
+def _again(name: str, *, has_name: bool) -> str:
     import shlex
     import sys
 
-    return shlex.join(["sitebench", *sys.argv[1:], *([] if given else ["--out", name])])
+    return shlex.join(["sitebench", *sys.argv[1:], *([] if has_name else ["--out", name])])

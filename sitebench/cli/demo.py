@@ -36,7 +36,7 @@ class _DemoOptions:
     )
 
 
-_NAMES = [each.name for each in suites()]
+_NAMES = [suite.name for suite in suites()]
 
 
 @command(
@@ -59,18 +59,18 @@ def demo(options: _DemoOptions, suite: Sequence[str]) -> None:
 
     If it is interrupted, the same command continues.
     """
-    chosen, out = [find_suite(name) for name in suite] or suites(), Path(options.out)
+    selected, out = [find_suite(name) for name in suite] or suites(), Path(options.out)
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise BadInput(
             f"cannot make folder {out}: {error.strerror}", "name a folder that you may write"
         ) from error
-    sweeps = [_Sweep(each, options.measure, out) for each in chosen]
+    sweeps = [_Sweep(member, options.measure, out) for member in selected]
     try:
         _run(click.get_current_context().find_root().command, sweeps, out / "demo.html")
     except KeyboardInterrupt:
-        _interrupted(sweeps)
+        _say_interrupted(sweeps)
         raise
 
 
@@ -86,10 +86,10 @@ class _Sweep:
 
     def left_s(self) -> float:
         """Return how long what is not measured yet takes."""
-        done, planned = self.done()
-        return (planned - done) * self._point_s
+        n_done, planned = self.progress()
+        return (planned - n_done) * self._point_s
 
-    def done(self) -> tuple[int, int]:
+    def progress(self) -> tuple[int, int]:
         """Return how many points are measured, and of how many; raise if they are of another."""
         from sitebench.cli.resume import again
         from sitebench.runs.runfile import RunFile
@@ -112,23 +112,23 @@ def _run(root: Any, sweeps: Sequence[_Sweep], page: Path) -> None:
     from sitebench.measure.command import part, say
     from sitebench.runs.manifest import cpu
 
-    found, files = [sweep.done() for sweep in sweeps], [str(sweep.file) for sweep in sweeps]
+    progress, files = [sweep.progress() for sweep in sweeps], [str(sweep.file) for sweep in sweeps]
     machine, steps = cpu(), len(sweeps) + 1
     say(
         f"This machine: {plural(machine['usable'], 'core')} ({machine['model']}), which the "
         "servers and the load generator share: fine for trying sitebench, not for figures to "
         "publish."
     )
-    if all(done == planned for done, planned in found):
+    if all(n_done == planned for n_done, planned in progress):
         say(f"All was measured before; to measure again, remove {' '.join(files)}")
     else:
-        begun = "The rest of the demo" if any(done for done, _ in found) else "The demo"
-        say(f"{begun} takes {_about(sum(sweep.left_s() for sweep in sweeps))}; Ctrl-C stops it.")
+        begun = "The rest of the demo" if any(n_done for n_done, _ in progress) else "The demo"
+        say(f"{begun} takes {_span(sum(sweep.left_s() for sweep in sweeps))}; Ctrl-C stops it.")
     for step, sweep in enumerate(sweeps, 1):
         title, points = sweep.suite.title, sweep.suite.demo.points
         argv = [*sweep.argv, "--out", str(sweep.file)]
         left_s = sweep.left_s()
-        lasts = _about(left_s) if left_s else "done"
+        lasts = _span(left_s) if left_s else "done"
         say(f"\n[{step}/{steps}] {title}: {plural(points, 'point')}, {lasts}")
         say(f"$ {shlex.join(['sitebench', *argv])}")
         with part(argv):
@@ -146,20 +146,20 @@ def _command(root: Any, argv: Sequence[str]) -> None:
         root.invoke(context)
 
 
-def _about(seconds: float) -> str:
+def _span(seconds: float) -> str:
     """Say how long it takes, up to every point's being measured for longer, and once more."""
     if seconds < 100:
         return f"{seconds:.0f} to {2 * seconds:.0f} s"
     return f"{seconds / 60:.0f} to {2 * seconds / 60:.0f} min"
 
 
-def _interrupted(sweeps: Sequence[_Sweep]) -> None:
+def _say_interrupted(sweeps: Sequence[_Sweep]) -> None:
     """Say what was measured, and how to continue."""
     from sitebench.measure.command import say
 
-    found = {str(sweep.file): sweep.done() for sweep in sweeps}
-    done, planned = map(sum, zip(*found.values(), strict=True))
-    files = [file for file, (measured, _) in found.items() if measured]
+    progress = {str(sweep.file): sweep.progress() for sweep in sweeps}
+    n_done, planned = map(sum, zip(*progress.values(), strict=True))
+    files = [file for file, (measured, _) in progress.items() if measured]
     look = f"; see them with: {shlex.join(['sitebench', 'report', *files])}" if files else ""
     again = shlex.join(["sitebench", *sys.argv[1:]])
-    say(f"interrupted: {done} of {planned} points are measured{look}; continue with: {again}")
+    say(f"interrupted: {n_done} of {planned} points are measured{look}; continue with: {again}")

@@ -23,10 +23,10 @@ _KINDS = (".md", ".py", ".toml", ".yml")
 
 def pages() -> Mapping[str, Path]:
     """Return every page by its name, then every file of an example by its path."""
-    examples = [each for each in (_HOME / "examples").rglob("*") if each.suffix in _KINDS]
+    examples = [path for path in (_HOME / "examples").rglob("*") if path.suffix in _KINDS]
     return {
-        **{each.stem: each for each in sorted((_HOME / "docs").glob("*.md"))},
-        **{str(each.relative_to(_HOME)): each for each in sorted(examples)},
+        **{path.stem: path for path in sorted((_HOME / "docs").glob("*.md"))},
+        **{str(path.relative_to(_HOME)): path for path in sorted(examples)},
     }
 
 
@@ -36,13 +36,13 @@ def text(page: str) -> str:
         from sitebench._engine import scenario_schema
 
         return scenario_schema()
-    known = pages()
-    if page not in known:
-        near, remedy = nearest(page, [*known, _SCHEMA]), "`sitebench docs` lists all of them"
+    by_name = pages()
+    if page not in by_name:
+        near, remedy = nearest(page, [*by_name, _SCHEMA]), "`sitebench docs` lists all of them"
         raise BadInput(
             f"there is no page {page!r}", f"did you mean {near}? {remedy}" if near else remedy
         )
-    return _read(known[page])
+    return _read(by_name[page])
 
 
 def _read(path: Path) -> str:
@@ -61,16 +61,16 @@ def docs(page: str | None) -> None:
 
     sitebench docs troubleshooting
     """
-    print_lines([text(page)] if page else _listed())
+    print_lines([text(page)] if page else _list())
 
 
-def _listed() -> list[str]:
-    if not (known := pages()):
+def _list() -> list[str]:
+    if not (by_name := pages()):
         raise BadInput("this sitebench was installed without its pages", "install it as a wheel")
-    widest = max(len(name) for name in known if "/" not in name)
+    widest = max(len(name) for name in by_name if "/" not in name)
     rows = [
         name if "/" in name else f"{name:<{widest}}  {_read(path).splitlines()[0].lstrip('# ')}"
-        for name, path in known.items()
+        for name, path in by_name.items()
     ]
     rows.append(f"{_SCHEMA:<{widest}}  JSON Schema of scenario files, for editors")
     return [*rows, "`sitebench docs PAGE` prints one."]

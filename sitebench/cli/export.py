@@ -40,7 +40,7 @@ class _ExportOptions:
 
     format: str = option.choice(
         "csv",
-        f"Format: {' or '.join(f'{name} ({each.holds})' for name, each in FORMATS.items())}.",
+        f"Format: {' or '.join(f'{name} ({form.holds})' for name, form in FORMATS.items())}.",
         *FORMATS,
         panel="Output",
     )
@@ -75,7 +75,7 @@ def export(options: _ExportOptions, run: Path) -> None:
     from sitebench.runs.runfile import RunFile
 
     with RunFile(run) as opened:
-        if options.what == "spans" and not any(each.spec.stages for each in opened.points()):
+        if options.what == "spans" and not any(point.spec.stages for point in opened.points()):
             raise BadInput(
                 f"{run} has no point in stages, which only have spans",
                 "measure with --stages, or use --what timeline",
@@ -83,10 +83,10 @@ def export(options: _ExportOptions, run: Path) -> None:
         _write(as_text(opened, options.format, options.what), options.out, run)
 
 
-def as_text(run: RunFile, form: str, what: str = "points") -> Iterator[str]:
+def as_text(run: RunFile, form: str, rows: str = "points") -> Iterator[str]:
     """Yield a run file as text, line by line."""
     lines: Callable[[RunFile], Iterator[str]]
-    lines = resolve_name(f"sitebench.runs.export.{form}:{what}")
+    lines = resolve_name(f"sitebench.runs.export.{form}:{rows}")
     with run.reading("a value"):
         yield from lines(run)
 

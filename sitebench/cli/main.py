@@ -31,24 +31,24 @@ _COMPLETE = "_SITEBENCH_COMPLETE"
 _EXAMPLES = "\n\n".join(
     [
         "sitebench demo",
-        *(shlex.join(["sitebench", each.first_name, *each.demo.command]) for each in suites()),
+        *(shlex.join(["sitebench", suite.first_name, *suite.demo.command]) for suite in suites()),
     ]
 )
-_LONG_NAMES = {each.name: each.long_name for each in suites() if each.long_name}
+_LONG_NAMES = {suite.name: suite.long_name for suite in suites() if suite.long_name}
 
 
-def _group(name: str, commands: str, explanation: str, panel: str, **more: Any) -> Group:
+def _group(name: str, commands: str, explanation: str, panel: str, **options: Any) -> Group:
     """Make a group of commands that are imported when one of them is needed."""
-    return Group(name, lambda: resolve_name(commands), help=explanation, panel=panel, **more)
+    return Group(name, lambda: resolve_name(commands), help=explanation, panel=panel, **options)
 
 
 def _members() -> Mapping[str, Member]:
     """Return every command; those of a module by its name."""
-    (calibrate,) = filter(None, (each.calibrate for each in suites()))
+    (calibrate,) = filter(None, (suite.calibrate for suite in suites()))
     plan = "Plan capacity: people per machine, machines per community."
     return {
         "demo": "sitebench.cli.demo:demo",
-        **{each.name: _group(each.name, each.commands, each.help, "Measure") for each in suites()},
+        **{s.name: _group(s.name, s.commands, s.help, "Measure") for s in suites()},
         "report": "sitebench.cli.report:report",
         "compare": "sitebench.cli.compare:compare",
         "resume": "sitebench.cli.resume:resume",

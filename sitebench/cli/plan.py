@@ -33,17 +33,17 @@ def _command(suite: PlanSuite) -> Command:
     return plan
 
 
-COMMANDS = {each.name: _command(each) for each in plan_suites()}
+COMMANDS = {suite.name: _command(suite) for suite in plan_suites()}
 
 
 def _plan(suite: PlanSuite, options: PlanOptions, run: Path | None) -> None:
 
     from sitebench.plan.choose import plan, with_calculations
     from sitebench.plan.render import document, render
-    from sitebench.runs.runfile import shown
+    from sitebench.runs.runfile import showing
 
     typed = options.typed_in()
-    if sum(each is not None for each in (run, typed, options.preset)) > 1:
+    if sum(source is not None for source in (run, typed, options.preset)) > 1:
         raise BadInput(
             "rates are given more than once", "give one of RUN, typed-in rates and --preset"
         )
@@ -52,31 +52,31 @@ def _plan(suite: PlanSuite, options: PlanOptions, run: Path | None) -> None:
     rates: Mapping[str, Sequence[RateTable]] = {}
     machine = ""
     if run is not None:
-        with shown([run]):
+        with showing([run]):
             rates, machine, line = _read(run, options)
         options = options if options.line else dataclasses.replace(options, line=line)
         typed = _target(rates[suite.name], run, suite.name, options.target)
     presets = suite.presets
-    chosen = typed or presets[options.preset or next(iter(presets))]
+    table = typed or presets[options.preset or next(iter(presets))]
     estimated = run is None and options.objective is not None
     scenario = _scenario(options, estimated=estimated)
-    machines = [chosen, *(each for each in presets.values() if each is not chosen)]
-    _say_simulating(scenario, machines, chosen)
-    answer = plan(suite, scenario, chosen, _size(suite, options, typed))
+    machines = [table, *(preset for preset in presets.values() if preset is not table)]
+    _say_simulating(scenario, machines, table)
+    answer = plan(suite, scenario, table, _size(suite, options, typed))
     if options.objective is not None and not estimated:
         met = f"each operation met {options.objective} when measured alone"
         alone = f"{met}; in a mix they also wait for each other"
         answer = replace(answer, warnings=(*answer.warnings, alone))
     answer = with_calculations(answer, options)
-    others = [_other_machine(suite, options, machines, each) for each in machines[1:]]
+    rest = [_other_machine(suite, options, machines, other) for other in machines[1:]]
     if options.xlsx is not None:
         _write(Path(options.xlsx), answer, typed, rates, machine)
     if options.json:
-        print(json.dumps(document(answer, others), indent=2))
+        print(json.dumps(document(answer, rest), indent=2))
     else:
         from sitebench.tables.console import show
 
-        show(render(answer, others))
+        show(render(answer, rest))
 
 
 def _size(suite: PlanSuite, options: PlanOptions, typed: RateTable | None) -> int | None:
@@ -129,7 +129,7 @@ def _read(
         results, manifest = file.results(), file.manifest()
     cpu = manifest.get("cpu") or {}
     machine = f"{cpu.get('model', 'unknown processor')}, {cpu.get('usable', '?')} cores"
-    tables = {each.name: tables_of(results, each, options.objective) for each in plan_suites()}
+    tables = {suite.name: tables_of(results, suite, options.objective) for suite in plan_suites()}
     when = str(manifest.get("started") or "")[:10]
     cards = [card for r in results for card in r.use.machine.interfaces if card.speed_bits_s]
     busiest = max(cards, key=lambda card: card.bytes_in + card.bytes_out, default=None)
@@ -138,19 +138,19 @@ def _read(
     return tables, words, line
 
 
-def _target(tables: Sequence[RateTable], run: Path, suite: str, wanted: str | None) -> RateTable:
+def _target(tables: Sequence[RateTable], run: Path, suite: str, target: str | None) -> RateTable:
     names = [table.machine for table in tables]
     if not tables:
         raise BadInput(
             f"{run} has no finished points to plan from",
             f"measure some: sitebench {suite} sweep --out {run}",
         )
-    if wanted is None and len(tables) == 1:
+    if target is None and len(tables) == 1:
         return tables[0]
-    if wanted not in names:
-        what = f"no target {wanted!r}" if wanted else "several targets"
-        raise BadInput(f"{run} has {what}", f"choose one with --target: {'; '.join(names)}")
-    return tables[names.index(wanted)]
+    if target not in names:
+        problem = f"no target {target!r}" if target else "several targets"
+        raise BadInput(f"{run} has {problem}", f"choose one with --target: {'; '.join(names)}")
+    return tables[names.index(target)]
 
 
 def _write(
@@ -163,13 +163,13 @@ def _write(
     """Write the planned suite, and the others that the run measured; without a run, all."""
     from sitebench.plan.workbook.workbook import Planned, example, write
 
-    asked = answer.suite.name
+    name = answer.suite.name
     sheets = {
         suite.name: example(suite, rates.get(suite.name, ()))
         for suite in plan_suites()
-        if suite.name == asked or not rates or rates[suite.name]
+        if suite.name == name or not rates or rates[suite.name]
     }
-    tables = sheets[asked].tables if table is None else (table,)
-    others = [each for each in rates.get(asked, ()) if each is not table]
-    sheets[asked] = Planned(answer, (*tables, *others))
+    tables = sheets[name].tables if table is None else (table,)
+    rest = [other for other in rates.get(name, ()) if other is not table]
+    sheets[name] = Planned(answer, (*tables, *rest))
     write(path, list(sheets.values()), machine)

@@ -49,11 +49,11 @@ def report(options: _ReportOptions, run: Sequence[Path]) -> None:
     from sitebench.compare.page import comparison_section
     from sitebench.report import build, images
     from sitebench.report.model import load
-    from sitebench.runs.runfile import shown
+    from sitebench.runs.runfile import showing
 
     if options.figures is not None:
         images.drawing()
-    with shown(run):
+    with showing(run):
         loaded = load(run)
         sections = build.sections(loaded)
         if (compared := comparison_section(loaded)) is not None:

@@ -55,30 +55,30 @@ def as_bad_input(error: click.UsageError) -> BadInput:
     message = error.format_message().rstrip(".")
     message = message[:1].lower() + message[1:].split(" (Possible options", 1)[0]
     message = message.split(" (Did you mean", 1)[0].split(" Did you mean", 1)[0].rstrip(".")
-    meant = _meant(error, context)
-    if meant == "--password-file":
+    guess = _guess(error, context)
+    if guess == "--password-file":
         # An argument is in the list of processes.
-        return BadInput(message, f"passwords come from {meant}, which names a file")
+        return BadInput(message, f"passwords come from {guess}, which names a file")
     tried = str(getattr(error, "option_name", "")).lstrip("-")
-    if meant is None and tried in REMOVED:
+    if guess is None and tried in REMOVED:
         return BadInput(message, REMOVED[tried])
     remedy = f"`{command} --help` says what there is"
-    return BadInput(message, f"did you mean {meant}? {remedy}" if meant else remedy)
+    return BadInput(message, f"did you mean {guess}? {remedy}" if guess else remedy)
 
 
-def _meant(error: Any, context: Any) -> str | None:
+def _guess(error: Any, context: Any) -> str | None:
     if context is None:
         return None
     tried = getattr(error, "option_name", None)
     if tried is not None:
         # Compared without dashes, which all options have in common.
-        shown = [each for each in context.command.params if not getattr(each, "hidden", False)]
-        known = [name for each in shown for name in each.opts if name.startswith("--")]
+        visible = [param for param in context.command.params if not getattr(param, "hidden", False)]
+        names = [name for param in visible for name in param.opts if name.startswith("--")]
         bare = str(tried).lstrip("-")
-        for option, others in _ALSO_CALLED.items():
-            if bare in others and f"--{option}" in known:
+        for option, synonyms in _ALSO_CALLED.items():
+            if bare in synonyms and f"--{option}" in names:
                 return f"--{option}"
-        near = nearest(bare, [name.lstrip("-") for name in known], 0.7)
+        near = nearest(bare, [name.lstrip("-") for name in names], 0.7)
         return f"--{near}" if near else None
     words = error.format_message().split("'")
     if words[0].startswith("No such command") and len(words) > 1:
@@ -91,19 +91,19 @@ def _command_meant(tried: str, context: Any) -> str | None:
         return f"`{_NOT_COMMANDS[tried]}`"
     if near := nearest(tried, context.command.list_commands(context)):
         return near
-    found = list(_deeper(tried, context.command, context.command_path, context))
-    return " or ".join(f"`{each}`" for each in found) if found else None
+    commands = list(_deeper(tried, context.command, context.command_path, context))
+    return " or ".join(f"`{command}`" for command in commands) if commands else None
 
 
 def _deeper(tried: str, group: Any, path: str, context: Any) -> Iterator[str]:
     """Yield the command lines below a group that end with this word: a command, or an operation."""
-    for name, each in group.members():
-        if hasattr(each, "members"):
-            if tried in dict(each.members()):
+    for name, member in group.members():
+        if hasattr(member, "members"):
+            if tried in dict(member.members()):
                 yield f"{path} {name} {tried}"
             else:
-                yield from _deeper(tried, each, f"{path} {name}", context)
-        elif name == "run" and any(_takes(tried, argument, context) for argument in each.params):
+                yield from _deeper(tried, member, f"{path} {name}", context)
+        elif name == "run" and any(_takes(tried, argument, context) for argument in member.params):
             yield f"{path} {name} {tried}"
 
 

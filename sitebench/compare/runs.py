@@ -18,7 +18,7 @@ from sitebench.compare.matching import (
     varying_options,
 )
 from sitebench.errors import BadInput
-from sitebench.runs.counting import alike
+from sitebench.runs.counting import same_steps
 from sitebench.runs.manifest import COMPARED, method_of
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import series
@@ -142,7 +142,7 @@ def _check_counts(matching: Matching) -> None:
     """Raise where a rate of one kind of step would be compared with one of another."""
     for point in matching.common:
         first, *rest = [*point.a.results, *point.b.results]
-        if not all(alike(first, other) for other in rest):
+        if not all(same_steps(first, other) for other in rest):
             kinds = [{result.counts for result in side.results} for side in (point.a, point.b)]
             a, b = (" or ".join(sorted(" and ".join(kind) for kind in side)) for side in kinds)
             raise BadInput(

@@ -23,7 +23,7 @@ from sitebench.measure.sweep import Stage, repeated
 from sitebench.measure.sweep import sweep as run_sweep
 from sitebench.options.option import group_of
 from sitebench.options.spelling import gives
-from sitebench.runs.manifest import COMPARED, ONCE, collect, continued
+from sitebench.runs.manifest import COMPARED, ONCE, collect, resume_facts
 from sitebench.runs.point import MOST_FAILURES, PointResult, PointSpec
 from sitebench.runs.store import RunStore
 from sitebench.system.files import write
@@ -129,7 +129,7 @@ def _opened(out: str, *, create: bool) -> Iterator[RunStore]:
             try:
                 yield store
             except SitebenchError:
-                unused = new and not store.begun()
+                unused = new and not store.has_begun()
                 raise
     finally:
         if unused:
@@ -171,7 +171,8 @@ def measure(
         if options.objective is not None:
             asked = options.objective.to_manifest()
         known = {**facts(), **asked}
-        store.set_manifest(continued(store.manifest(), collect(_part.get() or sys.argv[1:], known)))
+        now = collect(_part.get() or sys.argv[1:], known)
+        store.set_manifest(resume_facts(store.manifest(), now))
         specs = [test.spec for stage in planned for test in stage.tests]
         if COMPARED in store.manifest() and any(spec.stages is not None for spec in specs):
             raise BadInput(

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from sitebench.errors import ObjectiveMissed
 from sitebench.measure.objective import Objective, ObjectiveState
 from sitebench.runs.point import PointResult, PointSpec
-from sitebench.runs.repeats import counted
+from sitebench.runs.repeats import best_tries
 from sitebench.runs.store import RunStore
 from sitebench.tables.tables import point_name
 from sitebench.units import plural
@@ -71,7 +71,7 @@ def judge_points(
     """Judge every planned point, measured or not."""
     judged = []
     # Of two tries, the one that counts.
-    results = {replace(each.spec, threads=None).key: each for each in counted(store.results())}
+    results = {replace(each.spec, threads=None).key: each for each in best_tries(store.results())}
     for spec in specs:
         result, failure = results.get(spec.key), store.failure(spec.key)
         if result is not None:

@@ -25,7 +25,7 @@ from sitebench.measure.point_process import Runner
 from sitebench.measure.test import Test
 from sitebench.runs.manifest import COMPARED
 from sitebench.runs.point import PointResult, PointSpec
-from sitebench.runs.repeats import counted
+from sitebench.runs.repeats import best_tries
 from sitebench.runs.store import RunStore
 from sitebench.system.child import dump
 from sitebench.system.machine import usable_cores
@@ -89,7 +89,7 @@ def _results_of(
     missing = [test for test in stage.tests if _next(test, tries[test.spec.key], store) is not None]
     for test in stage.tests:
         if test not in missing:
-            reporter.finished(*counted(tries[test.spec.key]), resumed=True)
+            reporter.finished(*best_tries(tries[test.spec.key]), resumed=True)
     if missing:
         with opened(stage, store, reporter) as target:
             for test in missing:
@@ -98,8 +98,8 @@ def _results_of(
                     if done:
                         reporter.retried(wanted.spec)
                     done.append(_measured(wanted, target, runner, store, reporter))
-                reporter.finished(*counted(done), resumed=False)
-    return [result for test in stage.tests for result in counted(tries[test.spec.key])]
+                reporter.finished(*best_tries(done), resumed=False)
+    return [result for test in stage.tests for result in best_tries(tries[test.spec.key])]
 
 
 def _stored(test: Test, store: RunStore) -> list[PointResult]:

@@ -16,7 +16,7 @@ from sitebench.measure.objective import Objective, ObjectiveState
 from sitebench.measure.peak.search import Answer, reply_of
 from sitebench.plan.rates import RateTable, Remark
 from sitebench.plan.suite import PlanSuite
-from sitebench.runs.counting import alike
+from sitebench.runs.counting import same_steps
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import Of, Series, series
 from sitebench.units import format_rate
@@ -165,7 +165,7 @@ def _of_one_kind(
         for result in point.results:
             # On an open schedule a web request is counted as the pass that arrives.
             first = kinds.setdefault(point.spec.rate is None, result)
-            if not alike(first, result):
+            if not same_steps(first, result):
                 raise BadInput(
                     f"{point.spec.what} counts {_words(first.counts)} in some points and "
                     f"{_words(result.counts)} in others: they are no rates of one operation",

@@ -19,7 +19,7 @@ from sitebench.monitor.figures import rates
 from sitebench.report.suite import ReportSuite
 from sitebench.runs.export import csv, hlog
 from sitebench.runs.point import PointResult, PointSpec
-from sitebench.runs.repeats import Series, counted, series
+from sitebench.runs.repeats import Series, best_tries, series
 from sitebench.runs.runfile import RunFile, StoredPoint
 from sitebench.runs.timeline import Slot, counted_steps, slots
 from sitebench.suite import suites
@@ -217,7 +217,7 @@ def _read_points(file: RunFile, *, alone: bool) -> list[StoredPoint]:
 def _counted_points(stored: Sequence[StoredPoint]) -> list[StoredPoint]:
     """Return the points that are done; of two tries, the one that counts."""
     finished = [point for point in stored if point.status == "done"]
-    keys = {r.spec.key for r in counted(p.result for p in finished if p.result is not None)}
+    keys = {r.spec.key for r in best_tries(p.result for p in finished if p.result is not None)}
     return [point for point in finished if point.spec.key in keys]
 
 

@@ -94,9 +94,9 @@ OPTIONS = frozenset((*FIELDS.values(), *SETTINGS.values()))
 def settings_of(options: Options) -> dict[str, str]:
     """Return the settings that options say; unset ones are left out."""
     texts = {
-        each.name: spec.text(value)
-        for each, spec in fields_of(type(options))
-        if (value := vars(options)[each.name]) is not None
+        field.name: spec.text(value)
+        for field, spec in fields_of(type(options))
+        if (value := vars(options)[field.name]) is not None
     }
     return {
         name: texts[option]

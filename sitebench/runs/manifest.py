@@ -53,8 +53,8 @@ _CPU = Path("/sys/devices/system/cpu")
 _CONTAINERS = {Path("/.dockerenv"): "docker", Path("/run/.containerenv"): "podman"}
 
 
-def collect(argv: Sequence[str], more: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the facts about this run on this machine, and the facts in `more`."""
+def collect(argv: Sequence[str], facts: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the facts about this run on this machine, and the facts in `facts`."""
     from sitebench.monitor import memory
 
     return {
@@ -75,28 +75,28 @@ def collect(argv: Sequence[str], more: Mapping[str, Any] | None = None) -> dict[
             "group_memory_bytes": memory.group_bytes(),
         },
         "sysctls": {name.replace("/", "."): _read(Path("/proc/sys") / name) for name in SYSCTLS},
-        "huge_pages": _chosen(_read(Path("/sys/kernel/mm/transparent_hugepage/enabled"))),
+        "huge_pages": _choice(_read(Path("/sys/kernel/mm/transparent_hugepage/enabled"))),
         "clock": _read(Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")),
-        **(more or {}),
+        **(facts or {}),
     }
 
 
-def continued(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+def resume_facts(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
     """Return the facts of a resumed run: those of now, and under `earlier` those that differed.
 
     Some of its points were measured then: perhaps on another kernel, or by another version.
     """
-    known: dict[str, Any] = json.loads(json.dumps(now))
-    if not before:
-        return known
-    if "command" in before and (method := method_of(before)) != METHOD:
+    facts: dict[str, Any] = json.loads(json.dumps(now))
+    if not earlier:
+        return facts
+    if "command" in earlier and (method := method_of(earlier)) != METHOD:
         raise BadInput(
             f"its points were measured by version {method} of the method, and this sitebench has "
             f"version {METHOD}",
             "measure again, into another file (--out)",
         )
-    changed = {key: before[key] for key in known if key in before and before[key] != known[key]}
-    return known | {"earlier": [*before.get("earlier", []), changed]}
+    changed = {key: earlier[key] for key in facts if key in earlier and earlier[key] != facts[key]}
+    return facts | {"earlier": [*earlier.get("earlier", []), changed]}
 
 
 def method_of(manifest: Mapping[str, Any]) -> int:
@@ -108,13 +108,13 @@ def _versions() -> dict[str, str]:
     """Return the versions of all software that influences the figures."""
     from importlib.metadata import PackageNotFoundError, version
 
-    found = {"python": sys.version.split()[0], "sqlite": sqlite3.sqlite_version}
-    for name in (*_PACKAGES, *(name for each in suites() for name in each.packages)):
+    versions = {"python": sys.version.split()[0], "sqlite": sqlite3.sqlite_version}
+    for name in (*_PACKAGES, *(name for suite in suites() for name in suite.packages)):
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 def cpu() -> dict[str, Any]:
@@ -150,15 +150,15 @@ def _virtualisation() -> dict[str, Any]:
 def _mitigations() -> dict[str, str]:
     """Return the kernel's mitigation of each vulnerability that this processor has."""
     folder = _CPU / "vulnerabilities"
-    found = {p.name: _read(p) for p in sorted(folder.iterdir())} if folder.is_dir() else {}
-    return {name: text for name, text in found.items() if text and text != "Not affected"}
+    mitigations = {p.name: _read(p) for p in sorted(folder.iterdir())} if folder.is_dir() else {}
+    return {name: text for name, text in mitigations.items() if text and text != "Not affected"}
 
 
 def _field(path: str, name: str, sign: str) -> str | None:
     """Return what a file has behind a name and this sign, in the first line that does."""
     for line in (_read(Path(path)) or "").splitlines():
-        found, _, value = line.partition(sign)
-        if found.strip() == name:
+        key, _, value = line.partition(sign)
+        if key.strip() == name:
             return value.strip()
     return None
 
@@ -172,7 +172,7 @@ def _group_cores() -> float | None:
     return throttle.quota_cores()
 
 
-def _chosen(text: str | None) -> str | None:
+def _choice(text: str | None) -> str | None:
     """Return the choice that the kernel puts in brackets: always [madvise] never."""
     return None if text is None else text.partition("[")[2].partition("]")[0] or text
 

@@ -139,14 +139,14 @@ class PointSpec(msgspec.Struct, frozen=True):
     @classmethod
     def read(cls, text: str) -> PointSpec:
         """Read what `stored` wrote; keys of a newer version are ignored."""
-        found = msgspec.json.decode(text, type=cls)
-        for name in (found.suite, found.operation):
+        spec = msgspec.json.decode(text, type=cls)
+        for name in (spec.suite, spec.operation):
             if not is_name(name):
                 raise ValueError(f"{name!r} is not the name of an operation")
-        said = (found.target, found.client, *found.settings, *found.settings.values())
-        if any(printable(each, len(each)) != each for each in said):
+        texts = (spec.target, spec.client, *spec.settings, *spec.settings.values())
+        if any(printable(text, len(text)) != text for text in texts):
             raise ValueError("its target or a setting holds a control character")
-        return found
+        return spec
 
 
 class Demand(msgspec.Struct, frozen=True):
@@ -193,12 +193,12 @@ class StepResult(msgspec.Struct, frozen=True):
         }
 
     @staticmethod
-    def fields(found: Mapping[str, Any]) -> dict[str, Any]:
+    def fields(document: Mapping[str, Any]) -> dict[str, Any]:
         """Return the fields of what `to_json` wrote, unchecked."""
         return {
-            **found,
-            "clocks": {str(clock): found.get(clock, {}) for clock in metrics.CLOCKS},
-            "counters": {str(each): found.get(each.key) for each in metrics.COUNTERS},
+            **document,
+            "clocks": {str(clock): document.get(clock, {}) for clock in metrics.CLOCKS},
+            "counters": {str(counter): document.get(counter.key) for counter in metrics.COUNTERS},
         }
 
 
@@ -228,19 +228,19 @@ def failing(
     """
     rows = list(rows)
     if not spec.of_a_file:
-        return [each for each in rows if not each.overlaps]
+        return [row for row in rows if not row.overlaps]
 
-    def whole(each: _R) -> bool:
+    def whole(row: _R) -> bool:
         # An arrival is in the row of the step that counts also where an earlier step failed.
-        if spec.rate is not None and each.step == SEQUENCE:
+        if spec.rate is not None and row.step == SEQUENCE:
             return True
         if counts is None:
-            return bool(getattr(each, "counted", False))
-        return (each.program, each.step) in counts
+            return bool(getattr(row, "counted", False))
+        return (row.program, row.step) in counts
 
-    wholes = [each for each in rows if each.overlaps and whole(each)]
-    names = {each.program for each in wholes}
-    return wholes + [each for each in rows if each.program not in names and not each.overlaps]
+    wholes = [row for row in rows if row.overlaps and whole(row)]
+    names = {row.program for row in wholes}
+    return wholes + [row for row in rows if row.program not in names and not row.overlaps]
 
 
 class PointResult(Window, frozen=True, kw_only=True):
@@ -263,10 +263,10 @@ class PointResult(Window, frozen=True, kw_only=True):
     @property
     def counts(self) -> tuple[str, ...]:
         """Return what it counted as operations, by their steps: `lookup`, or whole passes."""
-        counted = [each for each in self.steps if each.counted]
+        counted = [step for step in self.steps if step.counted]
         # Of a scenario file, arrivals that no user took have a row of their own: none, mostly.
-        done = [each for each in counted if each.count] or counted
-        return tuple(dict.fromkeys(sorted(each.step for each in done)))
+        nonzero = [step for step in counted if step.count] or counted
+        return tuple(dict.fromkeys(sorted(step.step for step in nonzero)))
 
     @property
     def attempts(self) -> int:
@@ -365,8 +365,8 @@ class PointResult(Window, frozen=True, kw_only=True):
             "machine": {"available_bytes": use.available, "busy_cores": use.machine.busy_cores},
             "resources": use.to_json(),
             **self.verdict.to_json(),
-            **({"workers": [each.to_json() for each in self.workers]} if self.workers else {}),
-            **({"spans": [each.to_json() for each in self.spans]} if self.spans else {}),
+            **({"workers": [worker.to_json() for worker in self.workers]} if self.workers else {}),
+            **({"spans": [span.to_json() for span in self.spans]} if self.spans else {}),
             "users": spec.users,
             "rate": spec.rate,
             "schedule": "closed" if spec.rate is None else "open",
@@ -379,16 +379,16 @@ class PointResult(Window, frozen=True, kw_only=True):
         }
 
     @classmethod
-    def read(cls, found: Mapping[str, Any]) -> PointResult:
+    def read(cls, document: Mapping[str, Any]) -> PointResult:
         """Read what `to_json` wrote; keys of a newer version are ignored."""
-        own = {
-            "seconds": found["measure_s"],
-            "use": found["resources"],
-            "target_cores": found["target"].get("cores"),
-            "generator_cpu_s": found["generator"]["cpu_s_per_thread"],
-            "verdict": msgspec.convert(found, Verdict),
-            "clocks": {str(clock): found.get(clock.key, {}) for clock in metrics.CLOCKS},
-            "counters": {str(each): found.get(each.key) for each in metrics.COUNTERS},
-            "steps": [StepResult.fields(step) for step in found.get("steps", ())],
+        converted = {
+            "seconds": document["measure_s"],
+            "use": document["resources"],
+            "target_cores": document["target"].get("cores"),
+            "generator_cpu_s": document["generator"]["cpu_s_per_thread"],
+            "verdict": msgspec.convert(document, Verdict),
+            "clocks": {str(clock): document.get(clock.key, {}) for clock in metrics.CLOCKS},
+            "counters": {str(counter): document.get(counter.key) for counter in metrics.COUNTERS},
+            "steps": [StepResult.fields(step) for step in document.get("steps", ())],
         }
-        return msgspec.convert({**found, **own}, cls)
+        return msgspec.convert({**document, **converted}, cls)

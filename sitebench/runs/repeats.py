@@ -41,13 +41,13 @@ class Interval(msgspec.Struct, frozen=True):
 
 def median_interval(values: Sequence[float], confidence: float = _CONFIDENCE) -> Interval | None:
     """Return the narrowest interval of this confidence; None where n is too small for any."""
-    ordered, found = sorted(values), None
+    ordered, narrowest = sorted(values), None
     for k in range(1, len(ordered) // 2 + 1):
         sure = _coverage(len(ordered), k)
         if sure < confidence:
             break
-        found = Interval(ordered[k - 1], ordered[-k], sure)
-    return found
+        narrowest = Interval(ordered[k - 1], ordered[-k], sure)
+    return narrowest
 
 
 def least_repeats(confidence: float = _CONFIDENCE) -> int:
@@ -63,7 +63,7 @@ def _coverage(n: int, k: int) -> float:
 
 def of_operation(result: PointResult, name: str) -> PointResult:
     """Return what a result says of one of its operations."""
-    step = next((each for each in result.steps if each.counted and each.program == name), None)
+    step = next((step for step in result.steps if step.counted and step.program == name), None)
     if step is None:
         return replace(result, operations=0, failures_by_kind={}, clocks=clocks(), steps=())
     return replace(
@@ -71,7 +71,7 @@ def of_operation(result: PointResult, name: str) -> PointResult:
         operations=round(step.per_s * result.seconds),
         failures_by_kind={"failed": step.failures} if step.failures else {},
         clocks=step.clocks,
-        steps=tuple(each for each in result.steps if each.program == name),
+        steps=tuple(step for step in result.steps if step.program == name),
         # What the target can do at most is of the mixture.
         verdict=replace(result.verdict, at_most_per_s=None),
     )
@@ -115,7 +115,7 @@ class Series(msgspec.Struct, frozen=True):
     @property
     def grade(self) -> Quoted:
         """How the rate may be quoted: as the worst of its repeats."""
-        return max((each.verdict.grade for each in self.results), key=list(Quoted).index)
+        return max((result.verdict.grade for result in self.results), key=list(Quoted).index)
 
     @property
     def latency_grade(self) -> str:
@@ -125,9 +125,9 @@ class Series(msgspec.Struct, frozen=True):
     @property
     def at_most(self) -> float | None:
         """Of a lower bound: the most that the target's CPU allows, by the widest of the repeats."""
-        upper = [each.verdict.at_most_per_s for each in self.results if not each.verdict.valid]
-        known = [each for each in upper if each is not None]
-        return max(known) if known and len(known) == len(upper) else None
+        upper = [r.verdict.at_most_per_s for r in self.results if not r.verdict.valid]
+        bounds = [bound for bound in upper if bound is not None]
+        return max(bounds) if bounds and len(bounds) == len(upper) else None
 
     @property
     def usable(self) -> bool:
@@ -139,43 +139,43 @@ class Series(msgspec.Struct, frozen=True):
         """Failed steps of all repeats."""
         return sum(result.failures for result in self.results)
 
-    def values(self, of: Of) -> list[float] | None:
+    def values(self, figure: Of) -> list[float] | None:
         """Return each repeat's figure; None if one repeat does not have it.
 
         Leaving that one out would bias the median: slow repeats are those with too few samples for
         a percentile.
         """
-        found = [value for result in self.results if (value := of(result)) is not None]
-        return found if found and len(found) == self.n else None
+        figures = [value for result in self.results if (value := figure(result)) is not None]
+        return figures if figures and len(figures) == self.n else None
 
-    def median(self, of: Of) -> float | None:
+    def median(self, figure: Of) -> float | None:
         """Return the median over repeats."""
-        values = self.values(of)
+        values = self.values(figure)
         return None if values is None else statistics.median(values)
 
-    def interval(self, of: Of) -> Interval | None:
+    def interval(self, figure: Of) -> Interval | None:
         """Return the median's 95 % interval; None where there are too few repeats for one."""
-        values = self.values(of)
+        values = self.values(figure)
         return None if values is None else median_interval(values)
 
-    def spread(self, of: Of) -> tuple[float, float] | None:
+    def spread(self, figure: Of) -> tuple[float, float] | None:
         """Return the smallest and the largest value: few repeats allow no interval."""
-        values = self.values(of)
+        values = self.values(figure)
         return None if values is None else (min(values), max(values))
 
 
-def counted(results: Iterable[PointResult]) -> list[PointResult]:
+def best_tries(results: Iterable[PointResult]) -> list[PointResult]:
     """Return one result of each point: of two tries, the one with the higher rate.
 
     A rate that is the target's own counts before a lower bound that is no higher than noise makes
     it.
     """
-    found: dict[str, PointResult] = {}
+    best: dict[str, PointResult] = {}
     for result in results:
         key = replace(result.spec, threads=None).key
-        if key not in found or _worth(result) > _worth(found[key]):
-            found[key] = result
-    return list(found.values())
+        if key not in best or _worth(result) > _worth(best[key]):
+            best[key] = result
+    return list(best.values())
 
 
 def rate_at_half(spec: PointSpec, results: Iterable[PointResult]) -> float | None:
@@ -188,11 +188,11 @@ def rate_at_half(spec: PointSpec, results: Iterable[PointResult]) -> float | Non
         return replace(other, users=spec.users, repeat=0)
 
     rates = {
-        each.spec.repeat: each.ops_per_s
-        for each in results
-        if 2 * each.spec.users == spec.users
-        and each.verdict.valid
-        and at_users(each.spec) == at_users(spec)
+        result.spec.repeat: result.ops_per_s
+        for result in results
+        if 2 * result.spec.users == spec.users
+        and result.verdict.valid
+        and at_users(result.spec) == at_users(spec)
     }
     if spec.rate is not None or not rates:
         return None
@@ -207,14 +207,14 @@ def other_loads(spec: PointSpec, results: Iterable[PointResult]) -> list[OtherLo
         return replace(other, users=0, rate=None, repeat=0, threads=None, settings=settings)
 
     return [
-        OtherLoad(cpu_s / each.seconds, cpu_s / each.operations)
-        for each in results
-        if at_any_load(each.spec) == at_any_load(spec)
-        and each.spec.key != spec.key
-        and (cpu_s := each.use.target_cpu_s)
-        and each.operations
-        and not each.failures
-        and each.verdict.grade != Quoted.NOT_USABLE
+        OtherLoad(cpu_s / result.seconds, cpu_s / result.operations)
+        for result in results
+        if at_any_load(result.spec) == at_any_load(spec)
+        and result.spec.key != spec.key
+        and (cpu_s := result.use.target_cpu_s)
+        and result.operations
+        and not result.failures
+        and result.verdict.grade != Quoted.NOT_USABLE
     ]
 
 
@@ -226,11 +226,11 @@ def _worth(result: PointResult) -> tuple[bool, float]:
 def series(results: Iterable[PointResult]) -> list[Series]:
     """Group repeats, in the order in which their points first appear."""
     groups: dict[str, list[PointResult]] = {}
-    for result in counted(results):
+    for result in best_tries(results):
         groups.setdefault(_first(result.spec).key, []).append(result)
     return [
-        Series(_first(found[0].spec), tuple(sorted(found, key=lambda r: r.spec.repeat)))
-        for found in groups.values()
+        Series(_first(group[0].spec), tuple(sorted(group, key=lambda r: r.spec.repeat)))
+        for group in groups.values()
     ]
 
 

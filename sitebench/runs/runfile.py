@@ -120,14 +120,14 @@ class RunFile(Closing):
 
     def _open(self) -> None:
         place, self._unlocked = self.path.resolve(), None
-        if not _size(_beside(place, "-wal")):
+        if not _size(_sibling(place, "-wal")):
             self._unlocked = self._stamp()
             self._db = _connect(place, "immutable=1")
-        elif _beside(place, "-shm").exists():
+        elif _sibling(place, "-shm").exists():
             self._db = _connect(place, "mode=ro")
         else:
             try:
-                self._db = _connect(self._copied(place), "mode=ro")
+                self._db = _connect(self._copy_to_scratch(place), "mode=ro")
             except FileNotFoundError:
                 # Its writer has closed it since: the log is part of the file now.
                 self._open()
@@ -147,19 +147,19 @@ class RunFile(Closing):
             )
         pages = self._rows("PRAGMA page_count")[0][0] * self._rows("PRAGMA page_size")[0][0]
         if self._unlocked and _size(place) < pages:
-            raise self._damaged(f"{_size(place):,} bytes of {pages:,}")
+            raise self._damage(f"{_size(place):,} bytes of {pages:,}")
 
-    def _copied(self, place: Path) -> Path:
+    def _copy_to_scratch(self, place: Path) -> Path:
         folder = self._copy.enter_context(scratch())
         for end in ("", "-wal"):
-            shutil.copyfile(_beside(place, end), folder / f"run{end}")
+            shutil.copyfile(_sibling(place, end), folder / f"run{end}")
         return folder / "run"
 
     def _stamp(self) -> tuple[int, ...]:
         """Return values that change when the file is written to: it is read without locks."""
-        found = self.path.stat()
-        log = _size(_beside(self.path.resolve(), "-wal"))
-        return found.st_ino, found.st_size, found.st_mtime_ns, log
+        stat = self.path.stat()
+        log = _size(_sibling(self.path.resolve(), "-wal"))
+        return stat.st_ino, stat.st_size, stat.st_mtime_ns, log
 
     def _rows(self, query: str, *values: Any) -> list[Any]:
         assert self._db is not None
@@ -174,19 +174,19 @@ class RunFile(Closing):
             # Opening began a transaction of its own.
             return [] if query == _BEGIN else self._rows(query, *values)
         if error is not None:
-            raise self._damaged(str(error)) from error
+            raise self._damage(str(error)) from error
         return rows
 
-    def _damaged(self, why: str) -> BadRunFile:
-        return BadRunFile(f"{self.path} is damaged: {why}", _DAMAGED)
+    def _damage(self, reason: str) -> BadRunFile:
+        return BadRunFile(f"{self.path} is damaged: {reason}", _DAMAGED)
 
     @contextlib.contextmanager
-    def reading(self, what: str) -> Iterator[None]:
+    def reading(self, part: str) -> Iterator[None]:
         """Raise BadRunFile where a value turns out to be one that no run has written."""
         try:
             yield
         except _NOT_AS_WRITTEN as error:
-            raise self._damaged(f"{what} cannot be read ({error!r})") from error
+            raise self._damage(f"{part} cannot be read ({error!r})") from error
 
     def close(self) -> None:
         """Close the file; calling it again does nothing."""
@@ -206,12 +206,12 @@ class RunFile(Closing):
         points = []
         for point, spec, status, result, error, *when in rows:
             with self.reading(f"point {point}"):
-                found = None if result is None else _printable(self._json(result))
+                document = None if result is None else _printable(self._json(result))
                 failed = None if error is None else _printable(self._json(error))
-                why = None if failed is None else msgspec.convert(failed, dict[str, str])
-                measured = None if found is None else PointResult.read(found)
+                reason = None if failed is None else msgspec.convert(failed, dict[str, str])
+                measured = None if document is None else PointResult.read(document)
                 points.append(
-                    StoredPoint(point, PointSpec.read(spec), status, measured, why, *when)
+                    StoredPoint(point, PointSpec.read(spec), status, measured, reason, *when)
                 )
         return points
 
@@ -245,11 +245,11 @@ class RunFile(Closing):
         try:
             return json.loads(text)
         except _NOT_AS_WRITTEN as error:
-            raise self._damaged(f"{str(text)[:40]!r} is not JSON") from error
+            raise self._damage(f"{str(text)[:40]!r} is not JSON") from error
 
 
 @contextlib.contextmanager
-def shown(runs: Iterable[Path]) -> Iterator[None]:
+def showing(runs: Iterable[Path]) -> Iterator[None]:
     """Raise BadRunFile where a value cannot be shown: what facts say, only their readers know."""
     try:
         yield
@@ -265,9 +265,9 @@ def _printable(value: Any) -> Any:
     if isinstance(value, str):
         return printable(value, len(value))
     if isinstance(value, list):
-        return [_printable(each) for each in value]
+        return [_printable(child) for child in value]
     if isinstance(value, dict):
-        return {_printable(name): _printable(each) for name, each in value.items()}
+        return {_printable(name): _printable(child) for name, child in value.items()}
     return value
 
 
@@ -279,11 +279,11 @@ def _select(row: type[Any], table: str, narrower: str = "") -> str:
     )
 
 
-def _connect(place: Path, how: str) -> sqlite3.Connection:
-    return sqlite3.connect(f"{place.as_uri()}?{how}", uri=True, timeout=10.0, isolation_level=None)
+def _connect(place: Path, mode: str) -> sqlite3.Connection:
+    return sqlite3.connect(f"{place.as_uri()}?{mode}", uri=True, timeout=10.0, isolation_level=None)
 
 
-def _beside(place: Path, end: str) -> Path:
+def _sibling(place: Path, end: str) -> Path:
     return place.with_name(place.name + end)
 
 

@@ -39,9 +39,9 @@ SELECT = (
 )
 
 
-def read(found: Iterable[tuple[Any, ...]]) -> Iterator[StepTotals]:
+def read(rows: Iterable[tuple[Any, ...]]) -> Iterator[StepTotals]:
     """Yield the totals of each step; raises ValueError where its rows contradict each other."""
-    for (program, step), of_step in groupby(found, key=lambda row: row[:2]):
+    for (program, step), of_step in groupby(rows, key=lambda row: row[:2]):
         totals = StepTotals(program, step)
         for _, _, metric, kind, value, histogram in of_step:
             if histogram is not None:

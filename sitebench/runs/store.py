@@ -170,9 +170,9 @@ class RunStore(Closing):
 
     def add_target(self, facts: Mapping[str, Any]) -> None:
         """Add the facts of an opened target to the fact `targets`, once."""
-        known = self.manifest().get("targets", [])
-        if facts not in known:
-            self.set_manifest({"targets": [*known, dict(facts)]})
+        targets = self.manifest().get("targets", [])
+        if facts not in targets:
+            self.set_manifest({"targets": [*targets, dict(facts)]})
 
     def add_scenarios(self, texts: Mapping[str, str]) -> None:
         """Add texts of scenario files to the fact `scenarios`, by their digests."""
@@ -216,33 +216,33 @@ class RunStore(Closing):
                 (now, point),
             )
 
-    def begun(self) -> bool:
+    def has_begun(self) -> bool:
         """Return whether any point was ever begun."""
         return bool(self._rows("SELECT 1 FROM points WHERE started IS NOT NULL LIMIT 1"))
 
     def point_id(self, key: str) -> int:
         """Return a planned point's row."""
-        return int(self._planned("id", key))
+        return int(self._value_of("id", key))
 
     def join(self, key: str) -> int:
         """Return the row of a point that was begun, to record to until it is begun again."""
         point = self.point_id(key)
-        self._attempts[point] = self._planned("started", key)
+        self._attempts[point] = self._value_of("started", key)
         return point
 
-    def _superseded(self, point: int) -> bool:
+    def _is_superseded(self, point: int) -> bool:
         """Return whether a sweep has begun a point again since this process joined it.
 
         The sweep of this process was killed then, and resumed before this process noticed.
         """
-        mine = self._attempts.get(point)
+        own_start = self._attempts.get(point)
         now = self._rows("SELECT started FROM points WHERE id = ?", point)
-        return mine is not None and now != [(mine,)]
+        return own_start is not None and now != [(own_start,)]
 
     @contextmanager
     def _recording(self, point: int) -> Iterator[None]:
         with self._transaction():
-            if self._superseded(point):
+            if self._is_superseded(point):
                 raise CannotRecord(
                     f"another sweep measures this point of {self.path} now", "leave it to that one"
                 )
@@ -250,9 +250,9 @@ class RunStore(Closing):
 
     def spec(self, key: str) -> PointSpec:
         """Return the specification of a planned point."""
-        return PointSpec.read(self._planned("spec", key))
+        return PointSpec.read(self._value_of("spec", key))
 
-    def _planned(self, column: str, key: str) -> Any:
+    def _value_of(self, column: str, key: str) -> Any:
         rows = self._rows(f"SELECT {column} FROM points WHERE key = ?", key)
         if not rows:
             raise BadRunFile(f"{self.path} has no point {key}", "plan the point first")
@@ -298,7 +298,7 @@ class RunStore(Closing):
         with self._recording(point):
             self._db.executemany(
                 "INSERT INTO samples VALUES (?, ?, ?, ?, ?)",
-                [(point, t_ns, who, what, value) for who, what, value in rows],
+                [(point, t_ns, *row) for row in rows],
             )
 
     def set_aside(self, point: int, phase: str, other: str) -> None:
@@ -308,17 +308,17 @@ class RunStore(Closing):
                 "UPDATE timeline SET phase = ? WHERE point = ? AND phase = ?", (other, point, phase)
             )
 
-    def respecify(self, before: PointSpec, now: PointSpec) -> None:
+    def respecify(self, earlier: PointSpec, now: PointSpec) -> None:
         """Change what a point measures: a user may change the load while it runs."""
         with self._transaction():
             self._db.execute(
                 "UPDATE points SET key = ?, spec = ? WHERE key = ?",
-                (now.key, now.stored(), before.key),
+                (now.key, now.stored(), earlier.key),
             )
 
     def latencies(self, point: int, phase: str, steps: Set[tuple[str, str]]) -> list[Histogram]:
         """Return the latencies of each drain of a phase, of these (program, step) together."""
-        found: dict[int, Histogram] = {}
+        latencies: dict[int, Histogram] = {}
         for t_ns, program, step, latency in self._rows(
             "SELECT t_ns, program, step, latency FROM timeline WHERE point = ? AND phase = ?"
             " ORDER BY t_ns",
@@ -326,8 +326,8 @@ class RunStore(Closing):
             phase,
         ):
             if (program, step) in steps:
-                found.setdefault(t_ns, Histogram()).add(Histogram.from_bytes(latency))
-        return list(found.values())
+                latencies.setdefault(t_ns, Histogram()).add(Histogram.from_bytes(latency))
+        return list(latencies.values())
 
     def complete(self, point: int, tallies: Mapping[str, Tally], result: PointResult) -> None:
         """Write a point's totals and its result, all or nothing; status becomes `measured`."""
@@ -357,7 +357,7 @@ class RunStore(Closing):
     def fail(self, key: str, error: Mapping[str, str]) -> None:
         """Mark a point as failed, and why (kind, message and remedy)."""
         with self._transaction():
-            if self._superseded(self.point_id(key)):
+            if self._is_superseded(self.point_id(key)):
                 return
             self._db.execute(
                 "UPDATE points SET status = 'failed', error = ?, finished = ? WHERE key = ?",
@@ -380,12 +380,12 @@ class RunStore(Closing):
         """
         counted = self.manifest().get(_COUNTED, {}).get(key, [])
         values = ", ".join(["(?, ?)"] * len(counted))
-        which = f"(program, step) IN (VALUES {values})" if counted else "step <> 'sequence'"
+        condition = f"(program, step) IN (VALUES {values})" if counted else "step <> 'sequence'"
         rows = self._rows(
             "SELECT phase, iif(count(*) > 1, 'operations', step), sum(count / seconds)"
             " FROM timeline"
             " JOIN points ON points.id = point"
-            f" WHERE key = ? AND seconds >= ? AND {which}"
+            f" WHERE key = ? AND seconds >= ? AND {condition}"
             " GROUP BY t_ns ORDER BY t_ns DESC LIMIT 1",
             key,
             _WHOLE_S,

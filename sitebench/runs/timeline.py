@@ -59,17 +59,17 @@ class Slot(msgspec.Struct):
 
     def percentile(self, q: float) -> float | None:
         """Return a percentile in microseconds; None with too few samples beyond it."""
-        found = percentile_ns(self.latency, q)
-        return None if found is None else found / 1e3
+        ns = percentile_ns(self.latency, q)
+        return None if ns is None else ns / 1e3
 
 
 def counted_steps(result: PointResult) -> Steps:
     """Return the steps that count as an operation."""
-    return {(each.program, each.step) for each in result.steps if each.counted}
+    return {(step.program, step.step) for step in result.steps if step.counted}
 
 
-def slots(rows: Iterable[TimelineRow], counted: Steps, most: int) -> list[Slot]:
-    """Return about `most` slots of the counted steps at most; each is of one phase."""
+def slots(rows: Iterable[TimelineRow], counted: Steps, limit: int) -> list[Slot]:
+    """Return about `limit` slots of the counted steps at most; each is of one phase."""
     drains: dict[int, Slot] = {}
     for row in rows:
         slot = drains.get(row.t_ns)
@@ -80,50 +80,50 @@ def slots(rows: Iterable[TimelineRow], counted: Steps, most: int) -> list[Slot]:
             slot.count += row.count
             slot.failures += row.failures
             slot.latency.add(Histogram.from_bytes(row.latency))
-    return _merged(list(_gapless(drains.values())), most)
+    return _merge(list(_gapless(drains.values())), limit)
 
 
 def _gapless(drains: Iterable[Slot]) -> Iterator[Slot]:
     """Fill gaps with empty slots: a run file has no row for a step in which nothing ended."""
-    before: Slot | None = None
+    previous: Slot | None = None
     for drain in drains:
-        if before is not None and drain.t0_ns - before.t1_ns > _LEAST_GAP_NS:
-            yield Slot(before.phase, before.t1_ns, drain.t0_ns)
+        if previous is not None and drain.t0_ns - previous.t1_ns > _LEAST_GAP_NS:
+            yield Slot(previous.phase, previous.t1_ns, drain.t0_ns)
         yield drain
-        before = drain
+        previous = drain
 
 
-def seconds(found: Sequence[Slot], every_s: float = 1.0) -> list[Slot]:
+def seconds(parts: Sequence[Slot], every_s: float = 1.0) -> list[Slot]:
     """Return slots of about so many seconds, or as long as they are: merged, as copies."""
-    copies = [replace(slot, latency=slot.latency.copy()) for slot in found]
-    return _joined(copies, every_s - _HALF_A_DRAIN_S)
+    copies = [replace(slot, latency=slot.latency.copy()) for slot in parts]
+    return _join(copies, every_s - _HALF_A_DRAIN_S)
 
 
-def _merged(drains: Sequence[Slot], most: int) -> list[Slot]:
-    """Merge neighbours to about `most` slots."""
+def _merge(drains: Sequence[Slot], limit: int) -> list[Slot]:
+    """Merge neighbours to about `limit` slots."""
     if not drains:
         return []
-    return _joined(drains, 0.999 * (drains[-1].t1_ns - drains[0].t0_ns) / 1e9 / max(most, 1))
+    return _join(drains, 0.999 * (drains[-1].t1_ns - drains[0].t0_ns) / 1e9 / max(limit, 1))
 
 
-def _joined(drains: Sequence[Slot], share_s: float) -> list[Slot]:
+def _join(drains: Sequence[Slot], share_s: float) -> list[Slot]:
     """Merge neighbours of one phase up to one length; a shorter rest joins the slot before it."""
     if not drains:
         return []
     usual_s = sorted(drain.seconds for drain in drains)[len(drains) * 3 // 4]
     least_s = max(share_s, usual_s / 2)
-    found: list[Slot] = []
+    joined: list[Slot] = []
     for drain in drains:
-        before = found[-1] if found else None
+        last = joined[-1] if joined else None
         if (
-            before is not None
-            and before.phase == drain.phase
-            and (before.seconds < least_s or drain.seconds < usual_s / 4)
+            last is not None
+            and last.phase == drain.phase
+            and (last.seconds < least_s or drain.seconds < usual_s / 4)
         ):
-            before.absorb(drain)
+            last.absorb(drain)
         else:
-            found.append(drain)
-    return found
+            joined.append(drain)
+    return joined
 
 
 def cells(histogram: Histogram) -> dict[int, int]:
@@ -132,13 +132,13 @@ def cells(histogram: Histogram) -> dict[int, int]:
     Buckets are in order, so that each cell is a slice of them, found by bisection and summed in C.
     """
     buckets = histogram.buckets()
-    found, start = dict[int, int](), 0
+    totals, start = dict[int, int](), 0
     while start < len(buckets):
         cell = cell_of(buckets[start][0])
         end = bisect_left(buckets, (_EDGES[cell + 1],), start + 1)
-        found[cell] = sum(map(itemgetter(1), buckets[start:end]))
+        totals[cell] = sum(map(itemgetter(1), buckets[start:end]))
         start = end
-    return found
+    return totals
 
 
 def cell_of(ns: int) -> int:

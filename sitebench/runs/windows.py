@@ -76,7 +76,7 @@ class Windows:
         self._bounds: dict[str, Sample] = {}
         self._next_sample_ns = 0
         self._changes = Changes()
-        self._over: tuple[tuple[Phase, Tally, Drained], ...] = ()
+        self._ended: tuple[tuple[Phase, Tally, Drained], ...] = ()
         """The last two phases that are over, the last first, each with its last drain: what ends
         late is part of it."""
 
@@ -91,16 +91,16 @@ class Windows:
         cpu_s = tally.thread_cpu_s
         tally.add(drained)
         if self.phase is Phase.MEASURE and tally.t0_ns is not None:
-            used = zip_longest(tally.thread_cpu_s, cpu_s, fillvalue=0.0)
-            self.spans.add_tester(drained, tally.t0_ns, [now - before for now, before in used])
+            pairs = zip_longest(tally.thread_cpu_s, cpu_s, fillvalue=0.0)
+            self.spans.add_tester(drained, tally.t0_ns, [now - earlier for now, earlier in pairs])
         self.spans.add(drained.spans)
-        if any(each.count > sum(each.failures.values()) for each in drained.steps):
+        if any(step.count > sum(step.failures.values()) for step in drained.steps):
             self.answered_ns = drained.t1_ns
         late = []
-        for (phase, over, cut), steps in zip(
-            self._over, (drained.late, drained.older), strict=False
+        for (phase, ended, cut), steps in zip(
+            self._ended, (drained.late, drained.older), strict=False
         ):
-            over.add_late(steps)
+            ended.add_late(steps)
             late.append((phase, cut, steps))
         if self._file is not None:
             self._file.store.append(self._file.point, self.phase, drained, late)
@@ -112,7 +112,7 @@ class Windows:
         if phase == self.phase == Phase.MEASURE:
             self._set_aside()
             self.phase = Phase.RAMP
-        self._over = ((self.phase, self.tallies[self.phase], drained), *self._over[:1])
+        self._ended = ((self.phase, self.tallies[self.phase], drained), *self._ended[:1])
         self.phase = phase
         self.tallies[phase] = Tally.starting(drained)
         sample = self._monitor.sample(thorough=True)
@@ -154,12 +154,12 @@ class Windows:
     @property
     def lost_rows(self) -> int:
         """Rows of data that were lost so far, as a change was never answered."""
-        return max((each.lost_rows for each in self.tallies.values()), default=0)
+        return max((tally.lost_rows for tally in self.tallies.values()), default=0)
 
     @property
     def lasted_s(self) -> float:
         """How long there has been a load, all phases together."""
-        return sum(each.seconds for each in self.tallies.values())
+        return sum(tally.seconds for tally in self.tallies.values())
 
     def use(self) -> Use:
         """Return the resources that the measured window used."""

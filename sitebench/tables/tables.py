@@ -10,7 +10,7 @@ from sitebench.counts.durations import PERCENTILES, heading
 from sitebench.counts.metrics import BYTES_IN, BYTES_OUT, LATENCY, UNREAD, WRONG, Counter
 from sitebench.counts.percentile_interval import too_alike_to_tell
 from sitebench.runs.point import PointResult, PointSpec
-from sitebench.runs.repeats import Of, Series, counted, least_repeats, series
+from sitebench.runs.repeats import Of, Series, best_tries, least_repeats, series
 from sitebench.tables.table import NOTHING, Cell, Mark, Table
 from sitebench.targets.limits import Limits
 from sitebench.units import (
@@ -185,7 +185,7 @@ def footnotes(results: Sequence[PointResult]) -> list[str]:
 
 def attempts(results: Sequence[PointResult]) -> list[str]:
     """Say in a line of each point that was tried twice what both tries gave, and which counts."""
-    counting = {id(result) for result in counted(results)}
+    counting = {id(result) for result in best_tries(results)}
     lines = []
     for second in (result for result in results if result.spec.threads is not None):
         spec = replace(second.spec, threads=None)

@@ -7,7 +7,7 @@ import psutil
 import pytest
 
 from sitebench.errors import BadInput
-from sitebench.runs.manifest import SYSCTLS, collect, continued
+from sitebench.runs.manifest import SYSCTLS, collect, resume_facts
 from sitebench.runs.point import METHOD
 from sitebench.runs.store import RunStore
 
@@ -30,10 +30,10 @@ def test_the_facts_that_rule_12_names_are_there() -> None:
 
 def test_a_run_that_goes_on_keeps_what_was_otherwise_before() -> None:
     first = collect([], {"sizes": (1, 2)})
-    assert continued({}, first) == json.loads(json.dumps(first))
+    assert resume_facts({}, first) == json.loads(json.dumps(first))
     second = first | {"kernel": "Linux 7", "started": "later"}
     third = second | {"started": "latest"}
-    now = continued(continued(continued({}, first), second), third)
+    now = resume_facts(resume_facts(resume_facts({}, first), second), third)
     assert now["kernel"] == "Linux 7"
     assert now["earlier"] == [
         {"started": first["started"], "kernel": first["kernel"]},
@@ -52,5 +52,5 @@ def test_run_of_another_method_is_not_continued() -> None:
     """Its points would stand beside points that mean something else."""
     older = {"command": ["sitebench", "ils", "run"]}
     with pytest.raises(BadInput, match="version 1 of the method, and this sitebench has version"):
-        continued(older, collect([]))
-    assert continued(collect([]), collect([]))["method"] == METHOD
+        resume_facts(older, collect([]))
+    assert resume_facts(collect([]), collect([]))["method"] == METHOD

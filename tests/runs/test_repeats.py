@@ -11,7 +11,7 @@ from sitebench.measure.summarise import summarise
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import (
     Series,
-    counted,
+    best_tries,
     least_repeats,
     median_interval,
     of_operation,
@@ -195,7 +195,7 @@ def test_of_two_tries_the_higher_rate_counts_and_noise_decides_for_the_targets_o
     own, tester = Bound.SOFTWARE, Bound.GENERATOR
 
     def chosen(*results: PointResult) -> int:
-        (found,) = counted(results)
+        (found,) = best_tries(results)
         return found.operations
 
     assert chosen(tried(1, tester, 100), tried(2, tester, 101)) == 101
@@ -206,7 +206,7 @@ def test_of_two_tries_the_higher_rate_counts_and_noise_decides_for_the_targets_o
     # Of what cannot be used, no rate is high enough.
     assert chosen(tried(1, own, 100), tried(2, Bound.UNSETTLED, 900)) == 100
     # Equal ones: the first.
-    assert counted([tried(1, own, 100), tried(2, own, 100)])[0].spec.threads == 1
+    assert best_tries([tried(1, own, 100), tried(2, own, 100)])[0].spec.threads == 1
 
 
 def test_the_rate_at_half_is_that_of_the_same_repeat_or_the_median() -> None:

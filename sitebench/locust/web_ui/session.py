@@ -21,7 +21,7 @@ from sitebench.locust.recorder import Recording, Subject
 from sitebench.locust.web_ui.live import LiveView
 from sitebench.locust.web_ui.options import SessionOptions
 from sitebench.options.convert import from_namespace
-from sitebench.runs.manifest import collect, continued
+from sitebench.runs.manifest import collect, resume_facts
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.store import RunStore
 from sitebench.runs.windows import PointFile, Windows
@@ -109,7 +109,7 @@ class Session:
         facts = dict(subject.facts(sorted(self._sizes)))
         if first:
             command = {"command": ["locust", *sys.argv[1:]]}
-            facts = continued(self.store.manifest(), collect([], facts | command))
+            facts = resume_facts(self.store.manifest(), collect([], facts | command))
         self.store.set_manifest(facts)
         self.store.add_target(subject.target)
 

@@ -61,7 +61,7 @@ from sitebench.measure.progress import JsonLines, LiveProgress, Shown
 from sitebench.measure.sweep import Stage, measure_point, opened, repeated, sweep
 from sitebench.measure.test import Test
 from sitebench.options.option import joined
-from sitebench.runs.manifest import collect, continued
+from sitebench.runs.manifest import collect, resume_facts
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import series
 from sitebench.runs.store import RunStore
@@ -179,7 +179,7 @@ def find_peak(options: PeakOptions, job: PeakJob) -> None:
         facts = dict(job.facts())
         if objective is None and options.objective is not None:
             facts |= options.objective.to_manifest()
-        store.set_manifest(continued(store.manifest(), collect(sys.argv[1:], facts)))
+        store.set_manifest(resume_facts(store.manifest(), collect(sys.argv[1:], facts)))
         asked = _PeakSearch(options, job, stage, store, reporter)
         if objective is None:
             peak, shown, error = asked.over_clients(clients)

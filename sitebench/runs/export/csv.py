@@ -80,8 +80,8 @@ def steps(run: RunFile) -> Iterator[_Row]:
                 "count": step.count,
                 "failures": step.failed,
                 "failures_by_kind": json.dumps(step.failures),
-                **{each.column: step.counters[each] for each in metrics.COUNTERS},
-                **{k: v for each in metrics.CLOCKS for k, v in _summary(each, step.clocks[each])},
+                **{counter.column: step.counters[counter] for counter in metrics.COUNTERS},
+                **{k: v for c in metrics.CLOCKS for k, v in _summary(c, step.clocks[c])},
             }
 
 
@@ -138,8 +138,8 @@ def _figure(value: float) -> str:
 
 def _flat(prefix: str, value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, Mapping):
-        for name, each in value.items():
-            yield from _flat(f"{prefix}.{name}" if prefix else name, each)
+        for name, child in value.items():
+            yield from _flat(f"{prefix}.{name}" if prefix else name, child)
     elif isinstance(value, (list, tuple)):
         yield prefix, json.dumps(value)
     else:

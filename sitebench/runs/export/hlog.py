@@ -72,5 +72,5 @@ def _line(tag: str, begin_s: float, seconds: float, latency: bytes) -> str:
 
 def _tag(point: StoredPoint, phase: str, program: str, step: str) -> str:
     spec = point.spec
-    what = f"{point.id}:{spec.operation}@{spec.entries}:{phase}:{program}.{step}"
-    return _NOT_IN_A_TAG.sub("_", what)
+    tag = f"{point.id}:{spec.operation}@{spec.entries}:{phase}:{program}.{step}"
+    return _NOT_IN_A_TAG.sub("_", tag)
