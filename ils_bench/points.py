@@ -182,13 +182,13 @@ class IlsPoints(SuitePoints[IlsOptions, Program, OpenDirectory]):
         """Those that a program adds come after those that are there."""
         return program.needs_people or bool(program.adding)
 
-    def addressed(self, options: IlsOptions) -> IlsOptions:
+    def apply_address(self, options: IlsOptions) -> IlsOptions:
         return _listed(with_base(options))
 
-    def asked(self, options: IlsOptions) -> IlsOptions:
-        return password_asked(logins.asked(super().asked(options)))
+    def apply_scenario(self, options: IlsOptions) -> IlsOptions:
+        return password_asked(logins.asked(super().apply_scenario(options)))
 
-    def settled(
+    def settle(
         self, options: IlsOptions, programs: Sequence[Program], *, named: bool = True
     ) -> Any:
         """Take the people that go with the directory, where programs are about people of ours."""

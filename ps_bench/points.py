@@ -60,8 +60,8 @@ class PsPoints(SuitePoints[PsOptions, Script, OpenSite]):
         people = UpdSpec(size, options.seed, options.locales)
         return {"digest": visitors(people).digest, "seed": options.seed}
 
-    def asked(self, options: PsOptions) -> PsOptions:
-        return super().asked(settle_keepalive(options, self.scenario_of(options)))
+    def apply_scenario(self, options: PsOptions) -> PsOptions:
+        return super().apply_scenario(settle_keepalive(options, self.scenario_of(options)))
 
     def for_engine(self, load: Load[PsOptions, Script, OpenSite]) -> ForEngine:
         site = load.target

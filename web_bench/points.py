@@ -68,13 +68,13 @@ class WebPoints(SuitePoints[WebOptions, Workload, OpenWeb]):
             return None
         return with_options(find(options.scenario, options.data), options)
 
-    def asked(self, options: WebOptions) -> WebOptions:
-        return super().asked(settle_keepalive(options, self.scenario_of(options)))
+    def apply_scenario(self, options: WebOptions) -> WebOptions:
+        return super().apply_scenario(settle_keepalive(options, self.scenario_of(options)))
 
-    def named(self, options: WebOptions, text: str) -> tuple[WebOptions, str]:
+    def choose(self, options: WebOptions, text: str) -> tuple[WebOptions, str]:
         if options.path and is_script(text):
             raise _BOTH
-        return super().named(options, text)
+        return super().choose(options, text)
 
     def built_in(self, options: WebOptions, operation: str) -> Workload:
         return with_options(find(operation), options)

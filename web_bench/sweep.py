@@ -40,9 +40,9 @@ def sweep(
 
 
 def _part(options: SweepOptions, workload: str) -> Part:
-    with_script, name = POINTS.named(options, workload)
+    with_script, name = POINTS.choose(options, workload)
     # The numbers of clients are the command line's, or the workload's.
-    load: Any = POINTS.asked(with_script)
+    load: Any = POINTS.apply_scenario(with_script)
     load = replace(load, clients=options.clients)
     clients = load.clients or POINTS.program(load, name).clients
     if load.stages is not None and load.stages.of_users:

@@ -131,8 +131,8 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         @command(self._measured, what, panel=_PANEL, explanation=self._help("run"))
         def run(options: SuiteOptions, operation: str | None) -> None:
             points = _points(self.suite)
-            options, name = points.named(options, operation or self.default_of(points, options))
-            options = _settled(points, points.asked(options), [name])
+            options, name = points.choose(options, operation or self.default_of(points, options))
+            options = _settled(points, points.apply_scenario(options), [name])
             if options.check:
                 points.try_once(options, name)
                 return
@@ -162,7 +162,7 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             if operation is not None:
                 if options.is_set("operations"):
                     raise BadInput(f"{operation} is measured, and so are --operations", "give one")
-                options, name = points.named(options, operation)
+                options, name = points.choose(options, operation)
                 names, named = [name], True
             if (described := points.described_by(options)) is not None:
                 name, by = described
@@ -170,7 +170,7 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                     other = "--paper" if options.paper else "--operations"
                     raise BadInput(f"{by} says what users do, and so does {other}", "give one")
                 names, named = [name], True
-            options = _settled(points, points.asked(options), names, named=named)
+            options = _settled(points, points.apply_scenario(options), names, named=named)
             sizes = _that_matter(points, options, names, sizes)
             one, lab = narrowed(self._measured, options), "" if paper is None else options.lab
             axes = [vars(options)[name] or (None,) for name in self.several]
@@ -212,10 +212,10 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
             points = _points(self.suite)
             refuse_check(options, self.suite)
-            options, name = points.named(
+            options, name = points.choose(
                 options, operation or self.default_of(points, options, self.varied)
             )
-            options = _settled(points, points.asked(options), [name])
+            options = _settled(points, points.apply_scenario(options), [name])
             refuse_stages(options, "`vary`, which compares rates")
             points.check_several(options)
             measure_levels(points, narrowed(self._measured, options), name, asked)
@@ -231,8 +231,8 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
             points = _points(self.suite)
             refuse_check(options, self.suite)
-            options, name = points.named(options, operation or self.default_of(points, options))
-            options = _settled(points, points.asked(options), [name])
+            options, name = points.choose(options, operation or self.default_of(points, options))
+            options = _settled(points, points.apply_scenario(options), [name])
             one = narrowed(points.options, options)
             points.point(one, name)
             points.check(one, [points.program(one, name)])
@@ -256,7 +256,7 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             points = _points(self.suite)
             refuse_check(options, self.suite)
             path = self.suite.locustfile_path()
-            options = points.asked(options)
+            options = points.apply_scenario(options)
             if options.stages is not None:
                 # What follows from them, each test of the page finds anew.
                 options = replace(options, rate=None, warmup=0.0, measure=None)
@@ -350,7 +350,7 @@ def _settled(
     """Let the target decide what it has to; what was interrupted meanwhile has measured nothing."""
     programs = [points.program(options, name) for name in names]
     try:
-        return points.settled(options, programs, named=named)
+        return points.settle(options, programs, named=named)
     except KeyboardInterrupt:
         from sitebench.measure.command import say
 

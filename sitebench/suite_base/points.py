@@ -189,21 +189,21 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         """Return what the papers found when they varied a factor."""
         return ()
 
-    def addressed(self, options: _O) -> _O:
+    def apply_address(self, options: _O) -> _O:
         """Take what the address of the target says besides where that is."""
         return options
 
     def check_several(self, options: _O) -> None:
         """Raise where no more than one point of these options may be measured."""
 
-    def asked(self, options: _O) -> _O:
+    def apply_scenario(self, options: _O) -> _O:
         """Take what a scenario file says of the load, where the command line says nothing.
 
         It may be a stranger's: what it sends of the environment is said.
         """
         from sitebench.measure.command import say
 
-        options = self.addressed(options)
+        options = self.apply_address(options)
         if options.fail_log is not None:
             if options.check:
                 raise BadInput("--check says itself what failed", "leave --fail-log out")
@@ -233,11 +233,11 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
                 load.pop("clients", None)
         return staged(replace(options, **load))
 
-    def settled(self, options: _O, programs: Sequence[_P], *, named: bool = True) -> _O:
+    def settle(self, options: _O, programs: Sequence[_P], *, named: bool = True) -> _O:
         """Return options with what the target decides of them, if programs may be run there."""
         return options
 
-    def named(self, options: _O, text: str) -> tuple[_O, str]:
+    def choose(self, options: _O, text: str) -> tuple[_O, str]:
         """Return the operation that a command was given, and the options with what it says."""
         described = self.described_by(options)
         if script.is_script(text):
@@ -449,7 +449,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         here: _T | None = None
         if isinstance(target, str):
             size = {} if entries is None else {"entries": entries}
-            options = self.addressed(self.options(target=target, **size, **load))
+            options = self.apply_address(self.options(target=target, **size, **load))
         else:
             ca = target.ca or load["tls_ca"]
             load = {**load, "target": target.url, "tls_ca": ca}
@@ -465,7 +465,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         if isinstance(operation, str):
             name, program = operation, self.program(options, operation)
             if here is None:
-                options = self.settled(options, [program])
+                options = self.settle(options, [program])
                 program = self.program(options, operation)
             self.check(options, [program])
         else:

@@ -132,7 +132,7 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
         parsed, options = self.environment.parsed_options, self.points.locust_options
         if parsed is None:
             return options()
-        return self.points.addressed(convert.from_namespace(options, parsed))
+        return self.points.apply_address(convert.from_namespace(options, parsed))
 
     def ours(self, users: Iterable[type[Any]]) -> list[type[Any]]:
         """Return those of these user classes that are lanes; Locust alone runs the others."""

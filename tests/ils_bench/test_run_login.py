@@ -458,9 +458,9 @@ def test_a_file_of_fewer_accounts_than_threads_is_measured(
     own = keep(accounts, ["dn", "password"])
     own.write_text("\n".join(own.read_text().splitlines()[:2]) + "\n")
     options = IlsOptions(target=directory.url, base=directory.base, accounts=str(own))
-    assert POINTS.asked(options).threads == 1
+    assert POINTS.apply_scenario(options).threads == 1
     own.write_text(accounts.read_text())
-    assert POINTS.asked(options).threads is None
+    assert POINTS.apply_scenario(options).threads is None
 
 
 def test_dns_alone_are_bound_as_and_not_searched_for(

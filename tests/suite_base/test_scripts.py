@@ -46,28 +46,28 @@ def mix(tmp_path: Path) -> str:
 
 
 def test_a_file_stands_in_the_place_of_an_operation(mix: str) -> None:
-    options, name = ILS.named(IlsOptions(), f"{mix}:find")
+    options, name = ILS.choose(IlsOptions(), f"{mix}:find")
     assert (options.scenario, name) == (f"{mix}:find", "find")
-    assert ILS.named(options, "find") == (options, "find")
-    assert ILS.named(options, f"{mix}:find") == (options, "find")
+    assert ILS.choose(options, "find") == (options, "find")
+    assert ILS.choose(options, f"{mix}:find") == (options, "find")
     assert options.scenario_path == mix
     assert ILS.described_by(options) == ("find", "the scenario file")
     assert ILS.described_by(IlsOptions()) is None
     assert IlsOptions().scenario_path is None
     for taken in (options, IlsOptions(filter="(uid=a)")):
         with pytest.raises(BadInput, match="one command takes one scenario"):
-            ILS.named(taken, mix)
+            ILS.choose(taken, mix)
 
 
 def test_the_load_of_a_file_holds_unless_the_command_names_one(mix: str) -> None:
-    asked = ILS.asked(RUN(scenario=mix))
+    asked = ILS.apply_scenario(RUN(scenario=mix))
     assert (asked.users, asked.warmup) == (7, 3.0)
-    given = ILS.asked(RUN(scenario=mix).assign(users=9))
+    given = ILS.apply_scenario(RUN(scenario=mix).assign(users=9))
     assert (given.users, given.warmup) == (9, 3.0)
     plain = RUN()
-    assert ILS.asked(plain) is plain
+    assert ILS.apply_scenario(plain) is plain
     with pytest.raises(BadInput, match="--data is of a scenario file"):
-        ILS.asked(RUN(data={"who": "other.csv"}))
+        ILS.apply_scenario(RUN(data={"who": "other.csv"}))
 
 
 def conditions(options: Any) -> list[str]:
@@ -77,25 +77,25 @@ def conditions(options: Any) -> list[str]:
 def test_an_objective_of_the_command_stands_in_the_place_of_the_files_and_its_operations_stay(
     mix: str,
 ) -> None:
-    assert conditions(ILS.asked(RUN(scenario=mix))) == ["p99<1s", "find: p99<5ms"]
+    assert conditions(ILS.apply_scenario(RUN(scenario=mix))) == ["p99<1s", "find: p99<5ms"]
     given = RUN(scenario=mix, objective=Objective.parse("max<1h"))
-    assert conditions(ILS.asked(given)) == ["max<1h", "find: p99<5ms"]
-    assert conditions(ILS.asked(RUN(scenario=f"{mix}:all"))) == ["p99<1s"]
+    assert conditions(ILS.apply_scenario(given)) == ["max<1h", "find: p99<5ms"]
+    assert conditions(ILS.apply_scenario(RUN(scenario=f"{mix}:all"))) == ["p99<1s"]
 
 
 def test_peak_searches_for_an_objective_unless_loads_are_named(mix: str) -> None:
-    searched: Any = ILS.asked(PEAK(scenario=mix))
+    searched: Any = ILS.apply_scenario(PEAK(scenario=mix))
     assert conditions(searched) == ["p99<1s", "find: p99<5ms"]
     assert not searched.is_set("clients")
     assert searched.clients == PEAK().clients
-    named: Any = ILS.asked(PEAK(scenario=mix).assign(clients=(4,)))
+    named: Any = ILS.apply_scenario(PEAK(scenario=mix).assign(clients=(4,)))
     assert (conditions(named), named.clients) == ([], (4,))
 
 
 def test_a_file_without_an_objective_has_its_loads_measured(mix: str) -> None:
     lines = (line for line in MIX.splitlines() if "objective" not in line)
     Path(mix).write_text("\n".join(lines))
-    found: Any = ILS.asked(PEAK(scenario=mix))
+    found: Any = ILS.apply_scenario(PEAK(scenario=mix))
     assert (found.objective, list(found.clients)) == (None, [1, 2])
 
 
@@ -113,7 +113,7 @@ def test_what_a_file_sends_and_changes_is_said_before(
     def said(text: str, **more: Any) -> str:
         Path(mix).write_text(text)
         capsys.readouterr()
-        ILS.asked(RUN(scenario=mix, **{"target": "ldap://a.example", **more}))
+        ILS.apply_scenario(RUN(scenario=mix, **{"target": "ldap://a.example", **more}))
         return capsys.readouterr().err
 
     monkeypatch.setenv("SITEBENCH_A", "1")
