@@ -92,13 +92,18 @@ def _floor() -> Iterator[Measure]:
 
 
 @contextlib.contextmanager
-def _directory(program: Program, threads: int = 1) -> Iterator[Measure]:
+def _directory(program: Program, threads: int = 1, verify: str = "digest") -> Iterator[Measure]:
     from ils_bench.calibrate import running_engine
     from ils_bench.options import IlsOptions
     from ils_bench.targets.opening import open_target
 
     options = IlsOptions(
-        entries=PEOPLE, target="embedded", target_threads=threads, threads=threads, users=LANES
+        entries=PEOPLE,
+        target="embedded",
+        target_threads=threads,
+        threads=threads,
+        users=LANES,
+        verify=verify,
     )
     with (
         open_target(options, PEOPLE) as target,
@@ -128,10 +133,10 @@ def _adds(threads: int = 1) -> Iterator[Measure]:
 
 
 @contextlib.contextmanager
-def _kept_lookups() -> Iterator[Measure]:
+def _kept_lookups(verify: str = "digest") -> Iterator[Measure]:
     from benches.ils import KEPT
 
-    with _directory(KEPT) as measure:
+    with _directory(KEPT, verify=verify) as measure:
         yield measure
 
 
@@ -291,6 +296,7 @@ def _named_lookup() -> Iterator[Measure]:
 SIDES: Mapping[str, Callable[[], contextlib.AbstractContextManager[Measure]]] = {
     "floor": _floor,
     "lookup": _kept_lookups,
+    "lookup-full": partial(_kept_lookups, "full"),
     "add": _adds,
     "add-threads": partial(_adds, 2),
     "connect": _connects,
