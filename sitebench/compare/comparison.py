@@ -310,7 +310,7 @@ def _valid(
         valid = [{n: r for n, r in side.items() if r.verdict.grade in usable} for side in sides]
         if _too_few(valid, sides):
             return [], [], [*invalid, f"{_MANY_LEFT_OUT}: the point is not compared"], ""
-        costs_only = f"the tester was the limit in {_at_limit(sides)}"
+        costs_only = f"the load generator was the limit in {_at_limit(sides)}"
         invalid.append(f"{_MANY_LEFT_OUT}: only what an operation costs the target is compared")
     if design is Design.PAIRS:
         common = sorted(valid[0].keys() & valid[1].keys())

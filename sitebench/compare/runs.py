@@ -165,7 +165,8 @@ def _of_runs(a: Run, b: Run) -> Iterator[Remark]:
     if names:
         different = ", ".join(f"{name} {old.get(name)} / {new.get(name)}" for name in names)
         yield Remark(
-            f"the tester is not the same: {different}", "measure both with one version of it"
+            f"the load generator is not the same: {different}",
+            "measure both with one version of it",
         )
 
 

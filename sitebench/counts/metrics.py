@@ -113,7 +113,7 @@ LAG = Clock("lag", "schedule lag", "due to sent, of all that were answered", alw
 UNREAD = Clock(
     "unread",
     "answers unread",
-    "how long a right answer lay unread at most: the tester's own part of the service time",
+    "how long a right answer lay unread at most: the load generator's own part of the service time",
     always=(RESULT,),
 )
 WRONG = Clock("wrong", "wrong answers", "due to answered, of wrong answers")
@@ -123,7 +123,7 @@ CLOCKS = (SERVICE, LATENCY, LAG, UNREAD, WRONG, CENSORED, ABANDONED)
 
 BYTES_OUT = Counter("bytes_out", "bytes", "bytes sent")
 BYTES_IN = Counter("bytes_in", "bytes", "bytes received")
-PROCESSING = Counter("processing", "ns", "the tester's own time before requests")
+PROCESSING = Counter("processing", "ns", "the load generator's own time before requests")
 FAILED = Counter("failed", "ns", "sent to answered wrongly or given up: lanes' time in vain")
 PAUSED = Counter(
     "paused", "ns", "think times inside operations, in none of their times", whole=True

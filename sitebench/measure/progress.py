@@ -119,8 +119,8 @@ class LiveProgress(Closing):
     def retried(self, spec: PointSpec) -> None:
         """Say why a point is measured once more."""
         self._say(
-            f".. {self._title(spec)}: once more with {spec.threads} threads, as the tester was the "
-            "limit"
+            f".. {self._title(spec)}: once more with {spec.threads} threads, as the load "
+            "generator was the limit"
         )
 
     def progress(self, spec: PointSpec, elapsed_s: float, store: RunStore) -> None:

@@ -188,7 +188,7 @@ def sendable(text: str) -> float:
     if rate > _MOST_PER_S:
         most = f"{units.format_size(_MOST_PER_S)}/s"
         raise UnknownValue(
-            f"rate {text!r} is above {most}", "no tester sends as much: ask for less"
+            f"rate {text!r} is above {most}", "no load generator sends as much: ask for less"
         )
     return rate
 

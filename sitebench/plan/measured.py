@@ -206,7 +206,9 @@ def _best(
     if objective is None and all(r.verdict.bound == Bound.SCHEDULE for r in point.results):
         remarks.append(remark("the schedule's rate was kept, so the target can do more"))
     if point.grade == Quoted.AT_LEAST:
-        remarks.append(remark("a lower bound: the tester was the limit, so the target may do more"))
+        remarks.append(
+            remark("a lower bound: the load generator was the limit, so the target may do more")
+        )
     if point.failures:
         remarks.append(remark(f"{point.failures:,} operations failed"))
     return best, remarks

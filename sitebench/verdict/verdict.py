@@ -126,7 +126,10 @@ def judge(window: Evidence, suite_warnings: Sequence[PointWarning] = ()) -> Verd
     else:
         verdict = _bound(window, tester, findings)
         if tester.spans:
-            only = f"the tester was the limit from {tester.spans}; the other rows are the target's"
+            only = (
+                f"the load generator was the limit from {tester.spans}; "
+                "the other rows are the target's"
+            )
             verdict = Verdict(Bound.GENERATOR, False, f"{only}; over all {verdict.evidence}")
         if verdict.valid and window.has_stages:
             evidence = f"its load changed by stages; over all of them {verdict.evidence}"
@@ -163,7 +166,7 @@ def _bound(window: Evidence, tester: Generator, findings: Sequence[Finding]) -> 
     by_others = tester.starved or window.others_took_cores
     if tester.used_up and not (tester.spans or by_others):
         # A faster one might have shown more, whatever of the target's is used up beside it.
-        limits = ["the tester", *_names(used_up)]
+        limits = ["the load generator", *_names(used_up)]
         were = "was the limit" if len(limits) == 1 else "were used up: the rate is a lower bound"
         return Verdict(Bound.GENERATOR, False, f"{summary}: {' and '.join(limits)} {were}")
     # Of a tester that others starved, latencies are upper bounds where its waits are known.
@@ -206,7 +209,8 @@ def _none_used_up(window: Evidence) -> str:
         return "no monitored resource is used up"
     tester = window.use.generator.cpu_s / window.seconds
     return (
-        f"the target's cores were {share(busy)} busy: target {target:.2f}, tester {tester:.2f}, "
+        f"the target's cores were {share(busy)} busy: target {target:.2f}, "
+        f"load generator {tester:.2f}, "
         f"everything else {window.others_cores:.2f}"
     )
 

@@ -35,8 +35,10 @@ _P99_NEEDS = 10_000
 _LATE_DRAIN_S = 2.0
 """The tester drains its recorders every half second: this late, four drains found no core."""
 
-QUOTA = "run the tester outside of that control group, or raise its quota (cpu.max)"
-WOKE_LATE = "lanes were free, so the tester woke up late: give it cores of its own (taskset)"
+QUOTA = "run the load generator outside of that control group, or raise its quota (cpu.max)"
+WOKE_LATE = (
+    "lanes were free, so the load generator woke up late: give it cores of its own (taskset)"
+)
 """Remedies by which `sitebench.tables.advice` tells causes of one kind apart."""
 
 LONGER = "measure longer: --measure "
@@ -89,7 +91,7 @@ def _littles_law(window: Evidence) -> PointWarning | None:
     return PointWarning(
         WarningKind.LITTLES_LAW,
         window.little.evidence,
-        "measure longer; if it persists, report it: the tester's own counts are wrong",
+        "measure longer; if it persists, report it: the load generator's own counts are wrong",
     )
 
 
@@ -100,16 +102,17 @@ def _generator_starved(window: Evidence) -> PointWarning | None:
     if throttled >= STALLED_SOME:
         return PointWarning(
             WarningKind.GENERATOR_STARVED,
-            f"a CPU quota throttled the tester for {throttled:.2f} s per second",
+            f"a CPU quota throttled the load generator for {throttled:.2f} s per second",
             QUOTA,
         )
     if waited < STALLED_SOME:
         return None
     return PointWarning(
         WarningKind.GENERATOR_STARVED,
-        f"the tester's threads waited {share(waited)} of the time for a core, "
+        f"the load generator's threads waited {share(waited)} of the time for a core, "
         "and latencies include that",
-        "end other programs, give the tester cores of its own (taskset), or use another machine",
+        "end other programs, give the load generator cores of its own (taskset), or use another "
+        "machine",
     )
 
 
@@ -125,7 +128,8 @@ def _answers_unread(window: Evidence) -> PointWarning | None:
         WarningKind.ANSWERS_UNREAD,
         f"the load generator read answers up to {format_ns(waited * 1e3)} late ({name}): "
         f"{share(waited / took)} of the {name} of the service time is its own",
-        "use fewer users or more engine threads (--threads), or give the tester cores of its own",
+        "use fewer users or more engine threads (--threads), or give the load generator cores of "
+        "its own",
     )
 
 
@@ -135,7 +139,8 @@ def _generator_near_ceiling(window: Evidence) -> PointWarning | None:
         return None
     return PointWarning(
         WarningKind.GENERATOR_NEAR_CEILING,
-        f"the tester's busiest thread was on a core {share(window.generator_share)} of the time",
+        f"the load generator's busiest thread was on a core "
+        f"{share(window.generator_share)} of the time",
         MORE_LOAD,
     )
 
@@ -148,9 +153,9 @@ def _shared_cores(window: Evidence) -> PointWarning | None:
     tester = window.use.generator.cpu_s / window.seconds
     n = len(window.use.machine.busy_per_core)
     message = (
-        f"the {plural(n, 'core')} that target and tester share {'was' if n == 1 else 'were'} "
-        f"{share(window.busy)} busy: target {target:.2f}, tester {tester:.2f}, "
-        f"everything else {window.others_cores:.2f}"
+        f"the {plural(n, 'core')} that target and load generator share "
+        f"{'was' if n == 1 else 'were'} {share(window.busy)} busy: target {target:.2f}, "
+        f"load generator {tester:.2f}, everything else {window.others_cores:.2f}"
     )
     if window.others_took_cores or window.others_cores >= STALLED_MOST * n:
         return PointWarning(
@@ -159,7 +164,7 @@ def _shared_cores(window: Evidence) -> PointWarning | None:
     return PointWarning(
         WarningKind.SHARED_CORES,
         message,
-        "pin target and tester to cores of their own, or run the target on another machine",
+        "pin target and load generator to cores of their own, or run the target on another machine",
     )
 
 
@@ -231,7 +236,7 @@ def _schedule_lag(window: Evidence) -> PointWarning | None:
         f"operations began {format_ns(late * 1e3)} late on average, "
         f"{share(late / mean)} of their latency{missed}",
         "see in which spans: the target was late there, too few users (--users) were free, or the "
-        "tester had no core"
+        "load generator had no core"
         if window.has_stages
         else "use more users, so that one is free when an operation is due, or a lower --rate"
         if (window.busy_lanes or 0.0) >= STALLED_MOST * window.users
@@ -262,7 +267,7 @@ def _swap(window: Evidence) -> PointWarning | None:
         return None
     return PointWarning(
         WarningKind.SWAP,
-        f"the tester's machine swapped {plural(pages, 'page')}",
+        f"the load generator's machine swapped {plural(pages, 'page')}",
         "end other programs, or use a smaller size",
     )
 

@@ -319,7 +319,7 @@ def test_a_repeat_that_is_not_the_targets_is_left_out_with_its_partner_and_named
 
 
 def test_where_the_tester_was_the_limit_costs_are_compared_and_rates_are_not() -> None:
-    limited = Verdict("generator", False, "the tester was used up")
+    limited = Verdict("generator", False, "the load generator was used up")
     a, b = series(noisy(10, 15_000, 1)), series(noisy(10, 14_250, 2))
     b = structs.replace(
         b, results=tuple(structs.replace(each, verdict=limited) for each in b.results)
@@ -329,7 +329,10 @@ def test_where_the_tester_was_the_limit_costs_are_compared_and_rates_are_not() -
     said = words.answer(point)
     assert said.startswith("lookup at 1k, 64 users: B takes more CPU: +5.")
     assert " target CPU/op (" in said
-    assert "). Rates and latencies were not compared: the tester was the limit in 10 of 10 " in said
+    assert (
+        "). Rates and latencies were not compared: the load generator was the limit in 10 of 10 "
+        in said
+    )
     assert said.endswith(" repeats of B.")
     assert point.left_out[-1].endswith("only what an operation costs the target is compared")
     assert point.undecided == "its rates are not compared"
@@ -353,7 +356,7 @@ def test_the_stamp_says_what_was_found(
     """It said "No difference" of rates that were not compared, beside a difference in CPU."""
     a, b = (series(noisy(10, rate, seed)) for seed, rate in enumerate(rates, 1))
     if limited:
-        judged = Verdict("generator", False, "the tester was used up")
+        judged = Verdict("generator", False, "the load generator was used up")
         b = structs.replace(
             b, results=tuple(structs.replace(each, verdict=judged) for each in b.results)
         )
@@ -472,7 +475,7 @@ def test_another_machine_and_another_version_are_told_loudly(tmp_path: Path) -> 
     b = write_run(tmp_path / "b", (a_spec(), noisy(5, 15_000, 2)), manifest=other)
     said = [remark.message for remark in of_files(a, b).remarks]
     assert said[0] == "THE TESTER'S MACHINE IS NOT THE SAME, by its processor"
-    assert said[1] == "the tester is not the same: sitebench 0.1.0 / 0.2.0"
+    assert said[1] == "the load generator is not the same: sitebench 0.1.0 / 0.2.0"
 
 
 def test_runs_of_different_methods_are_refused(tmp_path: Path) -> None:

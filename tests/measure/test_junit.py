@@ -67,7 +67,7 @@ def parsed(judged: list[Judged]) -> ET.Element:
     return root
 
 
-def invalid(result: PointResult, said: str = "the tester was the limit") -> PointResult:
+def invalid(result: PointResult, said: str = "the load generator was the limit") -> PointResult:
     verdict = structs.replace(result.verdict, bound="generator", valid=False, evidence=said)
     return structs.replace(result, verdict=verdict)
 

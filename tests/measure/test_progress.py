@@ -93,7 +93,7 @@ def test_each_line_says_which_point_of_how_many_and_is_not_wrapped(
     lines = capsys.readouterr().err.splitlines()
     assert lines[:2] == [
         f".. 1/2 {named}: 20,000/s of operations so far",
-        f".. 1/2 {named}: once more with 2 threads, as the tester was the limit",
+        f".. 1/2 {named}: once more with 2 threads, as the load generator was the limit",
     ]
     assert [line.split(":")[0] for line in lines[2:]] == [f"ok 1/2 {named}", f"ok 2/2 {named}"]
     assert lines[3].endswith("(measured before)")

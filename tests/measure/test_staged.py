@@ -152,7 +152,8 @@ def test_the_spans_in_which_the_tester_stood_still_are_named(tmp_path: Path) -> 
     assert (point["verdict"], point["grade"]) == ("generator", "at least")
     # One stretch, or more where other programs held it up too; the good ones are not named.
     named = re.match(
-        "the tester was the limit from (.*); the other rows are the target's;", point["evidence"]
+        "the load generator was the limit from (.*); the other rows are the target's;",
+        point["evidence"],
     )
     assert named, point["evidence"]
     stretches = [range(*map(int, each)) for each in re.findall(r"0:(\d\d) to 0:(\d\d)", named[1])]

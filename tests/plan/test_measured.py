@@ -61,7 +61,7 @@ def test_a_lower_bound_is_planned_with_and_said_to_be_one() -> None:
     (table,) = tables_of([a_result(a_spec(users=2), 5_000), limited], ILS)
     assert table.rates_at(1_000) == {"lookup": 4_500.0}
     (remark,) = table.remarks
-    assert "a lower bound: the tester was the limit" in str(remark)
+    assert "a lower bound: the load generator was the limit" in str(remark)
 
 
 def test_a_plan_from_nothing_but_invalid_points_is_refused_with_the_reason() -> None:

@@ -341,7 +341,7 @@ def test_the_note_of_a_starred_latency_is_true_of_each_reason(report: Report, bo
     made = {each.id: each for each in build.sections(with_bound(report, "add", bound))}
     said = words(made["results"])
     assert "µs *" in said
-    assert "* the tester was the limit" not in said
+    assert "* the load generator was the limit" not in said
     assert "*: includes delays of the load generator, or is not usable" in said
 
 
@@ -397,7 +397,7 @@ def test_steps_are_folded(sections: dict[str, Section]) -> None:
 def test_objectives_have_an_outcome_and_what_was_measured(sections: dict[str, Section]) -> None:
     said = words(sections["results"])
     assert "lookup at 1k, 16 clients p99<1ms pass 150 µs max<1us fail 151 µs" in said
-    assert "add at 1k, 16 clients p99<1ms invalid" in said, "the tester was the limit"
+    assert "add at 1k, 16 clients p99<1ms invalid" in said, "the load generator was the limit"
 
 
 def test_an_objective_that_this_version_does_not_know_is_left_out(report: Report) -> None:

@@ -227,7 +227,7 @@ def test_peak_looks_for_a_rate_at_which_all_of_them_hold(
         assert "this machine was busy with other programs" in ran.err
     elif lowest.verdict.bound == Bound.GENERATOR:
         assert ran.code == 1
-        assert "the tester reached its own first" in ran.err
+        assert "the load generator reached its own first" in ran.err
     else:
         assert ran.code == 3, ran.err
         assert "broke: modify: max is " in ran.err

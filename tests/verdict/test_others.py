@@ -119,7 +119,7 @@ def test_users_that_get_no_more_beside_a_burner_do_not_wait_for_a_lock() -> None
     shared = with_generator(with_target(twice, cpu_s=1.9, waited_s=0.2), cpu_s=1.9)
     verdict = judge(shared)
     assert verdict.bound not in (Bound.OTHERS, Bound.SERIALISED)
-    assert "cores were 100% busy: target 0.63, tester 0.63" in verdict.evidence
+    assert "cores were 100% busy: target 0.63, load generator 0.63" in verdict.evidence
     assert "used up" not in verdict.evidence
     quiet = with_machine(twice, busy_per_core=(0.3, 0.3))
     assert judge(with_use(quiet, round_trip_s=4e-5, idle_round_trip_s=4e-5)).bound == (

@@ -90,7 +90,7 @@ def test_a_tester_that_other_programs_starved_has_no_number_of_the_targets() -> 
     # Where target and tester themselves fill the machine, both are at their ceiling there.
     ours = with_target(with_generator(own, cpu_s=8.0, waited_s=6.0), cpu_s=9.0, waited_s=1.0)
     assert (judge(ours).bound, judge(ours).valid) == (Bound.GENERATOR, False)
-    assert "the tester and the target's CPU were used up" in judge(ours).evidence
+    assert "the load generator and the target's CPU were used up" in judge(ours).evidence
 
 
 def test_a_target_that_other_programs_starved_has_a_lower_bound_only() -> None:

@@ -40,7 +40,7 @@ SIGNS: dict[str, tuple[Evidence, str]] = {
         with_generator(
             with_target(with_machine(QUIET, busy_per_core=(1.0, 1.0)), cpu_s=9.0), cpu_s=9.0
         ),
-        "100% busy: target 0.90, tester 0.90, everything else 0.20",
+        "100% busy: target 0.90, load generator 0.90, everything else 0.20",
     ),
     WarningKind.OTHERS_IN_LATENCY: (
         replace(

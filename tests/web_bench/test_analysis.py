@@ -46,7 +46,7 @@ def series(results: list[PointResult]) -> list[Series]:
 
 
 def invalid(result: PointResult) -> PointResult:
-    return replace(result, verdict=Verdict("generator", False, "the tester was full"))
+    return replace(result, verdict=Verdict("generator", False, "the load generator was full"))
 
 
 def test_the_stages_of_1997_part_where_latency_becomes_linear() -> None:
@@ -220,7 +220,7 @@ def test_a_peak_below_a_lower_bound_is_none() -> None:
     # A rate that was kept is no limit of the tester.
     both = [kept(a_result(f"spice-{name}", 1, 1_000)) for name in ("static", "cgi")]
     (told,) = not_compared(by_workload(both))
-    assert "tester" not in told
+    assert "load generator" not in told
     assert "spice-static at least 1,000/s" in told
 
 

@@ -209,7 +209,7 @@ def _resources(before: Sample, now: Sample, seconds: float) -> Iterable[Resource
         if who != "directory" and what.partition(".")[0] not in _SHOWN.get(who, ()):
             continue
         name = describe(what)
-        title = "tester" if who == "generator" else who
+        title = "load generator" if who == "generator" else who
         if not name.counter:
             yield _resource(title, name, value, name.unit)
         elif (then := earlier.get((who, what))) is not None:

@@ -283,7 +283,7 @@ class _PeakSearch(msgspec.Struct, frozen=True):
         if found.rate is None and found.limit_known:
             error = ObjectiveMissed(answer, "begin lower with --start, or relax the objective")
         elif found.rate is None:
-            remedy = "use a faster machine for the tester, or more --users"
+            remedy = "use a faster machine for the load generator, or more --users"
             if found.ceiling is not None and found.ceiling.reply.answer is Answer.BUSY:
                 remedy = "end other programs, and search again with another --out"
             error = MeasurementFailed(answer, remedy)
@@ -354,7 +354,7 @@ class _PeakSearch(msgspec.Struct, frozen=True):
         except (OutOfPorts, OutOfDescriptors) as error:
             if not held:
                 raise
-            return None, Reply(Answer.TESTER, 0.0, f"the tester could not: {error.message}")
+            return None, Reply(Answer.TESTER, 0.0, f"the load generator could not: {error.message}")
         except (Leak, WrongPassword):
             raise
         except SitebenchError as error:

@@ -277,7 +277,9 @@ def _on_its_own(result: PointResult, objective: Objective) -> Reply:
     achieved, rate, bound = result.ops_per_s, result.spec.rate or 0.0, result.verdict.bound
     judgement = objective.judge(result)
     if bound == Bound.GENERATOR:
-        return Reply(Answer.TESTER, achieved, f"the tester could not: {result.verdict.evidence}")
+        return Reply(
+            Answer.TESTER, achieved, f"the load generator could not: {result.verdict.evidence}"
+        )
     if not result.verdict.valid:
         return Reply(Answer.BROKE, achieved, result.verdict.evidence)
     message = judgement.message
@@ -290,7 +292,9 @@ def _on_its_own(result: PointResult, objective: Objective) -> Reply:
     if bound == Bound.TARGET_CPU or _serves_too_slowly(result, objective):
         return Reply(Answer.BROKE, achieved, message)
     if _late(result) and (result.busy_lanes or 0.0) < _ALL_BUSY * result.spec.users:
-        return Reply(Answer.TESTER, achieved, f"the tester began late with lanes free; {message}")
+        return Reply(
+            Answer.TESTER, achieved, f"the load generator began late with lanes free; {message}"
+        )
     return Reply(Answer.BROKE, achieved, message, crowded=_late(result))
 
 

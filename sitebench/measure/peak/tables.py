@@ -106,7 +106,7 @@ def _clients_answer(found: Sequence[Series], best: Series | None, bend: Spot | N
     if not best.valid:
         clients = f"with {best.spec.clients}{around_it}"
         by_others = any(each.verdict.bound == Bound.OTHERS for each in best.results)
-        limit = "other programs had the cores" if by_others else "the tester was the limit"
+        limit = "other programs had the cores" if by_others else "the load generator was the limit"
         return f"{name}: at least {format_rate(rate)}/s, {clients}; {limit}."
     answer = f"{name}: highest measured {format_rate(rate)}/s, with {best.spec.clients}{around_it}"
     spoilt = [each for each in found if not each.valid or failed(each.results) > MOST_FAILED]
@@ -254,7 +254,7 @@ def rates_answer(
     reason = "" if ceiling is None else ceiling.reply.message
     why = "" if ceiling is None else f"at {ceiling.rate:,g}/s {reason}"
     if found.rate is None and ceiling is not None and not found.limit_known:
-        first = "the tester reached its own first"
+        first = "the load generator reached its own first"
         if ceiling.reply.answer is Answer.BUSY:
             first = "this machine was busy with other programs"
         return f"{name}: the target's limit is not known, {first}: {why}"

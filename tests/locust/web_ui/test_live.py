@@ -82,7 +82,7 @@ def test_resources_are_how_fast_counters_grew_and_what_values_are() -> None:
     assert (load.target_cores, load.generator_cores) == (0.75, 0.75)
     rows = {(row.who, row.what): row.now for row in live.resources}
     assert rows["target", "CPU"] == "0.75 cores"
-    assert rows["tester", "Resident memory"] == "50 MB"
+    assert rows["load generator", "Resident memory"] == "50 MB"
     assert rows["machine", "Available memory"] == "4 GB"
 
 

@@ -130,7 +130,10 @@ def test_what_a_used_up_tester_reached_is_a_lower_bound_of_the_peak() -> None:
     ]
     peak = clients_peak(series(found), None)
     assert peak.rate == 20_000.0 / 2
-    assert peak.said == "lookup at 1k: at least 10,000/s, with 8 clients; the tester was the limit."
+    assert (
+        peak.said
+        == "lookup at 1k: at least 10,000/s, with 8 clients; the load generator was the limit."
+    )
 
 
 def with_bound(result: PointResult, bound: Bound) -> PointResult:

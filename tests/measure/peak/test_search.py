@@ -123,7 +123,7 @@ def test_a_tester_that_cannot_even_start_says_nothing_of_the_target() -> None:
 def test_the_tester_above_and_the_target_below_it_is_the_targets_limit() -> None:
     def answer(trial: Trial) -> Reply:
         if trial.rate > 1_000:
-            return Reply(Answer.TESTER, 900, "the tester could not")
+            return Reply(Answer.TESTER, 900, "the load generator could not")
         return holds_to(700)(trial)
 
     found = walk(answer).found
@@ -293,7 +293,7 @@ def test_twice_the_lanes_that_change_nothing_prove_the_target_used_up() -> None:
 def test_lanes_that_change_nothing_because_the_tester_is_full_prove_nothing() -> None:
     def answer(trial: Trial) -> Reply:
         if trial.rate > 700 and trial.users > 64:
-            return Reply(Answer.TESTER, 700, "the tester could not")
+            return Reply(Answer.TESTER, 700, "the load generator could not")
         return lanes_needed(per_lane=1_000, limit=700)(trial)
 
     found = walk(answer).found
