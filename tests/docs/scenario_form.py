@@ -16,10 +16,9 @@ from tests.docs.cli_page import ROOT
 FORM = ROOT / "native" / "tester" / "scenario" / "src" / "form.rs"
 PAGE = ROOT / "docs" / "scenarios.md"
 SITES = ROOT / "docs" / "site-scenarios.md"
-VERBS = (
-    *("bind", "search", "compare", "add", "modify", "modify_dn", "delete"),
-    *("password_modify", "refresh", "extended", "who_am_i", "unbind", "think", "repeat"),
-)
+_PROTOCOLS = dict(re.findall(r'^    verb\("(\w+)", (LH|L|H),', FORM.read_text(), re.MULTILINE))
+"""Of each verb."""
+VERBS = [verb for verb, protocols in _PROTOCOLS.items() if "L" in protocols]
 TABLES: Mapping[str, Sequence[str]] = {
     "top level": ("scenario",),
     "`[load]`": ("load",),
@@ -37,7 +36,7 @@ TABLES: Mapping[str, Sequence[str]] = {
     "value": ("value",),
 }
 """First cells of headers, and the tables of the form that stand below them."""
-METHODS = ("get", "head", "post", "put", "patch", "file", "program")
+METHODS = [verb for verb, protocols in _PROTOCOLS.items() if protocols == "H"]
 OF_SITES: Mapping[str, Sequence[str]] = {
     "verb": METHODS,
     "any request": ("http",),

@@ -420,29 +420,75 @@ form! {
     }
 }
 
-/// Verbs, where they may stand, and the tables of [`FORM`] with their keys.
-pub const VERBS: &[(&str, &[Protocol], &[&str])] = &[
-    ("bind", L, &["step", "bind", "asks", "ldap"]),
-    ("search", L, &["step", "search", "asks", "ldap"]),
-    ("compare", L, &["step", "compare", "asks", "ldap"]),
-    ("add", L, &["step", "add", "asks", "ldap"]),
-    ("modify", L, &["step", "modify", "asks", "ldap"]),
-    ("modify_dn", L, &["step", "modify_dn", "asks", "ldap"]),
-    ("delete", LH, &["step", "delete", "http", "body", "asks", "ldap"]),
-    ("password_modify", L, &["step", "password_modify", "asks", "ldap"]),
-    ("refresh", L, &["step", "refresh", "asks", "ldap"]),
-    ("extended", L, &["step", "extended", "asks", "ldap"]),
-    ("who_am_i", L, &["step", "who_am_i", "asks", "ldap"]),
-    ("unbind", L, &["step", "unbind"]),
-    ("get", H, &["step", "get", "http", "asks"]),
-    ("head", H, &["step", "head", "http", "asks"]),
-    ("post", H, &["step", "post", "http", "body", "asks"]),
-    ("put", H, &["step", "put", "http", "body", "asks"]),
-    ("patch", H, &["step", "patch", "http", "body", "asks"]),
-    ("file", H, &["step", "file", "asks"]),
-    ("program", H, &["step", "program", "asks"]),
-    ("think", LH, &["step", "think"]),
-    ("repeat", LH, &["step", "repeat"]),
+/// The only attribute of an answer to `password_modify` (RFC 3062 section 2).
+pub const GENERATED: &str = "genPasswd";
+
+/// What the answer to "Who am I?" has (RFC 4532 section 2.2).
+pub const AUTHORIZATION: &str = "authzId";
+
+/// What the answer to a verb of LDAP has beside its result, which steps may expect and capture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// No more than the result.
+    Nothing,
+    /// Entries with their attributes.
+    Entries,
+    /// A value by this name.
+    Value(&'static str),
+}
+
+/// A verb: what it is called, where it may stand, what its answer has, and the tables of [`FORM`] with its keys.
+#[derive(Debug, Clone, Copy)]
+pub struct VerbForm {
+    /// As it is written.
+    pub name: &'static str,
+    /// Where it may stand.
+    pub protocols: &'static [Protocol],
+    /// What its answer has.
+    pub answer: Answer,
+    /// The tables of its keys.
+    pub tables: &'static [&'static str],
+}
+
+impl VerbForm {
+    /// The verb of this name.
+    pub(crate) fn of(name: &str) -> Option<&'static Self> {
+        VERBS.iter().find(|verb| verb.name == name)
+    }
+}
+
+const fn verb(
+    name: &'static str,
+    protocols: &'static [Protocol],
+    answer: Answer,
+    tables: &'static [&'static str],
+) -> VerbForm {
+    VerbForm { name, protocols, answer, tables }
+}
+
+/// All verbs.
+pub const VERBS: &[VerbForm] = &[
+    verb("bind", L, Answer::Nothing, &["step", "bind", "asks", "ldap"]),
+    verb("search", L, Answer::Entries, &["step", "search", "asks", "ldap"]),
+    verb("compare", L, Answer::Nothing, &["step", "compare", "asks", "ldap"]),
+    verb("add", L, Answer::Nothing, &["step", "add", "asks", "ldap"]),
+    verb("modify", L, Answer::Nothing, &["step", "modify", "asks", "ldap"]),
+    verb("modify_dn", L, Answer::Nothing, &["step", "modify_dn", "asks", "ldap"]),
+    verb("delete", LH, Answer::Nothing, &["step", "delete", "http", "body", "asks", "ldap"]),
+    verb("password_modify", L, Answer::Value(GENERATED), &["step", "password_modify", "asks", "ldap"]),
+    verb("refresh", L, Answer::Nothing, &["step", "refresh", "asks", "ldap"]),
+    verb("extended", L, Answer::Nothing, &["step", "extended", "asks", "ldap"]),
+    verb("who_am_i", L, Answer::Value(AUTHORIZATION), &["step", "who_am_i", "asks", "ldap"]),
+    verb("unbind", L, Answer::Nothing, &["step", "unbind"]),
+    verb("get", H, Answer::Nothing, &["step", "get", "http", "asks"]),
+    verb("head", H, Answer::Nothing, &["step", "head", "http", "asks"]),
+    verb("post", H, Answer::Nothing, &["step", "post", "http", "body", "asks"]),
+    verb("put", H, Answer::Nothing, &["step", "put", "http", "body", "asks"]),
+    verb("patch", H, Answer::Nothing, &["step", "patch", "http", "body", "asks"]),
+    verb("file", H, Answer::Nothing, &["step", "file", "asks"]),
+    verb("program", H, Answer::Nothing, &["step", "program", "asks"]),
+    verb("think", LH, Answer::Nothing, &["step", "think"]),
+    verb("repeat", LH, Answer::Nothing, &["step", "repeat"]),
 ];
 
 /// The keys of these tables, one after the other.

@@ -34,7 +34,9 @@ mod template;
 mod texts;
 mod types;
 
-pub use form::{FORM, Influence, Key, Kind, Protocol, REQUIRED, VERBS};
+pub use form::{
+    AUTHORIZATION, Answer, FORM, GENERATED, Influence, Key, Kind, Protocol, REQUIRED, VERBS, VerbForm,
+};
 pub use grammar::stand_for_names;
 pub use problem::{MOST_PROBLEMS, Problem, Problems};
 pub use reader::MOST_NAMES;

@@ -10,7 +10,7 @@ use crate::form::{Kind, REQUIRED, VERBS, keys};
 /// By verb (`anyOf`) an editor could say of a misspelled key no more than that no form fits.
 pub fn schema() -> Value {
     let mut step: Vec<&str> = Vec::new();
-    for table in VERBS.iter().flat_map(|(_, _, tables)| *tables) {
+    for table in VERBS.iter().flat_map(|verb| verb.tables) {
         if !step.contains(table) {
             step.push(table);
         }

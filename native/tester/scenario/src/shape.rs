@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::form::{Kind, MOST, Protocol, REQUIRED, VERBS, keys};
+use crate::form::{Kind, MOST, Protocol, REQUIRED, VERBS, VerbForm, keys};
 use crate::grammar;
 use crate::problem::{Found, ROOT, did_you_mean, listed, nearest, quoted};
 use crate::template::Template;
@@ -49,9 +49,9 @@ pub(crate) fn in_order<'d, 't>(table: &'d DeTable<'t>) -> Vec<(&'d str, usize, &
 
 /// The verb of a step, and where it stands.
 pub(crate) fn verb(step: &DeTable<'_>) -> Option<(&'static str, usize)> {
-    let found =
-        VERBS.iter().filter_map(|(verb, ..)| Some((*verb, step.get_key_value(*verb)?.0.span().start)));
-    found.min_by_key(|(_, at)| *at)
+    let written =
+        VERBS.iter().filter_map(|verb| Some((verb.name, step.get_key_value(verb.name)?.0.span().start)));
+    written.min_by_key(|(_, at)| *at)
 }
 
 /// The protocol of a file's verbs, if it has any; two are a problem.
@@ -79,12 +79,12 @@ fn protocol(document: &DeTable<'_>, found: &Found) -> Option<Protocol> {
 }
 
 fn speaks(step: &DeTable<'_>, spoken: &mut Vec<(Protocol, &'static str, usize)>) {
-    for (verb, protocols, _) in VERBS {
-        let Some((key, value)) = step.get_key_value(*verb) else { continue };
+    for &VerbForm { name: verb, protocols, .. } in VERBS {
+        let Some((key, value)) = step.get_key_value(verb) else { continue };
         let at = key.span().start;
         match (protocols, value.get_ref().as_str()) {
-            (&[protocol], _) => spoken.push((*protocol, verb, at)),
-            (_, Some(path)) if *verb == "delete" => {
+            ([protocol], _) => spoken.push((*protocol, verb, at)),
+            (_, Some(path)) if verb == "delete" => {
                 let protocol = if path.starts_with('/') { Protocol::Http } else { Protocol::Ldap };
                 spoken.push((protocol, verb, at));
             }
@@ -136,11 +136,12 @@ impl Shape<'_> {
             return format!("unknown key; did you mean {near:?}?");
         }
         // A key of another verb is better explained than listed.
-        let verb = tables.iter().find(|table| VERBS.iter().any(|(verb, ..)| verb == *table));
+        let verb = tables.iter().find(|table| VerbForm::of(table).is_some());
         if let Some(verb) = verb {
             let has =
                 |tables: &[&str]| keys(tables).any(|key| key.name == name && self.may_have(key.protocols));
-            let others: Vec<_> = VERBS.iter().filter(|other| has(other.2)).map(|other| other.0).collect();
+            let others: Vec<_> =
+                VERBS.iter().filter(|other| has(other.tables)).map(|other| other.name).collect();
             if !others.is_empty() {
                 return format!("is not a key of {verb}, but of {}", listed(others));
             }
@@ -151,9 +152,8 @@ impl Shape<'_> {
     /// A step, or an operation with a verb of its own: `more` are the tables whose keys it has besides.
     fn step(&self, step: &DeTable<'_>, at: usize, more: &[&str]) {
         let Some((verb, verb_at)) = verb(step) else {
-            let verbs = || VERBS.iter().filter(|verb| self.may_have(verb.1)).map(|verb| verb.0);
-            let known =
-                |name: &str| VERBS.iter().any(|(_, _, tables)| keys(tables).any(|key| key.name == name));
+            let verbs = || VERBS.iter().filter(|verb| self.may_have(verb.protocols)).map(|verb| verb.name);
+            let known = |name: &str| VERBS.iter().any(|verb| keys(verb.tables).any(|key| key.name == name));
             let mut unknown = in_order(step).into_iter().filter(|(name, ..)| !known(name));
             let meant = unknown.find_map(|(name, at, _)| Some((name, at, nearest(name, verbs())?)));
             let at = meant.map_or(at, |(_, at, _)| at);
@@ -163,13 +163,13 @@ impl Shape<'_> {
             });
             return;
         };
-        let others = VERBS.iter().filter(|other| other.0 != verb && step.contains_key(other.0));
-        let others: Vec<_> = others.map(|other| other.0).collect();
+        let others = VERBS.iter().filter(|other| other.name != verb && step.contains_key(other.name));
+        let others: Vec<_> = others.map(|other| other.name).collect();
         if !others.is_empty() {
             self.found.push(verb_at, || format!("has several verbs: {verb}, {}", listed(others)));
             return;
         }
-        let tables = VERBS.iter().find(|(name, ..)| *name == verb).map_or(&[][..], |(_, _, tables)| *tables);
+        let tables = VerbForm::of(verb).map_or(&[][..], |verb| verb.tables);
         self.table(&[tables, more].concat(), step, at);
     }
 

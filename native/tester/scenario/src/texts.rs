@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use crate::form::GENERATED;
 use crate::template::{Field, Part, Template};
 use crate::types::{
-    Body, Capture, Control, Data, Encoding, Entry, GENERATED, Json, Named, Scenario, Source, Step, Value,
-    Verb, flat,
+    Body, Capture, Control, Data, Encoding, Entry, Json, Named, Scenario, Source, Step, Value, Verb, flat,
 };
 
 /// A text of a step.

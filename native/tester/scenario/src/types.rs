@@ -604,12 +604,6 @@ pub struct Capture {
     pub default: Option<Vec<String>>,
 }
 
-/// The only attribute of an answer to `password_modify` (RFC 3062 section 2).
-pub const GENERATED: &str = "genPasswd";
-
-/// What the answer to "Who am I?" has (RFC 4532 section 2.2).
-pub const AUTHORIZATION: &str = "authzId";
-
 /// Where a capture is found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {

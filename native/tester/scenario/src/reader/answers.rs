@@ -4,17 +4,23 @@ use toml::de::DeValue;
 
 use super::Reader;
 use super::table::{Item, Table};
-use crate::form::Protocol;
+use crate::form::{Answer, Protocol, VerbForm};
 use crate::grammar;
 use crate::problem::quoted;
 use crate::shape::int;
 use crate::template::Template;
-use crate::types::{AUTHORIZATION, Capture, Code, Count, Expect, GENERATED, Identity, Rows, Source, Take};
+use crate::types::{Capture, Code, Count, Expect, Identity, Rows, Source, Take};
+
+/// What the answer to a verb has.
+fn answer(verb: &str) -> Answer {
+    VerbForm::of(verb).map_or(Answer::Nothing, |verb| verb.answer)
+}
 
 impl<'d, 't> Reader<'_, 'd, 't> {
     pub(super) fn expect(&mut self, table: Table<'d, 't>, verb: &str) -> Expect {
+        let has_entries = answer(verb) == Answer::Entries;
         for key in ["entries", "entry", "every", "dn"] {
-            if verb != "search" && table.has(key) {
+            if !has_entries && table.has(key) {
                 self.wrong(table.at(key), format!("only a search has entries, and this is {verb}"));
             }
         }
@@ -112,21 +118,16 @@ impl<'d, 't> Reader<'_, 'd, 't> {
             other => (Source::Attribute(other.as_str().unwrap_or_default().to_owned()), Take::First, None),
         };
         if let Source::Attribute(attribute) = &from {
-            let right = match verb {
-                // That is said of a table already.
-                _ if attribute.is_empty() && value.get_ref().as_table().is_some() => true,
-                "search" => grammar::is_attribute(attribute),
-                "password_modify" => attribute == GENERATED,
-                "who_am_i" => attribute == AUTHORIZATION,
-                _ => false,
+            let (right, what) = match answer(verb) {
+                Answer::Entries => {
+                    (grammar::is_attribute(attribute), format!("{} is not an attribute", quoted(attribute)))
+                }
+                Answer::Value(name) => (attribute == name, format!("the answer has nothing but {name:?}")),
+                Answer::Nothing => (false, format!("the answer to {verb} has nothing to capture")),
             };
-            if !right {
-                let what = match verb {
-                    "search" => format!("{} is not an attribute", quoted(attribute)),
-                    "password_modify" => format!("the answer has nothing but {GENERATED:?}"),
-                    "who_am_i" => format!("the answer has nothing but {AUTHORIZATION:?}"),
-                    _ => format!("the answer to {verb} has nothing to capture"),
-                };
+            // That is said of a table already.
+            let is_said = attribute.is_empty() && value.get_ref().as_table().is_some();
+            if !right && !is_said {
                 self.wrong(value.span().start, what);
             }
         }

@@ -1,6 +1,6 @@
 //! The JSON Schema says what the reader says, as far as it goes.
 
-use scenario::{FORM, VERBS, schema};
+use scenario::{FORM, VERBS, VerbForm, schema};
 
 #[test]
 fn every_reference_has_its_definition_and_every_key_its_place() {
@@ -25,7 +25,7 @@ fn a_step_has_the_keys_of_all_verbs_and_no_others() {
     let schema = schema();
     let step = &schema["definitions"]["step"];
     assert_eq!(step["additionalProperties"], false);
-    for (verb, _, tables) in VERBS {
+    for VerbForm { name: verb, tables, .. } in VERBS {
         assert!(step["properties"][verb].is_object(), "{verb}");
         assert!(tables.iter().all(|table| FORM.iter().any(|(known, _)| known == table)), "{verb}");
     }

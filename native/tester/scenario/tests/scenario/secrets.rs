@@ -75,8 +75,8 @@ fn a_column_of_which_a_password_is_made_is_secret_whatever_the_verb() {
 
 #[test]
 fn no_verb_is_without_such_a_step() {
-    for (verb, ..) in VERBS {
-        assert!(STEPS.iter().any(|(known, ..)| known == verb), "{verb}");
+    for verb in VERBS.iter().map(|verb| verb.name) {
+        assert!(STEPS.iter().any(|(known, ..)| *known == verb), "{verb}");
     }
 }
 
