@@ -12,7 +12,6 @@ import hashlib
 import json
 import os
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -40,9 +39,6 @@ HTTP, LDAP = "http", "ldap"
 """What scenarios speak."""
 _READING = frozenset(("GET", "HEAD", "file", "program"))
 _BY_DN = frozenset(("bind", "compare", "modify", "modify_dn", "delete", "refresh"))
-_CHANGING = ("modify", "modify_dn", "delete", "refresh", "password_modify")
-_DATA = re.compile(r"\{([\w-]+)\.")
-"""Data in a DN, of which one column or another stands there."""
 
 
 class Operation(msgspec.Struct, frozen=True):
@@ -183,11 +179,9 @@ class Script:
     @property
     def changed_rows(self) -> int:
         """How many rows of files name entries that it changes; a file counts once."""
-        tree = tomllib.loads(self.text)
         names = {operation.name for operation in self.operations}
-        pairs = zip(self.facts["operations"], tree.get("operation", []), strict=False)
-        whole = [step for facts, step in pairs if facts["name"] in names]
-        data = {name for node in (tree.get("start", {}), *whole) for name in _changed_data(node)}
+        chosen = [fact for fact in self.facts["operations"] if fact["name"] in names]
+        data = {name for fact in (self.start, *chosen) for name in fact["changes"]}
         rows = {self.digests[name]: self.tables[name].rows for name in data & self.tables.keys()}
         return sum(rows.values())
 
@@ -228,7 +222,7 @@ class Script:
     @property
     def has_pauses(self) -> bool:
         """Whether an operation pauses between its steps."""
-        return any("think" in step for step in _steps(tomllib.loads(self.text)["operation"]))
+        return any(fact["pauses"] for fact in self.facts["operations"])
 
     @property
     def own_tables(self) -> Mapping[str, Table]:
@@ -238,21 +232,20 @@ class Script:
     @property
     def pools(self) -> Sequence[Pool]:
         """The pools of connections that all users share."""
-        connections = tomllib.loads(self.text).get("connection", {})
         steps = {fact["name"]: fact["steps"] for fact in self.facts["operations"]}
         return [
             Pool(
-                name,
-                connection["pool"] * connection.get("outstanding", 1),
+                connection["name"],
+                connection["places"],
                 tuple(
                     (row, step["name"])
                     for row, operation in self._rows
                     for step in steps[operation.name]
-                    if step["on"] == name
+                    if step["on"] == connection["name"]
                 ),
             )
-            for name, connection in connections.items()
-            if "pool" in connection
+            for connection in self.facts["connections"]
+            if connection["places"] is not None
         ]
 
     @property
@@ -279,27 +272,6 @@ class Script:
     @property
     def _environment(self) -> Mapping[str, str]:
         return self.own_env or os.environ
-
-
-def _changed_data(operation: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the data that name entries which an operation changes, and has not added itself."""
-    steps = list(_steps(operation))
-    added = {step.get("add") for step in steps}
-    for step in steps:
-        for dn in (step.get(verb) for verb in _CHANGING):
-            if isinstance(dn, str) and dn not in added:
-                yield from _DATA.findall(dn)
-
-
-def _steps(tree: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield a table of an operation, and all within it: its steps, also those of a repeat."""
-    if isinstance(tree, list):
-        for child in tree:
-            yield from _steps(child)
-    elif isinstance(tree, dict):
-        yield tree
-        for child in tree.values():
-            yield from _steps(child)
 
 
 class ScenarioFile(str):

@@ -148,6 +148,10 @@ def test_only_rows_that_name_what_is_changed_count_and_each_file_once(folder: Pa
     assert changed(modify("who"), only=":find") == 0
     own = '{ name = "new", add = "uid={who.uid},{base}", entry.objectClass = "person" }'
     assert changed(f'{own}, {{ delete = "uid={{who.uid}},{{base}}" }}') == 0
+    # A file of one column is named without it, and a value may be made of rows.
+    assert changed('{ delete = "uid={whom},{base}" }') == 2
+    data += '[values]\nsomebody = "{whom.uid}"\n'
+    assert changed('{ delete = "uid={somebody},{base}" }') == 2
 
 
 def test_a_file_that_sends_what_is_not_in_it_entrusts_that_to_a_target(folder: Path) -> None:

@@ -17,8 +17,7 @@ impl Scenario {
     /// What it does and needs, as JSON.
     pub fn facts(&self) -> Value {
         let operations = self.operations.iter().map(|operation| {
-            let steps = flat(&operation.steps);
-            json!({
+            let facts = json!({
                 "name": operation.name,
                 "weight": operation.weight,
                 "counts": self.counted(operation),
@@ -27,11 +26,8 @@ impl Scenario {
                 "is_step": operation.is_step,
                 "thinks_s": thinking_ns(&operation.steps, false) as f64 / 1e9,
                 "thinks_at_least_s": thinking_ns(&operation.steps, true) as f64 / 1e9,
-                "steps": self.asking(&steps),
-                "writes": steps.iter().any(|step| writes(&step.verb)),
-                "overwrites": overwrites(&steps),
-                "keeps": steps.iter().filter_map(|step| kept(&step.verb)).collect::<Vec<_>>(),
-            })
+            });
+            self.effect(&operation.steps, facts)
         });
         let load = &self.load;
         json!({
@@ -60,6 +56,10 @@ impl Scenario {
             "connections": self.connections.iter().map(|connection| json!({
                 "name": connection.name,
                 "per_step": connection.lives == Lifetime::Step,
+                "places": match connection.lives {
+                    Lifetime::Pool(connections) => Some(u64::from(connections) * u64::from(connection.outstanding)),
+                    _ => None,
+                },
                 "http_1_0": connection.http_1_0,
                 "tls": connection.tls == Some(Tls::Always),
                 "binds": connection.bind.as_ref().is_some_and(|name| !name.parts.is_empty())
@@ -79,14 +79,23 @@ impl Scenario {
                 })
             }).collect::<Vec<_>>(),
             "env": self.variables,
-            "start": {
-                "steps": self.asking(&flat(&self.start)),
-                "writes": flat(&self.start).iter().any(|step| writes(&step.verb)),
-                "overwrites": overwrites(&flat(&self.start)),
-                "keeps": flat(&self.start).iter().filter_map(|step| kept(&step.verb)).collect::<Vec<_>>(),
-            },
+            "start": self.effect(&self.start, json!({})),
             "operations": operations.collect::<Vec<_>>(),
         })
+    }
+
+    /// Adds what steps ask a target, and what they change there.
+    fn effect(&self, steps: &[Step], mut facts: Value) -> Value {
+        let steps = flat(steps);
+        let overwritten = overwritten(&steps);
+        let (changes, _) = self.data_in(overwritten.iter().copied().flatten());
+        facts["steps"] = self.asking(&steps).into();
+        facts["writes"] = steps.iter().any(|step| writes(&step.verb)).into();
+        facts["overwrites"] = (!overwritten.is_empty()).into();
+        facts["changes"] = changes.into();
+        facts["pauses"] = steps.iter().any(|step| matches!(step.verb, Verb::Think { .. })).into();
+        facts["keeps"] = steps.iter().filter_map(|step| kept(&step.verb)).collect();
+        facts
     }
 
     /// Steps that ask a target something.
@@ -110,29 +119,37 @@ impl Scenario {
         steps.iter().filter(|step| is_asked(&step.verb)).map(|step| of(step)).collect()
     }
 
-    /// Data, people of sitebench apart, as whose rows a bind is done: those that its texts are made of.
-    ///
-    /// A name that was captured may be that of any row.
+    /// Data as whose rows a bind is done: a name that was captured may be that of any row.
     fn accounts(&self, name: Option<&Template>, password: Option<&Template>) -> Vec<&str> {
-        let others = || self.data.iter().filter(|data| !matches!(data.rows, Rows::Seeded | Rows::New));
-        let (mut accounts, mut is_captured) = (Vec::new(), false);
-        let mut fields: Vec<&Field> = name.into_iter().chain(password).flat_map(Template::fields).collect();
+        match self.data_in(name.into_iter().chain(password)) {
+            (accounts, true) if accounts.is_empty() => self.own_data().collect(),
+            (accounts, _) => accounts,
+        }
+    }
+
+    /// Data, people of sitebench apart.
+    fn own_data(&self) -> impl Iterator<Item = &str> {
+        let own = self.data.iter().filter(|data| !matches!(data.rows, Rows::Seeded | Rows::New));
+        own.map(|data| data.name.as_str())
+    }
+
+    /// Those that texts are made of, and whether something in them was captured.
+    fn data_in<'t>(&self, texts: impl Iterator<Item = &'t Template>) -> (Vec<&str>, bool) {
+        let (mut names, mut is_captured) = (Vec::new(), false);
+        let mut fields: Vec<&Field> = texts.flat_map(Template::fields).collect();
         while let Some(field) = fields.pop() {
             let (Field::Name(name) | Field::Column(name, _)) = field else { continue };
             if let Some((_, value)) = self.values.iter().find(|(known, _)| known == name) {
                 fields.extend(value.fields());
             } else if !self.data.iter().any(|data| data.name == *name) {
                 is_captured = true;
-            } else if let Some(data) = others().find(|data| data.name == *name)
-                && !accounts.contains(&data.name.as_str())
+            } else if let Some(data) = self.own_data().find(|data| data == name)
+                && !names.contains(&data)
             {
-                accounts.push(&data.name);
+                names.push(data);
             }
         }
-        if accounts.is_empty() && is_captured {
-            accounts.extend(others().map(|data| data.name.as_str()));
-        }
-        accounts
+        (names, is_captured)
     }
 
     /// The stages of a rate, as the option has them.
@@ -201,9 +218,9 @@ fn writes(verb: &Verb) -> bool {
     }
 }
 
-/// Whether entries change that the operation has not added itself.
-fn overwrites(steps: &[&Step]) -> bool {
-    let mut added = Vec::new();
+/// The names of entries that change and that the operation has not added itself; of an extended operation's, none.
+fn overwritten<'s>(steps: &[&'s Step]) -> Vec<Option<&'s Template>> {
+    let (mut added, mut overwritten) = (Vec::new(), Vec::new());
     for step in steps {
         match &step.verb {
             Verb::Add { dn, .. } => added.push(dn.to_string()),
@@ -214,17 +231,17 @@ fn overwrites(steps: &[&Step]) -> bool {
             | Verb::ModifyDn { dn, .. }
                 if !added.contains(&dn.to_string()) =>
             {
-                return true;
+                overwritten.push(Some(dn));
             }
             // It goes on under another name.
             Verb::ModifyDn { dn, new_rdn, new_superior, .. } => {
                 added.push(renamed(dn, new_rdn, new_superior.as_ref()));
             }
-            Verb::Extended { .. } if writes(&step.verb) => return true,
+            Verb::Extended { .. } if writes(&step.verb) => overwritten.push(None),
             _ => {}
         }
     }
-    false
+    overwritten
 }
 
 /// The name of what stays in the target.
