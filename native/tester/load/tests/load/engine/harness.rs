@@ -54,6 +54,14 @@ pub fn config(target: SocketAddr, text: &str) -> Value {
     })
 }
 
+/// A configuration for that target with one scenario called `mix`, about nobody of the population.
+pub fn mix(target: SocketAddr, text: &str) -> Value {
+    json!({
+        "target": {"host": target.ip().to_string(), "port": target.port(), "base": "o=x"},
+        "scenarios": [{"name": "mix", "text": text}]
+    })
+}
+
 /// A file of one operation over an anonymous connection that is kept `per` so long.
 fn anonymous(per: &str, steps: &str) -> String {
     // A table in braces ends on its line.

@@ -14,7 +14,7 @@ use wire::ldap::control::PagedResults;
 use wire::ldap::filter::{Filter, Kind};
 use wire::ldap::{Operation, Request, ResultCode, Scope, op};
 
-use super::harness::{eventually, people};
+use super::harness::{eventually, mix, people, start};
 use super::responder::{Do, Responder};
 
 /// Cells that mean something elsewhere: in DNs, filters, templates, and as BER.
@@ -232,12 +232,9 @@ fn a_connection_lives_as_long_as_the_file_says() {
             "[connection.main]\nper = {per}\nbind = 'cn=a'\npassword = '{{env.P}}'\n[[operation]]\nname = 'o'\n\
              step = [{{ search = '(uid=a)' }}, {{ search = '(uid=b)' }}]"
         );
-        let config = json!({
-            "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=x"},
-            "scenarios": [{"name": "mix", "text": text, "env": {"P": "secret"}}],
-        });
-        let mut engine =
-            Engine::start(serde_json::from_value(config).unwrap(), None, None, &Tables::new()).unwrap();
+        let mut config = mix(responder.address, &text);
+        config["scenarios"][0]["env"] = json!({"P": "secret"});
+        let mut engine = start(&config, None);
         engine.start_lanes("mix", 1).unwrap();
         assert!(eventually(|| responder.seen.answered(op::SEARCH_REQUEST) > 30));
         engine.stop(Duration::from_secs(5)).unwrap();
@@ -264,13 +261,9 @@ fn on_an_open_schedule_one_arrival_is_one_operation() {
     let responder = Responder::right(&people);
     let text = "[[operation]]\nname = 'a'\nstep = [{ search = '(uid=a)' }, { search = '(uid=b)' }]\n\
                 [[operation]]\nname = 'mix'\nweight = 3\nsearch = '(uid=c)'";
-    let config = json!({
-        "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=x"},
-        "scenarios": [{"name": "mix", "text": text}],
-        "schedule": {"kind": "open", "rate": 400, "arrivals": "even"},
-    });
-    let mut engine =
-        Engine::start(serde_json::from_value(config).unwrap(), None, None, &Tables::new()).unwrap();
+    let mut config = mix(responder.address, text);
+    config["schedule"] = json!({"kind": "open", "rate": 400, "arrivals": "even"});
+    let mut engine = start(&config, None);
     let pace = engine.pace().unwrap();
     engine.start_lanes("mix", 4).unwrap();
     let before = pace.first_at(now_ns());
@@ -291,13 +284,9 @@ fn an_arrival_that_no_lane_took_is_in_a_row_of_its_own() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::lookups(&people, Do::Never);
     let text = "[[operation]]\nname = 'mix'\nsearch = '(uid=a)'";
-    let config = json!({
-        "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=x"},
-        "scenarios": [{"name": "mix", "text": text}],
-        "schedule": {"kind": "open", "rate": 100, "arrivals": "even"},
-    });
-    let mut engine =
-        Engine::start(serde_json::from_value(config).unwrap(), None, None, &Tables::new()).unwrap();
+    let mut config = mix(responder.address, text);
+    config["schedule"] = json!({"kind": "open", "rate": 100, "arrivals": "even"});
+    let mut engine = start(&config, None);
     engine.start_lanes("mix", 1).unwrap();
     std::thread::sleep(Duration::from_millis(300));
     // What was due in a window that is over, and was never begun, is of that window.
@@ -337,13 +326,9 @@ fn each_user_keeps_the_row_of_its_number() {
     let responder = Responder::right(&people);
     let text = "[data.n]\nvalues = ['1', '2', '3', '4', '5']\nper = 'user'\n\
                 [[operation]]\nsearch = '(uid={user}-{n})'";
-    let config = json!({
-        "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=x"},
-        "scenarios": [{"name": "mix", "text": text}],
-        "threads": 2,
-    });
-    let mut engine =
-        Engine::start(serde_json::from_value(config).unwrap(), None, None, &Tables::new()).unwrap();
+    let mut config = mix(responder.address, text);
+    config["threads"] = 2.into();
+    let mut engine = start(&config, None);
     engine.start_lanes("mix", 5).unwrap();
     assert!(eventually(|| responder.seen.answered(op::SEARCH_REQUEST) > 200));
     engine.stop(Duration::from_secs(5)).unwrap();
@@ -477,13 +462,9 @@ fn an_arrival_whose_step_cannot_be_asked_is_on_record() {
     let responder = Responder::lookups(&people, Do::Code(ResultCode::SUCCESS));
     let text = "[[operation]]\nname = 'o'\ncounts = 'use'\nstep = [\
                 { search = '(uid=a)', capture.dn = 'dn' }, { name = 'use', delete = '{dn}' }]";
-    let config = json!({
-        "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=x"},
-        "scenarios": [{"name": "mix", "text": text}],
-        "schedule": {"kind": "open", "rate": 200, "arrivals": "even"},
-    });
-    let mut engine =
-        Engine::start(serde_json::from_value(config).unwrap(), None, None, &Tables::new()).unwrap();
+    let mut config = mix(responder.address, text);
+    config["schedule"] = json!({"kind": "open", "rate": 200, "arrivals": "even"});
+    let mut engine = start(&config, None);
     let pace = engine.pace().unwrap();
     engine.start_lanes("mix", 2).unwrap();
     let before = pace.first_at(now_ns());
@@ -500,14 +481,10 @@ fn a_connection_that_was_closed_meanwhile_is_opened_before_the_next_arrival() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::start(&people, |_, _| Do::RightThenClose);
     let text = "[[operation]]\nsearch = '(uid=a)'";
-    let config = json!({
-        "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=x"},
-        "scenarios": [{"name": "mix", "text": text}],
-        // On a busy machine the server may close when an arrival at 50/s is due already.
-        "schedule": {"kind": "open", "rate": 10, "arrivals": "even"},
-    });
-    let mut engine =
-        Engine::start(serde_json::from_value(config).unwrap(), None, None, &Tables::new()).unwrap();
+    let mut config = mix(responder.address, text);
+    // On a busy machine the server may close when an arrival at 50/s is due already.
+    config["schedule"] = json!({"kind": "open", "rate": 10, "arrivals": "even"});
+    let mut engine = start(&config, None);
     engine.start_lanes("mix", 1).unwrap();
     assert!(eventually(|| responder.seen.answered(op::SEARCH_REQUEST) >= 6));
     let found = [engine.stop(Duration::from_secs(5)).unwrap()];
@@ -537,8 +514,7 @@ fn the_command_line_s_password_is_shown_nowhere() {
                        [[operation]]\nsearch = '(uid=a)'", "env": {"TENANT": "tenant-7"},
                        "bind": {"dn": "cn=admin", "password": "hunter2"}}],
     });
-    let mut engine =
-        Engine::start(serde_json::from_value(config).unwrap(), None, None, &Tables::new()).unwrap();
+    let mut engine = start(&config, None);
     engine.start_lanes("mix", 1).unwrap();
     assert!(eventually(|| responder.seen.answered(op::BIND_REQUEST) >= 2));
     let found = engine.stop(Duration::from_secs(5)).unwrap();
@@ -580,10 +556,8 @@ fn a_value_is_the_bytes_that_a_file_or_a_column_has() {
     let text = "[data.x]\nfile = 'a.csv'\ndeal = 'in-order'\n[[operation]]\nmodify = 'cn=a,o=x'\n\
                 change.replace = { b = { base64 = '{x.b}' }, h = { hex = '{x.h}' }, f = { file = 'photo.jpg' } }";
     let photo: Vec<u8> = (0..=255).cycle().take(70_000).collect();
-    let config = json!({
-        "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=x"},
-        "scenarios": [{"name": "mix", "text": text, "files": {"photo.jpg": STANDARD.encode(&photo)}}],
-    });
+    let mut config = mix(responder.address, text);
+    config["scenarios"][0]["files"] = json!({"photo.jpg": STANDARD.encode(&photo)});
     let mut engine = Engine::start(serde_json::from_value(config).unwrap(), None, None, &tables).unwrap();
     engine.start_lanes("mix", 1).unwrap();
     assert!(eventually(|| responder.seen.answered(op::MODIFY_REQUEST) >= HOSTILE.len() as u64));
@@ -639,10 +613,8 @@ fn a_secret_is_hidden_however_a_server_writes_it() {
                 { modify = 'cn=a,o=x', change.replace.userPassword = { base64 = '{x.password}' } },\
                 { modify = 'cn=b,o=x', change.replace.userPassword = { file = 'key' } }]";
     let responder = Responder::start(&people, |_, _| Do::Echo);
-    let config = json!({
-        "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=x"},
-        "scenarios": [{"name": "mix", "text": text, "files": {"key": STANDARD.encode("in-a-file\n")}}],
-    });
+    let mut config = mix(responder.address, text);
+    config["scenarios"][0]["files"] = json!({"key": STANDARD.encode("in-a-file\n")});
     let mut engine = Engine::start(serde_json::from_value(config).unwrap(), None, None, &tables).unwrap();
     engine.start_lanes("mix", 1).unwrap();
     assert!(eventually(|| responder.seen.answered(op::MODIFY_REQUEST) >= 4));

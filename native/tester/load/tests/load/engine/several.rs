@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use load::{Engine, Tables};
+use load::Tables;
 use people::Profile;
 use proptest::prelude::*;
 use serde_json::json;
 use wire::ldap::filter::Kind;
 use wire::ldap::{Operation, Request, ResultCode, op};
 
-use super::harness::{eventually, people};
+use super::harness::{eventually, mix, people, start};
 use super::responder::{Do, MOST_MESSAGES, Responder};
 use super::scenarios::{row, run, try_start};
 
@@ -242,13 +242,9 @@ const TWO: &str = "[connection.a]\n[connection.b]\nbind = 'cn=b'\n[[operation]]\
 fn connections_that_were_closed_meanwhile_are_opened_before_the_next_arrival() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::lookups(&people, Do::RightThenClose);
-    let config = json!({
-        "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=x"},
-        "scenarios": [{"name": "mix", "text": TWO}],
-        "schedule": {"kind": "open", "rate": 20, "arrivals": "even"},
-    });
-    let mut engine =
-        Engine::start(serde_json::from_value(config).unwrap(), None, None, &Tables::new()).unwrap();
+    let mut config = mix(responder.address, TWO);
+    config["schedule"] = json!({"kind": "open", "rate": 20, "arrivals": "even"});
+    let mut engine = start(&config, None);
     engine.start_lanes("mix", 1).unwrap();
     assert!(eventually(|| responder.seen.answered(op::SEARCH_REQUEST) >= 12));
     let found = [engine.stop(Duration::from_secs(5)).unwrap()];
@@ -350,12 +346,9 @@ fn an_operation_alone_opens_only_what_it_needs() {
     let responder = Responder::right(&people);
     let text = "[connection.a]\n[connection.b]\n[[operation]]\nname = 'on a'\non = 'a'\nsearch = '(uid=a)'\n\
                 [[operation]]\nname = 'on b'\non = 'b'\nsearch = '(uid=b)'";
-    let config = json!({
-        "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=x"},
-        "scenarios": [{"name": "mix", "text": text, "operation": "on b"}],
-    });
-    let mut engine =
-        Engine::start(serde_json::from_value(config).unwrap(), None, None, &Tables::new()).unwrap();
+    let mut config = mix(responder.address, text);
+    config["scenarios"][0]["operation"] = json!("on b");
+    let mut engine = start(&config, None);
     engine.start_lanes("mix", 3).unwrap();
     assert!(eventually(|| responder.seen.answered(op::SEARCH_REQUEST) >= 20));
     engine.stop(Duration::from_secs(5)).unwrap();
