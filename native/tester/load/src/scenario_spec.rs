@@ -14,7 +14,6 @@ use crate::fill::Tables;
 pub struct ScenarioSpec {
     /// What the program is called: the file, mostly.
     pub(crate) name: String,
-    /// The file's text.
     pub(crate) text: String,
     /// The operation that is done alone; all of them where none is named.
     #[serde(default)]

@@ -52,7 +52,6 @@ pub(crate) struct Names {
     pub(crate) captures: HashSet<String>,
     /// Captures that can be used here, by block, the outermost first; whether each is a list.
     pub(crate) scopes: Vec<HashMap<String, bool>>,
-    /// Whether `{base}` is used.
     pub(crate) base: bool,
     /// Variables of the environment that are used.
     pub(crate) variables: BTreeSet<String>,

@@ -188,7 +188,6 @@ impl Share {
 pub struct Arrivals {
     stream: Stream,
     paused: bool,
-    /// How many were taken.
     taken: u64,
     ahead: Option<Ahead>,
 }

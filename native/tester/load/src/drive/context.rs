@@ -41,7 +41,6 @@ pub(crate) struct Context<P: Protocol> {
     pub(crate) row_waiters: VecDeque<(u32, u32)>,
     /// The place among them of the lane that looks for a row again.
     pub(crate) row_turn: Option<usize>,
-    /// Connections that lanes share.
     pub(crate) pools: Vec<Pool>,
     /// When each lane's operation in flight times out. Kept apart from the lanes, so that the search for
     /// overdue ones touches little memory.

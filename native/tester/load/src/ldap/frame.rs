@@ -37,7 +37,6 @@ pub struct Frame {
 
 #[derive(Debug, PartialEq)]
 struct Place {
-    /// Which field.
     field: usize,
     /// How much of the text is before it.
     at: usize,
@@ -52,7 +51,6 @@ struct Length {
     at: usize,
     /// How much of the text is in the element.
     text: usize,
-    /// The fields in it.
     places: Range<usize>,
     /// The lengths in it are those behind it and before this one.
     end: usize,

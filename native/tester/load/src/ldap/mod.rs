@@ -188,7 +188,6 @@ pub struct Ldap {
     rng: fastrand::Rng,
     verifier: Verifier,
     scripts: Vec<Running>,
-    /// Room for names.
     name: Vec<u8>,
     scratch: Vec<u8>,
 }

@@ -114,7 +114,6 @@ pub struct User<P: Protocol> {
     program: usize,
     cursor: Cursor,
     connections: Box<[Connection]>,
-    /// The connection in use.
     active: usize,
     /// What failed first in the operation at hand.
     failure: Option<String>,
