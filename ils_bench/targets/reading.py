@@ -11,8 +11,6 @@ import msgspec
 from ldap3.core.exceptions import LDAPException, LDAPSocketReceiveError
 from ldap3.utils import asn1
 
-from sitebench.targets.tls import short
-
 
 class AnswerLimits(msgspec.Struct, frozen=True):
     """What a connection reads of the answers to one request."""
@@ -87,7 +85,7 @@ class _Reading:
             raise NonsenseError("it is nested too deep") from error
         # ldap3's parser may raise anything on bytes that are not LDAP.
         except Exception as error:
-            raise NonsenseError(short(error)) from error
+            raise NonsenseError("it sends a message that is not LDAP") from error
 
     def _receive(self) -> list[bytes]:
         """Return the next messages; none if the directory has closed the connection."""

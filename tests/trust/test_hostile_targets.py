@@ -235,6 +235,10 @@ REFERRAL = b"\x0a\x01\x0a\x04\x00\x04\x00" + tlv(0xA3, tlv(4, b"ldap://127.0.0.1
     [
         (directory_that(deep), "does not answer as an LDAP server does: it is nested too deep"),
         (
+            directory_that(lambda number: b"\x30\x80" + tlv(2, number) + b"\x61\x80" + bytes(4)),
+            "does not answer as an LDAP server does: it sends a message that is not LDAP",
+        ),
+        (
             directory_that(lambda number: message(number, BIND + 1, REFERRAL), to=BIND),
             "refuses the bind of anonymous clients: referral",
         ),
