@@ -180,8 +180,8 @@ class Script:
     def changed_rows(self) -> int:
         """How many rows of files name entries that it changes; a file counts once."""
         names = {operation.name for operation in self.operations}
-        chosen = [fact for fact in self.facts["operations"] if fact["name"] in names]
-        data = {name for fact in (self.start, *chosen) for name in fact["changes"]}
+        matches = [fact for fact in self.facts["operations"] if fact["name"] in names]
+        data = {name for fact in (self.start, *matches) for name in fact["changes"]}
         rows = {self.digests[name]: self.tables[name].rows for name in data & self.tables.keys()}
         return sum(rows.values())
 
