@@ -23,9 +23,6 @@ from sitebench.monitor.texts import PAGE, read
 from sitebench.system.limits import allow_descriptors
 
 CLIENTS = 10_000
-KIB_EACH = 64
-"""What directory and kernel may keep for one of them on average: most hold nothing, and those
-that leave answers unread one write of them in each."""
 PATIENT_MS = 600_000
 """None is cut off while the load beside them is measured; by default they are, after 10 s."""
 SETTLED_S, LOOK_S = 60.0, 0.5

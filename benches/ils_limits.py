@@ -15,7 +15,7 @@ from typing import Any
 
 from benches.bench import LANES, Bench
 from benches.ils import KEPT
-from benches.ratios import Row, Trial, Values
+from benches.ratios import Trial, Values, rows_of
 from ils_bench.calibrate import WARMUP_S, engine_alone
 from ils_bench.options import IlsOptions
 from ils_bench.targets.opening import directory_config, open_embedded
@@ -60,17 +60,7 @@ LIFTED = {
 }
 """All but the length of a name and the depth of a filter, which cannot be had any higher."""
 
-ROWS: tuple[Row, ...] = (
-    Row(
-        "limits",
-        f"lookups for a second of the directory's CPU, {LANES} lanes, limits on that are off",
-        "with limits that are never met",
-        "limits.checked",
-        "limits.lifted",
-        1.0,
-        at_least=0.99,
-    ),
-)
+ROWS = rows_of("ils_limits")
 
 
 class LimitsBench(Bench):

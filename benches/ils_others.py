@@ -21,7 +21,7 @@ from string import Template
 from xml.sax.saxutils import escape
 
 from benches.bench import Bench, measured, temporary_folder
-from benches.ratios import Row, Skipped, Trial, Values
+from benches.ratios import Skipped, Trial, Values, rows_of
 from ils_bench.calibrate import WARMUP_S
 from ils_bench.options import IlsOptions
 from ils_bench.points import POINTS
@@ -38,34 +38,7 @@ LEAST_S = 10.0
 """A Java program needs some of them to compile itself."""
 NAME = "others"
 
-_PROGRAMS = (
-    ("searchrate", "search", 0.5, 0.3),
-    ("jmeter", "search", 0.1, 0.05),
-    ("authrate", "login", 0.5, 0.3),
-)
-ROWS: tuple[Row, ...] = (
-    *(
-        Row(
-            f"{program}-cpu",
-            f"the tester's CPU for a {what} of slapd, us",
-            f"that of {program}",
-            f"others-{what}.cpu_us",
-            f"{program}.cpu_us",
-            aim,
-            at_most=bound,
-        )
-        for program, what, bound, aim in _PROGRAMS
-    ),
-    Row(
-        "login-floor-cpu",
-        "the tester's CPU for a login of slapd, us",
-        "that of a raw loop",
-        "others-login.cpu_us",
-        "floor-login.cpu_us",
-        1.1,
-        at_most=1.5,
-    ),
-)
+ROWS = rows_of("ils_others")
 _PEOPLE = 1_000
 _PASSWORD = "Secret-1"
 _BOUND = bytes.fromhex("300c 020101 6107 0a0100 0400 0400")

@@ -21,7 +21,7 @@ from contextlib import ExitStack, closing
 
 from benches.bench import temporary_folder
 from benches.distance import moved_away
-from benches.ratios import Row, Skipped, Trial, Values
+from benches.ratios import Skipped, Trial, Values, rows_of
 from ils_bench.targets.address import DirectoryAddress, parse_address
 from ils_bench.targets.ldap_directory import LdapDirectory
 from ils_bench.targets.openldap import open_openldap
@@ -36,44 +36,7 @@ AWAY_S = 0.001
 FIXTURE_PEOPLE = 1_000
 STARTS = 25
 
-ROWS: tuple[Row, ...] = (
-    Row(
-        "ldif",
-        "LDIF of 1m people to a file, digest included, s",
-        "cat of the same bytes to a file",
-        "ldif.write_s",
-        "ldif.cat_s",
-        3,
-        at_most=4,
-    ),
-    Row(
-        "seed-slapd",
-        "people/s into a fresh slapd with dbnosync a millisecond away, pipelined",
-        "ldapadd of the same LDIF",
-        "seed-slapd.seeded_per_s",
-        "seed-slapd.ldapadd_per_s",
-        10,
-        at_least=3,
-    ),
-    Row(
-        "seed-loopback",
-        "the same on loopback",
-        "ldapadd of the same LDIF",
-        "seed-loopback.seeded_per_s",
-        "seed-loopback.ldapadd_per_s",
-        3,
-        at_least=1.25,
-    ),
-    Row(
-        "fixture",
-        "a directory of 1,000 for one test, start to first answer, median, s",
-        "a second",
-        "fixture.start_s",
-        "fixture.second",
-        0.02,
-        at_most=0.05,
-    ),
-)
+ROWS = rows_of("ils_seeding")
 
 
 def trials() -> list[Trial]:

@@ -13,7 +13,7 @@ from functools import cached_property
 
 from benches.bench import LANES, Bench
 from benches.ils import KEPT
-from benches.ratios import Row, Skipped, Trial, Values
+from benches.ratios import Skipped, Trial, Values, rows_of
 from ils_bench.calibrate import WARMUP_S, engine_alone
 from ils_bench.options import IlsOptions
 from ils_bench.sequences import Connect, Sequence, Unbind
@@ -24,26 +24,7 @@ ENTRIES = 10_000
 HANDSHAKES = Sequence("connect", (Connect(), Unbind()))
 """A full handshake and nothing else, as `openssl s_time -new` makes them."""
 
-ROWS: tuple[Row, ...] = (
-    Row(
-        "tls-lookup",
-        f"lookups/s over TLS, {LANES} lanes that stay connected, 10k entries, verified",
-        "the same in the clear",
-        "tls-kept.ops_per_s",
-        "tls-plain.ops_per_s",
-        0.75,
-        at_least=0.6,
-    ),
-    Row(
-        "tls-handshake",
-        f"full handshakes/s, {LANES} lanes",
-        "openssl s_time -new",
-        "tls-connect.ops_per_s",
-        "tls-openssl.ops_per_s",
-        1.5,
-        at_least=0.8,
-    ),
-)
+ROWS = rows_of("ils_tls")
 
 
 class TlsBench(Bench):

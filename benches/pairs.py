@@ -15,8 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from benches.bench import LANES
-from benches.ratios import Outcome, Row, mean_ratio
+from benches.ratios import Outcome, Row, mean_ratio, rows_of
 from benches.sides import Slice
 from sitebench.errors import BadInput, ProgramMissing
 from sitebench.system.child import Child
@@ -42,135 +41,7 @@ OWN_SIDES = (
 )
 """Sides of which two builds are compared."""
 
-ROWS: tuple[Row, ...] = (
-    Row(
-        "same",
-        f"lookups/s, {LANES} lanes that stay connected, 10k entries, verified",
-        "the same, opened a second time",
-        "lookup.rate",
-        "lookup.rate",
-        1.0,
-        at_least=0.96,
-    ),
-    Row(
-        "lookup",
-        "these lookups/s",
-        "floor operations/s",
-        "lookup.rate",
-        "floor.rate",
-        0.88,
-        at_least=0.80,
-    ),
-    Row(
-        "cpu",
-        "engine CPU per lookup, us",
-        "floor's client CPU",
-        "lookup.client_us",
-        "floor.client_us",
-        1.05,
-        at_most=1.25,
-    ),
-    Row(
-        "digest",
-        "engine CPU per lookup, later answers compared by digest, us",
-        "every answer compared in full",
-        "lookup.client_us",
-        "lookup-full.client_us",
-        0.94,
-        at_most=1.0,
-    ),
-    Row("add", "adds/s", "lookups/s", "add.rate", "lookup.rate", 0.83, at_least=0.60),
-    Row(
-        "add-threads",
-        "directory's CPU per add with two threads each of load generator and directory, us",
-        "with one thread each",
-        "add-threads.server_us",
-        "add.server_us",
-        1.0,
-        at_most=1.15,
-    ),
-    Row(
-        "connect-threads",
-        "directory's CPU per connect with two threads each of load generator and directory, us",
-        "with one thread each",
-        "connect-threads.server_us",
-        "connect.server_us",
-        1.0,
-        at_most=1.15,
-    ),
-    Row(
-        "page",
-        f"personalized pages/s, {LANES} lanes, 10k people",
-        "nginx, the same bytes static",
-        "page.rate",
-        "page-nginx.rate",
-        0.95,
-        at_least=0.8,
-    ),
-    Row(
-        "page-memory",
-        "the same with the people's rows in memory",
-        "nginx, the same bytes static",
-        "page-memory.rate",
-        "page-nginx.rate",
-        1.0,
-        at_least=0.9,
-    ),
-    Row(
-        "http-cpu",
-        "engine CPU per request, static file, us",
-        "wrk's",
-        "page-nginx.client_us",
-        "page-wrk.client_us",
-        1.0,
-        at_most=1.2,
-    ),
-    Row(
-        "web-static",
-        f"files/s of 8 KiB from the embedded server, kept connections, {LANES} lanes",
-        "nginx, the same files",
-        "files.rate",
-        "files-nginx.rate",
-        1.2,
-        at_least=1.0,
-    ),
-    Row(
-        "web-cpu",
-        "engine CPU per file, every byte compared, us",
-        "wrk's, unverified",
-        "files-nginx.client_us",
-        "files-wrk.client_us",
-        0.9,
-        at_most=1.1,
-    ),
-    Row(
-        "bounded-lookup-cpu",
-        "engine CPU per verified lookup with size_limit = 5, us",
-        "without that key",
-        "bounded-lookup.client_us",
-        "file-lookup.client_us",
-        1.0,
-        at_most=1.05,
-    ),
-    Row(
-        "csv-search",
-        "searches/s of people of a CSV file, by a scenario",
-        "lookups of the same names, not verified",
-        "csv-search.rate",
-        "named-lookup.rate",
-        1.0,
-        at_least=0.97,
-    ),
-    Row(
-        "csv-search-cpu",
-        "engine CPU for one of them, us",
-        "that of those lookups",
-        "csv-search.client_us",
-        "named-lookup.client_us",
-        1.0,
-        at_most=1.05,
-    ),
-)
+ROWS = rows_of("pairs")
 
 
 class Pairs(NamedTuple):

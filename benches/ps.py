@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 
 from benches.bench import LANES, Bench, measured, temporary_folder
-from benches.ratios import Row, Trial, Values
+from benches.ratios import Trial, Values, rows_of
 from ps_bench.operations import PAGE_BYTES, built_in
 from ps_bench.options import PsOptions
 from ps_bench.points import POINTS
@@ -56,62 +56,7 @@ def static(*, keepalive: bool = False) -> Script:
     return from_text("static", f'connection.main.per = "{per}"\n\n[[operation]]\n{operation}')
 
 
-ROWS: tuple[Row, ...] = (
-    Row(
-        "ps-file",
-        "pages/s by a file, with cookies kept and two captures",
-        "the same page without them",
-        "ps-file.ops_per_s",
-        "ps-page.ops_per_s",
-        0.99,
-        at_least=0.97,
-    ),
-    Row(
-        "ps-million",
-        "scenario pages/s at 1m people",
-        "at 1k",
-        "ps-scenario1m.pages_per_s",
-        "ps-scenario1k.pages_per_s",
-        0.95,
-        at_least=0.80,
-    ),
-    Row(
-        "upd",
-        "building a database of 1m, s",
-        "Python's executemany",
-        "ps-upd.native_s",
-        "ps-upd.python_s",
-        0.4,
-        at_most=0.8,
-    ),
-    Row(
-        "ps-memory",
-        "site's resident memory serving 1m, bytes",
-        "serving 1k, and 64 MiB",
-        "ps-memory.million",
-        "ps-memory.allowed",
-        0.5,
-        at_most=1.0,
-    ),
-    Row(
-        "update",
-        "updates/s, durable",
-        "SQLite alone",
-        "ps-update.ops_per_s",
-        "ps-sqlite.ops_per_s",
-        0.9,
-        at_least=0.6,
-    ),
-    Row(
-        "ps-locust",
-        "the same point through Locust headless",
-        "engine alone",
-        "ps-locust.ops_per_s",
-        "ps-page.ops_per_s",
-        0.99,
-        at_least=0.97,
-    ),
-)
+ROWS = rows_of("ps")
 
 
 class SiteBench(Bench):

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import math
 import statistics
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from sitebench.tables.table import Cell, Mark, Table
@@ -61,6 +63,22 @@ class Row:
         if self.at_least is not None:
             return ratio >= (self.at_least if bound is None else bound)
         return self.at_most is None or ratio <= (self.at_most if bound is None else bound)
+
+
+_BOUNDS = {">=": "at_least", "<=": "at_most"}
+_ROWS: dict[str, dict[str, list[Any]]] = tomllib.loads(
+    (Path(__file__).parent / "rows.toml").read_text()
+)
+
+
+def rows_of(module: str) -> tuple[Row, ...]:
+    """Return the rows of a module's table in `rows.toml`."""
+    rows = []
+    for key, (what, against, value, reference, aim, bound) in _ROWS[module].items():
+        side, limit = bound.split()
+        limits: dict[str, Any] = {_BOUNDS[side]: float(limit)}
+        rows.append(Row(key, what, against, value, reference, aim, **limits))
+    return tuple(rows)
 
 
 @dataclass(frozen=True)

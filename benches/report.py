@@ -10,30 +10,11 @@ from pathlib import Path
 
 from benches import long_run
 from benches.bench import Bench, temporary_folder
-from benches.ratios import Row, Trial, Values
+from benches.ratios import Trial, Values, rows_of
 
 BOUND_S = 3.0
 
-ROWS: tuple[Row, ...] = (
-    Row(
-        "report",
-        f"run file of {long_run.POINTS} points and an hour of timelines to HTML, s",
-        f"{BOUND_S:g} s",
-        "report.seconds",
-        "report.bound",
-        0.8,
-        at_most=1.0,
-    ),
-    Row(
-        "report-size",
-        "the page's bytes",
-        "2 MB",
-        "report.bytes",
-        "report.bytes-bound",
-        0.8,
-        at_most=1.0,
-    ),
-)
+ROWS = rows_of("report")
 
 
 class ReportBench(Bench):

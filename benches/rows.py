@@ -10,31 +10,12 @@ from functools import cached_property
 from pathlib import Path
 
 from benches.bench import Bench, temporary_folder
-from benches.ratios import Row, Trial, Values
+from benches.ratios import Trial, Values, rows_of
 
 ROW_COUNT = 1_000_000
 BOUND_MB = 200.0
 
-ROWS: tuple[Row, ...] = (
-    Row(
-        "rows",
-        "CSV of 1m rows of three, read, checked and shuffled by the engine, s of CPU",
-        "csv.reader and the length of each row",
-        "rows.cpu_s",
-        "rows-python.cpu_s",
-        0.2,
-        at_most=0.5,
-    ),
-    Row(
-        "rows-memory",
-        "that process's memory at most, MB",
-        f"{BOUND_MB:g} MB",
-        "rows.mb",
-        "rows.bound_mb",
-        0.8,
-        at_most=1.0,
-    ),
-)
+ROWS = rows_of("rows")
 
 _ENGINE = """
 from sitebench._engine import Table

@@ -8,24 +8,14 @@ import time
 from collections.abc import Iterator
 
 from benches.bench import Bench, temporary_folder
-from benches.ratios import Row, Trial, Values
+from benches.ratios import Trial, Values, rows_of
 from ils_bench.targets.ldap_directory import LdapDirectory
 from sitebench._engine import Engine, Table
 
 PEOPLE = 10_000
 BASE = "ou=people,dc=example,dc=com"
 
-ROWS: tuple[Row, ...] = (
-    Row(
-        "shared-connection",
-        "searches/s of 16 users over one connection, 16 outstanding",
-        "of one user alone",
-        "shared.per_s",
-        "alone.per_s",
-        8.0,
-        at_least=4.0,
-    ),
-)
+ROWS = rows_of("scenarios")
 
 CSV_SEARCH = """
 [data.person]

@@ -15,7 +15,7 @@ import psutil
 
 from benches import wrk
 from benches.bench import LANES, Bench, temporary_folder
-from benches.ratios import Row, Skipped, Trial, Values
+from benches.ratios import Skipped, Trial, Values, rows_of
 from sitebench.calibrate import floor
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import MeasurementFailed, ProgramMissing
@@ -55,71 +55,7 @@ request = function()
 end
 """
 
-ROWS: tuple[Row, ...] = (
-    Row(
-        "web-connect",
-        "files/s of 8 KiB, a connection each",
-        "raw connect cycle, the same bytes",
-        "web-connect.ops_per_s",
-        "web-floor-connect.ops_per_s",
-        0.95,
-        at_least=0.85,
-    ),
-    Row(
-        "web-cgi",
-        "CGI requests/s of the embedded server",
-        "Apache's mod_cgid, the same program",
-        "web-cgi.ops_per_s",
-        "web-apache-cgi.ops_per_s",
-        1.3,
-        at_least=1.0,
-    ),
-    Row(
-        "web-tls",
-        "full TLS handshakes/s of one client, a file each",
-        "openssl s_time",
-        "web-tls.ops_per_s",
-        "web-s-time.ops_per_s",
-        1.5,
-        at_least=0.9,
-    ),
-    Row(
-        "web-bytes",
-        "bytes/s of webstone2-standard from nginx, every byte compared",
-        "wrk, unverified",
-        "web-standard.bytes_per_s",
-        "web-standard-wrk.bytes_per_s",
-        1.0,
-        at_least=0.9,
-    ),
-    Row(
-        "web-crowd",
-        f"files that {CROWD} clients got, a connection each",
-        "files that they asked for",
-        "web-crowd.right",
-        "web-crowd.asked",
-        1.0,
-        at_least=1.0,
-    ),
-    Row(
-        "web-seed",
-        "writing 6,000 files, 60 MB, with their digests, s",
-        "cp -r of them",
-        "web-seed.written_s",
-        "web-seed.copied_s",
-        1.5,
-        at_most=3.0,
-    ),
-    Row(
-        "web-memory",
-        "resident memory of tester and server with a set of 20 GB, bytes",
-        "of 60 MB",
-        "web-memory.large",
-        "web-memory.small",
-        1.05,
-        at_most=1.2,
-    ),
-)
+ROWS = rows_of("web")
 
 
 class WebBench(Bench):
