@@ -52,7 +52,7 @@ def calibrate(options: _CalibrateOptions) -> None:
     """
     from rich.console import Console
 
-    found: dict[str, dict[str, list[float]]] = {}
+    samples: dict[str, dict[str, list[float]]] = {}
     repeats = options.repeats
     with (
         contextlib.ExitStack() as stack,
@@ -60,15 +60,15 @@ def calibrate(options: _CalibrateOptions) -> None:
     ):
         pairs = _pairs(stack, WINDOW_S)
         for n in range(repeats):
-            for what, sides in pairs.items():
+            for pair, sides in pairs.items():
                 for side, trial in sides.items():
-                    status.update(f"{what}: {side} ({n + 1} of {repeats})")
+                    status.update(f"{pair}: {side} ({n + 1} of {repeats})")
                     for name, value in trial().items():
-                        values = found.setdefault(what, {}).setdefault(f"{side}_{name}", [])
+                        values = samples.setdefault(pair, {}).setdefault(f"{side}_{name}", [])
                         values.append(value)
     medians = {
-        what: {name: statistics.median(values) for name, values in each.items()}
-        for what, each in found.items()
+        pair: {name: statistics.median(values) for name, values in rates.items()}
+        for pair, rates in samples.items()
     }
     if options.json:
         from sitebench.runs.manifest import cpu
@@ -104,18 +104,18 @@ def _pairs(
     target = stack.enter_context(open_target(options, _PEOPLE))
 
     def engine(sequence: Program, lanes: int) -> _Rates:
-        found = engine_alone(options, target, sequence, lanes, seconds)
+        totals = engine_alone(options, target, sequence, lanes, seconds)
         return {
-            "per_s": found["ops_per_s"],
-            "cpu_us": found["cpu_us"],
-            "server_cpu_us": found["target_cpu_us"],
+            "per_s": totals["ops_per_s"],
+            "cpu_us": totals["cpu_us"],
+            "server_cpu_us": totals["target_cpu_us"],
         }
 
-    def raw(found: floor.Floor) -> _Rates:
+    def raw(totals: floor.Floor) -> _Rates:
         return {
-            "per_s": found.ops_per_s,
-            "cpu_us": found.client_cpu_us,
-            "server_cpu_us": found.server_cpu_us,
+            "per_s": totals.ops_per_s,
+            "cpu_us": totals.client_cpu_us,
+            "server_cpu_us": totals.server_cpu_us,
         }
 
     return {
@@ -134,16 +134,16 @@ def _pairs(
     }
 
 
-def _table(found: Mapping[str, _Rates], repeats: int) -> Table:
+def _table(rates: Mapping[str, _Rates], repeats: int) -> Table:
     from sitebench.tables.table import Table
 
     columns = ("What", "floor/s", "its us/op", "engine/s", "its us/op", "engine's share")
     rows = []
-    for what, values in found.items():
+    for pair, values in rates.items():
         share = values["engine_per_s"] / values["floor_per_s"] if values["floor_per_s"] else 0.0
         rows.append(
             [
-                what,
+                pair,
                 units.format_rate(values["floor_per_s"]),
                 f"{values['floor_cpu_us']:.2f} + {values['floor_server_cpu_us']:.2f}",
                 units.format_rate(values["engine_per_s"]),
@@ -194,15 +194,15 @@ def engine_alone(
 
     assert target.pid is not None, "a target of our own has a process"
     with running_engine(options, target, sequence, lanes) as engine:
-        before, target_ns = engine.drain(), cpu_ns(target.pid)
+        start, target_ns = engine.drain(), cpu_ns(target.pid)
         time.sleep(seconds)
-        after, target_ns = engine.drain(), cpu_ns(target.pid) - target_ns
-    step = next(s for s in after.steps if s.step == sequence.counts)
-    done = step.count - sum(step.failures.values())
-    took = (after.t1_ns - after.t0_ns) / 1e9
-    engine_ns = sum(after.cpu_ns) - sum(before.cpu_ns)
+        end, target_ns = engine.drain(), cpu_ns(target.pid) - target_ns
+    step = next(s for s in end.steps if s.step == sequence.counts)
+    succeeded = step.count - sum(step.failures.values())
+    took = (end.t1_ns - end.t0_ns) / 1e9
+    engine_ns = sum(end.cpu_ns) - sum(start.cpu_ns)
     return {
-        "ops_per_s": done / took,
-        "cpu_us": engine_ns / max(done, 1) / 1e3,
-        "target_cpu_us": target_ns / max(done, 1) / 1e3,
+        "ops_per_s": succeeded / took,
+        "cpu_us": engine_ns / max(succeeded, 1) / 1e3,
+        "target_cpu_us": target_ns / max(succeeded, 1) / 1e3,
     }

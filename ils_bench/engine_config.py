@@ -31,12 +31,12 @@ def for_engine(load: Load[IlsOptions, Program, OpenDirectory]) -> ForEngine:
         programs,
         slot=load.slot,
         first_added=load.first_added,
-        who=target.who,
+        identity=target.who,
         trust=target.trust,
     )
     population: Population | None = None
-    adding = any(each.adding for each in programs)
-    if adding or any(isinstance(each, Sequence) or each.needs_people for each in programs):
+    adding = any(program.adding for program in programs)
+    if adding or any(isinstance(program, Sequence) or program.needs_people for program in programs):
         people = generate(spec_of(options, options.entries))
         if adding:
             # Made by lanes they would take the time of those that add.
@@ -53,7 +53,7 @@ def engine_config(
     *,
     slot: WorkerSlot,
     first_added: int,
-    who: Identity = ANONYMOUS,
+    identity: Identity = ANONYMOUS,
     trust: Trust = SYSTEM,
 ) -> str:
     """Return the configuration of one engine; workers differ in draws, additions and share."""
@@ -72,7 +72,7 @@ def engine_config(
             "choices": _choices(options, trust),
         },
         adds={"start": first_added, "keys": options.ring},
-        scenarios=[_scenario(each, options, who, slot) for each in programs],
+        scenarios=[_scenario(program, options, identity, slot) for program in programs],
     )
 
 
@@ -86,7 +86,7 @@ def _choices(options: IlsOptions, trust: Trust) -> dict[str, Any]:
 
 
 def _scenario(
-    program: Program, options: IlsOptions, who: Identity, slot: WorkerSlot
+    program: Program, options: IlsOptions, user: Identity, slot: WorkerSlot
 ) -> dict[str, Any]:
     script = program
     if isinstance(script, Sequence):
@@ -94,7 +94,7 @@ def _scenario(
     spec = {
         **script.spec(slot),
         "base": options.base_or_file,
-        "bind": {"dn": who.dn or "", "password": who.password or "", "sasl": who.sasl},
+        "bind": {"dn": user.dn or "", "password": user.password or "", "sasl": user.sasl},
     }
     if script.pauses and (session := options.session_or_file) is not None:
         spec["session_ms"] = session * 1e3

@@ -22,19 +22,19 @@ def entries_at_ends(
     entries: int, tallies: Mapping[str, Tally], programs: Sequence[Program]
 ) -> dict[str, int]:
     """Return how many entries there were at both ends of the measured window."""
-    more = {phase: _more(tally, programs) for phase, tally in tallies.items()}
-    start = entries + more.get(Phase.RAMP, 0) + more.get(Phase.WARMUP, 0)
-    return {"entries_start": start, "entries_end": start + more.get(Phase.MEASURE, 0)}
+    growth = {phase: _growth(tally, programs) for phase, tally in tallies.items()}
+    start = entries + growth.get(Phase.RAMP, 0) + growth.get(Phase.WARMUP, 0)
+    return {"entries_start": start, "entries_end": start + growth.get(Phase.MEASURE, 0)}
 
 
-def _more(tally: Tally, programs: Sequence[Program]) -> int:
+def _growth(tally: Tally, programs: Sequence[Program]) -> int:
     """Return how many more entries there are since the beginning of a window."""
     added = 0
-    for each in programs:
+    for program in programs:
         for row, totals in tally.steps.items():
-            if row in each.adding | each.removing:
-                done = totals.count - totals.failed
-                added += done if row in each.adding else -done
+            if row in program.adding | program.removing:
+                succeeded = totals.count - totals.failed
+                added += succeeded if row in program.adding else -succeeded
     return added
 
 
@@ -49,7 +49,7 @@ def added(
     # Workers on other machines choose their own number.
     default = MOST_THREADS if windows.workers else engine_threads(None)
     gap = KEYS_OF_A_THREAD * (threads or default)
-    rows = {row for each in programs for row in each.adding}
+    rows = {row for program in programs for row in program.adding}
     tallies = windows.tallies.values()
     steps = [step for tally in tallies for row, step in tally.steps.items() if row in rows]
     # What the directory answered with another result it did not do (RFC 4511 4.1.9).
@@ -79,28 +79,28 @@ def left(
 
     Each user may be between the two.
     """
-    found = []
+    warnings = []
     for script in programs:
-        for each in script.operations if isinstance(script, Script) else ():
-            if each.keeps or each.adding:
+        for operation in script.operations if isinstance(script, Script) else ():
+            if operation.keeps or operation.adding:
                 continue
-            more = sum(_added(tally, each) for tally in tallies.values())
-            if more > spec.users:
-                found.append(
+            surplus = sum(_surplus(tally, operation) for tally in tallies.values())
+            if surplus > spec.users:
+                warnings.append(
                     PointWarning(
                         WarningKind.ENTRIES_LEFT,
-                        f"{more:,} entries that {each.name} added were not deleted again",
+                        f"{surplus:,} entries that {operation.name} added were not deleted again",
                         "delete them, and see why its delete fails: --check shows what came of it",
                     )
                 )
-    return tuple(found)
+    return tuple(warnings)
 
 
-def _added(tally: Tally, operation: Operation) -> int:
+def _surplus(tally: Tally, operation: Operation) -> int:
     """Return how many more entries an operation has added than deleted."""
     added = 0
     for name, verb in set(operation.steps):
         if verb in ("add", "delete") and (totals := tally.steps.get((operation.name, name))):
-            done = totals.count - totals.failed
-            added += done if verb == "add" else -done
+            succeeded = totals.count - totals.failed
+            added += succeeded if verb == "add" else -succeeded
     return added

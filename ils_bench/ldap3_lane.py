@@ -87,26 +87,26 @@ class _Ldap3Lane(PortableLane):
 
     def ask(self, step: Step) -> Ended:
         if step.ldap is None:
-            made = self._connections[step.connection] = self._new()
-            return self._timed(made, lambda: opened(made, self._lanes.target.address), None)
+            new = self._connections[step.connection] = self._new()
+            return self._time(new, lambda: opened(new, self._lanes.target.address), None)
         connection, request = self._connections[step.connection], step.ldap
-        return self._timed(connection, lambda: _send(connection, request), request)
+        return self._time(connection, lambda: _send(connection, request), request)
 
     def _new(self) -> Any:
         return limited_connection(
             self._lanes.server, self._lanes.limits, collect_usage=True, auto_encode=False
         )
 
-    def _timed(
+    def _time(
         self, connection: Any, act: Callable[[], object], request: LdapRequest | None
     ) -> Ended:
         """Do something on a connection, and tell what came of it."""
         from ldap3.core.exceptions import LDAPException
 
         usage = connection.usage
-        before = usage.bytes_transmitted, usage.bytes_received
+        counters = usage.bytes_transmitted, usage.bytes_received
         kind: str | None = None
-        answered, shown = True, None
+        answered, entry_count = True, None
         self.clock.begin()
         try:
             with within(self._lanes.timeout_s):
@@ -115,22 +115,22 @@ class _Ldap3Lane(PortableLane):
         except (LDAPException, NonsenseError, OSError) as error:
             self.clock.answered()
             kind, answered = _kind(error), False
-            shown = self.steps.lost(kind)
+            entry_count = self.steps.lost(kind)
         else:
             if request is not None:
-                kind, answered, shown = self._judge(connection)
+                kind, answered, entry_count = self._judge(connection)
         traffic = (
-            max(0, usage.bytes_transmitted - before[0]),
-            max(0, usage.bytes_received - before[1]),
+            max(0, usage.bytes_transmitted - counters[0]),
+            max(0, usage.bytes_received - counters[1]),
         )
-        return replace(self.clock.end(kind, answered=answered, traffic=traffic), shown=shown)
+        return replace(self.clock.end(kind, answered=answered, traffic=traffic), shown=entry_count)
 
     def _judge(self, connection: Any) -> tuple[str | None, bool, str | None]:
         result = connection.result
         entries = [
-            (each["dn"], [(name, list(found)) for name, found in each["raw_attributes"].items()])
-            for each in connection.response or ()
-            if each["type"] == "searchResEntry"
+            (entry["dn"], [(k, list(values)) for k, values in entry["raw_attributes"].items()])
+            for entry in connection.response or ()
+            if entry["type"] == "searchResEntry"
         ]
         return self.steps.answered_ldap(
             result["result"], result["message"] or "", entries, result.get("responseValue") or None
@@ -189,10 +189,10 @@ def _credentials(request: LdapRequest) -> dict[str, Any]:
 
     value = (request.value or b"").decode()
     if request.sasl is None:
-        how = ldap3.SIMPLE if request.dn else ldap3.ANONYMOUS
-        return {"authentication": how, "user": request.dn or None, "password": value or None}
-    _, _, named = value.partition("\0")
-    name, _, password = named.partition("\0")
+        method = ldap3.SIMPLE if request.dn else ldap3.ANONYMOUS
+        return {"authentication": method, "user": request.dn or None, "password": value or None}
+    _, _, identity = value.partition("\0")
+    name, _, password = identity.partition("\0")
     return {
         "authentication": ldap3.SASL,
         "sasl_mechanism": request.sasl,

@@ -29,7 +29,7 @@ def file_and_columns(text: str) -> tuple[str, str]:
 
 def separator_of(file: str) -> str:
     """Return what parts the first line of a file: a comma where nothing does."""
-    return next((each for each in _SEPARATORS if _parts(file, each)), COMMA)
+    return next((separator for separator in _SEPARATORS if _parts(file, separator)), COMMA)
 
 
 def _parts(file: str, separator: str) -> bool:

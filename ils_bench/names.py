@@ -24,7 +24,7 @@ from sitebench.units import plural
 _ATTRIBUTE = "uid"
 _PLACE = "{i}"
 _FILE = "@"
-_SPECIAL = str.maketrans({each: f"\\{ord(each):02x}" for each in "\\*()\0"})
+_SPECIAL = str.maketrans({letter: f"\\{ord(letter):02x}" for letter in "\\*()\0"})
 """In a filter (RFC 4515 section 3)."""
 
 
@@ -122,41 +122,41 @@ def names_of(text: str) -> Names:
         return Names(text)
     file, attribute = file_and_columns(text.removeprefix(_FILE))
     try:
-        found = Path(file).stat()
+        stat = Path(file).stat()
     except OSError as error:
         raise BadFile(
             f"cannot read the names in {file}: {error.strerror}",
             "name a file with a name in each line, FILE.csv:mail or FILE.csv:COLUMN=ATTRIBUTE",
         ) from error
-    return _read(file, attribute, (found.st_mtime_ns, found.st_size))
+    return _read(file, attribute, (stat.st_mtime_ns, stat.st_size))
 
 
 @lru_cache(maxsize=1)
 def _read(file: str, attribute: str, state: tuple[int, int]) -> Names:
     """Read a list; `state` tells a file that was changed from what it was before."""
-    wanted, _, attribute = attribute.partition("=")
-    named, wanted = bool(wanted), wanted or _ATTRIBUTE
+    heading, _, attribute = attribute.partition("=")
+    is_named, heading = bool(heading), heading or _ATTRIBUTE
     with translated():
         separator = separator_of(file)
         head = Table.head(file, separator)
         if head is None:
             raise BadFile(f"{file} has no names", "write a name in each of its lines")
         line, fields = head
-        heads = [each.strip().lower() for each in fields]
-        if wanted.lower() in heads:
-            column = heads.index(wanted.lower())
+        heads = [head.strip().lower() for head in fields]
+        if heading.lower() in heads:
+            column = heads.index(heading.lower())
             table = Table.read(file, separator, names=column)
         elif len(heads) == 1:
             column = 0
-            table = Table.read(file, columns=[wanted], names=column)
+            table = Table.read(file, columns=[heading], names=column)
         else:
             raise BadFile(
-                f"{file}, line {line} has {len(heads)} columns, and none is called {wanted}"
+                f"{file}, line {line} has {len(heads)} columns, and none is called {heading}"
                 f"{shown(fields)}",
                 "name one of these, or put names that hold commas in quotes"
-                if named
+                if is_named
                 else f"name the column, and the attribute: --names @{file}:COLUMN=uid",
             )
-    headed = wanted.lower() in heads
+    headed = heading.lower() in heads
     listed = Listed(table, column, headed, separator)
-    return Names(f"{attribute or wanted}={_PLACE}", listed, file)
+    return Names(f"{attribute or heading}={_PLACE}", listed, file)

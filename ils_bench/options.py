@@ -66,10 +66,10 @@ def _hash(text: str) -> str:
 
 
 def parse_hashes(text: str) -> tuple[str, ...]:
-    found = option.sequence_of(_hash)(text)
-    if not found:
+    schemes = option.sequence_of(_hash)(text)
+    if not schemes:
         raise UnknownValue(f"{text!r} names no hash", "name one, such as ssha,argon2:64m")
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(schemes))
 
 
 def _pool(text: str) -> int:
@@ -125,7 +125,7 @@ def _group_sizes(text: str) -> tuple[int, ...]:
 
 
 def _show_group_sizes(members: tuple[int, ...]) -> str:
-    return ",".join(str(each or "all") for each in members)
+    return ",".join(str(size or "all") for size in members)
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from sitebench.units import format_duration, format_rate, plural
 
 def check(options: IlsOptions, programs: Many[Program]) -> None:
     """Raise where no pass of programs could be counted, as all think: with the way to have some."""
-    thinking = [each for each in programs if each.counts == SEQUENCE and each.least_s]
+    thinking = [program for program in programs if program.counts == SEQUENCE and program.least_s]
     if not thinking or len(thinking) < len(programs):
         return
-    program = min(thinking, key=lambda each: each.least_s)
+    program = min(thinking, key=lambda program: program.least_s)
     least, name = program.least_s, program.name
     long, session = format_duration(least), "give its users a shorter one, such as --session 5s"
     measure = options.measure

@@ -46,9 +46,9 @@ def _in_process(
 ) -> tuple[IlsOptions, OpenDirectory]:
     """Address a directory in this process; its people are those of the test."""
     options = IlsOptions(start_tls=server.start_tls, **load | options_of(server, entries))
-    there = parse_address(server.url, start_tls=server.start_tls)
+    url = parse_address(server.url, start_tls=server.start_tls)
     facts = facts_of(server, options)
-    target = OpenDirectory("the directory", there, options.base, identity_of(options), **facts)
+    target = OpenDirectory("the directory", url, options.base, identity_of(options), **facts)
     return options, target
 
 
@@ -138,8 +138,8 @@ class IlsPoints(SuitePoints[IlsOptions, Program, OpenDirectory]):
         check_tls(options, options.target, start_tls=options.start_tls, may_choose=may_choose)
         super().check(options, programs)
         logins.check(options, programs, self.targets.built_in)
-        theirs = options.target not in self.targets.built_in
-        if theirs and options.wrong_passwords is None and not options.check:
+        is_foreign = options.target not in self.targets.built_in
+        if is_foreign and options.wrong_passwords is None and not options.check:
             binds_of(programs)
         check_sasl(options)
         if options.bind_dn is not None or options.sasl is not None:

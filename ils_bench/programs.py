@@ -23,7 +23,7 @@ def is_login(program: Program) -> bool:
 
 def need_base(programs: Many[Program]) -> bool:
     """Return whether any asks for more than a connection and an identity."""
-    return not programs or any(each.needs_base and not _only_binds(each) for each in programs)
+    return not programs or any(p.needs_base and not _only_binds(p) for p in programs)
 
 
 def _only_binds(program: Program) -> bool:
@@ -33,16 +33,16 @@ def _only_binds(program: Program) -> bool:
 
 def send_passwords(programs: Many[Program]) -> bool:
     """Return whether a scenario file does: its connections bind, or a step of its users does."""
-    scripts = (each for each in programs if isinstance(each, Script))
-    operations = (each for script in scripts for each in script.facts["operations"])
+    scripts = (program for program in programs if isinstance(program, Script))
+    operations = (operation for script in scripts for operation in script.facts["operations"])
     steps = (step for operation in operations for step in operation["steps"])
     return bind_themselves(programs) or any(step["sends_password"] for step in steps)
 
 
 def bind_themselves(programs: Many[Program]) -> bool:
     """Return whether a scenario file says who reads: others may not see what its users see."""
-    scripts = (each for each in programs if isinstance(each, Script))
-    return any(each["binds"] for script in scripts for each in script.facts["connections"])
+    scripts = (program for program in programs if isinstance(program, Script))
+    return any(row["binds"] for script in scripts for row in script.facts["connections"])
 
 
 def assure_bound(programs: Many[Program]) -> None:
@@ -50,19 +50,19 @@ def assure_bound(programs: Many[Program]) -> None:
 
     So `--bind-dn` does not bind there, and whose rights the operation has would be by chance.
     """
-    for script in (each for each in programs if isinstance(each, Script)):
-        bound = {each["name"] for each in script.facts["connections"] if each["binds"]}
+    for script in (program for program in programs if isinstance(program, Script)):
+        bound = {row["name"] for row in script.facts["connections"] if row["binds"]}
         bound |= _bound_by(script.facts["start"])
         operations = script.facts["operations"]
-        binding = {on: each["name"] for each in operations for on in _bound_by(each)}
-        names = {each.name for each in script.operations}
-        for operation in (each for each in operations if each["name"] in names):
-            used = {each["on"] for each in operation["steps"]} - bound - _bound_by(operation)
-            for on in sorted(used & binding.keys()):
+        binding = {name: row["name"] for row in operations for name in _bound_by(row)}
+        names = {operation.name for operation in script.operations}
+        for operation in (row for row in operations if row["name"] in names):
+            uses = {step["on"] for step in operation["steps"]} - bound - _bound_by(operation)
+            for name in sorted(uses & binding.keys()):
                 raise BadInput(
-                    f"{script.path}: {operation['name']} uses the connection {on}, where "
-                    f"{binding[on]} binds: --bind-dn does not bind there",
-                    f"let {binding[on]} bind on a connection of its own, or {operation['name']} "
+                    f"{script.path}: {operation['name']} uses the connection {name}, where "
+                    f"{binding[name]} binds: --bind-dn does not bind there",
+                    f"let {binding[name]} bind on a connection of its own, or {operation['name']} "
                     'begin with { bind = "" }',
                 )
 

@@ -73,9 +73,9 @@ def _data(names: Names, options: IlsOptions) -> tuple[list[str], str]:
     deal = f"deal = {quoted(options.keys)}"
     if names.listed is None:
         text = names.template.partition("=")[2].partition("{i}")
-        before, after = plain(text[0]), plain(text[2])
+        prefix, suffix = plain(text[0]), plain(text[2])
         lines = ["[data.number]", f"range = [0, {options.entries - 1}]", deal]
-        return lines, f"{before}{{number}}{after}"
+        return lines, f"{prefix}{{number}}{suffix}"
     column = names.listed.table.columns[names.listed.column]
     if not FIELD.fullmatch(column):
         raise BadInput(

@@ -204,11 +204,11 @@ class Sequence:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "steps", tuple(self.steps))
-        known = {step.label for step in walk(self.steps)} | {"sequence"}
-        if self.counts not in known:
+        labels = {step.label for step in walk(self.steps)} | {"sequence"}
+        if self.counts not in labels:
             raise BadSequence(
                 f"sequence {self.name!r} counts {self.counts!r}, which is not one of its steps",
-                f"let it count one of {', '.join(sorted(known))}",
+                f"let it count one of {', '.join(sorted(labels))}",
             )
 
     def script(self, profile: str = "paper", named_by: str | None = None) -> Script:
@@ -273,7 +273,7 @@ class Sequence:
         pause = Think(mean_s * 1e3)
         if self.counts == "sequence":
             return dataclasses.replace(self, steps=(*self.steps, pause))
-        return dataclasses.replace(self, steps=_paused(self.steps, self.counts, pause))
+        return dataclasses.replace(self, steps=_with_pauses(self.steps, self.counts, pause))
 
 
 def walk(steps: tuple[Step, ...]) -> Iterator[Step]:
@@ -284,11 +284,11 @@ def walk(steps: tuple[Step, ...]) -> Iterator[Step]:
             yield from walk(step.steps)
 
 
-def _paused(steps: tuple[Step, ...], label: str, pause: Think) -> tuple[Step, ...]:
+def _with_pauses(steps: tuple[Step, ...], label: str, pause: Think) -> tuple[Step, ...]:
     paused: list[Step] = []
     for step in steps:
         if isinstance(step, Repeat):
-            paused.append(dataclasses.replace(step, steps=_paused(step.steps, label, pause)))
+            paused.append(dataclasses.replace(step, steps=_with_pauses(step.steps, label, pause)))
         else:
             paused += [step, pause] if step.label == label else [step]
     return tuple(paused)
@@ -360,7 +360,7 @@ class _Writer:
 
     def _step(self, table: str, step: Step) -> str:
         if isinstance(step, Repeat):
-            inner = "".join(self._step(f"{table}.step", each) for each in step.steps)
+            inner = "".join(self._step(f"{table}.step", child) for child in step.steps)
             return f"\n[[{table}]]\nrepeat = {step.times}\n{inner}"
         if isinstance(step, Think):
             think = f'think = "{step.mean_ms:.6f}ms"\ndistribution = {quoted(step.distribution)}'
@@ -377,20 +377,20 @@ class _Writer:
     def _compare(self, step: Compare) -> list[str]:
         data = self._person(step.person)
         value = quoted(f"{{{data}.{step.attribute}}}")
-        return [_of("compare", data), f"entry = {{ {quoted(step.attribute)} = {value} }}"]
+        return [_data_of("compare", data), f"entry = {{ {quoted(step.attribute)} = {value} }}"]
 
     def _add(self, step: Add) -> list[str]:
         data = self._person(step.person, adds=True)
-        return [_of("add", data), f"entry = {quoted(data)}"]
+        return [_data_of("add", data), f"entry = {quoted(data)}"]
 
     def _delete(self, step: Delete) -> list[str]:
-        return [_of("delete", self._person(step.person))]
+        return [_data_of("delete", self._person(step.person))]
 
     def _modify(self, step: Modify) -> list[str]:
-        return [_of("modify", self._person(step.person)), f"change = {_changes(step.changes)}"]
+        return [_data_of("modify", self._person(step.person)), f"change = {_changes(step.changes)}"]
 
     def _refresh(self, step: Refresh) -> list[str]:
-        return [_of("refresh", self._person(step.person)), f'ttl = "{step.ttl_s}s"']
+        return [_data_of("refresh", self._person(step.person)), f'ttl = "{step.ttl_s}s"']
 
     def _retrieve(self, step: Retrieve) -> list[str]:
         self._data["everyone"] = _SEEDED
@@ -398,7 +398,7 @@ class _Writer:
         return [
             f"search = {quoted(self._everyone())}",
             *self._scope(),
-            *_returned(step.attributes),
+            *_attributes(step.attributes),
             *([f"size_limit = {step.size_limit}"] if step.size_limit else []),
             f'expect = {{ result = ["success", "sizeLimitExceeded"], {expect} }}',
         ]
@@ -409,7 +409,7 @@ class _Writer:
             f"search = {quoted(plain(step.filter))}",
             *([f"base = {quoted(plain(step.base))}"] if step.base else []),
             f"scope = {quoted('sub' if step.scope == 'subtree' else step.scope)}",
-            *_returned(step.attributes),
+            *_attributes(step.attributes),
             *([] if entries is None else [f"expect.entries = {entries}"]),
         ]
 
@@ -423,19 +423,19 @@ class _Writer:
             lines.append(f"sasl = {quoted(step.sasl)}")
         return [*lines, *([f"version = {step.version}"] if step.version != 3 else [])]
 
-    def _person(self, which: str, *, adds: bool = False) -> str:
+    def _person(self, key: str, *, adds: bool = False) -> str:
         """Return the data of the person whom a step is about."""
-        if which == "own":
+        if key == "own":
             self._data["own"] = f'{_SEEDED}\nper = "user"'
             self._current = "own"
-        elif which == "new" and adds:
+        elif key == "new" and adds:
             self._newcomer = self._current = f"newcomer{len(self._data) + 1}"
             self._data[self._current] = 'people = "new"'
-        elif which == "new":
+        elif key == "new":
             if not self._newcomer:
                 raise self._bad("is about a new person, and adds none before", "add one: Add()")
             self._current = self._newcomer
-        elif which == "random" or not self._current:
+        elif key == "random" or not self._current:
             self._current = f"person{len(self._data) + 1}"
             self._data[self._current] = _SEEDED
         return self._current
@@ -453,7 +453,7 @@ class _Writer:
         if self._named_by is not None and not data.startswith("newcomer"):
             text = f"({self._named_by}={{{data}.{self._named_by}}})"
         expect = f"expect.entry = {quoted(data)}"
-        return [f"search = {quoted(text)}", *self._scope(), *_returned(step.attributes), expect]
+        return [f"search = {quoted(text)}", *self._scope(), *_attributes(step.attributes), expect]
 
     def _everyone(self) -> str:
         if self._named_by is not None:
@@ -467,8 +467,8 @@ class _Writer:
             return []
         return ['base = "objectClass=rtPerson"', 'scope = "base"']
 
-    def _bad(self, what: str, remedy: str) -> BadSequence:
-        return BadSequence(f"sequence {self._name!r} {what}", remedy)
+    def _bad(self, problem: str, remedy: str) -> BadSequence:
+        return BadSequence(f"sequence {self._name!r} {problem}", remedy)
 
 
 _SEEDED = 'people = "seeded"'
@@ -487,11 +487,11 @@ _WRITERS: dict[type[Step], Callable[[_Writer, Any], list[str]]] = {
 """What a step's table has beside its name."""
 
 
-def _of(verb: str, data: str) -> str:
+def _data_of(verb: str, data: str) -> str:
     return f"{verb} = {quoted(f'{{{data}.dn}}')}"
 
 
-def _returned(attributes: tuple[str, ...]) -> list[str]:
+def _attributes(attributes: tuple[str, ...]) -> list[str]:
     return [f"attributes = [{', '.join(map(quoted, attributes))}]"] if attributes else []
 
 
@@ -502,7 +502,7 @@ def _changes(changes: tuple[Change, ...]) -> str:
         if change.op != "increment":
             values = f"[{values}]"
         kinds.setdefault(change.op, []).append(f"{quoted(change.attribute)} = {values}")
-    tables = [f"{op} = {{ {', '.join(each)} }}" for op, each in kinds.items()]
+    tables = [f"{op} = {{ {', '.join(members)} }}" for op, members in kinds.items()]
     return f"{{ {', '.join(tables)} }}"
 
 
@@ -529,8 +529,8 @@ def text_of(operation: str, profile: str = "paper", named_by: str | None = None)
 
     `named_by` is the attribute by which the target's own people are named instead.
     """
-    own = _FILES / f"{operation}-{profile}.toml"
-    text = (own if own.exists() else _FILES / f"{operation}.toml").read_text(encoding="utf-8")
+    path = _FILES / f"{operation}-{profile}.toml"
+    text = (path if path.exists() else _FILES / f"{operation}.toml").read_text(encoding="utf-8")
     kind, naming, _ = profile_facts(profile)
     text = text.replace("(objectClass=RTPerson)", f"(objectClass={kind})")
     text = _BY_NAME.sub(rf"({naming}={{\1.{naming}}})", text)

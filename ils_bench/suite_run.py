@@ -62,15 +62,15 @@ class IlsRun(BaseSuiteRun[IlsOptions, Program, OpenDirectory]):
 
         For the point of a sweep they are there already.
         """
-        theirs = not target.disposable and not self._disposable
-        if theirs and self.request is None:
+        is_foreign = not target.disposable and not self._disposable
+        if is_foreign and self.request is None:
             # Removed after the test, and also when it is stopped while they are being added.
             self.after.callback(run_in_thread, lambda: clean.remove_seeded(target))
             programs = self.programs
             preparing.run_with_progress(
                 lambda progress: make_ready(target, options, options.entries, programs, progress)
             )
-        if theirs:
+        if is_foreign:
             self._take_care(options)
             if any(map(is_login, self.programs)):
                 self._begin_logins(options, target)
@@ -112,8 +112,8 @@ class IlsRun(BaseSuiteRun[IlsOptions, Program, OpenDirectory]):
 
     def observe(self, target: OpenDirectory, programs: Many[Program]) -> Observed:
         """Read cn=Monitor, count entries, and warn of writes that do less than elsewhere."""
-        writes = any(each.writes for each in programs)
-        adds = any(each.adding for each in programs)
+        writes = any(program.writes for program in programs)
+        adds = any(program.adding for program in programs)
         bare = target.name == "embedded" or self.options().target == "embedded"
         return {
             "probe": None if bare else DirectoryMonitor(target),
@@ -140,7 +140,7 @@ class IlsRun(BaseSuiteRun[IlsOptions, Program, OpenDirectory]):
         if measured is None or not measured.seconds:
             return 0.0
         return measured.merge_steps(
-            [row for each in programs for row in each.counted_rows]
+            [row for program in programs for row in program.counted_rows]
         ).count / (measured.seconds)
 
     def _entries(self, programs: Many[Program]) -> dict[str, int]:
@@ -178,7 +178,7 @@ class IlsRun(BaseSuiteRun[IlsOptions, Program, OpenDirectory]):
 
         In a directory of the user's they are reserved, and removed at the end of the test.
         """
-        adds = any(each.adding for each in self.programs)
+        adds = any(program.adding for program in self.programs)
         if target.disposable or self._disposable or not adds:
             return [journal.FIRST_ADDED + index * options.ring for index in range(processes)]
         return [self._reserve(options, target).start for _ in range(processes)]
@@ -189,14 +189,14 @@ class IlsRun(BaseSuiteRun[IlsOptions, Program, OpenDirectory]):
             spec_of(options, options.entries),
             bind_dn=options.bind_dn,
             keys=options.ring,
-            sparse=any(each.removes for each in self.programs),
+            sparse=any(program.removes for program in self.programs),
         )
         self._windows = None
 
         def remove() -> None:
             # In the hub itself it would keep workers' heartbeats waiting.
-            known = added(self._windows, self.programs, options.threads)
-            removed = run_in_thread(lambda: clean.remove(reservation, target, added=known))
+            count = added(self._windows, self.programs, options.threads)
+            removed = run_in_thread(lambda: clean.remove(reservation, target, added=count))
             told_of_removal(target, removed)
 
         self.after.callback(remove)

@@ -33,7 +33,7 @@ _TYPES = {
 _DNS = ("dn", "entrydn", "distinguishedname")
 _PASSWORDS = ("password", "userpassword", "passwd", "pass")
 _NAMES = {"uid": "uid", "login": "uid", "user": "uid", "username": "uid", "mail": "mail"} | {
-    each.lower(): each for each in ("sAMAccountName", "userPrincipalName", "cn")
+    name.lower(): name for name in ("sAMAccountName", "userPrincipalName", "cn")
 }
 """Columns of names, with the attribute that each is searched by; the first that is there."""
 
@@ -58,43 +58,43 @@ class Accounts(msgspec.Struct, frozen=True):
 
 def accounts_of(text: str) -> Accounts:
     """Read FILE, or FILE:COLUMN=password,...; raises what is wrong with it, and in which line."""
-    file, named = file_and_columns(text)
+    file, column_words = file_and_columns(text)
     try:
-        found = Path(file).stat()
+        stat = Path(file).stat()
     except OSError as error:
         raise BadFile(
             f"cannot read the accounts in {file}: {error.strerror}",
             "name a CSV file with the columns dn or uid, and password",
         ) from error
-    return _read(file, named, (found.st_mtime_ns, found.st_size))
+    return _read(file, column_words, (stat.st_mtime_ns, stat.st_size))
 
 
 @lru_cache(maxsize=1)
-def _read(file: str, named: str, state: tuple[int, int]) -> Accounts:
+def _read(file: str, column_words: str, state: tuple[int, int]) -> Accounts:
     """Read a file; `state` tells one that was changed from what it was before."""
     with translated():
         table = Table.read(file, separator_of(file))
     columns: dict[str, str] = {}
-    for each in filter(FIELD.fullmatch, table.columns):
-        if (other := columns.setdefault(each.lower(), each)) != each:
+    for column in filter(FIELD.fullmatch, table.columns):
+        if (other := columns.setdefault(column.lower(), column)) != column:
             raise BadFile(
-                f"{file}, line 1: the columns {other} and {each} have one name",
+                f"{file}, line 1: the columns {other} and {column} have one name",
                 "rename one, or leave it out: attributes are the same in either case",
             )
 
-    there, head = shown(table.columns), f"{file}, line 1"
-    chosen = _chosen(file, named, columns, there)
-    password, dn = (chosen.get(kind, (None, ""))[0] for kind in ("passwords", "DNs"))
-    name, attribute = chosen.get("names", (None, "uid"))
+    hint, head = shown(table.columns), f"{file}, line 1"
+    columns_by_kind = _choose_columns(file, column_words, columns, hint)
+    password, dn = (columns_by_kind.get(kind, (None, ""))[0] for kind in ("passwords", "DNs"))
+    name, attribute = columns_by_kind.get("names", (None, "uid"))
     if password is None:
         raise BadFile(
-            f"{head}: no column is called password{there}",
+            f"{head}: no column is called password{hint}",
             f"name the columns in the first line, such as uid,password; or write --accounts "
             f"{file}:COLUMN=password,COLUMN=uid",
         )
     if dn is None and name is None:
         raise BadFile(
-            f"{head}: no column is called dn or uid{there}",
+            f"{head}: no column is called dn or uid{hint}",
             f"call one dn, or one of {', '.join(_NAMES)}; or write --accounts {file}:COLUMN=uid",
         )
     accounts = Accounts(file, table, password, dn, name, _NAMES.get(attribute.lower(), attribute))
@@ -103,31 +103,31 @@ def _read(file: str, named: str, state: tuple[int, int]) -> Accounts:
     return accounts
 
 
-def _chosen(
-    file: str, named: str, columns: dict[str, str], there: str
+def _choose_columns(
+    file: str, column_words: str, columns: dict[str, str], hint: str
 ) -> dict[str, tuple[str, str]]:
     """Return the column of each kind, and what it is: as named, else by what it is called."""
-    chosen: dict[str, tuple[str, str]] = {}
-    for each in filter(None, named.split(",")):
-        wanted, _, word = (part.strip() for part in each.partition("="))
-        word = word or wanted
-        if (column := columns.get(wanted.lower())) is None:
+    by_kind: dict[str, tuple[str, str]] = {}
+    for word_pair in filter(None, column_words.split(",")):
+        heading, _, word = (part.strip() for part in word_pair.partition("="))
+        word = word or heading
+        if (column := columns.get(heading.lower())) is None:
             raise BadFile(
-                f"{file}, line 1: no column is called {wanted}{there}", "name one that is there"
+                f"{file}, line 1: no column is called {heading}{hint}", "name one that is there"
             )
         if not _ATTRIBUTE.fullmatch(word):
             raise BadFile(
                 f"{word!r} is no attribute that accounts are found by",
-                f"write --accounts {file}:{wanted}=uid",
+                f"write --accounts {file}:{heading}=uid",
             )
-        other, _ = chosen.setdefault(_kind(word), (column, word))
+        other, _ = by_kind.setdefault(_kind(word), (column, word))
         if other != column:
             raise BadFile(
                 f"--accounts names two columns of {_kind(word)}, {other} and {column}", "name one"
             )
     for word in filter(columns.get, (*_PASSWORDS, *_DNS, *_NAMES)):
-        chosen.setdefault(_kind(word), (columns[word], word))
-    return chosen
+        by_kind.setdefault(_kind(word), (columns[word], word))
+    return by_kind
 
 
 def _kind(word: str) -> str:
@@ -156,7 +156,7 @@ def _none_empty(accounts: Accounts) -> None:
 
 def none_twice(accounts: Accounts, name: str) -> None:
     """Raise where an account stands in two lines: it would be sent as many wrong passwords."""
-    cell, seen = accounts.table.cell, set[str]()
+    cell, spellings = accounts.table.cell, set[str]()
     place = accounts.table.columns.index(name)
     for row in range(accounts.table.rows):
         # As directories compare names: case and outer blanks do not matter, and inner ones are one.
@@ -165,32 +165,32 @@ def none_twice(accounts: Accounts, name: str) -> None:
             same = _one_spelling(same)
         if " " in same:
             same = _BLANKS.sub(r"\1", " ".join(same.split()))
-        if same in seen:
+        if same in spellings:
             raise BadFile(
                 f"{accounts.file}, line {line_of(accounts.file, row)}: {name} "
                 f"{cell(row, place)!r} is there twice",
                 "remove the line: each account logs in in its turn",
             )
-        seen.add(same)
+        spellings.add(same)
 
 
 def _one_spelling(dn: str) -> str:
     """Return a DN as all its spellings have it: RFC 4514 has several for a character and a type."""
 
-    def character(found: re.Match[str]) -> str:
+    def character(match: re.Match[str]) -> str:
         try:
-            text = bytes.fromhex(found[0].replace("\\", "")).decode().casefold()
+            text = bytes.fromhex(match[0].replace("\\", "")).decode().casefold()
         except ValueError:
-            return found[0]
-        return "".join(f"\\{each}" if each in _SPECIAL else each for each in text)
+            return match[0]
+        return "".join(f"\\{letter}" if letter in _SPECIAL else letter for letter in text)
 
-    def needed(found: re.Match[str]) -> str:
-        return found[found[1] not in _SPECIAL]
+    def needed(match: re.Match[str]) -> str:
+        return match[match[1] not in _SPECIAL]
 
     dn = re.sub(r"\\(.)", needed, re.sub(r"(?:\\[0-9a-f]{2})+", character, dn))
     rdns = []
     for rdn in re.findall(r"(?:\\.|[^\\,;])+", dn):
-        parts = (each.partition("=") for each in re.findall(r"(?:\\.|[^\\+])+", rdn))
+        parts = (pair.partition("=") for pair in re.findall(r"(?:\\.|[^\\+])+", rdn))
         names = ((kind.strip().removeprefix("oid."), value.strip()) for kind, _, value in parts)
         rdns.append("+".join(sorted(f"{_TYPES.get(kind, kind)}={value}" for kind, value in names)))
     return ",".join(rdns)
@@ -202,13 +202,13 @@ def line_of(file: str, row: int) -> int:
     usual = csv.field_size_limit(_LONGEST)
     try:
         with Path(file).open(encoding="utf-8-sig", newline="") as lines:
-            reader, before = csv.reader(lines, delimiter=separator_of(file)), 0
+            reader, line = csv.reader(lines, delimiter=separator_of(file)), 0
             for cells in reader:
                 # The first row has the names of the columns.
                 row -= bool(cells)
                 if row < -1:
-                    return before + 1
-                before = reader.line_num
-        return before
+                    return line + 1
+                line = reader.line_num
+        return line
     finally:
         csv.field_size_limit(usual)

@@ -35,22 +35,22 @@ _NOTE = (
 def login_costs(points: Sequence[tuple[str, Series]]) -> Table | None:
     """Return the costs of logins by hash; None where fewer than two hashes were measured."""
     logins = [
-        (name, each)
-        for name, each in points
-        if each.spec.operation == LOGIN and not each.spec.of_a_file and each.spec.stages is None
+        (name, series)
+        for name, series in points
+        if (spec := series.spec).operation == LOGIN and not spec.of_a_file and spec.stages is None
     ]
-    if len({each.spec.settings.get("hash") for _, each in logins}) < 2:
+    if len({series.spec.settings.get("hash") for _, series in logins}) < 2:
         return None
     columns = ("Point", "CPU of a login", "Logins/s", "Cores used up", "Logins/s of a core")
-    rows = [_row(name, each) for name, each in logins]
-    notes = [_NOTE, *(note for name, each in logins for note in _notes(name, each))]
+    rows = [_row(name, series) for name, series in logins]
+    notes = [_NOTE, *(note for name, series in logins for note in _notes(name, series))]
     return Table("What a login costs", columns, rows, notes=notes)
 
 
-def _row(name: str, each: Series) -> Row:
-    (cpu,) = medians([each], _cpu_us, show_micros)
-    (cores,) = medians([each], _cores_used_up, lambda value: f"{value:g}")
-    return (name, cpu, marked(each, rate_mark(each)), cores, _of_a_core(each))
+def _row(name: str, series: Series) -> Row:
+    (cpu,) = medians([series], _cpu_us, show_micros)
+    (cores,) = medians([series], _cores_used_up, lambda value: f"{value:g}")
+    return (name, cpu, marked(series, rate_mark(series)), cores, _of_a_core(series))
 
 
 def _cpu_us(result: PointResult) -> float | None:
@@ -64,28 +64,28 @@ def _cores_used_up(result: PointResult) -> float | None:
     return result.ceiling if used_up else None
 
 
-def _of_a_core(each: Series) -> str | Cell:
-    measured = each.values(
+def _of_a_core(series: Series) -> str | Cell:
+    measured = series.values(
         lambda r: None if (cores := _cores_used_up(r)) is None else r.ops_per_s / cores
     )
     if measured is not None:
         return format_rate(statistics.median(measured))
-    cpu_us = each.median(_cpu_us)
-    if not cpu_us or not each.usable or any(result.fails_too_often for result in each.results):
+    cpu_us = series.median(_cpu_us)
+    if not cpu_us or not series.usable or any(result.fails_too_often for result in series.results):
         return NOTHING
-    bounds = dict.fromkeys(result.verdict.bound for result in each.results)
+    bounds = dict.fromkeys(result.verdict.bound for result in series.results)
     word = "about" if _BESIDE_CPU.issuperset(bounds) else "at most"
     return Cell(f"{word} {format_rate(1e6 / cpu_us)}", Mark.PLAIN, ", ".join(bounds))
 
 
-def _notes(name: str, each: Series) -> Iterator[str]:
+def _notes(name: str, series: Series) -> Iterator[str]:
     """Yield why the CPU of a point may be off."""
-    warnings = (warning for result in each.results for warning in result.verdict.warnings)
-    messages = dict.fromkeys(each.message for each in warnings if each.kind in _COST_OF_TWO)
+    warnings = (warning for result in series.results for warning in result.verdict.warnings)
+    messages = dict.fromkeys(w.message for w in warnings if w.kind in _COST_OF_TWO)
     yield from (f"{name}: {message}" for message in messages)
-    done = min(result.operations for result in each.results)
-    if each.spec.users > _AT_EDGES * done:
+    operations = min(result.operations for result in series.results)
+    if series.spec.users > _AT_EDGES * operations:
         yield (
-            f"{name}: up to {each.spec.users:,} logins were under way at the edges of the window, "
-            f"and {done:,} ended in it: measure longer"
+            f"{name}: up to {series.spec.users:,} logins were under way at the edges of the "
+            f"window, and {operations:,} ended in it: measure longer"
         )

@@ -43,13 +43,13 @@ class FirstLogin(msgspec.Struct, frozen=True):
 
     def warnings(self, people: int, per_s: float) -> tuple[PointWarning, ...]:
         """Name the writes: they are a part of what was measured."""
-        found = []
+        warnings = []
         if self.written:
             few = ""
             if per_s > people:
                 few = f"; each of {people:,} people logged in {per_s / people:.1f} times a second, "
                 few += "and directories write once a second"
-            found.append(
+            warnings.append(
                 PointWarning(
                     WarningKind.LOGIN_WRITES,
                     f"each login writes {', '.join(self.written)}{few}",
@@ -58,48 +58,48 @@ class FirstLogin(msgspec.Struct, frozen=True):
                 )
             )
         if self.rehashed is not None:
-            before, after = self.rehashed
-            found.append(
+            old, new = self.rehashed
+            warnings.append(
                 PointWarning(
                     WarningKind.LOGIN_REHASHES,
-                    f"a first login changes the hash of a password: {before} became {after}",
+                    f"a first login changes the hash of a password: {old} became {new}",
                     "measure again with those who have logged in, or switch it off (389-DS: "
                     "nsslapd-enable-upgrade-hash)",
                 )
             )
-        return tuple(found)
+        return tuple(warnings)
 
 
 def first_login(target: OpenDirectory, options: IlsOptions) -> FirstLogin:
     """Log in once as the load will; raises unless that is right."""
     from ils_bench.targets.probe import connected, refusal
 
-    dn, password, named = _who(target, options)
+    dn, password, hint = _login_of(target, options)
 
     def login() -> None:
-        if (why := refusal(target.address, dn, password, target.trust)) is not None:
-            raise MeasurementFailed(f"{why.message}{named}", to_check(options))
+        if (error := refusal(target.address, dn, password, target.trust)) is not None:
+            raise MeasurementFailed(f"{error.message}{hint}", to_check(options))
 
     with connected(target.address, target.who, target.trust) as service:
-        before = _state(service, dn)
+        initial = _state(service, dn)
         login()
-        after = _state(service, dn)
-        changed = _changed(before, after)
-        kept = any(before.get(each) for each in _WRITTEN)
-        if set(changed) <= set(_ENTRY) and (changed or kept):
+        final = _state(service, dn)
+        changed = _changes(initial, final)
+        has_state = any(initial.get(attribute) for attribute in _WRITTEN)
+        if set(changed) <= set(_ENTRY) and (changed or has_state):
             # Once, a login also clears what wrong passwords left (pwdFailureTime).
             time.sleep(_GRAIN_S)
-            first = after
+            first = final
             login()
-            after = _state(service, dn)
-            changed = _changed(first, after)
-    written = [each for each in changed if each not in _ENTRY] or changed[:1]
-    hashed = before.get(_HASH), after.get(_HASH)
-    was, now = (", ".join(each or ()) for each in hashed)
+            final = _state(service, dn)
+            changed = _changes(first, final)
+    written = [attribute for attribute in changed if attribute not in _ENTRY] or changed[:1]
+    hashed = initial.get(_HASH), final.get(_HASH)
+    was, now = (", ".join(values or ()) for values in hashed)
     return FirstLogin(tuple(written), (was, now) if was != now else None)
 
 
-def _who(target: OpenDirectory, options: IlsOptions) -> tuple[str, str, str]:
+def _login_of(target: OpenDirectory, options: IlsOptions) -> tuple[str, str, str]:
     """Return the DN and the password of one of them, and where they are from."""
     if are_ours(options):
         population = generate(spec_of(options, options.entries)).population
@@ -107,21 +107,21 @@ def _who(target: OpenDirectory, options: IlsOptions) -> tuple[str, str, str]:
         number = options.entries - 1
         return population.dn(number), population.password(number), ""
     accounts = accounts_in(options)
-    password, named = accounts.cell(0, accounts.password), f"; it is the first of {accounts.file}"
+    password, hint = accounts.cell(0, accounts.password), f"; it is the first of {accounts.file}"
     if accounts.dn is not None and options.how in (None, BIND):
-        return accounts.cell(0, accounts.dn), password, named
+        return accounts.cell(0, accounts.dn), password, hint
     from ldap3.utils.conv import escape_filter_chars
     from ldap3.utils.dn import escape_rdn
 
     assert accounts.name is not None, "a search needs a name"
     name = accounts.cell(0, accounts.name)
     if options.how in (None, BIND):
-        return f"{accounts.attribute}={escape_rdn(name)},{target.base}", password, named
+        return f"{accounts.attribute}={escape_rdn(name)},{target.base}", password, hint
     condition = f"({accounts.attribute}={escape_filter_chars(name)})"
-    return _found(target, condition), password, named
+    return _find(target, condition), password, hint
 
 
-def _found(target: OpenDirectory, condition: str) -> str:
+def _find(target: OpenDirectory, condition: str) -> str:
     """Return the DN of the one entry that a search finds; raises where it is not one."""
     from ldap3 import SUBTREE
 
@@ -129,13 +129,13 @@ def _found(target: OpenDirectory, condition: str) -> str:
 
     with connected(target.address, target.who, target.trust, brief=True) as service:
         service.search(target.base, condition, SUBTREE, attributes=["1.1"], size_limit=2)
-        entries = [each for each in service.response or () if each["type"] == "searchResEntry"]
+        entries = [entry for entry in service.response or () if entry["type"] == "searchResEntry"]
         result = service.result["description"]
     if len(entries) == 1:
         return str(entries[0]["dn"])
-    what = f"{len(entries) or 'no'} entries below {target.base!r}: {result}"
+    number = f"{len(entries) or 'no'} entries below {target.base!r}: {result}"
     raise BadInput(
-        f"{target.address}: {condition}, the first of the accounts, finds {what}",
+        f"{target.address}: {condition}, the first of the accounts, finds {number}",
         "look into the column and --base; who may search is said by --bind-dn",
     )
 
@@ -145,16 +145,16 @@ def _state(service: Any, dn: str) -> Mapping[str, tuple[str, ...]]:
     from ldap3 import BASE
 
     service.search(dn, "(objectClass=*)", BASE, attributes=[*_WRITTEN, *_ENTRY, _HASH])
-    entries = [each for each in service.response or () if each["type"] == "searchResEntry"]
-    found = entries[0]["raw_attributes"] if entries else {}
+    entries = [entry for entry in service.response or () if entry["type"] == "searchResEntry"]
+    attributes = entries[0]["raw_attributes"] if entries else {}
     return {
         name: tuple(sorted(_scheme(value) if name == _HASH else value.decode() for value in values))
-        for name, values in found.items()
+        for name, values in attributes.items()
     }
 
 
-def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    return [each for each in (*_WRITTEN, *_ENTRY) if before.get(each) != after.get(each)]
+def _changes(initial: Mapping[str, Any], final: Mapping[str, Any]) -> list[str]:
+    return [name for name in (*_WRITTEN, *_ENTRY) if initial.get(name) != final.get(name)]
 
 
 def _scheme(value: bytes) -> str:

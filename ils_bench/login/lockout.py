@@ -64,8 +64,8 @@ def binds_of(programs: Sequence[Any]) -> Binds | None:
 
 def _bind_steps(script: Script) -> Iterator[tuple[str, Any]]:
     """Yield each step that binds as an account, with the name of its operation."""
-    chosen = {operation.name for operation in script.operations}
-    operations = [each for each in script.facts["operations"] if each["name"] in chosen]
+    names = {operation.name for operation in script.operations}
+    operations = [row for row in script.facts["operations"] if row["name"] in names]
     for operation in (*operations, {**script.facts["start"], "name": "start"}):
         for step in operation["steps"]:
             if step["accounts"]:
@@ -98,7 +98,7 @@ class Care:
 
     def begin(self) -> None:
         """Raise where the run would send an account more than it may."""
-        sent = self._sent()
+        sent = self._send()
         # Pairs that are compared would send them to the same accounts again.
         pairs = self._wrong and COMPARED in self._facts()
         if pairs or sent + 1 + self._wrong > _MOST:
@@ -120,21 +120,21 @@ class Care:
         for kind, example, many in _refusals(tallies, self._rows):
             self.refused()
             if kind == _REFUSED and _LOCKED not in example:
-                what, may = "a password was refused", " or the account is locked" * self._wrong
+                event, may = "a password was refused", " or the account is locked" * self._wrong
                 remedy = f"{self._files} has another password{may}: correct it, or remove the line"
             else:
-                what = "an account is locked"
+                event = "an account is locked"
                 remedy = "have it unlocked, and send no wrong passwords"
             raise MeasurementFailed(
-                f"{what}, so the run has ended ({many:,} of them): {example}",
+                f"{event}, so the run has ended ({many:,} of them): {example}",
                 f"{remedy}; or, if you may lock accounts, add {LIFT}",
             )
 
     def refused(self) -> None:
         """Note that a password of the file was a wrong one."""
-        self._note(self._sent() + 1)
+        self._note(self._send() + 1)
 
-    def _sent(self) -> int:
+    def _send(self) -> int:
         """Return how many wrong passwords an account may have been sent in this run."""
         sent: int = self._facts().get(_SENT, 0)
         return sent

@@ -48,10 +48,11 @@ def to_check(options: IlsOptions) -> str:
     )
     if are_ours(options):
         return remedy
-    found = accounts_in(options)
-    if found.dn is not None and options.how in (None, BIND):
-        return f"{remedy}; DNs are of the column {found.dn}"
-    return f"{remedy}; names are of the column {found.name} (another: --accounts FILE:COLUMN=uid)"
+    accounts = accounts_in(options)
+    if accounts.dn is not None and options.how in (None, BIND):
+        return f"{remedy}; DNs are of the column {accounts.dn}"
+    other = "another: --accounts FILE:COLUMN=uid"
+    return f"{remedy}; names are of the column {accounts.name} ({other})"
 
 
 def script_of(options: IlsOptions) -> Script:
@@ -59,11 +60,11 @@ def script_of(options: IlsOptions) -> Script:
     try:
         return from_text(LOGIN, text_of(options))
     except BadFile as error:
-        if (options.accounts is None) or (found := _ROW.search(error.message)) is None:
+        if (options.accounts is None) or (match := _ROW.search(error.message)) is None:
             raise
         file = accounts_in(options).file
-        line = line_of(file, int(found[1]) - 1)
-        raise BadFile(f"{file}, line {line}, {found[2]}", "correct it") from None
+        line = line_of(file, int(match[1]) - 1)
+        raise BadFile(f"{file}, line {line}, {match[2]}", "correct it") from None
 
 
 def accounts_in(options: IlsOptions) -> Accounts:
@@ -127,14 +128,14 @@ def asked(options: IlsOptions) -> IlsOptions:
 
 def text_of(options: IlsOptions) -> str:
     """Return the scenario of logins that options describe, in TOML."""
-    how, kept = options.how or BIND, options.over == KEPT
-    service = "" if how == BIND else " Searches go over one that is kept."
-    each = "a connection that is kept" if kept else "a new connection"
-    lines = ['title = "Log in"', f"# Each login is over {each}.{service}", ""]
+    method, is_kept = options.how or BIND, options.over == KEPT
+    service = "" if method == BIND else " Searches go over one that is kept."
+    connection = "a connection that is kept" if is_kept else "a new connection"
+    lines = ['title = "Log in"', f"# Each login is over {connection}.{service}", ""]
     # A connection without a table is kept.
-    where = "main" if how == BIND else "login"
-    lines += [] if kept else [f"[connection.{where}]", 'per = "iteration"', ""]
-    lines += [] if how == BIND or not kept else ["[connection.login]", 'per = "user"', ""]
+    name = "main" if method == BIND else "login"
+    lines += [] if is_kept else [f"[connection.{name}]", 'per = "iteration"', ""]
+    lines += [] if method == BIND or not is_kept else ["[connection.login]", 'per = "user"', ""]
     careful = is_careful(options)
     people = again = "person" if are_ours(options) else "account"
     lines += _data(people, options, "exclusive" if careful else "shuffled")
@@ -164,27 +165,27 @@ def _data(name: str, options: IlsOptions, deal: str) -> list[str]:
 
 def _operation(name: str, data: str, options: IlsOptions, weight: int) -> list[str]:
     """Return the operation of right passwords, or of wrong ones: those must be refused."""
-    how, wrong, who = options.how or BIND, name == WRONG, _person(options, data)
+    method, wrong, person = options.how or BIND, name == WRONG, _person(options, data)
     lines = ["[[operation]]", f"name = {quoted(name)}"]
     lines += [] if weight == 1 else [f"weight = {weight}"]
-    if how != BIND:
-        if who.value is None:
+    if method != BIND:
+        if person.value is None:
             raise BadInput(
-                f"--how {how} searches for a name, and {options.accounts} has DNs alone",
+                f"--how {method} searches for a name, and {options.accounts} has DNs alone",
                 "add a column uid, or name one (FILE:COLUMN=uid), or leave --how out",
             )
         lines += ["", "[[operation.step]]", 'name = "search"']
-        lines += [f"search = {quoted(f'({who.attribute}={who.value})')}"]
+        lines += [f"search = {quoted(f'({person.attribute}={person.value})')}"]
         lines += ['attributes = ["1.1"]', "size_limit = 2", "expect.entries = 1"]
         lines += ['capture.dn = "dn"']
     lines += ["", "[[operation.step]]", 'name = "bind"']
-    lines += [] if how == BIND else ['on = "login"']
-    lines += [f"bind = {quoted(who.dn if how == BIND else '{dn}')}"]
-    lines += [f"password = {quoted('wrong-{random:12}' if wrong else who.password)}"]
+    lines += [] if method == BIND else ['on = "login"']
+    lines += [f"bind = {quoted(person.dn if method == BIND else '{dn}')}"]
+    lines += [f"password = {quoted('wrong-{random:12}' if wrong else person.password)}"]
     lines += ['expect.result = "invalidCredentials"'] if wrong else []
-    if how == SEARCH_BIND_GROUPS and not wrong:
+    if method == SEARCH_BIND_GROUPS and not wrong:
         of_unix = options.profile == "posix"
-        groups = f"(memberUid={who.value})" if of_unix else "(member={dn})"
+        groups = f"(memberUid={person.value})" if of_unix else "(member={dn})"
         lines += ["", "[[operation.step]]", 'name = "groups"', f"search = {quoted(groups)}"]
         lines += [f"base = {quoted(plain(suffix_of(options.base)))}", 'attributes = ["cn"]']
     return [*lines, ""]
@@ -205,12 +206,12 @@ def _person(options: IlsOptions, data: str) -> _Person:
 
     if are_ours(options):
         profile = options.profile if profile_facts(options.profile)[2] else PEOPLE
-        by = "sAMAccountName" if profile == "ad" else profile_facts(profile)[1]
-        return _Person(column("dn"), by, column(by), column("password"))
-    found = accounts_in(options)
-    value = None if found.name is None else column(found.name)
-    dn = f"{found.attribute}={value},{{base}}" if found.dn is None else column(found.dn)
-    return _Person(dn, found.attribute, value, column(found.password))
+        attribute = "sAMAccountName" if profile == "ad" else profile_facts(profile)[1]
+        return _Person(column("dn"), attribute, column(attribute), column("password"))
+    accounts = accounts_in(options)
+    value = None if accounts.name is None else column(accounts.name)
+    dn = f"{accounts.attribute}={value},{{base}}" if accounts.dn is None else column(accounts.dn)
+    return _Person(dn, accounts.attribute, value, column(accounts.password))
 
 
 def with_passwords(options: IlsOptions) -> IlsOptions:

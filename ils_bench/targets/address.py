@@ -54,8 +54,8 @@ def parse_address(url: str, *, start_tls: bool = False) -> DirectoryAddress:
         sites = "measure it with `sitebench ps` or `sitebench web`"
         raise UnknownValue(f"{url} is a web site, not a directory", sites)
     if parts.scheme not in _PORTS or not parts.hostname:
-        meant = f"did you mean ldap://{url}? " if HOST_AND_PORT.fullmatch(url) else ""
-        raise UnknownValue(f"unknown target {url!r}", f"{meant}{remedy}")
+        hint = f"did you mean ldap://{url}? " if HOST_AND_PORT.fullmatch(url) else ""
+        raise UnknownValue(f"unknown target {url!r}", f"{hint}{remedy}")
     if start_tls and parts.scheme == "ldaps":
         raise BadInput(
             f"target {url!r} begins with TLS, and --start-tls asks for it later",

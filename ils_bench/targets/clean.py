@@ -48,11 +48,11 @@ class Added(msgspec.Struct, frozen=True):
 
 def remove_seeded(target: OpenDirectory) -> None:
     """Remove the people that this process added to the seeded ones, as far as it came."""
-    for each in list(journal.entries()):
-        here = (each.target, each.base) == (str(target.address), target.base)
-        mine = each.pid == os.getpid() and here
-        if mine and each.start < journal.FIRST_ADDED:
-            remove(each, target)
+    for reservation in list(journal.entries()):
+        is_here = (reservation.target, reservation.base) == (str(target.address), target.base)
+        is_own = reservation.pid == os.getpid() and is_here
+        if is_own and reservation.start < journal.FIRST_ADDED:
+            remove(reservation, target)
 
 
 def remove(
@@ -74,42 +74,42 @@ def remove(
     scan_to, end = _scan_to(reservation, added), reservation.stop
     gap = CHUNK if added is None else added.gap
 
-    def next_person(at: int) -> int | None:
+    def next_person(key: int) -> int | None:
         """Return the key of the next person who is there, as far as one may be."""
-        last = at
-        while at < end and (at - last < gap or at < scan_to):
-            stop = min(at + CHUNK, end, max(scan_to, last + gap))
+        last = key
+        while key < end and (key - last < gap or key < scan_to):
+            stop = min(key + CHUNK, end, max(scan_to, last + gap))
             with translated():
-                there = first_person(config, population, at, stop)
-            if there is not None:
-                return there
-            at = stop
+                person = first_person(config, population, key, stop)
+            if person is not None:
+                return person
+            key = stop
         return None
 
     try:
-        there = next_person(reservation.start)
+        first = next_person(reservation.start)
     except SitebenchError:
-        there = None
+        first = None
     # Who may delete people need not see them: looking is of use where it has found one.
-    sees = there is not None
-    at = reservation.start if there is None else there
-    while at < end and (empty < gap or at < scan_to):
+    sees = first is not None
+    key = reservation.start if first is None else first
+    while key < end and (empty < gap or key < scan_to):
         block = max(_BLOCK, min(removed // 8, CHUNK))
         if added is not None and added.people > removed:
             block = min(block, added.people - removed)
-        stop = min(at + block, end)
+        stop = min(key + block, end)
         with translated():
-            found = remove_people(config, population, at, stop)
-        removed += found
+            removed_here = remove_people(config, population, key, stop)
+        removed += removed_here
         progress(removed)
-        empty = 0 if found else empty + stop - at
+        empty = 0 if removed_here else empty + stop - key
         enough = added is not None and removed >= added.people
-        if sees and (found < stop - at or enough):
-            there = next_person(stop)
-            stop = end if there is None else there
-        at = stop
+        if sees and (removed_here < stop - key or enough):
+            first = next_person(stop)
+            stop = end if first is None else first
+        key = stop
         # After an interruption, `clean` goes on from here.
-        journal.advance(reservation, at)
+        journal.advance(reservation, key)
     journal.release(reservation)
     return removed
 

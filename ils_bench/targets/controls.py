@@ -17,10 +17,10 @@ def assure_controls(target: OpenDirectory, programs: Sequence[Program]) -> None:
     it does not know is an error of the operation (RFC 4511 4.1.11).
     """
     needed = [
-        (script, each)
+        (script, control)
         for script in programs
         if isinstance(script, Script)
-        for each in script.needed
+        for control in script.needed
     ]
     if not needed:
         return
@@ -30,12 +30,12 @@ def assure_controls(target: OpenDirectory, programs: Sequence[Program]) -> None:
 
     with connected(target.address, target.who, target.trust, brief=True) as connection:
         connection.search("", "(objectClass=*)", ldap3.BASE, attributes=["supportedControl"])
-        found = connection.response[0]["raw_attributes"] if connection.response else {}
-    known = {oid.decode(errors="replace") for oid in found.get("supportedControl", ())}
-    for script, each in needed:
-        if known and each.oid not in known:
-            what = "" if each.name == each.oid else f" ({each.oid})"
+        attributes = connection.response[0]["raw_attributes"] if connection.response else {}
+    oids = {oid.decode(errors="replace") for oid in attributes.get("supportedControl", ())}
+    for script, control in needed:
+        if oids and control.oid not in oids:
+            name = f"{control.name}" + f" ({control.oid})" * (control.name != control.oid)
             raise BadInput(
-                f"{script.path}:{each.line}: {each.name}{what} is no control of {target.address}",
+                f"{script.path}:{control.line}: {name} is no control of {target.address}",
                 "leave it out, or name a directory whose root DSE lists it",
             )

@@ -22,8 +22,8 @@ def _start(request: dict[str, Any]) -> Service:
     assure_bounded(spec.hash, spec.one_password)
     people = generate(spec)
     make_hashes(people)
-    asked = GroupSpec.from_dict(request.get("groups"))
-    groups = None if asked is None else asked.of(people.population, spec.profile)
+    group_spec = GroupSpec.from_dict(request.get("groups"))
+    groups = None if group_spec is None else group_spec.of(people.population, spec.profile)
     config = request["config"]
     if "tls" in config:
         config["tls"]["certificate"] = certificate(tls=True, host=config["host"])

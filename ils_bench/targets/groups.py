@@ -31,9 +31,9 @@ class GroupSpec(msgspec.Struct, frozen=True):
     in_all: int = 0
 
     @classmethod
-    def from_dict(cls, found: Mapping[str, Any] | None) -> GroupSpec | None:
+    def from_dict(cls, facts: Mapping[str, Any] | None) -> GroupSpec | None:
         """Return what another process sent; None for no groups."""
-        return None if found is None else cls(**{**found, "members": tuple(found["members"])})
+        return None if facts is None else cls(**{**facts, "members": tuple(facts["members"])})
 
     def of(self, population: Population, profile: str, *, auxiliary: bool = False) -> Groups:
         """Return the groups; `auxiliary`: whether a posixGroup must be something else as well."""
@@ -56,12 +56,12 @@ def attribute_of(profile: str) -> str:
 
 def spec_of_groups(options: GroupOptions) -> GroupSpec | None:
     """Return what options ask for; None for no groups."""
-    given = {each.name: vars(options)[each.name] for each in structs.fields(GroupSpec)}
+    values = {field.name: vars(options)[field.name] for field in structs.fields(GroupSpec)}
     if options.groups is not None:
-        return GroupSpec(**given)
-    for each in structs.fields(GroupSpec):
-        if each.name != "groups" and given[each.name] != each.default:
-            option = each.name.replace("_", "-")
+        return GroupSpec(**values)
+    for field in structs.fields(GroupSpec):
+        if field.name != "groups" and values[field.name] != field.default:
+            option = field.name.replace("_", "-")
             raise BadInput(f"--{option} is said of no groups", "add --groups with their number")
     return None
 

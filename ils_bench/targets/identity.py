@@ -53,10 +53,10 @@ def identity_of(options: DirectoryOptions) -> Identity:
         return Identity(sasl=EXTERNAL)
     if options.bind_dn is None:
         return ANONYMOUS
-    found = secret.read(options.password_file, "password file", BIND_PASSWORD)
-    if found is None:
+    password = secret.read(options.password_file, "password file", BIND_PASSWORD)
+    if password is None:
         raise _missing(options.bind_dn)
-    return Identity(options.bind_dn, found, options.sasl)
+    return Identity(options.bind_dn, password, options.sasl)
 
 
 def check_sasl(options: DirectoryOptions) -> None:
@@ -92,8 +92,8 @@ def password_asked(options: _T) -> _T:
     if options.password_file is not None:
         again = secret.read_once(options.password_file, "password file", BIND_PASSWORD)
         options = replace(options, password_file=again)
-    if (known := secret.read(options.password_file, "password file", BIND_PASSWORD)) is not None:
-        if not known and options.password_file is not None:
+    if (password := secret.read(options.password_file, "password file", BIND_PASSWORD)) is not None:
+        if not password and options.password_file is not None:
             raise BadFile(
                 f"the first line of the password file {options.password_file} is empty",
                 "put the password there, and nothing else",

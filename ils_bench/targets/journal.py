@@ -74,8 +74,8 @@ def entries() -> Iterator[Reservation]:
     """Yield every reservation; files that cannot be read as one are skipped."""
     for path in sorted(folder().glob("*.json")):
         try:
-            found = json.loads(path.read_text())
-            yield Reservation(**{**found, "locales": tuple(found["locales"])})
+            document = json.loads(path.read_text())
+            yield Reservation(**{**document, "locales": tuple(document["locales"])})
         except (OSError, ValueError, TypeError, KeyError):
             continue
 
@@ -96,7 +96,7 @@ def reserve(
     process = psutil.Process()
     with _exclusive_lock():
         start = _first_free(target, people.base, keys) if first is None else first
-        made = Reservation(
+        reservation = Reservation(
             uuid.uuid4().hex,
             target,
             people.base,
@@ -110,13 +110,13 @@ def reserve(
             process.create_time(),
             sparse,
         )
-        _write(made)
-    return made
+        _write(reservation)
+    return reservation
 
 
 def unfinished_reservation(pid: int) -> Reservation | None:
     """Return a reservation whose people a running process has still to remove, or None."""
-    return next((each for each in entries() if each.pid == pid and not each.abandoned), None)
+    return next((entry for entry in entries() if entry.pid == pid and not entry.abandoned), None)
 
 
 @contextmanager
@@ -147,9 +147,9 @@ def _write(reservation: Reservation) -> None:
 def _first_free(target: str, base: str, keys: int) -> int:
     """Return the first of `keys` keys in a row that no reservation of this directory has."""
     start = FIRST_ADDED + secrets.randbelow(max(1, ROOM // keys)) * keys
-    for other in sorted(entries(), key=lambda each: each.start):
-        here = (other.target, other.base) == (target, base)
-        if here and other.start < start + keys and start < other.stop:
+    for other in sorted(entries(), key=lambda entry: entry.start):
+        same_place = (other.target, other.base) == (target, base)
+        if same_place and other.start < start + keys and start < other.stop:
             start = other.stop
     return start
 

@@ -117,8 +117,7 @@ class LdapDirectory(InProcess[Directory]):
                     f"{plural(groups, 'group is', 'groups are')} asked for, and no people",
                     "ask for people, too, with entries",
                 )
-            asked = GroupSpec(groups, members, depth, in_all)
-            self.groups = asked.of(self.people, profile)
+            self.groups = GroupSpec(groups, members, depth, in_all).of(self.people, profile)
         config: dict[str, Any] = {
             "host": host,
             "port": port,
@@ -150,8 +149,8 @@ class LdapDirectory(InProcess[Directory]):
         return self.suffix if self.people is None else f"ou=Dynamic,{self.suffix}"
 
     def __repr__(self) -> str:
-        who = 0 if self.people is None else self.people.size
-        return f"<LdapDirectory {self.url} suffix={self.suffix!r} people={who:,}>"
+        size = 0 if self.people is None else self.people.size
+        return f"<LdapDirectory {self.url} suffix={self.suffix!r} people={size:,}>"
 
 
 def options_of(server: LdapDirectory, entries: int | None) -> dict[str, Any]:
@@ -165,8 +164,8 @@ def options_of(server: LdapDirectory, entries: int | None) -> dict[str, Any]:
             "leave entries out, or make the directory with as many",
         )
     names = ("base", "profile", "seed", "locales", "hash", "hash_pool", "one_password")
-    found = {name: getattr(people, name) for name in names}
-    return found | {"entries": entries or people.size}
+    options = {name: getattr(people, name) for name in names}
+    return options | {"entries": entries or people.size}
 
 
 def _first_name(ldif: Path) -> str | None:
@@ -180,13 +179,13 @@ def _first_name(ldif: Path) -> str | None:
         for line in lines:
             kind, _, name = line.partition(":")
             if kind.lower() == "dn":
-                for more in lines:  # of a folded line
-                    if not more.startswith(" "):
+                for rest in lines:  # of a folded line
+                    if not rest.startswith(" "):
                         break
-                    name = name.rstrip("\r\n") + more[1:]
+                    name = name.rstrip("\r\n") + rest[1:]
                 coded = name.startswith(":")
-                found = base64.b64decode(name[1:]).decode() if coded else name.strip()
-                return found if _NAME.match(found) else None
+                dn = base64.b64decode(name[1:]).decode() if coded else name.strip()
+                return dn if _NAME.match(dn) else None
     return None
 
 
@@ -207,8 +206,8 @@ def _opened(options: ServeOptions) -> LdapDirectory:
     entries = options.entries
     if entries is None:
         entries = _DEFAULT_PEOPLE if options.ldif is None else 0
-    more = {"entries": entries, "admin_password": _admin_password(options)}
-    return LdapDirectory(**keywords(LdapDirectory, options) | more)
+    extra = {"entries": entries, "admin_password": _admin_password(options)}
+    return LdapDirectory(**keywords(LdapDirectory, options) | extra)
 
 
 def _admin_password(options: ServeOptions) -> str | None:
@@ -233,11 +232,12 @@ def _admin_password(options: ServeOptions) -> str | None:
 def _greeting(options: ServeOptions, directory: LdapDirectory) -> list[str]:
     """Return its address, a search to try, and a test to run at it."""
     url, base, people = directory.url, shlex.quote(directory.base), directory.people
-    who = f"the entries of {directory.ldif}" if directory.ldif else "no people"
+    subject = f"the entries of {directory.ldif}" if directory.ldif else "no people"
     if people is not None:
-        who = f"{plural(people.size, 'person', 'people')}{' and ' + who if directory.ldif else ''}"
+        rest = f" and {subject}" if directory.ldif else ""
+        subject = f"{plural(people.size, 'person', 'people')}{rest}"
     if directory.groups is not None:
-        who += f" and {plural(directory.groups.count, 'group')}"
+        subject += f" and {plural(directory.groups.count, 'group')}"
     search = "(objectClass=*)"
     if people is not None:
         search = f"({people.naming}={people.name(easily_typed(people))})"
@@ -252,7 +252,7 @@ def _greeting(options: ServeOptions, directory: LdapDirectory) -> list[str]:
     run = "connect" if people is None else "lookup"
     who_else = "" if people is None else f" --entries {people.size}{which_people(options)}"
     lines = [
-        f"serving {who} at {url}, suffix {directory.suffix} (Ctrl-C to stop)",
+        f"serving {subject} at {url}, suffix {directory.suffix} (Ctrl-C to stop)",
         f"  {trust}ldapsearch -x{start_tls} -H {url} -b {base} {shlex.quote(search)}",
         f"  sitebench ils run {run} --target {url}{tls} --base {base}{who_else}",
     ]

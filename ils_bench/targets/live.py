@@ -68,18 +68,18 @@ def open_live(options: DirectoryOptions, *, base: bool = True, seen: bool = True
     from ils_bench.targets.probe import HiddenBase, WrongBase, probe, root_dse
 
     address = parse_address(options.target, start_tls=options.start_tls)
-    who, trust = identity_of(options), Trust.from_options(options)
+    identity, trust = identity_of(options), Trust.from_options(options)
     try:
-        probe(address, options.base if base else None, who, trust)
+        probe(address, options.base if base else None, identity, trust)
     except (HiddenBase, WrongBase):
-        if seen or who != ANONYMOUS:
+        if seen or identity != ANONYMOUS:
             raise
-    facts = root_dse(address, who, trust)
+    facts = root_dse(address, identity, trust)
     return OpenDirectory(
         "the directory",
         address,
         options.base,
-        who,
+        identity,
         owned=options.i_own_this_target,
         facts=facts,
         trust=trust,
@@ -98,8 +98,8 @@ def make_ready(
 
     Raises where they are missing and may not be added.
     """
-    needing = [each.name for each in programs if each.needs_people]
-    adds = any(each.adding for each in programs)
+    needing = [program.name for program in programs if program.needs_people]
+    adds = any(program.adding for program in programs)
     if options.names is not None:
         if needing:
             names = names_of(options.names)
@@ -113,10 +113,10 @@ def make_ready(
         assure_encrypted(options)
         return seed(target, people, progress, keep=False)
     if needing:
-        named = "--accounts accounts.csv"
+        option = "--accounts accounts.csv"
         if not any(map(is_login, programs)):
-            named = "--names @people.txt, or --names 'uid=user.{i}' where they are numbered"
-        _has_people(target, people, ", ".join(needing), which_people(options), named)
+            option = "--names @people.txt, or --names 'uid=user.{i}' where they are numbered"
+        _has_people(target, people, ", ".join(needing), which_people(options), option)
     return lambda: None
 
 
@@ -142,9 +142,9 @@ def _has_named(
             remedy += f"{names.attribute}: another is named like @FILE:mail, or beside a column "
             remedy += "of another name like @FILE:Login=mail"
         name = names.plain(people - 1)
-        wanted = f"{name!r} below {target.base!r}"
-        raise BadInput(*missing(target.address, target.who, wanted, remedy))
-    dn, shown = entry
+        entry_text = f"{name!r} below {target.base!r}"
+        raise BadInput(*missing(target.address, target.who, entry_text, remedy))
+    dn, is_shown = entry
     if not dn or _begins(dn, names.rdn(people - 1)):
         return
     attribute = dn.partition("=")[0]
@@ -153,10 +153,10 @@ def _has_named(
             f"{target.address}: found {dn!r}, expected the RDN {last!r}: --names must be the RDN",
             f"name people as the directory does, like --names '{attribute}=...{{i}}'",
         )
-    if verified and not shown:
-        by = names.plain(people - 1)
+    if verified and not is_shown:
+        name = names.plain(people - 1)
         raise BadInput(
-            f"{target.address}: {dn!r}, found by {by!r}, does not show its {names.attribute}",
+            f"{target.address}: {dn!r}, found by {name!r}, does not show its {names.attribute}",
             "bind as a user who may read it, with --bind-dn; or add --verify none, and a lookup "
             "takes any entry for right",
         )
@@ -169,12 +169,12 @@ def _begins(dn: str, rdn: str) -> bool:
 
 
 def _has_people(
-    target: OpenDirectory, people: Spec, operations: str, which: str, named: str
+    target: OpenDirectory, people: Spec, operations: str, kinds: str, names_option: str
 ) -> None:
     """Refuse a test whose people the directory does not have, by one of the first and the last.
 
-    `which`: the options that the command which adds them is to be given, beside their number;
-    `named`: those by which people of the user's are named.
+    `kinds`: the options that the command which adds them is to be given, beside their number;
+    `names_option`: those by which people of the user's are named.
     """
     from ils_bench.targets.probe import connected, exists, missing
 
@@ -182,13 +182,13 @@ def _has_people(
     with connected(target.address, target.who, target.trust, brief=True) as connection:
         for number in (easily_typed(population), people.size - 1):
             if not exists(connection, dn := population.dn(number)):
-                to = shlex.quote(f"{target.address}/{target.base}")
-                to += f" --entries {format_size(people.size)}{which}"
+                command = shlex.quote(f"{target.address}/{target.base}")
+                command += f" --entries {format_size(people.size)}{kinds}"
                 message, remedy = missing(
                     *(target.address, target.who, repr(dn)),
-                    f"for your own people add {named}; for ours first run "
-                    f"`sitebench ils seed --to {to}`; or add {ownership.FLAG}, and the run adds "
-                    f"them and removes them again",
+                    f"for your own people add {names_option}; for ours first run "
+                    f"`sitebench ils seed --to {command}`; or add {ownership.FLAG}, and the run "
+                    f"adds them and removes them again",
                 )
                 raise BadInput(f"{operations} needs people, and {message}", remedy)
 
@@ -238,14 +238,14 @@ def seed(
 
     Unless they are to be kept, they are in the journal until they are removed.
     """
-    known = generate(people)
-    population = known.population
+    generated = generate(people)
+    population = generated.population
     present = count_seeded(target, population)
     if present >= people.size:
         return lambda: None
     assure_taken(target, people)
     say_room(target, people)
-    make_hashes(known)
+    make_hashes(generated)
     reservation = None
     if not keep:
         _has_no_others(target, population, present)
@@ -279,7 +279,7 @@ def _add(target: OpenDirectory, population: Population, present: int, progress: 
         began = time.monotonic()
         with translated():
             seed_directory(
-                config, population, start, stop, lambda done: progress(start + done, size)
+                config, population, start, stop, lambda count: progress(start + count, size)
             )
         return time.monotonic() - began
 
@@ -306,12 +306,12 @@ def _add(target: OpenDirectory, population: Population, present: int, progress: 
 
 def _remove(reservation: journal.Reservation, target: OpenDirectory) -> None:
     """Remove what was added, and say so; beforehand where it takes a while."""
-    began, told = time.monotonic(), False
+    began, is_told = time.monotonic(), False
 
     def progress(removed: int) -> None:
-        nonlocal told
-        if not told and time.monotonic() - began > CLEANUP_NOTICE_S:
-            told = True
+        nonlocal is_told
+        if not is_told and time.monotonic() - began > CLEANUP_NOTICE_S:
+            is_told = True
             print(f"{reservation.removal}{LEAVES}", file=sys.stderr, flush=True)
 
     told_of_removal(target, clean.remove(reservation, target, progress))

@@ -36,42 +36,42 @@ class DirectoryMonitor:
     def read(self) -> Mapping[str, float] | None:
         """Return counters and values now; None when the directory has none for us."""
         try:
-            found = self._read()
+            figures = self._read()
         except Exception:
             self.close()
             raise
-        self._answered = self._answered or found is not None
-        if found is None and self._answered:
+        self._answered = self._answered or figures is not None
+        if figures is None and self._answered:
             raise ConnectionError("cn=Monitor answered before and does not now")
-        return found
+        return figures
 
     def _read(self) -> Mapping[str, float] | None:
         if self._connection is None:
             self._connection = self._connect()
             if self._connection is None:
                 return None
-        found = dict(self._operations())
-        if not found:
+        figures = dict(self._operations())
+        if not figures:
             self.close()
             return None
         for name, entry in (("connections_total", "Total"), ("connections", "Current")):
             for _, attributes in self._search(f"cn={entry},cn=Connections", _COUNTER, below=False):
-                found |= _value(name, attributes, _COUNTER)
+                figures |= _value(name, attributes, _COUNTER)
         for name, attributes in self._search("cn=Statistics", _COUNTER):
             if name in _STATISTICS:
-                found |= _value(_STATISTICS[name], attributes, _COUNTER)
+                figures |= _value(_STATISTICS[name], attributes, _COUNTER)
         for name, attributes in self._search("cn=Threads", _INFO):
             if name in _THREADS:
-                found |= _value(f"threads_{name}", attributes, _INFO)
-        return found | self._pool(found)
+                figures |= _value(f"threads_{name}", attributes, _INFO)
+        return figures | self._pool(figures)
 
-    def _pool(self, found: Mapping[str, float]) -> dict[str, float]:
+    def _pool(self, figures: Mapping[str, float]) -> dict[str, float]:
         """Count the readings, and those at which operations waited for one of its threads."""
-        if not found.keys() >= {"threads_active", "threads_max", "threads_pending"}:
+        if not figures.keys() >= {"threads_active", "threads_max", "threads_pending"}:
             return {}
         self._looked += 1
-        busy = found["threads_active"] >= found["threads_max"]
-        self._full += busy and found["threads_pending"] > 0
+        busy = figures["threads_active"] >= figures["threads_max"]
+        self._full += busy and figures["threads_pending"] > 0
         return {"pool_looked_total": self._looked, "pool_full_total": self._full}
 
     def _connect(self) -> Any:
@@ -89,9 +89,9 @@ class DirectoryMonitor:
     def _operations(self) -> Iterator[tuple[str, float]]:
         for name, attributes in self._search("cn=Operations", *_OPERATIONS, whole=True):
             for attribute in _OPERATIONS:
-                what = attribute.removeprefix("monitorOp").lower()
-                if what == "completed" or name == "operations":
-                    yield from _value(f"{name}_{what}_total", attributes, attribute).items()
+                operation = attribute.removeprefix("monitorOp").lower()
+                if operation == "completed" or name == "operations":
+                    yield from _value(f"{name}_{operation}_total", attributes, attribute).items()
 
     def _search(
         self, base: str, *attributes: str, below: bool = True, whole: bool = False
@@ -116,8 +116,8 @@ class DirectoryMonitor:
 
 def _value(name: str, attributes: Mapping[str, Any], attribute: str) -> dict[str, float]:
     """Return the attribute's value under a name; nothing unless it is a number."""
-    given = attributes.get(attribute) or [""]
-    first = given[0] if isinstance(given, (list, tuple)) else given
+    values = attributes.get(attribute) or [""]
+    first = values[0] if isinstance(values, (list, tuple)) else values
     try:
         return {name: float(first)}
     except ValueError:

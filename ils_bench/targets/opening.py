@@ -56,7 +56,7 @@ def open_embedded(
 ) -> OpenDirectory:
     """Start a directory in a process of its own, and return when it listens."""
     module = "ils_bench.targets.embedded"
-    host, ready, known = open_child(
+    host, ready, facts = open_child(
         module,
         config,
         trust,
@@ -68,7 +68,7 @@ def open_embedded(
     if "tls" in config:
         scheme = START_TLS if config["tls"]["start"] else "ldaps"
     return OpenDirectory(
-        "embedded", DirectoryAddress(host, ready["port"], scheme), people.base, **known
+        "embedded", DirectoryAddress(host, ready["port"], scheme), people.base, **facts
     )
 
 
@@ -76,7 +76,7 @@ def check(options: IlsOptions, programs: Sequence[Program]) -> None:
     """Raise where no directory could be what options say, or none that is started here."""
     if options.tls_target is not None and not parse_address(options.tls_target).is_encrypted:
         raise BadInput(f"--tls-target {options.tls_target} is without TLS", "write ldaps://")
-    adding = options.target in OWN_TARGETS and any(each.adding for each in programs)
+    adding = options.target in OWN_TARGETS and any(program.adding for program in programs)
     if adding and options.profile == "ad" and not (options.start_tls or options.tls):
         raise BadInput(
             "users of the profile ad are added with their passwords, which Active Directory "
@@ -99,9 +99,9 @@ def address(options: IlsOptions, programs: Sequence[Program]) -> OpenDirectory:
     """Address a directory of the user's; raises what is wrong with it."""
     from ils_bench.targets.probe import HiddenBase
 
-    options, seen = _at_base(options, programs), not bind_themselves(programs)
+    options, is_visible = _at_base(options, programs), not bind_themselves(programs)
     try:
-        target = open_live(options, base=need_base(programs), seen=seen)
+        target = open_live(options, base=need_base(programs), seen=is_visible)
     except HiddenBase as error:
         if options.accounts is None:
             raise
@@ -124,8 +124,8 @@ def say_if_clear(at: DirectoryAddress) -> None:
 
 def _at_base(options: IlsOptions, programs: Sequence[Program]) -> Any:
     """Return options with the base of a scenario file, where nothing else names one."""
-    own = next((each.load.get("base") for each in programs if isinstance(each, Script)), None)
-    return replace(options, base=own) if own and options.base_or_file is None else options
+    base = next((p.load.get("base") for p in programs if isinstance(p, Script)), None)
+    return replace(options, base=base) if base and options.base_or_file is None else options
 
 
 @contextlib.contextmanager
@@ -133,7 +133,7 @@ def open_target(
     options: IlsOptions,
     size: int,
     programs: Sequence[Program] = (),
-    progress: Progress = lambda done, total: None,
+    progress: Progress = lambda count, total: None,
 ) -> Iterator[OpenDirectory]:
     """Open the target that options name, ready for programs; put everything back after.
 
@@ -163,9 +163,9 @@ def open_target(
     else:
         refuse_limits(options.target, options.target_limits)
         target = address(options, programs)
-    with target, contextlib.ExitStack() as after:
+    with target, contextlib.ExitStack() as stack:
         if options.target in OWN_TARGETS:
             assure_controls(target, programs)
         if not target.disposable:
-            after.callback(make_ready(target, options, size, programs, progress))
+            stack.callback(make_ready(target, options, size, programs, progress))
         yield target

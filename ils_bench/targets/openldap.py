@@ -89,8 +89,8 @@ def open_openldap(
             "scheme": scheme,
             "host": host,
         }
-        module, before = "ils_bench.targets.openldap", confinement.before
-        child = Child(module, request, timeout_s=_FILL_S, before=before)
+        module, hook = "ils_bench.targets.openldap", confinement.before
+        child = Child(module, request, timeout_s=_FILL_S, before=hook)
         opened = opening.pop_all()
     opened.callback(child.stop)
     pid, ca = int(child.ready["pid"]), child.ready["ca"]
@@ -114,20 +114,20 @@ def _start(request: dict[str, Any]) -> Service:
     slapd, slapadd = find("slapd"), find("slapadd")
     with contextlib.ExitStack() as opening:
         folder = opening.enter_context(scratch())
-        asked = GroupSpec.from_dict(request["groups"])
-        config = write_config(folder, people, with_groups=asked is not None)
+        spec = GroupSpec.from_dict(request["groups"])
+        config = write_config(folder, people, with_groups=spec is not None)
         ldif = folder / "people.ldif"
-        known = generate(people)
-        make_hashes(known)
-        groups = None if asked is None else asked.of(known.population, people.profile)
-        write_ldif(known.population, ldif, more=ldif_of(groups))
+        generated = generate(people)
+        make_hashes(generated)
+        groups = None if spec is None else spec.of(generated.population, people.profile)
+        write_ldif(generated.population, ldif, more=ldif_of(groups))
         fill(slapadd, config, ldif)
         ldif.unlink()
         if scheme != "ldap":
             ca, key = folder / "slapd.pem", folder / "slapd.key"
             make_certificate(ca, key, request["host"])
-            shown = f"TLSCertificateFile {_quoted(ca)}\nTLSCertificateKeyFile {_quoted(key)}\n"
-            config.write_text(shown + config.read_text())
+            directives = f"TLSCertificateFile {_quote(ca)}\nTLSCertificateKeyFile {_quote(key)}\n"
+            config.write_text(directives + config.read_text())
         address = DirectoryAddress(request["host"], free_port(), scheme)
         process = _launch(slapd, config, address, folder)
         opening.callback(_end, process)
@@ -158,8 +158,8 @@ def find(program: str) -> str:
 
 def _version(slapd: str) -> str:
     """Return slapd's name and version, as `slapd -VV` prints it."""
-    done = subprocess.run([slapd, "-VV"], capture_output=True, text=True, check=False)
-    lines = (done.stderr + done.stdout).strip().splitlines()
+    process = subprocess.run([slapd, "-VV"], capture_output=True, text=True, check=False)
+    lines = (process.stderr + process.stdout).strip().splitlines()
     return lines[0].removeprefix("@(#) $").removesuffix(" $") if lines else "unknown"
 
 
@@ -172,20 +172,20 @@ def write_config(folder: Path, people: Spec, *, with_groups: bool = False) -> Pa
     )
     loading = ""
     if modules:
-        more = module_of(people.hash)
+        module = module_of(people.hash)
         loading = f"modulepath {modules.parent}\nmoduleload back_mdb"
-        loading += f"\nmoduleload {more}" if more else ""
+        loading += f"\nmoduleload {module}" if module else ""
     config, suffix = folder / "slapd.conf", suffix_of(people.base)
     config.write_text(
         _CONFIG.format(
-            schemas="\n".join(f"include {each}" for each in _schemas(folder, people)),
+            schemas="\n".join(f"include {schema}" for schema in _schemas(folder, people)),
             naming=profile_facts(people.profile)[1],
             groups=f"index {attribute_of(people.profile)} eq" if with_groups else "",
             modules=loading,
-            pid=_quoted(folder / "slapd.pid"),
-            data=_quoted(folder / DATA),
-            suffix=_quoted(suffix),
-            admin=_quoted(f"cn=admin,{suffix}"),
+            pid=_quote(folder / "slapd.pid"),
+            data=_quote(folder / DATA),
+            suffix=_quote(suffix),
+            admin=_quote(f"cn=admin,{suffix}"),
             maxsize=_LEAST_ROOM + people.size * 16_384,
             monitor=_monitor(modules),
         )
@@ -193,7 +193,7 @@ def write_config(folder: Path, people: Spec, *, with_groups: bool = False) -> Pa
     return config
 
 
-def _quoted(value: object) -> str:
+def _quote(value: object) -> str:
     """Return a value of slapd.conf, where a line ends a directive (slapd.conf(5))."""
     text = str(value)
     if not text.isprintable():
@@ -209,8 +209,8 @@ def _monitor(modules: Path | None) -> str:
     module = None if modules is None else modules.with_name(f"back_monitor{modules.suffix}")
     if module is not None and module.exists():
         return "moduleload back_monitor\ndatabase monitor"
-    done = subprocess.run([find("slapd"), "-VVV"], capture_output=True, text=True, check=False)
-    built_in = "monitor" in (done.stderr + done.stdout).split()
+    process = subprocess.run([find("slapd"), "-VVV"], capture_output=True, text=True, check=False)
+    built_in = "monitor" in (process.stderr + process.stdout).split()
     return "database monitor" if built_in else ""
 
 
@@ -225,8 +225,8 @@ def _schemas(folder: Path, people: Spec) -> list[object]:
     _, _, of_today = profile_facts(people.profile)
     of_suffix = _MORE_SCHEMAS[: suffix_of(people.base).lower().startswith("dc")]
     names = _MORE_SCHEMAS if of_today else of_suffix
-    more = [core.with_name(f"{name}.schema") for name in names]
-    return [core, *more, _quoted(folder / _SCHEMA.name)]
+    schemas = [core.with_name(f"{name}.schema") for name in names]
+    return [core, *schemas, _quote(folder / _SCHEMA.name)]
 
 
 def _core_schema() -> Path:
@@ -243,16 +243,16 @@ def fill(slapadd: str, config: Path, ldif: Path) -> float:
     """Load an LDIF file the quick way; return the seconds it took."""
     began = time.monotonic()
     argv = [slapadd, "-q", "-f", str(config), "-l", str(ldif)]
-    done = subprocess.run(argv, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise cannot_load(last_line(done.stderr))
+    process = subprocess.run(argv, capture_output=True, text=True, check=False)
+    if process.returncode != 0:
+        raise cannot_load(last_line(process.stderr))
     return time.monotonic() - began
 
 
-def cannot_load(why: str) -> MeasurementFailed:
+def cannot_load(reason: str) -> MeasurementFailed:
     """Return the error of people that slapadd does not load."""
     return MeasurementFailed(
-        f"slapadd could not load the people: {why}",
+        f"slapadd could not load the people: {reason}",
         "check that its folder has free space, and that AppArmor lets slapd use it",
     )
 

@@ -107,19 +107,19 @@ def assure_bounded(
     if hashed is None:
         return
     _, _, _, memory = hash_facts(hashed)
-    most = {**_EMBEDDED, **(limits or {})}
-    if memory > most["slow_hash_bytes"]:
+    bounds = {**_EMBEDDED, **(limits or {})}
+    if memory > bounds["slow_hash_bytes"]:
         raise BadInput(
             f"{hashed} takes {memory / 2**30:.2f} GiB of memory for each login, and the embedded "
-            f"directory takes {most['slow_hash_bytes'] / 2**30:g} for all (slow_hash_bytes)",
+            f"directory takes {bounds['slow_hash_bytes'] / 2**30:g} for all (slow_hash_bytes)",
             "name less of it, such as argon2:64m",
         )
     # Their own are short.
     takes_ms = hash_nanoseconds(hashed, len((password or "").encode())) / 1e6
-    if takes_ms > most["slow_hash_ms"]:
+    if takes_ms > bounds["slow_hash_ms"]:
         raise BadInput(
             f"{hashed} may take {takes_ms / 1e3:.3g} s of CPU for each login, and the embedded "
-            f"directory takes {most['slow_hash_ms'] / 1e3:g} at most (slow_hash_ms)",
+            f"directory takes {bounds['slow_hash_ms'] / 1e3:g} at most (slow_hash_ms)",
             "name fewer rounds or passes, less memory, or a shorter password",
         )
 
@@ -135,12 +135,12 @@ def assure_taken(target: OpenDirectory, people: Spec) -> None:
     hashed = people.hash or HASHES[0]
     name = hashed.partition(":")[0]
     _, scheme, _, _ = hash_facts(hashed)
-    taken = [each for each in HASHES if each not in server.refuses]
+    schemes = [scheme for scheme in HASHES if scheme not in server.refuses]
     if name in server.refuses:
         raise BadInput(
             f"{target.address} is {server.name}, which does not know {scheme}: it might take the "
             "text of the hash for the password",
-            f"name one that it takes with --hash: {', '.join(taken)}",
+            f"name one that it takes with --hash: {', '.join(schemes)}",
         )
     if server.name == "ApacheDS" and name == "crypt" and hashed != "crypt":
         raise BadInput(

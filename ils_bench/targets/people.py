@@ -20,18 +20,18 @@ _WHO = ("profile", "hash", "seed", "locales")
 """Options that say who the people are."""
 
 
-def spec_of(asked: LoadTestOptions | SeedOptions, size: int) -> Spec:
-    profile, one, pool = cast("Profile", asked.profile), asked.one_password, asked.hash_pool
-    return Spec(size, asked.seed, profile, asked.locales, asked.base, asked.hash, one, pool)
+def spec_of(options: LoadTestOptions | SeedOptions, size: int) -> Spec:
+    profile, one, pool = cast("Profile", options.profile), options.one_password, options.hash_pool
+    return Spec(size, options.seed, profile, options.locales, options.base, options.hash, one, pool)
 
 
 def which_people(options: KindOptions) -> str:
     """Return what another command is to be given to have these people, beside their number."""
     words = ""
-    for each, spec in fields_of(type(options)):
-        value = vars(options)[each.name]
-        if each.name in _WHO and (value != each.default or options.is_set(each.name)):
-            words += f" {long_option(each.name)} {shlex.quote(spec.show(value))}"
+    for field, spec in fields_of(type(options)):
+        value = vars(options)[field.name]
+        if field.name in _WHO and (value != field.default or options.is_set(field.name)):
+            words += f" {long_option(field.name)} {shlex.quote(spec.show(value))}"
     return words
 
 

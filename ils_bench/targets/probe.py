@@ -70,10 +70,11 @@ def probe(
     """Raise what is wrong with a directory; return when nothing is."""
     with connected(address, who, trust, brief=True) as connection:
         if base is not None and not exists(connection, base):
-            code, words, more = (connection.result[k] for k in ("result", "description", "message"))
+            keys = ("result", "description", "message")
+            code, words, detail = (connection.result[key] for key in keys)
             if code not in (_SUCCESS, _NO_SUCH_OBJECT):
                 raise HiddenBase(
-                    f"{address} does not show {base!r}: {words} {more}".rstrip(),
+                    f"{address} does not show {base!r}: {words} {detail}".rstrip(),
                     "bind as a user who may read it, with --bind-dn and --password-file",
                 )
             default = " (the default of --base)" * (base == DEFAULT_BASE)
@@ -99,7 +100,8 @@ def _naming_contexts(connection: Any) -> list[str]:
     """Return the suffixes that the root DSE lists (RFC 4512 5.1)."""
     connection.search("", "(objectClass=*)", ldap3.BASE, attributes=["namingContexts"])
     values = connection.response[0]["raw_attributes"] if connection.response else {}
-    return [printable(each.decode(errors="replace")) for each in values.get("namingContexts", ())]
+    names = values.get("namingContexts", ())
+    return [printable(name.decode(errors="replace")) for name in names]
 
 
 class _Tls(ldap3.Tls):
@@ -168,7 +170,7 @@ def connected(
             except Exception as error:
                 raise _nonsense(address, error, deadline) from error
             if not bound:
-                _refused(address, who, connection.result)
+                _refuse(address, who, connection.result)
             if not brief:
                 end.close()
             try:
@@ -188,21 +190,21 @@ def _nonsense(
     address: DirectoryAddress, error: Exception | None, deadline: Deadline
 ) -> SitebenchError:
     if error is None or deadline.is_over:
-        why = f"its answers take longer than {deadline.seconds:g} s"
+        reason = f"its answers take longer than {deadline.seconds:g} s"
     elif (failed := tls_failed(address, error)) is not None:
         return failed
     else:
-        why = short(error)
+        reason = short(error)
     return TargetTalksNonsense(
-        f"{address} does not answer as an LDAP server does: {why}",
+        f"{address} does not answer as an LDAP server does: {reason}",
         f"check host and port, and that it speaks {_LANGUAGES[address.scheme]}",
     )
 
 
 def _reach(address: DirectoryAddress, deadline: Deadline) -> None:
     try:
-        there = (address.host, address.port)
-        socket.create_connection(there, deadline.remaining(_SILENCE_S)).close()
+        place = (address.host, address.port)
+        socket.create_connection(place, deadline.remaining(_SILENCE_S)).close()
     except OSError as error:
         if error.errno == errno.EADDRNOTAVAIL:
             raise OutOfPorts(f"no local port is left to reach {address}", PORTS_REMEDY) from error
@@ -212,7 +214,7 @@ def _reach(address: DirectoryAddress, deadline: Deadline) -> None:
         ) from error
 
 
-def _refused(address: DirectoryAddress, who: Identity, result: dict[str, Any]) -> None:
+def _refuse(address: DirectoryAddress, who: Identity, result: dict[str, Any]) -> None:
     if result["result"] in _NOT_AUTHENTICATED:
         raise WrongPassword(
             f"{address} refuses the bind of {who}: {result['description']}",
@@ -249,9 +251,9 @@ def found(connection: Any, base: str, filter_: str, attribute: str) -> tuple[str
         connection.search(base, filter_, ldap3.SUBTREE, attributes=[attribute], size_limit=1)
     except LDAPException:
         return "", False
-    for each in connection.response or ():
-        if each["type"] == "searchResEntry":
-            return str(each["dn"]), bool(each["raw_attributes"].get(attribute))
+    for entry in connection.response or ():
+        if entry["type"] == "searchResEntry":
+            return str(entry["dn"]), bool(entry["raw_attributes"].get(attribute))
     return None if connection.result["result"] == _SUCCESS else ("", False)
 
 
@@ -263,9 +265,9 @@ def root_dse(
     """Return the root DSE's vendor, version and classes, if any (RFC 4512 5.1, RFC 3045)."""
     with connected(address, who, trust, brief=True) as connection:
         connection.search("", "(objectClass=*)", ldap3.BASE, attributes=_ROOT_DSE_ATTRIBUTES)
-        found = connection.response[0]["raw_attributes"] if connection.response else {}
+        attributes = connection.response[0]["raw_attributes"] if connection.response else {}
     return {
-        name: printable(", ".join(value.decode(errors="replace") for value in found[name]))
+        name: printable(", ".join(value.decode(errors="replace") for value in attributes[name]))
         for name in _ROOT_DSE_ATTRIBUTES
-        if found.get(name)
+        if attributes.get(name)
     }

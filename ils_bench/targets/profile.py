@@ -31,30 +31,31 @@ def suited(options: _T) -> _T:
     if options.is_set("profile") or options.names is not None or "://" not in options.target:
         return options
     try:
-        found = _profile(options)
+        profile = _profile(options)
     except SitebenchError:
         return options
-    if found is None:
+    if profile is None:
         return options
     from sitebench.measure.command import say
 
     say(
-        f"{options.target}: people of the profile {found}, as {_WHY[found]}; --profile names others"
+        f"{options.target}: people of the profile {profile}, as {_WHY[profile]}; "
+        "--profile names others"
     )
-    return options.assign(profile=found)
+    return options.assign(profile=profile)
 
 
 def _profile(options: DirectoryOptions) -> Profile | None:
     from ils_bench.targets.probe import connected
 
     address = parse_address(options.target, start_tls=options.start_tls)
-    who, trust = identity_of(options), Trust.from_options(options)
-    with connected(address, who, trust, brief=True) as connection:
+    identity, trust = identity_of(options), Trust.from_options(options)
+    with connected(address, identity, trust, brief=True) as connection:
         dse = _root_dse(connection)
         if _ACTIVE_DIRECTORY in dse.get("supportedCapabilities", ()):
             return "ad"
         classes = _classes(connection, dse)
-        if not classes or any(b"'rtperson'" in each.lower() for each in classes):
+        if not classes or any(b"'rtperson'" in name.lower() for name in classes):
             return None
         return "person"
 
@@ -79,9 +80,8 @@ def _classes(connection: Any, dse: dict[str, list[bytes]]) -> list[bytes]:
 
 def _read(connection: Any, dn: str, condition: str, *attributes: str) -> dict[str, list[bytes]]:
     connection.search(dn, f"({condition})", "BASE", attributes=list(attributes))
-    entries = [each for each in connection.response or () if each["type"] == "searchResEntry"]
-    found: dict[str, list[bytes]] = dict(entries[0]["raw_attributes"]) if entries else {}
-    return found
+    entries = [entry for entry in connection.response or () if entry["type"] == "searchResEntry"]
+    return dict(entries[0]["raw_attributes"]) if entries else {}
 
 
 def posix_group_is_auxiliary(options: DirectoryOptions) -> bool:
@@ -92,5 +92,5 @@ def posix_group_is_auxiliary(options: DirectoryOptions) -> bool:
     with connected(
         address, identity_of(options), Trust.from_options(options), brief=True
     ) as connection:
-        known = [each.lower() for each in classes_of(connection)]
-    return any(b"'posixgroup'" in each and b" auxiliary" in each for each in known)
+        names = [name.lower() for name in classes_of(connection)]
+    return any(b"'posixgroup'" in name and b" auxiliary" in name for name in names)

@@ -105,8 +105,8 @@ class _Reading:
             self._unread += received
         turns = self._messages // _MESSAGES_PER_TURN
         self._messages += len(messages)
-        if self._messages > (most := self._limits.most_messages):
-            raise NonsenseError(f"it answers a request with over {most:,} messages")
+        if self._messages > (limit := self._limits.most_messages):
+            raise NonsenseError(f"it answers a request with over {limit:,} messages")
         if self._messages // _MESSAGES_PER_TURN > turns:
             time.sleep(0)
         return messages
@@ -119,8 +119,8 @@ class _Reading:
         except OSError as error:
             raise LDAPSocketReceiveError(f"error receiving data: {error}") from error
         self._bytes += len(received)
-        if self._bytes > (most := self._limits.most_bytes):
-            raise NonsenseError(f"it answers a request with over {most:,} bytes")
+        if self._bytes > (limit := self._limits.most_bytes):
+            raise NonsenseError(f"it answers a request with over {limit:,} bytes")
         return received
 
     def _whole(self) -> list[bytes]:
@@ -129,8 +129,8 @@ class _Reading:
         begin = 0
         while len(messages) < _MESSAGES_PER_TURN:
             size = self._size_of(self._unread[begin : begin + _LONGEST_HEAD])
-            if size > (most := self._limits.most_bytes):
-                raise NonsenseError(f"it answers with a message of over {most:,} bytes")
+            if size > (limit := self._limits.most_bytes):
+                raise NonsenseError(f"it answers with a message of over {limit:,} bytes")
             if size < 0 or begin + size > len(self._unread):
                 break
             messages.append(bytes(self._unread[begin : begin + size]))

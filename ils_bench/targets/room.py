@@ -19,8 +19,8 @@ _FULL: Final = ("txn_commit failed", "entry store failed")
 
 
 def _is_slapd(target: OpenDirectory) -> bool:
-    found = server_of(target.facts)
-    return found is not None and found.name == "OpenLDAP"
+    server = server_of(target.facts)
+    return server is not None and server.name == "OpenLDAP"
 
 
 def say_room(target: OpenDirectory, people: Spec) -> None:
@@ -39,7 +39,7 @@ def say_room(target: OpenDirectory, people: Spec) -> None:
 
 def told_full(target: OpenDirectory, error: SitebenchError) -> SitebenchError:
     """Return what a slapd with a full database answers with the likely reason."""
-    if not (_is_slapd(target) and any(each in error.message for each in _FULL)):
+    if not (_is_slapd(target) and any(phrase in error.message for phrase in _FULL)):
         return error
     return type(error)(
         error.message,

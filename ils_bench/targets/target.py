@@ -47,8 +47,8 @@ class OpenDirectory(OpenTarget[DirectoryAddress]):
 
     def identified(self, options: IlsOptions) -> Self:
         """Bind as options say: with the password that this machine has for them."""
-        known = replace(options, target=str(self.address), tls_cert=self.trust.cert)
-        return replace(self, who=identity_of(known))
+        own_options = replace(options, target=str(self.address), tls_cert=self.trust.cert)
+        return replace(self, who=identity_of(own_options))
 
     def pending_cleanup(self, pid: int) -> str | None:
         reservation = journal.unfinished_reservation(pid)

@@ -64,7 +64,7 @@ def run(example: script.Script, directory: LdapDirectory) -> Snapshot:
     address = parse_address(directory.url)
     slot, tables = WorkerSlot(), {f"{example.name}/{k}": v for k, v in example.tables.items()}
     who_pause = [example.thinking(0.002)]
-    config = engine_config(options, address, who_pause, slot=slot, first_added=0, who=MANAGER)
+    config = engine_config(options, address, who_pause, slot=slot, first_added=0, identity=MANAGER)
     engine = Engine(config, None, None, tables)
     try:
         engine.start_lanes(example.name, example.load.get("users", 4))

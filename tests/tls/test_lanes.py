@@ -43,7 +43,13 @@ def ran(
     """Run lanes until so many operations have ended; return them and the failures of all steps."""
     options = IlsOptions(entries=PEOPLE.size, locales=PEOPLE.locales, threads=1)
     config = engine_config(
-        options, address, [sequence], slot=WorkerSlot(), first_added=1_000, who=who, trust=trust
+        options,
+        address,
+        [sequence],
+        slot=WorkerSlot(),
+        first_added=1_000,
+        identity=who,
+        trust=trust,
     )
     engine = Engine(config, generate(PEOPLE).population)
     ended, failures = 0, Counter[str]()
