@@ -73,7 +73,7 @@ def recording(
         _check_monitor(load.monitor)
     with contextlib.ExitStack() as stack:
         out = options.out or default_out
-        kept = out is not None
+        is_kept = out is not None
         if options.resume and options.out is None:
             raise BadInput("--resume needs a run file", "name the file with --out")
         if out is None:
@@ -84,12 +84,12 @@ def recording(
             yield store
         except KeyboardInterrupt:
             reporter.close()
-            if kept and _part.get() is None:
+            if is_kept and _part.get() is None:
                 argv = sys.argv[1:]
                 if not gives(argv, "out"):
                     argv = [*argv, "--out", out]
-                if why := store.manifest().get(ONCE):
-                    say(f"interrupted; what was measured is in {out}, and no more is: {why}")
+                if reason := store.manifest().get(ONCE):
+                    say(f"interrupted; what was measured is in {out}, and no more is: {reason}")
                 else:
                     say(f"interrupted; resume with: {shlex.join(['sitebench', *argv])}")
             elif _part.get() is None:
@@ -167,11 +167,11 @@ def measure(
     )
     with recording(options, reporter, users, default_out) as store:
         planned = repeated(stages(reporter.seeding), options.repeats, lot)
-        asked = {"objective": None}
+        objectives = {"objective": None}
         if options.objective is not None:
-            asked = options.objective.to_manifest()
-        known = {**facts(), **asked}
-        now = collect(_part.get() or sys.argv[1:], known)
+            objectives = options.objective.to_manifest()
+        run_facts = {**facts(), **objectives}
+        now = collect(_part.get() or sys.argv[1:], run_facts)
         store.set_manifest(resume_facts(store.manifest(), now))
         specs = [test.spec for stage in planned for test in stage.tests]
         if COMPARED in store.manifest() and any(spec.stages is not None for spec in specs):
@@ -190,16 +190,16 @@ def measure(
         judged = judge_points(specs, store, options.objective)
         twice = attempts(store.results())
     if not options.json:
-        found = sorted(results, key=order)
-        kept = store.path if options.out or default_out else None
-        more = _where_all_is(kept, paper_tables=options.paper_tables)
-        ends = () if _part.get() else (more,)
-        answer = [*first(found), *terminal_spans(found)]
-        show([*answer, *([] if options.quiet else [*twice, WhatToDo(found), *ends])])
+        ordered = sorted(results, key=order)
+        path = store.path if options.out or default_out else None
+        locations = _where_all_is(path, paper_tables=options.paper_tables)
+        ends = () if _part.get() else (locations,)
+        answer = [*first(ordered), *terminal_spans(ordered)]
+        show([*answer, *([] if options.quiet else [*twice, WhatToDo(ordered), *ends])])
         if options.paper_tables:
-            for paper_table in tables(found):
+            for paper_table in tables(ordered):
                 show(["", paper_table])
-            show(["", *footnotes(found)])
+            show(["", *footnotes(ordered)])
     _raise_if_died(results)
     if options.objective is not None:
         for line in missed_objectives(judged):
@@ -211,15 +211,15 @@ def measure(
 
 def _raise_if_died(results: Sequence[PointResult]) -> None:
     """Raise where a target died in its stages: its results are shown and kept all the same."""
-    for each in results:
-        for warning in each.verdict.warnings:
+    for result in results:
+        for warning in result.verdict.warnings:
             if warning.kind == WarningKind.TARGET_DIED:
-                raise TargetDied(f"{each.spec.title}: {warning.message}", warning.remedy)
+                raise TargetDied(f"{result.spec.title}: {warning.message}", warning.remedy)
 
 
 def _raise_if_failing(results: Sequence[PointResult]) -> None:
     """Raise where so much failed that the rate is not the target's."""
-    failing = [each for each in results if each.fails_too_often]
+    failing = [result for result in results if result.fails_too_often]
     if failing:
         raise MeasurementFailed(
             f"more than {MOST_FAILURES:.0%} of the operations failed at {len(failing)} of "

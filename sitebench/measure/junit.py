@@ -35,27 +35,27 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 def junit(judged: Sequence[Judged]) -> str:
     root = ET.Element("testsuites", {"name": "sitebench", **_counts(judged)})
-    for operation in dict.fromkeys(_suite(each) for each in judged):
-        members = [each for each in judged if _suite(each) == operation]
+    for operation in dict.fromkeys(_suite(point) for point in judged):
+        members = [point for point in judged if _suite(point) == operation]
         suite = ET.SubElement(root, "testsuite", {"name": operation, **_counts(members)})
         suite.set("skipped", str(_count(members, Outcome.SKIPPED)))
         properties = ET.SubElement(suite, "properties")
-        for each in members:
-            for name, value in _figures(each):
-                attributes = {"name": f"{point_name(each.spec)}: {name}", "value": _clean(value)}
+        for point in members:
+            for name, value in _figures(point):
+                attributes = {"name": f"{point_name(point.spec)}: {name}", "value": _clean(value)}
                 ET.SubElement(properties, "property", attributes)
-        for each in members:
-            _case(suite, each)
+        for point in members:
+            _case(suite, point)
     ET.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode")
 
 
-def _suite(each: Judged) -> str:
-    return f"{each.spec.suite}.{each.spec.operation}"
+def _suite(point: Judged) -> str:
+    return f"{point.spec.suite}.{point.spec.operation}"
 
 
 def _counts(judged: Sequence[Judged]) -> dict[str, str]:
-    seconds = sum(each.result.seconds for each in judged if each.result is not None)
+    seconds = sum(point.result.seconds for point in judged if point.result is not None)
     return {
         "tests": str(len(judged)),
         "failures": str(_count(judged, Outcome.MISSED)),
@@ -65,39 +65,41 @@ def _counts(judged: Sequence[Judged]) -> dict[str, str]:
 
 
 def _count(judged: Iterable[Judged], *outcomes: Outcome) -> int:
-    return sum(each.outcome in outcomes for each in judged)
+    return sum(point.outcome in outcomes for point in judged)
 
 
-def _case(suite: ET.Element, each: Judged) -> None:
-    seconds = 0.0 if each.result is None else each.result.seconds
+def _case(suite: ET.Element, point: Judged) -> None:
+    seconds = 0.0 if point.result is None else point.result.seconds
     case = ET.SubElement(
         suite,
         "testcase",
-        {"name": point_name(each.spec), "classname": _suite(each), "time": f"{seconds:.3f}"},
+        {"name": point_name(point.spec), "classname": _suite(point), "time": f"{seconds:.3f}"},
     )
-    if tag := _TAGS.get(each.outcome):
-        message = _clean(each.message)
-        attributes = {"message": message} | ({"type": each.kind} if each.kind else {})
+    if tag := _TAGS.get(point.outcome):
+        message = _clean(point.message)
+        attributes = {"message": message} | ({"type": point.kind} if point.kind else {})
         ET.SubElement(case, tag, attributes).text = message
-    if figures := _figures(each):
+    if figures := _figures(point):
         lines = (f"{name} = {_clean(value)}" for name, value in figures)
         ET.SubElement(case, "system-out").text = "\n".join(lines)
 
 
-def _figures(each: Judged) -> list[tuple[str, str]]:
+def _figures(point: Judged) -> list[tuple[str, str]]:
     """Return the measured figures in the units of the run file; none for an unmeasured point."""
     return (
-        [] if each.result is None else [*_measured_figures(each.result), ("outcome", each.outcome)]
+        []
+        if point.result is None
+        else [*_measured_figures(point.result), ("outcome", point.outcome)]
     )
 
 
 def _measured_figures(result: PointResult) -> list[tuple[str, str]]:
     latency, verdict = result.clocks[LATENCY], result.verdict
     micros = {**latency.percentiles, "mean": latency.mean, "max": latency.max}
-    most, lower = verdict.at_most_per_s, verdict.grade == Quoted.AT_LEAST
+    maximum, lower = verdict.at_most_per_s, verdict.grade == Quoted.AT_LEAST
     return [
         ("ops_per_s", _number(result.ops_per_s, ">= " if lower else "")),
-        *([] if most is None else [("at_most_per_s", _number(most))]),
+        *([] if maximum is None else [("at_most_per_s", _number(maximum))]),
         ("operations", str(result.operations)),
         ("failures", str(result.failures)),
         *(

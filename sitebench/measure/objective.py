@@ -111,7 +111,7 @@ def _percent(of: Callable[[PointResult], Number], missing: str) -> _Metric:
 _RATE = _per_second(lambda result: result.ops_per_s)
 
 _OF_SUITES = {
-    name: _figure(name, figure) for each in suites() for name, figure in each.metrics.items()
+    name: _figure(name, figure) for suite in suites() for name, figure in suite.metrics.items()
 }
 """Metrics of one suite's operations."""
 
@@ -164,10 +164,10 @@ class _ConditionResult(msgspec.Struct, frozen=True):
 
     @property
     def message(self) -> str:
-        asked = self.asked
+        condition = self.asked
         if self.value is None:
-            return f"{asked.name} is not known (asked: {asked.text}): {self.found}"
-        return f"{asked.name} is {self.found} (asked: {asked.text})"
+            return f"{condition.name} is not known (asked: {condition.text}): {self.found}"
+        return f"{condition.name} is {self.found} (asked: {condition.text})"
 
 
 class _Condition(msgspec.Struct, frozen=True):
@@ -239,47 +239,47 @@ class Objective(msgspec.Struct, frozen=True):
 
     def about_operation(self, operation: str, share: float) -> Objective:
         """Return the same of one operation, which is so many of all."""
-        for each in self.conditions:
-            if each.metric in _OF_ALL:
+        for condition in self.conditions:
+            if condition.metric in _OF_ALL:
                 raise UnknownValue(
-                    f"{each.metric} is of all operations together",
+                    f"{condition.metric} is of all operations together",
                     "ask for it in --objective, or in the objective of [load]",
                 )
         return Objective(
-            tuple(replace(each, operation=operation, share=share) for each in self.conditions)
+            tuple(replace(part, operation=operation, share=share) for part in self.conditions)
         )
 
     def to_manifest(self) -> dict[str, Any]:
         """Return what a run file keeps: texts, of which `of_manifest` makes the same."""
         texts: dict[str | None, list[str]] = {}
-        for each in self.conditions:
-            texts.setdefault(each.operation, []).append(each.text)
-        asked = {operation: ",".join(each) for operation, each in texts.items()}
-        whole = asked.pop(None, None)
-        return {"objective": whole, **({"objectives": asked} if asked else {})}
+        for condition in self.conditions:
+            texts.setdefault(condition.operation, []).append(condition.text)
+        joined = {operation: ",".join(members) for operation, members in texts.items()}
+        whole = joined.pop(None, None)
+        return {"objective": whole, **({"objectives": joined} if joined else {})}
 
     @classmethod
-    def of_manifest(cls, found: Mapping[str, Any]) -> Objective | None:
+    def of_manifest(cls, manifest: Mapping[str, Any]) -> Objective | None:
         """Return what was asked for, None for nothing; raises for what a newer version asked."""
-        parts = found.get("objectives")
-        texts = {None: found.get("objective"), **(parts if isinstance(parts, dict) else {})}
-        made = cls(())
+        parts = manifest.get("objectives")
+        texts = {None: manifest.get("objective"), **(parts if isinstance(parts, dict) else {})}
+        objective = cls(())
         for operation, text in texts.items():
             if isinstance(text, str):
-                asked = cls.parse(text)
-                made += asked if operation is None else asked.about_operation(operation, 1.0)
-        return made if made.conditions else None
+                parsed = cls.parse(text)
+                objective += parsed if operation is None else parsed.about_operation(operation, 1.0)
+        return objective if objective.conditions else None
 
     def judge(self, result: PointResult) -> _Judgement:
-        return _Judgement(tuple(each.judge(result) for each in self.conditions))
+        return _Judgement(tuple(condition.judge(result) for condition in self.conditions))
 
     def samples(self) -> int:
         """Return how many operations a point needs for its percentiles to be known."""
-        return max(each.samples for each in self.conditions)
+        return max(condition.samples for condition in self.conditions)
 
     def about(self, metric: str) -> bool:
         """Return whether a condition is about this metric."""
-        return any(each.metric == metric for each in self.conditions)
+        return any(condition.metric == metric for condition in self.conditions)
 
 
 class _Judgement(msgspec.Struct, frozen=True):
@@ -289,7 +289,7 @@ class _Judgement(msgspec.Struct, frozen=True):
 
     @property
     def state(self) -> ObjectiveState:
-        states = {each.state for each in self.outcomes}
+        states = {outcome.state for outcome in self.outcomes}
         return next(
             (s for s in (ObjectiveState.BROKEN, ObjectiveState.UNKNOWN) if s in states),
             ObjectiveState.MET,
@@ -298,20 +298,20 @@ class _Judgement(msgspec.Struct, frozen=True):
     @property
     def message(self) -> str:
         """The conditions that were not met and why; all measured values if all were."""
-        missed = [each for each in self.outcomes if each.state is not ObjectiveState.MET]
-        return "; ".join(each.message for each in missed or self.outcomes)
+        missed = [outcome for outcome in self.outcomes if outcome.state is not ObjectiveState.MET]
+        return "; ".join(outcome.message for outcome in missed or self.outcomes)
 
     def to_json(self) -> dict[str, Any]:
-        found = [
+        outcomes = [
             {
-                "condition": each.asked.text,
-                **({"operation": each.asked.operation} if each.asked.operation else {}),
-                "state": each.state.value,
-                "value": each.value,
+                "condition": outcome.asked.text,
+                **({"operation": outcome.asked.operation} if outcome.asked.operation else {}),
+                "state": outcome.state.value,
+                "value": outcome.value,
             }
-            for each in self.outcomes
+            for outcome in self.outcomes
         ]
-        return {"state": self.state.value, "conditions": found}
+        return {"state": self.state.value, "conditions": outcomes}
 
 
 def _read(part: str, place: int, whole: str) -> _Condition:
@@ -321,14 +321,14 @@ def _read(part: str, place: int, whole: str) -> _Condition:
     name, sign, value = match[1].lower(), match[2], match[3]
     if name not in METRICS:
         written = match[1] or part.strip()
-        found = f"unknown metric {written!r}" if written else "a metric is missing"
-        raise _wrong(whole, found, place + match.start(1), f"use one of {', '.join(METRICS)}")
+        problem = f"unknown metric {written!r}" if written else "a metric is missing"
+        raise _wrong(whole, problem, place + match.start(1), f"use one of {', '.join(METRICS)}")
     if not sign:
-        found = f"no operator after {match[1]!r}"
-        raise _wrong(whole, found, place + match.end(1), f"use one of {', '.join(OPERATORS)}")
+        problem = f"no operator after {match[1]!r}"
+        raise _wrong(whole, problem, place + match.end(1), f"use one of {', '.join(OPERATORS)}")
     if not value:
-        found = f"{match[1]!r} has no value to compare with"
-        raise _wrong(whole, found, place + match.end(2), _EXAMPLE)
+        problem = f"{match[1]!r} has no value to compare with"
+        raise _wrong(whole, problem, place + match.end(2), _EXAMPLE)
     try:
         bound = METRICS[name].parse(value)
     except UnknownValue as error:
@@ -336,5 +336,5 @@ def _read(part: str, place: int, whole: str) -> _Condition:
     return _Condition(name, sign, bound, f"{name}{sign}{value}")
 
 
-def _wrong(whole: str, found: str, place: int, remedy: str) -> UnknownValue:
-    return UnknownValue(f"objective {whole!r}, character {place}: {found}", remedy)
+def _wrong(whole: str, problem: str, place: int, remedy: str) -> UnknownValue:
+    return UnknownValue(f"objective {whole!r}, character {place}: {problem}", remedy)

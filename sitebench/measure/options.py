@@ -159,11 +159,11 @@ def check_pace(options: LoadOptions) -> None:
         )
 
 
-def refuse_stages(options: LoadOptions, what: str) -> None:
+def refuse_stages(options: LoadOptions, command: str) -> None:
     """Raise where a test cannot go through stages."""
     if options.stages is not None:
         raise BadInput(
-            f"stages are for `run`, `sweep` and `ui`, not for {what}",
+            f"stages are for `run`, `sweep` and `ui`, not for {command}",
             "leave --stages out, or give a --rate where a scenario file has them",
         )
 

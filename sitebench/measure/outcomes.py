@@ -57,8 +57,8 @@ def judge_result(result: PointResult, objective: Objective | None) -> Judged:
         if warning.kind == WarningKind.TARGET_DIED:
             return Judged(result.spec, result, Outcome.FAILED, warning.message, warning.kind)
     if not result.verdict.valid:
-        why = f"{result.verdict.bound}: {result.verdict.evidence}"
-        return Judged(result.spec, result, Outcome.INVALID, why, result.verdict.bound)
+        reason = f"{result.verdict.bound}: {result.verdict.evidence}"
+        return Judged(result.spec, result, Outcome.INVALID, reason, result.verdict.bound)
     if objective is None:
         return Judged(result.spec, result, Outcome.PASSED, result.verdict.evidence)
     judgement = objective.judge(result)
@@ -71,7 +71,7 @@ def judge_points(
     """Judge every planned point, measured or not."""
     judged = []
     # Of two tries, the one that counts.
-    results = {replace(each.spec, threads=None).key: each for each in best_tries(store.results())}
+    results = {replace(r.spec, threads=None).key: r for r in best_tries(store.results())}
     for spec in specs:
         result, failure = results.get(spec.key), store.failure(spec.key)
         if result is not None:
@@ -80,24 +80,24 @@ def judge_points(
             kind, message = failure["kind"], failure["message"]
             judged.append(Judged(spec, None, Outcome.FAILED, message, kind))
         else:
-            why = "the run ended before this point was measured"
-            judged.append(Judged(spec, None, Outcome.SKIPPED, why))
+            reason = "the run ended before this point was measured"
+            judged.append(Judged(spec, None, Outcome.SKIPPED, reason))
     return judged
 
 
 def missed_objectives(judged: Sequence[Judged]) -> list[str]:
     """Return a line per point that did not pass."""
     return [
-        f"{each.outcome}: {point_name(each.spec)}: {each.message}"
-        for each in judged
-        if each.outcome is not Outcome.PASSED
+        f"{point.outcome}: {point_name(point.spec)}: {point.message}"
+        for point in judged
+        if point.outcome is not Outcome.PASSED
     ]
 
 
 def raise_if_missed(judged: Sequence[Judged], objective: Objective) -> None:
     lines = missed_objectives(judged)
     if lines:
-        missed = any(each.outcome is Outcome.MISSED for each in judged)
+        missed = any(point.outcome is Outcome.MISSED for point in judged)
         state = "not met by" if missed else "unknown at"
         raise ObjectiveMissed(
             f"objective {objective} {state} {len(lines)} of {plural(len(judged), 'point')}",

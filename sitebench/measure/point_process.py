@@ -92,12 +92,12 @@ class Runner:
         spec = test.spec
         store.begin(spec)
         # A worker that a point of this run lost may be missing from now on.
-        lost = any(worker.ended for result in store.results() for worker in result.workers)
+        has_lost = any(worker.ended for result in store.results() for worker in result.workers)
         names = (secret.BIND_PASSWORD, secret.KEY_PASSWORD)
         request = Request(
             test,
             store.path.resolve(),
-            least_workers=1 if lost else test.options.workers or 0,
+            least_workers=1 if has_lost else test.options.workers or 0,
             passwords={name: os.environ[name] for name in names if name in os.environ},
         )
         if self._process is not None and self._process.locustfile != test.locustfile:
@@ -113,9 +113,9 @@ class Runner:
                 raise revive(failure)
             if (result := store.result(spec, "measured")) is not None:
                 return result
-            how = "" if process.returncode is None else f" (exit code {process.returncode})"
+            suffix = "" if process.returncode is None else f" (exit code {process.returncode})"
             raise PointFailed(
-                f"{spec.title} ended without a result{how}: {last_line(self._printed(printed))}",
+                f"{spec.title} ended without a result{suffix}: {last_line(self._printed(printed))}",
                 "run the same command again; report it if it ends so again",
             )
         except BaseException:

@@ -38,18 +38,18 @@ class JsonLines(Closing):
     def close(self) -> None: ...
 
     def finished(self, result: PointResult, *, resumed: bool) -> None:
-        more: dict[str, Any] = {"resumed": resumed}
+        extra: dict[str, Any] = {"resumed": resumed}
         if self._objective is not None:
-            more["objective"] = self._objective.judge(result).to_json()
-        print(json.dumps(result.to_json() | more), flush=True)
+            extra["objective"] = self._objective.judge(result).to_json()
+        print(json.dumps(result.to_json() | extra), flush=True)
 
 
 def counting(repeats: int) -> Callable[[PointSpec], str]:
     """Return how to name the points of a sweep, and which repeat of how many."""
 
     def named(spec: PointSpec) -> str:
-        of = f", repeat {spec.repeat + 1} of {repeats}" if repeats > 1 else ""
-        return f"{spec.title}{of}"
+        turn = f", repeat {spec.repeat + 1} of {repeats}" if repeats > 1 else ""
+        return f"{spec.title}{turn}"
 
     return named
 
@@ -128,30 +128,30 @@ class LiveProgress(Closing):
         latest = store.latest(spec.key)
         if self._task is not None and latest is not None:
             phase, step, rate = latest
-            shown = f"{format_rate(rate)}/s" + f" of {step}" * (step != SEQUENCE)
-            self._bars.update(self._task, completed=elapsed_s, rate=f"{phase} {shown}")
+            rate_text = f"{format_rate(rate)}/s" + f" of {step}" * (step != SEQUENCE)
+            self._bars.update(self._task, completed=elapsed_s, rate=f"{phase} {rate_text}")
             if spec == self._silent and phase == "measure":
                 self._silent = None
-                self._say(f".. {self._title(spec)}: {shown} so far")
+                self._say(f".. {self._title(spec)}: {rate_text} so far")
 
     def finished(self, result: PointResult, *, resumed: bool) -> None:
         """Print one line, marked if the point is invalid or had failures."""
         self._replace("", total=None)
         spec, verdict = result.spec, result.verdict
-        why = self._judged(result) if self._judged is not None else None
-        good = verdict.valid and not result.failures and why is None
+        reason = self._judged(result) if self._judged is not None else None
+        good = verdict.valid and not result.failures and reason is None
         mark = "[green]ok[/]" if good else "[yellow]note[/]"
         least = "at least " if verdict.grade == Quoted.AT_LEAST else ""
         self._say(
             f"{mark} {self._title(spec)}: {least}"
             f"[bold]{format_rate(result.ops_per_s)}/s[/], {plural(result.failures, 'failure')}, "
-            f"{escape(why or verdict.bound)}{' (measured before)' if resumed else ''}"
+            f"{escape(reason or verdict.bound)}{' (measured before)' if resumed else ''}"
         )
         if self._grows and spec.until is None and result.seconds > LONGER * spec.measure_s:
-            asked = format_duration(spec.measure_s)
+            window = format_duration(spec.measure_s)
             self._say(
-                f".. {self._title(spec)}: its window grew from {asked} to {result.seconds:.0f}s: "
-                f"a drift of the rate could not be told from chance; --measure {asked} keeps it"
+                f".. {self._title(spec)}: its window grew from {window} to {result.seconds:.0f}s: "
+                f"a drift of the rate could not be told from chance; --measure {window} keeps it"
             )
         self._done += 1
 
@@ -182,4 +182,4 @@ def bar(title: str, total: int) -> Iterator[Callable[[int], None]]:
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task(title, total=total)
-        yield lambda done: progress.update(task, completed=done)
+        yield lambda count: progress.update(task, completed=count)

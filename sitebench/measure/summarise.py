@@ -66,7 +66,8 @@ def summarise(
         if spec.rate is None
         else settle(tally.operations(counts), tally.queue, tally.latencies_ns(counts))
     )
-    pauses_s = max((_pauses_s(each) for key, each in tally.due.items() if key in counts), default=0)
+    own_totals = (totals for key, totals in tally.due.items() if key in counts)
+    pauses_s = max(map(_pauses_s, own_totals), default=0)
     lacks_warmup = spec.stages is None and pauses_s > spec.warmup_s + _NOTICED * tally.seconds
     if lacks_warmup:
         reason = (
@@ -75,7 +76,7 @@ def summarise(
             "in it, so its rate is too low"
         )
         settled = Settled(Steadiness.TOO_SHORT, reason)
-    totals_of = {each: sum(t.counters[each] for t in steps) for each in metrics.COUNTERS}
+    totals_of = {counter: sum(t.counters[counter] for t in steps) for counter in metrics.COUNTERS}
     window = Window(
         seconds=tally.seconds,
         operations=counted.count - counted.failed,
@@ -131,7 +132,7 @@ def _in_use(pool: Pool, tally: Tally, workers: int) -> PoolUse:
     rows = (tally.due[row].clocks for row in pool.rows if row in tally.due)
     served = (summarise_clocks(clocks) for clocks in rows)
     times = (took[clock] for took in served for clock in (metrics.SERVICE, metrics.WRONG))
-    busy_s = sum(each.n * (each.mean or 0.0) for each in times) / 1e6
+    busy_s = sum(durations.n * (durations.mean or 0.0) for durations in times) / 1e6
     in_use = busy_s / tally.seconds if tally.seconds else 0.0
     return PoolUse(pool.name, pool.places * workers, in_use)
 

@@ -93,19 +93,19 @@ def _results_of(
     if missing:
         with opened(stage, store, reporter) as target:
             for test in missing:
-                done = tries[test.spec.key]
-                while (wanted := _next(test, done, store)) is not None:
-                    if done:
-                        reporter.retried(wanted.spec)
-                    done.append(_measured(wanted, target, runner, store, reporter))
-                reporter.finished(*best_tries(done), resumed=False)
+                results = tries[test.spec.key]
+                while (following := _next(test, results, store)) is not None:
+                    if results:
+                        reporter.retried(following.spec)
+                    results.append(_measured(following, target, runner, store, reporter))
+                reporter.finished(*best_tries(results), resumed=False)
     return [result for test in stage.tests for result in best_tries(tries[test.spec.key])]
 
 
 def _stored(test: Test, store: RunStore) -> list[PointResult]:
     """Return the tries of a point that are done."""
     tries: list[PointResult] = []
-    while (wanted := _next(test, tries, store)) and (result := store.result(wanted.spec)):
+    while (following := _next(test, tries, store)) and (result := store.result(following.spec)):
         tries.append(result)
     return tries
 
@@ -122,10 +122,10 @@ def second_try(result: PointResult) -> PointSpec | None:
     """Return the same point with one engine thread more, where that may show more."""
     spec, threads = result.spec, len(result.generator_cpu_s)
     machine = result.use.target_machine or result.use.machine
-    chosen = spec.threads is not None or "threads" in spec.settings
+    is_set = spec.threads is not None or "threads" in spec.settings
     # What goes through stages is no measurement of a limit.
-    chosen = chosen or spec.stages is not None
-    if chosen or result.workers or spec.client != "native" or threads >= usable_cores():
+    is_set = is_set or spec.stages is not None
+    if is_set or result.workers or spec.client != "native" or threads >= usable_cores():
         return None
     busy = machine.busy_cores >= USED_UP * len(machine.busy_per_core)
     if busy or result.verdict.bound == Bound.OTHERS or result.verdict.grade != Quoted.AT_LEAST:
@@ -170,9 +170,9 @@ def _measured(
         if spec.stages is None:
             target.check()
     except SitebenchError as error:
-        why = _cause(target, error)
-        store.fail(spec.key, dump(why))
-        raise why from error
+        cause = _cause(target, error)
+        store.fail(spec.key, dump(cause))
+        raise cause from error
     store.confirm(spec)
     return result
 

@@ -112,6 +112,6 @@ class Test:
         """Return what `to_message` made of one; raises msgspec.ValidationError."""
         kinds = get_type_hints(cls)
         received = {name: msgspec.convert(data[name], kinds[name]) for name in _FOR_WORKERS}
-        chosen = convert.from_texts(options, data["options"])
-        opened = msgspec.convert(data["target"], target).detached().identified(chosen)
-        return cls(options=chosen, opened=opened, **received)
+        options_read = convert.from_texts(options, data["options"])
+        opened = msgspec.convert(data["target"], target).detached().identified(options_read)
+        return cls(options=options_read, opened=opened, **received)

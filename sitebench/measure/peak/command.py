@@ -128,12 +128,12 @@ def check_options(options: PeakOptions) -> None:
 
 
 def _check_clients(options: PeakOptions) -> None:
-    given = {
+    values = {
         "--users": options.users,
         "--start": options.start,
         "--apart": options.apart,
     }
-    for name, value in given.items():
+    for name, value in values.items():
         if value:
             if options.objective is None:
                 raise BadInput(
@@ -167,9 +167,9 @@ def find_peak(options: PeakOptions, job: PeakJob) -> None:
     check_options(options)
     reporter = JsonLines() if options.json else _live(options)
     clients = tuple(dict.fromkeys(options.clients or DEFAULT_CLIENTS))
-    most = most_connections(options.users or DEFAULT_USERS, _MOST_USERS)
+    limit = most_connections(options.users or DEFAULT_USERS, _MOST_USERS)
     objective = None if options.clients else options.objective
-    users = max(clients) if objective is None else most
+    users = max(clients) if objective is None else limit
     with (
         recording(options, reporter, users, job.default_out) as store,
         contextlib.ExitStack() as last,
@@ -180,21 +180,21 @@ def find_peak(options: PeakOptions, job: PeakJob) -> None:
         if objective is None and options.objective is not None:
             facts |= options.objective.to_manifest()
         store.set_manifest(resume_facts(store.manifest(), collect(sys.argv[1:], facts)))
-        asked = _PeakSearch(options, job, stage, store, reporter)
+        search = _PeakSearch(options, job, stage, store, reporter)
         if objective is None:
-            peak, shown, error = asked.over_clients(clients)
+            peak, parts, error = search.over_clients(clients)
         else:
-            peak, shown, error = asked.to_objective(objective, most)
+            peak, parts, error = search.to_objective(objective, limit)
         # In place of an earlier answer to the same question.
-        known, question = store.manifest().get("peaks", []), peak.question()
-        others = [each for each in known if {name: each.get(name) for name in question} != question]
-        store.set_manifest({"peaks": [*others, peak.to_json()]})
+        peaks, question = store.manifest().get("peaks", []), peak.question()
+        rest = [old for old in peaks if {name: old.get(name) for name in question} != question]
+        store.set_manifest({"peaks": [*rest, peak.to_json()]})
     if options.json:
         print(json.dumps({"peak": peak.to_json()}), flush=True)
     elif options.quiet:
-        show(each for each in shown if not isinstance(each, WhatToDo))
+        show(part for part in parts if not isinstance(part, WhatToDo))
     else:
-        show(shown)
+        show(parts)
         say(f"run file: {store.path}")
     if error is not None:
         raise error
@@ -233,23 +233,23 @@ class _PeakSearch(msgspec.Struct, frozen=True):
         bend = knee(curve)
         peak, objective = clients_peak(series(results), bend), self.options.objective
         error: SitebenchError | None = None
-        held: Sequence[Held] = ()
+        judgements: Sequence[Held] = ()
         if objective is not None:
-            held = judge_users(series(results), objective)
-            answer, most, error = users_answer(results[0].spec.what, held, objective)
-            peak = structs.replace(peak, users_objective=str(objective), users=most, said=answer)
-        table = clients_table(series(results), bend, peak.best, held)
+            judgements = judge_users(series(results), objective)
+            answer, maximum, error = users_answer(results[0].spec.what, judgements, objective)
+            peak = structs.replace(peak, users_objective=str(objective), users=maximum, said=answer)
+        table = clients_table(series(results), bend, peak.best, judgements)
         drawn = ["", plot(curve, bend), ""]
         # Without a number of users the answer is the error, which says it.
         return peak, [table, *drawn, WhatToDo(results), *([] if error else ["", peak.said])], error
 
-    def to_objective(self, objective: Objective, most: int) -> _Answer:
+    def to_objective(self, objective: Objective, limit: int) -> _Answer:
         options, window = self.options, self.job.window_s
         needed = objective.samples() * _ROOM
         plan = SearchPlan(
             start=options.start or rounded(max(100.0, needed / window)),
             users=options.users or DEFAULT_USERS,
-            most_users=most,
+            most_users=limit,
             precision=_PRECISION,
             holds=_HOLDS,
             apart_s=options.apart or 0.0,
@@ -263,33 +263,33 @@ class _PeakSearch(msgspec.Struct, frozen=True):
             return test.again(structs.replace(test.spec, repeat=trial.repeat))
 
         takes_s = _takes_s(plan, _FAR * plan.start, test_of)
-        found, tried = self._walk(plan, objective, test_of, takes_s)
-        results = [each.result for each in tried if each.result is not None]
+        highest, tried = self._walk(plan, objective, test_of, takes_s)
+        results = [probe.result for probe in tried if probe.result is not None]
         curve = spots(results, lambda spec: spec.rate or 0.0)
         bend = knee(curve)
-        saw = seen(found, tried)
+        saw = seen(highest, tried)
         # At low rates a hold is longer: so many operations tell the percentile.
-        held_s = max(hold, float(round(needed / found.rate))) if found.rate else hold
-        answer = rates_answer(found, tried[0].spec, objective, plan, held_s, saw=saw)
+        held_s = max(hold, float(round(needed / highest.rate))) if highest.rate else hold
+        answer = rates_answer(highest, tried[0].spec, objective, plan, held_s, saw=saw)
         # The best point is the last hold of the highest rate.
-        held = [each for each in tried if each.trial.rate == found.rate and each.trial.long]
-        held = [each for each in held if each.reply.answer is Answer.HELD]
+        best = [probe for probe in tried if probe.trial.rate == highest.rate and probe.trial.long]
+        best = [probe for probe in best if probe.reply.answer is Answer.HELD]
         peak = rates_peak(
-            found, objective, (held or tried[:1])[-1].spec, bend, saw=saw, answer=answer
+            highest, objective, (best or tried[:1])[-1].spec, bend, saw=saw, answer=answer
         )
-        at_best = [result for result in results if result.spec.rate == found.rate]
-        table, drawn = rates_table(tried, found.rate), ["", plot(curve, bend), ""]
+        at_best = [result for result in results if result.spec.rate == highest.rate]
+        table, drawn = rates_table(tried, highest.rate), ["", plot(curve, bend), ""]
         error: SitebenchError | None = None
-        if found.rate is None and found.limit_known:
+        if highest.rate is None and highest.limit_known:
             error = ObjectiveMissed(answer, "begin lower with --start, or relax the objective")
-        elif found.rate is None:
+        elif highest.rate is None:
             remedy = "use a faster machine for the load generator, or more --users"
-            if found.ceiling is not None and found.ceiling.reply.answer is Answer.BUSY:
+            if highest.ceiling is not None and highest.ceiling.reply.answer is Answer.BUSY:
                 remedy = "end other programs, and search again with another --out"
             error = MeasurementFailed(answer, remedy)
         # Without a rate the answer is the error, which says it.
-        said = [] if error else ["", answer]
-        return peak, [table, *drawn, WhatToDo(at_best), *said], error
+        closing = [] if error else ["", answer]
+        return peak, [table, *drawn, WhatToDo(at_best), *closing], error
 
     def _walk(
         self,
@@ -315,9 +315,9 @@ class _PeakSearch(msgspec.Struct, frozen=True):
                         opening = opened(self.stage, self.store, self.reporter)
                         target = stack.enter_context(opening)
                         self._announce(plan, takes_s)
-                    held = any(each.reply.answer is Answer.HELD for each in tried)
+                    has_held = any(probe.reply.answer is Answer.HELD for probe in tried)
                     self._pause(trial.apart_s - (time.monotonic() - ended_s))
-                    result, reply = self._try(test, target, runner, objective, held=held)
+                    result, reply = self._try(test, target, runner, objective, held=has_held)
                     ended_s = time.monotonic()
                 tried.append(Probe(trial, test.spec, result, reply))
                 try:
@@ -329,8 +329,8 @@ class _PeakSearch(msgspec.Struct, frozen=True):
         if self.options.json or self.options.quiet:
             return
         unit, name = (60, "min") if takes_s < 2 * 3_600 else (3_600, "h")
-        about = f"about {math.ceil(takes_s / unit):,} {name}, longer where answers vary"
-        say(f"searching from {format_rate(plan.start)}/s up: {about}")
+        duration = f"about {math.ceil(takes_s / unit):,} {name}, longer where answers vary"
+        say(f"searching from {format_rate(plan.start)}/s up: {duration}")
 
     def _pause(self, seconds: float) -> None:
         if seconds <= 0:

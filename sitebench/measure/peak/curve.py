@@ -27,7 +27,7 @@ _LEAST_SPOTS = 3
 
 def failed(results: Iterable[PointResult]) -> float:
     """Return the share of operations that failed."""
-    pairs = [(each.failures, each.operations) for each in results]
+    pairs = [(result.failures, result.operations) for result in results]
     tried = sum(map(sum, pairs))
     return sum(failures for failures, _ in pairs) / tried if tried else 0.0
 
@@ -47,38 +47,38 @@ def spots(results: Iterable[PointResult], load_of: Callable[[PointSpec], float])
     for result in results:
         if result.clocks[LATENCY].mean is not None and result.operations:
             groups.setdefault(load_of(result.spec), []).append(result)
-    return [_spot(load, found) for load, found in sorted(groups.items())]
+    return [_spot(load, group) for load, group in sorted(groups.items())]
 
 
-def _spot(load: float, found: Sequence[PointResult]) -> Spot:
+def _spot(load: float, group: Sequence[PointResult]) -> Spot:
     return Spot(
         load,
-        statistics.median(result.ops_per_s for result in found),
-        statistics.median(result.clocks[LATENCY].mean or 0.0 for result in found),
-        all(result.verdict.valid for result in found) and failed(found) <= MOST_FAILED,
+        statistics.median(result.ops_per_s for result in group),
+        statistics.median(result.clocks[LATENCY].mean or 0.0 for result in group),
+        all(result.verdict.valid for result in group) and failed(group) <= MOST_FAILED,
     )
 
 
-def knee(found: Sequence[Spot]) -> Spot | None:
+def knee(curve: Sequence[Spot]) -> Spot | None:
     """Return the knee; None if it lies beyond the measured loads, or if there are too few.
 
     Invalid points are left out.
     """
-    sound = [spot for spot in found if spot.valid and spot.response_us > 0]
+    sound = [spot for spot in curve if spot.valid and spot.response_us > 0]
     if len(sound) < _LEAST_SPOTS:
         return None
     best = max(sound, key=lambda spot: spot.rate / spot.response_us)
     return None if best is sound[-1] else best
 
 
-def plot(found: Sequence[Spot], bend: Spot | None) -> str:
+def plot(curve: Sequence[Spot], bend: Spot | None) -> str:
     """Plot response time over throughput in text: o measured, x not, K the knee."""
-    if len(found) < 2:
+    if len(curve) < 2:
         return ""
-    most_rate = max(spot.rate for spot in found)
-    most_time = max(spot.response_us for spot in found)
+    most_rate = max(spot.rate for spot in curve)
+    most_time = max(spot.response_us for spot in curve)
     grid = [[" "] * WIDTH for _ in range(HEIGHT)]
-    for spot in found:
+    for spot in curve:
         column = round(spot.rate / most_rate * (WIDTH - 1))
         row = HEIGHT - 1 - round(spot.response_us / most_time * (HEIGHT - 1))
         if grid[row][column] != "K":

@@ -167,7 +167,7 @@ class _Searching:
     def __init__(self, plan: SearchPlan) -> None:
         self._plan = plan
         self.users = plan.users
-        self._made: Counter[tuple[float, int]] = Counter()
+        self._n_trials: Counter[tuple[float, int]] = Counter()
 
     def attempt(self, rate: float, *, long: bool = False, apart_s: float = 0.0) -> _Attempt:
         """Try a rate; if busy lanes may be what breaks it, with more of them."""
@@ -176,21 +176,21 @@ class _Searching:
             reply = yield self._trial(rate, self.users, long=long)
         while reply.answer is Answer.BROKE and reply.crowded:
             if self.users * 2 > self._plan.most_users:
-                why = f"all {self.users:,} lanes are busy, the most allowed: {reply.message}"
-                return Reply(Answer.TESTER, reply.achieved, why)
-            more = yield self._trial(rate, self.users * 2, long=long)
-            if not more.answer.of_target:
+                reason = f"all {self.users:,} lanes are busy, the most allowed: {reply.message}"
+                return Reply(Answer.TESTER, reply.achieved, reason)
+            wider = yield self._trial(rate, self.users * 2, long=long)
+            if not wider.answer.of_target:
                 # That more lanes changed nothing may be the tester's doing, or that of others.
-                return more
-            if more.answer is Answer.BROKE and more.achieved < _GAIN * reply.achieved:
+                return wider
+            if wider.answer is Answer.BROKE and wider.achieved < _GAIN * reply.achieved:
                 return reply
             self.users *= 2
-            reply = more
+            reply = wider
         return reply
 
     def _trial(self, rate: float, users: int, *, long: bool) -> Trial:
-        repeat = self._made[rate, users]
-        self._made[rate, users] += 1
+        repeat = self._n_trials[rate, users]
+        self._n_trials[rate, users] += 1
         return Trial(rate, users, long, repeat)
 
     def bracket(self) -> Generator[Trial, Reply, tuple[float | None, Ceiling | None]]:
@@ -264,7 +264,7 @@ def reply_of(result: PointResult, objective: Objective) -> Reply:
     reply, verdict = _on_its_own(result, objective), result.verdict
     if reply.answer is Answer.HELD:
         return reply
-    noisy = (each.message for each in verdict.warnings if each.kind == WarningKind.NOISY_MACHINE)
+    noisy = (w.message for w in verdict.warnings if w.kind == WarningKind.NOISY_MACHINE)
     if (noise := next(noisy, None)) is not None:
         return Reply(Answer.BUSY, reply.achieved, f"{noise}; {reply.message}")
     if verdict.bound == Bound.OTHERS or verdict.latency_at_most:
@@ -284,8 +284,8 @@ def _on_its_own(result: PointResult, objective: Objective) -> Reply:
         return Reply(Answer.BROKE, achieved, result.verdict.evidence)
     message = judgement.message
     queues = (result.queue_start, result.queue_end)
-    kept = rate_reached(result.operations, rate * result.seconds, result.spec.arrivals, queues)
-    if not kept:
+    reached = rate_reached(result.operations, rate * result.seconds, result.spec.arrivals, queues)
+    if not reached:
         message = f"{achieved:,.0f} of {rate:,.0f}/s were done; {message}"
     elif judgement.state is ObjectiveState.MET:
         return Reply(Answer.HELD, achieved, message)

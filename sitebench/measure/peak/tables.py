@@ -68,24 +68,24 @@ class Peak(msgspec.Struct, frozen=True):
         return document
 
 
-def clients_peak(found: Sequence[Series], bend: Spot | None) -> Peak:
+def clients_peak(points: Sequence[Series], bend: Spot | None) -> Peak:
     """Return the answer of a sweep over client counts: the highest rate that may be quoted."""
-    sound = [each for each in found if each.usable and failed(each.results) <= MOST_FAILED]
-    best = max(sound, key=lambda each: each.median(rate_of) or 0.0, default=None)
+    sound = [series for series in points if series.usable and failed(series.results) <= MOST_FAILED]
+    best = max(sound, key=lambda series: series.median(rate_of) or 0.0, default=None)
     interval = None if best is None else best.interval(rate_of)
     return Peak(
-        *_asked(found[0].spec),
+        *_key_of(points[0].spec),
         objective=None,
         best=None if best is None else best.spec.key,
         rate=None if best is None else best.median(rate_of),
         interval=None if interval is None else (interval.low, interval.high),
         seen=None,
         knee=_knee(bend),
-        said=_clients_answer(found, best, bend),
+        said=_clients_answer(points, best, bend),
     )
 
 
-def _asked(spec: PointSpec) -> tuple[str, str, int, str, str]:
+def _key_of(spec: PointSpec) -> tuple[str, str, int, str, str]:
     return spec.suite, spec.operation, spec.entries, spec.target, spec.client
 
 
@@ -93,11 +93,11 @@ def _knee(bend: Spot | None) -> dict[str, float] | None:
     return None if bend is None else {"load": bend.load, "rate": bend.rate}
 
 
-def _clients_answer(found: Sequence[Series], best: Series | None, bend: Spot | None) -> str:
-    name = found[0].spec.what
+def _clients_answer(points: Sequence[Series], best: Series | None, bend: Spot | None) -> str:
+    name = points[0].spec.what
     if best is None:
         return f"{name}: no point is usable: the peak is not known."
-    most = max(each.spec.users for each in found)
+    most_users = max(series.spec.users for series in points)
     around_it = ""
     if best.n > 1:
         kind = "95% interval" if best.interval(rate_of) else "least and greatest"
@@ -105,16 +105,16 @@ def _clients_answer(found: Sequence[Series], best: Series | None, bend: Spot | N
     rate = best.median(rate_of) or 0.0
     if not best.valid:
         clients = f"with {best.spec.clients}{around_it}"
-        by_others = any(each.verdict.bound == Bound.OTHERS for each in best.results)
+        by_others = any(r.verdict.bound == Bound.OTHERS for r in best.results)
         limit = "other programs had the cores" if by_others else "the load generator was the limit"
         return f"{name}: at least {format_rate(rate)}/s, {clients}; {limit}."
     answer = f"{name}: highest measured {format_rate(rate)}/s, with {best.spec.clients}{around_it}"
-    spoilt = [each for each in found if not each.valid or failed(each.results) > MOST_FAILED]
-    higher = [each for each in spoilt if (each.median(rate_of) or 0.0) > rate]
+    spoilt = [s for s in points if not s.valid or failed(s.results) > MOST_FAILED]
+    higher = [series for series in spoilt if (series.median(rate_of) or 0.0) > rate]
     if higher:
         answer += f"; what {higher[-1].spec.clients} gave is not usable"
     if bend is None:
-        return f"{answer}; no knee up to {plural(most, 'client')}."
+        return f"{answer}; no knee up to {plural(most_users, 'client')}."
     return (
         f"{answer}; the knee is at {plural(round(bend.load), 'client')} "
         f"({format_rate(bend.rate)}/s, mean {format_ns(bend.response_us * 1e3)}): beyond it "
@@ -123,32 +123,32 @@ def _clients_answer(found: Sequence[Series], best: Series | None, bend: Spot | N
 
 
 def clients_table(
-    found: Sequence[Series], bend: Spot | None, best: str | None, judged: Sequence[Held] = ()
+    points: Sequence[Series], bend: Spot | None, best: str | None, judged: Sequence[Held] = ()
 ) -> Table:
     """Lay out a sweep over client counts, one per row."""
-    repeated = any(each.n > 1 for each in found)
+    repeated = any(series.n > 1 for series in points)
     extra = ("around",) if repeated else ()
     columns = ("clients", "rate/s", *extra, "mean", "p50", "p95", "p99", "CPU", "bound by", "")
     rows: list[Row] = []
-    for each in sorted(found, key=lambda each: each.spec.users):
+    for series in sorted(points, key=lambda series: series.spec.users):
         marks = [
-            *(str(number.outcome) for number in judged if number.users == each.spec.users),
-            *(["knee"] if bend is not None and each.spec.users == bend.load else []),
-            *(["most"] if each.spec.key == best else []),
-            *([f"{lost:.1%} failed"] if (lost := failed(each.results)) > MOST_FAILED else []),
+            *(str(number.outcome) for number in judged if number.users == series.spec.users),
+            *(["knee"] if bend is not None and series.spec.users == bend.load else []),
+            *(["most"] if series.spec.key == best else []),
+            *([f"{share:.1%} failed"] if (share := failed(series.results)) > MOST_FAILED else []),
         ]
         rows.append(
             [
-                f"{each.spec.users:,}",
-                rate_mark(each),
-                *([around(each, rate_of, format_rate)] if repeated else []),
-                *(latency_mark(each, name) for name in ("mean", "p50", "p95", "p99")),
-                *medians([each], lambda r: r.use.target_cpu_percent, _percent),
-                limit(each),
+                f"{series.spec.users:,}",
+                rate_mark(series),
+                *([around(series, rate_of, format_rate)] if repeated else []),
+                *(latency_mark(series, name) for name in ("mean", "p50", "p95", "p99")),
+                *medians([series], lambda r: r.use.target_cpu_percent, _percent),
+                limit(series),
                 ", ".join(marks),
             ]
         )
-    title = f"Throughput and latency by clients: {found[0].spec.what}"
+    title = f"Throughput and latency by clients: {points[0].spec.what}"
     return Table(title, columns, rows, left=0)
 
 
@@ -175,22 +175,22 @@ _MARKS = {
 
 def rates_table(tried: Sequence[Probe], best: float | None) -> Table:
     """Lay out a search in the order it went; the best rate's rows are marked."""
-    spread = len({each.spec.users for each in tried}) > 1
+    spread = len({probe.spec.users for probe in tried}) > 1
     lanes = ("lanes",) if spread else ()
     columns = ("asked/s", *lanes, "for", "rate/s", "p50", "p95", "p99", "CPU", "bound by", "answer")
     rows: list[Row] = []
-    for each in tried:
-        spec, answer = each.spec, each.reply.answer
-        found = Series(spec, () if each.result is None else (each.result,))
+    for probe in tried:
+        spec, answer = probe.spec, probe.reply.answer
+        series = Series(spec, () if probe.result is None else (probe.result,))
         rows.append(
             [
                 f"{spec.rate:,g}",
                 *([f"{spec.users:,}"] if spread else []),
                 f"{spec.measure_s:g}s",
-                rate_mark(found),
-                *(latency_mark(found, name) for name in ("p50", "p95", "p99")),
-                *medians([found], lambda r: r.use.target_cpu_percent, _percent),
-                limit(found),
+                rate_mark(series),
+                *(latency_mark(series, name) for name in ("p50", "p95", "p99")),
+                *medians([series], lambda r: r.use.target_cpu_percent, _percent),
+                limit(series),
                 Cell(f"{answer}{', best' if spec.rate == best else ''}", _MARKS[answer]),
             ]
         )
@@ -198,29 +198,30 @@ def rates_table(tried: Sequence[Probe], best: float | None) -> Table:
     return Table(title, columns, rows, left=0)
 
 
-def seen(found: HighestRate, tried: Sequence[Probe]) -> Seen | None:
+def seen(highest: HighestRate, tried: Sequence[Probe]) -> Seen | None:
     """Return what a search saw at its rate and above it; None where either is not the target's."""
-    if found.rate is None or found.ceiling is None or not found.limit_known:
+    if highest.rate is None or highest.ceiling is None or not highest.limit_known:
         return None
 
     def of_target(rate: float) -> list[Probe]:
         # Other programs may be what broke a rate, and so may lanes that were too few.
         return [
-            each
-            for each in tried
-            if each.trial.rate == rate
-            and each.reply.answer.of_target
-            and not (each.reply.crowded and each.trial.users < found.users)
+            probe
+            for probe in tried
+            if probe.trial.rate == rate
+            and probe.reply.answer.of_target
+            and not (probe.reply.crowded and probe.trial.users < highest.users)
         ]
 
-    high = found.ceiling.rate
-    held = [each.reply.answer for each in of_target(found.rate) if each.trial.long]
-    broke = [each.reply.answer for each in of_target(high)]
-    return Seen(held.count(Answer.HELD), len(held), high, broke.count(Answer.BROKE), len(broke))
+    high = highest.ceiling.rate
+    replies = [probe.reply.answer for probe in of_target(highest.rate) if probe.trial.long]
+    broke = [probe.reply.answer for probe in of_target(high)]
+    times, n = replies.count(Answer.HELD), len(replies)
+    return Seen(times, n, high, broke.count(Answer.BROKE), len(broke))
 
 
 def rates_peak(
-    found: HighestRate,
+    highest: HighestRate,
     objective: Objective,
     spec: PointSpec,
     bend: Spot | None,
@@ -230,10 +231,10 @@ def rates_peak(
 ) -> Peak:
     """Return the answer of a search to an objective; `spec` is the best point's, if any."""
     return Peak(
-        *_asked(spec),
+        *_key_of(spec),
         objective=str(objective),
-        best=None if found.rate is None else spec.key,
-        rate=found.rate,
+        best=None if highest.rate is None else spec.key,
+        rate=highest.rate,
         interval=None,
         seen=saw,
         knee=_knee(bend),
@@ -242,7 +243,7 @@ def rates_peak(
 
 
 def rates_answer(
-    found: HighestRate,
+    highest: HighestRate,
     spec: PointSpec,
     objective: Objective,
     plan: SearchPlan,
@@ -250,24 +251,24 @@ def rates_answer(
     *,
     saw: Seen | None,
 ) -> str:
-    name, ceiling = spec.what, found.ceiling
-    reason = "" if ceiling is None else ceiling.reply.message
-    why = "" if ceiling is None else f"at {ceiling.rate:,g}/s {reason}"
-    if found.rate is None and ceiling is not None and not found.limit_known:
+    name, ceiling = spec.what, highest.ceiling
+    message = "" if ceiling is None else ceiling.reply.message
+    reason = "" if ceiling is None else f"at {ceiling.rate:,g}/s {message}"
+    if highest.rate is None and ceiling is not None and not highest.limit_known:
         first = "the load generator reached its own first"
         if ceiling.reply.answer is Answer.BUSY:
             first = "this machine was busy with other programs"
-        return f"{name}: the target's limit is not known, {first}: {why}"
-    if found.rate is None:
-        return f"{name}: no rate from {plan.lowest:,g}/s up holds {objective}: {why}"
-    answer = f"{name}: sustains {found.rate:,g}/s with {objective}"
+        return f"{name}: the target's limit is not known, {first}: {reason}"
+    if highest.rate is None:
+        return f"{name}: no rate from {plan.lowest:,g}/s up holds {objective}: {reason}"
+    answer = f"{name}: sustains {highest.rate:,g}/s with {objective}"
     hold = format_duration(hold_s)
     if plan.apart_s:
         hold += f", {format_duration(plan.apart_s)} apart"
     if saw is None:
-        above = f"The target's own limit lies above and is not known: {why}"
+        above = f"The target's own limit lies above and is not known: {reason}"
         return f"{answer} (held {plan.holds} of {plan.holds} times for {hold}). {above}."
     return (
         f"{answer}: held {saw.held} of {saw.held_of} times for {hold}, "
-        f"and broke {saw.broke} of {saw.broke_of} times at {saw.broke_at:,g}/s ({reason})."
+        f"and broke {saw.broke} of {saw.broke_of} times at {saw.broke_at:,g}/s ({message})."
     )
