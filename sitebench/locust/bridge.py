@@ -52,7 +52,7 @@ def _leave_out_idle(environment: Environment, suite_run: SuiteRun) -> None:
     ours, the test is refused (`role_local`).
     """
     users = environment.user_classes
-    ours = suite_run.ours(users)
+    ours = suite_run.lane_classes(users)
     others = [each for each in users if each not in ours]
     if not (ours and others):
         return

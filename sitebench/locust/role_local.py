@@ -53,7 +53,7 @@ class LocalRole(Role):
     def begin(self) -> None:
         """Begin the test, unless all its users are other people's."""
         users = self.environment.user_classes
-        if ours := self.suite_run.ours(users):
+        if ours := self.suite_run.lane_classes(users):
             _refuse_idle(ours, users)
             self._begun = True
             self.start()

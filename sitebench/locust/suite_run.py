@@ -23,7 +23,7 @@ class SuiteRun(Protocol):
     def point(self) -> str | None:
         """The key of the point that is measured; None for a test that a user controls."""
 
-    def ours(self, users: Iterable[type[Any]]) -> list[type[Any]]:
+    def lane_classes(self, users: Iterable[type[Any]]) -> list[type[Any]]:
         """Return those of these user classes that are lanes; Locust alone runs the others."""
 
     def check(self, options: LoadOptions, users: Sequence[type[Any]]) -> None:
@@ -35,7 +35,7 @@ class SuiteRun(Protocol):
         `processes` will make load; `preparing` shows the progress.
         """
 
-    def received(self, data: dict[str, Any]) -> Test:
+    def read_test(self, data: dict[str, Any]) -> Test:
         """Read the prepared test of a master, in a worker."""
 
     def record(self, test: Test) -> Recording:

@@ -99,11 +99,11 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def all(self) -> dict[str, Member]:
         """Return the commands by name, in the order in which help lists them."""
         sweep = {"sweep": self._sweep} if self.sweep else {}
-        more = {"vary": self._vary, "peak": self._peak, "ui": self._ui}
-        return {"run": self._run, **sweep, **more}
+        other_commands = {"vary": self._vary, "peak": self._peak, "ui": self._ui}
+        return {"run": self._run, **sweep, **other_commands}
 
     @functools.cached_property
-    def _measured(self) -> type[Any]:
+    def _measure_options(self) -> type[Any]:
         return combined(MeasureOptions, self.one)
 
     def default_of(
@@ -120,19 +120,19 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             measures=self.measures,
             sweeps=self.sweeps,
             **{
-                key: "\n\n".join(f"sitebench {self.suite.first_name} {each}" for each in found)
-                for key, found in self.examples.items()
+                key: "\n\n".join(f"sitebench {self.suite.first_name} {line}" for line in examples)
+                for key, examples in self.examples.items()
             },
         )
 
     def _run(self) -> Command:
-        what = self.operation(self.default)
+        words = self.operation(self.default)
 
-        @command(self._measured, what, panel=_PANEL, explanation=self._help("run"))
+        @command(self._measure_options, words, panel=_PANEL, explanation=self._help("run"))
         def run(options: SuiteOptions, operation: str | None) -> None:
             points = _points(self.suite)
             options, name = points.choose(options, operation or self.default_of(points, options))
-            options = _settled(points, points.apply_scenario(options), [name])
+            options = _settle(points, points.apply_scenario(options), [name])
             if options.check:
                 points.try_once(options, name)
                 return
@@ -141,11 +141,11 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return run
 
     def _sweep(self) -> Command:
-        own, *rest = self.sweep
-        default = getattr(own, "operations", (self.default,))
+        sweep_options, *rest = self.sweep
+        default = getattr(sweep_options, "operations", (self.default,))
 
         @command(
-            combined(own, MeasureOptions, *rest),
+            combined(sweep_options, MeasureOptions, *rest),
             self.operation(", ".join(default)),
             panel=_PANEL,
             explanation=self._help("sweep"),
@@ -158,28 +158,30 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                 options = _as_printed(options, paper)
             sizes = options.sizes or (DEFAULT_SIZES if paper is None else paper.sizes)
             names = list(vars(options).get("operations", default))
-            named = options.is_set("operations") or names == [self.default]
+            is_named = options.is_set("operations") or names == [self.default]
             if operation is not None:
                 if options.is_set("operations"):
                     raise BadInput(f"{operation} is measured, and so are --operations", "give one")
                 options, name = points.choose(options, operation)
-                names, named = [name], True
+                names, is_named = [name], True
             if (described := points.described_by(options)) is not None:
                 name, by = described
                 if options.paper or options.is_set("operations"):
                     other = "--paper" if options.paper else "--operations"
                     raise BadInput(f"{by} says what users do, and so does {other}", "give one")
-                names, named = [name], True
-            options = _settled(points, points.apply_scenario(options), names, named=named)
+                names, is_named = [name], True
+            options = _settle(points, points.apply_scenario(options), names, named=is_named)
             sizes = _that_matter(points, options, names, sizes)
-            one, lab = narrowed(self._measured, options), "" if paper is None else options.lab
+            lab = "" if paper is None else options.lab
+            one = narrowed(self._measure_options, options)
             axes = [vars(options)[name] or (None,) for name in self.several]
             parts = [
                 part
                 for size in dict.fromkeys(sizes)
-                for chosen in itertools.product(*axes)
-                for each in [dict(zip(self.several, chosen, strict=True))]
-                for part in _parts(replace(one, entries=size, **each), names, named, paper, lab)
+                for combination in itertools.product(*axes)
+                for fields in [dict(zip(self.several, combination, strict=True))]
+                for at_size in [replace(one, entries=size, **fields)]
+                for part in _parts(at_size, names, is_named, paper, lab)
             ]
             if len(parts) > 1 or len(names) > 1:
                 points.check_several(options)
@@ -191,7 +193,7 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def _vary(self) -> Command:
         varied = Option(
-            ["--vary", "asked"],
+            ["--vary", "variations"],
             type=Typed(str),
             help="What is varied, and its values; several times for several factors, each in turn.",
             metavar="FACTOR=LIST",
@@ -201,13 +203,13 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         )
 
         @command(
-            combined(VaryOptions, self._measured),
+            combined(VaryOptions, self._measure_options),
             self.operation(self.varied or self.default),
             varied,
             panel=_PANEL,
             explanation=self._help("vary"),
         )
-        def vary(options: SuiteOptions, operation: str | None, asked: Sequence[str]) -> None:
+        def vary(options: SuiteOptions, operation: str | None, variations: Sequence[str]) -> None:
             from sitebench.suite_base.vary import vary as measure_levels
 
             points = _points(self.suite)
@@ -215,24 +217,24 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             options, name = points.choose(
                 options, operation or self.default_of(points, options, self.varied)
             )
-            options = _settled(points, points.apply_scenario(options), [name])
+            options = _settle(points, points.apply_scenario(options), [name])
             refuse_stages(options, "`vary`, which compares rates")
             points.check_several(options)
-            measure_levels(points, narrowed(self._measured, options), name, asked)
+            measure_levels(points, narrowed(self._measure_options, options), name, variations)
 
         return vary
 
     def _peak(self) -> Command:
-        takes, what = combined(PeakOptions, self.one), self.operation(self.default)
+        peak_options, words = combined(PeakOptions, self.one), self.operation(self.default)
 
-        @command(takes, what, panel=_PANEL, explanation=self._help("peak"))
+        @command(peak_options, words, panel=_PANEL, explanation=self._help("peak"))
         def peak(options: Any, operation: str | None) -> None:
             from sitebench.measure.peak.command import PeakJob, find_peak
 
             points = _points(self.suite)
             refuse_check(options, self.suite)
             options, name = points.choose(options, operation or self.default_of(points, options))
-            options = _settled(points, points.apply_scenario(options), [name])
+            options = _settle(points, points.apply_scenario(options), [name])
             one = narrowed(points.options, options)
             points.point(one, name)
             points.check(one, [points.program(one, name)])
@@ -278,14 +280,14 @@ def one_operation(suite: Suite) -> Callable[[str], Argument]:
     """Return what makes the argument that names one of a suite's operations."""
     names = list(suite.operations)
 
-    def made(default: str) -> Argument:
-        texts = [f"{name}: {each.does}" for name, each in suite.operations.items() if each.does]
+    def build_argument(default: str) -> Argument:
+        texts = [f"{name}: {o.does}" for name, o in suite.operations.items() if o.does]
         text = f"One of {', '.join(names)}. {'; '.join(texts)}".rstrip() + "." * bool(texts)
         if suite.takes_files:
             text += " Or a scenario file, as mix.toml or mix.toml:OPERATION."
         return argument("OPERATION", text, words=names, shown=default)
 
-    return made
+    return build_argument
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -310,21 +312,21 @@ def measure_parts(
     from sitebench.report.paper import terminal_tables
 
     # What is wrong with a file, or with a target for it, is said before a run file is made.
-    for each in parts:
-        for name in each.operations:
-            points.point(each.options, name)
-            points.check(each.options, [points.program(each.options, name)])
-    described = next((each for each in parts if each.options.scenario_path), parts[0])
-    names = [name for each in parts for name in each.operations]
-    sizes = [each.options.people for each in parts]
+    for part in parts:
+        for name in part.operations:
+            points.point(part.options, name)
+            points.check(part.options, [points.program(part.options, name)])
+    described = next((part for part in parts if part.options.scenario_path), parts[0])
+    names = [name for part in parts for name in part.operations]
+    sizes = [part.options.people for part in parts]
     measure(
         options,
-        users=max(max(each.clients or (each.options.users,)) for each in parts),
+        users=max(max(part.clients or (part.options.users,)) for part in parts),
         stages=lambda seeding: [
             points.stage(
-                each.options, each.operations, seeding, clients=each.clients, named=each.named
+                part.options, part.operations, seeding, clients=part.clients, named=part.named
             )
-            for each in parts
+            for part in parts
         ],
         facts=lambda: points.facts(described.options, sizes),
         first=first or one_table,
@@ -336,11 +338,11 @@ def measure_parts(
         ),
         default_out=default_out,
         afterwards=points.leftovers(options),
-        grows=not all(each.options.is_set("measure") for each in parts),
+        grows=not all(part.options.is_set("measure") for part in parts),
     )
 
 
-def _settled(
+def _settle(
     points: SuitePoints[Any, Any, Any],
     options: SuiteOptions,
     names: Sequence[str],
@@ -386,9 +388,9 @@ def _that_matter(
 ) -> Sequence[int]:
     """Return one size where a scenario file asks for no people, and so each is the same test."""
     path = options.scenario_path
-    programs = [points.program(options, each) for each in names]
-    own = options.target in points.targets.built_in
-    if path is None or own or any(map(points.needs_people, programs)):
+    programs = [points.program(options, name) for name in names]
+    is_built_in = options.target in points.targets.built_in
+    if path is None or is_built_in or any(map(points.needs_people, programs)):
         return sizes
     if options.is_set("sizes"):
         raise BadInput(
@@ -402,18 +404,18 @@ def say_points(parts: Sequence[Part]) -> None:
     """Say which points the paper's sweep has, before it begins: it takes hours."""
     from sitebench.measure.command import say
 
-    told, points, lasts_s = dict[str, None](), 0, 0.0
-    for each in parts:
-        seconds = each.options.measure or 0.0
+    phrases, points, lasts_s = dict[str, None](), 0, 0.0
+    for part in parts:
+        seconds = part.options.measure or 0.0
         window = units.format_duration(seconds)
-        for name in each.operations:
-            clients = ", ".join(map(str, each.clients))
-            told[f"{name} with {clients} clients for {window} each"] = None
-        count = len(each.operations) * len(each.clients)
+        for name in part.operations:
+            clients = ", ".join(map(str, part.clients))
+            phrases[f"{name} with {clients} clients for {window} each"] = None
+        count = len(part.operations) * len(part.clients)
         points += count
-        lasts_s += count * (each.options.warmup + seconds)
+        lasts_s += count * (part.options.warmup + seconds)
     many = units.plural(points, "point")
-    say(f"as the paper: {'; '.join(told)}: {many}, {units.format_duration(round(lasts_s))}")
+    say(f"as the paper: {'; '.join(phrases)}: {many}, {units.format_duration(round(lasts_s))}")
 
 
 def _as_printed(options: SuiteOptions, paper: PaperSweep) -> SuiteOptions:

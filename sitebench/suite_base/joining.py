@@ -21,13 +21,13 @@ def join(title: str, suite_run: type[BaseSuiteRun[Any, Any, Any]]) -> None:
 
     def begin(environment: Any, **_: Any) -> None:
         try:
-            made = suite_run(environment)
-            bridge = Bridge(environment, made)
+            run = suite_run(environment)
+            bridge = Bridge(environment, run)
             if environment.web_ui is not None:
                 # Late: most points are measured without it, and it takes a tenth of a second.
                 from sitebench.locust.web_ui.setup import set_up_web_ui
 
-                set_up_web_ui(bridge, made.session, suite_run.points.locust_options)
+                set_up_web_ui(bridge, run.session, suite_run.points.locust_options)
         except SitebenchError as error:
             exit_with(error)
 

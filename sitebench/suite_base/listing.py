@@ -15,8 +15,8 @@ from sitebench.tables.table import Table
 def show_operations(suite: Suite, text_of: Callable[[str], str], name: str | None) -> None:
     """Print what a suite's operations are, or the file of the one that is named."""
     if name is None:
-        facts = {each: json.loads(Scenario(text_of(each)).facts) for each in suite.operations}
-        rows = [[each, fact["title"], fact["paper"] or ""] for each, fact in facts.items()]
+        facts = {key: json.loads(Scenario(text_of(key)).facts) for key in suite.operations}
+        rows = [[key, fact["title"], fact["paper"] or ""] for key, fact in facts.items()]
         show([Table("", ("Operation", "Title", "Of"), rows, left=3)])
         return
     if name not in suite.operations:

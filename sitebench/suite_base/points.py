@@ -158,8 +158,8 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
 
     def people(self, options: _O, programs: Sequence[_P]) -> int:
         """Return how many people a test is with; none where nothing makes or asks for them."""
-        own = options.target in self.targets.built_in
-        return options.people if own or any(map(self.needs_people, programs)) else 0
+        is_built_in = options.target in self.targets.built_in
+        return options.people if is_built_in or any(map(self.needs_people, programs)) else 0
 
     def needs_people(self, program: _P) -> bool:
         """Return whether a target of the user's has to hold people for a program."""
@@ -173,14 +173,14 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
             raise BadInput(
                 f"--client {options.client} does no --rate", "leave it out: the native client does"
             )
-        for each in programs:
-            if not isinstance(each, Script):
+        for program in programs:
+            if not isinstance(program, Script):
                 continue
-            self._assure_understood(each)
-            for name, rows in each.per_user.items():
+            self._assure_understood(program)
+            for name, rows in program.per_user.items():
                 if rows < options.users:
                     raise BadInput(
-                        f"{each.path}: each user keeps a row of {name}, which has {rows:,}, and "
+                        f"{program.path}: each user keeps a row of {name}, which has {rows:,}, and "
                         f"there are {options.users:,} users",
                         f"give --users {rows}, or more rows",
                     )
@@ -209,26 +209,26 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
                 raise BadInput("--check says itself what failed", "leave --fail-log out")
             repeats = group_of(options, RepeatOptions)
             fail_log.begin(options.fail_log, None if repeats is None else repeats.out)
-        found = self.scenario_of(options)
-        if found is None:
+        file = self.scenario_of(options)
+        if file is None:
             if options.data:
                 raise BadInput("--data is of a scenario file, and none is named", "leave it out")
             return staged(options)
-        if names := found.secrets:
-            shown = ", ".join(f"${name}" for name in names)
-            say(f"{found.path} sends {shown} of this environment to {options.target}")
-        if found.overwrites and options.target not in self.targets.built_in and not options.check:
-            rows = found.changed_rows
+        if names := file.secrets:
+            variables = ", ".join(f"${name}" for name in names)
+            say(f"{file.path} sends {variables} of this environment to {options.target}")
+        if file.overwrites and options.target not in self.targets.built_in and not options.check:
+            rows = file.changed_rows
             many = f"up to {plural(rows, 'entry', 'entries')}" if rows else "entries"
-            say(f"{found.path} changes {many} of {options.target}; nothing changes them back")
-        load = _load_of(found, options)
+            say(f"{file.path} changes {many} of {options.target}; nothing changes them back")
+        load = _load_of(file, options)
         text, peak = load.pop("objective", None), isinstance(options, PeakOptions)
         # Loads that a command names are measured, whatever a file asks for.
         judged = group_of(options, MeasureOptions) or group_of(options, PeakOptions)
         clients = peak and options.is_set("clients")
         if judged is not None and (judged.objective or not clients):
-            asked = judged.objective or (Objective.parse(text) if text else None)
-            load["objective"] = objective_of(found, asked)
+            objective = judged.objective or (Objective.parse(text) if text else None)
+            load["objective"] = objective_of(file, objective)
             if peak and load["objective"]:
                 load.pop("clients", None)
         return staged(replace(options, **load))
@@ -251,7 +251,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
 
     def _refuse(self, options: _O, text: str) -> NoReturn:
         """Say why it is no operation, and what is one."""
-        known = ", ".join(self.suite.operations)
+        operations = ", ".join(self.suite.operations)
         if "://" in text:
             raise UnknownValue(f"{text!r} is an address", f"give it with --target {text}")
         if options.scenario_path is not None:
@@ -260,10 +260,10 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
                 "a scenario file has them all: name none, and see each in the report",
             )
         if "," in text:
-            raise UnknownValue(f"{text!r} is not one operation", f"use one of {known}")
+            raise UnknownValue(f"{text!r} is not one operation", f"use one of {operations}")
         near = nearest(text, self.suite.operations)
-        meant = "" if near is None else f"did you mean {near}? "
-        remedy = f"{meant}use one of {known}; or name a scenario file"
+        suggestion = "" if near is None else f"did you mean {near}? "
+        remedy = f"{suggestion}use one of {operations}; or name a scenario file"
         raise UnknownValue(f"unknown operation {text!r}", remedy)
 
     def try_once(self, options: _O, operation: str) -> None:
@@ -288,17 +288,17 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
 
     def leftovers(self, options: _O) -> Callable[[], None]:
         """Return what says, after a run that begins now, what stays in a target of the user's."""
-        found = self.scenario_of(options)
-        if options.target in self.targets.built_in or found is None:
+        file = self.scenario_of(options)
+        if options.target in self.targets.built_in or file is None:
             return lambda: None
-        return lambda: say_kept(found, options.target)
+        return lambda: say_kept(file, options.target)
 
     # What all have.
 
     def program(self, options: _O, operation: str) -> _P:
         """Return what the users of an operation repeat; raises what is wrong with its file."""
-        found: Any = self.scenario_of(options)
-        return self.built_in(options, operation) if found is None else found
+        file: Any = self.scenario_of(options)
+        return self.built_in(options, operation) if file is None else file
 
     def point(
         self,
@@ -340,21 +340,20 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
 
     def _assure_understood(self, program: Script) -> None:
         """Raise where a file is for targets of another suite."""
-        suite = self.suite
-        theirs = [
-            each
-            for each in suites()
-            if each.takes_files == program.protocol
-            and (each is suite or program.verbs.intersection(each.own_verbs))
+        takers = [
+            suite
+            for suite in suites()
+            if suite.takes_files == program.protocol
+            and (suite is self.suite or program.verbs.intersection(suite.own_verbs))
         ]
-        if suite.takes_files == program.protocol and theirs == [suite]:
+        if self.suite.takes_files == program.protocol and takers == [self.suite]:
             return
-        others = [each for each in theirs if each is not suite] or [
-            each for each in suites() if each.takes_files == program.protocol
+        choices = [suite for suite in takers if suite is not self.suite] or [
+            suite for suite in suites() if suite.takes_files == program.protocol
         ]
         raise BadInput(
-            f"{program.path} is for no {suite.title.lower()}",
-            f"measure it with `sitebench {others[0].first_name} run`",
+            f"{program.path} is for no {self.suite.title.lower()}",
+            f"measure it with `sitebench {choices[0].first_name} run`",
         )
 
     def test(
@@ -362,14 +361,14 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         options: _O,
         operation: str,
         programs: Sequence[_P] | None = None,
-        own: _P | None = None,
+        custom_program: _P | None = None,
         **settings: str,
     ) -> Test:
-        """Return the test of one point; `own` is a program that is no operation of the suite."""
+        """Return the test of one point; `custom_program` is no operation of the suite."""
         if programs is None:
             programs = [self.program(options, operation)]
         user_class: str | None = None
-        if own is not None:
+        if custom_program is not None:
             user_class = OWN_USER
         elif self.described_by(options) is not None:
             user_class = "FileUser"
@@ -380,7 +379,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
             options=convert.narrowed(self.options, options),
             locustfile=self.suite.locustfile_path(),
             user_classes=() if user_class is None else (user_class,),
-            program=own,
+            program=custom_program,
             scenario=text_of(options.scenario_path, programs),
         )
 
@@ -404,18 +403,18 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         programs = [self.program(options, name) for name in ordered]
 
         @contextlib.contextmanager
-        def opened() -> Iterator[_T]:
+        def open_target() -> Iterator[_T]:
             self.assure_allowed(options, programs, named=named)
             with self.targets.open(options, programs, progress) as target:
                 yield target.reused() if reused else target
 
-        each = [replace(options, users=users) for users in clients or (options.users,)]
+        loads = [replace(options, users=users) for users in clients or (options.users,)]
         people = self.people(options, programs)
         many = plural(people, "person", "people")
         ready = f"with {many}" if people else f"for {', '.join(ordered)}"
         title = f"making {options.target} ready {ready}"
-        tests = [self.test(one, name, programs) for name in ordered for one in each]
-        return Stage(title, tests, opened)
+        tests = [self.test(one, name, programs) for name in ordered for one in loads]
+        return Stage(title, tests, open_target)
 
     def assure_allowed(
         self,
@@ -429,68 +428,68 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
 
         `named`: the user named what writes; it is no default.
         """
-        writing = [each for each in programs if each.writes]
+        writing = [program for program in programs if program.writes]
         if options.target in self.targets.built_in or not writing:
             return
         address, owned = self.targets.parse(options.target), options.i_own_this_target
-        there = (address.host, address.port)
-        for each in writing:
-            what = f"the {word} {each.name!r}"
-            ownership.assure_own(*there, owned=owned, what=what, named=named)
-        for each in writing:
-            if isinstance(each, Script) and each.overwrites:
-                ownership.assure_overwriting(*there, owned=owned, what=each.path)
+        host_port = (address.host, address.port)
+        for program in writing:
+            operation_label = f"the {word} {program.name!r}"
+            ownership.assure_own(*host_port, owned=owned, what=operation_label, named=named)
+        for program in writing:
+            if isinstance(program, Script) and program.overwrites:
+                ownership.assure_overwriting(*host_port, owned=owned, what=program.path)
 
     def api_stage(self, operation: str | _P, target: Any, entries: int | None, load: Any) -> Stage:
         """Return the one point that `sitebench.run` measures; `target` may be a server here."""
         if isinstance(operation, str) and script.is_script(operation):
             load = {**load, "scenario": ScenarioFile(operation)}
             operation = script.name_of(operation)
-        here: _T | None = None
+        server: _T | None = None
         if isinstance(target, str):
             size = {} if entries is None else {"entries": entries}
             options = self.apply_address(self.options(target=target, **size, **load))
         else:
             ca = target.ca or load["tls_ca"]
             load = {**load, "target": target.url, "tls_ca": ca}
-            options, here = self.targets.in_process(target, entries, load)
+            options, server = self.targets.in_process(target, entries, load)
         if (file := self.scenario_of(options)) is not None:
-            said = _load_of(file, options)
-            said.pop("objective", None)
-            options = staged(replace(options, **said))
+            file_load = _load_of(file, options)
+            file_load.pop("objective", None)
+            options = staged(replace(options, **file_load))
         convert.check(options)
         check_pace(options)
-        own: _P | None = None
+        custom_program: _P | None = None
         settings = {}
         if isinstance(operation, str):
             name, program = operation, self.program(options, operation)
-            if here is None:
+            if server is None:
                 options = self.settle(options, [program])
                 program = self.program(options, operation)
             self.check(options, [program])
         else:
-            name, own, program = operation.name, operation, operation
+            name, custom_program, program = operation.name, operation, operation
             settings = {self.word: repr(operation)}  # Without credentials.
 
         @contextlib.contextmanager
-        def opened() -> Iterator[_T]:
-            if here is None:
+        def open_target() -> Iterator[_T]:
+            if server is None:
                 self.assure_allowed(options, [program])
-            opening = self.targets.open(options, [program], untold) if here is None else here
+            opening = self.targets.open(options, [program], untold) if server is None else server
             with opening as opened_target:
                 yield opened_target
 
-        test = self.test(options, name, [program], own, **settings)
-        return Stage(options.target, [test], opened)
+        test = self.test(options, name, [program], custom_program, **settings)
+        return Stage(options.target, [test], open_target)
 
     def facts(self, options: _O, sizes: Sequence[int]) -> dict[str, Any]:
         """Return the suite's facts about a run; those of the user's file are its text."""
         people = self.population(options, max(sizes))
-        found: dict[str, Any] = {} if people is None else {"population": dict(people)}
-        found |= {"target": options.target, "sizes": list(sizes)}
+        facts: dict[str, Any] = {} if people is None else {"population": dict(people)}
+        facts |= {"target": options.target, "sizes": list(sizes)}
         if texts := scenarios_of(options.scenario_path, [self.scenario_of(options)]):
-            found["scenarios"] = texts
-        return found
+            facts["scenarios"] = texts
+        return facts
 
 
 def _load_of(file: Script, options: SuiteOptions) -> dict[str, Any]:
@@ -501,8 +500,8 @@ def _load_of(file: Script, options: SuiteOptions) -> dict[str, Any]:
         if hasattr(options, name) and not options.is_set(name)
     }
     if options.stages is not None:
-        said = _OF_STAGES | ({"users"} if options.stages.of_users else set())
-        return {name: value for name, value in load.items() if name not in said}
+        excluded_names = _OF_STAGES | ({"users"} if options.stages.of_users else set())
+        return {name: value for name, value in load.items() if name not in excluded_names}
     if (text := load.pop("stages", None)) is not None and not options.is_set("rate"):
         stages = option.named(Stages.parse, f"{file.path}: [load]")(text)
         if not (stages.of_users and options.is_set("users")):
@@ -512,5 +511,5 @@ def _load_of(file: Script, options: SuiteOptions) -> dict[str, Any]:
 
 def points_of(suite: Suite) -> SuitePoints[Any, Any, Any]:
     """Import what a suite measures."""
-    found: SuitePoints[Any, Any, Any] = resolve_name(suite.points)
-    return found
+    points: SuitePoints[Any, Any, Any] = resolve_name(suite.points)
+    return points

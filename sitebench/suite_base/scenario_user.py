@@ -36,14 +36,14 @@ class ScenarioUser(LaneUser):
             return built_in
         if cls.scenario is not None:
             return read(cls.scenario)
-        if (found := cls.points.scenario_of(options)) is None:
+        if (scenario := cls.points.scenario_of(options)) is None:
             raise BadInput(f"{cls.__name__} needs a scenario", cls._remedy)
-        cls._built = found.name
-        return found
+        cls._built = scenario.name
+        return scenario
 
     def program(self) -> str:
-        if (own := type(self).scenario) is not None:
-            return name_of(own)
+        if (scenario := type(self).scenario) is not None:
+            return name_of(scenario)
         return type(self).operation or type(self)._built
 
 
@@ -58,20 +58,20 @@ def user_classes(
     """
     points = base.points
     classes: dict[str, type[ScenarioUser]] = {
-        each.user_class: type(
-            each.user_class,
+        operation.user_class: type(
+            operation.user_class,
             (base,),
             {
-                "__doc__": each.does[:1].upper() + each.does[1:],
+                "__doc__": operation.does[:1].upper() + operation.does[1:],
                 "operation": name,
                 "by_name": name in by_name,
             },
         )
-        for name, each in points.suite.operations.items()
+        for name, operation in points.suite.operations.items()
     }
-    about = "Does what the file of --scenario says."
-    classes["FileUser"] = type("FileUser", (base,), {"__doc__": about})
-    own = {*classes.values()}
+    description = "Does what the file of --scenario says."
+    classes["FileUser"] = type("FileUser", (base,), {"__doc__": description})
+    suite_classes = {*classes.values()}
 
     def choose(environment: Any, **_: Any) -> None:
         parsed = environment.parsed_options
@@ -79,17 +79,17 @@ def user_classes(
         if getattr(parsed, "user_classes", None) or getattr(parsed, "worker", False):
             return
         described = points.described_by(parsed) is not None
-        present = [user for user in environment.user_classes if user in own]
+        present = [user for user in environment.user_classes if user in suite_classes]
         if one and (len(present) < 2 or (environment.web_ui is not None and not described)):
             return
-        chosen = [user for user in present if (user is classes["FileUser"]) == described]
+        selected_classes = [user for user in present if (user is classes["FileUser"]) == described]
         if one:
-            chosen = chosen[:1]
-            name = chosen[0].__name__
+            selected_classes = selected_classes[:1]
+            name = selected_classes[0].__name__
             log.info("of %s %s runs, as no user class was named", points.suite.locustfile, name)
 
         def stays(user: type[Any]) -> bool:
-            return user in chosen or user not in own
+            return user in selected_classes or user not in suite_classes
 
         environment.user_classes = [
             user for user in environment.user_classes if stays(user) and runs_unnamed(user)

@@ -13,30 +13,30 @@ from sitebench.runs.identity import SCENARIO_DIGEST
 from sitebench.scenario.script import Script
 
 
-def objective_of(found: Script, asked: Objective | None) -> Objective | None:
+def objective_of(script: Script, objective: Objective | None) -> Objective | None:
     """Return an objective with those of a file's operations."""
-    for row, text, share in found.objectives:
+    for row, text, share in script.objectives:
         try:
-            own = Objective.parse(text).about_operation(row, share)
+            row_objective = Objective.parse(text).about_operation(row, share)
         except UnknownValue as error:
             raise BadFile(
-                f"{found.path}: operation {row!r}: {error.message}", error.remedy
+                f"{script.path}: operation {row!r}: {error.message}", error.remedy
             ) from None
-        asked = own if asked is None else asked + own
-    return asked
+        objective = row_objective if objective is None else objective + row_objective
+    return objective
 
 
-def say_kept(found: Script, target: str) -> None:
+def say_kept(script: Script, target: str) -> None:
     """Say which entries a scenario added, and meant to leave."""
     from sitebench.measure.command import say
 
-    for name in found.keeps:
-        say(f"what {found.path} added to {target} stays there: {name}")
+    for name in script.keeps:
+        say(f"what {script.path} added to {target} stays there: {name}")
 
 
 def text_of(path: str | None, programs: Iterable[Any]) -> tuple[str, str] | None:
     """Return the name and the text of the scenario file that programs were read from."""
-    texts = (each.text for each in programs if isinstance(each, Script) and each.path == path)
+    texts = (p.text for p in programs if isinstance(p, Script) and p.path == path)
     return next(((path, text) for text in texts if path is not None), None)
 
 
@@ -64,32 +64,32 @@ def assure_planned(planned: Mapping[str, str], path: str | None, programs: Itera
     """Raise where a scenario or its data are not those that the point was planned with."""
     for name, digest in settings_of(path, programs).items():
         if planned.get(name) != digest:
-            what = "text" if name == SCENARIO_DIGEST else f"data {name[len('data_') :]!r}"
-            of = "" if path is None else f" of {path}"
+            part = "text" if name == SCENARIO_DIGEST else f"data {name[len('data_') :]!r}"
+            of_file = "" if path is None else f" of {path}"
             raise BadFile(
-                f"the {what}{of} changed after this point was planned",
+                f"the {part}{of_file} changed after this point was planned",
                 "leave it as it is while points are measured, and run the command again",
             )
 
 
 def digests_of(programs: Iterable[Any]) -> dict[str, str]:
     """Return the digests of the data of scenarios."""
-    scripts = [each for each in programs if isinstance(each, Script)]
-    return {f"{s.path}/{name}": found for s in scripts for name, found in s.digests.items()}
+    scripts = [program for program in programs if isinstance(program, Script)]
+    return {f"{s.path}/{name}": digest for s in scripts for name, digest in s.digests.items()}
 
 
 def tables_of(programs: Iterable[Any], digests: Mapping[str, str]) -> dict[str, Table]:
     """Return the data of programs here; raises where they are not those of the master."""
     tables: dict[str, Table] = {}
-    for each in programs:
-        if not isinstance(each, Script):
+    for program in programs:
+        if not isinstance(program, Script):
             continue
-        for name, digest in each.digests.items():
-            if digests.get(f"{each.path}/{name}") != digest:
+        for name, digest in program.digests.items():
+            if digests.get(f"{program.path}/{name}") != digest:
                 raise BadFile(
-                    f"the data {name!r} of {each.path} are others here than where the test was "
+                    f"the data {name!r} of {program.path} are others here than where the test was "
                     "started",
                     "give each machine the same file, at the same path",
                 )
-        tables |= each.own_tables
+        tables |= program.own_tables
     return tables

@@ -134,14 +134,14 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
             return options()
         return self.points.apply_address(convert.from_namespace(options, parsed))
 
-    def ours(self, users: Iterable[type[Any]]) -> list[type[Any]]:
+    def lane_classes(self, users: Iterable[type[Any]]) -> list[type[Any]]:
         """Return those of these user classes that are lanes; Locust alone runs the others."""
-        return [each for each in users if issubclass(each, LaneUser)]
+        return [user for user in users if issubclass(user, LaneUser)]
 
     def _read_programs(self, options: _O, users: Sequence[type[Any]]) -> list[_P]:
         """Read what user classes repeat."""
         programs: dict[str, _P] = {}
-        for user in self.ours(users):
+        for user in self.lane_classes(users):
             built: _P = user.build(options)
             program = built.thinking(options.think)
             if programs.setdefault(program.name, program) != program:
@@ -153,7 +153,7 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
 
     def check(self, options: _O, users: Sequence[type[Any]]) -> None:
         """Raise what is wrong with options, and unless a target of the user's answers."""
-        options = _staged(options)
+        options = _with_stages(options)
         programs = self._read_programs(options, users)
         if not programs:
             return
@@ -163,7 +163,7 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
 
     def prepare(self, environment: Environment, processes: int, preparing: Preparing) -> Test:
         """Open the target, where the test is commanded; one of the user's is only addressed."""
-        options = self.options() if self.request is not None else _staged(self.options())
+        options = self.options() if self.request is not None else _with_stages(self.options())
         host = getattr(self.environment.parsed_options, "host", None)
         if host and host.rstrip("/") != options.target.rstrip("/"):
             # It is for other people's users, and what a user of Locust types first; our page fills
@@ -174,7 +174,7 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
         preparing.title = options.target
         self.programs = programs = self._read_programs(options, self.environment.user_classes)
         if self.request is None:
-            _say_what_is_left_out(self.ours(self.environment.user_classes), programs)
+            _say_what_is_left_out(self.lane_classes(self.environment.user_classes), programs)
         if people := self.points.people(options, programs):
             preparing.title += f" with {format_size(people)} people"
         target: Any
@@ -187,7 +187,7 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
             target = self.after.enter_context(self.points.targets.open(options, programs, untold))
         else:
             refuse_limits(options.target, options.target_limits)
-            self.points.assure_allowed(options, programs, self.points.word, named=self._chosen)
+            self.points.assure_allowed(options, programs, self.points.word, named=self._is_chosen)
             target = self.points.targets.address(options, programs)
         data = self.digests(options, programs)
         first_added = self.first_added(options, target, processes, preparing)
@@ -205,13 +205,13 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
         )
 
     @property
-    def _chosen(self) -> bool:
+    def _is_chosen(self) -> bool:
         """Whether the user chose the classes that run, and did not just get all of a file."""
-        chosen, all_ = self.environment.user_classes, self.environment.available_user_classes
-        unnamed = [each for each in (all_ or {}).values() if runs_unnamed(each)] or chosen
-        return len(chosen) == 1 or {*chosen} != {*unnamed}
+        classes, all_ = self.environment.user_classes, self.environment.available_user_classes
+        unnamed = [user for user in (all_ or {}).values() if runs_unnamed(user)] or classes
+        return len(classes) == 1 or {*classes} != {*unnamed}
 
-    def received(self, data: dict[str, Any]) -> Test:
+    def read_test(self, data: dict[str, Any]) -> Test:
         """Read the test of a master, in a worker."""
         return Test.read(data, self.points.options, self.points.targets.kind)
 
@@ -264,7 +264,7 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
         self.after.close()
 
 
-def _staged(options: _L) -> _L:
+def _with_stages(options: _L) -> _L:
     """Return options with the load that stages say, if there are any; a point has it already."""
     # The page may have changed what its command set.
     load = {"measure": options.measure is not None, "warmup": options.warmup > 0, "users": False}
@@ -276,10 +276,10 @@ def _say_what_is_left_out(users: Iterable[type[Any]], programs: Iterable[Any]) -
     """Say that files ask for a load which Locust's own options decide."""
     if not any(issubclass(user, ScenarioUser) for user in users):
         return
-    for each in programs:
-        if isinstance(each, Script) and (left := sorted({*each.load} - {"base"})):
+    for program in programs:
+        if isinstance(program, Script) and (ignored_keys := sorted({*program.load} - {"base"})):
             log.warning(
                 "%s: its [load] is left out (%s): Locust's options say the load, such as -u",
-                each.path,
-                ", ".join(left),
+                program.path,
+                ", ".join(ignored_keys),
             )

@@ -65,13 +65,13 @@ class Level(msgspec.Struct, frozen=True):
 
 
 def vary(
-    points: SuitePoints[Any, Any, Any], base: Any, operation: str, asked: Sequence[str]
+    points: SuitePoints[Any, Any, Any], base: Any, operation: str, variations: Sequence[str]
 ) -> None:
     """Measure the base, which is what the options say, and every level; print what each brings."""
     points.check(base, [points.program(base, operation)])
-    levels = _possible(read(base, asked), points.targets.folder(base))
-    for each in levels:
-        points.check(each.options, [points.program(each.options, operation)])
+    levels = _possible(read(base, variations), points.targets.folder(base))
+    for level in levels:
+        points.check(level.options, [points.program(level.options, operation)])
     if not levels:
         raise BadInput("nothing is left to vary", "give --vary FACTOR=VALUE,VALUE")
 
@@ -79,17 +79,17 @@ def vary(
         return [table(results, base_key, keys), *_notes(results, keys, points.notes)]
 
     base_key = points.point(base, operation).key
-    keys = [(each, points.point(each.options, operation).key) for each in levels]
+    keys = [(level, points.point(level.options, operation).key) for level in levels]
 
     def stages(seeding: Seeding) -> list[Stage]:
-        made = {base_key: points.stage(base, [operation], seeding)}
-        for each, key in keys:
-            made.setdefault(key, points.stage(each.options, [operation], seeding))
-        return list(made.values())
+        stage_by_key = {base_key: points.stage(base, [operation], seeding)}
+        for level, key in keys:
+            stage_by_key.setdefault(key, points.stage(level.options, [operation], seeding))
+        return list(stage_by_key.values())
 
     measure(
         base,
-        users=max(one.users for one in (base, *(each.options for each in levels))),
+        users=max(one.users for one in (base, *(level.options for level in levels))),
         stages=stages,
         facts=lambda: points.facts(base, [base.people]),
         first=first,
@@ -101,22 +101,22 @@ def vary(
     )
 
 
-def read(base: Any, asked: Sequence[str]) -> list[Level]:
+def read(base: Any, variations: Sequence[str]) -> list[Level]:
     """Return the levels of `FACTOR=VALUE,VALUE` texts, in their order."""
-    found = []
-    for text in asked:
+    levels = []
+    for text in variations:
         factor, _, values = text.partition("=")
         if not factor or not values:
             raise UnknownValue(
                 f"--vary: {text!r} does not say what to vary",
                 "write FACTOR=VALUE,VALUE, such as workers=1,2",
             )
-        each = (part.strip() for part in values.split(","))
-        found += [Level(factor, value, _changed(base, factor, value)) for value in each]
-    return found
+        level_values = (part.strip() for part in values.split(","))
+        levels += [Level(factor, value, _with_level(base, factor, value)) for value in level_values]
+    return levels
 
 
-def _changed(base: Any, factor: str, value: str) -> Any:
+def _with_level(base: Any, factor: str, value: str) -> Any:
     """Return the options with one of them changed."""
     if factor in _LIMITS:
         limits = (base.target_limits or Limits()).with_limit(factor, value)
@@ -127,8 +127,8 @@ def _changed(base: Any, factor: str, value: str) -> Any:
     name = _ALIASES.get(factor, factor).replace("-", "_")
     if name == "stages":
         raise UnknownValue("--vary: stages have no one rate to compare", "vary the rate")
-    for each, spec in fields_of(type(base)):
-        if each.name == name and name in identity.OPTIONS and not spec.hidden:
+    for field, spec in fields_of(type(base)):
+        if field.name == name and name in identity.OPTIONS and not spec.hidden:
             if not spec.is_flag:
                 return replace(base, **{name: named(spec.parse, f"--vary {factor}")(value)})
             if value not in _SWITCH:
@@ -136,22 +136,22 @@ def _changed(base: Any, factor: str, value: str) -> Any:
                     f"--vary {factor}: {value!r} is neither on nor off", "write on,off"
                 )
             return replace(base, **{name: _SWITCH[value]})
-    known = [*_LIMITS, *_ALIASES, "any option of `run` without its dashes"]
+    factors = [*_LIMITS, *_ALIASES, "any option of `run` without its dashes"]
     if hasattr(base, "directives"):
-        known.append(f"{_DIRECTIVE}DIRECTIVE")
-    raise UnknownValue(f"--vary: {factor!r} cannot be varied", f"vary {', '.join(known)}")
+        factors.append(f"{_DIRECTIVE}DIRECTIVE")
+    raise UnknownValue(f"--vary: {factor!r} cannot be varied", f"vary {', '.join(factors)}")
 
 
 def _possible(levels: Sequence[Level], data: Path | None) -> list[Level]:
     """Leave out, with the reason, the levels that this machine does not allow."""
-    found = []
-    for each in levels:
+    possible_levels = []
+    for level in levels:
         try:
-            with confine(each.options.target_limits, data):
-                found.append(each)
+            with confine(level.options.target_limits, data):
+                possible_levels.append(level)
         except NotPossible as error:
-            say(f"left out: {each.factor}={each.value}: {error.message}; {error.remedy}")
-    return found
+            say(f"left out: {level.factor}={level.value}: {error.message}; {error.remedy}")
+    return possible_levels
 
 
 def table(
@@ -161,23 +161,23 @@ def table(
 
     Where the rate is given all keep it, and what a level changes is the latency.
     """
-    found = {each.spec.key: each for each in series(results)}
-    base, others = found[base_key], len({key for _, key in levels} - {base_key})
-    given = base.spec.rate is not None
-    shown = (lambda each: latency_mark(each, "p50")) if given else rate_mark
-    brings = ("p50", "Change") if given else ("Rate/s", "Gain")
-    rows: list[Row] = [["(base)", "", shown(base), "", "", f"{base.failures:,}", limit(base)]]
-    if (same := _null(found.values(), _ALPHA / max(1, others))) is not None:
+    series_by_key = {point.spec.key: point for point in series(results)}
+    base, comparisons = series_by_key[base_key], len({key for _, key in levels} - {base_key})
+    is_rate_fixed = base.spec.rate is not None
+    figure_of = (lambda point: latency_mark(point, "p50")) if is_rate_fixed else rate_mark
+    brings = ("p50", "Change") if is_rate_fixed else ("Rate/s", "Gain")
+    rows: list[Row] = [["(base)", "", figure_of(base), "", "", f"{base.failures:,}", limit(base)]]
+    if (same := _null(series_by_key.values(), _ALPHA / max(1, comparisons))) is not None:
         rows.append(["(null)", "odd, even", "", *_cells(same), "", ""])
     for level, key in levels:
-        each = found[key]
-        gain = _gain(base, each, _ALPHA / others) if key != base_key else None
+        point = series_by_key[key]
+        gain = _gain(base, point, _ALPHA / comparisons) if key != base_key else None
         none = "is the base" if key == base_key else "-"
         rows.append(
             [
-                *(level.factor, level.value, shown(each)),
+                *(level.factor, level.value, figure_of(point)),
                 *((none, "-") if gain is None else _cells(gain)),
-                *(f"{each.failures:,}", limit(each)),
+                *(f"{point.failures:,}", limit(point)),
             ]
         )
     title = f"{base.spec.title}: one thing varied, the rest held ({base.spec.target})"
@@ -185,17 +185,19 @@ def table(
     return Table(title, columns, rows, left=2)
 
 
-def _gain(base: Series, each: Series, alpha: float) -> Effect | None:
+def _gain(base: Series, other: Series, alpha: float) -> Effect | None:
     """Return the level's figure over the base's, repeat by repeat, where both are the target's."""
-    if not (_measured(base) and _measured(each)):
+    if not (_is_comparable(base) and _is_comparable(other)):
         return None
-    if (base.spec.rate is None) != (each.spec.rate is None):
+    if (base.spec.rate is None) != (other.spec.rate is None):
         return None
-    one, other = ({r.spec.repeat: _log(r) for r in side.results} for side in (base, each))
+    base_logs, other_logs = (
+        {r.spec.repeat: _log(r) for r in point.results} for point in (base, other)
+    )
     pairs = [
-        (mine, theirs)
-        for repeat, mine in one.items()
-        if mine is not None and (theirs := other.get(repeat)) is not None
+        (base_log, other_log)
+        for repeat, base_log in base_logs.items()
+        if base_log is not None and (other_log := other_logs.get(repeat)) is not None
     ]
     if not pairs:
         return None
@@ -203,25 +205,25 @@ def _gain(base: Series, each: Series, alpha: float) -> Effect | None:
     return effect(a, b, alpha)
 
 
-def _measured(each: Series) -> bool:
+def _is_comparable(point: Series) -> bool:
     """Return whether a point's figures are the target's: failing may be faster than answering."""
-    return each.valid and not any(result.fails_too_often for result in each.results)
+    return point.valid and not any(result.fails_too_often for result in point.results)
 
 
 def _log(result: PointResult) -> float | None:
     """Return the logarithm of what levels are compared by; None where it is not known."""
     latency = result.clocks[LATENCY]
-    found = result.ops_per_s if result.spec.rate is None else latency.p50
+    figure = result.ops_per_s if result.spec.rate is None else latency.p50
     bound = result.spec.rate is not None and "p50" in latency.at_least
-    return math.log(found) if found and not bound else None
+    return math.log(figure) if figure and not bound else None
 
 
-def _null(found: Iterable[Series], alpha: float) -> Effect | None:
+def _null(points: Iterable[Series], alpha: float) -> Effect | None:
     """Return what even repeats bring over odd ones of the same point: nothing, but for noise."""
     odd, even = list[float](), list[float]()
-    for each in found:
-        logs = [log for result in each.results if (log := _log(result)) is not None]
-        if _measured(each) and len(logs) == each.n:
+    for point in points:
+        logs = [log for result in point.results if (log := _log(result)) is not None]
+        if _is_comparable(point) and len(logs) == point.n:
             one, other = odd_and_even(logs)
             odd, even = odd + one, even + other
     return effect(odd, even, alpha) if odd else None
@@ -239,24 +241,24 @@ def _notes(
     notes: Callable[[str], Sequence[str]],
 ) -> list[Text]:
     factors = dict.fromkeys(level.factor for level, _ in levels)
-    lines = scaled(results, levels)
+    lines = scaling_lines(results, levels)
     lines += [line for factor in factors for line in notes(factor)]
     return [to_text(Cell(line, Mark.UNKNOWN)) for line in lines]
 
 
-def scaled(results: Sequence[PointResult], levels: Sequence[tuple[Level, str]]) -> list[str]:
+def scaling_lines(results: Sequence[PointResult], levels: Sequence[tuple[Level, str]]) -> list[str]:
     """Say what each number of processors or workers brought over the one before it."""
-    found, lines = {each.spec.key: each for each in series(results)}, []
-    for (level, key), (after, key_after) in pairwise(levels):
-        counted = level.value.isdecimal() and after.value.isdecimal()
-        if level.factor != after.factor or level.factor not in _SCALES or not counted:
+    series_by_key, lines = {point.spec.key: point for point in series(results)}, []
+    for (level, key), (next_level, key_after) in pairwise(levels):
+        counted = level.value.isdecimal() and next_level.value.isdecimal()
+        if level.factor != next_level.factor or level.factor not in _SCALES or not counted:
             continue
-        if not (_measured(found[key]) and _measured(found[key_after])):
+        if not (_is_comparable(series_by_key[key]) and _is_comparable(series_by_key[key_after])):
             continue
-        if found[key].spec.rate is not None:
+        if series_by_key[key].spec.rate is not None:
             continue  # The rate is given: no more can come of it.
-        few, many = int(level.value), int(after.value)
-        rates = [found[each].median(lambda result: result.ops_per_s) for each in (key, key_after)]
+        few, many = int(level.value), int(next_level.value)
+        rates = [series_by_key[k].median(lambda result: result.ops_per_s) for k in (key, key_after)]
         if 0 < few < many and rates[0] and rates[1]:
             grew = scaling(rates[0], rates[1], processors=(few, many))
             times = "twice" if many == 2 * few else f"{many / few:.3g} times"

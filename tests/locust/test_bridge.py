@@ -39,7 +39,7 @@ class Waiting:
 class Idle:
     def __init__(self):
         self.sources, self.warmup_s = [], 0.0
-    def ours(self, users):
+    def lane_classes(self, users):
         return [Waiting]
     point = None
     def prepare(self, environment, processes, preparing):

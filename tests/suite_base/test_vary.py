@@ -13,7 +13,7 @@ from sitebench.compare.effect import effect, odd_and_even
 from sitebench.errors import UnknownValue
 from sitebench.measure.sweep import Stage, repeated
 from sitebench.runs.point import PointResult
-from sitebench.suite_base.vary import Level, _cells, read, scaled, table
+from sitebench.suite_base.vary import Level, _cells, read, scaling_lines, table
 from sitebench.tables.table import Table
 from sitebench.targets.limits import Limits
 from sitebench.verdict.verdict import Bound
@@ -113,8 +113,8 @@ def test_what_is_faster_because_it_fails_brings_no_gain() -> None:
     ):
         (line,) = shown(one, other)
         assert "%" not in line
-        assert scaled([one, other], [level(one), level(other)]) == []
-    assert scaled([base, faster], [level(base), level(faster)]) != []
+        assert scaling_lines([one, other], [level(one), level(other)]) == []
+    assert scaling_lines([base, faster], [level(base), level(faster)]) != []
     # One repeat of two is enough.
     one, other = repeats(2, 23_000, 23_000)
     (line,) = intervalall(repeats(1, 20_000, 20_000), [one, failing(other, 1_500)])
@@ -140,7 +140,7 @@ def test_of_a_given_rate_the_latency_is_what_a_level_changes() -> None:
     assert "-50.0%" in line
     assert "Gain" not in said
     assert "Change" in said
-    assert scaled([one, two], [level(one), level(two)]) == []
+    assert scaling_lines([one, two], [level(one), level(two)]) == []
 
 
 def test_a_latency_that_is_a_lower_bound_or_of_no_rate_is_not_compared() -> None:
@@ -152,16 +152,16 @@ def test_a_latency_that_is_a_lower_bound_or_of_no_rate_is_not_compared() -> None
 
 def test_what_more_threads_brought_is_said_in_plain_words_of_measured_points_alone() -> None:
     one, two, six = point(1, 20_000), point(2, 30_000), point(6, 60_000)
-    assert scaled([one, two, six], [level(each) for each in (one, two, six)]) == [
+    assert scaling_lines([one, two, six], [level(each) for each in (one, two, six)]) == [
         "threads 1 to 2: +50 %, 75% of what twice the threads could bring",
         "threads 2 to 6: +100 %, 67% of what 3 times the threads could bring",
     ]
     four = point(4, 60_000)
-    assert scaled([two, four], [level(two), level(four)]) == [
+    assert scaling_lines([two, four], [level(two), level(four)]) == [
         "threads 2 to 4: +100 %, 100% of what twice the threads could bring"
     ]
     full = point(2, 30_000, Bound.GENERATOR)
-    assert scaled([one, full], [level(one), level(full)]) == []
+    assert scaling_lines([one, full], [level(one), level(full)]) == []
 
 
 def test_each_level_is_the_base_but_for_one_option() -> None:
@@ -272,9 +272,9 @@ def test_only_numbers_of_one_thing_that_scales_are_told() -> None:
             (Level(factor, value, WebOptions()), each.spec.key)
             for value, each in ((first, few), (then, many))
         ]
-        assert scaled([few, many], levels) == [], (factor, first, then)
+        assert scaling_lines([few, many], levels) == [], (factor, first, then)
     apart = [(Level("threads", "1", WebOptions()), few.spec.key)]
     apart += [(Level("workers", "2", WebOptions()), many.spec.key)]
-    assert scaled([few, many], apart) == []
+    assert scaling_lines([few, many], apart) == []
     idle = point(1, 0)
-    assert scaled([idle, many], [level(idle), level(many)]) == []
+    assert scaling_lines([idle, many], [level(idle), level(many)]) == []

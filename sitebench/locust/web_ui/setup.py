@@ -60,7 +60,7 @@ def set_up_web_ui(bridge: Bridge, session: Session | None, options: type[Any]) -
     # The form's fields in the order of the command line, not by name.
     app.jinja_env.policies["json.dumps_kwargs"] = {"sort_keys": False}
     users: Mapping[str, Any] = environment.available_user_classes or {}
-    ours = {each.__name__ for each in bridge.suite_run.ours(users.values())}
+    ours = {each.__name__ for each in bridge.suite_run.lane_classes(users.values())}
     mixed = len(ours) < len(users)
     draw_form(web_ui, options, mixed=mixed)
     if not mixed:

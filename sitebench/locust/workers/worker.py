@@ -148,7 +148,7 @@ class WorkerRole(Role):
         if index is None:
             return
         try:
-            test = self.suite_run.received(shared.test)
+            test = self.suite_run.read_test(shared.test)
         except SitebenchError:
             raise
         # Any program that plays a master may send anything.
