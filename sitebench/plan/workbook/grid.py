@@ -26,7 +26,8 @@ Value = float | str
 MISSING = "n/a"
 """The content of a cell without a number, and of all cells calculated from it."""
 
-NUMBER, SHARE, SMALL, WHOLE = "#,##0.####", "0.0##%", "0.000000", "#,##0"
+NUMBER, SHARE = "[>=100]#,##0;[>=10]#,##0.0;0.####", "[>=0.01]0.0%;0.0##%"
+SMALL, WHOLE = "0.000000", "#,##0"
 
 
 class _Styles(msgspec.Struct, frozen=True):

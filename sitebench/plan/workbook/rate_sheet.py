@@ -75,8 +75,10 @@ class RateSheet(msgspec.Struct, frozen=True):
     def write(self, book: Workbook) -> None:
         """Write the sheet and name its parts."""
         grid = Grid(book, self.name)
+        width = max(COLUMNS, *(len(table.sizes) for table in self.tables))
         grid.sheet.set_column(0, 0, 34)
         grid.sheet.set_column(1, 1, 26)
+        grid.sheet.set_column(_LEFT, _LEFT + width - 1, 11)
         grid.put(
             0,
             0,
@@ -89,7 +91,6 @@ class RateSheet(msgspec.Struct, frozen=True):
             "Every yellow cell may be changed, names and sizes too; leave unknown rates empty.",
             grid.styles.note,
         )
-        width = max(COLUMNS, *(len(table.sizes) for table in self.tables))
         row, right = _FIRST, _LEFT + width + 1
         for number, table in enumerate(self.tables):
             self._block(grid, row, table, width)
