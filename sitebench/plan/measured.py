@@ -206,9 +206,9 @@ def _best(
     if objective is None and all(r.verdict.bound == Bound.SCHEDULE for r in point.results):
         remarks.append(remark("the schedule's rate was kept, so the target can do more"))
     if point.grade == Quoted.AT_LEAST:
-        remarks.append(
-            remark("a lower bound: the load generator was the limit, so the target may do more")
-        )
+        of_others = any(r.verdict.bound == Bound.OTHERS for r in point.results)
+        limit = "other programs had the cores" if of_others else "the load generator was the limit"
+        remarks.append(remark(f"a lower bound: {limit}, so the target may do more"))
     if point.failures:
         remarks.append(remark(f"{point.failures:,} operations failed"))
     return best, remarks

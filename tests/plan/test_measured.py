@@ -53,15 +53,22 @@ def test_an_invalid_point_is_left_out_and_the_reason_is_kept() -> None:
     assert [str(each) for each in table.remarks] == ["lookup at 1k: left out, unsettled: it drifts"]
 
 
-def test_a_lower_bound_is_planned_with_and_said_to_be_one() -> None:
+@pytest.mark.parametrize(
+    ("bound", "cause"),
+    [
+        (Bound.GENERATOR, "the load generator was the limit"),
+        (Bound.OTHERS, "other programs had the cores"),
+    ],
+)
+def test_a_lower_bound_is_planned_with_and_said_to_be_one(bound: Bound, cause: str) -> None:
     limited = structs.replace(
         a_result(a_spec(users=8), 9_000),
-        verdict=Verdict(Bound.GENERATOR, False, "full", (), (), 9e9),
+        verdict=Verdict(bound, False, "full", (), (), 9e9),
     )
     (table,) = tables_of([a_result(a_spec(users=2), 5_000), limited], ILS)
     assert table.rates_at(1_000) == {"lookup": 4_500.0}
     (remark,) = table.remarks
-    assert "a lower bound: the load generator was the limit" in str(remark)
+    assert f"a lower bound: {cause}" in str(remark)
 
 
 def test_a_plan_from_nothing_but_invalid_points_is_refused_with_the_reason() -> None:

@@ -132,8 +132,8 @@ def test_a_script_chooses_the_token(tmp_path: Path) -> None:
 def test_a_token_that_can_be_guessed_or_cannot_be_sent_is_one_line(
     tmp_path: Path, token: str
 ) -> None:
-    argv, told = ("ils", "ui", "--no-browser", *FEW), {"SITEBENCH_WEB_TOKEN": token}
-    ran = run_locust(*argv, cwd=tmp_path, env=told, main=FORKED_UI)
+    argv = ("ils", "ui", "--no-browser", "--web-port", str(free_port()), *FEW)
+    ran = run_locust(*argv, cwd=tmp_path, env={"SITEBENCH_WEB_TOKEN": token}, main=FORKED_UI)
     assert ran.code == 2
     (line, _) = ran.err.splitlines()
     assert line.startswith("sitebench: $SITEBENCH_WEB_TOKEN is not at least 16 characters")
