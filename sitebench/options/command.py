@@ -44,7 +44,7 @@ class Typed(click.ParamType[Any]):
 
     def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
         if self._words:
-            return [CompletionItem(each) for each in self._words if each.startswith(incomplete)]
+            return [CompletionItem(word) for word in self._words if word.startswith(incomplete)]
         file = param.human_readable_name in _FILES or param.metavar in _FILES
         return [CompletionItem(incomplete, type="file")] if file else []
 
@@ -111,7 +111,7 @@ class Group(_Helped, click.Group):
     ) -> None:
         super().__init__(name, context_settings=_HELP, no_args_is_help=True, **more)
         self._members, self.panel = members, panel
-        self._made: dict[str, click.Command | None] = {}
+        self._loaded: dict[str, click.Command | None] = {}
         self.long_names = long_names or {}
         """Commands that have a second name."""
 
@@ -120,13 +120,13 @@ class Group(_Helped, click.Group):
 
     def get_command(self, ctx: Any, name: str) -> click.Command | None:
         short = {long: name for name, long in self.long_names.items()}
-        if name not in self._made:
-            found: Any = self._members().get(short.get(name, name))
-            if isinstance(found, str):
-                found = resolve_name(found)
-            made = found is None or isinstance(found, click.Command)
-            self._made[name] = found if made else found()
-        return self._made[name]
+        if name not in self._loaded:
+            member: Any = self._members().get(short.get(name, name))
+            if isinstance(member, str):
+                member = resolve_name(member)
+            is_command = member is None or isinstance(member, click.Command)
+            self._loaded[name] = member if is_command else member()
+        return self._loaded[name]
 
     def members(self) -> Iterator[tuple[str, click.Command]]:
         """Yield each command and its name."""
@@ -147,28 +147,28 @@ def command(
 ) -> Callable[[Callable[..., Any]], Command]:
     """Make a command of a function of one instance of `options`, and of `more` by their names."""
 
-    def made(function: Callable[..., Any]) -> Command:
-        taken = [] if options is None else [each for each in fields_of(options) if each[1].command]
+    def decorate(function: Callable[..., Any]) -> Command:
+        fields = [] if options is None else [f for f in fields_of(options) if f[1].command]
 
         def run(**values: Any) -> Any:
             if options is None:
                 return function(**values)
-            chosen = {each.name: values.pop(each.name) for each, _ in taken}
+            field_values = {f.name: values.pop(f.name) for f, _ in fields}
             if issubclass(options, Options):
-                chosen["explicit"] = frozenset(filter(_is_set, chosen))
-            return function(options(**chosen), **values)
+                field_values["explicit"] = frozenset(filter(_is_set, field_values))
+            return function(options(**field_values), **values)
 
-        found = Command(
+        click_command = Command(
             name or function.__name__,
             callback=run,
             help=explanation or inspect.getdoc(function),
-            params=[*more, *(_option(each.name, each.default, spec) for each, spec in taken)],
+            params=[*more, *(_option(f.name, f.default, spec) for f, spec in fields)],
             context_settings=_HELP,
         )
-        found.panel = panel
-        return found
+        click_command.panel = panel
+        return click_command
 
-    return made
+    return decorate
 
 
 def _is_set(name: str) -> bool:
@@ -230,8 +230,8 @@ def option(
 def instead(names: Sequence[str], explanation: str, do: Callable[[click.Context], None]) -> Option:
     """Make an option that does something in place of the command, and ends it."""
 
-    def asked(ctx: click.Context, _: click.Parameter, given: bool) -> None:
-        if given:
+    def act(ctx: click.Context, _: click.Parameter, is_set: bool) -> None:
+        if is_set:
             do(ctx)
             ctx.exit()
 
@@ -240,7 +240,7 @@ def instead(names: Sequence[str], explanation: str, do: Callable[[click.Context]
         is_flag=True,
         is_eager=True,
         expose_value=False,
-        callback=asked,
+        callback=act,
         help=explanation,
     )
 

@@ -33,71 +33,71 @@ _FORM_FIRST = ("target", "entries", "rate", "arrivals", "think", "keys")
 def to_texts(instance: Any) -> dict[str, str]:
     """Return every value that is not of this machine as text, by field name, if it is set."""
     return {
-        each.name: spec.text(value)
-        for each, spec in fields_of(type(instance))
-        if not spec.local and (value := getattr(instance, each.name)) is not None
+        field.name: spec.text(value)
+        for field, spec in fields_of(type(instance))
+        if not spec.local and (value := getattr(instance, field.name)) is not None
     }
 
 
 def check(instance: Any) -> None:
     """Raise where a value is none that an option could be given: a program may give any."""
-    for each, spec in fields_of(type(instance)):
-        value = getattr(instance, each.name)
-        if value is not None and value != each.default and not spec.is_flag:
-            named(spec.parse, each.name)(spec.show(value))
+    for field, spec in fields_of(type(instance)):
+        value = getattr(instance, field.name)
+        if value is not None and value != field.default and not spec.is_flag:
+            named(spec.parse, field.name)(spec.show(value))
 
 
 def to_argv(instance: Any) -> list[str]:
     """Return the Locust arguments that mean this instance; defaults are left out."""
     argv = []
-    for each, spec in fields_of(type(instance)):
-        value = getattr(instance, each.name)
+    for field, spec in fields_of(type(instance)):
+        value = getattr(instance, field.name)
         if not spec.locust or value == spec.locust_default:
             continue
         if spec.is_flag:
-            argv.append(long_option(each.name) if value else long_option(f"no_{each.name}"))
+            argv.append(long_option(field.name) if value else long_option(f"no_{field.name}"))
         elif value is not None:
-            argv.append(f"{long_option(each.name)}={spec.show(value)}")
+            argv.append(f"{long_option(field.name)}={spec.show(value)}")
     return argv
 
 
 def add_arguments(parser: argparse.ArgumentParser, cls: type[Any], title: str) -> None:
     """Add every option to Locust's parser that it does not yet have under the same name."""
-    known = {text for action in parser._actions for text in action.option_strings}
+    option_texts = {text for action in parser._actions for text in action.option_strings}
     group = parser.add_argument_group(title)
-    for each, spec in sorted(fields_of(cls), key=_form_order):
+    for field, spec in sorted(fields_of(cls), key=_form_order):
         if not spec.locust:
             continue
-        if long_option(each.name) in known:
-            if parser.get_default(each.name) is None and spec.locust_default is not None:
-                parser.set_defaults(**{each.name: spec.show(spec.locust_default)})
+        if long_option(field.name) in option_texts:
+            if parser.get_default(field.name) is None and spec.locust_default is not None:
+                parser.set_defaults(**{field.name: spec.show(spec.locust_default)})
             continue
         action: Any
         explanation = argparse.SUPPRESS if spec.hidden else spec.help.replace("%", "%%")
-        if spec.is_flag and each.default is None:
-            action = _add_switch(group, each.name, explanation)
+        if spec.is_flag and field.default is None:
+            action = _add_switch(group, field.name, explanation)
         elif spec.is_flag:
-            names = [long_option(each.name), long_option(f"no_{each.name}")]
-            if spec.paired or each.default:
+            names = [long_option(field.name), long_option(f"no_{field.name}")]
+            if spec.paired or field.default:
                 # As the command has both; what is the default anyway is not in help or form.
                 group.add_argument(
-                    names[not each.default],
-                    dest=each.name,
-                    action="store_true" if each.default else "store_false",
-                    default=each.default,
+                    names[not field.default],
+                    dest=field.name,
+                    action="store_true" if field.default else "store_false",
+                    default=field.default,
                     help=argparse.SUPPRESS,
                 )
             action = group.add_argument(
-                names[bool(each.default)],
-                dest=each.name,
-                action="store_false" if each.default else "store_true",
-                default=each.default,
+                names[bool(field.default)],
+                dest=field.name,
+                action="store_false" if field.default else "store_true",
+                default=field.default,
                 help=explanation,
             )
         else:
             action = group.add_argument(
-                long_option(each.name),
-                type=_checked(spec.parse),
+                long_option(field.name),
+                type=_checking(spec.parse),
                 default="" if spec.locust_default is None else spec.show(spec.locust_default),
                 metavar=spec.metavar,
                 help=explanation,
@@ -135,17 +135,17 @@ def set_locust_defaults(parser: argparse.ArgumentParser) -> None:
     # The class picker lets a user run any one class from the first screen on. Locust listens on
     # all interfaces by default, for the page and for workers; loopback is safe, and --bind is the
     # option for workers on other machines.
-    here = "127.0.0.1"
-    parser.set_defaults(class_picker=True, web_host=here, master_bind_host=here)
+    loopback = "127.0.0.1"
+    parser.set_defaults(class_picker=True, web_host=loopback, master_bind_host=loopback)
 
 
 def narrowed(cls: type[_T], source: Any) -> _T:
     """Return an instance of `cls` with the values that `source` has of its fields."""
-    names = [each.name for each, _ in fields_of(cls) if hasattr(source, each.name)]
+    names = [field.name for field, _ in fields_of(cls) if hasattr(source, field.name)]
     return cls(**{name: getattr(source, name) for name in names})
 
 
-def _checked(parse: Callable[[str], Any]) -> Callable[[str], str]:
+def _checking(parse: Callable[[str], Any]) -> Callable[[str], str]:
     """Check a text when Locust parses it, and leave it text."""
 
     def check(text: str) -> str:
@@ -162,23 +162,23 @@ def _checked(parse: Callable[[str], Any]) -> Callable[[str], str]:
 def from_namespace(cls: type[_T], namespace: argparse.Namespace) -> _T:
     """Read an options class back from what Locust parsed, or its web form posted."""
     posted = vars(namespace)
-    chosen = from_texts(cls, posted)
+    options = from_texts(cls, posted)
     unset = {
-        each.name: spec.locust_default
-        for each, spec in fields_of(cls)
-        if spec.locust and posted.get(each.name) in (None, "")
+        field.name: spec.locust_default
+        for field, spec in fields_of(cls)
+        if spec.locust and posted.get(field.name) in (None, "")
     }
-    return dataclasses.replace(chosen, **unset)  # type: ignore[type-var]
+    return dataclasses.replace(options, **unset)  # type: ignore[type-var]
 
 
-def from_texts(cls: type[_T], found: Mapping[str, Any]) -> _T:
+def from_texts(cls: type[_T], texts: Mapping[str, Any]) -> _T:
     """Make an options class from texts by field name; what is missing keeps its default."""
     values: dict[str, Any] = {}
-    for each, spec in fields_of(cls):
-        value = found.get(each.name)
+    for field, spec in fields_of(cls):
+        value = texts.get(field.name)
         if spec.is_flag:
             if value not in (None, ""):
-                values[each.name] = str(value).lower() in ("true", "on")
+                values[field.name] = str(value).lower() in ("true", "on")
         elif value not in (None, ""):
-            values[each.name] = spec.parse(str(value))
+            values[field.name] = spec.parse(str(value))
     return cls(**values)

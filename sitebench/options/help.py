@@ -44,19 +44,19 @@ _BOLD, _CYAN, _YELLOW = "1", "36", "33"
 def examples(text: str) -> tuple[list[str], list[str]]:
     """Return the paragraphs of a help text, and the examples among them with what leads to them."""
     prose: list[str] = []
-    found: list[str] = []
-    for paragraph in (" ".join(each.split()) for each in text.split("\n\n")):
+    example_lines: list[str] = []
+    for paragraph in (" ".join(part.split()) for part in text.split("\n\n")):
         if paragraph:
-            example = paragraph.startswith("sitebench ") or paragraph.endswith(":")
-            (found if example else prose).append(paragraph)
-    return prose, found
+            is_example = paragraph.startswith("sitebench ") or paragraph.endswith(":")
+            (example_lines if is_example else prose).append(paragraph)
+    return prose, example_lines
 
 
 def visible(command: Any) -> list[Any]:
     """Return a command's arguments and options, in the order in which help shows them."""
-    found = [each for each in command.params if not getattr(each, "hidden", False)]
+    parameters = [p for p in command.params if not getattr(p, "hidden", False)]
     headings = ("Arguments", *PANELS)
-    return sorted(found, key=lambda parameter: headings.index(panel(parameter)))
+    return sorted(parameters, key=lambda parameter: headings.index(panel(parameter)))
 
 
 def panel(parameter: Any) -> str:
@@ -75,26 +75,26 @@ def lines(command: Any, context: Any, *, short: bool) -> Iterator[str]:
     takes = " ".join(command.collect_usage_pieces(context))
     usage = f"Usage: {context.command_path} {takes}"
     yield from textwrap.wrap(usage, width, subsequent_indent=" " * 7)
-    prose, shown = examples(command.help or "")
+    prose, example_lines = examples(command.help or "")
     for paragraph in prose[:1] if short else prose:
         yield ""
         yield from textwrap.wrap(paragraph, width, break_on_hyphens=False)
-    if shown:
+    if example_lines:
         yield from _heading("Examples")
-        yield from _examples(_first(shown) if short else shown, width)
+        yield from _examples(_first(example_lines) if short else example_lines, width)
     if hasattr(command, "members"):
         yield from _commands(command, context, width)
     parameters = visible(command)
-    options = [each for each in parameters if each.param_type_name == "option"]
+    options = [parameter for parameter in parameters if parameter.param_type_name == "option"]
     cut = short and len(options) > _SHORT_ENOUGH
     if cut:
-        parameters = [each for each in parameters if each not in options or each.name in _COMMON]
+        parameters = [p for p in parameters if p not in options or p.name in _COMMON]
     title = None
-    for each in parameters:
-        if panel(each) != title:
-            title = panel(each)
+    for parameter in parameters:
+        if panel(parameter) != title:
+            title = panel(parameter)
             yield from _heading(title)
-        yield from _row(each, width)
+        yield from _row(parameter, width)
     if hasattr(command, "members"):
         yield from ("", f"`{context.command_path} COMMAND -h` says what a command takes.")
     elif cut:
@@ -105,29 +105,29 @@ def lines(command: Any, context: Any, *, short: bool) -> Iterator[str]:
 
 def _heading(title: str) -> Iterator[str]:
     yield ""
-    yield _styled(title, _BOLD)
+    yield _style(title, _BOLD)
 
 
-def _styled(text: str, code: str) -> str:
+def _style(text: str, code: str) -> str:
     """Colour a text; click takes that out again where standard output is no terminal."""
     return text if os.environ.get("NO_COLOR") else f"\x1b[{code}m{text}\x1b[0m"
 
 
-def _first(found: Sequence[str]) -> Sequence[str]:
+def _first(paragraphs: Sequence[str]) -> Sequence[str]:
     """Return the first examples, with what leads to them."""
-    commands = [n for n, each in enumerate(found) if each.startswith("sitebench ")]
-    return found[: commands[:_EXAMPLES][-1] + 1] if commands else ()
+    commands = [n for n, text in enumerate(paragraphs) if text.startswith("sitebench ")]
+    return paragraphs[: commands[:_EXAMPLES][-1] + 1] if commands else ()
 
 
-def _examples(found: Sequence[str], width: int) -> Iterator[str]:
-    for each in found:
-        if each.startswith("sitebench "):
-            yield from _continued(each, width)
+def _examples(paragraphs: Sequence[str], width: int) -> Iterator[str]:
+    for text in paragraphs:
+        if text.startswith("sitebench "):
+            yield from _command_lines(text, width)
         else:
-            yield from textwrap.wrap(each, width, initial_indent="  # ", subsequent_indent="  # ")
+            yield from textwrap.wrap(text, width, initial_indent="  # ", subsequent_indent="  # ")
 
 
-def _continued(command: str, width: int) -> Iterator[str]:
+def _command_lines(command: str, width: int) -> Iterator[str]:
     r"""Yield a command in lines that a shell reads as one: options that do not fit follow `\`."""
     line = "  "
     for part in re.findall(r"(?:^|--)(?:[^'\s]|'[^']*'|\s(?!--))+", command):
@@ -139,15 +139,15 @@ def _continued(command: str, width: int) -> Iterator[str]:
 
 
 def _commands(group: Any, context: Any, width: int) -> Iterator[str]:
-    found = list(group.members())
-    labels = {name: group.label(name) for name, _ in found}
+    members = list(group.members())
+    labels = {name: group.label(name) for name, _ in members}
     column = max(map(len, labels.values())) + 2 * _MARGIN
-    for title in dict.fromkeys(each.panel for _, each in found):
+    for title in dict.fromkeys(member.panel for _, member in members):
         yield from _heading(title or "Commands")
-        for name, each in found:
-            if each.panel == title:
-                text = examples(each.help or "")[0][0]
-                yield from _beside([(labels[name], _CYAN)], text, column, width)
+        for name, member in members:
+            if member.panel == title:
+                text = examples(member.help or "")[0][0]
+                yield from _row_lines([(labels[name], _CYAN)], text, column, width)
 
 
 def _row(parameter: Any, width: int) -> Iterator[str]:
@@ -156,29 +156,31 @@ def _row(parameter: Any, width: int) -> Iterator[str]:
     if parameter.param_type_name == "argument":
         label = [(parameter.metavar.strip("[]"), _CYAN)]
     else:
-        letters = [each for each in parameter.opts if not each.startswith("--")]
-        name, *others = (each for each in parameter.opts if each.startswith("--"))
+        letters = [spelling for spelling in parameter.opts if not spelling.startswith("--")]
+        name, *synonyms = (spelling for spelling in parameter.opts if spelling.startswith("--"))
         start = f"{letters[0]}, " if letters else "    "
         label = [(start + ", ".join((name, *parameter.secondary_opts)), _CYAN)]
         if parameter.metavar:
             label.append((f" {parameter.metavar}", _YELLOW))
-        also = f"also {', '.join(others)}" if others else ""
+        also = f"also {', '.join(synonyms)}" if synonyms else ""
     value = default(parameter)
-    said = value if value in ("", "required") else f"default: {value}"
+    default_note = value if value in ("", "required") else f"default: {value}"
     # A line ends between notes, not within one.
-    notes = "; ".join(each.replace(" ", _UNBROKEN) for each in (said, also) if each)
+    notes = "; ".join(note.replace(" ", _UNBROKEN) for note in (default_note, also) if note)
     text = f"{parameter.help or ''}{f' [{notes}]' if notes else ''}"
-    yield from _beside(label, text, _LABELS + 2 * _MARGIN, width)
+    yield from _row_lines(label, text, _LABELS + 2 * _MARGIN, width)
 
 
-def _beside(label: Sequence[tuple[str, str]], text: str, column: int, width: int) -> Iterator[str]:
+def _row_lines(
+    label: Sequence[tuple[str, str]], text: str, column: int, width: int
+) -> Iterator[str]:
     """Yield a label with its explanation beside it; below it where the label is too long."""
     # A value that is longer than a line stays whole.
     lines = textwrap.wrap(text, width - column, break_on_hyphens=False, break_long_words=False)
     lines = [line.replace(_UNBROKEN, " ") for line in lines]
-    start = " " * _MARGIN + "".join(_styled(*each) for each in label)
-    taken = _MARGIN + sum(len(each) for each, _ in label)
-    if lines and taken <= column - _MARGIN:
-        start += " " * (column - taken) + lines.pop(0)
+    start = " " * _MARGIN + "".join(_style(*part) for part in label)
+    label_width = _MARGIN + sum(len(t) for t, _ in label)
+    if lines and label_width <= column - _MARGIN:
+        start += " " * (column - label_width) + lines.pop(0)
     yield start
     yield from (" " * column + line for line in lines)

@@ -111,8 +111,8 @@ def parsed(
     placement.setdefault("locust_default", default)
     spec = Option(explanation, parse, show, metavar, **placement)
     # Typed as its default, as `dataclasses.field` is.
-    made: _T = field(default=default, metadata={_KEY: spec})
-    return made
+    declared: _T = field(default=default, metadata={_KEY: spec})
+    return declared
 
 
 def flag(explanation: str, *, default: bool = False, **placement: Unpack[Placement]) -> bool:
@@ -186,9 +186,9 @@ def sendable(text: str) -> float:
     """Read a rate that a tester may be asked for."""
     rate = units.parse_rate(text)
     if rate > _MOST_PER_S:
-        most = f"{units.format_size(_MOST_PER_S)}/s"
+        limit = f"{units.format_size(_MOST_PER_S)}/s"
         raise UnknownValue(
-            f"rate {text!r} is above {most}", "no load generator sends as much: ask for less"
+            f"rate {text!r} is above {limit}", "no load generator sends as much: ask for less"
         )
     return rate
 
@@ -261,42 +261,42 @@ class OneOf:
         return text
 
 
-def pairs(text: str, example: str, known: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Read `name=value,name=value`; of `known` names only, where they are given."""
-    found = {}
+def pairs(text: str, example: str, names: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Read `name=value,name=value`; of `names` only, where they are given."""
+    path_by_name = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, equals, value = part.partition("=")
-        if not equals or not value or (known is not None and name not in known):
+        if not equals or not value or (names is not None and name not in names):
             raise UnknownValue(
-                f"{part!r} is not one of {', '.join(known)} with its path"
-                if known is not None
+                f"{part!r} is not one of {', '.join(names)} with its path"
+                if names is not None
                 else f"{part!r} is not name=value",
                 f"write {example}",
             )
-        found[name] = value
-    return found
+        path_by_name[name] = value
+    return path_by_name
 
 
-def show_pairs(found: Mapping[str, str] | None) -> str:
-    return ",".join(f"{name}={value}" for name, value in (found or {}).items())
+def show_pairs(values: Mapping[str, str] | None) -> str:
+    return ",".join(f"{name}={value}" for name, value in (values or {}).items())
 
 
 class SomeOf(OneOf):
     """A parser that accepts some of these words, separated by commas."""
 
-    def __init__(self, what: str, *allowed: str) -> None:
+    def __init__(self, noun: str, *allowed: str) -> None:
         super().__init__(*allowed)
-        self._what = what
+        self._noun = noun
 
     def __call__(self, text: str) -> Any:
-        chosen = sequence_of(str)(text)
-        known = f"use some of {', '.join(self.allowed)}"
-        if not chosen:
-            raise UnknownValue(f"{text!r} names no {self._what}", known)
-        for word in chosen:
+        words = sequence_of(str)(text)
+        remedy = f"use some of {', '.join(self.allowed)}"
+        if not words:
+            raise UnknownValue(f"{text!r} names no {self._noun}", remedy)
+        for word in words:
             if word not in self.allowed:
-                raise UnknownValue(f"unknown {self._what} {word!r}", known)
-        return tuple(dict.fromkeys(chosen))
+                raise UnknownValue(f"unknown {self._noun} {word!r}", remedy)
+        return tuple(dict.fromkeys(words))
 
 
 def sequence_of(parse: Callable[[str], _T]) -> Callable[[str], tuple[_T, ...]]:
@@ -344,7 +344,7 @@ _COMBINED: dict[tuple[type[Any], ...], type[Any]] = {}
 def combined(*classes: type[Any]) -> type[Any]:
     """Return an options class with the options of all; of one name, that of the first holds."""
     if classes not in _COMBINED:
-        name = "".join(each.__name__.removesuffix("Options") for each in classes)
+        name = "".join(cls.__name__.removesuffix("Options") for cls in classes)
         _COMBINED[classes] = dataclasses.dataclass(frozen=True)(type(f"{name}Options", classes, {}))
     return _COMBINED[classes]
 
@@ -362,5 +362,5 @@ def named(parse: Callable[[str], Any], option: str) -> Callable[[str], Any]:
 
 
 def fields_of(cls: type[Any]) -> Iterator[tuple[dataclasses.Field[Any], Option]]:
-    for each in dataclasses.fields(cls):
-        yield each, each.metadata[_KEY]
+    for option_field in dataclasses.fields(cls):
+        yield option_field, option_field.metadata[_KEY]

@@ -38,15 +38,15 @@ def gives(words: list[str], name: str) -> bool:
 
 def without(words: list[str], name: str) -> list[str]:
     """Return a command line without an option and its value."""
-    kept, value = [], False
+    remaining, value = [], False
     for word in words:
         if not value and not _is(word, name):
-            kept.append(word)
+            remaining.append(word)
         value = not value and word in spellings(name)
-    return kept
+    return remaining
 
 
 def _is(word: str, name: str) -> bool:
-    found = spellings(name)
-    letters = tuple(each for each in found if not each.startswith("--"))
-    return word.split("=", maxsplit=1)[0] in found or (bool(letters) and word.startswith(letters))
+    texts = spellings(name)
+    letters = tuple(text for text in texts if not text.startswith("--"))
+    return word.split("=", maxsplit=1)[0] in texts or (bool(letters) and word.startswith(letters))
