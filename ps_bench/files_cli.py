@@ -62,10 +62,12 @@ def from_har(options: HarOptions, file: Path) -> None:
         refuse_existing(Path(options.out))
     har = read_text(file, "the recording", BadFile, "name a readable HAR file")
     har = har.removeprefix("\ufeff")
-    made = convert(har, file.name, options.host, think=options.think, pages_only=options.pages_only)
+    scenario = convert(
+        har, file.name, options.host, think=options.think, pages_only=options.pages_only
+    )
     if options.out is None:
-        print_lines([made.text.removesuffix("\n")])
+        print_lines([scenario.text.removesuffix("\n")])
     else:
-        write(Path(options.out), made.text)
-    for line in made.notes:
+        write(Path(options.out), scenario.text)
+    for line in scenario.notes:
         say(line)

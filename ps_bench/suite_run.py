@@ -26,5 +26,5 @@ class PsRun(BaseSuiteRun[PsOptions, Script, OpenSite]):
 
     def observe(self, target: OpenSite, programs: Sequence[Script]) -> Observed:
         """Add the paper's figures to a result."""
-        more = super().observe(target, programs)
-        return {**more, "figures": lambda measured: figures(measured, programs)}
+        observed = super().observe(target, programs)
+        return {**observed, "figures": lambda measured: figures(measured, programs)}

@@ -32,8 +32,8 @@ _OWN = {"Histogram": "._engine", "Population": "._engine", "Result": ".api.resul
 if not TYPE_CHECKING:  # for a type checker, a name that is not above is a mistake
     def __getattr__(name: str) -> object:
         from sitebench.suite import suites
-        for homes in (_OWN, *(each.exports for each in suites())):
+        for homes in (_OWN, *(suite.exports for suite in suites())):
             if name in homes:
-                globals()[name] = found = getattr(import_module(homes[name], __name__), name)
-                return found
+                globals()[name] = value = getattr(import_module(homes[name], __name__), name)
+                return value
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -48,10 +48,10 @@ characters: a terminal obeys them, or cannot show them."""
 _MOST = 1_000
 
 
-def printable(text: str, most: int = _MOST) -> str:
+def printable(text: str, limit: int = _MOST) -> str:
     """Return a text that may be a server's as one line that a terminal only shows."""
-    if len(text) > most:
-        text = f"{text[:most]}..."
+    if len(text) > limit:
+        text = f"{text[:limit]}..."
     return _NOT_SHOWN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 

@@ -108,10 +108,10 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
 
     def locustfile_path(self) -> Path:
         """Return where the locustfile is installed."""
-        found = importlib.util.find_spec(self.locustfile)
-        assert found is not None
-        assert found.origin is not None
-        return Path(found.origin)
+        spec = importlib.util.find_spec(self.locustfile)
+        assert spec is not None
+        assert spec.origin is not None
+        return Path(spec.origin)
 
 
 @functools.cache
@@ -122,8 +122,8 @@ def suites() -> tuple[Suite, ...]:
 
 def suite(name: str) -> Suite:
     """Return the suite of this name."""
-    for each in suites():
-        if name in (each.name, each.long_name):
-            return each
-    known = ", ".join(each.name for each in suites())
-    raise BadInput(f"there is no suite {name!r}", f"use one of {known}")
+    for candidate in suites():
+        if name in (candidate.name, candidate.long_name):
+            return candidate
+    names = ", ".join(candidate.name for candidate in suites())
+    raise BadInput(f"there is no suite {name!r}", f"use one of {names}")

@@ -166,9 +166,9 @@ def format_interval(low: float, high: float | None, show: Callable[[float], str]
     """Write `1.19..1.34 ms`; without an upper end, the lower bound that it is: `>= 1.19 ms`."""
     if high is None:
         return f">= {show(low)}"
-    least, most = show(low), show(high)
-    _, space, unit = most.partition(" ")
-    return f"{least.removesuffix(space + unit)}..{most}"
+    lower, upper = show(low), show(high)
+    _, space, unit = upper.partition(" ")
+    return f"{lower.removesuffix(space + unit)}..{upper}"
 
 
 def plural(n: float, thing: str, things: str | None = None) -> str:

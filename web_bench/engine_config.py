@@ -18,24 +18,24 @@ def engine_config(
     """Return the configuration of one engine."""
     address, trust = target.address, target.trust.to_engine()
     secure = target.secure
-    sets = [each.file_set for each in workloads if each.file_set is not None]
+    sets = [workload.file_set for workload in workloads if workload.file_set is not None]
     config: dict[str, Any] = {
         "protocol": "http",
         "base_path": address.base_path,
         "files": sets[0].spec(options.seed) if sets else None,
         "tls": trust if address.is_encrypted else None,
         "phases": True,
-        "addresses": [{"host": each.host, "port": each.port} for each in target.addresses],
+        "addresses": [{"host": a.host, "port": a.port} for a in target.addresses],
     }
     if secure is not None and secure != address:
         config["secure"] = {"host": secure.host, "port": secure.port, "tls": trust}
     keepalive = bool(options.keepalive) and not options.scenario
-    more = {"programs": dict(target.programs), "keepalive": keepalive}
+    extra = {"programs": dict(target.programs), "keepalive": keepalive}
     return shared.engine_config(
         options,
         address,
         slot,
         target=config,
         adds={"start": 0, "keys": 1},
-        scenarios=[each.spec(slot) | more for each in workloads],
+        scenarios=[workload.spec(slot) | extra for workload in workloads],
     )

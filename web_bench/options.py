@@ -22,15 +22,15 @@ from web_bench.workload import DYNAMIC, PATH, SEED, path_fault
 
 
 def _addresses(text: str) -> tuple[SiteAddress, ...]:
-    return tuple(parse_address(f"http://{each}") for each in option.sequence_of(str)(text))
+    return tuple(parse_address(f"http://{part}") for part in option.sequence_of(str)(text))
 
 
 def _programs(text: str) -> dict[str, str]:
-    found = option.pairs(text, "cgi=/cgi-bin/program?size={size}", DYNAMIC)
-    for kind, path in found.items():
+    path_by_kind = option.pairs(text, "cgi=/cgi-bin/program?size={size}", DYNAMIC)
+    for kind, path in path_by_kind.items():
         if not path.startswith("/") or not path.isascii() or " " in path:
             raise UnknownValue(f"{path!r} of {kind} is no path", "begin with /, without spaces")
-    return found
+    return path_by_kind
 
 
 def _path(text: str) -> str:
@@ -88,7 +88,7 @@ class WebOptions(FileSetOptions, LogOption, SuiteOptions):
         (),
         "Further addresses of a server that runs already, which clients take in turn: HOST:PORT.",
         parse=_addresses,
-        show=lambda found: ",".join(f"{each.host}:{each.port}" for each in found),
+        show=lambda addresses: ",".join(f"{address.host}:{address.port}" for address in addresses),
         metavar="LIST",
         panel="Target",
     )

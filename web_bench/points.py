@@ -33,8 +33,8 @@ def _in_process(
     options = WebOptions(programs=dict(server.programs), **load)
     address = parse_address(server.url)
     secure = address if address.is_encrypted else None
-    there = OpenWeb("the server", address, secure=secure, **facts_of(server, options))
-    return options, replace(there, programs=server.programs)
+    target = OpenWeb("the server", address, secure=secure, **facts_of(server, options))
+    return options, replace(target, programs=server.programs)
 
 
 def _folder(options: WebOptions) -> Path:

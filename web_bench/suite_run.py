@@ -39,5 +39,5 @@ class WebRun(BaseSuiteRun[WebOptions, Workload, OpenWeb]):
         """Add the papers' figures to a result, and what is wrong with them."""
         return {
             "figures": lambda measured: figures(measured, programs),
-            "warnings": lambda spec, found: (*target.warnings(), *warnings(found)),
+            "warnings": lambda spec, measured: (*target.warnings(), *warnings(measured)),
         }

@@ -37,9 +37,9 @@ class WebUser(ScenarioUser):
     @classmethod
     def build(cls, options: WebOptions) -> Script:
         """Return the workload; the data of a file are read here."""
-        if (own := cls.workload or cls.scenario) is None:
+        if (workload := cls.workload or cls.scenario) is None:
             return super().build(options)
-        return with_options(find(own), options)
+        return with_options(find(workload), options)
 
     def program(self) -> str:
         return type(self).workload or super().program()

@@ -54,7 +54,7 @@ def open_target(
         "durability": options.durability,
         "row_cache": options.row_cache,
     }
-    host, ready, known = open_child(
+    host, ready, facts = open_child(
         "ps_bench.targets.embedded",
         config,
         Trust.from_options(options),
@@ -65,17 +65,17 @@ def open_target(
         access_log=options.access_log,
         expected={"size": options.entries},
     )
-    there = SiteAddress(host, ready["port"], scheme="https" if options.tls else "http")
-    return OpenSite("embedded", there, **known)
+    site_address = SiteAddress(host, ready["port"], scheme="https" if options.tls else "http")
+    return OpenSite("embedded", site_address, **facts)
 
 
 def address(options: PsOptions, scenarios: Iterable[Script]) -> OpenSite:
     """Address a site of the user's; raises where our own scenarios would not find our pages."""
     site = open_live(options)
-    ours = [each.path for each in scenarios if each.path in SUITE.operations]
-    if ours and _WAY_IN not in site.probe().body:
+    own_paths = [scenario.path for scenario in scenarios if scenario.path in SUITE.operations]
+    if own_paths and _WAY_IN not in site.probe().body:
         raise BadInput(
-            f"{site.address} is not sitebench's own site, which {ours[0]!r} is for",
+            f"{site.address} is not sitebench's own site, which {own_paths[0]!r} is for",
             "write down what users of your site do, as in `sitebench ps example`, and run that "
             "file; `sitebench docs scenarios` says how",
         )

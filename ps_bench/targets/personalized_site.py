@@ -93,32 +93,32 @@ class PersonalizedSite(InProcess[Site]):
 def serve(options: ServeOptions) -> None:
     """Serve the site until Ctrl-C or SIGTERM (`sitebench ps serve`)."""
     serve_until_stopped(
-        lambda: _opened(options),
+        lambda: _open(options),
         lambda site: _greeting(options, site),
         host=options.host,
         warning="anyone who reaches this address may be anyone on this site",
     )
 
 
-def _opened(options: ServeOptions) -> PersonalizedSite:
+def _open(options: ServeOptions) -> PersonalizedSite:
     """Start the site on the database that is named, or on a copy of the one of that size."""
-    given = keywords(PersonalizedSite, options)
+    settings = keywords(PersonalizedSite, options)
     if options.database is not None:
-        return PersonalizedSite(**given)
+        return PersonalizedSite(**settings)
     from sitebench.measure.progress import bar
 
     entries = options.entries or _DEFAULT_PEOPLE
     with bar("making the database", entries) as move:
-        more = {"entries": entries, "progress": lambda done, total: move(done)}
-        return PersonalizedSite(**given | more)
+        extra = {"entries": entries, "progress": lambda done, total: move(done)}
+        return PersonalizedSite(**settings | extra)
 
 
 def _greeting(options: ServeOptions, site: PersonalizedSite) -> list[str]:
     """Return its address, a page to look at, and a test to run at it."""
-    what = "a copy, thrown away afterwards" if options.database is None else options.database
+    origin = "a copy, thrown away afterwards" if options.database is None else options.database
     trust = "" if site.ca is None else f" --tls-ca {site.ca}"
     return [
-        f"serving {plural(site.size, 'person', 'people')} at {site.url} from {what} "
+        f"serving {plural(site.size, 'person', 'people')} at {site.url} from {origin} "
         "(Ctrl-C to stop)",
         f"  open {site.url}/enter?user={min(7, site.size - 1)} in a browser",
         f"  sitebench ps run --target {site.url}{trust} --entries {site.size}",
