@@ -2,9 +2,12 @@
 
 The kernels answer a handshake themselves, so a slow target, or one without CPU left, does not
 show in it; queues on the path do. The kernel also takes the time (tcp_info.tcpi_rtt), so a slow
-tester does not show either. Nothing waits: each reading begins a handshake, and the next one, a
-second later, reads how long it took, or leaves it for a later one. A handshake that is under way
+load generator does not show either. Each reading begins a handshake and waits for it for 50 ms; one
+that takes longer is read by a later reading, a second later or more. A handshake that is under way
 for long counts as what it has lasted, as a lost segment is sent again after a second.
+
+A connection is closed as soon as its handshake is read: a server with one worker serves nobody else
+while it waits for the request of a connection that is open.
 
 The load's own connections tell less: with a request under way the kernel's round trip lasts until
 the answer, whose segment carries the acknowledgement, and so holds the target's own time.
@@ -13,6 +16,7 @@ the answer, whose segment carries the acknowledgement, and so holds the target's
 from __future__ import annotations
 
 import contextlib
+import select
 import socket
 import statistics
 import struct
@@ -29,6 +33,9 @@ _ESTABLISHED, _SYN_SENT = 1, 2
 
 _LONG_S = 1.0
 """A handshake under way for longer counts before it is done."""
+
+_WAIT_MS = 50
+"""A reading waits so long for the handshake that it begins."""
 
 _MOST = 64
 """Handshakes under way at a time: with as many, the path is silent."""
@@ -108,7 +115,11 @@ class Handshakes:
         except OSError:
             connection.close()
             return
-        self._under_way.append(_Handshake(connection))
+        handshake = _Handshake(connection)
+        poll = select.poll()
+        poll.register(connection, select.POLLOUT)
+        if not poll.poll(_WAIT_MS) or not self._is_over(handshake):
+            self._under_way.append(handshake)
 
     def close(self) -> None:
         for handshake in self._under_way:

@@ -31,6 +31,17 @@ def test_a_kernel_answers_though_no_program_does(listener: socket.socket) -> Non
         handshakes.close()
 
 
+def test_server_with_one_worker_is_not_kept_waiting(listener: socket.socket) -> None:
+    handshakes = Handshakes(*listener.getsockname()[:2])
+    try:
+        connection, _ = listener.accept()
+        with connection:
+            connection.settimeout(0.5)
+            assert connection.recv(1) == b""
+    finally:
+        handshakes.close()
+
+
 def test_a_closed_port_has_no_round_trip(listener: socket.socket) -> None:
     address = listener.getsockname()[:2]
     listener.close()
