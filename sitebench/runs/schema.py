@@ -25,7 +25,7 @@ from __future__ import annotations
 _APPLICATION_ID = 0x53424E52
 """`PRAGMA application_id`: "SBNR"."""
 
-VERSION = 5
+VERSION = 6
 
 CREATE = f"""
 CREATE TABLE manifest (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
