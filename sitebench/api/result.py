@@ -59,6 +59,11 @@ class Result:
         return self.point.ops_per_s
 
     @property
+    def sent(self) -> int:
+        """Requests of the whole test, warm-up and end with them."""
+        return self.point.sent
+
+    @property
     def failures(self) -> int:
         """Failed steps of every kind."""
         return self.point.failures

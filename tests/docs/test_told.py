@@ -1,5 +1,6 @@
 """What pages list is what there is: columns, keys, fields, warnings, defaults."""
 
+import dataclasses
 import inspect
 import re
 import sqlite3
@@ -10,6 +11,7 @@ import pytest
 
 from ils_bench.sequences import Step
 from ils_bench.targets.ldap_directory import LdapDirectory
+from sitebench.api.result import Result
 from sitebench.verdict.warning import WarningKind
 from tests.docs import cli_page
 from tests.docs.cli_page import ROOT
@@ -60,3 +62,11 @@ def test_the_command_line_page_tells_defaults() -> None:
     assert "``" not in told
     assert "on new connections, instead of full handshakes. | `--no-tls-resume` |" in told
     assert "later by length and 64-bit digest. | `digest` |" in told
+
+
+def test_result_has_the_attributes_of_its_page() -> None:
+    rows = re.findall(r"^\| (`result\..+?) \|", page("python-api"), re.MULTILINE)
+    names = {name for row in rows for name in re.findall(r"`result\.(\w+)", row)}
+    attributes = {*dir(Result), *(field.name for field in dataclasses.fields(Result))}
+    assert "sent" in names
+    assert names <= attributes
