@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import time
+from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -33,14 +34,21 @@ from ils_bench.targets import clean, journal
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.groups import ldif_of, spec_of_groups
 from ils_bench.targets.identity import identity_of, password_asked
-from ils_bench.targets.live import assure_encrypted, open_live, seed
+from ils_bench.targets.live import assure_encrypted, count_seeded, open_live, seed
 from ils_bench.targets.opening import OWN_TARGETS
 from ils_bench.targets.password_schemes import remedy_of
 from ils_bench.targets.people import spec_of, suffix_of
 from ils_bench.targets.probe import WrongBase, connected, exists, probe
 from ils_bench.targets.profile import posix_group_is_auxiliary, suited
 from ils_bench.targets.target import OpenDirectory
-from sitebench._engine import Contents, Groups, LdifCount, Population, read_people
+from sitebench._engine import (
+    Contents,
+    Groups,
+    LdifCount,
+    Population,
+    first_person,
+    read_people,
+)
 from sitebench.errors import (
     EXIT_FAILED,
     BadFile,
@@ -50,6 +58,7 @@ from sitebench.errors import (
     TargetUnreachable,
 )
 from sitebench.measure.command import say
+from sitebench.measure.diagnosis import NOT_ALLOWED
 from sitebench.measure.progress import bar
 from sitebench.seeders.ldif import pieces, write_ldif
 from sitebench.seeders.people import Spec, contents_meanwhile, generate
@@ -64,6 +73,8 @@ from sitebench.units import plural
 
 _Move = Callable[[int], object]
 _READ_BYTES = 1 << 20
+_FIRST_KEYS = 1_000
+"""People who are looked for before a directory is taken to have none: seeding begins with them."""
 _CONTAINERS = {"o": "organization", "ou": "organizationalUnit", "dc": "domain", "c": "country"}
 """Structural classes of RFC 4519 and RFC 4524, by the attribute that names the entry."""
 
@@ -82,6 +93,7 @@ def seed_destination(options: SeedOptions, place: str, accounts: str | None = No
     if not isinstance(destination, LiveDirectory):
         make_hashes(generated)
     many = plural(people.size, "person", "people")
+    is_filled_anew = True
     with contents_meanwhile(population) as contents:
         match destination:
             case Stream():
@@ -96,12 +108,13 @@ def seed_destination(options: SeedOptions, place: str, accounts: str | None = No
                     slapd_folder.fill(people, folder, move)
                 message = f"{many} in {folder}; start it with\n  {slapd_folder.command(folder)}"
             case LiveDirectory():
-                message = _seed_live(options, people, groups)
+                message, is_filled_anew = _seed_live(options, people, groups)
         say(message)
         if accounts is not None:
             write_accounts(Path(accounts), population)
             say(f"{plural(people.size, 'account')} with their passwords in {accounts}")
-        say(f"digest {contents.result().digest}")
+        if is_filled_anew:
+            say(f"digest {contents.result().digest}")
 
 
 def verify_destination(options: SeedOptions, place: str) -> None:
@@ -119,18 +132,48 @@ def verify_destination(options: SeedOptions, place: str) -> None:
             actual = _contents(options, destination, people, population, move)
         expected = contents.result()
     if actual != expected:
-        raise MeasurementFailed(
+        message = (
             f"{destination} holds {plural(actual.people, 'person', 'people')} with digest "
             f"{actual.digest}, not the {expected.people:,} asked for, whose digest is "
-            f"{expected.digest}",
-            "check --entries, --seed, --profile and --locales, or run `sitebench ils seed` again",
+            f"{expected.digest}"
         )
+        remedy = "check --entries, --seed, --profile and --locales, or make them anew: "
+        if isinstance(destination, LiveDirectory):
+            message += _first_difference(options, population)
+            remedy += "`sitebench ils clean --seeded`, then `sitebench ils seed`"
+        else:
+            remedy += "remove the place, then `sitebench ils seed`"
+        raise MeasurementFailed(message, remedy)
     say(f"{destination}: all {plural(actual.people, 'person', 'people')} verified")
     if isinstance(destination, LiveDirectory) and (tried := check_logins(options, population)):
         say(f"{tried} of them logged in, and were refused with another password")
     if groups is not None:
         say(f"{destination}: {verify_groups(open_live(options), groups)}")
     say(f"digest {actual.digest}")
+
+
+def _first_difference(options: SeedOptions, population: Population) -> str:
+    """Name the first person who is missing or differs; nothing where there are only more people."""
+    target = open_live(options)
+    with (
+        connected(target.address, target.who, target.trust) as connection,
+        bar("looking for the first that differs", population.size) as move,
+    ):
+        for number in range(population.size):
+            dn = population.dn(number)
+            connection.search(dn, "(objectClass=*)", "BASE", attributes=["*"])
+            entry = next((e for e in connection.response if e["type"] == "searchResEntry"), None)
+            if entry is None:
+                return f"; the first that is missing is {dn!r}"
+            lines = [f"dn:: {b64encode(dn.encode()).decode()}"]
+            for name, values in entry["raw_attributes"].items():
+                lines += [f"{name}:: {b64encode(value).decode()}" for value in values]
+            person = LdifCount(options.profile)
+            person.feed(("\n".join(lines) + "\n\n").encode())
+            if person.finish() != population.contents(number, number + 1):
+                return f"; the first that differs is {dn!r}"
+            move(number + 1)
+    return ""
 
 
 def _destination(options: SeedOptions, place: str) -> tuple[SeedOptions, Destination]:
@@ -222,13 +265,19 @@ def _print_ldif(population: Population, groups: Groups | None) -> None:
         raise SystemExit(EXIT_FAILED) from None
 
 
-def _seed_live(options: SeedOptions, people: Spec, groups: Groups | None) -> str:
+def _seed_live(options: SeedOptions, people: Spec, groups: Groups | None) -> tuple[str, bool]:
+    """Add who is missing; return what is there now, and whether none of it was there before."""
     _assure_own(options, "filling a directory")
     assure_encrypted(options)
     address = parse_address(options.target, start_tls=options.start_tls)
     with connected(address, identity_of(options), Trust.from_options(options)) as connection:
         _make_containers(connection, options.base)
     target = open_live(options)
+    population = generate(people).population
+    present = count_seeded(target, population)
+    with translated():
+        first_keys = min(people.size, _FIRST_KEYS)
+        is_filled_anew = first_person(target.to_engine(), population, 0, first_keys) is None
     # A million who cannot log in would have to be removed again.
     first = replace(people, size=min(1, people.size))
     seed(target, first, lambda written, _: None, keep=True)
@@ -238,8 +287,15 @@ def _seed_live(options: SeedOptions, people: Spec, groups: Groups | None) -> str
     if groups is not None:
         say(f"{target.address}: {seed_groups_of(target, groups)}")
     many = plural(people.size, "person", "people")
+    if not is_filled_anew:
+        at_most = "at most " if present < people.size else ""
+        say(
+            f"{target.address}: added {at_most}{people.size - present:,} of {many}; those who were "
+            "there already were not compared: `sitebench ils verify` compares them"
+        )
     verb = "is" if people.size == 1 and groups is None else "are"
-    return f"{many}{_and(groups)} {verb} under {options.base} at {target.address}"
+    message = f"{many}{_and(groups)} {verb} under {options.base} at {target.address}"
+    return message, is_filled_anew
 
 
 def _assure_own(options: SeedOptions, writer: str) -> None:
@@ -273,10 +329,11 @@ def _make_containers(connection: Any, base: str) -> None:
             )
         connection.add(dn, attributes={"objectClass": ["top", object_class], name: value})
         if connection.result["result"] != 0:
-            raise WrongBase(
-                f"the directory does not take {dn!r}: {connection.result['description']}",
-                "name a DN below one of its suffixes with --base",
-            )
+            code = connection.result["description"]
+            remedy = "name a DN below one of its suffixes with --base"
+            if f"result:{code}" in NOT_ALLOWED:
+                remedy = "bind as a user who may write there, with --bind-dn and --password-file"
+            raise WrongBase(f"the directory does not take {dn!r}: {code}", remedy)
 
 
 def _parent(parts: list[tuple[str, str, str]]) -> str:

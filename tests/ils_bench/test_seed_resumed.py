@@ -70,7 +70,7 @@ def test_interrupted_twice_it_ends_with_everybody(folder: Path, entries: str) ->
         assert slapd.people(DEFAULT_BASE) == size
         verified = in_process("ils", "verify", *seed_command(slapd, entries)[3:])
     digest = population.contents(0, size).digest
-    assert f"digest {digest}" in done.err
+    assert "digest" not in done.err
     assert f"digest {digest}" in verified.err
     assert slapd_folder.read(folder) == population.contents(0, size)
 

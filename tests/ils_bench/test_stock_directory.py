@@ -320,6 +320,38 @@ def test_a_password_that_was_changed_is_found(stock: StockSlapd) -> None:
     assert ils(stock, "clean", "--seeded", *at(stock)).code == 0
 
 
+def test_seed_claims_nothing_of_people_it_did_not_read(stock: StockSlapd) -> None:
+    """It printed the digest of the wanted people over a changed one, and `verify` named `seed`."""
+    where = f"{stock.url}/{BASE}"
+    first = ils(stock, "seed", "--to", where)
+    assert "digest " in first.err, first.err
+    changed = known().dn(7)
+    text = f"dn: {changed}\nchangetype: modify\nreplace: telephoneNumber\ntelephoneNumber: 1\n"
+    stock.client("ldapmodify", "-D", ADMIN, "-w", PASSWORD, text=text)
+    stock.client("ldapdelete", "-D", ADMIN, "-w", PASSWORD, known().dn(9))
+    again = ils(stock, "seed", "--to", where)
+    assert again.code == 0, again.err
+    assert "digest " not in again.err
+    assert "who were there already were not compared: `sitebench ils verify` compares" in again.err
+    whole = ils(stock, "seed", "--to", where)
+    assert f"added 0 of {PEOPLE} people; those who were there already were not" in whole.err
+    verified = ils(stock, "verify", where)
+    assert verified.code == 1
+    assert f"the first that differs is '{changed}'" in verified.err
+    assert "`sitebench ils clean --seeded`, then `sitebench ils seed`" in verified.err
+    stock.client("ldapdelete", "-D", ADMIN, "-w", PASSWORD, known().dn(3))
+    assert f"the first that is missing is '{known().dn(3)}'" in ils(stock, "verify", where).err
+    assert ils(stock, "clean", "--seeded", *at(stock)).code == 0
+
+
+def test_seed_without_the_right_to_write_names_the_bind(stock: StockSlapd) -> None:
+    argv = ("--to", f"{stock.url}/ou=new,{BASE}", "--profile", "person", "--entries", "10")
+    refused = in_process("ils", "seed", *argv, "--locales", ",".join(LOCALES))
+    assert refused.code == 2
+    assert "strongerAuthRequired" in refused.err
+    assert "bind as a user who may write there, with --bind-dn" in refused.err
+
+
 def _crash(url: str) -> None:
     people = Spec(PEOPLE, profile="person", locales=LOCALES, base=BASE)
     made = journal.reserve(url, people, bind_dn=ADMIN, keys=50)
