@@ -34,7 +34,7 @@ from sitebench.counts.metrics import LATENCY
 from sitebench.measure.objective import METRICS
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series, median_interval
-from sitebench.verdict.verdict import Quoted
+from sitebench.verdict.verdict import Bound, Quoted
 
 _FAMILY_ALPHA = 0.05
 """Probability that a comparison finds a difference in any row if nothing differs."""
@@ -310,7 +310,7 @@ def _valid(
         valid = [{n: r for n, r in side.items() if r.verdict.grade in usable} for side in sides]
         if _too_few(valid, sides):
             return [], [], [*invalid, f"{_MANY_LEFT_OUT}: the point is not compared"], ""
-        costs_only = f"the load generator was the limit in {_at_limit(sides)}"
+        costs_only = _limits(sides)
         invalid.append(f"{_MANY_LEFT_OUT}: only what an operation costs the target is compared")
     if design is Design.PAIRS:
         common = sorted(valid[0].keys() & valid[1].keys())
@@ -318,13 +318,22 @@ def _valid(
     return list(valid[0].values()), list(valid[1].values()), invalid, costs_only
 
 
-def _at_limit(sides: Sequence[_Side]) -> str:
+def _limits(sides: Sequence[_Side]) -> str:
+    """Name what limited repeats that give no rate of the target, and how many of each side."""
     parts = []
-    for name, side in zip("AB", sides, strict=True):
-        grades = [result.verdict.grade for result in side.values()]
-        if n := grades.count(Quoted.AT_LEAST):
-            parts.append(f"{n} of {len(grades)} repeats of {name}")
-    return " and ".join(parts)
+    for bound, words in (
+        (Bound.GENERATOR, "the load generator was the limit"),
+        (Bound.OTHERS, "other programs had the cores"),
+    ):
+        counts = [sum(result.verdict.bound == bound for result in side.values()) for side in sides]
+        repeats = [
+            f"{count} of {len(side)} repeats of {name}"
+            for name, count, side in zip("AB", counts, sides, strict=True)
+            if count
+        ]
+        if repeats:
+            parts.append(f"{words} in {' and '.join(repeats)}")
+    return ", ".join(parts)
 
 
 def _faults(name: str, side: _Side) -> Iterator[str]:

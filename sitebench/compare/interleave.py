@@ -156,23 +156,26 @@ def prepare(plan: Interleaving, places: tuple[Path, Path]) -> None:
                 store.set_manifest({COMPARED: facts})
         elif known_facts != facts:
             raise BadInput(
-                f"{path} holds something else: {_describe(known_facts)}",
+                f"{path} holds something else: {_describe(known_facts, facts)}",
                 "name another --out, or repeat the same command to resume it",
             )
     if plan.repeats < LEAST_TO_DIFFER:
         say(
             f"with {plan.repeats} pairs no difference can be found, however large: that needs "
-            f"--repeats {LEAST_TO_DIFFER} for one point, and more for several"
+            f"--repeats {LEAST_TO_DIFFER} for one point, and restart_text for several"
         )
 
 
-def _describe(facts: dict[str, Any]) -> str:
-    """Name the comparison that a run file belongs to."""
+def _describe(facts: dict[str, Any], planned: dict[str, Any]) -> str:
+    """Name the comparison that a run file belongs to, and a --restart that is not the planned."""
     if not facts["id"]:
         return "a run of its own"
+    restart, wanted_restart = facts.get("restart"), planned.get("restart")
+    differs = restart != wanted_restart
+    restart_text = f"; its --restart is {restart!r}, not {wanted_restart!r}" if differs else ""
     return (
         f"{facts['command']} with {facts['value']} as {facts['side'].upper()}, "
-        f"seed {facts['seed']}, {facts.get('repeats', 'no fixed number of')} repeats"
+        f"seed {facts['seed']}, {facts.get('repeats', 'no fixed number of')} repeats{restart_text}"
     )
 
 
@@ -189,12 +192,22 @@ def measure(
     places: tuple[Path, Path],
     on_turn: Callable[[Turn], object] = lambda turn: None,
 ) -> None:
-    """Measure what is not measured yet; `on_turn` is called before each turn."""
-    for turn in plan.turns():
-        on_turn(turn)
-        file = places[_SIDES.index(turn.side)]
-        if not _is_done(file, turn.repeat):
-            _run(plan, turn, file)
+    """Measure what is not measured yet; `on_turn` is called before each turn.
+
+    Says how a server is left that --restart switches: its next user is to know.
+    """
+    is_switched = plan.restart is not None and not any(_PLACE in word for word in plan.words)
+    last = None
+    try:
+        for turn in plan.turns():
+            on_turn(turn)
+            file = places[_SIDES.index(turn.side)]
+            if not _is_done(file, turn.repeat):
+                last = turn
+                _run(plan, turn, file)
+    finally:
+        if is_switched and last is not None:
+            say(f"the server is left as {last.side.upper()} ({plan.value(last.side)})")
 
 
 def _is_done(path: Path, repeat: int) -> bool:

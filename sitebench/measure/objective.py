@@ -273,6 +273,11 @@ class Objective(msgspec.Struct, frozen=True):
     def judge(self, result: PointResult) -> _Judgement:
         return _Judgement(tuple(condition.judge(result) for condition in self.conditions))
 
+    def judge_failures(self, result: PointResult) -> _Judgement:
+        """Judge the conditions on failures alone."""
+        conditions = (part for part in self.conditions if part.metric == "failures")
+        return _Judgement(tuple(condition.judge(result) for condition in conditions))
+
     def samples(self) -> int:
         """Return how many operations a point needs for its percentiles to be known."""
         return max(condition.samples for condition in self.conditions)

@@ -58,6 +58,11 @@ def judge_result(result: PointResult, objective: Objective | None) -> Judged:
             return Judged(result.spec, result, Outcome.FAILED, warning.message, warning.kind)
     if not result.verdict.valid:
         reason = f"{result.verdict.bound}: {result.verdict.evidence}"
+        # Whoever was the limit: that these operations failed is known.
+        failures = None if objective is None else objective.judge_failures(result)
+        if failures is not None and failures.state is ObjectiveState.BROKEN:
+            message = f"{failures.message}; {reason}"
+            return Judged(result.spec, result, Outcome.MISSED, message, "objective")
         return Judged(result.spec, result, Outcome.INVALID, reason, result.verdict.bound)
     if objective is None:
         return Judged(result.spec, result, Outcome.PASSED, result.verdict.evidence)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any, Protocol
 
 import msgspec
@@ -135,9 +135,16 @@ def second_try(result: PointResult) -> PointSpec | None:
 
 @contextmanager
 def opened(stage: Stage, store: RunStore, reporter: _Reporter) -> Iterator[OpenTarget[Any]]:
-    """Open a stage's target and record its facts."""
+    """Open a stage's target and record its facts; its points failed where it does not open."""
     reporter.opening(stage.title)
-    with stage.open() as target:
+    with ExitStack() as stack:
+        try:
+            target = stack.enter_context(stage.open())
+        except SitebenchError as error:
+            for test in stage.tests:
+                if store.result(test.spec) is None:
+                    store.fail(test.spec.key, dump(error))
+            raise
         store.add_target({"name": target.name, **target.facts})
         for test in stage.tests:
             store.add_scenarios(test.scenarios)

@@ -339,6 +339,16 @@ def test_where_the_tester_was_the_limit_costs_are_compared_and_rates_are_not() -
     assert not point.slower
 
 
+def test_cores_of_other_programs_are_not_called_the_load_generator() -> None:
+    limited = Verdict("others", False, "other programs used 1.43 of 2 cores")
+    a, b = series(noisy(10, 15_000, 1)), series(noisy(10, 14_250, 2))
+    b = structs.replace(
+        b, results=tuple(structs.replace(each, verdict=limited) for each in b.results)
+    )
+    (point,) = analyse([Matched(a, b)], Design.PAIRS).points
+    assert "other programs had the cores in 10 of 10 repeats of B." in words.answer(point)
+
+
 @pytest.mark.parametrize(
     ("rates", "limited", "stamped"),
     [

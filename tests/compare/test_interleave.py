@@ -92,6 +92,13 @@ def test_files_of_another_comparison_are_not_added_to(
         prepare(a_plan(**other), places)  # type: ignore[arg-type]
 
 
+def test_option_that_differs_from_the_stored_comparison_is_named(tmp_path: Path) -> None:
+    places = files(str(tmp_path / "c"))
+    prepare(plan(COMMAND, "one", "two", repeats=10, seed=1, restart="./nope {}"), places)
+    with pytest.raises(BadInput, match=r"; its --restart is './nope \{\}', not './switch \{\}'"):
+        prepare(plan(COMMAND, "one", "two", repeats=10, seed=1, restart="./switch {}"), places)
+
+
 @pytest.mark.parametrize(("repeats", "said"), [(6, True), (7, False)])
 def test_so_few_pairs_that_no_difference_can_be_found_are_told_before_the_first(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], *, repeats: int, said: bool
@@ -136,7 +143,9 @@ def test_a_running_server_is_restarted_before_each_turn(tmp_path: Path) -> None:
     assert (tmp_path / "turns").read_text().strip() == wrong.value(wrong.turns()[0].side)
 
 
-def test_one_server_is_compared_with_itself_by_its_restart(tmp_path: Path) -> None:
+def test_one_server_is_compared_with_itself_by_its_restart(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """An index off and on: `{}` stands in --restart alone."""
     with LdapDirectory(entries=50, locales=("en_US",)) as server:
         command = (
@@ -148,7 +157,10 @@ def test_one_server_is_compared_with_itself_by_its_restart(tmp_path: Path) -> No
         places = files(str(tmp_path / "c"))
         prepare(both, places)
         measure(both, places)
-    assert sorted((tmp_path / "turns").read_text().split()) == ["off", "on"]
+    switched = (tmp_path / "turns").read_text().split()
+    assert sorted(switched) == ["off", "on"]
+    side = {"off": "A", "on": "B"}[switched[-1]]
+    assert f"the server is left as {side} ({switched[-1]})" in capsys.readouterr().err
     for place in places:
         with RunFile(place) as file:
             assert [point.status for point in file.points()] == ["done"]

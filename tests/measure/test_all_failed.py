@@ -41,3 +41,15 @@ def test_the_first_of_each_failure_is_in_terminal_junit_and_report(tmp_path: Pat
     assert both.code == 2
     assert "has no measured point (1 planned, 1 of them failed)" in both.err
     assert "a report of its own: sitebench report l.sitebench" in both.err
+
+
+def test_points_of_an_unreachable_target_are_errors_in_junit(tmp_path: Path) -> None:
+    """They were `skipped`, and the reason was nowhere in the file."""
+    run = ("ils", "run", "lookup", "--target", "ldap://127.0.0.1:1", "--entries", "10")
+    ran = in_process(*run, "--junit", "down.xml", cwd=tmp_path)
+    assert ran.code == 1
+    text = (tmp_path / "down.xml").read_text()
+    assert 'errors="1"' in text
+    assert "<error message=" in text
+    assert "nothing answers at ldap://127.0.0.1:1" in text
+    assert "<skipped" not in text

@@ -22,7 +22,8 @@ from sitebench.measure.outcomes import (
 from sitebench.runs.point import PointResult
 from sitebench.runs.store import RunStore
 from sitebench.verdict.warning import PointWarning, WarningKind
-from tests.support.drains import histogram
+from tests.measure.test_objective import measured
+from tests.support.drains import Step, histogram
 from tests.support.evidence import changed
 from tests.support.points import a_result, a_spec, a_tally
 from tests.tables.test_screen import shown
@@ -225,6 +226,18 @@ def test_a_number_that_is_not_the_targets_never_passes() -> None:
     assert judge_result(a_result(), OBJECTIVE).outcome is Outcome.PASSED
     assert judge_result(invalid(a_result()), OBJECTIVE).outcome is Outcome.INVALID
     assert judge_result(invalid(a_result()), None).outcome is Outcome.INVALID
+
+
+def test_broken_objective_on_failures_is_missed_at_an_invalid_point() -> None:
+    """With nine of ten failed, it was `invalid`, and the objective unknown."""
+    result = invalid(measured(Step("lookup", "lookup", 100, {"timeout": 90})))
+    objective = Objective.parse("p99<1ms,failures<0.1%")
+    missed = judge_result(result, objective)
+    assert missed.outcome is Outcome.MISSED
+    assert "failures is 90% (asked: failures<0.1%)" in missed.message
+    assert "the load generator was the limit" in missed.message
+    succeeded = invalid(measured(Step("lookup", "lookup", 100)))
+    assert judge_result(succeeded, objective).outcome is Outcome.INVALID
 
 
 def test_every_point_that_did_not_pass_has_its_line_and_the_exit_code_is_its_own(
