@@ -65,7 +65,7 @@ def test_the_command_line_page_tells_defaults() -> None:
 
 
 def test_result_has_the_attributes_of_its_page() -> None:
-    rows = re.findall(r"^\| (`result\..+?) \|", page("python-api"), re.MULTILINE)
+    rows = re.findall(r"^\| (`result\..+?) \|", page("python-api.md"), re.MULTILINE)
     names = {name for row in rows for name in re.findall(r"`result\.(\w+)", row)}
     attributes = {*dir(Result), *(field.name for field in dataclasses.fields(Result))}
     assert "sent" in names
