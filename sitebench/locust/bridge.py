@@ -52,13 +52,13 @@ def _leave_out_idle(environment: Environment, suite_run: SuiteRun) -> None:
     ours, the test is refused (`role_local`).
     """
     users = environment.user_classes
-    ours = suite_run.lane_classes(users)
-    others = [each for each in users if each not in ours]
-    if not (ours and others):
+    lane_users = suite_run.lane_classes(users)
+    other_users = [user for user in users if user not in lane_users]
+    if not (lane_users and other_users):
         return
     environment._filter_tasks_by_tags()  # Locust itself does it as a test begins.
-    if not any(each.tasks for each in ours) and any(each.tasks for each in others):
-        environment.user_classes = others
+    if not any(user.tasks for user in lane_users) and any(user.tasks for user in other_users):
+        environment.user_classes = other_users
 
 
 def _end_without_terminal() -> None:
@@ -112,8 +112,8 @@ class Bridge:
     @staticmethod
     def of(environment: Environment) -> Bridge:
         """Return the bridge of an environment."""
-        found: Bridge = environment.sitebench  # type: ignore[attr-defined]
-        return found
+        bridge: Bridge = environment.sitebench  # type: ignore[attr-defined]
+        return bridge
 
     def release_signals(self) -> None:
         """Leave signals to the next test of this process."""
@@ -140,8 +140,8 @@ class Bridge:
         except Exception as error:
             # Locust would log it and go on without a single lane.
             log.exception("the test could not begin")
-            what = f"the test could not begin: {type(error).__name__}: {error}"
-            self.role.fail(MeasurementFailed(what, "report this, with the traceback above"))
+            message = f"the test could not begin: {type(error).__name__}: {error}"
+            self.role.fail(MeasurementFailed(message, "report this, with the traceback above"))
 
     def _on_test_stop(self, **_: Any) -> None:
         try:

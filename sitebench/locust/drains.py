@@ -30,8 +30,8 @@ def tell(drained: Drained) -> None:
     """Call the listeners; what one of them raises is logged, as Locust does with its events."""
     if _listeners:
         steps = [*ended(drained)]
-        for each in _listeners:
+        for listener in _listeners:
             try:
-                each(steps)
+                listener(steps)
             except Exception:
                 log.exception("a listener of drains failed")

@@ -91,9 +91,9 @@ class LaneClock:
         if self._answered_ns <= self._began_ns:
             self.answered()
         self.busy = False
-        took, own = self._answered_ns - self._began_ns, self._began_ns - self.since_ns
+        took, queued = self._answered_ns - self._began_ns, self._began_ns - self.since_ns
         self.since_ns = self._answered_ns
-        return Ended(kind, answered, took, self._began_ns, own, *traffic)
+        return Ended(kind, answered, took, self._began_ns, queued, *traffic)
 
     def owes(self, over_ns: range, limit_ns: int) -> bool:
         """Return whether it has begun an operation in this window that is waited for.

@@ -32,14 +32,14 @@ def run_in_thread(work: Callable[[], T], cancel: Callable[[], object] = lambda: 
 
     task = gevent.get_hub().threadpool.spawn(caught)
     try:
-        found, error = task.get()
+        value, error = task.get()
     except gevent.GreenletExit:
         cancel()
         task.wait()
         raise
     if error is not None:
         raise error
-    result: T = found
+    result: T = value
     return result
 
 

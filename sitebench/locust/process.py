@@ -21,8 +21,8 @@ from sitebench.system.interrupt import EndingQuietly
 def _distributions_read_once() -> Iterator[None]:
     """Spare 0.3 s: gevent asks for plugins 25 times, and Python reads all files each time."""
     module: Any = metadata
-    original, found = module.entry_points, module.entry_points()
-    module.entry_points = lambda **which: found.select(**which) if which else found
+    original, entry_points = module.entry_points, module.entry_points()
+    module.entry_points = lambda **which: entry_points.select(**which) if which else entry_points
     try:
         yield
     finally:

@@ -50,8 +50,8 @@ def command_options(cls: type[T], options: LoadOptions, environment: Environment
     users = 0 if runner is None else runner.target_user_count
     if stages is not None and stages.of_users:
         users = options.users
-    found: Any = narrowed(cls, options)
-    return cast("T", replace(found, users=users))
+    load: Any = narrowed(cls, options)
+    return cast("T", replace(load, users=users))
 
 
 class Observed(TypedDict, total=False):
@@ -93,11 +93,11 @@ class Subject(msgspec.Struct, frozen=True):
         return Monitor(self.pid, self.address, exporter=exporter, probe=self.probe)
 
     def result(
-        self, spec: PointSpec, windows: Windows, before: Sequence[PointResult] = ()
+        self, spec: PointSpec, windows: Windows, earlier: Sequence[PointResult] = ()
     ) -> PointResult | None:
         """Return the result of the measured window; None before there is one.
 
-        `before` are the results of the same run so far.
+        `earlier` are the results of the same run so far.
         """
         if windows.measured is None:
             return None
@@ -111,12 +111,12 @@ class Subject(msgspec.Struct, frozen=True):
                 warnings.append(
                     not_known(spec.until, intervals.too_alike, measured_s, used_up=used_up)
                 )
-        lost, ended_s = windows.measured.lost_rows, math.inf
+        lost_rows, ended_s = windows.measured.lost_rows, math.inf
         if windows.used_up_s is not None:
             ended_s = measured_s = windows.measured.seconds
-            warnings.append(data_used_up(windows.used_up_s, measured_s, spec.measure_s, lost))
-        elif lost:
-            warnings.append(rows_lost(lost))
+            warnings.append(data_used_up(windows.used_up_s, measured_s, spec.measure_s, lost_rows))
+        elif lost_rows:
+            warnings.append(rows_lost(lost_rows))
         if waited_ns := windows.measured.row_wait_ns:
             warnings.append(rows_held(waited_ns / 1e9))
         spans: tuple[Span, ...] = ()
@@ -138,8 +138,8 @@ class Subject(msgspec.Struct, frozen=True):
             warnings=warnings,
             workers=windows.workers,
             spans=spans,
-            rate_at_half=rate_at_half(spec, before),
-            other_loads=other_loads(spec, before),
+            rate_at_half=rate_at_half(spec, earlier),
+            other_loads=other_loads(spec, earlier),
             pools=self.pools,
         )
         return structs.replace(result, sent=windows.sent)
@@ -178,11 +178,11 @@ class Recording(msgspec.Struct):
 
     def further_s(self, seconds: float, window_s: float) -> float:
         """Return how much longer its window is to be, after so many seconds; 0 if it is enough."""
-        until = self.until
+        precision = self.until
         steps = set(self.subject.counts)
-        if until is not None and not until.is_precise(self.windows.intervals(steps)):
+        if precision is not None and not precision.is_precise(self.windows.intervals(steps)):
             # All that was measured is looked at each time: not more often than it has grown.
-            return max(0.0, min(max(window_s, seconds / 10), until.limit_s - seconds))
+            return max(0.0, min(max(window_s, seconds / 10), precision.limit_s - seconds))
         # Each step may end a little late.
         longer = self.grows and self._undecided and seconds < (MOST_WINDOWS - 0.5) * window_s
         return window_s if longer else 0.0

@@ -139,6 +139,6 @@ class Role:
         if isinstance(error, OSError) and error.errno == errno.EMFILE:
             error = no_files()
         if not isinstance(error, OutOfDescriptors):
-            what = f"the measurement broke off: {type(error).__name__}: {error}"
-            error = MeasurementFailed(what, "report this, with the traceback above")
+            message = f"the measurement broke off: {type(error).__name__}: {error}"
+            error = MeasurementFailed(message, "report this, with the traceback above")
         self.fail(error)

@@ -53,8 +53,8 @@ class LocalRole(Role):
     def begin(self) -> None:
         """Begin the test, unless all its users are other people's."""
         users = self.environment.user_classes
-        if ours := self.suite_run.lane_classes(users):
-            _refuse_idle(ours, users)
+        if lane_users := self.suite_run.lane_classes(users):
+            _refuse_idle(lane_users, users)
             self._begun = True
             self.start()
         else:
@@ -176,16 +176,16 @@ class LocalRole(Role):
         windows.used_up_s = after_s = windows.lasted_s
         measured = windows.measured
         lost = windows.lost_rows
-        what = "no row was left" if lost else "data used up"
+        cause = "no row was left" if lost else "data used up"
         # Those of few rows may end while users are still being started.
         nothing = measured is None or not measured.merge_steps(recording.subject.counts).count
         if nothing and self._measure_s is not None:
             shorter = ", or warm up for less time (--warmup 0s)" if self._warmup_s else ""
             raise MeasurementFailed(
-                f"{what} after {after_s:.1f} s, before anything was measured",
+                f"{cause} after {after_s:.1f} s, before anything was measured",
                 "see why changes are not answered" if lost else f"give the file more rows{shorter}",
             )
-        log.warning("%s after %.1f s", what, after_s)
+        log.warning("%s after %.1f s", cause, after_s)
         timer.kill(block=False)
         self._over = True
         self.finish()
@@ -291,17 +291,17 @@ class LocalRole(Role):
         self.suite_run.finish()
 
 
-def _refuse_idle(ours: Iterable[type[Any]], users: Iterable[type[Any]]) -> None:
+def _refuse_idle(lane_users: Iterable[type[Any]], users: Iterable[type[Any]]) -> None:
     """Raise if a class of ours has no task left: Locust would start its users all the same.
 
     It warns and goes on; each such user then fails, once a second, while its lane does what was to
     be left out. `--tags`, `--exclude-tags` and the web UI's choice of tasks all lead here.
     """
-    idle = [each.__name__ for each in ours if not each.tasks]
+    idle = [user.__name__ for user in lane_users if not user.tasks]
     if not idle:
         return
     remedy = "mark user classes with Locust's @tag"
-    if busy := [each.__name__ for each in users if each.tasks]:
+    if busy := [user.__name__ for user in users if user.tasks]:
         remedy = f"name the others, before --tags: {' '.join(busy)}"
-    what = f"{', '.join(idle)} would have nothing to do: no task of it has these tags"
-    raise BadInput(what, remedy)
+    message = f"{', '.join(idle)} would have nothing to do: no task of it has these tags"
+    raise BadInput(message, remedy)

@@ -30,9 +30,9 @@ def feed(stats: RequestStats, drained: Drained, offset_s: float) -> None:
         if step.overlaps:
             continue
         entry = StatsEntry.unserialize(entry_dict(step, start, end), stats)
-        shown = stats.entries[(entry.name, entry.method)]
-        shown.extend(entry)
-        _forget(shown, end - _SECONDS_KEPT)
+        locust_entry = stats.entries[(entry.name, entry.method)]
+        locust_entry.extend(entry)
+        _forget(locust_entry, end - _SECONDS_KEPT)
         stats.total.extend(entry)
         _feed_errors(stats, step, start, end)
     # Without this a target that stops answering would leave the last rate on the screen.
@@ -83,12 +83,12 @@ def spread(count: int, start: float, end: float) -> dict[int, int]:
     length = end - start
     if length <= 0 or int(start) == int(end):
         return {int(end): count}
-    split, given = {}, 0
+    split, assigned = {}, 0
     for second in range(int(start), int(end) + 1):
         reached = round(count * (min(second + 1, end) - start) / length)
-        if reached > given:
-            split[second] = reached - given
-            given = reached
+        if reached > assigned:
+            split[second] = reached - assigned
+            assigned = reached
     return split
 
 

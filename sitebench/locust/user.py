@@ -24,7 +24,7 @@ class LaneUser(User):
     def __init_subclass__(cls, **more: Any) -> None:
         """Give the class a task of its own: `@tag` marks tasks, and a shared one would mark all."""
         super().__init_subclass__(**more)
-        cls.tasks = [_own_task(each) for each in cls.tasks]
+        cls.tasks = [_own_task(task) for task in cls.tasks]
 
     def __init__(self, environment: Any) -> None:
         super().__init__(environment)
@@ -69,16 +69,16 @@ def runs_unnamed(user: Any) -> bool:
     return not getattr(user, "by_name", False)
 
 
-def _own_task(each: Any) -> Any:
+def _own_task(task: Any) -> Any:
     """Return a copy of a task with tags of its own, at first those of the original."""
-    if isinstance(each, type):
-        return each
+    if isinstance(task, type):
+        return task
 
-    @functools.wraps(each)
+    @functools.wraps(task)
     def own(user: User) -> None:
-        each(user)
+        task(user)
 
-    if tags := getattr(each, "locust_tag_set", None):
+    if tags := getattr(task, "locust_tag_set", None):
         own.locust_tag_set = set(tags)  # type: ignore[attr-defined]
     return own
 

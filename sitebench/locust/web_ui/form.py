@@ -31,14 +31,14 @@ _PIN = frozenset(
 
 def unreadable(cls: type[Any], posted: Mapping[str, str]) -> str | None:
     """Return the message about a value that cannot be read."""
-    for each, spec in fields_of(cls):
-        text = posted.get(each.name)
+    for field, spec in fields_of(cls):
+        text = posted.get(field.name)
         if not text or spec.hidden or spec.is_flag:
             continue
         try:
             spec.parse(text)
         except SitebenchError as error:
-            return f"{label(each.name)}: {error}"
+            return f"{label(field.name)}: {error}"
     return None
 
 
@@ -54,36 +54,36 @@ def withheld(
     for name, value in files.items():
         if value != getattr(parsed, name, None):
             return f"{label(name)}: a file is named by who starts Locust, not by the page"
-    known = vars(parsed).keys() - _LOCUSTS_OWN - set(shown)
-    found = next((name for name in posted if name in known), None)
-    return found and f"{label(found)} cannot be set by the page: give it when Locust is started"
+    names = vars(parsed).keys() - _LOCUSTS_OWN - set(shown)
+    first = next((name for name in posted if name in names), None)
+    return first and f"{label(first)} cannot be set by the page: give it when Locust is started"
 
 
 def unchangeable(
     cls: type[Any], posted: Mapping[str, str], parsed: argparse.Namespace
 ) -> str | None:
     """Return the message about a change to a running test other than of its users."""
-    before, now = from_namespace(cls, parsed), options(cls, posted, parsed)
-    for each, _ in fields_of(cls):
-        if getattr(before, each.name) != getattr(now, each.name):
+    earlier, now = from_namespace(cls, parsed), options(cls, posted, parsed)
+    for field, _ in fields_of(cls):
+        if getattr(earlier, field.name) != getattr(now, field.name):
             return (
-                f"{label(each.name)} cannot change while a test runs; "
+                f"{label(field.name)} cannot change while a test runs; "
                 "stop it and start a new one, or change the number of users alone"
             )
     return None
 
 
-def pinned(cls: type[Any], given: Any) -> dict[str, Any]:
+def pinned(cls: type[Any], start: Any) -> dict[str, Any]:
     """Return what the page may not change: where passwords, tokens and permissions apply.
 
     Nothing where none was given at the start: then nothing can be sent elsewhere.
     """
-    sends_secret = any(getattr(given, name, None) for name in _ENTRUSTED)
-    variables = hasattr(given, "bind_dn") and os.environ.get(secret.BIND_PASSWORD)
-    scenario = getattr(given, "scenario", None)
+    sends_secret = any(getattr(start, name, None) for name in _ENTRUSTED)
+    variables = hasattr(start, "bind_dn") and os.environ.get(secret.BIND_PASSWORD)
+    scenario = getattr(start, "scenario", None)
     if not (sends_secret or variables or (scenario is not None and entrusts(scenario))):
         return {}
-    return {each.name: getattr(given, each.name) for each, _ in fields_of(cls) if each.name in _PIN}
+    return {f.name: getattr(start, f.name) for f, _ in fields_of(cls) if f.name in _PIN}
 
 
 def changed_pinned_field(
@@ -91,9 +91,9 @@ def changed_pinned_field(
 ) -> str | None:
     """Return the message about a pinned field that the page changes."""
     now = options(cls, posted, parsed)
-    found = next((name for name, value in pinned.items() if getattr(now, name) != value), None)
-    return found and (
-        f"{label(found)} cannot be changed by the page of a Locust that was started with a "
+    changed = next((name for name, value in pinned.items() if getattr(now, name) != value), None)
+    return changed and (
+        f"{label(changed)} cannot be changed by the page of a Locust that was started with a "
         "password, a token or a permission: start another one"
     )
 

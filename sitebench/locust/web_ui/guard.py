@@ -63,8 +63,8 @@ class Guard:
             return "the page may not change this of a user class\n", 403
         if request.endpoint != "locust.swarm" or not self._logged_in():
             return None
-        why = self._refusal(request.form.to_dict(), request.form.getlist("user_classes"))
-        return None if why is None else jsonify({"success": False, "message": why})
+        reason = self._refusal(request.form.to_dict(), request.form.getlist("user_classes"))
+        return None if reason is None else jsonify({"success": False, "message": reason})
 
     def _without(self, token: str) -> Any:
         """Return the answer to a visitor without the token, or who opens the page with it."""
@@ -76,15 +76,15 @@ class Guard:
         if is_it(request.args.get("token")):
             if request.endpoint != "locust.index":
                 return None
-            others = urlencode([(k, v) for k, v in request.args.items(multi=True) if k != "token"])
-            page = url_for("locust.index") + (f"?{others}" if others else "")
+            query = urlencode([(k, v) for k, v in request.args.items(multi=True) if k != "token"])
+            page = url_for("locust.index") + (f"?{query}" if query else "")
             answer = make_response(redirect(page))
             if request.headers.get("Sec-Fetch-Site") in _ELSEWHERE:
                 # The link was followed from another site, or from a file (setup.py). What it
                 # redirects to counts as that site's request, and is sent without the cookie; what
                 # a page of ours goes on to does not.
-                to = html.escape(page)
-                answer = make_response(f'<meta http-equiv="refresh" content="0;url={to}">')
+                target = html.escape(page)
+                answer = make_response(f'<meta http-equiv="refresh" content="0;url={target}">')
             # Of the page's own requests only; no script may read it.
             answer.set_cookie(name, token, httponly=True, samesite="Strict")
             return answer
@@ -120,12 +120,12 @@ class Guard:
         bridge, options = self._bridge, self._options
         if bridge.role.preparing is not None:
             return "the target is still being prepared: wait, or stop the test"
-        if why := form.withheld(self._shown, posted, self._parsed) or form.unreadable(
+        if reason := form.withheld(self._shown, posted, self._parsed) or form.unreadable(
             options, posted
         ):
-            return why
-        if why := form.changed_pinned_field(self._pinned, options, posted, self._parsed):
-            return why
+            return reason
+        if reason := form.changed_pinned_field(self._pinned, options, posted, self._parsed):
+            return reason
         if bridge.runner.state in (STATE_SPAWNING, STATE_RUNNING):
             return form.unchangeable(options, posted, self._parsed)
         try:

@@ -133,8 +133,8 @@ class LiveView:
         while self._latencies[0][0] < at_s - _RECENT_S:
             self._latencies.popleft()
         merged = Histogram()
-        for _, each in self._latencies:
-            merged.add(each)
+        for _, latencies in self._latencies:
+            merged.add(latencies)
         return merged
 
     def sampled(self, t_ns: int, sample: Sample) -> None:
@@ -171,11 +171,11 @@ class LiveView:
         ]
 
 
-def _micros(found: Durations) -> dict[str, Any]:
-    figures = {heading(name): us for name, us in found.percentiles.items()}
-    figures |= {"max": found.max, "mean": found.mean}
-    shown = {name: None if us is None else round(us, 1) for name, us in figures.items()}
-    return {**shown, "at_least": [heading(name) for name in found.at_least]}
+def _micros(durations: Durations) -> dict[str, Any]:
+    figures = {heading(name): us for name, us in durations.percentiles.items()}
+    figures |= {"max": durations.max, "mean": durations.mean}
+    rounded = {name: None if us is None else round(us, 1) for name, us in figures.items()}
+    return {**rounded, "at_least": [heading(name) for name in durations.at_least]}
 
 
 def _us(ns: int | None) -> float | None:
@@ -200,7 +200,7 @@ def _usage(at_s: float, before: Sample, now: Sample, seconds: float) -> Usage:
 
 def _busy_cores(before: MachineSample, now: MachineSample, seconds: float) -> float:
     cores = zip(before.cores, now.cores, strict=False)
-    return sum(share(after.busy_s - core.busy_s, seconds) for core, after in cores)
+    return sum(share(later.busy_s - core.busy_s, seconds) for core, later in cores)
 
 
 def _resources(before: Sample, now: Sample, seconds: float) -> Iterable[Resource]:
@@ -216,8 +216,8 @@ def _resources(before: Sample, now: Sample, seconds: float) -> Iterable[Resource
             if name.rate_unit == "share":
                 per_s = share(value - then, seconds)
             elif what == "busy_s":
-                of = who.replace("-", "_")
-                per_s = _busy_cores(getattr(before, of), getattr(now, of), seconds)
+                attribute = who.replace("-", "_")
+                per_s = _busy_cores(getattr(before, attribute), getattr(now, attribute), seconds)
             else:
                 per_s = max(0.0, value - then) / seconds
             yield _resource(title, name, per_s, name.rate_unit)

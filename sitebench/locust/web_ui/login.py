@@ -44,15 +44,15 @@ def check(*, web_login: bool, login_file: str | None) -> None:
 
 def token() -> str:
     """Return the token that the environment chooses, or a new one."""
-    chosen = os.environ.get(secret.WEB_TOKEN)
-    if chosen is None:
+    text = os.environ.get(secret.WEB_TOKEN)
+    if text is None:
         return secrets.token_urlsafe(16)
-    if not _TOKEN.fullmatch(chosen):
+    if not _TOKEN.fullmatch(text):
         raise BadInput(
             f"${secret.WEB_TOKEN} is not at least 16 characters of A-Z, a-z, 0-9, _ and -",
             "set it to 32 random ones, or unset it: each session then has a token of its own",
         )
-    return chosen
+    return text
 
 
 def credentials(file: str | None) -> tuple[str, str]:
@@ -76,11 +76,11 @@ def require_login(web_ui: WebUI, base_path: str | None, name: str, password: str
     web_ui.auth_args = {"username_password_callback": path}
 
     def log_in() -> Response:
-        given = (request.form.get("username", ""), request.form.get("password", ""))
+        credentials_sent = (request.form.get("username", ""), request.form.get("password", ""))
         # Both are always compared, so that the time it takes reveals nothing about either.
         right = [
             hmac.compare_digest(a.encode(), b.encode())
-            for a, b in zip(given, (name, password), strict=True)
+            for a, b in zip(credentials_sent, (name, password), strict=True)
         ]
         if all(right):
             login_user(_User())

@@ -32,13 +32,13 @@ _REPORT_S = 120.0
 
 def blueprint(web_ui: WebUI, state: WebUiState, base_path: str | None) -> Blueprint:
     """Return our part of Locust's web server; behind its login, if it has one."""
-    ours = Blueprint("sitebench", __name__, url_prefix=f"{base_path or ''}/sitebench")
+    routes = Blueprint("sitebench", __name__, url_prefix=f"{base_path or ''}/sitebench")
     session = state.session
     protected: Any = web_ui.auth_required_if_enabled
     one_report = BoundedSemaphore()
 
     def page(path: str, view: Any) -> None:
-        ours.add_url_rule(path, view.__name__, protected(view))
+        routes.add_url_rule(path, view.__name__, protected(view))
 
     def live() -> str:
         return _page("live.html", request.args.get("theme"))
@@ -61,22 +61,22 @@ def blueprint(web_ui: WebUI, state: WebUiState, base_path: str | None) -> Bluepr
     def report() -> Response:
         with scratch() as folder:
             with one_report:
-                made = _report(session, folder)
+                content = _report(session, folder)
             if "download" in request.args:
-                return _attached(made, "text/html", "ui.html")
-            return Response(made, mimetype="text/html")
+                return _attached(content, "text/html", "ui.html")
+            return Response(content, mimetype="text/html")
 
     def refused(error: SitebenchError) -> Response:
         return Response(f"{error}\n", status=500, mimetype="text/plain")
 
-    ours.register_error_handler(SitebenchError, refused)
+    routes.register_error_handler(SitebenchError, refused)
     page("/live", live)
     page("/live.json", live_data)
     page("/frame.js", frame)
     page("/live.js", live_script)
     page("/run", run)
     page("/report", report)
-    return ours
+    return routes
 
 
 def document(state: State, session: Session, query: Any) -> dict[str, Any]:
@@ -96,17 +96,17 @@ def document(state: State, session: Session, query: Any) -> dict[str, Any]:
         "bound": None if state.result is None else state.result.verdict.to_json(),
         "quoted": None if state.result is None else in_words(state.result),
         "steps": live.steps() if live else [],
-        "resources": [structs.asdict(each) for each in live.resources] if live else [],
+        "resources": [structs.asdict(resource) for resource in live.resources] if live else [],
         "moments": _columns(Interval, (m for m in live.moments if m.at_s > after) if live else ()),
         "loads": _columns(Usage, (m for m in live.loads if m.at_s > after) if live else ()),
         "tests": [
             {
-                "title": title(each.spec),
-                "per_s": None if each.result is None else each.result.ops_per_s,
-                "quoted": None if each.result is None else in_words(each.result),
-                "error": None if each.error is None else str(each.error),
+                "title": title(test.spec),
+                "per_s": None if test.result is None else test.result.ops_per_s,
+                "quoted": None if test.result is None else in_words(test.result),
+                "error": None if test.error is None else str(test.error),
             }
-            for each in session.tests
+            for test in session.tests
         ],
     }
 
@@ -161,7 +161,7 @@ def _report(session: Session, folder: Path) -> bytes:
     session.snapshot(copy)
     argv = [*python_module("sitebench.cli.main"), "report", str(copy), "--out", str(page)]
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             argv,
             env=without_secrets(os.environ),
             capture_output=True,
@@ -174,8 +174,8 @@ def _report(session: Session, folder: Path) -> bytes:
             f"the report was not made within {_REPORT_S:.0f} s",
             "download the run file, and make it with `sitebench report`",
         ) from None
-    if done.returncode:
+    if process.returncode:
         raise MeasurementFailed(
-            str(done.stderr).strip().removeprefix("sitebench: "), "run a test first"
+            str(process.stderr).strip().removeprefix("sitebench: "), "run a test first"
         )
     return _read(page)

@@ -88,8 +88,8 @@ class Session:
             span_s=math.inf if spec.stages is None else spec.stages.span_s,
         )
         live.windows = windows
-        if (before := self.current) is not None:
-            before.release_details()
+        if (earlier := self.current) is not None:
+            earlier.release_details()
         test = SessionTest(spec, live, lambda: subject.result(spec, windows))
         self.tests.append(test)
         return Recording(
@@ -184,16 +184,16 @@ def open_session(environment: Environment) -> Session | None:
 
     if isinstance(environment.runner, WorkerRunner) or environment.parsed_options is None:
         return None
-    chosen = from_namespace(SessionOptions, environment.parsed_options)
-    if chosen.out is None and environment.web_ui is None:
+    storage = from_namespace(SessionOptions, environment.parsed_options)
+    if storage.out is None and environment.web_ui is None:
         return None
     if environment.web_ui is not None:
         # Late: most points are measured without it.
         from sitebench.locust.web_ui import login
 
         # Before the run file is there.
-        login.check(web_login=environment.web_ui.web_login, login_file=chosen.login_file)
-    session = Session(chosen.out or f"ui-{datetime.now().astimezone():%Y-%m-%d-%H%M%S}.sitebench")
+        login.check(web_login=environment.web_ui.web_login, login_file=storage.login_file)
+    session = Session(storage.out or f"ui-{datetime.now().astimezone():%Y-%m-%d-%H%M%S}.sitebench")
 
     def closing(**_: Any) -> None:
         if message := session.close():

@@ -53,15 +53,15 @@ def set_up_web_ui(bridge: Bridge, session: Session | None, options: type[Any]) -
     base_path = parsed.web_base_path
     app: Any = web_ui.app
     if web_ui.web_login:
-        chosen = from_namespace(SessionOptions, parsed)
-        login.require_login(web_ui, base_path, *login.credentials(chosen.login_file))
+        storage = from_namespace(SessionOptions, parsed)
+        login.require_login(web_ui, base_path, *login.credentials(storage.login_file))
     app.register_blueprint(blueprint(web_ui, state, base_path))
     web_ui.template_args.update(template_args())
     # The form's fields in the order of the command line, not by name.
     app.jinja_env.policies["json.dumps_kwargs"] = {"sort_keys": False}
     users: Mapping[str, Any] = environment.available_user_classes or {}
-    ours = {each.__name__ for each in bridge.suite_run.lane_classes(users.values())}
-    mixed = len(ours) < len(users)
+    lane_names = {user.__name__ for user in bridge.suite_run.lane_classes(users.values())}
+    mixed = len(lane_names) < len(users)
     draw_form(web_ui, options, mixed=mixed)
     if not mixed:
         # Shown at the top. Locust gives it to every class, and others have hosts of their own.
@@ -69,11 +69,11 @@ def set_up_web_ui(bridge: Bridge, session: Session | None, options: type[Any]) -
     web_ui.template_args["all_profiles"] = _profiles(options)
     path = f"{base_path or ''}/{'' if token is None else f'?token={token}'}"
     scheme = "https" if web_ui.tls_cert else "http"
-    where = page_url(web_ui.host, web_ui.port, path, scheme=scheme)
-    say(f"web UI: {where} (Ctrl-C to stop)")
+    address = page_url(web_ui.host, web_ui.port, path, scheme=scheme)
+    say(f"web UI: {address} (Ctrl-C to stop)")
     say(session.told)
     if from_namespace(SessionOptions, parsed).browser:
-        gevent.spawn(_show, environment, where, token)
+        gevent.spawn(_show, environment, address, token)
 
     def after(response: Response) -> Response:
         if response.status_code == 200 and request.endpoint == "locust.request_stats":
@@ -82,7 +82,7 @@ def set_up_web_ui(bridge: Bridge, session: Session | None, options: type[Any]) -
             page = response.get_data().replace(b"</body>", _SCRIPT)
             response.set_data(page.replace(b"<title>Locust</title>", b"<title>sitebench</title>"))
         elif response.status_code == 200 and request.endpoint == "locust.tasks":
-            without_tasks(response, ours)
+            without_tasks(response, lane_names)
         # Locust's page shows the live page in a frame; nothing else may.
         live = request.endpoint == "sitebench.live"
         policy = "frame-ancestors 'self'" if live else "frame-ancestors 'none'"
@@ -113,7 +113,7 @@ def _list_options_once() -> None:
 
 def _profiles(options: type[Any]) -> list[str]:
     """Return the choices of Locust's own field `profile`, if the suite has such an option."""
-    parsers = {each.name: spec.parse for each, spec in fields_of(options)}
+    parsers = {field.name: spec.parse for field, spec in fields_of(options)}
     profile = parsers.get("profile")
     return list(profile.allowed) if isinstance(profile, OneOf) else []
 

@@ -105,7 +105,7 @@ class WebUiState:
         measured = None if windows is None else windows.measured
         if test.error is not None or measured is None or measured.seconds < _JUDGED_S:
             return None
-        now, known = time.monotonic(), self._judged
-        if known is None or known[1] is not test or now - known[0] > _JUDGED_S:
-            self._judged = known = (now, test, test.judge())
-        return known[2]
+        now, judged = time.monotonic(), self._judged
+        if judged is None or judged[1] is not test or now - judged[0] > _JUDGED_S:
+            self._judged = judged = (now, test, test.judge())
+        return judged[2]

@@ -39,8 +39,8 @@ _FIRST = ("target", "base", "names", "entries", "stages")
 
 def _groups(options: type[Any], names: Collection[str]) -> dict[str, list[str]]:
     """Return fields of the form by the headings that they stand under."""
-    panels = {each.name: spec.panel for each, spec in fields_of(options)}
-    groups: dict[str, list[str]] = {each: [] for each in (*PANELS[1:], "Others")}
+    panels = {field.name: spec.panel for field, spec in fields_of(options)}
+    groups: dict[str, list[str]] = {title: [] for title in (*PANELS[1:], "Others")}
     for name in names:
         groups[panels.get(name, "Others")].append(name)
     return {title: members for title, members in groups.items() if members}
@@ -61,26 +61,26 @@ def draw_form(web_ui: Any, options: type[Any], *, mixed: bool) -> None:
         locusts_own()
         args, environment = web_ui.template_args, web_ui.environment
         available, running = environment.available_user_classes, environment.user_classes
-        some = [name for name, each in available.items() if each in running]
-        unnamed = [name for name, each in available.items() if runs_unnamed(each)]
+        some = [name for name, user in available.items() if user in running]
+        unnamed = [name for name, user in available.items() if runs_unnamed(user)]
         extra = args["extra_options"]
-        for each in extra.values():  # Locust's page sets it in brackets.
-            each["help_text"] = (each["help_text"] or "").removesuffix(".")
-        about = {  # The form shows plain text.
-            name: (each.__doc__ or "").strip().partition("\n")[0].replace("`", "")
-            for name, each in available.items()
+        for option in extra.values():  # Locust's page sets it in brackets.
+            option["help_text"] = (option["help_text"] or "").removesuffix(".")
+        summaries = {  # The form shows plain text.
+            name: (user.__doc__ or "").strip().partition("\n")[0].replace("`", "")
+            for name, user in available.items()
         }
         first = {name: extra.pop(name) for name in _FIRST if name in extra}
         groups = _groups(options, extra)
-        args["extra_options"] = {name: extra[name] for each in groups.values() for name in each}
+        args["extra_options"] = {name: extra[name] for group in groups.values() for name in group}
         args["show_userclass_picker"] = False
         args["sitebench_form"] = {
             "mixed": mixed,
-            "operations": [{"name": name, "about": text} for name, text in about.items()],
+            "operations": [{"name": name, "about": text} for name, text in summaries.items()],
             "chosen": some[:1] if some == unnamed else some,
             "shapes": args["available_shape_classes"],
             "fields": [
-                {"name": name, "title": label(name), **each} for name, each in first.items()
+                {"name": name, "title": label(name), **entry} for name, entry in first.items()
             ],
             "groups": [[title, names[0]] for title, names in groups.items()],
             "labels": {
@@ -93,14 +93,14 @@ def draw_form(web_ui: Any, options: type[Any], *, mixed: bool) -> None:
     web_ui.update_template_args = update
 
 
-def without_tasks(response: Response, ours: Collection[str]) -> None:
+def without_tasks(response: Response, lane_names: Collection[str]) -> None:
     """Leave out the task of a user class of ours: it is always all that its users do."""
-    found = json.loads(response.get_data())
-    for ratios in found.values():
-        for name, each in ratios.items():
-            if name in ours:
-                each.pop("tasks", None)
-    response.set_data(json.dumps(found))
+    document = json.loads(response.get_data())
+    for ratios in document.values():
+        for name, ratio in ratios.items():
+            if name in lane_names:
+                ratio.pop("tasks", None)
+    response.set_data(json.dumps(document))
 
 
 def keep_polling(response: Response, bridge: Bridge) -> None:

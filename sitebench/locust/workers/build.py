@@ -43,21 +43,21 @@ class Build(msgspec.Struct, frozen=True):
 @cache
 def this_build() -> Build:
     """Return the build of this process."""
-    measured = [[(str(each), each.unit) for each in metrics.CLOCKS]]
-    measured += [[(str(each), each.unit) for each in metrics.COUNTERS]]
-    recorded = [each[:3] for each in _engine.metrics()]
+    measured = [[(str(clock), clock.unit) for clock in metrics.CLOCKS]]
+    measured += [[(str(counter), counter.unit) for counter in metrics.COUNTERS]]
+    recorded = [row[:3] for row in _engine.metrics()]
     sent = [(kind.__name__, kind.TYPE, kind.__struct_fields__) for kind in messages.ALL]
-    test = [each.name for each in fields(Test)]
+    test = [field.name for field in fields(Test)]
     text = json.dumps([measured, recorded, sent, test])
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]
     return Build(version(), schema.VERSION, digest)
 
 
-def refuse_other(who: str, found: Mapping[str, Any]) -> None:
+def refuse_other(who: str, facts: Mapping[str, Any]) -> None:
     """Raise unless `who`, the other side, is the build that this process is."""
-    known = {name: found[name] for name in Build.__struct_fields__ if name in found}
-    if (theirs := Build(**known)) != (mine := this_build()):
+    build_facts = {name: facts[name] for name in Build.__struct_fields__ if name in facts}
+    if (other_build := Build(**build_facts)) != (own_build := this_build()):
         raise OtherBuild(
-            f"{who} runs {theirs}, this is {mine}: they measure or send different things",
+            f"{who} runs {other_build}, this is {own_build}: they measure or send different things",
             "install the same sitebench on the master's machine and on the workers'",
         )

@@ -16,21 +16,21 @@ from sitebench.suite import suites
 
 T = TypeVar("T")
 _CLIENT, _THREADS = "SITEBENCH_CLIENT", "SITEBENCH_THREADS"
-PORTABLE = tuple(dict.fromkeys(each.portable_client for each in suites() if each.portable_client))
+PORTABLE = tuple(dict.fromkeys(s.portable_client for s in suites() if s.portable_client))
 """Clients that only some suites have."""
 
 
 def environment(client: str | None, threads: int | None) -> dict[str, str]:
     """Return the variables for a choice; the rest is left to the master."""
-    chosen = {_CLIENT: client, _THREADS: None if threads is None else str(threads)}
-    return {name: value for name, value in chosen.items() if value is not None}
+    variables = {_CLIENT: client, _THREADS: None if threads is None else str(threads)}
+    return {name: value for name, value in variables.items() if value is not None}
 
 
 def of_this_worker(options: T) -> T:
     """Return a test's options with this worker's own choices in them."""
-    chosen: dict[str, Any] = {}
-    for each, spec in fields_of(type(options)):
-        variable = {"client": _CLIENT, "threads": _THREADS}.get(each.name)
+    settings: dict[str, Any] = {}
+    for field, spec in fields_of(type(options)):
+        variable = {"client": _CLIENT, "threads": _THREADS}.get(field.name)
         if variable is not None and (text := os.environ.get(variable)):
-            chosen[each.name] = spec.parse(text)
-    return dataclasses.replace(options, **chosen)  # type: ignore[type-var]
+            settings[field.name] = spec.parse(text)
+    return dataclasses.replace(options, **settings)  # type: ignore[type-var]

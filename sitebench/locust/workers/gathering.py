@@ -24,7 +24,7 @@ _POLL_S = 0.1
 def slots(runner: MasterRunner) -> dict[str, int]:
     """Return the slot of every worker that is there, by its id in Locust."""
     clients = runner.clients.ready + runner.clients.spawning + runner.clients.running
-    ids = sorted((each.id for each in clients), key=runner.get_worker_index)
+    ids = sorted((client.id for client in clients), key=runner.get_worker_index)
     return {id_: index for index, id_ in enumerate(ids)}
 
 
@@ -33,14 +33,14 @@ def dispatcher(takes_part: Callable[[str], bool]) -> type[UsersDispatcher]:
 
     class Dispatcher(UsersDispatcher):
         def __init__(self, worker_nodes: list[Any], user_classes: list[Any]) -> None:
-            super().__init__([each for each in worker_nodes if takes_part(each.id)], user_classes)
+            super().__init__([node for node in worker_nodes if takes_part(node.id)], user_classes)
 
         def add_worker(self, worker_node: Any) -> None:
             if takes_part(worker_node.id):
                 super().add_worker(worker_node)
 
         def remove_worker(self, worker_node: Any) -> None:
-            if any(each.id == worker_node.id for each in self._worker_nodes):
+            if any(node.id == worker_node.id for node in self._worker_nodes):
                 super().remove_worker(worker_node)
 
     return Dispatcher
@@ -48,14 +48,14 @@ def dispatcher(takes_part: Callable[[str], bool]) -> type[UsersDispatcher]:
 
 def expect(runner: MasterRunner, parsed: Namespace, least: int) -> None:
     """Wait for the workers of a point; raises WorkersMissing where fewer than `least` come."""
-    wanted = int(parsed.expect_workers)
+    expected = int(parsed.expect_workers)
     give_up = time.monotonic() + parsed.expect_workers_max_wait
-    while len(runner.clients.ready) < wanted and time.monotonic() < give_up:
+    while len(runner.clients.ready) < expected and time.monotonic() < give_up:
         gevent.sleep(_POLL_S)
     if (connected := len(runner.clients.ready)) < least:
         host, port = parsed.master_bind_host, parsed.master_bind_port
         raise WorkersMissing(
-            f"{connected or 'none'} of {plural(wanted, 'worker')} connected to {host}:{port} in "
+            f"{connected or 'none'} of {plural(expected, 'worker')} connected to {host}:{port} in "
             "time",
             f"start `sitebench worker --master {host}:{port}` where load is to be made",
         )

@@ -175,7 +175,7 @@ class _DistributedLoad(LoadSource):
         give_up = time.monotonic() + within_s
         while self._merger is None:
             self._find_lost()
-            missing = [each for each in self._workers.values() if not (each.ended or ready(each))]
+            missing = [w for w in self._workers.values() if not (w.ended or ready(w))]
             if not missing or time.monotonic() > give_up:
                 self._merger = Merger(self._cpu_at_start(), Phase.RAMP)
                 return
@@ -193,7 +193,7 @@ class _DistributedLoad(LoadSource):
         """Wait until every user has a lane: Locust itself gives its workers a second."""
         give_up = time.monotonic() + _OPENS_S
         while self._merger is None or self._runner.user_count != self._runner.target_user_count:
-            if time.monotonic() > give_up or any(each.ended for each in self._workers.values()):
+            if time.monotonic() > give_up or any(worker.ended for worker in self._workers.values()):
                 return
             gevent.sleep(_POLL_S)
 
@@ -214,16 +214,16 @@ class _DistributedLoad(LoadSource):
     ) -> Round | None:
         if self._merger is None:
             return None
-        asked = self._merger.ask(begins)
-        for id_ in asked.waiting:
-            question = messages.Ask(asked.number, begins, shown, last, time.monotonic_ns())
+        round_ = self._merger.ask(begins)
+        for id_ in round_.waiting:
+            question = messages.Ask(round_.number, begins, shown, last, time.monotonic_ns())
             question.send(self._runner, id_)
         self._find_lost()
         self._settle()
-        return asked
+        return round_
 
-    def _await(self, asked: Round | None) -> None:
-        while asked is not None and asked.waiting:
+    def _await(self, round_: Round | None) -> None:
+        while round_ is not None and round_.waiting:
             self._find_lost()
             self._settle()
             gevent.sleep(_POLL_S)
@@ -235,8 +235,8 @@ class _DistributedLoad(LoadSource):
         # Writing one down may wait, and an answer that comes meanwhile settles the next one:
         # that must not be written before it.
         with self._settling:
-            for asked, drained in self._merger.settled(time.monotonic_ns()):
-                self._take(drained, None if asked.begins is None else Phase(asked.begins))
+            for round_, drained in self._merger.settled(time.monotonic_ns()):
+                self._take(drained, None if round_.begins is None else Phase(round_.begins))
 
     # Workers that are gone.
 
@@ -346,10 +346,10 @@ class MasterRole(LocalRole):
         """Say once why a worker cannot take part; it is started again every second."""
         with contextlib.suppress(BadMessage, KeyError):
             error = revive(messages.read(messages.Failed, data).error)
-            why = f"a worker on {printable(sender.partition('_refused_')[0])}: {error}"
-            if why not in self._told:
-                self._told.add(why)
-                log.error("%s", why)
+            reason = f"a worker on {printable(sender.partition('_refused_')[0])}: {error}"
+            if reason not in self._told:
+                self._told.add(reason)
+                log.error("%s", reason)
 
     def finish(self) -> None:
         """Have all workers stop their lanes; from then on any worker may take part in the next."""

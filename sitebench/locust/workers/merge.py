@@ -69,34 +69,34 @@ class Merger:
     def ask(self, begins: str | None = None) -> Round:
         """Begin a round in which every worker present is asked."""
         self._asked += 1
-        made = self._open[self._asked] = Round(self._asked, set(self._present), begins)
-        return made
+        open_round = self._open[self._asked] = Round(self._asked, set(self._present), begins)
+        return open_round
 
     def answer(self, worker: str, number: int | None, part: Drain) -> None:
         """Take an answer; without a number it is a last one, sent unasked."""
-        mine = [each for each in self._open.values() if worker in each.waiting]
+        waiting_rounds = [r for r in self._open.values() if worker in r.waiting]
         if number is None:
-            answered = mine[:1]
+            answered = waiting_rounds[:1]
         else:
-            mine = [each for each in mine if each.number <= number]
-            answered = [each for each in mine if each.number == number]
-        for each in answered:
-            each.parts.append((worker, part))
+            waiting_rounds = [r for r in waiting_rounds if r.number <= number]
+            answered = [r for r in waiting_rounds if r.number == number]
+        for open_round in answered:
+            open_round.parts.append((worker, part))
         if not answered:
             self._late.append((worker, part))
         # Answers come in order: what was asked before and is not there will not come.
-        for each in mine:
-            each.waiting.discard(worker)
+        for open_round in waiting_rounds:
+            open_round.waiting.discard(worker)
         self._note(worker, part, answered[0] if answered else None)
 
     def _note(self, worker: str, part: Drain, answered: Round | None) -> None:
         # The phase that the answer belongs to: boundaries before it may still be open.
-        before = self._asked if answered is None else answered.number - 1
-        begun = [r.begins for r in self._open.values() if r.begins and r.number <= before]
+        newest = self._asked if answered is None else answered.number - 1
+        begun = [r.begins for r in self._open.values() if r.begins and r.number <= newest]
         phase = begun[-1] if begun else self._phase
         share = self.shares.setdefault(phase, {}).setdefault(worker, Share())
         cpu_ns = zip(self._cpu_ns[worker], part.cpu_ns, strict=True)
-        share.add(part, tuple(after - before for before, after in cpu_ns))
+        share.add(part, tuple(end - start for start, end in cpu_ns))
         if answered is not None and answered.begins == phase:
             # The phase begins again: counts until now are not part of it any more.
             del self.shares[phase][worker]
@@ -114,8 +114,8 @@ class Merger:
     def remove(self, worker: str) -> None:
         """Stop waiting for a worker."""
         self._present.discard(worker)
-        for each in self._open.values():
-            each.waiting.discard(worker)
+        for open_round in self._open.values():
+            open_round.waiting.discard(worker)
 
     def settled(self, now_ns: int) -> Iterator[tuple[Round, Drain]]:
         """Yield every round that is complete, merged, as long as none before it is open.
@@ -124,13 +124,13 @@ class Merger:
         """
         while self._open:
             number = min(self._open)
-            found = self._open[number]
-            if found.waiting:
+            open_round = self._open[number]
+            if open_round.waiting:
                 return
             del self._open[number]
             late, self._late = self._late, []
-            yield found, self._merged([*late, *found.parts], now_ns)
-            self._phase = found.begins or self._phase
+            yield open_round, self._merged([*late, *open_round.parts], now_ns)
+            self._phase = open_round.begins or self._phase
 
     def _merged(self, answers: list[tuple[str, Drain]], now_ns: int) -> Drain:
         self._settled |= dict(answers)
@@ -140,37 +140,37 @@ class Merger:
         begin = begin if self._end_ns is None else self._end_ns
         self._end_ns = max(begin, end)
         settled = self._settled.values()
-        there = {worker for worker, _ in answers} | self._present
+        present = {worker for worker, _ in answers} | self._present
         return Drain(
             begin,
             self._end_ns,
             _merged_steps(part.steps for part in parts),
-            sum(each.lanes for worker, each in self._settled.items() if worker in there),
-            tuple(ns for each in settled for ns in each.cpu_ns),
+            sum(part.lanes for worker, part in self._settled.items() if worker in present),
+            tuple(ns for part in settled for ns in part.cpu_ns),
             sum(part.lane_ns for part in parts),
             sum(part.waiting_ns for part in parts),
-            sum(each.underway_ns for each in settled),
+            sum(part.underway_ns for part in settled),
             self._lane_counts(answers),
-            sum(each.backlog for each in settled),
-            sum(each.in_flight for each in settled),
-            sum(each.owed for worker, each in self._settled.items() if worker in self._present),
+            sum(part.backlog for part in settled),
+            sum(part.in_flight for part in settled),
+            sum(part.owed for worker, part in self._settled.items() if worker in self._present),
             _merged_steps(part.late for part in parts),
             _merged_steps(part.older for part in parts),
-            sum(each.without_row for each in settled),
+            sum(part.without_row for part in settled),
             sum(part.row_wait_ns for part in parts),
-            sum(each.lost_rows for each in settled),
+            sum(part.lost_rows for part in settled),
             [line for part in parts for line in part.log],
-            [each for part in parts for each in part.spans],
+            [span for part in parts for span in part.spans],
         )
 
     def _lane_counts(self, answers: list[tuple[str, Drain]]) -> list[int]:
         """Return the counts of all lanes; a worker that has not answered keeps its places."""
-        found = []
+        lane_counts = []
         for worker, settled in self._settled.items():
-            counts = [part.lane_counts for each, part in answers if each == worker]
+            counts = [part.lane_counts for name, part in answers if name == worker]
             places = settled.lane_counts
-            found += [sum(each) for each in zip_longest(*counts, fillvalue=0)] or [0] * len(places)
-        return found
+            lane_counts += [*map(sum, zip_longest(*counts, fillvalue=0))] or [0] * len(places)
+        return lane_counts
 
     def window_s(self, phase: str) -> float | None:
         """Return the length of a phase by which its total is the sum of the workers' own rates.
@@ -182,7 +182,7 @@ class Merger:
         longest = max((share.seconds for share in shares.values()), default=0.0)
         if not longest:
             return None
-        to_the_end = {each for each in self._present if not used_up(self._settled[each])}
+        to_the_end = {worker for worker in self._present if not used_up(self._settled[worker])}
         rate = sum(
             share.operations / (share.seconds if worker in to_the_end else longest)
             for worker, share in shares.items()
@@ -193,9 +193,9 @@ class Merger:
 
 def _merged_steps(parts: Iterable[Sequence[StepTotals]]) -> tuple[StepTotals, ...]:
     """Add steps up, histograms bucket by bucket."""
-    found: dict[tuple[str, str], StepTotals] = {}
+    totals_by_key: dict[tuple[str, str], StepTotals] = {}
     for steps in parts:
         for step in steps:
             key = (step.program, step.step)
-            found.setdefault(key, StepTotals(*key)).add(step)
-    return tuple(found.values())
+            totals_by_key.setdefault(key, StepTotals(*key)).add(step)
+    return tuple(totals_by_key.values())

@@ -42,8 +42,8 @@ class Message(msgspec.Struct, forbid_unknown_fields=True):
     def send(self, runner: Any, worker: str | None = None) -> None:
         """Send it to the master, or to a worker."""
         plain = msgspec.to_builtins(self, builtin_types=(bytes,))
-        to = () if worker is None else (worker,)
-        runner.send_message(self.TYPE, plain, *to)
+        addressee = () if worker is None else (worker,)
+        runner.send_message(self.TYPE, plain, *addressee)
 
 
 _M = TypeVar("_M", bound=Message)
@@ -57,9 +57,9 @@ def read(kind: type[_M], data: Any) -> _M:
         raise _unreadable(kind, str(error)) from error
 
 
-def _unreadable(kind: type[Message], why: str) -> BadMessage:
+def _unreadable(kind: type[Message], reason: str) -> BadMessage:
     return BadMessage(
-        f"a message {kind.TYPE or kind.__name__} is not as this sitebench sends it: {why}",
+        f"a message {kind.TYPE or kind.__name__} is not as this sitebench sends it: {reason}",
         "run the same sitebench on the master's machine and on the workers'",
     )
 
@@ -178,7 +178,7 @@ class Failed(Message):
 ALL: tuple[type[Message], ...] = (Shared, Opened, Ping, Pong, Ask, Step, Counts, Report, Failed)
 """Every message, and every part of one."""
 
-_NUMBERS = tuple(each.name for each in msgspec.structs.fields(Counts) if each.type is int)
+_NUMBERS = tuple(field.name for field in msgspec.structs.fields(Counts) if field.type is int)
 
 
 def pack(drained: Drained, cpu_ns: Sequence[int]) -> Counts:
@@ -201,7 +201,7 @@ def _pack_step(step: StepRecord) -> Step:
         for clock in metrics.CLOCKS
         if clock.closed is not None and step.clocks[clock] is step.clocks[clock.closed]
     }
-    own = ((clock, step.clocks[clock]) for clock in metrics.CLOCKS if clock not in same)
+    own_clocks = ((clock, step.clocks[clock]) for clock in metrics.CLOCKS if clock not in same)
     return Step(
         step.program,
         step.step,
@@ -210,51 +210,51 @@ def _pack_step(step: StepRecord) -> Step:
         dict(step.examples),
         step.overlaps,
         {str(counter): step.counters[counter] for counter in metrics.COUNTERS},
-        {str(clock): times.to_bytes() if times.count else None for clock, times in own},
+        {str(clock): times.to_bytes() if times.count else None for clock, times in own_clocks},
         same,
     )
 
 
-def unpack(found: Counts) -> Drain:
+def unpack(counts: Counts) -> Drain:
     """Return what `pack` was given; raises BadMessage."""
     try:
         return Drain(
-            **{name: getattr(found, name) for name in _NUMBERS},
-            cpu_ns=tuple(found.cpu_ns),
-            lane_counts=found.lane_counts,
-            log=found.log,
-            steps=tuple(map(_unpack_step, found.steps)),
-            late=tuple(map(_unpack_step, found.late)),
-            older=tuple(map(_unpack_step, found.older)),
-            spans=tuple((span, _unpack_step(step)) for span, step in found.spans),
+            **{name: getattr(counts, name) for name in _NUMBERS},
+            cpu_ns=tuple(counts.cpu_ns),
+            lane_counts=counts.lane_counts,
+            log=counts.log,
+            steps=tuple(map(_unpack_step, counts.steps)),
+            late=tuple(map(_unpack_step, counts.late)),
+            older=tuple(map(_unpack_step, counts.older)),
+            spans=tuple((span, _unpack_step(step)) for span, step in counts.spans),
         )
     except ValueError as error:
         raise _unreadable(Step, str(error)) from error
 
 
-def _unpack_step(found: Step) -> StepTotals:
-    _same_names("clocks", {**found.clocks, **found.same}, metrics.CLOCKS)
-    _same_names("counters", found.counters, metrics.COUNTERS)
-    own = {
+def _unpack_step(step: Step) -> StepTotals:
+    _same_names("clocks", {**step.clocks, **step.same}, metrics.CLOCKS)
+    _same_names("counters", step.counters, metrics.COUNTERS)
+    histograms = {
         clock: Histogram() if encoded is None else Histogram.from_bytes(encoded)
-        for clock, encoded in found.clocks.items()
+        for clock, encoded in step.clocks.items()
     }
-    if others := found.same.values() - own.keys():
-        raise ValueError(f"its clocks are those of {', '.join(sorted(others))}")
-    own |= {clock: own[same] for clock, same in found.same.items()}
+    if clock_names := step.same.values() - histograms.keys():
+        raise ValueError(f"its clocks are those of {', '.join(sorted(clock_names))}")
+    histograms |= {clock: histograms[same] for clock, same in step.same.items()}
     return StepTotals(
-        found.program,
-        found.step,
-        found.count,
-        Counter(found.failures),
-        defaultdict(Histogram, own),
-        defaultdict(int, found.counters),
-        found.overlaps,
-        found.examples,
+        step.program,
+        step.step,
+        step.count,
+        Counter(step.failures),
+        defaultdict(Histogram, histograms),
+        defaultdict(int, step.counters),
+        step.overlaps,
+        step.examples,
     )
 
 
-def _same_names(what: str, found: Mapping[str, Any], known: Sequence[str]) -> None:
-    if found.keys() != set(known):
-        others = sorted(found.keys() ^ set(known))
-        raise ValueError(f"its {what} differ in {', '.join(others)}")
+def _same_names(what: str, values: Mapping[str, Any], known: Sequence[str]) -> None:
+    if values.keys() != set(known):
+        differences = sorted(values.keys() ^ set(known))
+        raise ValueError(f"its {what} differ in {', '.join(differences)}")

@@ -32,20 +32,20 @@ def _refused(error: ImportError) -> None:
     from locust.argument_parser import parse_locustfile_option
     from locust.rpc import zmqrpc
 
-    found = BadInput(
+    refusal = BadInput(
         f"the master's locustfile cannot be imported here: {error}",
         "start this worker in a folder with its modules, or install them",
     )
     # This process is started again and again; the folder is this worker's own.
-    said = Path(tempfile.gettempdir()) / "refused"
-    if not said.exists() or said.read_text() != str(found):
-        print(f"sitebench: {found}", file=sys.stderr)
-        said.write_text(str(found))
+    note = Path(tempfile.gettempdir()) / "refused"
+    if not note.exists() or note.read_text() != str(refusal):
+        print(f"sitebench: {refusal}", file=sys.stderr)
+        note.write_text(str(refusal))
     parsed: Any = parse_locustfile_option()
     name = f"{socket.gethostname()}_refused_{os.getpid()}"
     rpc: Any = zmqrpc
     client = rpc.Client(parsed.master_host, parsed.master_port, name)
-    client.send(rpc.Message(messages.Failed.TYPE, {"error": dump(found)}, name))
+    client.send(rpc.Message(messages.Failed.TYPE, {"error": dump(refusal)}, name))
     client.close(linger=_SENT_MS)
 
 

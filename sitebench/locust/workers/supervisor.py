@@ -48,8 +48,9 @@ class WorkerCommand(msgspec.Struct, frozen=True):
     def environment(self, folder: str) -> dict[str, str]:
         """Return a worker's environment; Locust writes the locustfile into its temporary folder."""
         needed = without_secrets(os.environ, BIND_PASSWORD, KEY_PASSWORD)
-        kept = {k: v for k, v in needed.items() if not k.startswith("LOCUST_")}
-        return of_this_parent(kept | environment(self.client, self.threads) | {"TMPDIR": folder})
+        variables = {k: v for k, v in needed.items() if not k.startswith("LOCUST_")}
+        variables |= environment(self.client, self.threads)
+        return of_this_parent(variables | {"TMPDIR": folder})
 
     def start(self, folder: str) -> subprocess.Popen[bytes]:
         """Start one worker, with a temporary folder of its own."""
@@ -101,9 +102,9 @@ def supervise(command: WorkerCommand, stopped: Stop) -> None:
     with scratch() as folder:
         workers = []
         for n in range(command.processes):
-            own = folder / str(n)
-            own.mkdir()
-            workers.append(_WorkerProcess(command, str(own)))
+            worker_folder = folder / str(n)
+            worker_folder.mkdir()
+            workers.append(_WorkerProcess(command, str(worker_folder)))
         try:
             while not stopped.wait(_POLL_S):
                 for worker in workers:

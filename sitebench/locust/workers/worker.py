@@ -166,13 +166,13 @@ class WorkerRole(Role):
             )
         available: Any = self.environment.available_user_classes
         if available:
-            wanted = test.user_classes
-            if missing := [name for name in wanted if name not in available]:
+            names = test.user_classes
+            if missing := [name for name in names if name not in available]:
                 raise BadInput(
                     f"the locustfile of this worker has no {', '.join(missing)}",
                     "start it with the master's locustfile, or with -f - to receive that",
                 )
-            self.environment.user_classes = [available[name] for name in wanted]
+            self.environment.user_classes = [available[name] for name in names]
         lanes = self.open_lanes(test, WorkerSlot(index, len(shared.slots)))
         self._load = load = _WorkerLoad(self.runner, lanes)
 
