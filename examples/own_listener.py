@@ -11,6 +11,6 @@ __all__ = ["LookupUser"]
 @on_drain
 def forward(steps: Sequence[StepRecord]) -> None:
     """Send on the counts since the last call; here, to standard output."""
-    for each in steps:
-        failed = sum(each.failures.values())
-        print(f"{each.program} {each.step} +{each.count} failed +{failed}", flush=True)
+    for step in steps:
+        failed = sum(step.failures.values())
+        print(f"{step.program} {step.step} +{step.count} failed +{failed}", flush=True)

@@ -23,16 +23,16 @@ def app(environ: dict[str, Any], start_response: Callable[..., object]) -> Itera
     """Answer /page with today's date, and anything else with a file."""
     path = environ["PATH_INFO"]
     if path == "/page":
-        found = page()
+        content = page()
     else:
         file = (DOCROOT / path.lstrip("/")).resolve()
         if not file.is_relative_to(DOCROOT) or not file.is_file():
             start_response("404 Not Found", [("Content-Length", "0")])
             return []
-        found = file.read_bytes()
-    length = str(len(found))
+        content = file.read_bytes()
+    length = str(len(content))
     start_response("200 OK", [("Content-Type", "text/html"), ("Content-Length", length)])
-    return [found]
+    return [content]
 
 
 def page() -> bytes:

@@ -83,9 +83,9 @@ def make_app(database: str) -> Flask:
         )
         (user,) = rows.fetchone()
         g.db.commit()
-        made = Response(f"user {user}\n", 201, mimetype="text/plain")
-        made.set_cookie("user", str(user))
-        return made
+        response = Response(f"user {user}\n", 201, mimetype="text/plain")
+        response.set_cookie("user", str(user))
+        return response
 
     @app.post("/preferences")
     def update() -> Response:
@@ -106,9 +106,9 @@ def main() -> None:
     parser.add_argument("--people", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1997)
     parser.add_argument("--port", type=int, default=5000)
-    chosen = parser.parse_args()
-    fill(chosen.database, chosen.people, chosen.seed)
-    make_app(chosen.database).run("127.0.0.1", chosen.port, threaded=True)
+    arguments = parser.parse_args()
+    fill(arguments.database, arguments.people, arguments.seed)
+    make_app(arguments.database).run("127.0.0.1", arguments.port, threaded=True)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ def make_app(accounts: Path) -> Flask:
     """Return the site with the accounts of a file."""
     app = Flask(__name__)
     with accounts.open(newline="", encoding="utf-8") as file:
-        known = {row["number"]: row for row in csv.DictReader(file)}
+        accounts_by_number = {row["number"]: row for row in csv.DictReader(file)}
     sessions: dict[str, str] = {}
 
     @app.get("/login")
@@ -37,7 +37,7 @@ def make_app(accounts: Path) -> Flask:
     def login() -> Response:
         if not secrets.compare_digest(request.cookies.get("token", ""), request.form["token"]):
             abort(403)
-        account = known.get(request.form["user"])
+        account = accounts_by_number.get(request.form["user"])
         if account is None or account["password"] != request.form["password"]:
             abort(401)
         session = secrets.token_urlsafe(16)
@@ -51,7 +51,7 @@ def make_app(accounts: Path) -> Flask:
         number = sessions.get(request.cookies.get("session", ""))
         if number is None:
             return Response(status=302, headers={"Location": "/login"})
-        return Response(PAGE.format(number=number, name=known[number]["name"]))
+        return Response(PAGE.format(number=number, name=accounts_by_number[number]["name"]))
 
     return app
 
@@ -60,5 +60,5 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--accounts", type=Path, required=True)
     parser.add_argument("--port", type=int, default=5000)
-    told = parser.parse_args()
-    make_app(told.accounts).run("127.0.0.1", told.port, threaded=True)
+    arguments = parser.parse_args()
+    make_app(arguments.accounts).run("127.0.0.1", arguments.port, threaded=True)
