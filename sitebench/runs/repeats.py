@@ -16,7 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from sitebench.counts.durations import clocks
-from sitebench.runs.point import PointResult, PointSpec
+from sitebench.runs.point import PointResult, PointSpec, failing
 from sitebench.verdict.evidence import OtherLoad
 from sitebench.verdict.verdict import Quoted
 
@@ -66,12 +66,15 @@ def of_operation(result: PointResult, name: str) -> PointResult:
     step = next((step for step in result.steps if step.counted and step.program == name), None)
     if step is None:
         return replace(result, operations=0, failures_by_kind={}, clocks=clocks(), steps=())
+    steps = tuple(row for row in result.steps if row.program == name)
+    # A step before the counted one fails, and the operation with it.
+    failures = sum(row.failures for row in failing(result.spec, steps))
     return replace(
         result,
         operations=round(step.per_s * result.seconds),
-        failures_by_kind={"failed": step.failures} if step.failures else {},
+        failures_by_kind={"failed": failures} if failures else {},
         clocks=step.clocks,
-        steps=tuple(step for step in result.steps if step.program == name),
+        steps=steps,
         # What the target can do at most is of the mixture.
         verdict=replace(result.verdict, at_most_per_s=None),
     )

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from sitebench.counts.tally import Tally
 from sitebench.measure.summarise import summarise
-from sitebench.runs.point import PointResult, PointSpec
+from sitebench.runs.point import PointResult, PointSpec, StepResult
 from sitebench.runs.repeats import (
     Series,
     best_tries,
@@ -172,6 +172,13 @@ def test_a_total_is_the_sum_of_its_operations_and_each_has_its_own_figures() -> 
         median = part.values(lambda result: result.clocks["latency"].percentiles["p50"])
         assert median == pytest.approx([us, us], rel=0.02)
     assert {step.program for result in write.results for step in result.steps} == {"write"}
+
+
+def test_failure_of_a_step_before_the_counted_one_is_the_operations() -> None:
+    mixed = of_two_operations(a_spec("mix"), 1_000, 200, failed=7)
+    read = StepResult("write", "read", count=212, failures=5, per_s=103.5, counted=False)
+    mixed = structs.replace(mixed, steps=(*mixed.steps, read))
+    assert [of_operation(mixed, name).failures for name in ("find", "write")] == [0, 12]
 
 
 def test_one_operation_has_no_parts_and_one_that_was_not_done_no_figures() -> None:
