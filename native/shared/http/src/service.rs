@@ -136,7 +136,6 @@ impl<A: App> Service for HttpService<A> {
     type Session = Session<A>;
     type Outcome = A::Outcome;
 
-    /// The files or pages of a group would fill the cache that grouping is to spare.
     /// Answers that leave together find a load generator awake: a page each woke it 0.4 times. 16 pages of
     /// 8 KiB stay in a second-level cache of 256 KiB, and larger groups gained nothing.
     const GROUP: usize = 16;
