@@ -48,7 +48,7 @@ def test_sample_of_mutations_is_killed_by_the_tests_of_their_rows() -> None:
         # pytest loads the packages of its own plugins in another way.
         (
             "ils_bench/growth.py",
-            *("done = totals.count", "done = 1 + totals.count"),
+            *("succeeded = totals.count", "succeeded = 1 + totals.count"),
             "tests/ils_bench/test_growth.py::"
             "test_people_added_after_the_window_are_not_there_when_it_begins",
         ),

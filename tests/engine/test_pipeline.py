@@ -54,7 +54,7 @@ def test_json_says_how_each_point_meets_the_objective() -> None:
     assert condition["value"] == pytest.approx(point["ops_per_s"])
 
 
-def test_points_of_a_target_that_is_not_there_are_skipped_not_passed(tmp_path: Path) -> None:
+def test_points_of_a_target_that_is_not_there_are_errors(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
     target = ("--target", f"ldap://127.0.0.1:{port}", "--operations", "connect,lookup")
@@ -62,7 +62,7 @@ def test_points_of_a_target_that_is_not_there_are_skipped_not_passed(tmp_path: P
     ran = sitebench(*argv, "--objective", "rate>1", cwd=tmp_path)
     assert ran.code == 1
     suites = ET.parse(tmp_path / "run.xml").getroot()
-    found = [[suite.attrib[name] for name in ("name", "tests", "skipped")] for suite in suites]
+    found = [[suite.attrib[name] for name in ("name", "tests", "errors")] for suite in suites]
     assert found == [["ils.connect", "1", "1"], ["ils.lookup", "1", "1"]]
 
 
