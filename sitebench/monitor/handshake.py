@@ -2,12 +2,13 @@
 
 The kernels answer a handshake themselves, so a slow target, or one without CPU left, does not
 show in it; queues on the path do. The kernel also takes the time (tcp_info.tcpi_rtt), so a slow
-load generator does not show either. Each reading begins a handshake and waits for it for 50 ms; one
-that takes longer is read by a later reading, a second later or more. A handshake that is under way
-for long counts as what it has lasted, as a lost segment is sent again after a second.
+load generator does not show either. Each reading begins a handshake. One that takes more than a
+millisecond is read by the next reading, a second later, or by a later one. A handshake that is
+under way for long counts as what it has lasted, as a lost segment is sent again after a second.
 
-A connection is closed as soon as its handshake is read: a server with one worker serves nobody else
-while it waits for the request of a connection that is open.
+A connection is closed as soon as its handshake is read: a server with one worker serves nobody
+else while it waits for the request of a connection that is open. To a server that is farther away
+than a millisecond it is open for up to a second: a reading yields to no other greenlet.
 
 The load's own connections tell less: with a request under way the kernel's round trip lasts until
 the answer, whose segment carries the acknowledgement, and so holds the target's own time.
@@ -16,7 +17,6 @@ the answer, whose segment carries the acknowledgement, and so holds the target's
 from __future__ import annotations
 
 import contextlib
-import select
 import socket
 import statistics
 import struct
@@ -34,7 +34,7 @@ _ESTABLISHED, _SYN_SENT = 1, 2
 _LONG_S = 1.0
 """A handshake under way for longer counts before it is done."""
 
-_WAIT_MS = 50
+_WAIT_S = 1e-3
 """A reading waits so long for the handshake that it begins."""
 
 _MOST = 64
@@ -116,9 +116,9 @@ class Handshakes:
             connection.close()
             return
         handshake = _Handshake(connection)
-        poll = select.poll()
-        poll.register(connection, select.POLLOUT)
-        if not poll.poll(_WAIT_MS) or not self._is_over(handshake):
+        while not (over := self._is_over(handshake)) and handshake.lasted_s < _WAIT_S:
+            pass
+        if not over:
             self._under_way.append(handshake)
 
     def close(self) -> None:
