@@ -116,9 +116,9 @@ class Handshakes:
             connection.close()
             return
         handshake = _Handshake(connection)
-        while not (over := self._is_over(handshake)) and handshake.lasted_s < _WAIT_S:
+        while not (is_done := self._is_over(handshake)) and handshake.lasted_s < _WAIT_S:
             pass
-        if not over:
+        if not is_done:
             self._under_way.append(handshake)
 
     def close(self) -> None:
