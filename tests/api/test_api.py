@@ -224,16 +224,12 @@ def test_a_site_forgets_what_was_changed() -> None:
         ({"rate": 5.0, "think_s": 1.0}, "--think and --rate both say"),
     ],
 )
-def test_what_no_command_would_take_is_refused_before_anything_is_begun(
-    given: dict[str, Any], said: str
-) -> None:
+def test_wrong_arguments_are_refused_before_any_work(given: dict[str, Any], said: str) -> None:
     with pytest.raises(BadInput, match=said):
         sitebench.run("lookup", **given)
 
 
-def test_people_of_a_list_are_measured_by_a_client_that_binds(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_people_of_list_and_bind_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SITEBENCH_BIND_PASSWORD", raising=False)
     admin, password, run_file = "cn=admin,o=Own", "s3cret-word", tmp_path / "run.sitebench"
     ldif, people = tmp_path / "own.ldif", tmp_path / "people.txt"
@@ -268,8 +264,6 @@ def test_people_of_a_list_are_measured_by_a_client_that_binds(
         ("lookup", {"names": "ann"}, "'ann' is neither"),
     ],
 )
-def test_argument_of_another_suite_is_refused(
-    operation: str, arguments: dict[str, Any], message: str
-) -> None:
+def test_option_of_another_suite(operation: str, arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(BadInput, match=message):
         sitebench.run(operation, **arguments)

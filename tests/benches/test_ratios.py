@@ -33,9 +33,7 @@ def test_a_ratio_is_held_against_its_bound_and_its_aim(row: Row, value: float, s
         (FAST, [0.80, 0.90, 0.96], "pass"),
     ],
 )
-def test_a_row_fails_only_where_no_repeat_keeps_its_bound(
-    row: Row, values: list[float], state: str
-) -> None:
+def test_row_fails_only_if_every_repeat_fails(row: Row, values: list[float], state: str) -> None:
     outcome = Outcome(row, values, [1.0] * len(values))
     assert (outcome.state, outcome.interval) == (state, (min(values), max(values)))
 

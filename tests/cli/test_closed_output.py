@@ -28,9 +28,7 @@ WINDOW = ("--warmup", "0s", "--measure", "300ms")
         pytest.param(("ils", "run", *LOAD, *WINDOW, "--json"), {1}, id="run"),
     ],
 )
-def test_a_reader_that_has_enough_ends_a_command_quietly(
-    argv: tuple[str, ...], codes: set[int], tmp_path: Path
-) -> None:
+def test_closed_pipe_ends_quietly(argv: tuple[str, ...], codes: set[int], tmp_path: Path) -> None:
     write_run(tmp_path / MEASURED)
     pipe, command = subprocess.PIPE, [*SITEBENCH, *argv]
     with subprocess.Popen(command, cwd=tmp_path, text=True, stdout=pipe, stderr=pipe) as process:

@@ -47,9 +47,7 @@ def test_the_demo_measures_and_reports_and_measures_nothing_twice(tmp_path: Path
 
 
 @pytest.mark.parametrize("each", [suite("ils"), suite("web")], ids=lambda each: each.name)
-def test_ctrl_c_leaves_one_line_with_the_points_that_the_demo_announced(
-    tmp_path: Path, each: Suite
-) -> None:
+def test_ctrl_c_prints_one_line_with_the_announced_points(tmp_path: Path, each: Suite) -> None:
     ground = Ground(tmp_path)
     file = tmp_path / f"demo-{each.name}.sitebench"
     ground.run = file

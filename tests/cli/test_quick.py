@@ -60,9 +60,7 @@ def test_help_imports_no_heavy_module(line: str) -> None:
         ("sitebench demo p", ["ps"]),
     ],
 )
-def test_completion_offers_what_fits_and_imports_no_heavy_module(
-    line: str, offered: list[str]
-) -> None:
+def test_completion_offers_matches_and_imports_little(line: str, offered: list[str]) -> None:
     words = line.split(" ")
     env = {ASKED: "bash_complete", "COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
     done = ran(**env)

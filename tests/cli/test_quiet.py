@@ -22,9 +22,7 @@ RATE = ("--rate", "100")
         (("ils", "peak", "lookup", "--clients", "1,2", *PLAIN), " clients"),
     ],
 )
-def test_quiet_is_the_result_and_errors_alone(
-    tmp_path: Path, argv: tuple[str, ...], result: str
-) -> None:
+def test_quiet_prints_result_and_errors(tmp_path: Path, argv: tuple[str, ...], result: str) -> None:
     told = in_process(*argv, "--allow-failures", cwd=tmp_path) if "run" in argv else None
     ran = in_process(*argv, "-q", cwd=tmp_path)
     assert ran.code == 0, ran.err

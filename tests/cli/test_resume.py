@@ -24,9 +24,7 @@ RUN = Path("here/run.sitebench")
         ("sitebench ps peak --json --out old --sizes 1k", "ps peak --json --sizes 1k"),
     ],
 )
-def test_the_command_is_the_runs_own_with_the_file_as_it_is_named_now(
-    command: str, argv: str
-) -> None:
+def test_resume_uses_the_stored_command_and_the_present_file_name(command: str, argv: str) -> None:
     expected = [*argv.split(), "--out", str(RUN), "--resume"]
     assert again(command.split(), RUN) == expected
     assert again(["sitebench", *expected], RUN) == expected
@@ -41,9 +39,7 @@ def test_what_is_no_command_of_sitebench_is_not_run(command: object) -> None:
 
 @pytest.mark.parametrize("option", ["fail-log", "junit", "docroot", "cgi-program"])
 @pytest.mark.parametrize("joined", [True, False])
-def test_a_run_file_does_not_choose_what_is_written_or_run(
-    option: str, joined: bool, tmp_path: Path
-) -> None:
+def test_run_file_names_no_output_and_no_program(option: str, joined: bool, tmp_path: Path) -> None:
     place, run = tmp_path / "chosen", tmp_path / "run"
     given = [f"--{option}={place}"] if joined else [f"--{option}", str(place)]
     with RunStore(run) as store:

@@ -90,9 +90,7 @@ def test_a_pipeline_can_fail_on_what_is_slower(runs: Path) -> None:
         ("apart-b", "measured apart: not decided"),
     ],
 )
-def test_what_cannot_be_told_does_not_pass_and_has_an_exit_code_of_its_own(
-    tmp_path: Path, b: str, why: str
-) -> None:
+def test_inconclusive_comparison_has_its_own_exit_code(tmp_path: Path, b: str, why: str) -> None:
     same, add = noisy(10, 15_000, 2), (a_spec("add"), noisy(10, 5_100, 3))
     interleaved(tmp_path / "a", noisy(10, 15_000, 1), "a", more=[add] if b == "less-b" else [])
     made: dict[str, Any] = {

@@ -548,9 +548,7 @@ def test_a_comparison_changes_neither_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("points", "least"), [(1, 9), (2, 10), (3, 11), (4, 11), (40, 14)])
-def test_the_repeats_that_are_asked_for_are_the_fewest_that_can_tell(
-    points: int, least: int
-) -> None:
+def test_advised_repeats_are_the_fewest_that_suffice(points: int, least: int) -> None:
     def undecided(repeats: int) -> str:
         same = series(noisy(repeats, 15_000, 1))
         return analyse([Matched(same, same)] * points, Design.PAIRS).points[0].undecided

@@ -115,9 +115,7 @@ def differing(found: Sequence[Analysis]) -> int:
 @pytest.mark.parametrize(
     ("design", "instance"), [(Design.PAIRS, 0.0), (Design.APART, 0.0), (Design.PAIRS, 0.02)]
 )
-def test_equals_differ_no_more_often_than_promised_whatever_the_machine_does(
-    design: Design, instance: float, noise: str
-) -> None:
+def test_false_alarms_are_as_rare_as_promised(design: Design, instance: float, noise: str) -> None:
     seeds = range(COMPARISONS)
     found = [a_comparison(design, noise, n, instance=instance, b=0.0) for n in seeds]
     assert differing(found) <= MOST

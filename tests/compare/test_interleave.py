@@ -83,9 +83,7 @@ def test_both_files_know_which_comparison_they_belong_to(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     "other", [{"command": "ils run add --target {}"}, {"seed": 2}, {"repeats": 15}]
 )
-def test_files_of_another_comparison_are_not_added_to(
-    tmp_path: Path, other: dict[str, object]
-) -> None:
+def test_files_of_another_comparison_are_refused(tmp_path: Path, other: dict[str, object]) -> None:
     places = files(str(tmp_path / "c"))
     prepare(a_plan(), places)
     with pytest.raises(BadInput, match="holds something else"):
@@ -110,9 +108,7 @@ def test_so_few_pairs_that_no_difference_can_be_found_are_told_before_the_first(
     assert (told in heard) == said
 
 
-def test_every_turn_starts_a_target_of_its_own(
-    slapd: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_turns_have_targets(slapd: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Two processes of one program differ for where their memory came to lie: were one measured
     # again and again, that would be taken for a difference between A and B.
     started = tmp_path / "started"
@@ -143,9 +139,7 @@ def test_a_running_server_is_restarted_before_each_turn(tmp_path: Path) -> None:
     assert (tmp_path / "turns").read_text().strip() == wrong.value(wrong.turns()[0].side)
 
 
-def test_one_server_is_compared_with_itself_by_its_restart(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_restart_compares_one_server(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """An index off and on: `{}` stands in --restart alone."""
     with LdapDirectory(entries=50, locales=("en_US",)) as server:
         command = (
@@ -168,9 +162,7 @@ def test_one_server_is_compared_with_itself_by_its_restart(
         plan(command, "off", "on", repeats=1, seed=1, restart="./switch")
 
 
-def test_a_restart_may_leave_its_server_running_which_ctrl_c_does_not_reach(
-    tmp_path: Path,
-) -> None:
+def test_server_left_running_by_a_restart_does_not_get_ctrl_c(tmp_path: Path) -> None:
     left = f"exec sleep 20 & echo $! >{tmp_path}/pid"
     wrong = plan("ils run {} --entries 0", "a", "b", repeats=1, seed=1, restart=left)
     places = files(str(tmp_path / "c"))

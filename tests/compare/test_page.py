@@ -70,9 +70,7 @@ def test_another_measure_can_be_chosen(browser: Browser) -> None:
     assert eventually(lambda: browser.run(now) != before)
 
 
-def test_names_of_targets_are_text_and_nothing_is_fetched(
-    browser: Browser, compared: Comparison
-) -> None:
+def test_page_escapes_names_and_loads_nothing(browser: Browser, compared: Comparison) -> None:
     assert TARGET + "b" in texts(browser, "h1")[0]
     assert browser.run("return performance.getEntriesByType('resource').length") == 0
     page = comparison_page(compared)

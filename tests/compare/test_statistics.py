@@ -76,9 +76,7 @@ def p_of_pairs(differences: list[float]) -> float:
 
 
 @given(apart, st.sampled_from((0.3, 0.1, 0.05, 0.01)))
-def test_an_interval_excludes_zero_exactly_if_its_test_rejects(
-    differences: list[float], alpha: float
-) -> None:
+def test_interval_without_zero_is_rejection(differences: list[float], alpha: float) -> None:
     found = [each + 0.25 for each in differences]  # none is zero, no two are of one size
     assert pair_shift(found, alpha).differs == (p_of_pairs(found) <= alpha + 1e-12)
 
@@ -132,9 +130,7 @@ def test_what_is_called_detectable_is_found_about_four_times_in_five(n: int, alp
 
 
 @pytest.mark.parametrize(("low", "high"), [(-3.0, 1.0), (-1.0, 3.0)])
-def test_what_is_called_detectable_is_as_far_as_the_wider_side_reaches(
-    low: float, high: float
-) -> None:
+def test_detectable_difference_is_the_wider_half_of_the_interval(low: float, high: float) -> None:
     # 0.8416 and 1.9600: the normal quantiles of 80 % and of 97.5 %, as printed in every textbook.
     for estimate in (0.0, 20.0):
         shift = Shift(estimate, estimate + low, estimate + high)

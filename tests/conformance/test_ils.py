@@ -212,9 +212,7 @@ def test_leaving_removes_the_user_under_both_names(netmeeting: Any, email: str) 
     assert netmeeting.result["description"] == "noSuchObject"
 
 
-def test_tapi_clients_use_standard_names_and_prefixes(
-    ils: Served, clients: Clients, email: str
-) -> None:
+def test_tapi_names_and_prefixes_are_standard(ils: Served, clients: Clients, email: str) -> None:
     tapi = clients.raw(ils, anonymous=True)
     attributes = {"objectClass": ["top", "RTPerson", "dynamicObject"], "sIPAddress": ["1"]}
     assert tapi.add(stored_dn(email), None, attributes), tapi.result

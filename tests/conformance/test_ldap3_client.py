@@ -151,9 +151,7 @@ def test_ldap3_itself_refuses_what_the_schema_lacks(client: Any, scratch: str) -
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_name_in_any_script_is_kept_found_and_renamed(
-    client: Any, scratch: str, name: str
-) -> None:
+def test_name_in_any_script_is_added_and_renamed(client: Any, scratch: str, name: str) -> None:
     dn = f"cn={escape_rdn(name)},{scratch}"
     assert client.add(dn, PERSON, {"cn": name, "sn": name, "description": name}), client.result
     assert client.search(dn, "(objectClass=*)", BASE, attributes=["*"])
@@ -287,9 +285,7 @@ def test_modify_password(client: Any, people: str) -> None:
     assert not client.rebind(dn, "new one")
 
 
-def test_users_change_their_own_password_by_the_old(
-    client: Any, server: Served, scratch: str, clients: Clients
-) -> None:
+def test_own_password_change(client: Any, server: Served, scratch: str, clients: Clients) -> None:
     dn = f"cn=Own Password,{scratch}"
     assert client.add(dn, PERSON, {"sn": "x", "userPassword": "first"}), client.result
     member = clients.raw(server, anonymous=True)
@@ -345,9 +341,7 @@ def test_reader_and_writer_cursors_follow_the_schema(client: Any, people: str) -
     assert client.search(f"cn=Cursor,{people}", "(objectClass=*)", BASE)
 
 
-def test_many_requests_are_outstanding_on_one_connection(
-    server: Served, people: str, clients: Clients
-) -> None:
+def test_one_connection_has_many_requests(server: Served, people: str, clients: Clients) -> None:
     connection = clients.checking(server, asynchronous=True)
     numbers = list(range(200))
     asked = [
@@ -360,9 +354,7 @@ def test_many_requests_are_outstanding_on_one_connection(
         assert [each["attributes"]["uidNumber"] for each in response] == [i % 10]
 
 
-def test_an_abandoned_search_leaves_the_connection_alive(
-    server: Served, people: str, clients: Clients
-) -> None:
+def test_abandon_keeps_the_connection(server: Served, people: str, clients: Clients) -> None:
     connection = clients.checking(server, asynchronous=True)
     for _ in range(20):
         message_id = connection.search(people, "(objectClass=*)", attributes=["*"])

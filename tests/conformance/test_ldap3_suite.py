@@ -38,9 +38,7 @@ def results(kind: str, strategy: str, tmp_path_factory: pytest.TempPathFactory) 
 @pytest.mark.parametrize("strategy", ["sync", "async"])
 @pytest.mark.usefixtures("distribution")
 @pytest.mark.timeout(300)
-def test_the_embedded_directory_passes_what_slapd_passes(
-    strategy: str, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_embedded_passes_as_slapd(strategy: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     # Side by side, because most of the time the tests sleep.
     with ThreadPoolExecutor(2) as pool:
         openldap, embedded = pool.map(

@@ -276,9 +276,7 @@ def test_an_unknown_control_that_is_not_critical_is_ignored(tools: Tools) -> Non
         (f"cn=Nobody,{ADA}", ADA),
     ],
 )
-def test_a_missing_base_names_the_nearest_entry_above(
-    tools: Tools, base: str, matched: str
-) -> None:
+def test_missing_base_returns_matched_dn(tools: Tools, base: str, matched: str) -> None:
     ran = tools.search(base, "-s", "sub", "(objectClass=*)")
     assert ran.code == 32
     assert f"Matched DN: {matched}\n" in ran.err

@@ -346,9 +346,7 @@ def test_whoami_tells_who_is_bound(tools: Tools) -> None:
         ("cn=admin,o=Intranet", "", UNWILLING_TO_PERFORM),
     ],
 )
-def test_a_bind_that_proves_nothing_is_refused(
-    tools: Tools, dn: str, password: str, code: int
-) -> None:
+def test_unauthenticated_bind_is_refused(tools: Tools, dn: str, password: str, code: int) -> None:
     assert tools.run("ldapwhoami", "-D", dn, "-w", password).code == code
 
 
@@ -435,7 +433,5 @@ def test_a_generated_password_works(tools: Tools, someone: str) -> None:
     assert tools.run("ldapwhoami", "-D", someone, "-w", password).code == 0
 
 
-def test_the_password_of_an_entry_that_does_not_exist_cannot_be_changed(
-    tools: Tools, scratch: str
-) -> None:
+def test_password_of_a_missing_entry_is_not_changed(tools: Tools, scratch: str) -> None:
     assert tools.as_admin("ldappasswd", "-s", "x", f"cn=Nobody,{scratch}").code != 0

@@ -97,9 +97,7 @@ def test_the_native_lane_finds_every_answer_right(target: OpenDirectory, people:
 
 
 @pytest.mark.timeout(300)
-def test_ldap3_reads_what_the_population_says(
-    target: OpenDirectory, people: People, clients: Clients
-) -> None:
+def test_ldap3_reads_population(target: OpenDirectory, people: People, clients: Clients) -> None:
     population = people.population
     address = target.address
     served = Served(target.name, address.host, address.port, "o=Intranet", "", "")

@@ -29,9 +29,7 @@ def expected(population: Population, i: int) -> dict[str, list[bytes]]:
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_everybody_arrives_whole_and_leaves_again(
-    server: Served, clients: Clients, scratch: str, profile: str
-) -> None:
+def test_seed_and_removal(server: Served, clients: Clients, scratch: str, profile: str) -> None:
     base = f"ou=People,{scratch}"
     population = small_population(COUNT, profile=profile, base=base)
     assert seed_directory(where(server), population, 0, COUNT) == COUNT
@@ -91,9 +89,7 @@ def people_below(scratch: str) -> tuple[str, ...]:
     return ("--base", f"ou=People,{scratch}", "--entries", "600", "--locales", "en_US")
 
 
-def test_a_person_seeds_and_verifies_with_a_password_from_the_environment(
-    server: Served, scratch: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_seeding_by_password(server: Served, scratch: str, monkeypatch: pytest.MonkeyPatch) -> None:
     who = ("--bind-dn", server.admin_dn)
     monkeypatch.setenv(BIND_PASSWORD, server.admin_password)
     url = f"{server.url}/ou=People,{scratch}"
@@ -125,9 +121,7 @@ def test_a_person_is_told_about_the_password(
     assert "--password-file" in ran.err
 
 
-def test_a_person_is_told_who_may_not_write_and_what_is_not_there(
-    server: Served, scratch: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_seeding_refusals(server: Served, scratch: str, monkeypatch: pytest.MonkeyPatch) -> None:
     ran = in_process("ils", "seed", "--to", f"{server.url}/{scratch}", "--locales", "en_US")
     assert ran.code == 2
     assert "bind as a user who may write there" in ran.err

@@ -20,9 +20,7 @@ def sleep_until(moment: float) -> None:
     time.sleep(max(0.0, moment - time.monotonic()))
 
 
-def test_an_entry_is_there_until_its_time_and_gone_after(
-    server: Served, scratch: str, clients: Clients
-) -> None:
+def test_entry_expires_at_its_time_to_live(server: Served, scratch: str, clients: Clients) -> None:
     connection = clients.raw(server)
     dn = f"cn=Brief,{scratch}"
     assert connection.add(dn, CLASSES, {"sn": "x"}), connection.result
@@ -62,9 +60,7 @@ def test_entries_without_a_life_stay(server: Served, scratch: str, clients: Clie
     assert not connection.response[0]["raw_attributes"].get("entryTtl")
 
 
-def test_a_name_is_free_again_once_its_entry_is_gone(
-    server: Served, scratch: str, clients: Clients
-) -> None:
+def test_expired_name_is_free_again(server: Served, scratch: str, clients: Clients) -> None:
     connection = clients.raw(server)
     dn = f"cn=Reborn,{scratch}"
     for _ in range(2):
@@ -74,9 +70,7 @@ def test_a_name_is_free_again_once_its_entry_is_gone(
 
 
 @pytest.mark.parametrize("server", ["embedded"], indirect=True)
-def test_the_life_can_be_set_by_modifying_entry_ttl(
-    server: Served, scratch: str, clients: Clients
-) -> None:
+def test_modify_of_entry_ttl_sets_the_life(server: Served, scratch: str, clients: Clients) -> None:
     """TAPI clients prolong that way; slapd leaves it to refresh alone."""
     connection = clients.raw(server)
     dn = f"cn=Tapi,{scratch}"

@@ -20,9 +20,7 @@ def test_of_much_that_was_due_half_a_percent_is_allowed() -> None:
 
 
 @pytest.mark.parametrize("length", [0, 1, 20, 500])
-def test_of_little_it_is_what_chance_does_to_the_difference_of_two_poisson_numbers(
-    length: int,
-) -> None:
+def test_small_queue_limit_is_the_poisson_difference(length: int) -> None:
     assert allowed_growth(length, 0) == pytest.approx(3 * math.sqrt(2 * (length + 1)))
 
 

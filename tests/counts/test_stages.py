@@ -154,9 +154,7 @@ def test_a_first_row_of_minute_0_is_the_rate_to_begin_with(tmp_path: Path) -> No
         (f"1,{'5' * 200_000}\n", "monday.csv is no CSV file: field larger than"),
     ],
 )
-def test_what_is_wrong_with_a_file_is_said_with_its_line(
-    text: str, said: str, tmp_path: Path
-) -> None:
+def test_mistake_in_a_file_is_reported_with_its_line(text: str, said: str, tmp_path: Path) -> None:
     (tmp_path / "monday.csv").write_text(text)
     with pytest.raises(BadInput) as refused:
         Stages.from_option(f"@{tmp_path}/monday.csv")

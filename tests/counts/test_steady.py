@@ -189,9 +189,7 @@ def test_drains_of_a_moment_weigh_no_more_than_a_moment() -> None:
         max_size=60,
     )
 )
-def test_any_series_gets_an_answer_that_survives_being_written(
-    found_in: list[tuple[float, int, int]],
-) -> None:
+def test_every_series_has_a_writable_answer(found_in: list[tuple[float, int, int]]) -> None:
     drains = [(seconds, done) for seconds, done, _ in found_in]
     found = settle(drains, [0] * len(drains), [waited for _, _, waited in found_in])
     assert msgspec.convert(msgspec.to_builtins(found), Settled) == found
@@ -294,9 +292,7 @@ def latencies(
 
 @pytest.mark.parametrize("rate", [20, 100, 1_000, 10_000])
 @pytest.mark.parametrize(("tau_s", "seconds"), [(1, 10), (2, 10), (2, 30), (5, 30), (8, 30)])
-def test_a_latency_that_falls_within_the_window_is_unsettled(
-    rate: int, tau_s: float, seconds: int
-) -> None:
+def test_falling_latency_is_unsettled(rate: int, tau_s: float, seconds: int) -> None:
     """From 404 to 4 ms, after a warm-up of 2 s: the rate is the schedule's all the time."""
     found = settle(
         *latencies(
@@ -365,9 +361,7 @@ def test_random_arrivals_make_no_window_too_short() -> None:
 
 @pytest.mark.parametrize("slots", [20, 60])
 @pytest.mark.parametrize(("alike", "most"), [(0.0, 0.01), (0.5, 0.01), (0.8, 0.03), (0.95, 0.06)])
-def test_latencies_of_a_busy_machine_are_seldom_unsettled(
-    alike: float, most: float, slots: int
-) -> None:
+def test_busy_machine_is_seldom_unsettled(alike: float, most: float, slots: int) -> None:
     """They are a third up and down, each like the one before."""
     called, times = 0, 4_000 // slots
     for seed in range(times):
@@ -382,9 +376,7 @@ def test_latencies_of_a_busy_machine_are_seldom_unsettled(
 
 
 @pytest.mark.parametrize(("of_capacity", "grows"), [(1.015, True), (0.8, False)])
-def test_a_rate_that_a_throttled_directory_cannot_keep_up_with_never_settles(
-    directory: Directory, of_capacity: float, grows: bool
-) -> None:
+def test_overloaded_never_settles(directory: Directory, of_capacity: float, grows: bool) -> None:
     # Throttled once its lanes have connected, it makes up for what the machine holds up: its queue
     # grows by 6 a second, and over three times the half seconds that a judgement needs what a
     # busy machine adds for a moment is small beside that. What it holds up of the load itself is no

@@ -98,9 +98,7 @@ def test_a_worker_that_does_not_compare_is_refused_by_the_master(tmp_path: Path)
         ("plain['use'] = {'seconds': 'many'}", "seconds"),
     ],
 )
-def test_a_message_of_another_form_ends_the_run_in_a_line(
-    tmp_path: Path, change: str, named: str
-) -> None:
+def test_message_of_another_form_ends_the_run(tmp_path: Path, change: str, named: str) -> None:
     ran = run_with(tmp_path, SENDS.format(change=change))
     assert ran.code == 1, ran.err
     (line,) = [line for line in ran.err.splitlines() if line.startswith("sitebench: ")]
@@ -172,9 +170,7 @@ def test_a_report_is_read_as_it_was_sent() -> None:
         (lambda report: report.update(more=1), "unknown field `more`"),
     ],
 )
-def test_what_is_wrong_with_a_report_is_named(
-    change: Callable[[dict[str, Any]], object], named: str
-) -> None:
+def test_wrong_report_is_named(change: Callable[[dict[str, Any]], object], named: str) -> None:
     report = a_report()
     change(report)
     with pytest.raises(BadMessage, match=named):

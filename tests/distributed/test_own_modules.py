@@ -55,9 +55,7 @@ def run(master: Path, worker: Path, *, wait_s: int) -> tuple[Ran, str]:
     return done, said
 
 
-def test_a_worker_finds_them_in_its_own_folder_after_everything_else(
-    folders: tuple[Path, Path], tmp_path: Path
-) -> None:
+def test_modules_are_last_in_the_workers_path(folders: tuple[Path, Path], tmp_path: Path) -> None:
     master, worker = folders
     (worker / "ours.py").write_text("")
     for name in SHADOWS:
@@ -68,9 +66,7 @@ def test_a_worker_finds_them_in_its_own_folder_after_everything_else(
     assert "Traceback" not in said
 
 
-def test_a_worker_without_them_says_so_once_and_tells_the_master(
-    folders: tuple[Path, Path],
-) -> None:
+def test_missing_module_is_reported_once_and_to_the_master(folders: tuple[Path, Path]) -> None:
     found = "the master's locustfile cannot be imported here: No module named 'ours'; "
     for wait_s in (8, 32):
         done, said = run(*folders, wait_s=wait_s)

@@ -29,9 +29,7 @@ LATER_S = 5_000
 
 
 @pytest.fixture(scope="module")
-def ground(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[tuple[Network, list[Worker], str]]:
+def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Network, list[Worker], str]]:
     """Two workers on hosts of their own, one of which has another clock."""
     folder = tmp_path_factory.mktemp("ground")
     unshare = str(required_program("unshare"))
@@ -128,9 +126,7 @@ def within_its_time(out: Path) -> None:
         assert now - 600e9 < instants[0] < instants[-1] < now
 
 
-def test_a_worker_that_did_not_connect_is_an_error(
-    ground: tuple[Network, list[Worker], str], tmp_path: Path
-) -> None:
+def test_missing_worker_is_error(ground: tuple[Network, list[Worker], str], tmp_path: Path) -> None:
     net, _, where = ground
     argv = ["ils", "run", "lookup", "--entries", "500", *PEOPLE, "--workers", "3", "--bind", where]
     argv += ["--workers-wait", "2s", "--target-host", net.address]
@@ -141,9 +137,7 @@ def test_a_worker_that_did_not_connect_is_an_error(
     assert f"sitebench worker --master {where}" in remedy
 
 
-def test_a_target_that_workers_cannot_reach_is_refused(
-    ground: tuple[Network, list[Worker], str], tmp_path: Path
-) -> None:
+def test_unreachable_target(ground: tuple[Network, list[Worker], str], tmp_path: Path) -> None:
     _, _, where = ground
     argv = ["ils", "run", "lookup", "--entries", "500", *PEOPLE, "--workers", "2", "--bind", where]
     ran = in_process(*argv)
@@ -153,9 +147,7 @@ def test_a_target_that_workers_cannot_reach_is_refused(
     assert "--target-host" in ran.err
 
 
-def test_a_password_is_not_sent_and_a_worker_without_it_is_named(
-    ground: tuple[Network, list[Worker], str], tmp_path: Path
-) -> None:
+def test_password_must_be_there(ground: tuple[Network, list[Worker], str], tmp_path: Path) -> None:
     net, _, where = ground
     admin, password = "cn=admin,o=Intranet", "kept-here"
     (tmp_path / "secret").write_text(f"{password}\n")
@@ -186,9 +178,7 @@ def test_a_worker_says_one_line_more_at_its_end_and_leaves_nothing(tmp_path: Pat
     assert not any(child.is_running() for child in children)
 
 
-def test_workers_share_cores_as_one_process_would_and_ctrl_c_is_not_for_them(
-    tmp_path: Path,
-) -> None:
+def test_workers_are_in_one_session_without_ctrl_c(tmp_path: Path) -> None:
     """Linux shares cores out by session: in one each, two workers would have twice the share."""
     with worker(tmp_path, f"127.0.0.1:{free_port()}", None, "--processes", "2") as one:
         family = psutil.Process(one.process.pid)

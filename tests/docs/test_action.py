@@ -118,17 +118,13 @@ def test_a_measurement_that_fails_fails_the_step_and_says_why(tmp_path: Path) ->
         ("never", "unknown", 0, "::warning::cannot tell"),
     ],
 )
-def test_the_answer_ends_the_job_where_that_was_asked_for(
-    tmp_path: Path, fail_on: str, answer: str, code: int, said: str
-) -> None:
+def test_fail_on_ends_job(tmp_path: Path, fail_on: str, answer: str, code: int, said: str) -> None:
     found, printed, _ = run_step(tmp_path, "judge", fail_on=fail_on, answer=answer)
     assert (found, printed.startswith(said)) == (code, True), printed
     assert bool(printed) == bool(said)
 
 
-def test_a_word_that_fail_on_does_not_know_is_refused_before_anything_is_measured(
-    tmp_path: Path,
-) -> None:
+def test_unknown_fail_on_is_refused_before_measuring(tmp_path: Path) -> None:
     assert run_step(tmp_path, "install", fail_on="slow")[0] == 2
     code, said, _ = run_step(tmp_path, "install")
     assert (code, said.startswith("sitebench ")) == (0, True), said

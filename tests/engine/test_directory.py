@@ -95,9 +95,7 @@ def test_a_port_in_use_is_named(directory: Directory) -> None:
         ({"ldif": "/nowhere/people.ldif"}, r"/nowhere/people\.ldif"),
     ],
 )
-def test_a_configuration_that_makes_no_sense_is_refused(
-    config: dict[str, object], message: str
-) -> None:
+def test_wrong_configuration_is_refused(config: dict[str, object], message: str) -> None:
     with pytest.raises(EngineError, match=message):
         Directory(json.dumps(config))
 

@@ -59,9 +59,7 @@ def failures(snapshots: list[Snapshot]) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_what_the_lanes_count_is_what_the_directory_served(
-    directory: Directory, threads: int
-) -> None:
+def test_lanes_count_the_requests_that_were_served(directory: Directory, threads: int) -> None:
     snapshots = run(Engine(config(directory.port, threads=threads), PEOPLE), "lookup", 4, 0.5)
     stats = settled(directory)
     assert failures(snapshots) == {}

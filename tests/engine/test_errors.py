@@ -89,9 +89,7 @@ def test_every_kind_is_a_class_of_our_tree() -> None:
     ("work", "counted", "there"),
     [(seed_directory, "adds", None), (remove_people, "deletes", PEOPLE)],
 )
-def test_a_server_that_hangs_up_midway_is_no_usage_error(
-    work: Callable[..., int], counted: str, there: Population | None
-) -> None:
+def test_early_hangup(work: Callable[..., int], counted: str, there: Population | None) -> None:
     pieces = itertools.count()
 
     def way(piece: bytes, client: socket.socket) -> None:

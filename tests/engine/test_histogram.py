@@ -152,9 +152,7 @@ def encoded(claimed: int, digits: int, counts: bytes) -> bytes:
         (4, 5, b"\1" * 4, "at 5 digits"),
     ],
 )
-def test_what_no_histogram_is_as_long_as_is_not_inflated(
-    claimed: int, digits: int, counts: bytes, said: str
-) -> None:
+def test_wrong_length_is_not_inflated(claimed: int, digits: int, counts: bytes, said: str) -> None:
     assert Histogram.from_bytes(encoded(4, 3, b"\2" * 4)).count == 4
     with pytest.raises(ValueError, match=f"not a histogram: .*{said}"):
         Histogram.from_bytes(encoded(claimed, digits, counts))

@@ -65,9 +65,7 @@ def engines(site: Site, processes: int, options: PsOptions) -> Iterator[Engine]:
 
 
 @pytest.mark.parametrize("processes", [1, 4, 8])
-def test_the_most_popular_have_their_share_however_many_processes_make_the_load(
-    site: Site, processes: int
-) -> None:
+def test_zipfian_shares_hold_over_several_processes(site: Site, processes: int) -> None:
     options = PsOptions(entries=PEOPLE, keys="zipfian", verify="none", threads=1)
     for index, engine in enumerate(engines(site, processes, options), 1):
         engine.start_lanes("p", 1)
@@ -100,9 +98,7 @@ def near_the_mean(times: list[float], rate: float) -> float:
 
 
 @pytest.mark.parametrize("arrivals", ["poisson", "even"])
-def test_requests_come_as_a_poisson_process_unless_even_ones_are_asked_for(
-    site: Site, arrivals: str
-) -> None:
+def test_arrivals_are_poisson_unless_pacing_is_even(site: Site, arrivals: str) -> None:
     """On a busy machine requests reach the site late: of four times, one is undisturbed.
 
     The gaps are long beside that: of 25 ms where they are judged within a fifth of one, and of 10.

@@ -47,16 +47,12 @@ def test_each_metric_says_what_it_is() -> None:
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
-def test_a_step_has_every_clock_and_counter_in_their_order(
-    step: dict[str, StepStats], schedule: str
-) -> None:
+def test_step_lists_every_metric_in_order(step: dict[str, StepStats], schedule: str) -> None:
     assert list(step[schedule].clocks) == CLOCKS
     assert list(step[schedule].counters) == COUNTERS
 
 
-def test_where_nothing_is_due_before_it_starts_clocks_are_the_same_object(
-    step: dict[str, StepStats],
-) -> None:
+def test_without_arrivals_waiting_clocks_are_one_object(step: dict[str, StepStats]) -> None:
     clocks = step["closed"].clocks
     assert clocks["latency"] is clocks["service"]
     assert clocks["abandoned"] is clocks["censored"]

@@ -14,9 +14,7 @@ FAR = (*LOAD, "--rate", "100")  # Far from any limit.
 SHORT = (*FAR, "--measure", "500ms")
 
 
-def test_an_objective_that_is_met_passes_and_one_that_is_not_has_an_exit_code_of_its_own(
-    tmp_path: Path,
-) -> None:
+def test_missed_objective_has_its_own_exit_code(tmp_path: Path) -> None:
     # A short window on a busy machine may not be valid, and then meets nothing.
     for window in ("500ms", "1s", "2s", "4s"):
         load = (*FAR, "--measure", window, "--out", window)
@@ -75,9 +73,7 @@ def test_points_of_a_target_that_is_not_there_are_errors(tmp_path: Path) -> None
         (("--repeats", "0"), ("whole number of at least 1",)),
     ],
 )
-def test_what_is_asked_for_wrongly_is_one_line(
-    options: tuple[str, ...], words: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_wrong_options(options: tuple[str, ...], words: tuple[str, ...], tmp_path: Path) -> None:
     ran = sitebench("ils", "run", "lookup", *SHORT, *options, cwd=tmp_path)
     assert ran.code == 2
     lines = ran.err.strip().splitlines()

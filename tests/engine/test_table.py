@@ -55,9 +55,7 @@ def test_what_python_writes_is_read(
 
 @given(st.text(st.sampled_from('ab\u00e4",\n'), max_size=30))
 @settings(max_examples=500, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_what_python_reads_is_read_the_same_and_what_it_refuses_is_refused(
-    tmp_path: Path, text: str
-) -> None:
+def test_python_and_rust_read_and_refuse_alike(tmp_path: Path, text: str) -> None:
     path = written(tmp_path / "rows.csv", text)
     try:
         expected = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row]

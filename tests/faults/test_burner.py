@@ -104,9 +104,7 @@ def proxy(tmp_path: Path) -> Iterator[int]:
         yield port
 
 
-def test_site_behind_a_proxy_is_limited_by_others_beside_a_burner_only(
-    proxy: int, tmp_path: Path
-) -> None:
+def test_only_a_burner_limits_a_site_behind_a_proxy(proxy: int, tmp_path: Path) -> None:
     url = f"http://127.0.0.1:{proxy}"
     run = ("web", "run", "--path", "/", "--target", url, "--users", "10", "--threads", "1")
     alone = measured(tmp_path, *run)

@@ -50,9 +50,7 @@ for n in range({idle}):
 
 @pytest.mark.alone
 @pytest.mark.parametrize("writers", [THREADS, 1])
-def test_a_target_of_hundreds_of_threads_is_seen_to_wait_for_its_disk(
-    tmp_path: Path, writers: int
-) -> None:
+def test_disk_wait_of_hundreds_of_threads_is_seen(tmp_path: Path, writers: int) -> None:
     with acting() as actor, slow_writes(tmp_path, per_s=40) as group:
         group.add(actor.pid)
         use = _seen(actor, tmp_path, writers, THREADS - writers)

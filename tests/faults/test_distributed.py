@@ -11,9 +11,7 @@ from tests.support.programs import required_program
 from tests.support.waiting import eventually
 
 
-def test_a_killed_master_costs_its_point_and_neither_run_file_nor_worker(
-    ground: Ground, directory: Served, tmp_path: Path
-) -> None:
+def test_killed_master_loses_its_point(ground: Ground, directory: Served, tmp_path: Path) -> None:
     where = f"127.0.0.1:{free_port()}"
     (tmp_path / "worker").mkdir()
     load = (*directory.run(), *RATE, "--workers", "1", "--bind", where, "--warmup", "0s")
@@ -33,9 +31,7 @@ def test_a_killed_master_costs_its_point_and_neither_run_file_nor_worker(
     assert not list((tmp_path / "worker").glob("sitebench-*"))
 
 
-def test_a_worker_that_may_open_no_more_files_is_named_with_the_remedy(
-    ground: Ground, directory: Served, tmp_path: Path
-) -> None:
+def test_worker_at_its_limit_of_files(ground: Ground, directory: Served, tmp_path: Path) -> None:
     where = f"127.0.0.1:{free_port()}"
     (tmp_path / "worker").mkdir()
     few = (str(required_program("prlimit")), "--nofile=150:150")

@@ -81,9 +81,7 @@ def test_an_ldif_file_is_gone_on_with_when_there_is_room(ground: Ground, disk: D
     assert ground.here("ils", "verify", str(path), *MANY).code == 0
 
 
-def test_a_folder_of_slapds_is_gone_on_with_when_there_is_room(
-    ground: Ground, disk: Disk, slapd: Path
-) -> None:
+def test_slapd_folder_is_continued_after_full_disk(ground: Ground, disk: Disk, slapd: Path) -> None:
     folder = f"slapd:{disk.path / 'people'}"
     seed = ("ils", "seed", "--to", folder, *MANY)
     assert "slapadd could not load the people" in refused(ground.here(*seed))
@@ -102,9 +100,7 @@ def test_a_database_is_whole_or_not_there(ground: Ground, disk: Disk) -> None:
     assert names(disk.path) == {upd.name}
 
 
-def test_a_site_refuses_updates_shows_pages_and_stores_again_when_there_is_room(
-    ground: Ground, disk: Disk
-) -> None:
+def test_site_on_a_full_disk_shows_pages_and_recovers(ground: Ground, disk: Disk) -> None:
     some = ("--entries", "1k", "--locales", ",".join(LOCALES))
     upd = disk.path / "people.upd"
     assert ground.here("ps", "seed", str(upd), *some).code == 0
@@ -129,9 +125,7 @@ def test_a_site_refuses_updates_shows_pages_and_stores_again_when_there_is_room(
     assert names(disk.path) == {"people.upd", "filler"}
 
 
-def test_what_is_made_of_a_run_is_whole_or_not_there(
-    ground: Ground, directory: Served, tmp_path: Path
-) -> None:
+def test_output_is_whole_or_missing(ground: Ground, directory: Served, tmp_path: Path) -> None:
     ground.point(*directory.run(), "--warmup", "0s", "--measure", "500ms")
     with small_disk(tmp_path / "disk", "4k") as disk:
         made = {
@@ -148,9 +142,7 @@ def test_what_is_made_of_a_run_is_whole_or_not_there(
         assert names(disk.path) == {out.name for out in made.values()}
 
 
-def test_a_web_ui_without_room_for_a_copy_of_its_run_file_says_so(
-    ground: Ground, disk: Disk, tmp_path: Path
-) -> None:
+def test_full_disk_is_reported_by_the_web_ui(ground: Ground, disk: Disk, tmp_path: Path) -> None:
     few = ("--entries", "300", "--locales", ",".join(LOCALES), "--threads", "1", *RATE)
     output: list[str] = []
     there = ground.environment | {"TMPDIR": str(disk.path)}

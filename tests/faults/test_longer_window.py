@@ -20,9 +20,7 @@ def _wandering(at_s: float) -> float:
 
 
 @pytest.mark.timeout(300)
-def test_a_window_that_cannot_tell_is_made_longer_and_no_more_than_that(
-    directory: Served, tmp_path: Path
-) -> None:
+def test_undecided_window_is_lengthened_once(directory: Served, tmp_path: Path) -> None:
     # By chance one of ten begins and ends at the same rate; on a busy machine one may drift.
     for attempt in range(4):
         with relayed(directory.port, delaying(_wandering)) as port:

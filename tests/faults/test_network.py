@@ -71,9 +71,7 @@ def test_a_network_that_delays_is_seen_in_the_latencies(ground: Ground, served: 
 
 
 @any_client
-def test_a_network_that_loses_everything_for_a_while_costs_timeouts_and_lanes_come_back(
-    ground: Ground, served: Served, client: tuple[str, ...]
-) -> None:
+def test_lossy_network_timeouts(ground: Ground, served: Served, client: tuple[str, ...]) -> None:
     point = measured(ground, served, client, lambda: losing(1.5), "--timeout", "400ms", *LONGER)
     assert set(point["failures_by_kind"]) == {"timeout"}
     # Each lane gave its connection up and tried with another one, which was silent as well.
@@ -83,9 +81,7 @@ def test_a_network_that_loses_everything_for_a_while_costs_timeouts_and_lanes_co
 
 
 @any_client
-def test_a_network_that_cuts_answers_is_named_and_lanes_connect_anew(
-    ground: Ground, served: Served, client: tuple[str, ...]
-) -> None:
+def test_cut_answers_are_named(ground: Ground, served: Served, client: tuple[str, ...]) -> None:
     def alternating() -> Way:
         most = [slower] * 11
         return in_turn(*most, cutting(reset=False), *most, cutting(reset=True))
@@ -97,9 +93,7 @@ def test_a_network_that_cuts_answers_is_named_and_lanes_connect_anew(
 
 
 @any_client
-def test_an_answer_that_trickles_is_right_and_one_that_trickles_for_too_long_is_a_timeout(
-    ground: Ground, served: Served, client: tuple[str, ...]
-) -> None:
+def test_trickling_answer(ground: Ground, served: Served, client: tuple[str, ...]) -> None:
     def some_for_long() -> Way:
         quickly, slowly = trickling(0.016, single=10), trickling(0.02, single=150)
         return in_turn(quickly, slowly, slowly, slowly)

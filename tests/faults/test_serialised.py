@@ -97,9 +97,7 @@ def test_a_slapd_in_which_one_thread_writes_is_serialised(slapd: Path, tmp_path:
     assert twice["resources"]["target"]["busiest_thread_s"] < twice["measure_s"] / 2
 
 
-def test_a_slapd_of_two_threads_that_wait_is_serialised(
-    directory: Served, slapd: Path, tmp_path: Path
-) -> None:
+def test_slapd_of_two_threads_is_serialised(directory: Served, slapd: Path, tmp_path: Path) -> None:
     with (
         relayed(directory.port, delaying(lambda _: 0.01)) as behind,
         proxy(slapd, tmp_path, behind) as url,

@@ -19,9 +19,7 @@ def _binding_slowly(piece: bytes, client: socket.socket) -> None:
     client.sendall(piece)
 
 
-def test_a_target_that_is_slow_to_bind_is_not_taken_for_a_late_tester(
-    directory: Served, tmp_path: Path
-) -> None:
+def test_slow_binds_are_not_generator_delays(directory: Served, tmp_path: Path) -> None:
     # Eight lanes bind 222 times a second, and no more, and an answer then takes no time.
     with relayed(directory.port, _binding_slowly) as port:
         ran = in_process(

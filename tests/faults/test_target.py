@@ -39,9 +39,7 @@ def lost(point: dict[str, Any]) -> int:
 
 
 @both_lanes
-def test_a_target_that_is_stopped_costs_timeouts_and_goes_on(
-    ground: Ground, target: Mortal
-) -> None:
+def test_stopped_target_costs_timeouts(ground: Ground, target: Mortal) -> None:
     def stop() -> None:
         with target.stopped():
             assert eventually(lambda: ground.failures() >= 4 * LANES)
@@ -53,9 +51,7 @@ def test_a_target_that_is_stopped_costs_timeouts_and_goes_on(
 
 
 @both_lanes
-def test_a_target_that_is_killed_and_comes_back_is_found_again(
-    ground: Ground, target: Mortal
-) -> None:
+def test_restarted_target_is_connected_again(ground: Ground, target: Mortal) -> None:
     def restart() -> None:
         target.kill()
         target.start(empty=False)
@@ -67,9 +63,7 @@ def test_a_target_that_is_killed_and_comes_back_is_found_again(
 
 
 @any_kind
-def test_a_target_that_is_killed_and_comes_back_empty_is_named(
-    ground: Ground, target: Mortal, kind: str
-) -> None:
+def test_target_that_restarts_empty_is_named(ground: Ground, target: Mortal, kind: str) -> None:
     def restart() -> None:
         target.kill()
         target.start(empty=True)

@@ -8,9 +8,7 @@ from tests.support.cli import in_process
 from tests.support.relay import delaying, relayed
 
 
-def test_a_target_that_warms_up_within_the_window_is_not_settled(
-    directory: Served, tmp_path: Path
-) -> None:
+def test_warming_target_is_unsettled(directory: Served, tmp_path: Path) -> None:
     answers, loaded_s = itertools.count(), list[float]()
 
     def warming(at_s: float) -> float:

@@ -114,9 +114,7 @@ def test_every_member_shows_group_and_every_group_its_parent(directory: LdapDire
     assert shown == members
 
 
-def test_identities_are_those_that_ldap3_knows_from_active_directory(
-    directory: LdapDirectory, names: dict[str, str]
-) -> None:
+def test_identities_are_those_of_ldap3(directory: LdapDirectory, names: dict[str, str]) -> None:
     server = ldap3.Server(directory.url, get_info=ldap3.ALL)
     with ldap3.Connection(server) as connection:
         assert server.info.other["defaultNamingContext"] == [SUFFIX]
@@ -131,9 +129,7 @@ def test_identities_are_those_that_ldap3_knows_from_active_directory(
 
 
 @pytest.mark.parametrize("name", [f"{LOGIN}@example.com", f"EXAMPLE\\{LOGIN}", "{dn}"])
-def test_user_logs_in_by_every_name(
-    name: str, directory: LdapDirectory, names: dict[str, str]
-) -> None:
+def test_every_login_name(name: str, directory: LdapDirectory, names: dict[str, str]) -> None:
     people = directory.people
     assert people is not None
     for password, accepted in ((people.password(12), True), (people.password(13), False)):

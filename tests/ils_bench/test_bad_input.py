@@ -99,9 +99,7 @@ def test_an_unreachable_target(unused_port: int) -> None:
 
 
 @pytest.mark.parametrize("out", [(), ("--out", "run")])
-def test_what_cannot_begin_leaves_no_run_file(
-    unused_port: int, tmp_path: Path, out: tuple[str, ...]
-) -> None:
+def test_failed_start_has_no_file(unused_port: int, tmp_path: Path, out: tuple[str, ...]) -> None:
     target = f"ldap://127.0.0.1:{unused_port}"
     argv = ("ils", "sweep", "--sizes", "100", "--target", target, FLAG, *out, *SHORT)
     refused(in_process(*argv, cwd=tmp_path), 1, f"nothing answers at {target}")
@@ -131,9 +129,7 @@ def unused_port() -> int:
     [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"SSH-2.0-OpenSSH_9.2\r\n", b"\x00" * 64, b""],
     indirect=True,
 )
-def test_a_target_that_talks_nonsense_or_nothing(
-    talker: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nonsense_or_silent_target(talker: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(probe, "_SILENCE_S", 1.0)
     ran = in_process("ils", "run", "lookup", "--target", f"ldap://127.0.0.1:{talker}", *SHORT)
     refused(ran, 1, "does not answer as an LDAP server does", "check host and port")

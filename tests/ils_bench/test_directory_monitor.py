@@ -75,9 +75,7 @@ def test_every_search_is_counted_the_readings_own_too(
     assert last["entries_total"] > first["entries_total"] + SEARCHES
 
 
-def test_it_tells_connections_and_threads_as_they_are(
-    probe: DirectoryMonitor, slapd_there: Served
-) -> None:
+def test_connections_and_threads_are_counted(probe: DirectoryMonitor, slapd_there: Served) -> None:
     server = ldap3.Server(slapd_there.host, slapd_there.port, get_info=ldap3.NONE)
 
     def connections() -> float | None:

@@ -152,9 +152,7 @@ def test_logins_read_them_and_others_are_another_point(tmp_path: Path) -> None:
         (("--groups", "3", "--target", "ldap://127.0.0.1:1"), "ldap://127.0.0.1:1 runs already"),
     ],
 )
-def test_a_test_refuses_groups_that_cannot_be_before_it_begins(
-    argv: tuple[str, ...], said: str, tmp_path: Path
-) -> None:
+def test_impossible_groups_are_refused(argv: tuple[str, ...], said: str, tmp_path: Path) -> None:
     out = tmp_path / "a.sitebench"
     people = ("--entries", str(PEOPLE), "--locales", ",".join(LOCALES), "--out", out)
     ran = in_process("ils", *LOGINS, *people, *argv)
@@ -276,9 +274,7 @@ def test_groups_of_unix_have_logins_in_them(stock: StockSlapd) -> None:
         (("--groups", "0"), "is not a whole number above zero"),
     ],
 )
-def test_what_cannot_be_is_said_before_anything_is_written(
-    stock: StockSlapd, argv: tuple[str, ...], said: str
-) -> None:
+def test_impossible_groups_of_seed(stock: StockSlapd, argv: tuple[str, ...], said: str) -> None:
     refused = seed(stock, *argv)
     assert refused.code == 2
     assert said in refused.err
@@ -383,9 +379,7 @@ def test_a_member_of_that_lacks_a_group_is_found() -> None:
         assert "is not in the memberOf of its member" in wrong.err
 
 
-def test_groups_that_are_something_else_as_well_are_removed_with_their_options(
-    slapd: Path, tmp_path: Path
-) -> None:
+def test_groups_of_several_classes_are_removed(slapd: Path, tmp_path: Path) -> None:
     """Clean took them for groups that have no others in them."""
     some = ("--profile", "posix", "--groups", "5", "--depth", "2")
     with stock_slapd.running(tmp_path / "bis", auxiliary=True) as bis:

@@ -47,9 +47,7 @@ def test_reservations_of_one_directory_never_overlap() -> None:
     assert second.start == first.stop
 
 
-def test_testers_who_know_nothing_of_each_other_add_other_people(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_independent_runs_add_other_people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     starts = set()
     for person in range(20):
         monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / str(person)))

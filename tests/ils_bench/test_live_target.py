@@ -279,9 +279,7 @@ class Slow:
         client.sendall(piece)
 
 
-def test_a_measured_point_is_waited_for_while_its_people_are_removed(
-    live: Live, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_removal_waits_first(live: Live, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     slow, owed = Slow(), list[str | None]()
     with relayed(live.directory.port, slow) as port, RunStore(tmp_path / "run") as store:
         options = IlsOptions(
@@ -332,9 +330,7 @@ main()
     [("10m", "0.4", False), ("10m", "0.4", True), ("500ms", "60", False)],
     ids=["while it measures", "twice", "while it removes"],
 )
-def test_ctrl_c_waits_for_a_slow_removal_and_a_second_one_does_not(
-    live: Live, measure: str, grace: str, again: bool
-) -> None:
+def test_second_ctrl_c_ends_slow_removal(live: Live, measure: str, grace: str, again: bool) -> None:
     slow = Slow()
     with relayed(live.directory.port, slow) as port:
         url = f"ldap://127.0.0.1:{port}"

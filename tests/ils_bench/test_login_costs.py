@@ -98,9 +98,7 @@ def texts(made: Table) -> dict[str, list[str]]:
         (1.6, 2, "n/a", "about 625"),
     ],
 )
-def test_a_core_carries_the_rate_by_the_cores_that_were_used_up(
-    used: float, threads: int | None, cores: str, of_a_core: str
-) -> None:
+def test_rate_per_used_core(used: float, threads: int | None, cores: str, of_a_core: str) -> None:
     slow = login("crypt:5000", cores_used=used, target_cores=threads)
     rows = texts(table(login("ssha", cores_used=0.5, target_cores=1, bound="undecided"), slow))
     assert rows["crypt:5000"] == [f"{used:g} ms", "1,000", cores, of_a_core]
@@ -117,9 +115,7 @@ def test_a_core_carries_the_rate_by_the_cores_that_were_used_up(
         (Bound.DISK, ["1,000", "n/a", "at most 2,000"]),
     ],
 )
-def test_without_a_used_up_cpu_a_core_carries_what_its_time_allows(
-    bound: str, cells: list[str]
-) -> None:
+def test_spare_cpu_extrapolates_to_a_core(bound: str, cells: list[str]) -> None:
     other = login("ssha512", cores_used=1.0, target_cores=2)
     rows = texts(table(login("ssha", cores_used=0.5, target_cores=2, bound=bound), other))
     assert rows["ssha"] == ["500 us", *cells]

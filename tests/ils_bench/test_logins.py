@@ -143,9 +143,7 @@ def test_a_program_measures_them_too() -> None:
     assert found.ops_per_s > 0
 
 
-def test_how_long_a_seeding_takes_is_said_before_most_of_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_duration_of_a_seeding_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
     # This directory is too quick for what is said of others.
     monkeypatch.setattr(live, "_WORTH_SAYING_S", 0.0)
     with LdapDirectory(0, locales=LOCALES) as directory:

@@ -169,9 +169,7 @@ def test_an_attribute_that_is_not_shown_cannot_tell_right_from_wrong(
         ("uid\nM\xfcller\n", "", "line 2, column 2: not UTF-8"),
     ],
 )
-def test_what_is_wrong_with_a_list_is_said_with_its_line(
-    tmp_path: Path, content: str, column: str, words: str
-) -> None:
+def test_wrong_list_names_its_line(tmp_path: Path, content: str, column: str, words: str) -> None:
     path = tmp_path / "people.csv"
     path.write_bytes(content.encode("latin-1"))
     with pytest.raises(BadFile) as caught:
@@ -182,9 +180,7 @@ def test_what_is_wrong_with_a_list_is_said_with_its_line(
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
-def test_a_column_may_be_called_otherwise_and_parted_otherwise(
-    theirs: LdapDirectory, tmp_path: Path, separator: str
-) -> None:
+def test_column_name_and_delimiter(theirs: LdapDirectory, tmp_path: Path, separator: str) -> None:
     rows = [["Full Name", "Login", "Password"], *([f"P {n}", n, f"Pw-{n}"] for n in PEOPLE)]
     path = tmp_path / "hr.csv"
     quoted = (separator.join(f'"{cell}"' for cell in row) for row in rows)

@@ -37,9 +37,7 @@ def told(server: Server) -> OpenDirectory:
 
 
 @pytest.mark.parametrize("server", SERVERS, ids=lambda server: server.name)
-def test_a_hash_that_a_server_does_not_know_is_refused_with_those_that_it_does(
-    server: Server,
-) -> None:
+def test_unknown_hash_of_a_server_is_refused_with_its_list(server: Server) -> None:
     for name in HASHES:
         if name in server.refuses:
             with pytest.raises(BadInput, match=f"is {server.name}, which does not know") as caught:

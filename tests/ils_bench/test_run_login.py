@@ -208,9 +208,7 @@ def test_a_name_that_is_searched_stands_in_one_line(tmp_path: Path) -> None:
     "argv",
     [("vary", "login", "--vary", "users=1,2"), ("sweep", "--operations", "login,connect")],
 )
-def test_wrong_passwords_of_several_points_are_refused_before_the_first(
-    argv: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_points_do_not_share_wrong_passwords(argv: tuple[str, ...], tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text('dn,password\n"cn=1,o=a",x\n"cn=2,o=a",z\n')
     who = ("--accounts", path, "--wrong", "5%", "--target", "ldap://127.0.0.1:1", *BRIEF)
@@ -226,9 +224,7 @@ def test_wrong_passwords_of_several_points_are_refused_before_the_first(
         ("argon2:512m:10", "argon2:512m:10 may take 10.5 s of CPU for each login"),
     ],
 )
-def test_a_hash_beyond_the_bounds_of_the_embedded_directory_is_refused_when_given(
-    given: str, said: str
-) -> None:
+def test_expensive_hash_is_refused_by_every_command(given: str, said: str) -> None:
     people = ("--profile", "person", *WHO)
     for argv in (
         ("run", "login", "--hash", given, *people),
@@ -424,9 +420,7 @@ def test_accounts_of_a_file_log_in(
     assert not any(each in ran.out + ran.err for each in passwords)
 
 
-def test_accounts_may_be_parted_by_semicolons_and_a_row_is_not_shown(
-    directory: LdapDirectory, accounts: Path, tmp_path: Path
-) -> None:
+def test_semicolons_are_allowed(directory: LdapDirectory, accounts: Path, tmp_path: Path) -> None:
     own = keep(accounts, ["uid", "password"])
     with own.open() as file:
         rows = list(csv.reader(file))
@@ -463,9 +457,7 @@ def test_a_file_of_fewer_accounts_than_threads_is_measured(
     assert POINTS.apply_scenario(options).threads is None
 
 
-def test_dns_alone_are_bound_as_and_not_searched_for(
-    directory: LdapDirectory, accounts: Path
-) -> None:
+def test_dns_alone_are_bound_without_search(directory: LdapDirectory, accounts: Path) -> None:
     own = keep(accounts, ["dn", "password"])
     argv = ("--target", directory.url, "--accounts", own, "--check")
     let_in(in_process("ils", "run", "login", *argv))
@@ -532,9 +524,7 @@ def test_no_account_is_sent_two_wrong_passwords(
     assert stock.refused() - before == Counter({f"uid=user.{n},{BASE}": 1 for n in range(PEOPLE)})
 
 
-def test_two_workers_share_the_accounts(
-    stock: StockSlapd, strangers: Path, before: Counter[str]
-) -> None:
+def test_workers_share_accounts(stock: StockSlapd, strangers: Path, before: Counter[str]) -> None:
     port = free_port()
     # Slowly enough that not all are used up while users are started.
     load = (*at(stock, strangers), *BRIEF, "--wrong", "50%", "--rate", "30", "--measure", "20s")
@@ -548,9 +538,7 @@ def test_two_workers_share_the_accounts(
     assert len(found) > PEOPLE // 2
 
 
-def test_a_file_s_wrong_password_is_tried_once_and_ends_the_run(
-    stock: StockSlapd, strangers: Path, before: Counter[str]
-) -> None:
+def test_wrong_row_ends_the_run(stock: StockSlapd, strangers: Path, before: Counter[str]) -> None:
     with strangers.open(newline="") as file:
         rows = list(csv.reader(file))
     rows[20][2] = "stale-1"
@@ -614,9 +602,7 @@ def test_file_of_stale_passwords_locks_no_account(
         assert "--wrong-passwords any" in ran.err
 
 
-def test_file_of_accounts_that_could_lock_them_is_refused(
-    stock: StockSlapd, strangers: Path, before: Counter[str]
-) -> None:
+def test_unsafe_deal_is_refused(stock: StockSlapd, strangers: Path, before: Counter[str]) -> None:
     target = ("--target", stock.url, "--base", BASE, "--i-own-this-target")
     ran = in_process("ils", "run", stale(strangers, "uniform"), *target, *FAST)
     assert ran.code == 2
@@ -678,9 +664,7 @@ def test_the_first_account_is_tried_before_the_load(stock: StockSlapd, tmp_path:
         assert "x1" not in ran.err
 
 
-def test_what_a_wrong_password_left_is_cleared_once_and_no_write_of_each_login(
-    stock: StockSlapd, strangers: Path, before: Counter[str]
-) -> None:
+def test_old_failures_are_cleared(stock: StockSlapd, strangers: Path, before: Counter[str]) -> None:
     """The first login after it changed the entry, and each was said to."""
     dn = accounts_of(str(strangers)).cell(0, "dn")
     stock.client("ldapwhoami", "-D", dn, "-w", "wrong")
@@ -714,9 +698,7 @@ def test_one_login_is_tried_without_a_load(stock: StockSlapd, strangers: Path) -
     assert "password={account.password}: success" in ran.out
 
 
-def test_a_refusal_says_from_which_columns_the_accounts_were(
-    stock: StockSlapd, tmp_path: Path
-) -> None:
+def test_refusal_names_the_columns_of_the_file(stock: StockSlapd, tmp_path: Path) -> None:
     """A name in a column of another language was passed over, and mail taken in its place."""
     path = tmp_path / "a.csv"
     path.write_text("Anmeldename,mail,password\nnobody,nobody@x,x1\n")
@@ -729,9 +711,7 @@ def test_a_refusal_says_from_which_columns_the_accounts_were(
     assert "DNs are of the column dn" in ran.err
 
 
-def test_a_try_that_is_refused_says_what_to_check_and_is_of_one_account(
-    stock: StockSlapd, strangers: Path, before: Counter[str]
-) -> None:
+def test_refused_check_has_advice(stock: StockSlapd, strangers: Path, before: Counter[str]) -> None:
     text = strangers.read_text()
     strangers.write_text(
         re.sub(r"[^,\n]+$", "stale", text, flags=re.M).replace("stale", "password", 1)
@@ -754,9 +734,7 @@ def test_another_file_is_another_point(tmp_path: Path) -> None:
     assert len(keys) == 2
 
 
-def test_a_directory_that_shows_nothing_to_strangers_says_so(
-    accounts: Path, tmp_path: Path
-) -> None:
+def test_directory_closed_to_anonymous_is_reported(accounts: Path, tmp_path: Path) -> None:
     kind = {"profile": "person", "locales": LOCALES, "admin_dn": "cn=a", "admin_password": "x"}
     with LdapDirectory(PEOPLE, require_bind=True, **kind) as directory:  # type: ignore[arg-type]
         argv = ("--target", directory.url, "--base", directory.base, "--accounts", accounts)
@@ -796,9 +774,7 @@ def test_a_slapd_that_denies_every_entry_to_strangers_lets_them_log_in(
         assert "check the name, the password and --base" in wrong.err
 
 
-def test_many_accounts_are_read_in_some_times_what_python_takes_for_the_file(
-    tmp_path: Path,
-) -> None:
+def test_reading_accounts_takes_at_most_20_times_csv_reader(tmp_path: Path) -> None:
     """Seven times; what looks through those before for each would take a hundred times more."""
     path = tmp_path / "a.csv"
     with path.open("w") as file:

@@ -145,9 +145,7 @@ def test_what_asks_for_no_people_does_not_look_at_the_schema(stock: StockSlapd) 
     assert "its schema" not in ran.err
 
 
-def test_people_that_anonymous_users_may_not_see_are_not_said_to_be_missing(
-    slapd: Path, tmp_path: Path
-) -> None:
+def test_hidden_people_are_not_reported_as_missing(slapd: Path, tmp_path: Path) -> None:
     """As 389-DS has it: the base is shown, and its people are not."""
     with stock_slapd.running(tmp_path / "hidden", hidden="inetOrgPerson") as server:
         assert ils(server, "seed", "--to", f"{server.url}/{BASE}").code == 0
@@ -265,9 +263,7 @@ def test_a_hash_that_it_does_not_know_is_said_after_the_first_login(stock: Stock
         ("argon2:64k", "`moduleload argon2`"),
     ],
 )
-def test_the_module_that_a_slow_hash_needs_is_named(
-    stock: StockSlapd, hashed: str, remedy: str
-) -> None:
+def test_module_of_a_slow_hash_is_named(stock: StockSlapd, hashed: str, remedy: str) -> None:
     made = ils(stock, "seed", "--to", f"{stock.url}/{BASE}", "--hash", hashed)
     assert made.code == 1
     assert remedy in made.err
@@ -286,9 +282,7 @@ def modules(slapd: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
     "hashed",
     ["ssha512", "crypt", "crypt:1000", "pbkdf2-sha256:1000", "pbkdf2-sha512:1000", "argon2:4m"],
 )
-def test_a_slapd_with_the_module_lets_people_in_with_each_hash(
-    modules: StockSlapd, hashed: str
-) -> None:
+def test_slapd_with_module_checks_each_hash(modules: StockSlapd, hashed: str) -> None:
     """Its own code checks what ours made: with the right password, and with no other."""
     how, where = ("--hash", hashed), f"{modules.url}/{BASE}"
     made = ils(modules, "seed", "--to", where, *how, entries=10)

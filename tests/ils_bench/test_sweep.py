@@ -73,9 +73,7 @@ def test_a_sweep_measures_every_operation_at_every_size(slapd: object, tmp_path:
     assert [point["resumed"] for point in again.objects] == [True] * 6
 
 
-def test_ctrl_c_ends_everything_and_the_same_command_goes_on(
-    started: subprocess.Popen[str], tmp_path: Path
-) -> None:
+def test_interrupted_sweep_is_resumed(started: subprocess.Popen[str], tmp_path: Path) -> None:
     run = tmp_path / "run"
     wait_for(lambda: statuses(run)[:2] == ["done", "running"])
     begun = psutil.Process(started.pid).children(recursive=True)
@@ -93,9 +91,7 @@ def test_ctrl_c_ends_everything_and_the_same_command_goes_on(
     assert statuses(run) == ["done"] * 2
 
 
-def test_a_target_that_dies_is_named_and_what_was_measured_is_kept(
-    started: subprocess.Popen[str], tmp_path: Path
-) -> None:
+def test_dead_target_keeps_the_results(started: subprocess.Popen[str], tmp_path: Path) -> None:
     run = tmp_path / "run"
     wait_for(lambda: statuses(run)[:2] == ["done", "running"])
     (slapd_process,) = [p for p in children(started.pid, "slapd.conf") if p.name() == "slapd"]
@@ -111,9 +107,7 @@ def test_a_target_that_dies_is_named_and_what_was_measured_is_kept(
     assert statuses(run)[:2] == ["done", "failed"]
 
 
-def test_a_killed_sweep_leaves_nothing_running(
-    started: subprocess.Popen[str], tmp_path: Path
-) -> None:
+def test_killed_sweep_leaves_no_process(started: subprocess.Popen[str], tmp_path: Path) -> None:
     wait_for(lambda: "running" in statuses(tmp_path / "run"))
     begun = psutil.Process(started.pid).children(recursive=True)
     started.kill()

@@ -90,9 +90,7 @@ OPEN = ("--session", "5s", "--rate", "20", "--users", "200")
     ],
     ids=lambda said: " ".join(said[:4]),
 )
-def test_passes_that_could_not_be_counted_are_refused_before_any_load(
-    argv: tuple[str, ...], words: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_uncountable_passes(argv: tuple[str, ...], words: tuple[str, ...], tmp_path: Path) -> None:
     refused(in_process("ils", *argv, cwd=tmp_path), *words)
     assert not [*tmp_path.iterdir()]
 
