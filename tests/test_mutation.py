@@ -54,9 +54,7 @@ def test_sample_of_mutations_is_killed_by_the_tests_of_their_rows() -> None:
         ),
     ],
 )
-def test_survivors_are_mutations_without_a_fault(
-    file: str, right: str, wrong: str, test: str
-) -> None:
+def test_survivors_have_no_fault_in_them(file: str, right: str, wrong: str, test: str) -> None:
     # `survives` must tell a fault from none, or everything counts as killed.
     code = (
         "import sys; from tests.mutation import survives; file, right, wrong, test = sys.argv[1:]; "

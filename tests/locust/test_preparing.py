@@ -18,9 +18,7 @@ def hub() -> Iterator[None]:
     gevent.get_hub().destroy()
 
 
-def test_its_exceptions_are_raised_here_and_printed_nowhere(
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+def test_exceptions_are_raised_and_not_printed(capfd: pytest.CaptureFixture[str]) -> None:
     def work() -> None:
         raise NotYours("it is another's", "say that it is yours")
 
@@ -30,9 +28,7 @@ def test_its_exceptions_are_raised_here_and_printed_nowhere(
     assert run_in_thread(lambda: 7) == 7
 
 
-def test_it_ends_silently_with_the_greenlet_that_waits(
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+def test_preparation_ends_with_its_greenlet(capfd: pytest.CaptureFixture[str]) -> None:
     begun, ended = threading.Event(), threading.Event()
 
     def work(progress: Progress) -> None:

@@ -77,9 +77,7 @@ def test_users_that_ramp_up_are_counted_from_the_first(tmp_path: Path, counting:
     agrees(ran, counting)
 
 
-def test_reset_stats_forgets_what_was_before_all_users_ran(
-    tmp_path: Path, counting: Counting
-) -> None:
+def test_reset_stats_drops_the_ramp(tmp_path: Path, counting: Counting) -> None:
     """What is left is all that lanes did from one drain on: the run file has every one."""
     recorded = ("--out", "run")
     ramp = ("-u", "4", "-r", "2", "--reset-stats")
@@ -181,9 +179,7 @@ def test_failures_make_the_exit_code_and_are_named_by_kind(
     assert told == ("lookup", "lookup", "wrong-answer", failed)
 
 
-def test_what_cannot_be_done_has_an_exit_code_of_its_own(
-    tmp_path: Path, counting: Counting
-) -> None:
+def test_error_has_its_exit_code(tmp_path: Path, counting: Counting) -> None:
     ran = headless(tmp_path, counting, *SHORT, "--base", "ou=Nobody,o=Intranet", "LookupUser")
     assert ran.code not in (0, 1)
     assert not ran.counts
@@ -191,9 +187,7 @@ def test_what_cannot_be_done_has_an_exit_code_of_its_own(
 
 
 @pytest.mark.parametrize(("base", "finds"), [("ou=Dynamic", True), ("ou=Nobody", False)])
-def test_the_base_may_stand_in_the_address(
-    tmp_path: Path, counting: Counting, base: str, finds: bool
-) -> None:
+def test_address_has_base(tmp_path: Path, counting: Counting, base: str, finds: bool) -> None:
     where = ("--target", f"{counting.url}/{base},o=Intranet", "LookupUser")
     ran = headless(tmp_path, counting, *SHORT, *where)
     assert (ran.code == 0) is bool(ran.counts) is finds, ran.said
@@ -218,9 +212,7 @@ ANSWERS = "look whether the target answers"
         (("--rate", "0.00001"), ANSWERS),
     ],
 )
-def test_a_test_without_one_operation_fails(
-    tmp_path: Path, asked: tuple[str, ...], why: str
-) -> None:
+def test_no_operation_is_a_failure(tmp_path: Path, asked: tuple[str, ...], why: str) -> None:
     for seconds in RUN_TIMES_S:
         said = without_one_operation(tmp_path, *asked, "-t", f"{seconds}s")
         if why == NOT_READY or NOT_READY not in said:
@@ -247,9 +239,7 @@ def without_one_operation(tmp_path: Path, *asked: str) -> str:
     return said
 
 
-def test_a_worker_with_another_locustfile_is_told_what_it_lacks(
-    tmp_path: Path, counting: Counting
-) -> None:
+def test_worker_with_another_locustfile_is_refused(tmp_path: Path, counting: Counting) -> None:
     port = str(free_port())
     other = ["-f", "examples/own_sequence.py", "--worker", "--master-port", port]
     here = ("--master", "--master-bind-port", port, "--expect-workers", "1")

@@ -27,9 +27,7 @@ def test_every_operation_of_every_class_is_counted_once(tmp_path: Path, counting
     agrees(ran, counting)
 
 
-def test_worker_processes_lose_nothing_and_add_people_of_their_own(
-    tmp_path: Path, counting: Counting
-) -> None:
+def test_workers_lose_nothing_and_add_other_people(tmp_path: Path, counting: Counting) -> None:
     classes, each = ("LookupUser", "AddUser"), ("searches", "adds")
     ran = headless(tmp_path, counting, *USERS, *processes(2), *classes, interrupt_after=each)
     assert ran.code == 0, ran.said
@@ -48,9 +46,7 @@ def test_workers_stop_when_the_measured_window_is_over(tmp_path: Path, counting:
 
 
 @pytest.mark.parametrize("client", ["native", "ldap3"])
-def test_a_number_is_incremented_by_either_client(
-    tmp_path: Path, counting: Counting, client: str
-) -> None:
+def test_increments_by_either_client(tmp_path: Path, counting: Counting, client: str) -> None:
     own = tmp_path / "own.py"
     own.write_text(
         "from ils_bench.sequences import Add, Bind, Change, Connect, Modify, Sequence\n"
@@ -65,9 +61,7 @@ def test_a_number_is_incremented_by_either_client(
     assert not any(ran.failures.values()), ran.said
 
 
-def test_own_class_with_a_name_of_the_suite_is_recorded_by_its_sequence(
-    tmp_path: Path, counting: Counting
-) -> None:
+def test_own_class_is_recorded_by_its_sequence(tmp_path: Path, counting: Counting) -> None:
     own = tmp_path / "own.py"
     own.write_text(
         "from ils_bench.sequences import Bind, Connect, Sequence, Unbind\n"
@@ -96,9 +90,7 @@ def test_users_come_and_go(tmp_path: Path, counting: Counting) -> None:
     agrees(ran, counting)
 
 
-def test_nothing_is_said_about_the_cpu_of_native_threads(
-    tmp_path: Path, counting: Counting
-) -> None:
+def test_no_cpu_warning_for_native_threads(tmp_path: Path, counting: Counting) -> None:
     """Locust looks every 10 s, and warns from 90 % on."""
     busy = tmp_path / "busy.py"
     busy.write_text(
@@ -126,9 +118,7 @@ ROOT = Path(__file__).parents[2]
 OWN_SEQUENCE = ROOT / "examples" / "own_sequence.py"
 
 
-def test_a_sequence_of_ones_own_takes_less_than_20_lines(
-    tmp_path: Path, counting: Counting
-) -> None:
+def test_own_sequence_is_under_20_lines(tmp_path: Path, counting: Counting) -> None:
     assert len(OWN_SEQUENCE.read_text().splitlines()) < 20
     ran = headless(tmp_path, counting, *USERS, locustfile=OWN_SEQUENCE, interrupt_after=LOOKUPS)
     assert ran.code == 0, ran.said
@@ -140,9 +130,7 @@ OWN_LISTENER = ROOT / "examples" / "own_listener.py"
 
 
 @pytest.mark.parametrize("distributed", [False, True])
-def test_a_listener_of_ones_own_gets_every_count_once(
-    tmp_path: Path, counting: Counting, distributed: bool
-) -> None:
+def test_listener_gets_all_counts(tmp_path: Path, counting: Counting, distributed: bool) -> None:
     more = processes(2) if distributed else ()
     load = (*USERS, "--rate", "2k", "--warmup", "0s", "--measure", "1s")
     ran = headless(tmp_path, counting, *load, *more, locustfile=OWN_LISTENER)

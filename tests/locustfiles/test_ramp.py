@@ -27,9 +27,7 @@ events.init.add_listener(slow)
 """
 
 
-def test_what_happens_while_users_ramp_up_is_kept_marked_and_not_measured(
-    counting: Counting, tmp_path: Path
-) -> None:
+def test_ramp_is_stored_and_not_measured(counting: Counting, tmp_path: Path) -> None:
     # Answers that take 20 ms: lanes at full speed would keep both cores busy all the time.
     with (
         relayed(counting.directory.port, delaying(lambda _: 0.02)) as port,

@@ -79,9 +79,7 @@ def test_users_come_and_go_as_the_chosen_shape_says(
     agrees(ran, counting)
 
 
-def test_a_shape_that_is_not_there_is_refused_in_one_line(
-    tmp_path: Path, counting: Counting, several: Path
-) -> None:
+def test_unknown_shape_is_refused(tmp_path: Path, counting: Counting, several: Path) -> None:
     ran = headless(tmp_path, counting, "--shape", "Lunch", "LookupUser", locustfile=several)
     assert ran.code == 2
     (line,) = [each for each in ran.said.splitlines() if "/ERROR/" in each]

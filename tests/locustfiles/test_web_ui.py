@@ -27,9 +27,7 @@ def screen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Screen]:
         ("LoginUser", "bind"),
     ],
 )
-def test_each_class_runs_against_an_embedded_directory(
-    screen: Screen, user: str, step: str
-) -> None:
+def test_every_class_runs_on_an_embedded_directory(screen: Screen, user: str, step: str) -> None:
     # Sessions last for minutes.
     rate = "" if user == "SessionUser" else "10"
     screen.start(user, rate=rate, profile="person" if user == "LoginUser" else "paper")

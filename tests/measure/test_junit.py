@@ -240,9 +240,7 @@ def test_broken_objective_on_failures_is_missed_at_an_invalid_point() -> None:
     assert judge_result(succeeded, objective).outcome is Outcome.INVALID
 
 
-def test_every_point_that_did_not_pass_has_its_line_and_the_exit_code_is_its_own(
-    store: RunStore,
-) -> None:
+def test_point_that_fails_has_its_line_and_its_exit_code(store: RunStore) -> None:
     lines = missed_objectives(judged(store))
     assert [line.split(":")[0] for line in lines] == ["missed", "invalid", "failed", "skipped"]
     with pytest.raises(ObjectiveMissed, match=r"not met by 4 of 6 points") as caught:

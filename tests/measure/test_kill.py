@@ -47,9 +47,7 @@ class Killed(Ground):
 
 
 @pytest.mark.timeout(600)
-def test_finished_points_survive_kill_9_at_any_moment_and_resume_completes_the_sweep(
-    tmp_path: Path,
-) -> None:
+def test_points_survive_kill_9_and_the_sweep_is_resumed(tmp_path: Path) -> None:
     seed = random.randrange(1 << 32)
     print(f"seed {seed}")
     chance, sweep = random.Random(seed), Killed(tmp_path)
@@ -88,9 +86,7 @@ PHASES = ("begins", "warmup", "measure")
 
 @pytest.mark.parametrize("phase", PHASES)
 @pytest.mark.parametrize("killed", ["command", "runner", "master", "worker"])
-def test_what_is_killed_in_a_phase_costs_its_point_alone(
-    tmp_path: Path, killed: str, phase: str
-) -> None:
+def test_kill_costs_only_the_present_point(tmp_path: Path, killed: str, phase: str) -> None:
     sweep, where = Killed(tmp_path), f"127.0.0.1:{free_port()}"
     load = ("--locales", "en_US", "--users", "2", "--threads", "1", "--rate", "100")
     window = ("--warmup", "1s", "--measure", "1s", "--sizes", "20", "--json")
@@ -158,9 +154,7 @@ def test_neither_load_nor_target_outlives_a_killed_sweep(tmp_path: Path, suite: 
 NARROW = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000));"
 
 
-def test_a_sweep_whose_run_file_may_not_grow_says_so_and_is_completed_when_it_may(
-    tmp_path: Path,
-) -> None:
+def test_full_run_file_is_reported_and_the_sweep_is_resumed(tmp_path: Path) -> None:
     sweep = Killed(tmp_path)
     load = ("--locales", "en_US", "--users", "2", "--rate", "100")
     short = ("--warmup", "100ms", "--measure", "300ms", "--json", "--out", str(sweep.run))

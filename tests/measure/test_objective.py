@@ -64,9 +64,7 @@ def test_an_objective_is_written_as_it_is_read() -> None:
         ("<5ms", 1, ("unknown metric '<5ms'",)),
     ],
 )
-def test_what_cannot_be_read_is_named_with_its_place(
-    text: str, place: int, words: tuple[str, ...]
-) -> None:
+def test_mistake_is_named_with_its_place(text: str, place: int, words: tuple[str, ...]) -> None:
     with pytest.raises(UnknownValue, match=f"character {place}:") as caught:
         Objective.parse(text)
     said = str(caught.value)
@@ -162,9 +160,7 @@ def timing_out(answered: int, in_vain: int, waited_ns: int = 10**10) -> PointRes
         ("p99>11s", ObjectiveState.UNKNOWN),
     ],
 )
-def test_what_was_never_answered_took_at_least_as_long_as_it_was_waited_for(
-    text: str, expected: ObjectiveState
-) -> None:
+def test_unanswered_operation_took_at_least_its_wait(text: str, expected: ObjectiveState) -> None:
     assert state(text, timing_out(98_200, 1_800)) is expected
 
 
@@ -238,9 +234,7 @@ def of_two(slow_ns: int = 50_000) -> PointResult:
         ("logout", "failures<1%", ObjectiveState.UNKNOWN),
     ],
 )
-def test_an_operation_is_held_against_its_own_objective(
-    operation: str, text: str, expected: ObjectiveState
-) -> None:
+def test_operation_has_its_objective(operation: str, text: str, expected: ObjectiveState) -> None:
     asked = Objective.parse(text).about_operation(operation, 0.5)
     assert asked.judge(of_two()).state is expected
     # All together are as before.

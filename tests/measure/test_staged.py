@@ -268,9 +268,7 @@ def test_a_scenario_file_has_stages_and_the_command_line_wins(tmp_path: Path) ->
     assert point["verdict"] != "staged"
 
 
-def test_a_file_with_stages_is_not_compared_for_an_hour_first(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_stages_are_not_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "mix.toml").write_text(SCENARIO)
     monkeypatch.chdir(tmp_path)
     command = "ils run mix.toml --entries 100 --locales en_US --threads {}"
@@ -287,9 +285,7 @@ def test_a_file_with_stages_is_not_compared_for_an_hour_first(
         (("ils", "peak", "mix.toml"), "for a scenario file that has them"),
     ],
 )
-def test_where_stages_come_from_a_file_the_remedy_says_so(
-    argv: tuple[str, ...], remedy: str, tmp_path: Path
-) -> None:
+def test_remedy_names_the_file(argv: tuple[str, ...], remedy: str, tmp_path: Path) -> None:
     (tmp_path / "mix.toml").write_text(SCENARIO)
     ended = in_process(*argv, cwd=tmp_path)
     assert ended.code == 2
@@ -399,9 +395,7 @@ STAGES = ("--stages", "1s:100")
         ),
     ],
 )
-def test_what_stages_do_not_go_with_is_refused_in_one_line(
-    argv: tuple[object, ...], said: str
-) -> None:
+def test_options_that_exclude_stages_are_refused(argv: tuple[object, ...], said: str) -> None:
     ended = in_process(*argv)
     assert said in ended.err, ended.err
     assert ended.code == 2
@@ -437,9 +431,7 @@ def workers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[object, 
         yield ("--workers", 2, "--bind", where)
 
 
-def test_workers_share_the_stages_and_their_spans_are_those_of_all(
-    workers: tuple[object, ...],
-) -> None:
+def test_workers_share_stages_and_have_common_spans(workers: tuple[object, ...]) -> None:
     load = (*LOAD, "--arrivals", "even", "--stages", "2s:400,2s:0", "--json")
     (point,) = in_process(*load, *workers).objects
     assert [each["asked"] for each in point["spans"]] == [100, 300, 300, 100]

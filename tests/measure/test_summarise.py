@@ -70,9 +70,7 @@ def test_operations_that_were_thinking_are_counted_beside_those_that_ended() -> 
 @pytest.mark.parametrize(
     ("warmup_s", "think_s", "valid"), [(2.0, 4.0, False), (4.0, 4.0, True), (0.0, 0.01, True)]
 )
-def test_a_warm_up_shorter_than_the_pauses_of_an_operation_is_too_short(
-    warmup_s: float, think_s: float, *, valid: bool
-) -> None:
+def test_warm_up_below_think_time_is_short(warmup_s: float, think_s: float, *, valid: bool) -> None:
     tally = a_tally(seconds=6.0)
     (step,) = tally.due.values()
     step.counters[PAUSED] = round(step.count * think_s * 1e9)

@@ -122,9 +122,7 @@ def measure(out: Path, port: int, way: Losing) -> None:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_whatever_never_comes_the_figures_are_those_of_the_closed_form(
-    name: str, tmp_path: Path
-) -> None:
+def test_figures_with_timeouts_match_the_closed_form(name: str, tmp_path: Path) -> None:
     out, way = tmp_path / "run.sitebench", Losing(CASES[name])
     with served("directory", tmp_path) as (_, server), relayed(server, way) as port:
         measure(out, port, way)

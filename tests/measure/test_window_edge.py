@@ -99,9 +99,7 @@ def stalled(folder: Path, out: Path, workers: int) -> tuple[dict[str, Any], int,
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("workers", [0, 1])
-def test_a_directory_that_stops_at_the_end_of_the_window_shows_in_its_latencies(
-    tmp_path: Path, workers: int
-) -> None:
+def test_stall_at_the_end_of_the_window_is_in_latencies(tmp_path: Path, workers: int) -> None:
     for attempt in range(4):
         out = tmp_path / f"{attempt}.sitebench"
         found, stopped_ns, goes_on_ns = stalled(tmp_path / str(attempt), out, workers)

@@ -348,9 +348,7 @@ def test_threads_that_cannot_be_looked_at_are_not_said_to_work() -> None:
     assert Stalls().look().looked == 0
 
 
-def test_of_very_many_threads_a_part_is_looked_at_in_turn(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_threads_are_read_in_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # A look that takes long on a busy machine would put off the next.
     monkeypatch.setattr("sitebench.monitor.process._LOOK_BUDGET", 1.0)
     waits, runs = tmp_path / "waits", tmp_path / "runs"

@@ -35,9 +35,7 @@ def actor() -> Iterator[Actor]:
     ("listens", "asked"),
     [("127.0.0.1", "127.0.0.1"), ("", "127.0.0.7"), ("::", "127.0.0.1"), ("::1", "::1")],
 )
-def test_a_server_is_found_by_its_socket_and_is_the_one_that_started_its_workers(
-    actor: Actor, listens: str, asked: str
-) -> None:
+def test_server_is_the_parent_of_its_workers(actor: Actor, listens: str, asked: str) -> None:
     six = ":" in listens
     family = int(socket.AF_INET6 if six else socket.AF_INET)
     port = int(actor.do(LISTEN.format(host=listens, family=family, dual=listens == "::")))

@@ -25,9 +25,7 @@ class Length(Options):
     ],
     ids=str,
 )
-def test_a_value_that_equals_the_default_may_have_been_set(
-    argv: tuple[str, ...], found: tuple[bool, Length]
-) -> None:
+def test_default_may_be_set_explicitly(argv: tuple[str, ...], found: tuple[bool, Length]) -> None:
     seen = []
 
     @command(Length, panel="Measure")

@@ -377,9 +377,7 @@ def test_a_size_that_the_answer_fills_is_large_enough() -> None:
 @pytest.mark.parametrize(
     ("headroom", "burst", "none"), [(0.0, 1.0, True), (0.3, 1.0, False), (0.0, 1.5, False)]
 )
-def test_no_headroom_is_remarked_on_for_a_community(
-    headroom: float, burst: float, none: bool
-) -> None:
+def test_community_has_no_remark_on_headroom(headroom: float, burst: float, none: bool) -> None:
     table = RateTable("m", (10_000,), {"lookup": (900.0,)})
     shared = "n machines are assumed to do n times as much"
 

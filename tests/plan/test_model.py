@@ -108,9 +108,7 @@ def late(cores: int, busy: float, seconds: float) -> float:
 
 @pytest.mark.parametrize("percentile", ["p50", "p90", "p99", "p99.9"])
 @pytest.mark.parametrize("cores", [1, 2, 4, 16, 64])
-def test_the_share_that_is_late_by_queueing_theory_is_what_the_objective_allows(
-    cores: int, percentile: str
-) -> None:
+def test_late_share_is_what_the_objective_allows(cores: int, percentile: str) -> None:
     share = PERCENTILES[percentile]
     for times in (1.02, 1.2, 2.0, 5.0):
         within = times * wait_factor(share)

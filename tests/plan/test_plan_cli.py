@@ -171,9 +171,7 @@ def test_the_what_ifs_halve_and_double() -> None:
         (("ils", "--xlsx", "/no/such/folder/plan.xlsx"), "cannot write"),
     ],
 )
-def test_what_cannot_be_planned_is_one_line_and_its_remedy(
-    argv: tuple[str, ...], message: str
-) -> None:
+def test_impossible_plan_has_one_line_and_remedy(argv: tuple[str, ...], message: str) -> None:
     ran = in_process("plan", *argv)
     assert ran.code == 2
     first, remedy = ran.err.strip().splitlines()

@@ -20,9 +20,7 @@ def calculated(*argv: str) -> dict[str, dict[str, float]]:
     ("line", "networks"), [("10m", 2), ("100m", 1)], ids=["10 Mbit/s", "100 Mbit/s"]
 )
 @pytest.mark.parametrize("preset", ["paper-2500", "paper-7000"])
-def test_the_highest_rate_takes_the_networks_that_the_paper_says(
-    preset: str, line: str, networks: int
-) -> None:
+def test_highest_rate_needs_the_papers_networks(preset: str, line: str, networks: int) -> None:
     """Two of 10 Mbit/s for either machine and both features, one of 100 (page 20)."""
     directory = calculated("ils", "--preset", preset, "--line", line)["Networks and a day: lookups"]
     site = calculated("ps", "--preset", preset, "--line", line)["Networks and a day: pages"]

@@ -124,9 +124,7 @@ def cells(path: Path, sheet: str) -> Callable[..., Any]:
     return lambda label, column=FIRST: found[f"{column}{places[label]}"].value
 
 
-def test_libreoffice_computes_what_is_stored_in_every_cell(
-    workbook: Path, recalculated: dict[str, Path]
-) -> None:
+def test_libreoffice_agrees_with_every_cell(workbook: Path, recalculated: dict[str, Path]) -> None:
     stored = formulas(workbook)
     computed = openpyxl.load_workbook(recalculated["plan"], data_only=True)
     assert len(stored) > 100
@@ -260,9 +258,7 @@ def test_what_has_no_rate_has_no_answer(recalculated: dict[str, Path]) -> None:
     assert cells(recalculated["missing"], "Directory")("Simultaneous users (users)") == "n/a"
 
 
-def test_an_objective_that_cannot_be_met_has_no_users_below_zero(
-    recalculated: dict[str, Path],
-) -> None:
+def test_impossible_objective_has_no_negative_users(recalculated: dict[str, Path]) -> None:
     again = recalculated["slow"]
     cell = cells(again, "Personalized site")
     for label in ("Simultaneous users (users)", "Machines needed (machines)"):

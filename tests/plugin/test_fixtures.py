@@ -78,9 +78,7 @@ def test_groups_of_no_people_are_refused() -> None:
 
 @pytest.mark.parametrize("turn", [1, 2])
 @pytest.mark.ldap_directory(entries=5, locales=ENGLISH, profile="posix", hash="ssha512")
-def test_people_log_in_and_a_test_may_change_their_password(
-    ldap_directory: LdapDirectory, turn: int
-) -> None:
+def test_people_log_in_and_change_passwords(ldap_directory: LdapDirectory, turn: int) -> None:
     people = ldap_directory.people
     assert people is not None
     dn, password = people.dn(2), people.password(2)
@@ -202,9 +200,7 @@ objectclass ( 1.3.6.1.4.1.99999.2 NAME 'badged' SUP top AUXILIARY MUST badgeNumb
 """
 
 
-def test_class_of_a_schema_file_can_be_written_by_a_client_that_checks_names(
-    ldap_directory_factory: Callable[..., LdapDirectory], tmp_path: Path
-) -> None:
+def test_own_schema(ldap_directory_factory: Callable[..., LdapDirectory], tmp_path: Path) -> None:
     schema = tmp_path / "badges.schema"
     schema.write_text(SCHEMA)
     classes, attributes = ["person", "badged"], {"sn": "Lee", "badgeNumber": 7}

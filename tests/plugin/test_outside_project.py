@@ -104,9 +104,7 @@ def test_a_project_with_only_the_wheel_uses_fixtures_and_api(wheel: Path, tmp_pa
 
 
 @pytest.mark.timeout(600)
-def test_from_the_wheel_it_measures_and_reports_where_nothing_can_be_compiled(
-    wheel: Path, tmp_path: Path
-) -> None:
+def test_wheel_measures_and_reports_without_a_compiler(wheel: Path, tmp_path: Path) -> None:
     assert "-cp311-abi3-manylinux_" in wheel.name
     locked, empty = tmp_path / "locked", tmp_path / "empty"
     what = ("--no-dev", "--no-emit-project", "--no-hashes", "--output-file", locked)

@@ -86,9 +86,7 @@ def talker(request: pytest.FixtureRequest) -> Iterator[int]:
 
 
 @pytest.mark.parametrize("talker", [b"SSH-2.0-OpenSSH_9.2\r\n", b"\0" * 64, b""], indirect=True)
-def test_a_target_that_talks_nonsense_or_nothing(
-    talker: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nonsense_or_silent_target(talker: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(site_module, "_ANSWER_S", 1.0)
     ran = in_process("ps", "run", "--target", f"http://127.0.0.1:{talker}", *SIZE)
     refused(ran, 1, "does not answer as a web server does")

@@ -20,9 +20,7 @@ def choose(browser: Browser, name: str, value: str) -> None:
     )
 
 
-def test_a_person_is_greeted_changes_two_preferences_and_they_hold(
-    chromedriver: Path, site: OpenSite, tmp_path: Path
-) -> None:
+def test_two_preferences_are_changed(chromedriver: Path, site: OpenSite, tmp_path: Path) -> None:
     person = visitors(UpdSpec(PEOPLE, locales=LOCALES)).visitor(PERSON)
     with browsing(chromedriver, tmp_path) as browser:
         browser.open(f"{site.address}/enter?user={PERSON}")
@@ -49,9 +47,7 @@ def test_a_person_is_greeted_changes_two_preferences_and_they_hold(
     assert (tmp_path / "after.png").stat().st_size > 10_000
 
 
-def test_a_stranger_joins_and_has_a_page(
-    chromedriver: Path, site: OpenSite, tmp_path: Path
-) -> None:
+def test_stranger_joins_and_has_a_page(chromedriver: Path, site: OpenSite, tmp_path: Path) -> None:
     with browsing(chromedriver, tmp_path) as browser:
         browser.open(str(site.address))
         assert browser.text("h1") == "Welcome"

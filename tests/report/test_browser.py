@@ -113,9 +113,7 @@ def size(browser: Browser, width: int, height: int = 1_400) -> None:
     )
 
 
-def test_every_chart_is_drawn_without_a_word_of_complaint_and_nothing_is_fetched(
-    shown: Browser, page: Path, tmp_path: Path
-) -> None:
+def test_charts_draw_without_errors_and_offline(shown: Browser, page: Path, tmp_path: Path) -> None:
     marks = shown.run(MARKS)
     assert set(marks) == {
         *("overview", "rate-ils-lookup", "curve", "spectrum", "over-time"),
@@ -183,9 +181,7 @@ def test_no_result_is_cut_on_a_screen_or_on_paper(fresh: Browser) -> None:
     fresh.devtools("Emulation.setEmulatedMedia", media="", features=[])
 
 
-def test_histograms_and_figures_are_downloaded_from_the_page(
-    shown: Browser, tmp_path: Path
-) -> None:
+def test_histograms_and_figures_can_be_downloaded(shown: Browser, tmp_path: Path) -> None:
     shown.devtools("Page.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
     for name, begins in (("directory.csv", "point,"), ("site.hlog", "#[Logged with sitebench]")):
         shown.run("document.querySelector(`a[download='${arguments[0]}']`).click()", name)
@@ -211,9 +207,7 @@ def test_dark_screens_get_dark_and_paper_gets_light(fresh: Browser) -> None:
     fresh.devtools("Emulation.setEmulatedMedia", media="", features=[])
 
 
-def test_printed_report_of_the_size_of_the_demos_has_eight_pages(
-    browser: Browser, tmp_path: Path
-) -> None:
+def test_printed_report_of_a_demo_has_eight_pages(browser: Browser, tmp_path: Path) -> None:
     """The demo's had 33: printing opened all folded tables, and drew one chart a row."""
     files = [tmp_path / f"{name}.sitebench" for name in ("one", "two", "three")]
     for path in files:

@@ -23,9 +23,7 @@ def without_vl_convert(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("without_vl_convert")
-def test_a_page_is_made_without_vl_convert(
-    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_vl_convert(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     library = tmp_path / "charts.js"
     library.write_text("window.vegaEmbed = 0;")
     monkeypatch.setattr(bundle, "_FILE", library)
@@ -37,9 +35,7 @@ def test_a_page_is_made_without_vl_convert(
 
 
 @pytest.mark.usefixtures("without_vl_convert")
-def test_figures_without_vl_convert_are_refused_before_anything_is_written(
-    run: Path, tmp_path: Path
-) -> None:
+def test_figures_without_vl_convert_are_refused_first(run: Path, tmp_path: Path) -> None:
     ran = in_process("report", run, "--out", tmp_path / "page.html", "--figures", tmp_path / "img")
     assert ran.code == 2
     assert ran.err == "sitebench: figures need vl-convert\n  pip install 'sitebench[figures]'\n"

@@ -18,9 +18,7 @@ def drawn(report: Report) -> list[tuple[str, bytes]]:
     return list(images(build.sections(report), "svg"))
 
 
-def test_every_figure_is_an_svg_with_marks_in_colours_of_its_own(
-    report: Report, drawn: list[tuple[str, bytes]]
-) -> None:
+def test_figures_are_svg_with_own_colours(report: Report, drawn: list[tuple[str, bytes]]) -> None:
     assert {name.partition(".")[0] for name, _ in drawn} >= {
         *("rate-ils-lookup", "printed-ils-add", "printed-ils-connect"),
         *("curve-lookup-1k-entries", "spectrum-lookup-16-users-by-size"),

@@ -42,9 +42,7 @@ def cpu(rows: dict[str, list[str]]) -> list[list[float]]:
 @pytest.mark.parametrize(
     ("machine", "networks", "percent"), [(SMALL, 1, "10.4"), (LARGE, 2, "8.2")]
 )
-def test_three_percent_of_the_bandwidth_do_not_hold(
-    machine: str, networks: int, percent: str
-) -> None:
+def test_three_percent_of_the_bandwidth_fail(machine: str, networks: int, percent: str) -> None:
     said = of(f"On the {machine}, network traffic is less than 3 %")
     lookups = busy(TABLES_1997["lookup"][machine]["rows"], 0, networks)
     assert f"{lookups:.1f}" == percent
@@ -77,9 +75,7 @@ def test_the_summarys_rates_are_not_all_in_the_tables() -> None:
         ("A ProLiant 7000 serves them", "ASP requests/sec", "68.6", "51.2", 68 * 86_400),
     ],
 )
-def test_the_summarys_pages_are_those_of_a_thousand_people(
-    begins: str, row: str, smallest: str, largest: str, a_day: int
-) -> None:
+def test_summary_of_1000(begins: str, row: str, smallest: str, largest: str, a_day: int) -> None:
     said, machine = of(begins), begins[2:15]
     (rows,) = [rows for name, rows in SITES.items() if machine in name]
     assert (rows[row][0], rows[row][-1]) == (smallest, largest)

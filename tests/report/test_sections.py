@@ -130,15 +130,11 @@ LOWER_BOUND = "The rate is a lower bound: the server can do more."
         ),
     ],
 )
-def test_sentence_of_one_point(
-    report: Report, bound: str, kinds: tuple[str, ...], words: str
-) -> None:
+def test_sentence(report: Report, bound: str, kinds: tuple[str, ...], words: str) -> None:
     assert trust.sentence(of_one(report, bound, *kinds)) == words
 
 
-def test_first_section_has_trust_next_step_cards_and_one_chart(
-    sections: dict[str, Section],
-) -> None:
+def test_first_section_has_trust_cards_and_a_chart(sections: dict[str, Section]) -> None:
     body = sections["verdict"].body
     parts = ('class="headline"', 'class="next"', 'class="cards"', 'id="figure-overview"')
     places = [body.index(part) for part in parts]
@@ -212,9 +208,7 @@ def test_answers_of_several_runs_have_their_names(searched: Report) -> None:
         ),
     ],
 )
-def test_a_search_without_a_limit_or_without_a_rate_says_so(
-    searched: Report, other: dict[str, Any], said: str, card: str
-) -> None:
+def test_unlimited_search(searched: Report, other: dict[str, Any], said: str, card: str) -> None:
     (run,) = searched.runs
     peaks = [{**run.manifest["peaks"][0], **other}]
     section = verdict.section(Report([replace(run, manifest={**run.manifest, "peaks": peaks})]))
@@ -258,9 +252,7 @@ def test_the_first_chart_has_a_bar_for_each_size_and_its_rate_in_words(spoilt: R
     assert said["Add, 1k entries"] == (0, "not usable"), "it has no length"
 
 
-def test_of_more_bars_than_a_screen_holds_the_highest_of_each_operation_is_kept(
-    report: Report, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_highest_bars_are_drawn(report: Report, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(overview, "_MOST_BARS", 3)
     chart = overview.chart(report)
     assert chart.title == "Operations per second: the highest of each operation"
@@ -279,9 +271,7 @@ def test_of_more_bars_than_a_screen_holds_the_highest_of_each_operation_is_kept(
         (dict.fromkeys(("add", "lookup", "connect"), "failed"), "Not usable"),
     ],
 )
-def test_the_stamp_says_what_can_be_quoted(
-    report: Report, bounds: dict[str, str], stamped: str
-) -> None:
+def test_stamp_says_quotable_numbers(report: Report, bounds: dict[str, str], stamped: str) -> None:
     for operation, bound in bounds.items():
         report = with_bound(report, operation, bound)
     (run,) = report.runs
@@ -328,9 +318,7 @@ def test_points_of_other_settings_have_other_names_in_every_table(report: Report
 @pytest.mark.parametrize(
     ("bound", "mark"), [("generator", "bound"), ("unsettled", "invalid"), ("failed", "invalid")]
 )
-def test_an_invalid_point_is_marked_in_every_table_that_has_it(
-    report: Report, bound: str, mark: str
-) -> None:
+def test_invalid_point_is_marked_in_every_table(report: Report, bound: str, mark: str) -> None:
     made = {each.id: each for each in build.sections(with_bound(report, "add", bound))}
     for name in ("bottlenecks", "papers", "results"):
         assert f'class="mark {mark}" title="{bound}' in made[name].body, name
@@ -345,27 +333,21 @@ def test_the_note_of_a_starred_latency_is_true_of_each_reason(report: Report, bo
     assert "*: includes delays of the load generator, or is not usable" in said
 
 
-def test_a_lower_bound_is_written_as_one_and_its_latency_is_marked(
-    sections: dict[str, Section],
-) -> None:
+def test_lower_bound_and_its_latency_are_marked(sections: dict[str, Section]) -> None:
     assert "≥ 20,000" in sections["results"].body
     assert "≥ 20,000" in sections["papers"].body
     assert "99 µs *" in words(sections["results"])
     assert "*" not in words(sections["verdict"])
 
 
-def test_what_an_operation_costs_the_server_has_a_row_for_each_point(
-    sections: dict[str, Section],
-) -> None:
+def test_server_cost_has_a_row_for_each_point(sections: dict[str, Section]) -> None:
     said = words(sections["bottlenecks"])
     assert "What one operation costs your server" in said
     # 0.95 s of CPU a second at 20,000/s.
     assert "Lookup, 1k entries, 16 users 47.5 µs" in said
 
 
-def test_bottlenecks_are_graded_by_resource_with_the_evidence_of_each(
-    sections: dict[str, Section],
-) -> None:
+def test_bottlenecks_have_a_grade_and_evidence(sections: dict[str, Section]) -> None:
     said = words(sections["bottlenecks"])
     assert "Point CPU Network Memory Operating System Software Disk Subsystem Verdict" in said
     assert "Lookup, 1k entries, 16 users Primary" in said
@@ -467,9 +449,7 @@ def over_time(report: Report, point: Point) -> Mapping[str, Columns]:
     return datasets
 
 
-def test_percentiles_over_time_have_a_gap_where_a_second_has_too_few_samples(
-    report: Report,
-) -> None:
+def test_sparse_seconds_leave_gaps_in_percentiles(report: Report) -> None:
     """A p50 needs 200 samples, a p95 2,000 and a p99 10,000."""
 
     def second(n: int, count: int) -> Slot:
@@ -567,9 +547,7 @@ def test_markdown_has_the_headline_the_warnings_and_every_table(report: Report) 
     assert "<" not in text
 
 
-def test_workers_have_a_row_each_and_one_that_was_lost_is_marked(
-    report: Report, sections: dict[str, Section]
-) -> None:
+def test_workers_have_rows_with_lost_marked(report: Report, sections: dict[str, Section]) -> None:
     assert "workers" not in sections, "one process made these points"
     first = WorkerSeen(0, "east", "10.0.0.2", 7, "m1", "native", 4.0, 40_000, 0, (2.0, 1.0))
     lost = WorkerSeen(
@@ -663,9 +641,7 @@ def _labels(section: Section, figure: str) -> set[str]:
         ("unsettled", "not usable", "not usable"),
     ],
 )
-def test_where_a_rate_is_at_least_a_latency_is_at_most(
-    report: Report, bound: str, of_rate: str, of_latency: str
-) -> None:
+def test_rate_and_latency_bound(report: Report, bound: str, of_rate: str, of_latency: str) -> None:
     made = {each.id: each for each in build.sections(with_bound(report, "lookup", bound))}
     assert _labels(made["rates"], "-lookup") == {of_rate}
     made = {each.id: each for each in build.sections(_of_a_site(report, bound))}

@@ -71,9 +71,7 @@ def renamed(options: type[Any], old: str, new: str) -> type[Any]:
 
 
 @pytest.mark.parametrize("name", sorted(identity.SETTINGS))
-def test_an_option_that_is_renamed_leaves_settings_as_they_are(
-    monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_renamed_option_keeps_the_key_of_points(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     for suite in suites():
         options = points_of(suite).options
         before = identity.settings_of(options(rate=5.0))

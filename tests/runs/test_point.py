@@ -113,9 +113,7 @@ def test_the_portable_client_is_charged_with_its_whole_process() -> None:
 @pytest.mark.parametrize(
     ("cpu_ns", "left"), [((4 * 10**8, 10**8), 0.6), ((10**9 + 10**6,), 0.0), ((), None)]
 )
-def test_headroom_is_what_the_busiest_thread_had_left(
-    cpu_ns: tuple[int, ...], left: float | None
-) -> None:
+def test_headroom_is_the_busiest_threads(cpu_ns: tuple[int, ...], left: float | None) -> None:
     tally = Tally.starting(Drain(0, 0, cpu_ns=(0,) * len(cpu_ns)))
     tally.add(Drain(0, 10**9, (Step("lookup", "lookup", 1_000),), cpu_ns=cpu_ns))
     counts = [("lookup", "lookup")]

@@ -78,9 +78,7 @@ def test_a_file_copied_with_its_log_is_read_whole(path: Path, tmp_path: Path) ->
     assert {p.name for p in copy.parent.iterdir()} == {path.name, f"{path.name}-wal"}
 
 
-def test_a_file_whose_writer_closes_it_as_it_is_opened_is_read_whole(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_closing_writer(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     copy = tmp_path / "copy.sitebench"
     with RunStore(path) as store:
         finish(store)

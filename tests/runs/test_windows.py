@@ -57,9 +57,7 @@ def test_a_window_that_begins_anew_makes_ramp_of_what_was_before(tmp_path: Path)
 
 
 @pytest.mark.parametrize("last", [0, 100])
-def test_what_ends_long_after_the_window_is_in_its_last_half_second(
-    tmp_path: Path, last: int
-) -> None:
+def test_late_ends_are_in_the_last_half_second(tmp_path: Path, last: int) -> None:
     spec, half = a_spec(users=2), SECOND // 2
     due = Step("lookup", "lookup", 5, service=histogram(*[10 * SECOND] * 5))
     with RunStore(tmp_path / "run") as store:
@@ -87,9 +85,7 @@ def test_what_ends_long_after_the_window_is_in_its_last_half_second(
     assert found[-1] is measured[-1]
 
 
-def test_the_interval_of_a_percentile_comes_from_the_half_seconds_of_the_measured_window(
-    tmp_path: Path,
-) -> None:
+def test_interval_is_of_the_half_seconds_of_the_window(tmp_path: Path) -> None:
     spec = a_spec(users=2)
     took = histogram()
     took.record(1_000_000, 2_000)
@@ -126,9 +122,7 @@ def test_the_interval_of_a_percentile_comes_from_the_half_seconds_of_the_measure
     assert result.clocks["latency"].intervals["p50"] == pytest.approx((1_000, 1_000), rel=2e-3)
 
 
-def test_an_interval_holds_its_percentile_also_where_operations_were_given_up(
-    tmp_path: Path,
-) -> None:
+def test_interval_holds_with_abandoned_operations(tmp_path: Path) -> None:
     spec, counts = a_spec(users=2), {("lookup", "lookup")}
     took = histogram(*(us * 1_000 for us in range(1_000, 6_000)))
     with RunStore(tmp_path / "run") as store:
@@ -198,9 +192,7 @@ def test_observers_get_each_drain_in_the_phase_that_it_belongs_to() -> None:
     assert len(samples) >= 2
 
 
-def test_what_ends_two_phases_after_the_one_in_which_it_was_due_is_counted_there(
-    tmp_path: Path,
-) -> None:
+def test_operation_due_two_phases_ago_is_counted_there(tmp_path: Path) -> None:
     """A request of the ramp that hangs beyond a short warm-up was in no row of the run file."""
     hung = Step("lookup", "lookup", 1, {"timeout": 1}, 30, censored=histogram(10**9))
     drains = [Drain(n * SECOND, (n + 1) * SECOND) for n in range(3)]

@@ -41,9 +41,7 @@ def checked(folder: Path, url: str, text: str, *more: str) -> Ran:
     return in_process(*argv, cwd=folder)
 
 
-def test_each_operation_is_done_once_and_only_its_steps_are_shown(
-    directory: LdapDirectory, tmp_path: Path
-) -> None:
+def test_operations_are_done_once_and_shown(directory: LdapDirectory, tmp_path: Path) -> None:
     ran = checked(tmp_path, directory.url, TWO, "--rate", "100")
     assert ran.code == 0, ran.err
     names = [line.split()[0] for line in ran.out.splitlines() if "connect" not in line]
@@ -53,9 +51,7 @@ def test_each_operation_is_done_once_and_only_its_steps_are_shown(
     assert all(re.search(r"\d (us|ms)\b", line) for line in steps), ran.out
 
 
-def test_a_step_that_is_not_answered_as_the_file_says_is_told_and_its_operation_named(
-    directory: LdapDirectory, tmp_path: Path
-) -> None:
+def test_unexpected_answer_names_its_operation(directory: LdapDirectory, tmp_path: Path) -> None:
     ran = checked(tmp_path, directory.url, TWO.replace("expect.entries = 1", "expect.entries = 2"))
     assert ran.code == 1
     assert "twice: not answered as mix.toml says" in ran.err
@@ -75,9 +71,7 @@ PAUSE = '{ think = "10m", distribution = "constant" }'
 
 
 @pytest.mark.parametrize("alone", [True, False])
-def test_pauses_are_left_out_and_that_is_said(
-    directory: LdapDirectory, tmp_path: Path, *, alone: bool
-) -> None:
+def test_pauses_are_skipped_aloud(directory: LdapDirectory, tmp_path: Path, *, alone: bool) -> None:
     """How often a list is repeated is not known before."""
     names = '{ search = "(uid=user*)", capture.name = { attribute = "dn", take = "all" } }'
     rounds = f'{names}, {{ repeat = "name", step = [{PAUSE}] }}, {{ name = "one"'
@@ -100,9 +94,7 @@ def test_pauses_of_a_site_s_file_are_left_out(tmp_path: Path) -> None:
     assert "pauses are left out" in ran.out
 
 
-def test_an_operation_that_takes_longer_than_twice_the_timeout_is_not_waited_for(
-    directory: LdapDirectory, tmp_path: Path
-) -> None:
+def test_slow_operation_is_abandoned(directory: LdapDirectory, tmp_path: Path) -> None:
     often = '{ repeat = 1000000, step = [{ name = "one", search = "(uid=user2)" }] }'
     slow = TWO.replace('{ name = "one", search = "(uid=user2)" }', often)
     ran = checked(tmp_path, directory.url, slow, "--timeout", "300ms")
@@ -117,9 +109,7 @@ def test_people_are_not_added_by_a_check(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("operation", ["connect.toml", "connect"])
-def test_operation_that_is_counted_as_a_whole_ends_with_its_last_step(
-    directory: LdapDirectory, tmp_path: Path, operation: str
-) -> None:
+def test_pass_ends_at_last_step(directory: LdapDirectory, tmp_path: Path, operation: str) -> None:
     """Its pass has the think time after it, so it does not end while a check looks."""
     (tmp_path / "connect.toml").write_text(text_of("connect"))
     argv = ("ils", "run", operation, "--check", "--target", directory.url, "--timeout", "2s")

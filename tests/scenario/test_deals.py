@@ -52,9 +52,7 @@ def run(folder: Path, directory: LdapDirectory, *more: str) -> Ran:
 
 
 @pytest.mark.parametrize("client", ["native", "ldap3"])
-def test_the_window_ends_with_the_last_row_and_its_rate_is_of_that_time(
-    client: str, folder: Path, directory: LdapDirectory
-) -> None:
+def test_window_ends_with_last_row(client: str, folder: Path, directory: LdapDirectory) -> None:
     ran = run(folder, directory, "--measure", "60s", "--client", client)
     assert ran.code == 0, ran.err
     (point,) = ran.objects
@@ -84,27 +82,21 @@ def test_arrivals_that_find_no_row_are_not_late(folder: Path, directory: LdapDir
     assert point["valid"] or late, point
 
 
-def test_a_percentile_is_not_known_for_lack_of_rows_and_not_of_time(
-    folder: Path, directory: LdapDirectory
-) -> None:
+def test_percentile_is_unknown_for_lack_of_rows(folder: Path, directory: LdapDirectory) -> None:
     (point,) = run(folder, directory, "--measure", "1s", "--until", "p99:5%").objects
     (warning,) = [each for each in point["warnings"] if each["kind"] == "not-known"]
     assert warning["message"] == "p99 was not known to 5% when the data were used up"
     assert warning["remedy"] == "give the file more rows, or ask for less"
 
 
-def test_data_that_last_longer_than_the_window_are_not_mentioned(
-    folder: Path, directory: LdapDirectory
-) -> None:
+def test_remaining_data_are_not_mentioned(folder: Path, directory: LdapDirectory) -> None:
     text = ONCE.replace('"5ms"', '"50ms"')
     (folder / "once.toml").write_text(text)
     (point,) = run(folder, directory, "--measure", "500ms").objects
     assert not [each for each in point["warnings"] if each["kind"] == "data-used-up"]
 
 
-def test_data_that_are_used_up_in_the_warm_up_are_said_with_what_to_do(
-    folder: Path, directory: LdapDirectory
-) -> None:
+def test_data_exhausted_in_the_warm_up_have_advice(folder: Path, directory: LdapDirectory) -> None:
     argv = ("ils", "run", "once.toml", "--target", directory.url, "--users", "4", "--threads", "1")
     ran = in_process(*argv, "--warmup", "60s", "--measure", "1s", cwd=folder)
     assert ran.code != 0
@@ -121,9 +113,7 @@ def locust(folder: Path, directory: LdapDirectory, *more: str) -> Ran:
     return run_locust(*argv, cwd=folder)
 
 
-def test_data_that_are_used_up_before_the_window_are_said_without_a_warm_up(
-    folder: Path, directory: LdapDirectory
-) -> None:
+def test_data_exhausted_without_a_warm_up(folder: Path, directory: LdapDirectory) -> None:
     write_accounts(folder, 4)
     # The first is done with all of them seconds before the last begins, and with it the window.
     ran = locust(folder, directory, "-u", "20", "-r", "5", "--measure", "1s")
@@ -163,9 +153,7 @@ def test_workers_share_the_rows(folder: Path, directory: LdapDirectory) -> None:
 
 
 @pytest.mark.parametrize("client", ["native", "ldap3"])
-def test_users_who_waited_for_a_row_are_said(
-    client: str, folder: Path, directory: LdapDirectory
-) -> None:
+def test_waits_for_rows_are_reported(client: str, folder: Path, directory: LdapDirectory) -> None:
     text = ONCE.replace('"once"', '"exclusive"').replace('"5ms"', '"50ms"')
     (folder / "once.toml").write_text(text)
     write_accounts(folder, 2)

@@ -149,9 +149,7 @@ def test_a_rate_is_of_operations_of_every_kind(folder: Path, directory: LdapDire
     assert point["latency_us"]["n"] == pytest.approx(500 * point["measure_s"], rel=0.3)
 
 
-def test_the_load_of_a_file_holds_where_the_command_says_nothing(
-    folder: Path, directory: LdapDirectory
-) -> None:
+def test_load_of_the_file_holds_by_default(folder: Path, directory: LdapDirectory) -> None:
     text = '[load]\nusers = 3\nwarmup = "0s"\nmeasure = "400ms"\nobjective = "p99<10s"\n'
     (folder / "mix.toml").write_text(MIX + text)
     where = ("--target", directory.url, "--i-own-this-target", "--threads", "1", "--json")
@@ -168,9 +166,7 @@ def asked_of(ran: Ran) -> list[tuple[str | None, str, str]]:
     return [(each.get("operation"), each["condition"], each["state"]) for each in found]
 
 
-def test_each_operation_is_held_against_its_own_objective(
-    folder: Path, directory: LdapDirectory
-) -> None:
+def test_operations_have_their_own_objectives(folder: Path, directory: LdapDirectory) -> None:
     """The total may be right while an operation is not, and the other way round."""
     mix = MIX.replace("weight = 9\n", 'weight = 9\nobjective = "max<1h"\n')
     mix += 'objective = "max<1us,failures<1%"\n'
@@ -195,9 +191,7 @@ def test_each_operation_is_held_against_its_own_objective(
     assert asked_of(measured(folder, directory, "--json")) == [total, search, broken, modify]
 
 
-def test_a_papers_operation_with_an_objective_is_the_program_that_it_was(
-    folder: Path, directory: LdapDirectory
-) -> None:
+def test_objective_changes_no_program(folder: Path, directory: LdapDirectory) -> None:
     shown = in_process("ils", "operations", "--show", "lookup")
     lookup = script.from_text("lookup", shown.out)
     asked = script.from_text(
@@ -210,9 +204,7 @@ def test_a_papers_operation_with_an_objective_is_the_program_that_it_was(
 PEAK = ("--i-own-this-target", "--threads", "1", "--warmup", "0s", "--measure", "300ms")
 
 
-def test_peak_looks_for_a_rate_at_which_all_of_them_hold(
-    folder: Path, directory: LdapDirectory
-) -> None:
+def test_peak_meets_the_objectives_of_all(folder: Path, directory: LdapDirectory) -> None:
     (folder / "mix.toml").write_text(f'load.clients = [3]\n{MIX}objective = "max<1us"\n')
     peak = ("ils", "peak", "mix.toml", "--target", directory.url, *PEAK)
     ran = in_process(*peak, "--start", "320", "--out", "run", cwd=folder)
@@ -234,9 +226,7 @@ def test_peak_looks_for_a_rate_at_which_all_of_them_hold(
         assert "mix: no rate from 20/s up holds modify: max<1us: " in ran.err
 
 
-def test_peak_measures_loads_that_are_named_whatever_a_file_asks_for(
-    folder: Path, directory: LdapDirectory
-) -> None:
+def test_peak_measures_named_loads(folder: Path, directory: LdapDirectory) -> None:
     (folder / "mix.toml").write_text(f'{MIX}objective = "max<1us"\n')
     peak = ("ils", "peak", "mix.toml", "--target", directory.url, *PEAK)
     ran = in_process(*peak, "--clients", "1", "--json", cwd=folder)
@@ -269,9 +259,7 @@ def test_peak_measures_loads_that_are_named_whatever_a_file_asks_for(
         ('[[operation]]\nsearch = "(u={env.NOT_THERE})"', "takes $NOT_THERE from the environment"),
     ],
 )
-def test_what_is_wrong_is_said_before_any_load(
-    file: str, said: str, folder: Path, directory: LdapDirectory
-) -> None:
+def test_mistake_is_first(file: str, said: str, folder: Path, directory: LdapDirectory) -> None:
     (folder / "bad.toml").write_text(file)
     ran = in_process("ils", "run", "bad.toml", "--target", directory.url, *LOAD, cwd=folder)
     assert ran.code in (1, 2)
@@ -288,9 +276,7 @@ def test_the_portable_client_does_a_file(folder: Path, directory: LdapDirectory)
 
 
 @pytest.mark.parametrize("client", ["native", "ldap3"])
-def test_answer_of_who_am_i_is_captured(
-    client: str, folder: Path, directory: LdapDirectory
-) -> None:
+def test_who_am_i_is_captured(client: str, folder: Path, directory: LdapDirectory) -> None:
     steps = """
   { bind = "uid={person.uid},{base}", password = "{person.password}" },
   { who_am_i = true, capture.me = "authzId" },
@@ -309,9 +295,7 @@ def test_answer_of_who_am_i_is_captured(
     assert described == {dn: f"dn:{dn}" for dn in described}
 
 
-def test_entries_that_were_there_change_only_with_a_word(
-    folder: Path, directory: LdapDirectory
-) -> None:
+def test_writes_need_ownership(folder: Path, directory: LdapDirectory) -> None:
     argv = ("ils", "run", "mix.toml", "--target", directory.url, *LOAD)
     ran = in_process(*argv, cwd=folder)
     assert ran.code == 2
@@ -381,9 +365,7 @@ def test_entries_that_a_delete_misses_are_counted() -> None:
     assert left(spec, [LOOKUP], {"measure": tally(100, 0)}) == ()
 
 
-def test_columns_are_named_as_a_spreadsheet_names_them(
-    folder: Path, directory: LdapDirectory
-) -> None:
+def test_columns_have_names_of_spreadsheets(folder: Path, directory: LdapDirectory) -> None:
     lines = (folder / "accounts.csv").read_text().splitlines()[-20:]
     rows = [f"x;{line.replace(',', ';')}" for line in lines]
     head = "Straße #;Login (AD);Pass Word"
@@ -408,9 +390,7 @@ password = "{{hr.Pass Word}}"
 OTHER = "ou=test,dc=example,dc=com"
 
 
-def test_the_base_of_a_command_goes_before_that_of_the_file(
-    folder: Path, directory: LdapDirectory
-) -> None:
+def test_base_of_the_command_wins(folder: Path, directory: LdapDirectory) -> None:
     """Who leads a test that writes to another branch overwrites none of the file's."""
 
     def ran(*where: str) -> Ran:
@@ -440,9 +420,7 @@ def test_the_base_of_a_command_goes_before_that_of_the_file(
     assert phones(directory) != before
 
 
-def test_the_base_of_a_file_is_looked_for_before_any_load(
-    folder: Path, directory: LdapDirectory
-) -> None:
+def test_base_is_checked_first(folder: Path, directory: LdapDirectory) -> None:
     (folder / "mix.toml").write_text(MIX.replace(BASE, OTHER))
     ran = measured(folder, directory)
     assert ran.code == 2
@@ -514,9 +492,7 @@ def test_an_operation_fails_once(folder: Path, directory: LdapDirectory) -> None
 
 
 @pytest.mark.parametrize("found", ["expect.entries = 1", "size_limit = 2"])
-def test_of_a_wrong_answer_nothing_is_captured(
-    found: str, folder: Path, directory: LdapDirectory
-) -> None:
+def test_wrong_answer_is_not_captured(found: str, folder: Path, directory: LdapDirectory) -> None:
     """A search that found several is followed by no login: it would be somebody else's."""
 
     def tried(*steps: str) -> tuple[Ran, int]:
@@ -643,9 +619,7 @@ def test_locust_asks_for_a_word_too(folder: Path, directory: LdapDirectory) -> N
     assert not found_by(directory, "(telephoneNumber=*)")
 
 
-def test_locust_says_that_a_files_load_is_its_own_to_say(
-    folder: Path, directory: LdapDirectory
-) -> None:
+def test_locust_ignores_the_files_load(folder: Path, directory: LdapDirectory) -> None:
     (folder / "mix.toml").write_text(
         f'base = "{BASE}"\nload = {{ users = 3, warmup = "1s" }}\n'
         '[[operation]]\nsearch = "(uid=user2)"\n'
@@ -681,9 +655,7 @@ def test_users_who_keep_a_row_are_no_more_than_rows(folder: Path, directory: Lda
     assert in_process(*argv, *WHERE, cwd=folder).objects[0]["failures"] == 0
 
 
-def test_values_are_read_from_files_beside_the_scenario(
-    folder: Path, directory: LdapDirectory
-) -> None:
+def test_values_are_read_from_files(folder: Path, directory: LdapDirectory) -> None:
     (folder / "photo.jpg").write_bytes(bytes(range(256)))
     photo = "change.replace.jpegPhoto = { file = 'photo.jpg' }"
     (folder / "mix.toml").write_text(
@@ -711,9 +683,7 @@ def test_values_are_read_from_files_beside_the_scenario(
     assert (ran.code, "photo.jpg, which is a value, is no regular file" in ran.err) == (2, True)
 
 
-def test_a_control_that_the_directory_lacks_is_refused_with_its_line(
-    folder: Path, directory: LdapDirectory
-) -> None:
+def test_missing_control_is_refused(folder: Path, directory: LdapDirectory) -> None:
     (folder / "bad.toml").write_text(
         f"base = '{BASE}'\n[[operation]]\nsearch = '(uid=a)'\ncontrol.sort = 'sn'\n"
         "[[operation]]\nname = 'fine'\nsearch = '(uid=b)'\ncontrol.manage_dsa_it = true\n"
@@ -832,9 +802,7 @@ def test_sweep_of_one_named_operation_measures_that_alone() -> None:
     assert (both.code, "give one" in both.err) == (2, True), both.err
 
 
-def test_a_sweep_of_a_file_without_people_of_ours_is_one_test(
-    folder: Path, directory: LdapDirectory
-) -> None:
+def test_sweep_of_foreign_people_is_one_test(folder: Path, directory: LdapDirectory) -> None:
     where = ("--scenario", "mix.toml", "--target", directory.url, "--i-own-this-target")
     ran = in_process("ils", "sweep", *where, *LOAD, "--json", cwd=folder)
     assert len(ran.objects) == 1
@@ -844,9 +812,7 @@ def test_a_sweep_of_a_file_without_people_of_ours_is_one_test(
 
 
 @pytest.mark.parametrize("other", [("--operations", "connect"), ("--paper",)], ids="".join)
-def test_a_sweep_of_a_file_and_of_operations_is_refused(
-    other: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_sweep_is_of_a_file_or_of_operations(other: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "people.toml").write_text(LOOK)
     ran = in_process("ils", "sweep", "--scenario", "people.toml", *other, cwd=tmp_path)
     assert ran.code == 2

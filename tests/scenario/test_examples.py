@@ -89,9 +89,7 @@ def test_an_example_runs_without_failures(
     assert all(rows[each.name, step].count for each in example.operations for step, _ in each.steps)
 
 
-def test_what_an_example_is_wrong_about_would_be_noticed(
-    directory: LdapDirectory, tmp_path: Path
-) -> None:
+def test_mistake_in_an_example_is_noticed(directory: LdapDirectory, tmp_path: Path) -> None:
     text = (FOLDER / "mix.toml").read_text().replace("expect.entries = 1", "expect.entries = 2")
     (tmp_path / "mix.toml").write_text(text)
     (tmp_path / "accounts.csv").write_bytes((FOLDER / "accounts.csv").read_bytes())

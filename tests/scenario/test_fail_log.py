@@ -81,9 +81,7 @@ def assert_as_many(measured: list[dict[str, Any]], point: dict[str, Any]) -> Non
         assert len(measured) == pytest.approx(point["failures"], abs=2)
 
 
-def test_the_first_failed_operations_are_in_the_file(
-    folder: Path, directory: LdapDirectory
-) -> None:
+def test_first_failures_are_logged(folder: Path, directory: LdapDirectory) -> None:
     before = dict.fromkeys(("time", "asked"), "of a run before")
     (folder / "failed.jsonl").write_text(json.dumps(before) + "\n")
     ran = run(folder, directory)
@@ -120,9 +118,7 @@ def test_workers_hand_theirs_to_the_master(folder: Path, directory: LdapDirector
     assert not (folder / "one" / "failed.jsonl").exists()
 
 
-def test_a_run_without_failures_leaves_an_empty_file(
-    folder: Path, directory: LdapDirectory
-) -> None:
+def test_log_without_failures_is_empty(folder: Path, directory: LdapDirectory) -> None:
     (folder / "mix.toml").write_text(MIX.replace("not-", ""))
     run(folder, directory)
     assert logged(folder) == []
@@ -144,9 +140,7 @@ def test_what_cannot_be_logged_is_refused(
     assert said in ran.err
 
 
-def test_a_run_that_is_resumed_keeps_the_log_of_what_was_measured(
-    folder: Path, directory: LdapDirectory
-) -> None:
+def test_resumed_run_keeps_its_log(folder: Path, directory: LdapDirectory) -> None:
     more = ("--out", "run.sitebench", "--repeats", "2")
     run(folder, directory, *more)
     found = logged(folder)
@@ -184,9 +178,7 @@ def test_the_run_file_is_no_log(folder: Path, directory: LdapDirectory) -> None:
     assert not (folder / "run.sitebench").exists()
 
 
-def test_locust_begins_the_log_anew_and_overwrites_nothing_else(
-    folder: Path, directory: LdapDirectory
-) -> None:
+def test_locust_begins_the_log_anew(folder: Path, directory: LdapDirectory) -> None:
     load = ("--headless", "-u", "2", "--think", "1ms", "--only-summary", "--warmup", "0s")
     scenario = ("--scenario", "mix.toml", "--wrong-passwords", "any", "FileUser")
     where = ("--target", directory.url, *scenario)
@@ -228,9 +220,7 @@ LINE = {
 }
 
 
-def test_lines_of_several_drains_are_counted_together_and_phases_each_for_itself(
-    tmp_path: Path,
-) -> None:
+def test_lines_of_drains_are_merged_within_their_phase(tmp_path: Path) -> None:
     log = FailLog(str(tmp_path / "log"), "key")
     log.take([json.dumps(LINE), json.dumps(LINE | {"time": "a"})], "measure")
     log.take([json.dumps(LINE)] * MOST, "measure")
@@ -242,9 +232,7 @@ def test_lines_of_several_drains_are_counted_together_and_phases_each_for_itself
     assert "rest" not in found[0]
 
 
-def test_a_log_without_room_is_given_up_with_one_warning(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_full_disk_ends_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "log"
     log = FailLog(str(file), "key")
     log.take([json.dumps(LINE)], "measure")

@@ -65,9 +65,7 @@ def login(tmp_path: Path) -> Iterator[Login]:
         yield Login(url, archive(*browser.entries), mine, password, token)
 
 
-def test_a_recorded_login_is_done_again_by_everyone_with_a_token_of_their_own(
-    login: Login,
-) -> None:
+def test_recorded_login_is_replayed_with_own_tokens(login: Login) -> None:
     made = convert(login.har, "login.har")
     found = rows(login.url, made.text, login.accounts, count=20)
     for step in ("get login", "post login", "get root", "sequence"):
@@ -349,9 +347,7 @@ BASIC = base64.b64encode(b"svc:Basic-pass-99").decode()
         (("Cookie", "lang=en_GB; PHPSESSID=to%2DKen.4711"), "to-Ken.4711", "PHPSESSID"),
     ],
 )
-def test_a_credential_of_a_header_is_written_nowhere(
-    sent: tuple[str, str], secret: str, field: str
-) -> None:
+def test_credential_in_header_is_dropped(sent: tuple[str, str], secret: str, field: str) -> None:
     made = convert(
         archive(
             entry("GET", f"{SHOP}/dl?t={secret}"),
@@ -470,9 +466,7 @@ def test_what_is_made_of_words_looks_not_random(plain: str) -> None:
         ('<meta c="csrf" d="{}"><a csrf="{}">', "csrf", ('c="csrf" d="', '"')),
     ],
 )  # fmt: skip
-def test_a_value_of_a_page_is_found_by_what_stands_around_it(
-    body: str, sent: str, captured: tuple[str, str] | None
-) -> None:
+def test_value_is_found_by_context(body: str, sent: str, captured: tuple[str, str] | None) -> None:
     value = "d41d8cd98f00"
     post = entry("POST", SHOP, post=urlencode({sent: value}))
     first, last = steps(entry("GET", SHOP, body=body.replace("{}", value)), post)
@@ -498,9 +492,7 @@ def test_a_date_that_a_page_has_twice_is_no_capture_of_it() -> None:
         ({"post": "{}", "sent": [("X-CSRF-Token", "d41d8cd98f00")]}, "X_CSRF_TOKEN"),
     ],
 )
-def test_a_token_of_no_answer_is_reported_and_is_no_account_s(
-    sent: dict[str, Any], field: str
-) -> None:
+def test_token_without_origin_is_reported(sent: dict[str, Any], field: str) -> None:
     field = field.strip("_")
     form = entry("GET", SHOP, body="<form>")
     converted = convert(archive(form, entry("POST", f"{SHOP}/a", **sent)), "a.har")
@@ -533,9 +525,7 @@ def test_a_token_of_no_answer_is_reported_and_is_no_account_s(
         ("17 of 18", "/17", None, "/17"),
     ],
 )  # fmt: skip
-def test_numbers_of_objects_are_those_of_earlier_links_and_keys(
-    answer: str, path: str, capture: Any, sent: str
-) -> None:
+def test_object_numbers_come_from_earlier(answer: str, path: str, capture: Any, sent: str) -> None:
     mime = JSON if answer.startswith("{") else "text/html"
     asked = [
         entry("GET", f"{SHOP}/list", body=answer, mime=mime),

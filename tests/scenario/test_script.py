@@ -65,9 +65,7 @@ def folder(tmp_path: Path) -> Path:
         ("lookup", "lookup", None, "lookup"),
     ],
 )
-def test_a_file_may_be_named_with_one_of_its_operations(
-    named: str, path: str, only: str | None, name: str
-) -> None:
+def test_file_with_one_operation_named(named: str, path: str, only: str | None, name: str) -> None:
     assert (split(named), name_of(named)) == ((path, only), name)
     assert is_script(named) is path.endswith(".toml")
 
@@ -173,9 +171,7 @@ FILES = {"who": ("who.csv", TABLE), "photo": ("photo", PHOTO)}
 @pytest.mark.parametrize(
     "how", ["beside", "by ..", "by its whole path", "by a link", "by a folder"]
 )
-def test_a_file_outside_its_folder_is_refused_unless_the_command_names_it(
-    name: str, how: str, folder: Path
-) -> None:
+def test_file_outside_its_folder_needs_the_command(name: str, how: str, folder: Path) -> None:
     file, text = FILES[name]
     inside, outside = folder / "sub", folder / file
     inside.mkdir()

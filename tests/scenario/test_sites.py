@@ -85,9 +85,7 @@ def test_a_built_in_operation_that_is_a_scenario_is_tried_too() -> None:
 
 @pytest.mark.parametrize("secure", [False, True])
 @pytest.mark.parametrize("requests", [1_000, 1])
-def test_a_folder_s_redirect_is_followed_over_as_many_connections_as_it_takes(
-    requests: int, secure: bool, tmp_path: Path
-) -> None:
+def test_redirect_of_a_folder_is_followed(requests: int, secure: bool, tmp_path: Path) -> None:
     (tmp_path / "docs/news").mkdir(parents=True)
     (tmp_path / "docs/news/index.html").write_text("<h1>News")
     shown = self_signed(tmp_path, "shown") if secure else None

@@ -53,9 +53,7 @@ def slap(tool: str, configuration: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def test_openldap_loads_the_file_and_holds_the_population(
-    people: People, database: Path, tmp_path: Path
-) -> None:
+def test_slapadd_loads_the_population_file(people: People, database: Path, tmp_path: Path) -> None:
     path = tmp_path / "people.ldif"
     write_ldif(people.population, path)
     # Without -q: slapadd checks every value against its syntax and every entry against its class.
@@ -178,9 +176,7 @@ def test_what_was_never_begun_is_not_left(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_nothing_is_written_through_a_link_or_into_a_file_that_another_user_laid_there(
-    cache: Path, tmp_path: Path
-) -> None:
+def test_links_and_files_of_others_are_not_written(cache: Path, tmp_path: Path) -> None:
     population = generate(Spec(100, locales=("en_US",)), cache=cache).population
     path, part = tmp_path / "people.ldif", tmp_path / "people.ldif.part"
     theirs = tmp_path / "theirs"

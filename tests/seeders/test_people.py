@@ -58,9 +58,7 @@ def test_a_lookups_answer_has_the_papers_size_in_every_locale(locale: str, cache
 
 
 @pytest.mark.parametrize("locale", DEFAULT_LOCALES)
-def test_an_add_of_the_small_profile_has_the_papers_size_in_every_locale(
-    locale: str, cache: Path
-) -> None:
+def test_small_add_has_the_papers_size(locale: str, cache: Path) -> None:
     population = generate(Spec(1, profile="small", locales=(locale,)), cache=cache).population
     sizes = [add_bytes(population, i) for i in range(0, 2_000_000, 499)]
     assert min(sizes) >= 126 * 0.9

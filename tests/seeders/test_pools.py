@@ -89,9 +89,7 @@ def test_a_release_of_faker_changes_nobody(
     assert pools(locales, cache=tmp_path / "theirs").digest == ours.digest
 
 
-def test_what_another_faker_draws_is_another_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_faker_has_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A cache outlives an upgrade, and Faker 99 may know other names."""
     first = pools(DRAWN, cache=tmp_path)
     release_of_faker("99.0", monkeypatch)
@@ -109,9 +107,7 @@ def test_names_that_are_shipped_need_no_faker(locales: tuple[str, ...], tmp_path
     assert alone.stdout.decode().strip() == pools(locales, cache=tmp_path).digest
 
 
-def test_a_locale_that_is_drawn_falls_back_on_what_is_shipped(
-    tmp_path: Path, harvested: dict[str, list[str]]
-) -> None:
+def test_drawn_locale_has_fallback(tmp_path: Path, harvested: dict[str, list[str]]) -> None:
     drawn = sections(pools(("th_TH",), cache=tmp_path).path.read_text(encoding="utf-8"))
     assert drawn["th_TH text"] == harvested["en_US text"]
 
@@ -156,9 +152,7 @@ def test_names_need_no_escape_anywhere(harvested: dict[str, list[str]]) -> None:
             assert value == value.strip() == unicodedata.normalize("NFC", value)
 
 
-def test_several_hundred_names_where_the_provider_has_them(
-    harvested: dict[str, list[str]],
-) -> None:
+def test_pools_have_hundreds_of_names(harvested: dict[str, list[str]]) -> None:
     for locale in ("en_US", "de_DE", "es_ES", "ru_RU", "el_GR"):
         assert len(harvested[f"{locale} given"]) >= 300
         assert len(harvested[f"{locale} family"]) >= 300
@@ -187,9 +181,7 @@ def test_user_names_are_ascii_whatever_the_script(harvested: dict[str, list[str]
         (("de_DE", "de_DE"), "de_DE is listed twice"),
     ],
 )
-def test_bad_locales_are_refused_with_a_remedy(
-    locales: tuple[str, ...], message: str, tmp_path: Path
-) -> None:
+def test_unknown_locale_is_refused(locales: tuple[str, ...], message: str, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=message) as caught:
         pools(locales, cache=tmp_path)
     assert caught.value.remedy

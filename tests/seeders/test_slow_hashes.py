@@ -56,9 +56,7 @@ def test_a_quick_hash_makes_no_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_one_that_takes_more_memory_than_is_free_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_hash_beyond_free_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Begun all the same, it would have the system end whatever has most memory."""
     memory = SimpleNamespace(available=60 << 20, total=1 << 40)
     monkeypatch.setattr("psutil.virtual_memory", lambda: memory)

@@ -130,9 +130,7 @@ def measured(
 
 @OF_SUITES
 @LOADS
-def test_scenario_that_was_edited_after_planning_is_measured_as_planned(
-    case: Case, workers: int | None, folder: Path
-) -> None:
+def test_planned_scenario_is_measured(case: Case, workers: int | None, folder: Path) -> None:
     text = case.scenario.replace("entries = 1", "entries = 9").replace("= 200", "= 404")
     result = measured(case, folder, workers, edit=lambda: (folder / "mix.toml").write_text(text))
     assert result.failures == 0
@@ -147,9 +145,7 @@ def test_point_fails_when_its_data_were_edited_after_planning(case: Case, folder
 
 @OF_SUITES
 @LOADS
-def test_files_edited_once_the_point_has_begun_change_nothing(
-    case: Case, workers: int | None, folder: Path
-) -> None:
+def test_edit_during_a_point_is_ignored(case: Case, workers: int | None, folder: Path) -> None:
     wrong = case.scenario.replace("entries = 1", "entries = 9").replace("= 200", "= 404")
     edits = {"mix.toml": wrong}
     if not workers:

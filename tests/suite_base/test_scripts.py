@@ -74,9 +74,7 @@ def conditions(options: Any) -> list[str]:
     return [] if options.objective is None else str(options.objective).split(",")
 
 
-def test_an_objective_of_the_command_stands_in_the_place_of_the_files_and_its_operations_stay(
-    mix: str,
-) -> None:
+def test_objective_of_the_command_replaces_only_the_files(mix: str) -> None:
     assert conditions(ILS.apply_scenario(RUN(scenario=mix))) == ["p99<1s", "find: p99<5ms"]
     given = RUN(scenario=mix, objective=Objective.parse("max<1h"))
     assert conditions(ILS.apply_scenario(given)) == ["max<1h", "find: p99<5ms"]
@@ -185,9 +183,7 @@ def test_files_of_one_suites_own_verbs_are_not_for_another_that_speaks_the_same(
     assert "sitebench web run" in refused.value.remedy
 
 
-def test_what_is_kept_is_said_of_targets_that_stay(
-    mix: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_remains_are_announced(mix: str, capsys: pytest.CaptureFixture[str]) -> None:
     keeps = (
         '[[operation]]\nadd = "cn=u{iteration},dc=x"\nkeep = true\nentry.objectClass = "person"\n'
     )

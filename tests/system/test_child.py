@@ -93,9 +93,7 @@ def test_a_child_tells_what_it_is_asked_as_often_as_it_is(module: str, tmp_path:
         child.stop()
 
 
-def test_an_answer_that_comes_too_late_is_not_taken_for_the_next(
-    module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_late_answer_is_lost(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     until = tmp_path / "until"
     child = Child(module, {"leaves": str(tmp_path / "left"), "until": str(until)})
     try:

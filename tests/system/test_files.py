@@ -34,9 +34,7 @@ def writer(path: Path) -> subprocess.Popen[str]:
     return process
 
 
-def test_what_a_killed_writer_leaves_goes_with_the_next_and_a_living_one_goes_on(
-    tmp_path: Path,
-) -> None:
+def test_killed_writers_files_go_and_living_writers_stay(tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     write(path, "old")
     with writer(path) as killed:
@@ -68,9 +66,7 @@ def test_what_fails_half_way_leaves_what_was_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("there", [True, False])
-def test_a_link_stays_one_whether_what_it_leads_to_is_there_or_not(
-    there: bool, tmp_path: Path
-) -> None:
+def test_symbolic_link_is_kept_with_or_without_its_target(there: bool, tmp_path: Path) -> None:
     goal, link = tmp_path / "elsewhere" / "goal", tmp_path / "link"
     goal.parent.mkdir()
     link.symlink_to("elsewhere/goal")

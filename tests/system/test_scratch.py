@@ -43,9 +43,7 @@ def test_a_folder_is_gone_with_the_context_that_made_it(place: Path) -> None:
     assert list(place.iterdir()) == []
 
 
-def test_a_killed_processs_folder_is_removed_by_the_next_and_a_living_ones_is_kept(
-    place: Path,
-) -> None:
+def test_folder_of_a_killed_process_is_removed_and_others_stay(place: Path) -> None:
     living, kept = holder()
     killed, left = holder()
     with living, killed:

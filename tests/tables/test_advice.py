@@ -75,9 +75,7 @@ def test_two_points_with_one_cause_have_its_remedy_once() -> None:
         ((SHORT, FEW), [SHORT, FEW]),
     ],
 )
-def test_the_same_cause_seen_elsewhere_is_not_said_again(
-    warnings: tuple[PointWarning, ...], left: list[PointWarning]
-) -> None:
+def test_cause_is_named_once(warnings: tuple[PointWarning, ...], left: list[PointWarning]) -> None:
     lines = advised(a_point(*warnings))
     assert [line for line in lines if line.startswith("-")] == [f"- {w.remedy}" for w in left]
 
@@ -100,9 +98,7 @@ def test_a_quota_and_too_few_users_are_causes_of_their_own(other: PointWarning) 
         (Bound.UNSETTLED, (), "do not use its rate"),
     ],
 )
-def test_a_point_that_is_not_valid_always_says_why(
-    bound: str, known: tuple[PointWarning, ...], remedy: str
-) -> None:
+def test_invalid_point_has_cause(bound: str, known: tuple[PointWarning, ...], remedy: str) -> None:
     first, why, *_ = advised(a_point(*known, bound=bound))
     assert first.startswith(f"- {remedy}")
     assert why == "  because"

@@ -90,9 +90,7 @@ P, Q, N, U = Grade.PRIMARY, Grade.POSSIBLE, Grade.NO, Grade.UNKNOWN
         ((U, N), ["No", "evidence"]),
     ],
 )
-def test_of_repeats_more_than_half_make_a_primary(
-    grades: tuple[Grade, ...], shows: list[str]
-) -> None:
+def test_majority_of_repeats_is_primary(grades: tuple[Grade, ...], shows: list[str]) -> None:
     text = drawn([judged(grade, repeat=n) for n, grade in enumerate(grades)])
     assert row(text, "CPU")[: len(shows)] == shows
 

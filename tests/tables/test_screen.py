@@ -46,9 +46,7 @@ def test_a_healthy_point_is_a_title_a_head_and_a_row() -> None:
         (Bound.UNSETTLED, None, "10,000", "unsettled (not usable)"),
     ],
 )
-def test_a_rate_that_is_not_the_targets_own_says_so(
-    bound: str, at_most: float | None, rate: str, limit: str
-) -> None:
+def test_foreign_limit_is_named(bound: str, at_most: float | None, rate: str, limit: str) -> None:
     _, _, row, *notes = shown(a_point(bound=bound, at_most=at_most), a_point(a_spec("add")))
     assert f"  {rate}  " in row
     assert "50 us *" in row

@@ -92,9 +92,7 @@ def test_a_table_wider_than_the_terminal_keeps_its_figures_and_wraps_its_words()
     assert lines[2][-2:] == ["Rate", "Latency"]
 
 
-def test_only_a_terminal_and_columns_say_how_wide_results_are(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_only_terminals_and_columns_limit_the_width(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
     assert results_console().width > 10_000
     monkeypatch.setenv("COLUMNS", "77")

@@ -58,9 +58,7 @@ def test_an_embedded_target_speaks_tls_when_asked() -> None:
 
 
 @pytest.mark.parametrize(("asked", "client"), [("--tls", "ldap3"), ("--start-tls", "native")])
-def test_a_slapd_that_is_started_for_a_test_speaks_tls_when_asked(
-    asked: str, client: str, tmp_path: Path
-) -> None:
+def test_slapd_has_tls_on_request(asked: str, client: str, tmp_path: Path) -> None:
     out = tmp_path / "run.sitebench"
     run = ("ils", "run", "lookup", "--target", "openldap", asked, "--client", client)
     ran = in_process(*run, *PEOPLE, *SHORT, "--out", str(out))
@@ -71,9 +69,7 @@ def test_a_slapd_that_is_started_for_a_test_speaks_tls_when_asked(
 
 
 @pytest.mark.parametrize("client", ["native", "ldap3"])
-def test_each_lane_trusts_authorities_that_may_have_names_between_them(
-    client: str, tmp_path: Path
-) -> None:
+def test_lanes_trust_authorities_with_shared_names(client: str, tmp_path: Path) -> None:
     bundle = tmp_path / "bundle.pem"
     with LdapDirectory(50, start_tls=True, locales=("en_US",)) as serving_it:
         where = ("--target", serving_it.url, "--start-tls", "--tls-ca", str(bundle))

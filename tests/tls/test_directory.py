@@ -85,9 +85,7 @@ def test_ldapsearch_finds_somebody_after_start_tls(start_tls: LdapDirectory) -> 
     assert "numEntries: 20" in plain.stdout, plain
 
 
-def test_start_tls_is_announced_where_it_is_offered(
-    start_tls: LdapDirectory, ldaps: LdapDirectory
-) -> None:
+def test_start_tls_is_announced(start_tls: LdapDirectory, ldaps: LdapDirectory) -> None:
     for serving, offered in ((start_tls, True), (ldaps, False)):
         with connection(serving, trusting(serving.ca)) as asking:
             asking.bind()
@@ -142,9 +140,7 @@ def mutual(authority: Authority, server: Certificate) -> Iterator[LdapDirectory]
         yield serving
 
 
-def test_a_client_with_a_certificate_is_who_it_says(
-    mutual: LdapDirectory, authority: Authority, ann: Certificate
-) -> None:
+def test_client_has_identity(mutual: LdapDirectory, authority: Authority, ann: Certificate) -> None:
     said = tool(
         *("ldapwhoami", "-Y", "EXTERNAL", "-H", mutual.url),
         LDAPTLS_CACERT=authority.ca,
@@ -183,9 +179,7 @@ def test_mechanisms_are_listed_for_whom_they_are(
             assert asking.response[0]["raw_attributes"]["supportedSASLMechanisms"] == listed
 
 
-def test_a_client_without_a_certificate_is_not_let_in(
-    mutual: LdapDirectory, authority: Authority
-) -> None:
+def test_client_certificate_is_required(mutual: LdapDirectory, authority: Authority) -> None:
     refused = tool(
         *("ldapsearch", "-x", "-H", mutual.url, "-b", mutual.base), LDAPTLS_CACERT=authority.ca
     )

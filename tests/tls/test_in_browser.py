@@ -12,9 +12,7 @@ PEOPLE, PERSON = 50, 7
 LOADED = "return [...document.images].filter(i => i.complete && i.naturalWidth > 0).length"
 
 
-def test_a_page_comes_over_https_and_its_form_goes_back_so(
-    chromedriver: Path, server: Certificate, tmp_path: Path
-) -> None:
+def test_https_page_and_form(chromedriver: Path, server: Certificate, tmp_path: Path) -> None:
     for each in ("stranger", "friend"):
         (tmp_path / each).mkdir()
     trusts = f"--ignore-certificate-errors-spki-list={server.pin()}"

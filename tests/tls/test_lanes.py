@@ -137,9 +137,7 @@ NAMES = ("-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1")
 
 
 @pytest.mark.parametrize("more", [(), ("-addext", "basicConstraints=critical,CA:FALSE")])
-def test_a_certificate_that_signed_itself_is_trusted_where_it_is_named(
-    tmp_path: Path, more: tuple[str, ...]
-) -> None:
+def test_named_self_signed_certificate_is_trusted(tmp_path: Path, more: tuple[str, ...]) -> None:
     made = self_signed(tmp_path, "own", *NAMES, *more)
     trust = Trust(_read(made.cert))
     with shown(made) as address:
@@ -165,9 +163,7 @@ def test_a_common_name_alone_is_no_name_for_probe_and_lanes(tmp_path: Path) -> N
         assert set(ran(address, trust)[1]) == {"tls:wrong-name"}
 
 
-def test_a_certificate_that_signed_itself_and_is_not_named_is_called_so(
-    tmp_path: Path, trust: Trust
-) -> None:
+def test_unnamed_self_signed_certificate_is_reported(tmp_path: Path, trust: Trust) -> None:
     with shown(self_signed(tmp_path, "own", *NAMES)) as address:
         assert set(ran(address, trust)[1]) == {"tls:is-authority"}
 
@@ -237,9 +233,7 @@ def test_sessions_are_resumed_when_asked_for(resume: bool) -> None:
     assert stats["tls_handshakes"] >= ended
 
 
-def test_the_engine_says_what_is_wrong_with_files(
-    authority: Authority, server: Certificate, ann: Certificate
-) -> None:
+def test_wrong_files_are_named(authority: Authority, server: Certificate, ann: Certificate) -> None:
     address = DirectoryAddress("127.0.0.1", free_port(), "ldaps")
     for trust, said in (
         (Trust("nothing"), "holds none: no certificate found"),

@@ -102,9 +102,7 @@ def test_lanes_read_what_nginx_serves_over_tls(authority: Authority, server: Cer
         assert set(ran(address, Trust(), static())) == {"tls:untrusted"}
 
 
-def test_nginx_that_wants_a_certificate_gets_it(
-    authority: Authority, server: Certificate, ann: Certificate
-) -> None:
+def test_certificate_for_nginx(authority: Authority, server: Certificate, ann: Certificate) -> None:
     trust = Trust(Path(authority.ca).read_text(encoding="ascii"), cert=ann.cert, key=ann.key)
     shown = ServerTls(server.cert, server.key, client_ca=authority.ca)
     with nginx.serving(b"x" * PAGE_BYTES, shown) as started:
@@ -112,9 +110,7 @@ def test_nginx_that_wants_a_certificate_gets_it(
         assert not ran(started.secure, trust, static(keepalive=True))
 
 
-def test_a_site_that_wants_a_certificate_serves_clients_that_show_one(
-    authority: Authority, server: Certificate, ann: Certificate
-) -> None:
+def test_certificate_for_site(authority: Authority, server: Certificate, ann: Certificate) -> None:
     trust = Trust(Path(authority.ca).read_text(encoding="ascii"))
     known = replace(trust, cert=ann.cert, key=ann.key)
     with PersonalizedSite(

@@ -106,9 +106,7 @@ def ran(hostile: Path) -> dict[str, Ran]:
     return {name: in_process(*argv) for name, argv in commands(hostile).items()}
 
 
-def test_every_command_shows_it_and_writes_beside_it_alone(
-    ran: dict[str, Ran], hostile: Path
-) -> None:
+def test_commands_show_it_and_write_beside_it(ran: dict[str, Ran], hostile: Path) -> None:
     assert {name: each.err for name, each in ran.items() if each.code != 0} == {}
     assert [each.name for each in hostile.parent.parent.iterdir()] == ["own"]
     figures = hostile.parent / "figures"
@@ -137,9 +135,7 @@ def test_a_terminal_is_told_nothing(ran: dict[str, Ran]) -> None:
         ("samples", ("--what", "samples")),
     ],
 )
-def test_what_is_exported_to_a_terminal_is_shown_and_a_file_has_it_as_it_is(
-    table: str, asked: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_terminal_export_is_escaped(table: str, asked: tuple[str, ...], tmp_path: Path) -> None:
     name = {"samples": "what"}.get(table, "step")
     run = made.write(tmp_path / "run.sitebench")
     with contextlib.closing(sqlite3.connect(run)) as database:
@@ -235,9 +231,7 @@ def test_a_name_that_no_operation_has_is_refused(name: str, field: str, tmp_path
         "CREATE VIRTUAL TABLE w USING fts5(x)",
     ],
 )
-def test_a_run_file_that_does_something_when_it_is_read_is_refused(
-    active: str, tmp_path: Path
-) -> None:
+def test_run_file_with_triggers_is_refused(active: str, tmp_path: Path) -> None:
     run = made.write(tmp_path / "run.sitebench")
     with contextlib.closing(sqlite3.connect(run)) as database:
         database.execute(active)
@@ -286,9 +280,7 @@ CHANGES = {
 @pytest.mark.parametrize(
     ("table", "change"), [(table, each) for table, found in CHANGES.items() for each in found]
 )
-def test_values_that_no_run_has_are_shown_or_refused_in_one_line(
-    table: str, change: str, tmp_path: Path
-) -> None:
+def test_impossible_values_are_shown_or_refused(table: str, change: str, tmp_path: Path) -> None:
     run = made.write(tmp_path / "run.sitebench")
     with contextlib.closing(sqlite3.connect(run)) as database:
         assert database.execute(f"UPDATE {table} SET {change}").rowcount > 0

@@ -170,9 +170,7 @@ def other() -> str:
     ],
     ids=" ".join,
 )
-def test_who_asks_for_another_address_is_heard_there(
-    argv: tuple[str, ...], other: str, tmp_path: Path
-) -> None:
+def test_chosen_address_is_heard(argv: tuple[str, ...], other: str, tmp_path: Path) -> None:
     address = f"{other}:{{port}}" if argv[-1] == "--bind" else other
     assert other in heard_at(tmp_path, *argv, address, until=other)
 
@@ -180,7 +178,5 @@ def test_who_asks_for_another_address_is_heard_there(
 @pytest.mark.parametrize(
     "argv", [(*PAGE, "--web-host"), (*MASTER, "--master-bind-host")], ids=["page", "master"]
 )
-def test_so_is_a_locust_by_hand_that_is_told_another(
-    argv: tuple[str, ...], other: str, tmp_path: Path
-) -> None:
+def test_address_of_locust(argv: tuple[str, ...], other: str, tmp_path: Path) -> None:
     assert other in heard_at(tmp_path, *argv, other, until=other)

@@ -98,9 +98,7 @@ def test_a_file_names_what_is_ones_own(config: Path) -> None:
     ],
     ids=" ".join,
 )
-def test_what_writes_is_refused_before_anybody_is_asked(
-    argv: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_writes_are_refused_before_connecting(argv: tuple[str, ...], tmp_path: Path) -> None:
     people = PEOPLE[2:] if "sweep" in argv else PEOPLE
     refused(in_process(*argv, *people, cwd=tmp_path), 2, STRANGER, FLAG, "own-targets")
 
@@ -163,9 +161,7 @@ class OwnUser(SiteUser):
     ],
     ids=["directory", "disposable", "site"],
 )
-def test_a_locustfile_that_writes_is_refused_before_anybody_is_asked(
-    locustfile: str, target: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_locustfile_needs_consent(locustfile: str, target: tuple[str, ...], tmp_path: Path) -> None:
     file = tmp_path / "own.py"
     file.write_text(locustfile)
     argv = arguments(file, None, "--headless", "-u", "1", "--target", *target)
@@ -192,9 +188,7 @@ def screen(elsewhere: LdapDirectory, tmp_path: Path) -> Iterator[Screen]:
     yield from screen_of(file, tmp_path, *PEOPLE, "--target", elsewhere.url)
 
 
-def test_a_test_from_the_page_that_writes_fails_and_writes_nothing(
-    screen: Screen, elsewhere: LdapDirectory
-) -> None:
+def test_write_from_the_page_is_refused(screen: Screen, elsewhere: LdapDirectory) -> None:
     screen.start("OwnUser", 1)
     assert eventually(lambda: screen.live()["word"] == "failed"), screen.live()
     said = screen.live()["findings"][0]
@@ -254,9 +248,7 @@ HERE = ("--base", "o=Intranet", "--locales", "en_US")
     ],
     ids=" ".join,
 )
-def test_what_reads_adds_nobody_to_a_directory_of_the_users(
-    argv: tuple[str, ...], empty: LdapDirectory, tmp_path: Path
-) -> None:
+def test_reads_add_nobody(argv: tuple[str, ...], empty: LdapDirectory, tmp_path: Path) -> None:
     size = () if "sweep" in argv else ("--entries", "10")
     before = empty.stats()
     ran = in_process("ils", *argv, "--target", empty.url, *HERE, *size, cwd=tmp_path)
@@ -264,9 +256,7 @@ def test_what_reads_adds_nobody_to_a_directory_of_the_users(
     assert empty.stats()["adds"] == before["adds"]
 
 
-def test_a_sweep_of_no_named_operations_adds_nobody_either(
-    empty: LdapDirectory, tmp_path: Path
-) -> None:
+def test_sweep_without_operations_adds_nobody(empty: LdapDirectory, tmp_path: Path) -> None:
     before = empty.stats()
     ran = in_process("ils", "sweep", "--target", empty.url, *HERE, cwd=tmp_path)
     refused(ran, 2, "the operation 'add' writes to", FLAG, "own-targets")
@@ -310,9 +300,7 @@ def test_to_connect_needs_nobody(empty: LdapDirectory) -> None:
     assert empty.stats()["adds"] == before
 
 
-def test_people_are_added_and_removed_where_a_file_declares_the_directory_ones_own(
-    empty: LdapDirectory, config: Path
-) -> None:
+def test_file_that_declares_ownership_may_write(empty: LdapDirectory, config: Path) -> None:
     before = empty.stats()
     config.write_text("127.0.0.1\n")
     ran = in_process("ils", "run", "lookup", "--target", empty.url, *HERE, *PEOPLE, *BRIEF)
@@ -333,9 +321,7 @@ def test_locust_adds_and_removes_them_too(empty: LdapDirectory, tmp_path: Path) 
     assert after["entries"] == before["entries"]
 
 
-def test_an_operation_that_adds_people_by_its_name_needs_no_other_word_on_loopback(
-    empty: LdapDirectory,
-) -> None:
+def test_adds_by_name_need_no_consent_on_loopback(empty: LdapDirectory) -> None:
     before = empty.stats()
     target = ("--target", empty.url, *HERE, *PEOPLE, *BRIEF)
     ran = in_process("ils", "run", "add", *target)

@@ -127,9 +127,7 @@ def test_who_needs_no_password_is_not_told_it(searched: Searched) -> None:
     assert searched.told == {"-m sitebench.cli.main ils"}
 
 
-def test_locust_at_its_most_talkative_leaves_no_trace(
-    searched: Searched, password_file: str
-) -> None:
+def test_debug_output_has_no_password(searched: Searched, password_file: str) -> None:
     known = ("--bind-dn", ADMIN, "--password-file", password_file)
     talk = (
         "--loglevel",
@@ -215,9 +213,7 @@ def test_a_password_in_an_address_is_known_for_one(shown: str) -> None:
         ("ps", "run", "--out", "run.sitebench", "--monitor", "ann:{}@127.0.0.1"),
     ],
 )
-def test_a_password_in_an_address_is_refused_and_not_repeated(
-    command: tuple[str, ...], searched: Searched
-) -> None:
+def test_password_in_address_is_refused(command: tuple[str, ...], searched: Searched) -> None:
     ran = searched.run(*command[:-1], command[-1].format(searched.secret))
     assert ran.code == 2
     assert "an address contains credentials" in ran.err

@@ -44,9 +44,7 @@ class Visitor:
         return any(int(row["count"]) for row in steps if row["step"] == "lookup")
 
 
-def test_neither_pages_nor_downloads_hold_a_password(
-    searched: Searched, password_file: str, tmp_path: Path
-) -> None:
+def test_pages_have_no_password(searched: Searched, password_file: str, tmp_path: Path) -> None:
     word = f"Sesam-{secrets.token_hex(8)}"
     searched.more.append(word)
     login = tmp_path / "login"

@@ -23,8 +23,7 @@ _NOTHING = "Nothing"
 ELSEWHERE: Mapping[str, str] = {
     "connection.tls": "tests/scenario/test_directory.py"
     "::test_a_connection_says_for_itself_whether_it_uses_tls",
-    "http.follow": "tests/scenario/test_sites.py"
-    "::test_a_folder_s_redirect_is_followed_over_as_many_connections_as_it_takes",
+    "http.follow": "tests/scenario/test_sites.py::test_redirect_of_a_folder_is_followed",
     "search.page_size": "tests/scenario/test_directory.py"
     "::test_a_search_is_read_in_pages_to_the_last",
 }

@@ -136,9 +136,7 @@ def test_others_are_named_whichever_side_was_saturated(tester_s: float) -> None:
 
 
 @pytest.mark.parametrize(("used_s", "bound"), [(1.5, Bound.TARGET_CPU), (1.2, Bound.OTHERS)])
-def test_target_that_used_its_quota_up_is_limited_by_it_beside_a_burner(
-    used_s: float, bound: Bound
-) -> None:
+def test_used_up_quota_limits_beside_a_burner(used_s: float, bound: Bound) -> None:
     burner = BESIDE_A_BURNER["gunicorn"]
     assert judge(with_target(burner, cpu_s=used_s, quota_cores=0.5)).bound == bound
 
@@ -164,9 +162,7 @@ def test_others_need_half_of_the_cores(taken_s: float, bound: Bound) -> None:
         (5.3, 0.2, Bound.TARGET_CPU),
     ],
 )
-def test_others_had_the_cores_where_they_had_half_of_what_a_waiting_target_lacked(
-    target_s: float, tester_s: float, bound: Bound
-) -> None:
+def test_others_had_half_the_missing_cores(target_s: float, tester_s: float, bound: Bound) -> None:
     seen = recorded(3.0, 1_000, target=(target_s, 6.0 - target_s), tester=(tester_s, 0.1))
     assert judge(seen).bound == bound
 

@@ -44,9 +44,7 @@ REMOTE = with_use(QUIET, target=None, target_is_local=False)
         (10.0, Grade.PRIMARY),
     ],
 )
-def test_cpu_is_graded_by_the_share_of_the_cores_that_the_target_may_use(
-    cpu_s: float, grade: Grade
-) -> None:
+def test_cpu_is_graded_by_the_cores_of_the_target(cpu_s: float, grade: Grade) -> None:
     assert cpu(with_target(QUIET, cpu_s=cpu_s)).grade == grade
     two = with_target(changed(QUIET, target_cores=2), cpu_s=2 * cpu_s)
     assert cpu(two).grade == grade
@@ -176,9 +174,7 @@ def test_pages_from_disk_are_mapped_files_while_memory_is_left() -> None:
 @pytest.mark.parametrize(
     ("stalled", "grade"), [(0.09, Grade.NO), (0.10, Grade.POSSIBLE), (0.50, Grade.PRIMARY)]
 )
-def test_a_disk_is_graded_by_how_long_the_target_stands_still_for_it(
-    stalled: float, grade: Grade
-) -> None:
+def test_disk_is_graded_by_the_stalls_of_the_target(stalled: float, grade: Grade) -> None:
     seen = with_target(QUIET, disk_wait_share=stalled, written_bytes=1)
     assert disk(seen).grade == grade
     machine = with_target(QUIET, written_bytes=1)

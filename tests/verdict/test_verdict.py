@@ -46,9 +46,7 @@ def test_who_was_on_a_core_all_the_time_was_the_bottleneck(
     ("generator_cpu_s", "bound", "valid"),
     [((9.9,), Bound.GENERATOR, False), ((5.0,), Bound.UNDECIDED, True)],
 )
-def test_of_an_unobserved_target_only_the_tester_is_known(
-    generator_cpu_s: tuple[float, ...], bound: Bound, valid: bool
-) -> None:
+def test_unobserved_target(generator_cpu_s: tuple[float, ...], bound: Bound, valid: bool) -> None:
     unseen = with_use(QUIET, target=None, target_is_local=False)
     verdict = judge(replace(unseen, generator_cpu_s=generator_cpu_s))
     assert (verdict.bound, verdict.valid) == (bound, valid)
@@ -251,9 +249,7 @@ def interval(per_s: float, falls: float, *others_per_s: float) -> tuple[float, f
 
 @pytest.mark.parametrize("falls", [-0.5, 0.0, 0.5, 1.0, 1.5, 2.0])
 @pytest.mark.parametrize("per_s", [10_000.0, 16_000.0])
-def test_the_limit_of_a_target_measured_at_two_loads_is_in_the_interval(
-    per_s: float, falls: float
-) -> None:
+def test_limit_is_in_the_interval_of_two_loads(per_s: float, falls: float) -> None:
     lighter, heavier = per_s / 4, per_s
     low, high = interval(heavier, falls, lighter)
     assert low < LIMIT <= high * (1 + 1e-3)
@@ -299,9 +295,7 @@ def test_without_the_cost_of_an_operation_there_is_no_upper_bound(seen: Evidence
         (QUIET, (PointWarning("other-files", "other files", "take these", spoils=True),)),
     ],
 )
-def test_a_rate_that_is_none_is_no_lower_bound_either(
-    seen: Evidence, known: tuple[PointWarning, ...]
-) -> None:
+def test_no_rate_has_no_lower_bound(seen: Evidence, known: tuple[PointWarning, ...]) -> None:
     verdict = judge(replace(seen, generator_cpu_s=(9.9,)), known)
     assert (verdict.grade, verdict.at_most_per_s) == (Quoted.NOT_USABLE, None)
 
@@ -323,9 +317,7 @@ FULL = {"pool_looked_total": 10.0, "pool_full_total": 9.0, "threads_max": 16.0}
         (changed(QUIET, rate_at_half=9_600.0), "64 users did 10,000/s, where 32 did 9,600/s"),
     ],
 )
-def test_operations_that_wait_for_each_other_are_a_verdict_of_their_own(
-    seen: Evidence, words: str
-) -> None:
+def test_serialised_operations_have_their_verdict(seen: Evidence, words: str) -> None:
     # Handshakes say that the network is free.
     seen = with_use(seen, round_trip_s=40e-6, idle_round_trip_s=40e-6)
     verdict = judge(seen)
@@ -347,9 +339,7 @@ def test_operations_that_wait_for_each_other_are_a_verdict_of_their_own(
         replace(with_use(QUIET, directory=FULL), thinks=True),
     ],
 )
-def test_without_evidence_of_waiting_or_with_busy_cores_nothing_is_serialised(
-    seen: Evidence,
-) -> None:
+def test_nothing_is_serialised_without_waits_or_on_busy_cores(seen: Evidence) -> None:
     assert judge(seen).bound == Bound.UNDECIDED
 
 

@@ -435,9 +435,7 @@ def test_a_rate_that_was_asked_for_and_kept_is_a_lower_bound_of_the_peak() -> No
         ((49, *(101,) * 40), False),
     ],
 )
-def test_clients_are_alike_within_a_quarter_and_none_has_less_than_half(
-    counts: tuple[int, ...], alike: bool
-) -> None:
+def test_clients_differ_by_at_most_a_quarter(counts: tuple[int, ...], alike: bool) -> None:
     made = a_result(STATIC, len(counts), 2_000, latency_ms=1, counts=counts)
     assert fair(series([made])[0]) is alike
 

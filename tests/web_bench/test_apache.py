@@ -60,9 +60,7 @@ def test_directives_replace_those_that_are_there_or_are_added(tmp_path: Path) ->
         ({"FileETag": "None \\"}, "is not one directive of apache2"),
     ],
 )
-def test_a_wrong_directive_is_refused_in_apaches_words(
-    directives: dict[str, str], words: str
-) -> None:
+def test_wrong_directive_is_refused(directives: dict[str, str], words: str) -> None:
     with pytest.raises(BadInput) as raised, apache.serving(None, directives=directives, kinds=()):
         pass
     assert words in raised.value.message
@@ -115,9 +113,7 @@ def _cpu_s(pid: int) -> float:
     return sum(sum(each.cpu_times()[:2]) for each in family(pid))
 
 
-def test_a_missing_program_is_refused_with_its_package(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_program_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sitebench.system.programs._DAEMONS", ())
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ProgramMissing, match="apt-get install apache2-bin"):

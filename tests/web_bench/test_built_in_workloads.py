@@ -114,9 +114,7 @@ def test_webstones_programs_make_the_sizes_of_its_files(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["inprocess", "cgi"])
-def test_e_commerce_is_75_17_6_and_2_percent_with_the_files_in_their_own_proportions(
-    kind: str,
-) -> None:
+def test_e_commerce_has_the_papers_shares(kind: str) -> None:
     workload = FOUND[f"ecommerce-{kind}"]
     shares = dict.fromkeys([("", False), (kind, False), ("", True), (kind, True)], 0)
     for each in workload.classes:

@@ -115,9 +115,7 @@ def test_vary_compares_kept_connections_with_closed_ones(server: Counting) -> No
 
 
 @pytest.mark.parametrize(("option", "text", "per"), [("", CLOSED, "user"), ("no-", KEPT, "step")])
-def test_file_that_says_otherwise_is_refused(
-    option: str, text: str, per: str, tmp_path: Path
-) -> None:
+def test_contradicting_file_is_refused(option: str, text: str, per: str, tmp_path: Path) -> None:
     (tmp_path / "own.toml").write_text(text)
     argv = ("web", "run", "own.toml", "--target", "http://127.0.0.1:9", f"--{option}keepalive")
     ran = in_process(*argv, cwd=tmp_path)

@@ -21,9 +21,7 @@ from web_bench.workload import find
         ("spice-cgi", {}, usable_cores()),
     ],
 )
-def test_its_cores_are_those_that_it_can_use(
-    workload: str, asked: dict[str, Any], cores: int
-) -> None:
+def test_cores_are_those_it_may_use(workload: str, asked: dict[str, Any], cores: int) -> None:
     """Behind a server of one thread CGI used 139 % of "its 1 core"."""
     options = WebOptions(target="embedded", target_threads=1, files_per_class=1, **asked)
     target = open_target(options, [find(workload)])

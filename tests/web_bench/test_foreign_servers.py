@@ -102,9 +102,7 @@ def refused(tmp_path: Path, url: str, *argv: str) -> Ran:
     return ran
 
 
-def test_a_server_without_the_files_of_a_workload_is_refused_after_one_request(
-    tmp_path: Path,
-) -> None:
+def test_missing_files_are_refused_after_one_request(tmp_path: Path) -> None:
     asked = list[str]()
     with site(asked) as server:
         ran = refused(tmp_path, address(server), "silicon-surf")
@@ -125,9 +123,7 @@ def test_a_server_without_the_files_of_a_workload_is_refused_after_one_request(
     ("path", "said"),
     [("/old", "301 Moved Permanently, to /new"), ("/none", r"404 Gone \x1b[31mhome")],
 )
-def test_a_path_that_is_not_there_is_refused_after_one_request(
-    path: str, said: str, tmp_path: Path
-) -> None:
+def test_missing_path_is_refused(path: str, said: str, tmp_path: Path) -> None:
     asked = list[str]()
     with site(asked) as server:
         ran = refused(tmp_path, address(server), "--path", path)

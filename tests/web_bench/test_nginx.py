@@ -70,17 +70,13 @@ def test_directives_replace_those_that_are_there_or_are_added(tmp_path: Path) ->
         ({"send file": "on"}, '"send file on" is not one directive of nginx'),
     ],
 )
-def test_a_wrong_directive_is_refused_in_nginxs_words(
-    directives: dict[str, str], words: str
-) -> None:
+def test_wrong_directive_is_refused(directives: dict[str, str], words: str) -> None:
     with pytest.raises(BadInput) as raised, nginx.serving(None, directives=directives, kinds=()):
         pass
     assert words in raised.value.message
 
 
-def test_a_missing_program_is_refused_with_its_package(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_program_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sitebench.system.programs._DAEMONS", ())
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ProgramMissing, match="apt-get install nginx-light"):

@@ -67,9 +67,7 @@ def test_a_run_of_another_workload_names_those_it_has(tmp_path: Path) -> None:
     ("k", "part", "per_s"),
     [("bits", "100%", 2_048), ("bits", "75%", 1_536), ("bytes", "100%", 256)],
 )
-def test_a_line_carries_what_1996_prints_and_an_eighth_with_bytes(
-    k: str, part: str, per_s: float
-) -> None:
+def test_line_carries_what_1996_prints(k: str, part: str, per_s: float) -> None:
     line = str(100 * 2**20)
     found = planned("--line", line, "--line-efficiency", part, "--k", k)
     (made,) = found["calculations"]

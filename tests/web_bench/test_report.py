@@ -91,9 +91,7 @@ def test_points_are_named_by_their_clients(report: Report, sections: dict[str, S
     assert sections["curve"].charts[0].titles["c0"] == "WebBench 1.0, static HTML"
 
 
-def test_every_printed_table_is_there_with_its_number_title_and_notes(
-    sections: dict[str, Section],
-) -> None:
+def test_every_printed_table_is_there(sections: dict[str, Section]) -> None:
     said = words(sections["papers"])
     for paper in PAPERS.values():
         for table in paper.tables:
@@ -122,9 +120,7 @@ def test_every_printed_table_is_there_with_its_number_title_and_notes(
         "Conn/Sec. @ 50K in theory, K as bytes 244.1 24.41 3.77 0.3125",
     ],
 )
-def test_todays_figures_stand_beside_the_printed_ones(
-    line: str, sections: dict[str, Section]
-) -> None:
+def test_figures_of_today_and_print(line: str, sections: dict[str, Section]) -> None:
     assert line in words(sections["papers"])
 
 
@@ -227,9 +223,7 @@ def test_the_markdown_has_every_table(report: Report) -> None:
     assert "Table 9: iWS E-Commerce SPICE Efficiency" in text
 
 
-def test_runs_that_differ_in_their_clients_only_are_compared_point_by_point(
-    tmp_path: Path,
-) -> None:
+def test_runs_with_other_clients_are_compared(tmp_path: Path) -> None:
     """Every point has 0 entries: a comparison by size alone would take one for another."""
     a, b = (
         write(tmp_path / f"{name}.sitebench", a_sweep("spice-cgi", {1: 400.0, 8: rate}))

@@ -19,9 +19,7 @@ TWO = (
 
 
 @pytest.mark.parametrize("text", [ONE, TWO])
-def test_what_hangs_over_the_windows_end_is_in_the_operations_figures(
-    tmp_path: Path, text: str
-) -> None:
+def test_late_step_is_in_the_operations_figures(tmp_path: Path, text: str) -> None:
     over = threading.Event()
     first: list[float] = []
 

@@ -19,9 +19,7 @@ TIMEOUT_S = 10
     ("handshake_s", "answer_s"),
     [(1.0, 6.5), pytest.param(4.0, 8.5, id="longer-than-the-timeout", marks=pytest.mark.long)],
 )
-def test_a_request_that_shakes_hands_over_the_windows_end_is_waited_for(
-    tmp_path: Path, handshake_s: float, answer_s: float
-) -> None:
+def test_late_handshake_is_waited_for(tmp_path: Path, handshake_s: float, answer_s: float) -> None:
     """The second request of each lane begins in the window, and its handshake ends after it.
 
     It was given 5 s from its handshake on, and counted as never answered. The timeout is of an

@@ -76,9 +76,7 @@ def server(name: str, target: Any, docroot: Path, access_log: Path) -> Iterator[
         yield started
 
 
-def test_the_set_is_served_byte_for_byte_in_the_clear_and_over_tls(
-    server: Started, access_log: Path
-) -> None:
+def test_files_are_served_in_the_clear_and_over_tls(server: Started, access_log: Path) -> None:
     assert server.secure is not None
     assert server.ca is not None
     trust = trusting(Trust(), server.ca)
@@ -102,9 +100,7 @@ def _page(size: int) -> bytes:
 
 
 @pytest.mark.parametrize("encrypted", [False, True])
-def test_a_program_answers_with_as_much_as_it_is_asked_for(
-    server: Started, encrypted: bool
-) -> None:
+def test_program_answers_with_the_asked_size(server: Started, encrypted: bool) -> None:
     address = server.secure if encrypted else server.address
     assert address is not None
     for kind in server.programs.keys() & {"cgi", "fastcgi", "inprocess"}:
@@ -170,9 +166,7 @@ def test_each_cgi_request_has_a_process_of_its_own(server: Started) -> None:
     assert len({ask(server.address, path).body for _ in range(5)}) == 5
 
 
-def test_the_monitor_sees_what_cgi_programs_use(
-    server: Started, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cpu_of_cgi_programs_is_seen(server: Started, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither fcgiwrap nor mod_cgid waits for them."""
     try:
         ChildClock(server.pid)
@@ -228,9 +222,7 @@ def test_nothing_is_left_after_it_is_closed(target: Any, docroot: Path) -> None:
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_nothing_is_left_after_its_parent_has_ended(
-    target: Any, docroot: Path, how: signal.Signals
-) -> None:
+def test_nothing_outlives_its_parent(target: Any, docroot: Path, how: signal.Signals) -> None:
     assert_ends_with_its_parent(target.__name__, docroot, how)
 
 
@@ -242,9 +234,7 @@ def test_it_serves_an_ordinary_user(target: Any, docroot: Path) -> None:
             assert ask(SiteAddress("127.0.0.1", port), asked).status == 200, kind
 
 
-def test_its_folder_may_have_a_long_path(
-    target: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_folder_has_long_path(target: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Paths of sockets have at most 107 characters."""
     folder = tmp_path / ("long" * 30)
     folder.mkdir()
@@ -263,9 +253,7 @@ def test_what_it_does_not_have_is_refused(target: Any, tmp_path: Path) -> None:
         target.serving(tmp_path / "missing").__enter__()
 
 
-def test_a_certificate_of_the_users_with_a_locked_key_is_shown(
-    target: Any, docroot: Path, tmp_path: Path
-) -> None:
+def test_users_locked_certificate_is_shown(target: Any, docroot: Path, tmp_path: Path) -> None:
     authority = Authority(tmp_path / "authority")
     shown = authority.locked(authority.sign("server"))
     tls = ServerTls(shown.cert, shown.key, PASSWORD, authority.ca)

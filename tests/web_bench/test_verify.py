@@ -170,9 +170,7 @@ def nonsense(handler: BaseHTTPRequestHandler, content: bytes) -> None:
         (nonsense, "malformed", "SSH-2.0-OpenSSH_9.2\r\n"),
     ],
 )
-def test_one_answer_that_differs_is_found(
-    docroot: Path, answer: Answer, kind: str, detail: str
-) -> None:
+def test_different_answer_is_named(docroot: Path, answer: Answer, kind: str, detail: str) -> None:
     with failing(docroot, {LARGE: answer}) as server:
         found = verify(SPEC, f"http://127.0.0.1:{server.server_port}", connections=1)
     assert found.kinds == {kind: 1}
@@ -214,9 +212,7 @@ def test_all_differences_are_counted_and_the_first_are_listed(docroot: Path) -> 
     assert [each.path for each in found.differences] == [*PATHS[:10], *PATHS[20:22]]
 
 
-def test_an_answer_that_does_not_come_is_given_up(
-    docroot: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_answer_is_given_up(docroot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verifying, "ANSWER_S", 3.0)
     over = threading.Event()
     with failing(docroot, {LARGE: lambda _handler, _content: over.wait(30)}) as server:

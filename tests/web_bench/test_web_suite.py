@@ -95,9 +95,7 @@ def test_the_mix_is_exact_but_for_the_decks_at_the_ends(swept: tuple[Ran, Path])
     assert abs(counts["cgi-env"] - 0.9 * sum(counts.values())) <= cut, (share, counts)
 
 
-def test_a_connection_serves_one_request_as_in_the_papers_unless_it_is_kept(
-    swept: tuple[Ran, Path], cache: Path
-) -> None:
+def test_connections_are_closed_unless_kept(swept: tuple[Ran, Path], cache: Path) -> None:
     apart = swept[0].objects[0]
     kept = in_process(
         *(
@@ -241,9 +239,7 @@ def test_a_server_of_ones_own_is_measured_by_its_address(tmp_path: Path, cache: 
         (("seed", "--set", "spice-cgi", "--to", "x"), "spice-cgi asks for programs alone"),
     ],
 )
-def test_what_cannot_be_is_refused_before_anything_starts(
-    argv: tuple[str, ...], words: str, tmp_path: Path
-) -> None:
+def test_contradictions_are_refused(argv: tuple[str, ...], words: str, tmp_path: Path) -> None:
     ran = in_process("web", *argv, cwd=tmp_path)
     assert ran.code != 0
     assert words in ran.err.replace("\n", " ")
@@ -265,9 +261,7 @@ def get(server: WebServer, path: str) -> tuple[int, bytes]:
     return answer.status, body
 
 
-def test_the_server_in_this_process_runs_the_program_that_the_engine_carries(
-    server: WebServer,
-) -> None:
+def test_embedded_server_runs_the_engines_program(server: WebServer) -> None:
     assert get(server, "/cgi-bin/sitebench-cgi?kind=constant&size=9") == (200, b"x" * 9)
     assert get(server, "/dynamic/constant?size=5") == (200, b"xxxxx")
     assert get(server, "/cgi-bin/sh")[0] == 404

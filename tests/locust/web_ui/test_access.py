@@ -48,9 +48,7 @@ def test_no_other_page_shows_it_in_a_frame(root: UiAddress, path: str, who: str)
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
 @pytest.mark.parametrize("dest", ["iframe", "image", "empty", "object", "document"])
-def test_a_link_is_followed_and_nothing_else_of_another_site(
-    root: UiAddress, site: str, dest: str
-) -> None:
+def test_only_links_of_other_sites_are_followed(root: UiAddress, site: str, dest: str) -> None:
     there = {"Sec_Fetch_Site": site, "Sec_Fetch_Mode": "navigate", "Sec_Fetch_Dest": dest}
     assert asked(root, "/", None, **there)[0] == (200 if dest == "document" else 403)
     assert asked(root, "/stop", b"", **there)[0] == 403
@@ -97,9 +95,7 @@ def test_nor_into_a_locust_that_is_started_by_hand(by_hand: Screen) -> None:
     refuses_strangers(by_hand.root)
 
 
-def test_a_browser_keeps_the_token_in_a_cookie_that_no_script_and_no_other_site_has(
-    root: UiAddress,
-) -> None:
+def test_token_is_in_a_cookie_for_this_site_without_scripts(root: UiAddress) -> None:
     jar = http.cookiejar.CookieJar()
     browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(jar))
     with browser.open(f"{root.page}&tab=sitebench-live", timeout=30) as answer:
@@ -129,9 +125,7 @@ def test_a_script_chooses_the_token(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("token", ["", "x" * 15, "of 16 characters", "sixteen-letters\u00e9"])
-def test_a_token_that_can_be_guessed_or_cannot_be_sent_is_one_line(
-    tmp_path: Path, token: str
-) -> None:
+def test_weak_or_malformed_token_is_refused(tmp_path: Path, token: str) -> None:
     argv = ("ils", "ui", "--no-browser", "--web-port", str(free_port()), *FEW)
     ran = run_locust(*argv, cwd=tmp_path, env={"SITEBENCH_WEB_TOKEN": token}, main=FORKED_UI)
     assert ran.code == 2
@@ -179,9 +173,7 @@ def test_with_a_password_the_target_stays(tmp_path: Path) -> None:
         ("ps", "ScenarioUser", ("scenario", "database")),
     ],
 )
-def test_no_file_of_its_owner_is_named_by_the_page(
-    tmp_path: Path, half: str, user: str, fields: tuple[str, ...]
-) -> None:
+def test_page_names_no_file(tmp_path: Path, half: str, user: str, fields: tuple[str, ...]) -> None:
     private = tmp_path / "private"
     with web_ui(tmp_path, half) as (_, root):
         for name in fields:

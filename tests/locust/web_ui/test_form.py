@@ -55,9 +55,7 @@ def test_what_can_be_read_is_not_refused() -> None:
         "html_file",
     ],
 )
-def test_what_the_page_does_not_offer_is_not_taken_from_it(
-    parsed: argparse.Namespace, name: str
-) -> None:
+def test_unoffered_field_is_refused(parsed: argparse.Namespace, name: str) -> None:
     parsed.html_file = parsed.user_count = None  # Locust's own.
     refusal = form.withheld({"entries", "target"}, {"entries": "10", name: "/etc/shadow"}, parsed)
     assert refusal is not None
@@ -66,9 +64,7 @@ def test_what_the_page_does_not_offer_is_not_taken_from_it(
     assert form.withheld({"entries", "target"}, offered, parsed) is None
 
 
-def test_a_running_test_takes_back_its_own_values_and_no_others(
-    parsed: argparse.Namespace,
-) -> None:
+def test_running_test_keeps_only_its_own_values(parsed: argparse.Namespace) -> None:
     same = {name: str(value) for name, value in vars(parsed).items()}
     same["start_tls"] = "false"
     assert form.unchangeable(LocustOptions, same, parsed) is None
@@ -87,9 +83,7 @@ def test_choices_are_offered(parsed: argparse.Namespace) -> None:
     assert fields[:6] == ["target", "entries", "rate", "arrivals", "think", "keys"]
 
 
-def test_nothing_is_pinned_where_there_is_nothing_to_guard(
-    parsed: argparse.Namespace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_harmless_pins_nothing(parsed: argparse.Namespace, monkeypatch: pytest.MonkeyPatch) -> None:
     given = from_namespace(LocustOptions, parsed)
     assert form.pinned(LocustOptions, given) == {}
     monkeypatch.setenv("SITEBENCH_BIND_PASSWORD", "sesame")
@@ -119,9 +113,7 @@ HOME = '[[operation]]\nname = "home"\n'
     ],
     ids=["variable", "neither", "column", "unreadable"],
 )
-def test_a_scenario_that_sends_what_is_not_in_it_pins_the_target(
-    tmp_path: Path, text: str, pins: bool, only: str
-) -> None:
+def test_scenario_of_secrets_pins_target(tmp_path: Path, text: str, pins: bool, only: str) -> None:
     scenario = tmp_path / "scenario.toml"
     scenario.write_text(text)
     found = form.pinned(SiteOptions, SiteOptions(scenario=f"{scenario}{only}"))
@@ -142,9 +134,7 @@ def test_a_scenario_that_sends_what_is_not_in_it_pins_the_target(
         (LocustOptions, {"scenario", "data", "password_file", "i_own_this_target"}),
     ],
 )
-def test_what_is_read_written_or_run_as_its_owner_is_not_taken_from_the_page(
-    options: type[Any], withheld: set[str]
-) -> None:
+def test_page_cannot_change_paths_and_programs(options: type[Any], withheld: set[str]) -> None:
     parser = argparse.ArgumentParser()
     add_arguments(parser, options, "Options")
     parsed = parser.parse_args([])

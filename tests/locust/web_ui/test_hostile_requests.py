@@ -61,9 +61,7 @@ def test_no_path_leads_out_of_it(under: str, up: str, there: tuple[Path, UiAddre
         f"/?{PLANTED}",
     ],
 )
-def test_nothing_of_a_request_becomes_a_header_or_markup(
-    target: str, there: tuple[Path, UiAddress]
-) -> None:
+def test_request_is_no_header_and_no_markup(target: str, there: tuple[Path, UiAddress]) -> None:
     _, headers, body = asked(there[1], target)
     assert MARK not in headers.lower()
     assert f"<script>{MARK}" not in body

@@ -161,9 +161,7 @@ def test_it_begins_with_the_live_page_and_says_at_once_that_it_stops(page: WebPa
     assert "RPS, last 10 s" in page.browser.run(titles)
 
 
-def test_the_other_fields_stand_under_headings_with_names_as_people_write_them(
-    unused: WebPage,
-) -> None:
+def test_other_fields_have_headings_and_plain_names(unused: WebPage) -> None:
     page = unused
     page.open()
     names = "return [...document.querySelectorAll('.sitebench-form [name]')].map(f => f.name)"
@@ -332,9 +330,7 @@ return picture.decode().then(() => {
 """
 
 
-def test_the_empty_part_of_the_bar_is_light_in_the_light_theme(
-    unused: WebPage, tmp_path: Path
-) -> None:
+def test_empty_bar_is_light_in_the_light_theme(unused: WebPage, tmp_path: Path) -> None:
     for theme, least, most in (("light", 190, 245), ("dark", 30, 120)):
         unused.browser.open(f"{unused.root}/sitebench/live?theme={theme}")
         x, y = unused.browser.run(BAR)

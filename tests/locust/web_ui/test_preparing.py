@@ -55,9 +55,7 @@ def of(directory: Directory, entries: int) -> tuple[str, ...]:
     return (*target, FLAG, "--entries", str(entries), "--locales", ",".join(LOCALES))
 
 
-def test_a_directory_of_ones_own_gets_its_people_for_the_test_alone(
-    tmp_path: Path, directory: Directory
-) -> None:
+def test_own_directory_has_people_during_the_test(tmp_path: Path, directory: Directory) -> None:
     with web_ui(tmp_path, "ils", *of(directory, FEW)) as (_, root):
         screen = Screen(root)
         screen.start("LookupUser")
@@ -68,9 +66,7 @@ def test_a_directory_of_ones_own_gets_its_people_for_the_test_alone(
         assert eventually(lambda: directory.stats()["deletes"] == FEW)
 
 
-def test_people_who_cannot_be_removed_are_told_of_in_a_line(
-    tmp_path: Path, directory: Directory
-) -> None:
+def test_failed_removal_is_reported(tmp_path: Path, directory: Directory) -> None:
     output: list[str] = []
     with web_ui(tmp_path, "ils", *of(directory, FEW), output=output) as (_, root):
         screen = Screen(root)
@@ -82,9 +78,7 @@ def test_people_who_cannot_be_removed_are_told_of_in_a_line(
     assert f"ldap://{directory.address}" in output[0]
 
 
-def test_who_is_there_when_seeding_is_stopped_is_removed_again(
-    tmp_path: Path, directory: Directory
-) -> None:
+def test_interrupted_seeding_is_undone(tmp_path: Path, directory: Directory) -> None:
     output: list[str] = []
     with web_ui(tmp_path, "ils", *of(directory, MANY), output=output) as (_, root):
         screen = Screen(root)

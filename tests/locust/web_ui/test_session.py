@@ -54,9 +54,7 @@ def total(found: Counter[tuple[str, str]], step: str) -> int:
     return sum(count for (name, _), count in found.items() if name == step)
 
 
-def test_two_tests_are_two_points_and_nothing_is_lost(
-    screen: Screen, counted: Counting, tmp_path: Path
-) -> None:
+def test_two_tests_are_two_points(screen: Screen, counted: Counting, tmp_path: Path) -> None:
     before = counted.since()["adds"]
     for user_class, step in (("AddUser", "add"), ("ConnectUser", "connect")):
         screen.start(user_class)
@@ -244,9 +242,7 @@ def test_workers_make_the_load_of_a_page_that_commands_them(tmp_path: Path) -> N
     assert abs(sum(shares) - (steps - found["sequence", "measure"])) <= 8
 
 
-def test_a_test_in_stages_that_is_stopped_early_has_the_spans_until_then(
-    screen: Screen, tmp_path: Path
-) -> None:
+def test_stopped_stages_keep_their_spans(screen: Screen, tmp_path: Path) -> None:
     screen.start("LookupUser", stages="1s:100,59s:100", rate="")
     assert eventually(lambda: screen.live()["moments"]["at_s"][-1:] > [2.0]), screen.live()
     screen.stop()

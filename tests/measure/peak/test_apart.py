@@ -49,9 +49,7 @@ def nothing_opened(*_: Any) -> Iterator[None]:
     yield
 
 
-def test_a_rate_is_held_again_when_the_pause_is_over(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rate_is_repeated_after_a_pause(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
     monkeypatch.setattr(command, "time", clock)
     monkeypatch.setattr(command, "measure_point", clock.measure)

@@ -201,9 +201,7 @@ SHAPES: dict[str, Callable[[float], float]] = {
 @pytest.mark.parametrize("noise", [0.05, 0.1, 0.2])
 @pytest.mark.parametrize("limit", [0.3, 0.5, 0.8])
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=list(SHAPES))
-def test_a_rate_that_is_reported_is_seldom_above_the_limit_of_a_noisy_target(
-    shape: Callable[[float], float], limit: float, noise: float
-) -> None:
+def test_reported_rate_holds(shape: Callable[[float], float], limit: float, noise: float) -> None:
     """Of a hundred searches, at most five end above the limit by more than the precision.
 
     The p99 of a long window varies by `noise`, and that of a window of a third of it by the root
