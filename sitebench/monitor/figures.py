@@ -12,7 +12,6 @@ any of its values is there; the others had their last value then.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from itertools import pairwise
 from typing import Protocol
 
 import msgspec
@@ -100,6 +99,10 @@ FIGURES: Mapping[str, Figure] = {
 }
 
 
+SHORTEST_NS = 100_000_000
+"""Shortest time that a rate is of: the kernel counts CPU time in ticks of 10 ms."""
+
+
 def describe(name: str) -> Figure:
     """Return what a name means; a name of another version is shown as it is."""
     stem, _, instance = name.partition(".")
@@ -141,8 +144,12 @@ def _fill_gaps(instants: list[int], values: Mapping[int, float]) -> list[tuple[i
 
 
 def _growth(points: list[tuple[int, float]]) -> list[tuple[int, float]]:
-    return [
-        (t1, (last - first) / (t1 - t0) * 1e9)
-        for (t0, first), (t1, last) in pairwise(points)
-        if last >= first and t1 > t0
-    ]
+    growth: list[tuple[int, float]] = []
+    start_ns, start = points[0]
+    for t_ns, value in points[1:]:
+        if value >= start and t_ns - start_ns < SHORTEST_NS:
+            continue
+        if value >= start:
+            growth.append((t_ns, (value - start) / (t_ns - start_ns) * 1e9))
+        start_ns, start = t_ns, value
+    return growth

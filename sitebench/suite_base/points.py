@@ -270,6 +270,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         """Do each part of an operation once, and print what came of it."""
         program: Any = self.program(options, operation)
         programs = [program]
+        options = replace(options, users=1)
         self.point(options, operation, programs)
         self.check(options, programs)
         self.assure_allowed(options, programs)

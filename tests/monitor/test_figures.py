@@ -55,6 +55,15 @@ def test_a_counter_becomes_a_rate_and_a_gauge_stays() -> None:
     }
 
 
+def test_samples_less_than_a_tenth_of_a_second_apart_have_no_rate_of_their_own() -> None:
+    rows = [
+        Kept(t_ns, "target", "cpu_s", cpu_s)
+        for t_ns, cpu_s in ((0, 3.4), (SECOND // 2_000, 3.45), (SECOND, 3.9), (SECOND + 1, 4.0))
+    ]
+    [(t_ns, cores)] = rates(rows)["target", "cpu_s"]
+    assert (t_ns, round(cores, 6)) == (SECOND, 0.5)
+
+
 def test_what_did_not_change_was_not_written_and_has_a_rate_of_zero() -> None:
     rows = [
         Kept(0, "machine", "available_bytes", 5),

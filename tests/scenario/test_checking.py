@@ -51,6 +51,14 @@ def test_operations_are_done_once_and_shown(directory: LdapDirectory, tmp_path: 
     assert all(re.search(r"\d (us|ms)\b", line) for line in steps), ran.out
 
 
+def test_one_row_is_enough_where_users_keep_rows(directory: LdapDirectory, tmp_path: Path) -> None:
+    (tmp_path / "account.csv").write_text("uid\nuser1\n")
+    account = '[data.account]\nfile = "account.csv"\nper = "user"\n[[operation]]'
+    text = TWO.replace("[[operation]]", account, 1).replace("(uid=user1)", "(uid={account.uid})")
+    ran = checked(tmp_path, directory.url, text)
+    assert ran.code == 0, ran.err
+
+
 def test_unexpected_answer_names_its_operation(directory: LdapDirectory, tmp_path: Path) -> None:
     ran = checked(tmp_path, directory.url, TWO.replace("expect.entries = 1", "expect.entries = 2"))
     assert ran.code == 1

@@ -132,7 +132,9 @@ class Guard:
             # Locust itself takes the chosen classes later, or all where none is chosen.
             available: Mapping[str, Any] = bridge.environment.available_user_classes or {}
             users = [available[name] for name in chosen if name in available]
-            now = form.options(options, posted, self._parsed)
+            # The number of users is Locust's own field.
+            count = {"users": posted["user_count"]} if posted.get("user_count") else {}
+            now = form.options(options, posted | count, self._parsed)
             bridge.suite_run.check(now, users or bridge.environment.user_classes)
         except SitebenchError as error:
             return str(error)

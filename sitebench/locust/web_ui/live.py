@@ -15,7 +15,7 @@ from sitebench.counts.source import SEQUENCE, Drained, ended
 from sitebench.counts.tally import Tally
 from sitebench.monitor import MachineSample, Sample
 from sitebench.monitor.between import share
-from sitebench.monitor.figures import Figure, describe
+from sitebench.monitor.figures import SHORTEST_NS, Figure, describe
 from sitebench.runs.windows import Phase, Windows
 from sitebench.units import format_bytes, format_ns
 
@@ -104,10 +104,10 @@ class LiveView:
             return
         latency, failed, moved, count = Histogram(), 0, [0, 0], 0
         for record in ended(drained):
-            if record.overlaps:
-                continue
-            moved = [moved[0] + record.counters[BYTES_IN], moved[1] + record.counters[BYTES_OUT]]
-            failed += sum(record.failures.values())
+            if not record.overlaps:
+                moved[0] += record.counters[BYTES_IN]
+                moved[1] += record.counters[BYTES_OUT]
+                failed += sum(record.failures.values())
             if (record.program, record.step) in self._counts:
                 count += record.count - sum(record.failures.values())
                 latency.add(with_censored(record.clocks[LATENCY], record.clocks[CENSORED]))
@@ -140,8 +140,11 @@ class LiveView:
     def sampled(self, t_ns: int, sample: Sample) -> None:
         """Keep the use since the sample before."""
         at_s = self._at_s(t_ns)
-        if self._before is not None and t_ns - self._before[0] > 50_000_000:
-            before, seconds = self._before[1], (t_ns - self._before[0]) / 1e9
+        if self._before is not None:
+            before_ns, before = self._before
+            if t_ns - before_ns < SHORTEST_NS:
+                return
+            seconds = (t_ns - before_ns) / 1e9
             self.loads.append(_usage(at_s, before, sample, seconds))
             self.resources = tuple(_resources(before, sample, seconds))
         self._before = t_ns, sample

@@ -63,6 +63,20 @@ def test_an_operation_without_an_answer_takes_as_long_as_it_was_waited_for() -> 
     assert live.moments[-1].max_us == pytest.approx(1e6, rel=0.01)
 
 
+def test_operation_of_several_steps_has_rate_and_latency() -> None:
+    took = [histogram(*[us * 1_000] * 200) for us in (10, 20, 30)]
+    names = ("get item", "add to basket", source.SEQUENCE)
+    steps = [
+        Step("buy", name, 200, {}, 10, 100, times) for name, times in zip(names, took, strict=True)
+    ]
+    live = LiveView([("buy", source.SEQUENCE)])
+    live.drained(Phase.MEASURE, Drain(0, SECOND // 2, steps, lanes=8))
+    (moment,) = live.moments
+    assert (moment.per_s, moment.failed_per_s, moment.bytes_in_per_s) == (400, 0, 400)
+    assert moment.p50_us == pytest.approx(30, rel=0.01)
+    assert moment.max_us == pytest.approx(30, rel=0.01)
+
+
 def test_a_drain_too_short_for_a_rate_makes_no_moment() -> None:
     live = LiveView(COUNTS)
     live.drained(Phase.RAMP, Drain(0, SECOND // 1_000, lanes=3))

@@ -103,6 +103,25 @@ def test_with_a_scenario_its_user_runs_and_nothing_has_to_be_chosen(tmp_path: Pa
         assert [test["error"] for test in screen.live()["tests"]] == [None]
 
 
+def test_rows_of_users_are_checked_against_the_users_of_the_form(tmp_path: Path) -> None:
+    (tmp_path / "account.csv").write_text("name\n" + "".join(f"p{n}\n" for n in range(5)))
+    scenario = tmp_path / "own.toml"
+    scenario.write_text(
+        '[data.account]\nfile = "account.csv"\nper = "user"\n'
+        '[[operation]]\nname = "front"\nget = "/?{account.name}"\n'
+    )
+    form = {"user_count": "6", "spawn_rate": "6", "user_classes": "FileUser"}
+    with other_site() as (url, _):
+        start = ("ps", "--entries", "1k", "--scenario", str(scenario), "--target", url)
+        with web_ui(tmp_path, *start) as (_, root):
+            screen = Screen(root)
+            answer = screen.post("/swarm", **form)
+            assert "account, which has 5, and there are 6 users" in answer["message"]
+            screen.start("FileUser", users=5)
+            screen.until_done("get", 10)
+            screen.stop()
+
+
 def test_a_site_of_another_kind_is_refused_and_the_next_test_runs(tmp_path: Path) -> None:
     form = {"user_count": "2", "spawn_rate": "2", "user_classes": "PageUser"}
     with web_ui(tmp_path, "ps", "--entries", "1k") as (_, root):

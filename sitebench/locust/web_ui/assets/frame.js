@@ -67,7 +67,7 @@ setInterval(() => {
     report.parentElement.parentElement.prepend(...ours);
   }
   const rate = [...document.querySelectorAll("header p")].find((title) => title.textContent === "RPS");
-  if (rate) rate.textContent = "RPS, last 10 s";
+  if (rate) rate.textContent = "Steps/s, last 10 s";
 }, 250);
 
 // Return what Locust's page shows at its top under a title.
