@@ -22,7 +22,7 @@ from ils_bench.seeding.destinations import with_base
 from ils_bench.suite import SUITE
 from ils_bench.targets import opening
 from ils_bench.targets.address import parse_address
-from ils_bench.targets.identity import check_sasl, identity_of, password_asked
+from ils_bench.targets.identity import check_sasl, password_asked
 from ils_bench.targets.ldap_directory import LdapDirectory, options_of
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.profile import suited
@@ -36,20 +36,13 @@ from sitebench.scenario.script import Script
 from sitebench.seeders.people import generate
 from sitebench.suite_base.options import EntriesOption
 from sitebench.suite_base.points import SuitePoints, Targets
-from sitebench.targets.in_process import facts_of
 from sitebench.targets.tls import check_tls
 from sitebench.units import format_size
 
 
-def _in_process(
-    server: LdapDirectory, entries: int | None, load: dict[str, Any]
-) -> tuple[IlsOptions, OpenDirectory]:
-    """Address a directory in this process; its people are those of the test."""
-    options = IlsOptions(start_tls=server.start_tls, **load | options_of(server, entries))
-    url = parse_address(server.url, start_tls=server.start_tls)
-    facts = facts_of(server, options)
-    target = OpenDirectory("the directory", url, options.base, identity_of(options), **facts)
-    return options, target
+def _in_process(server: LdapDirectory, entries: int | None, load: dict[str, Any]) -> IlsOptions:
+    """Describe a directory in this process; its people are those of the test."""
+    return IlsOptions(start_tls=server.start_tls, **load | options_of(server, entries))
 
 
 def _folder(options: IlsOptions) -> Path | None:

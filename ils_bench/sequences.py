@@ -30,6 +30,7 @@ from ils_bench.quick import plain, quoted
 from sitebench._engine import profile_facts
 from sitebench.counts.source import SEQUENCE
 from sitebench.errors import BadInput
+from sitebench.options.arguments import check_arguments
 from sitebench.scenario.script import Script, from_text
 
 _ONLINE_MINUTES = 10
@@ -274,6 +275,10 @@ class Sequence:
         if self.counts == "sequence":
             return dataclasses.replace(self, steps=(*self.steps, pause))
         return dataclasses.replace(self, steps=_with_pauses(self.steps, self.counts, pause))
+
+
+for _kind in (*Step.__subclasses__(), Change, Sequence):
+    _kind.__init__ = check_arguments(_kind.__init__)  # type: ignore[misc]
 
 
 def walk(steps: tuple[Step, ...]) -> Iterator[Step]:

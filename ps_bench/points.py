@@ -19,17 +19,13 @@ from sitebench.scenario.script import Script
 from sitebench.seeders.pools import cache_folder
 from sitebench.seeders.upd import UpdSpec, visitors
 from sitebench.suite_base.points import ForEngine, Load, SuitePoints, Targets
-from sitebench.targets.in_process import facts_of
 from sitebench.targets.tls import check_tls
 
 
-def _in_process(
-    server: PersonalizedSite, entries: int | None, load: dict[str, Any]
-) -> tuple[PsOptions, OpenSite]:
-    """Address a site in this process; its people are those of the test."""
+def _in_process(server: PersonalizedSite, entries: int | None, load: dict[str, Any]) -> PsOptions:
+    """Describe a site in this process; its people are those of the test."""
     load |= {"seed": server.seed, "locales": server.locales}
-    options = PsOptions(entries=entries or server.size, **load)
-    return options, OpenSite("the site", parse_address(server.url), **facts_of(server, options))
+    return PsOptions(entries=entries or server.size, **load)
 
 
 def _folder(options: PsOptions) -> Path:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -39,12 +39,14 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture
 def user_property_db(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
     """Give the test a user-property database (SQLite) that it may change, 1,000 people in it."""
+    from sitebench.options.arguments import check_arguments
     from sitebench.seeders import DEFAULT_LOCALES
-    from sitebench.seeders.upd import Upd, UpdSpec, open_cached, temporary_copy
+    from sitebench.seeders.upd import UpdSpec, open_cached, temporary_copy
 
+    @check_arguments
     def database(
         entries: int = 1_000, seed: int = 1997, locales: tuple[str, ...] = DEFAULT_LOCALES
-    ) -> Upd:
+    ) -> Any:
         return open_cached(UpdSpec(entries, seed, locales))
 
     with temporary_copy(marked(request, "user_property_db", database), tmp_path) as path:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ from sitebench.http.options import settle_keepalive
 from sitebench.scenario.script import is_script
 from sitebench.seeders.pools import cache_folder
 from sitebench.suite_base.points import ForEngine, Load, SuitePoints, Targets
-from sitebench.targets.in_process import facts_of
 from sitebench.targets.tls import check_tls
 from web_bench.docroot import with_options
 from web_bench.engine_config import engine_config
@@ -27,14 +25,8 @@ from web_bench.workload import PATH, Workload, find, of_path
 _BOTH = BadInput("the scenario file says what users do, and so does --path", "leave one out")
 
 
-def _in_process(
-    server: WebServer, entries: int | None, load: dict[str, Any]
-) -> tuple[WebOptions, OpenWeb]:
-    options = WebOptions(programs=dict(server.programs), **load)
-    address = parse_address(server.url)
-    secure = address if address.is_encrypted else None
-    target = OpenWeb("the server", address, secure=secure, **facts_of(server, options))
-    return options, replace(target, programs=server.programs)
+def _in_process(server: WebServer, entries: int | None, load: dict[str, Any]) -> WebOptions:
+    return WebOptions(programs=dict(server.programs), **load)
 
 
 def _folder(options: WebOptions) -> Path:

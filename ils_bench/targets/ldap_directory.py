@@ -17,11 +17,13 @@ from ils_bench.targets.password_schemes import assure_bounded
 from ils_bench.targets.people import which_people
 from sitebench._engine import Directory, Groups, Population
 from sitebench.errors import BadInput
+from sitebench.options.arguments import check_arguments
 from sitebench.seeders import DEFAULT_LOCALES, Profile
 from sitebench.seeders.people import Spec, easily_typed, generate
 from sitebench.seeders.slow_hashes import make_hashes
 from sitebench.system import secret
-from sitebench.targets.in_process import InProcess, certificate, keywords
+from sitebench.system.native_errors import translated
+from sitebench.targets.in_process import InProcess, certificate, start
 from sitebench.targets.serving import serve_until_stopped
 from sitebench.targets.tls import ServerTls
 from sitebench.units import plural
@@ -66,6 +68,7 @@ class LdapDirectory(InProcess[Directory]):
     suite = SUITE.name
     """For `sitebench.run`: which operations it is a target of."""
 
+    @check_arguments
     def __init__(
         self,
         entries: int = 1_000,
@@ -96,6 +99,12 @@ class LdapDirectory(InProcess[Directory]):
     ) -> None:
         if admin_dn is not None and not admin_password:
             raise BadInput(f"the administrator {admin_dn!r} has no password", "give admin_password")
+        if admin_password is not None and admin_dn is None:
+            raise BadInput("admin_password without admin_dn", "give both, or neither")
+        if tls is True and start_tls:
+            raise BadInput("tls and start_tls exclude each other", "leave one of them out")
+        if groups is None and (tuple(members), depth, in_all) != ((10,), 1, 0):
+            raise BadInput("members, depth or in_all without groups", "give groups their number")
         if suffix is None:
             alone = None if ldif is None or entries else _first_name(Path(ldif))
             suffix = alone or _DEFAULT_SUFFIX
@@ -105,7 +114,8 @@ class LdapDirectory(InProcess[Directory]):
         if entries:
             base = f"ou=Dynamic,{suffix}"
             spec = Spec(entries, seed, profile, locales, base, hash, one_password, hash_pool)
-            assure_bounded(hash, one_password, limits)
+            with translated():
+                assure_bounded(hash, one_password, limits)
             people = generate(spec)
             make_hashes(people)
             self.people = people.population
@@ -206,8 +216,8 @@ def _opened(options: ServeOptions) -> LdapDirectory:
     entries = options.entries
     if entries is None:
         entries = _DEFAULT_PEOPLE if options.ldif is None else 0
-    extra = {"entries": entries, "admin_password": _admin_password(options)}
-    return LdapDirectory(**keywords(LdapDirectory, options) | extra)
+    password = _admin_password(options)
+    return start(LdapDirectory, options, entries=entries, admin_password=password)
 
 
 def _admin_password(options: ServeOptions) -> str | None:

@@ -218,7 +218,7 @@ def _refuse(address: DirectoryAddress, who: Identity, result: dict[str, Any]) ->
     if result["result"] in _NOT_AUTHENTICATED:
         raise WrongPassword(
             f"{address} refuses the bind of {who}: {result['description']}",
-            "check --bind-dn, and the password in --password-file or $SITEBENCH_BIND_PASSWORD",
+            "check --bind-dn, and --password-file or $SITEBENCH_BIND_PASSWORD",
         )
     raise BadInput(
         f"{address} refuses the bind of {who}: {result['description']}",

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ps_bench.suite import SUITE
 from sitebench._engine import Site
+from sitebench.options.arguments import check_arguments
 from sitebench.seeders import DEFAULT_LOCALES
 from sitebench.seeders.upd import Progress, UpdSpec, open_cached, temporary_copy
 from sitebench.system.scratch import scratch
-from sitebench.targets.in_process import InProcess, certificate, keywords
+from sitebench.targets.in_process import InProcess, certificate, start
 from sitebench.targets.serving import serve_until_stopped
 from sitebench.targets.tls import ServerTls
 from sitebench.units import plural
@@ -38,6 +39,7 @@ class PersonalizedSite(InProcess[Site]):
     suite = SUITE.name
     """For `sitebench.run`: which operations it is a target of."""
 
+    @check_arguments
     def __init__(
         self,
         entries: int | None = None,
@@ -102,15 +104,15 @@ def serve(options: ServeOptions) -> None:
 
 def _open(options: ServeOptions) -> PersonalizedSite:
     """Start the site on the database that is named, or on a copy of the one of that size."""
-    settings = keywords(PersonalizedSite, options)
     if options.database is not None:
-        return PersonalizedSite(**settings)
+        return start(PersonalizedSite, options)
     from sitebench.measure.progress import bar
 
     entries = options.entries or _DEFAULT_PEOPLE
     with bar("making the database", entries) as move:
-        extra = {"entries": entries, "progress": lambda done, total: move(done)}
-        return PersonalizedSite(**settings | extra)
+        return start(
+            PersonalizedSite, options, entries=entries, progress=lambda count, _: move(count)
+        )
 
 
 def _greeting(options: ServeOptions, site: PersonalizedSite) -> list[str]:

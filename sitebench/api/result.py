@@ -14,6 +14,7 @@ from sitebench.counts.metrics import CENSORED, LATENCY
 from sitebench.errors import NotDecided, ObjectiveMissed
 from sitebench.measure.objective import Objective, ObjectiveState
 from sitebench.measure.outcomes import Outcome, judge_result, missed_objectives
+from sitebench.options.arguments import check_arguments
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.runfile import RunFile
 from sitebench.runs.timeline import MEASURED, Slot, counted_steps, slots
@@ -78,6 +79,7 @@ class Result:
         """What held the rate where it was."""
         return str(self.point.verdict.bound)
 
+    @check_arguments
     def percentile(self, q: float) -> float | None:
         """Return the seconds that `q` percent of the operations did not exceed.
 
@@ -86,6 +88,7 @@ class Result:
         ns = percentile_ns(self.latency, q)
         return None if ns is None else ns / 1e9
 
+    @check_arguments
     def check(self, objective: str) -> None:
         """Return if an objective such as "p99<5ms,failures<0.1%" is met, as `--objective` judges.
 

@@ -6,11 +6,13 @@ import contextlib
 import os
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from sitebench.api.result import Result
-from sitebench.errors import BadInput, UnknownValue
+from sitebench.errors import BadInput, TargetDied, UnknownValue
 from sitebench.measure.sweep import sweep
+from sitebench.options.arguments import check_arguments
+from sitebench.options.spelling import nearest
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.store import RunStore
 from sitebench.scenario.script import asked_by, is_script
@@ -21,6 +23,7 @@ from sitebench.system.limits import allow_descriptors
 from sitebench.system.scratch import scratch
 
 
+@runtime_checkable
 class Program(Protocol):
     """An operation of the caller's own: a sequence."""
 
@@ -29,6 +32,7 @@ class Program(Protocol):
         """What it is called in tables and run files."""
 
 
+@runtime_checkable
 class Server(Protocol):
     """A target that runs in this process."""
 
@@ -37,6 +41,7 @@ class Server(Protocol):
         """Name of the suite whose operations it is a target of."""
 
 
+@check_arguments
 def run(
     operation: str | Program,
     target: str | Server = "embedded",
@@ -111,7 +116,10 @@ def run(
         folder = opened.enter_context(scratch())
         run_file = Path(out or folder / "run.sitebench")
         with RunStore(run_file) as store:
-            (result,) = sweep([stage], store, _Quiet())
+            try:
+                (result,) = sweep([stage], store, _Quiet())
+            except TargetDied as error:
+                raise TargetDied(error.message, "see why it ended, and measure again") from error
         return Result.from_file(run_file, result.spec)
 
 
@@ -145,8 +153,10 @@ def _suite_of(operation: str | Program, target: str | Server) -> Suite:
             if suite.program and isinstance(operation, resolve_name(suite.program))
         ]
     if not able:
-        names = ", ".join(name for suite in suites() for name in suite.operations)
-        raise UnknownValue(f"unknown operation {operation!r}", f"use one of {names}")
+        names = [name for suite in suites() for name in suite.operations]
+        near = nearest(str(operation), names)
+        remedy = f"use one of {', '.join(names)}" if near is None else f"did you mean {near}?"
+        raise UnknownValue(f"unknown operation {operation!r}", remedy)
     if isinstance(target, str):
         return able[0]
     own_suite = suite(target.suite)

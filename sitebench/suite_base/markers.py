@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import inspect
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar
@@ -29,17 +28,6 @@ def marked(request: pytest.FixtureRequest, name: str, function: Callable[..., _T
             raise pytest.UsageError(f"@pytest.mark.{name} takes keyword arguments only")
         else:
             arguments |= marker.kwargs
-    return call(function, arguments, name)
-
-
-def call(function: Callable[..., _T], arguments: dict[str, Any], title: str) -> _T:
-    """Call it, but for an argument that it does not have: name the one that was probably meant."""
-    parameters = list(inspect.signature(function).parameters)
-    for name in arguments:
-        if name not in parameters:
-            near = nearest(name, parameters)
-            remedy = f"it has {', '.join(parameters)}" if near is None else f"did you mean {near}?"
-            raise BadInput(f"{title} has no {name!r}", remedy)
     return function(**arguments)
 
 
@@ -49,4 +37,4 @@ def factory(
 ) -> Iterator[Callable[..., _T]]:
     """Yield a function that starts servers, which run until the end."""
     with contextlib.ExitStack() as running:
-        yield lambda **arguments: running.enter_context(call(server, arguments, server.__name__))
+        yield lambda *args, **kwargs: running.enter_context(server(*args, **kwargs))

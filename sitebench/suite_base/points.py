@@ -45,6 +45,7 @@ from sitebench.suite_base.scripts import (
 )
 from sitebench.system.native_errors import translated
 from sitebench.targets import ownership
+from sitebench.targets.in_process import facts_of
 from sitebench.targets.open_target import OpenTarget, ServerAddress
 from sitebench.units import plural
 
@@ -103,9 +104,9 @@ class Targets(msgspec.Struct, Generic[_O, _P, _T], frozen=True, kw_only=True):
     """Raises what is wrong with a target of the user's."""
     open: Callable[[_O, Sequence[_P], Progress], AbstractContextManager[_T]]
     """Makes the target ready for programs, and puts everything back after."""
-    in_process: Callable[[Any, int | None, dict[str, Any]], tuple[_O, _T]]
-    """Returns the options of a test at a server in this process, and that as a target: from the
-    server, the number of its people, and the options that any test there has."""
+    in_process: Callable[[Any, int | None, dict[str, Any]], _O]
+    """Returns the options of a test at a server in this process: from the server, the number of
+    its people, and the options that any test there has."""
     folder: Callable[[_O], Path | None]
     """Returns the folder on the disk that a target started here uses, if it uses one."""
 
@@ -446,14 +447,13 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         if isinstance(operation, str) and script.is_script(operation):
             load = {**load, "scenario": ScenarioFile(operation)}
             operation = script.name_of(operation)
-        server: _T | None = None
-        if isinstance(target, str):
+        if is_elsewhere := isinstance(target, str):
             size = {} if entries is None else {"entries": entries}
             options = self.apply_address(self.options(target=target, **size, **load))
         else:
             ca = target.ca or load["tls_ca"]
             load = {**load, "target": target.url, "tls_ca": ca}
-            options, server = self.targets.in_process(target, entries, load)
+            options = self.targets.in_process(target, entries, load)
         if (file := self.scenario_of(options)) is not None:
             file_load = _load_of(file, options)
             file_load.pop("objective", None)
@@ -464,7 +464,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         settings = {}
         if isinstance(operation, str):
             name, program = operation, self.program(options, operation)
-            if server is None:
+            if is_elsewhere:
                 options = self.settle(options, [program])
                 program = self.program(options, operation)
             self.check(options, [program])
@@ -474,11 +474,11 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
 
         @contextlib.contextmanager
         def open_target() -> Iterator[_T]:
-            if server is None:
+            if is_elsewhere:
                 self.assure_allowed(options, [program])
-            opening = self.targets.open(options, [program], untold) if server is None else server
-            with opening as opened_target:
-                yield opened_target
+            with self.targets.open(options, [program], untold) as server:
+                facts = {} if is_elsewhere else facts_of(target, options)
+                yield replace(server, **facts)
 
         test = self.test(options, name, [program], custom_program, **settings)
         return Stage(options.target, [test], open_target)

@@ -29,6 +29,7 @@ class NativeServer(Protocol):
 
 
 _S = TypeVar("_S", bound=NativeServer)
+_C = TypeVar("_C", bound="InProcess[Any]")
 
 
 class InProcess(Closing, Generic[_S]):
@@ -97,8 +98,11 @@ def certificate(tls: bool | ServerTls, host: str) -> dict[str, Any]:
     return (tls if isinstance(tls, ServerTls) else ServerTls()).to_engine(host)
 
 
-def keywords(server: Callable[..., Any], options: Any) -> dict[str, Any]:
-    """Return the options of a suite's `serve` as the keywords of its server that they name."""
+def start(server: type[_C], options: Any, **overrides: Any) -> _C:
+    """Start the server of a suite's `serve`; errors name its options, not the parameters."""
     names = (name for name in inspect.signature(server).parameters if name in vars(options))
     same = {name: vars(options)[name] for name in names}
-    return same | {"limits": options.limit, "tls": ServerTls.from_options(options) or False}
+    same |= {"limits": options.limit, "tls": ServerTls.from_options(options) or False}
+    started, unchecked = server.__new__(server), inspect.unwrap(server.__init__)
+    unchecked(started, **same | overrides)
+    return started

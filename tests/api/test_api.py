@@ -3,7 +3,9 @@
 import importlib
 import re
 import socket
+import threading
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -14,7 +16,7 @@ import pytest
 import sitebench
 from ps_bench.operations import text_of
 from sitebench import Result
-from sitebench.errors import BadInput
+from sitebench.errors import BadInput, TargetDied, TargetUnreachable, WrongPassword
 
 
 def measured(operation: Any, target: Any = "embedded", **more: Any) -> Result:
@@ -116,8 +118,8 @@ def test_a_notebook_shows_a_table_and_a_chart(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_measured_is_refused() -> None:
-    with pytest.raises(sitebench.SitebenchError, match="unknown operation 'nothing'"):
-        sitebench.run("nothing")
+    with pytest.raises(sitebench.SitebenchError, match=r"'lokup'; did you mean lookup\?"):
+        sitebench.run("lokup")
     with (
         sitebench.LdapDirectory(entries=10, locales=("en_US",)) as directory,
         pytest.raises(sitebench.SitebenchError, match="'page' is not an operation of a directory"),
@@ -214,14 +216,20 @@ def test_a_site_forgets_what_was_changed() -> None:
     ("given", "said"),
     [
         ({"users": 0}, "users: size '0'"),
-        ({"users": 2.5}, "users: size '2.5'"),
+        ({"users": 2.5}, r"users is 2.5; give it as int \| None"),
+        ({"users": "8"}, "run: users is '8'; give it as int"),
+        ({"measure_s": "2s"}, "measure_s is '2s'; give it as float"),
+        ({"names": ["ann"]}, r"names is \['ann'\]; give it as str"),
+        ({"target": 389}, r"target is 389; give it as str \| Server"),
+        ({"measure": 5}, r"run has no 'measure'; did you mean measure_s\?"),
+        ({"tls_ca": "no.pem"}, "tls_ca has no effect without TLS; .* add tls for"),
         ({"rate": -1.0}, "rate: rate '-1'"),
         ({"keys": "nonsense"}, "keys: unknown choice 'nonsense'"),
         ({"measure_s": 0.0}, "measure: '0s' is no time at all"),
         ({"threads": 0}, "threads: '0' is not a whole number"),
         ({"seed": -1}, "seed: '-1' is not a whole number"),
         ({"entries": 0}, "entries: size '0'"),
-        ({"rate": 5.0, "think_s": 1.0}, "--think and --rate both say"),
+        ({"rate": 5.0, "think_s": 1.0}, "think_s and rate both say"),
     ],
 )
 def test_wrong_arguments_are_refused_before_any_work(given: dict[str, Any], said: str) -> None:
@@ -267,3 +275,55 @@ def test_people_of_list_and_bind_client(tmp_path: Path, monkeypatch: pytest.Monk
 def test_option_of_another_suite(operation: str, arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(BadInput, match=message):
         sitebench.run(operation, **arguments)
+
+
+def test_server_object_is_probed_before_any_load_as_its_address_is(tmp_path: Path) -> None:
+    names = tmp_path / "people.txt"
+    with sitebench.LdapDirectory(10, profile="person", locales=("en_US",)) as directory:
+        assert directory.people is not None
+        names.write_text(f"{directory.people.name(0)}\nghost\n")
+        with pytest.raises(
+            WrongPassword, match=r"invalidCredentials; check bind_dn, and password or \$"
+        ):
+            measured("lookup", directory, bind_dn=directory.people.dn(3), password="wrong")
+        with pytest.raises(BadInput, match=r"has no 'uid=ghost'.* it is name 2 of"):
+            measured("lookup", directory, names=f"@{names}")
+        assert directory.stats()["searches"] < 20
+    with pytest.raises(TargetUnreachable, match="nothing answers at ldap://"):
+        measured("lookup", directory)
+    with sitebench.PersonalizedSite(10, locales=("en_US",)) as site:
+        pass
+    with pytest.raises(TargetUnreachable, match="nothing answers at http://"):
+        measured("page", site)
+
+
+def test_server_that_closes_under_load_is_said_in_words_of_a_program() -> None:
+    with sitebench.LdapDirectory(10, locales=("en_US",)) as directory:
+        closing = threading.Timer(1.5, directory.close)
+        closing.start()
+        with pytest.raises(TargetDied, match=r"answered before .* does not now: .*; see why"):
+            measured("lookup", directory, measure_s=4)
+        closing.join()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: sitebench.LdapDirectory("1k"), "LdapDirectory: entries is '1k'; give it as int"),  # type: ignore[arg-type]
+        (lambda: sitebench.LdapDirectory(5, members=10, groups=1), "members is 10"),  # type: ignore[arg-type]
+        (lambda: sitebench.LdapDirectory(5, members=(3,)), "members, .* without groups; give grou"),
+        (lambda: sitebench.LdapDirectory(5, tls="yes"), "tls is 'yes'; give it as bool"),  # type: ignore[arg-type]
+        (lambda: sitebench.LdapDirectory(5, tls=True, start_tls=True), "tls and start_tls exclude"),
+        (lambda: sitebench.LdapDirectory(5, admin_password="x"), "admin_password without admin_dn"),
+        (lambda: sitebench.LdapDirectory(5, profile="person", hash="md5"), "'?md5'?"),
+        (lambda: sitebench.LdapDirectory(5, hash="ssha"), "leave hash out, .* profile person"),
+        (lambda: sitebench.PersonalizedSite(5, 7), "PersonalizedSite: too many positional"),  # type: ignore[call-arg, arg-type]
+        (lambda: sitebench.Sequence("one", sitebench.Connect()), "Sequence: steps is Connect"),  # type: ignore[arg-type]
+        (lambda: sitebench.Repeat(5, sitebench.Search()), "Repeat: steps is Search"),  # type: ignore[arg-type]
+    ],
+)
+def test_argument_of_another_type_or_without_its_pair_is_refused_in_one_line(
+    call: Callable[[], object], message: str
+) -> None:
+    with pytest.raises(BadInput, match=message):
+        call()

@@ -11,8 +11,9 @@ from urllib.parse import quote
 
 from sitebench._engine import WebServer as Native
 from sitebench.errors import BadInput
+from sitebench.options.arguments import check_arguments
 from sitebench.system.scratch import scratch
-from sitebench.targets.in_process import InProcess, certificate, keywords
+from sitebench.targets.in_process import InProcess, certificate, start
 from sitebench.targets.serving import serve_until_stopped
 from sitebench.targets.tls import ServerTls
 from web_bench.suite import SUITE
@@ -40,6 +41,7 @@ class WebServer(InProcess[Native]):
     programs = PROGRAMS
     """The paths of its programs, by kind."""
 
+    @check_arguments
     def __init__(
         self,
         docroot: Path | str | None = None,
@@ -88,9 +90,8 @@ def serve(options: ServeOptions) -> None:
             "name one that is there; or add --workload, and its files are written there",
         )
     _keep_from_programs()
-    arguments = keywords(WebServer, options) | {"docroot": folder}
     serve_until_stopped(
-        lambda: WebServer(**arguments),
+        lambda: start(WebServer, options, docroot=folder),
         lambda server: _greeting(options, server, folder, is_own=is_own),
         host=options.host,
     )
