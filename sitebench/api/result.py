@@ -136,10 +136,13 @@ class Result:
     def __repr__(self) -> str:
         spec = self.point.spec
         trust = "" if self.valid else f", {self.point.verdict.grade.upper()}"
+        by_number = sorted(self.point.failures_by_kind.items(), key=lambda kind: -kind[1])
+        kinds = ", ".join(f"{kind} x {n:,}" for kind, n in by_number)
+        failures = plural(self.failures, "failure") + (f" ({kinds})" if kinds else "")
         return (
             f"<{spec.title}: {self._least}{format_rate(self.ops_per_s)}/s, "
             f"p50 {self._mark('p50')}, p99 {self._mark('p99')}, "
-            f"{plural(self.failures, 'failure')}, bound by {self.bound}{trust}>"
+            f"{failures}, bound by {self.bound}{trust}>"
         )
 
     def _repr_html_(self) -> str:

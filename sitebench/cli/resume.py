@@ -37,7 +37,7 @@ def resume(run: Path) -> None:
     if argv is None:
         raise BadRunFile(
             f"{run} does not hold a sitebench command that could resume it",
-            "repeat the command that made it, with --out and the name of the file",
+            "if a Python program made it, run that again, with the same out",
         )
     line = printable(shlex.join(["sitebench", *argv]), _MOST_SHOWN)
     if names := [long_option(name) for name in NOT_FROM_A_FILE if gives(argv, name)]:

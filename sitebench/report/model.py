@@ -209,6 +209,8 @@ def _read_points(file: RunFile, *, alone: bool) -> list[StoredPoint]:
         return stored
     state = f"{failed} of them failed" if failed else "none is finished yet"
     remedy = f"finish the sweep first: sitebench resume {file.path}"
+    if "command" not in file.manifest():
+        remedy = "run the Python program that made it again, with the same out"
     if failed:
         remedy = f"see what failed, in a report of its own: sitebench report {file.path}"
     raise BadRunFile(f"{file.path} has no measured point ({len(stored)} planned, {state})", remedy)

@@ -135,7 +135,11 @@ def judge(window: Evidence, suite_warnings: Sequence[PointWarning] = ()) -> Verd
             evidence = f"its load changed by stages; over all of them {verdict.evidence}"
             verdict = Verdict(Bound.STAGED, True, evidence)
     if verdict.grade == Quoted.AT_LEAST and not window.has_stages:
-        verdict = with_interval(window, verdict)
+        if window.failures > window.operations:
+            evidence = f"most operations failed: {_failure_text(window)}; {verdict.evidence}"
+            verdict = Verdict(Bound.FAILED, False, evidence)
+        else:
+            verdict = with_interval(window, verdict)
     return replace(verdict, findings=findings, warnings=(*find_warnings(window), *suite_warnings))
 
 

@@ -1,5 +1,8 @@
 """What a program prints of a measurement."""
 
+import operator
+import re
+
 import pytest
 from msgspec.structs import replace
 
@@ -12,6 +15,7 @@ from sitebench.measure.outcomes import judge_result, missed_objectives
 from sitebench.runs.point import PointResult
 from sitebench.runs.timeline import MEASURED, Slot
 from sitebench.verdict.verdict import Bound
+from tests.docs.cli_page import ROOT
 from tests.support.drains import histogram
 from tests.support.evidence import changed
 from tests.support.points import a_result, a_use
@@ -92,3 +96,26 @@ def test_the_testers_own_figures_decide_nothing() -> None:
 def test_a_mistake_in_an_objective_is_one_of_the_caller() -> None:
     with pytest.raises(UnknownValue, match="character 1: unknown metric 'p98'"):
         checked(a_result(), "p98<5ms")
+
+
+def test_print_names_the_kinds_of_failures() -> None:
+    point = replace(a_result(), failures_by_kind={"timeout": 2, "wrong-answer": 7})
+    printed = repr(Result(point, Histogram(), [Slot(MEASURED, 0, 10**9)]))
+    assert ", 9 failures (wrong-answer x 7, timeout x 2), bound by" in printed
+
+
+def test_page_names_what_a_result_has() -> None:
+    page = (ROOT / "docs/python-api.md").read_text()
+    section = page.partition("## The result")[2].partition("##")[0]
+    slot = Slot(MEASURED, 0, 10**9)
+    result = Result(a_result(), Histogram(), [slot])
+    names = re.findall(r"`result\.([\w.]+)", section)
+    assert len(names) > 8
+    for name in names:
+        assert operator.attrgetter(name)(result) is not None, name
+    fields = re.search(r"\| `result.timeline` \| (.+) \|\n", section)
+    assert fields is not None
+    slot_names = re.findall(r"`(\w+)(?:\(\d+\))?`", fields[1])
+    assert set(slot_names) >= {"phase", "seconds", "count", "failures", "percentile"}
+    for name in slot_names:
+        assert hasattr(slot, name), name

@@ -82,6 +82,7 @@ def test_a_file_without_a_command_is_refused(tmp_path: Path) -> None:
     ran = in_process("resume", str(tmp_path / "run"))
     assert ran.code == 2
     assert "does not hold a sitebench command" in ran.err
+    assert "if a Python program made it, run that again" in ran.err
 
 
 def test_resume_does_not_begin_a_run_that_is_not_there(tmp_path: Path) -> None:

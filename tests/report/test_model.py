@@ -66,6 +66,17 @@ def test_a_file_without_a_finished_point_is_refused(tmp_path: Path) -> None:
         load([path])
 
 
+def test_file_of_a_python_program_does_not_lead_to_resume(tmp_path: Path) -> None:
+    path = tmp_path / "planned.sitebench"
+    with RunStore(path) as store:
+        store.plan([made.spec()])
+        with pytest.raises(BadRunFile, match=r"; run the Python program that made it again"):
+            load([path])
+        store.set_manifest({"command": ["sitebench", "ils", "run"]})
+        with pytest.raises(BadRunFile, match=r"finish the sweep first: sitebench resume "):
+            load([path])
+
+
 def test_two_runs_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> None:
     paths = [tmp_path / name / "run.sitebench" for name in ("a", "b")]
     for path in paths:

@@ -379,3 +379,11 @@ def test_of_several_other_loads_the_one_that_did_most_is_no_more_than_the_bound(
     both = (OtherLoad(0.9, 0.9 / 14_000), OtherLoad(0.9, 1e-4))
     for loads in (both, both[::-1]):
         assert judge(replace(seen, other_loads=loads)).at_most_per_s is None
+
+
+def test_rate_is_no_lower_bound_where_most_operations_failed() -> None:
+    timeouts = {"timeout": 10_001}
+    busy = changed(QUIET, operations=10_000, generator_cpu_s=(9.9,), failures_by_kind=timeouts)
+    verdict = judge(busy)
+    assert (verdict.bound, verdict.grade) == (Bound.FAILED, Quoted.NOT_USABLE)
+    assert verdict.evidence.startswith("most operations failed: timeout x 10,001; ")
