@@ -40,6 +40,7 @@ const fn one() -> u64 {
 
 /// Why a spec makes no file set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum SpecError {
     /// It would have to be escaped in a URL, or it is long or hidden.
     #[error(
@@ -50,18 +51,11 @@ pub enum SpecError {
     /// The manifest's file would be where the folder of another set is.
     #[error("file set {0:?} ends as the file name of a manifest does; choose another name")]
     ManifestName(String),
-    /// There is nothing to make.
     #[error("file set {0:?} has no class; give it one at least")]
     NoClass(String),
     /// Their files would have the same paths.
     #[error("file set {set:?} has two classes {class:?}; give each a name of its own")]
-    TwoClasses {
-        /// The set.
-        set: String,
-        /// The class.
-        class: String,
-    },
-    /// Both, or neither.
+    TwoClasses { set: String, class: String },
     #[error("class {0:?} needs either sizes or a spread; give one of them")]
     Sizes(String),
     /// From 5 to 3, or from 0.
@@ -69,28 +63,13 @@ pub enum SpecError {
         "class {class:?} cannot spread from {smallest} to {largest} bytes; begin at 1 or more and \
         end where it begins, or higher"
     )]
-    Spread {
-        /// The class.
-        class: String,
-        /// What it begins with.
-        smallest: u64,
-        /// What it ends with.
-        largest: u64,
-    },
+    Spread { class: String, smallest: u64, largest: u64 },
     /// The sizes of a spread have to be added one by one.
     #[error(
         "class {class:?} has {files} files, more than the {most} that a spread may have; give it \
         sizes instead"
     )]
-    WideSpread {
-        /// The class.
-        class: String,
-        /// Its files.
-        files: u64,
-        /// The limit.
-        most: u64,
-    },
-    /// Nothing could be requested.
+    WideSpread { class: String, files: u64, most: u64 },
     #[error("class {0:?} has no files; give it one at least")]
     NoFiles(String),
     /// No file system could hold it.

@@ -24,21 +24,19 @@ const REPORT_EVERY: Duration = Duration::from_millis(100);
 /// Why a set is not in its docroot, or not all of it. What was written stays, and the next call
 /// continues from there.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum WriteError {
     /// The caller's progress function stopped it.
     #[error("writing {path} was cancelled with {missing} bytes missing; run it again to continue",
         path = .path.display())]
     Cancelled {
-        /// The set's folder.
         path: PathBuf,
         /// How many bytes are not written.
         missing: u64,
     },
-    /// No room.
     #[error("the disk is full: {path} could not be written, and {missing} bytes of its file set are missing; \
         free some space and run it again to continue", path = .path.display())]
     DiskFull {
-        /// The file.
         path: PathBuf,
         /// How many bytes are not written.
         missing: u64,
@@ -49,13 +47,7 @@ pub enum WriteError {
     /// Its files would be mixed with those of this set.
     #[error("{path} is of another file set ({difference}); remove it with the folder beside it, or name \
         another folder", path = .path.display())]
-    OtherSet {
-        /// The manifest.
-        path: PathBuf,
-        /// In what the two differ.
-        difference: String,
-    },
-    /// Something else has this name.
+    OtherSet { path: PathBuf, difference: String },
     #[error("{path} is no manifest of a file set, or one of a later version; remove it, or name another \
         folder", path = .0.display())]
     NotManifest(PathBuf),
@@ -66,21 +58,10 @@ pub enum WriteError {
     /// It may lead out of the docroot.
     #[error("{path} is in the way: it is a symbolic link, or not a {wanted}; remove it, or name another folder",
         path = .path.display())]
-    InTheWay {
-        /// What is there.
-        path: PathBuf,
-        /// What should be.
-        wanted: &'static str,
-    },
-    /// The system refuses.
+    InTheWay { path: PathBuf, wanted: &'static str },
     #[error("cannot write {path}: {source}; name a folder that you may write, with enough room",
         path = .path.display())]
-    File {
-        /// The file or folder.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    File { path: PathBuf, source: io::Error },
 }
 
 /// Writes a set into a docroot, or what is missing of it, and its manifest `<docroot>/<set>.manifest`.

@@ -65,52 +65,24 @@ pub enum Hash {
 
 /// Why a text names no hash.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum HashError {
     /// There is none of that name.
     #[error(
         "there is no hash {0:?}; use clear, ssha, ssha512, crypt:ROUNDS, pbkdf2-sha256:ROUNDS, pbkdf2-sha512:ROUNDS or argon2:MEMORY:PASSES"
     )]
     Unknown(String),
-    /// It has no parameters.
     #[error("{name:?} has nothing behind its name, and {given:?} is there; write {name}")]
-    Bare {
-        /// Its name.
-        name: &'static str,
-        /// What is behind it.
-        given: String,
-    },
-    /// It needs a parameter.
+    Bare { name: &'static str, given: String },
     #[error("{name:?} does not say {what}; write it like {example}")]
-    Missing {
-        /// Its name.
-        name: &'static str,
-        /// What is missing.
-        what: &'static str,
-        /// With it.
-        example: &'static str,
-    },
+    Missing { name: &'static str, what: &'static str, example: &'static str },
     /// A parameter is no number, or out of range.
     #[error("{given:?} is no number of {what} that {name} can have; write {least} to {most}")]
-    Number {
-        /// The hash.
-        name: &'static str,
-        /// What is counted.
-        what: &'static str,
-        /// What was given.
-        given: String,
-        /// The least.
-        least: u32,
-        /// The most.
-        most: u32,
-    },
-    /// The memory is not understood.
+    Number { name: &'static str, what: &'static str, given: String, least: u32, most: u32 },
     #[error(
         "{given:?} is no memory of argon2; write kibibytes, mebibytes or gibibytes, 8k or more: argon2:64m"
     )]
-    Memory {
-        /// What was given.
-        given: String,
-    },
+    Memory { given: String },
 }
 
 impl Hash {

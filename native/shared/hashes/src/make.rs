@@ -17,11 +17,10 @@ const LETTERS: &[u8; 64] = b"./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklm
 
 /// Why a value was not made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum MadeError {
-    /// argon2's memory is not there.
     #[error("there is no memory for {0}; take less of it: argon2:19m:2 is what OWASP advises at least")]
     NoMemory(Hash),
-    /// Not a slow one.
     #[error("{0} is no slow hash")]
     NotSlow(Hash),
 }

@@ -5,12 +5,10 @@ use std::ops::RangeInclusive;
 /// A limit was set beyond what the server can keep.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the limit {name} cannot be {value}; it takes {least} to {most}", least = range.start(), most = range.end())]
+#[expect(missing_docs, reason = "the messages are the documentation")]
 pub struct OutOfRange {
-    /// Its name.
     pub name: &'static str,
-    /// What it was set to.
     pub value: u64,
-    /// What it takes.
     pub range: RangeInclusive<u64>,
 }
 

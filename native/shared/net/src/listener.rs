@@ -9,36 +9,19 @@ use socket2::{Domain, Protocol, Socket, TcpKeepalive, Type};
 
 /// Why a server cannot listen.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum ListenError {
     /// No thread would serve, or more than can be of use.
     #[error("a server needs at least one thread, and {0} are more than it can use; 1 for each core")]
     Threads(usize),
-    /// Another program listens there.
     #[error("{host}:{port} is in use; stop what listens there, or choose another port (0 takes a free one)")]
-    PortInUse {
-        /// The address.
-        host: String,
-        /// The port.
-        port: u16,
-    },
+    PortInUse { host: String, port: u16 },
     /// The system does not let us listen there.
     #[error("cannot listen on {host}:{port}: {source}")]
-    Listen {
-        /// The address.
-        host: String,
-        /// The port.
-        port: u16,
-        /// Why.
-        source: io::Error,
-    },
+    Listen { host: String, port: u16, source: io::Error },
     /// No address goes with the name.
     #[error("cannot find the address of {host:?}: {source}; use 127.0.0.1 for this machine only")]
-    Host {
-        /// The name.
-        host: String,
-        /// Why.
-        source: io::Error,
-    },
+    Host { host: String, source: io::Error },
 }
 
 impl ListenError {

@@ -13,23 +13,15 @@ pub struct Container {
 
 /// Why a base's entries cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum ContainersError {
-    /// Not `type=value,type=value`.
     #[error("the base {base:?} is no distinguished name: {why}; write it like ou=Dynamic,o=Intranet")]
-    NotADn {
-        /// The base.
-        base: String,
-        /// What is wrong with it.
-        why: DnError,
-    },
+    NotADn { base: String, why: DnError },
     /// No class goes with the attribute.
     #[error(
         "no entry can be made for {rdn:?} of the base; use o=, ou=, dc=, c=, l= or st=, or create it yourself"
     )]
-    UnknownType {
-        /// The part of the base.
-        rdn: String,
-    },
+    UnknownType { rdn: String },
 }
 
 /// The entries that `base` needs, suffix first.

@@ -112,55 +112,33 @@ pub struct GroupSpec {
 
 /// Why there are no such groups.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum GroupsError {
     /// None of that size can be made.
     #[error(
         "--members {members}: there are {people} people; ask for as many at most, or for more people with --entries"
     )]
-    TooFewPeople {
-        /// As many were asked for.
-        members: u64,
-        /// As many there are.
-        people: u64,
-    },
+    TooFewPeople { members: u64, people: u64 },
     /// groupOfNames has one member at least.
     #[error("--members 0: a group has one member at least; ask for 1 or more")]
     Empty,
     /// There is nothing to choose from.
     #[error("--members names no size; name one or more, such as 10,1k")]
     NoSizes,
-    /// A size has no group.
     #[error("--members has {sizes} sizes, and there are {groups} groups; ask for as many groups at least")]
-    TooManySizes {
-        /// Sizes.
-        sizes: usize,
-        /// Groups.
-        groups: u64,
-    },
+    TooManySizes { sizes: usize, groups: u64 },
     /// They would be all of it, and more.
     #[error("--in-all {in_all}: groups have {members} people; ask for as many at most")]
-    TooManyInAll {
-        /// People in all groups.
-        in_all: u64,
-        /// People in a group.
-        members: u64,
-    },
-    /// Each level has a group.
+    TooManyInAll { in_all: u64, members: u64 },
     #[error(
         "--depth {depth}: of {groups} groups; it is 1 at least, and one for each group of the first size at most"
     )]
-    Depth {
-        /// Levels.
-        depth: u32,
-        /// Groups in the tree.
-        groups: u64,
-    },
+    Depth { depth: u32, groups: u64 },
     /// It has logins, and groups have none.
     #[error(
         "--depth {0}: a posixGroup has people in it, and no groups; leave it out, or take --profile person"
     )]
     NoNesting(u32),
-    /// Internet Locator Servers have none.
     #[error("the profile ils has no groups; name another with --profile")]
     NoGroups,
 }

@@ -58,37 +58,21 @@ const FIELDS: [(Field, &str); 9] = [
 
 /// Why a text is no pools file. The remedy is always the same: harvest the pools again.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum PoolsError {
-    /// The first line is another.
     #[error("not a pools file: it does not begin with '{HEADER}'; harvest the pools again")]
     NoHeader,
-    /// The second line is another.
     #[error("line 2 of the pools file should say 'faker <version>'; harvest the pools again")]
     NoFakerVersion,
     /// A line that begins with `[` and is not `[locale field]`, or that repeats one.
     #[error("line {line} of the pools file: {text:?} opens no section; harvest the pools again")]
-    BadSection {
-        /// Line number, from 1.
-        line: usize,
-        /// The line.
-        text: String,
-    },
+    BadSection { line: usize, text: String },
     /// A value no attribute could have.
     #[error("line {line} of the pools file: {why}; harvest the pools again")]
-    BadValue {
-        /// Line number, from 1.
-        line: usize,
-        /// What is wrong with it.
-        why: &'static str,
-    },
+    BadValue { line: usize, why: &'static str },
     /// A locale without values for a field.
     #[error("the pools file has no [{locale} {field}]; harvest the pools again")]
-    Missing {
-        /// The locale.
-        locale: String,
-        /// The field.
-        field: &'static str,
-    },
+    Missing { locale: String, field: &'static str },
 }
 
 /// A parsed pools file.

@@ -16,37 +16,22 @@ use crate::spec::{Profile, Spec};
 
 /// Why there is no such population.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum PopulationError {
     /// People have to come from somewhere.
     #[error("the population has no locales; name at least one, for example en_US")]
     NoLocales,
     /// The pools were harvested for other locales.
     #[error("there are no name pools for locale {locale:?}, only for {known}; harvest them again with it")]
-    UnknownLocale {
-        /// The locale asked for.
-        locale: String,
-        /// The locales there are.
-        known: String,
-    },
-    /// The base is no name.
+    UnknownLocale { locale: String, known: String },
     #[error("the base {base:?} is no distinguished name: {why}; write it like ou=Dynamic,o=Intranet")]
-    BadBase {
-        /// The base.
-        base: String,
-        /// What is wrong with it.
-        why: DnError,
-    },
+    BadBase { base: String, why: DnError },
     /// RFC 4513 section 5.1.2: whoever binds with it is anonymous.
     #[error("the password of all people is empty; give it at least one character")]
     NoPassword,
     /// The profile's limits cannot be kept.
     #[error("the values of locale {locale} are too long for the {profile} profile; leave the locale out")]
-    ValuesTooLong {
-        /// The locale.
-        locale: String,
-        /// The profile.
-        profile: &'static str,
-    },
+    ValuesTooLong { locale: String, profile: &'static str },
 }
 
 /// People without end, each a pure function of (seed, i). `size` of them are seeded; the others are

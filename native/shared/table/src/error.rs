@@ -6,12 +6,11 @@ use std::path::{Path, PathBuf};
 /// Something wrong in a text, and where, as an editor counts.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {problem}")]
+#[expect(missing_docs, reason = "the messages are the documentation")]
 pub struct TableError {
-    /// The line, from 1.
     pub line: u64,
     /// The character of the line, from 1.
     pub column: u64,
-    /// What is wrong there.
     pub problem: Problem,
 }
 
@@ -23,34 +22,24 @@ impl TableError {
 
 /// What is wrong with a text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum Problem {
-    /// Over [`super::MAX_BYTES`].
     #[error("over {max} bytes; split the file", max = super::MAX_BYTES)]
     TooLong,
-    /// Over [`super::MAX_CELLS`].
     #[error("over {max} cells; split the file", max = super::MAX_CELLS)]
     TooManyCells,
     /// No separator that a line could be split by.
     #[error("{0:?} cannot separate cells; use one ASCII character, such as ',' ';' or a tab")]
     Separator(char),
-    /// Bytes that are no text.
     #[error("not UTF-8; save the file as UTF-8")]
     NotUtf8,
-    /// No columns, or over [`super::MAX_COLUMNS`].
     #[error("the columns are not 1 to {max}; is this CSV?", max = super::MAX_COLUMNS)]
     Columns,
     /// A column with the name of another.
     #[error("a second column {0:?}; give each a name of its own")]
     Twice(String),
-    /// Too few fields.
     #[error("the line ends after {found} of {expected} fields; give each line as many fields")]
-    TooFew {
-        /// How many there are.
-        found: usize,
-        /// How many columns there are.
-        expected: usize,
-    },
-    /// Too many fields.
+    TooFew { found: usize, expected: usize },
     #[error("a field more than the {0} expected; put cells that hold the separator in quotes")]
     TooMany(usize),
     /// A cell that begins with a quote and has no other.
@@ -62,40 +51,26 @@ pub enum Problem {
          (RFC 4180)"
     )]
     BehindQuote,
-    /// Half of CR LF.
     #[error("a carriage return without a line feed; end lines with CR LF or LF, or put the cell in quotes")]
     CarriageReturn,
     /// Nothing, or nothing but the names of columns.
     #[error("the file ends without a row; write a row in each line")]
     NoRows,
-    /// What the caller's check says.
     #[error("{0}")]
     Cell(String),
 }
 
 /// Why a file is no table.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum ReadError {
-    /// The system refused.
     #[error("cannot read {}: {source}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
+    File { path: PathBuf, source: io::Error },
     /// A pipe, a folder, a device.
     #[error("{} is no regular file; write the rows into one, as it is read again", .0.display())]
     NotRegular(PathBuf),
-    /// Over [`super::MAX_BYTES`].
     #[error("{} has over {max} bytes; split it", .0.display(), max = super::MAX_BYTES)]
     TooLong(PathBuf),
-    /// See [`TableError`].
     #[error("{}, {error}", path.display())]
-    Content {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong in it.
-        error: TableError,
-    },
+    Content { path: PathBuf, error: TableError },
 }

@@ -3,15 +3,11 @@
 
 /// Why bytes are not BER, or not the BER that was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum BerError {
     /// The element ends outside what encloses it.
     #[error("an element of {needed} bytes in a space of {available}")]
-    Truncated {
-        /// Bytes the element claims.
-        needed: usize,
-        /// Bytes there are.
-        available: usize,
-    },
+    Truncated { needed: usize, available: usize },
     /// RFC 4511 section 5.1 forbids the indefinite form.
     #[error("indefinite length, which RFC 4511 section 5.1 forbids")]
     IndefiniteLength,
@@ -20,12 +16,7 @@ pub enum BerError {
     LengthTooWide(usize),
     /// Another element than the one the grammar asks for.
     #[error("tag {found:#04x} where {expected:#04x} belongs")]
-    UnexpectedTag {
-        /// The tag of the grammar.
-        expected: u8,
-        /// The tag in the bytes.
-        found: u8,
-    },
+    UnexpectedTag { expected: u8, found: u8 },
     /// An integer that is empty or wider than 64 bits.
     #[error("an integer of {0} bytes")]
     BadInteger(usize),

@@ -7,46 +7,26 @@ use super::{MAX_BYTES, Sizes};
 
 /// Why the raw loops cannot run, or stopped.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum FloorError {
     /// A size of zero, or over the limit.
     #[error("{} bytes for {} bytes cannot be traded: both sizes are 1 to {MAX_BYTES}", .0.request, .0.response)]
     Sizes(Sizes),
-    /// No connections.
     #[error("0 connections trade nothing; ask for 1 or more")]
     NoConnections,
-    /// The responder's port is taken.
     #[error("cannot listen on {address}: {source}; choose another port, or 0 for a free one")]
-    Listen {
-        /// The responder's address.
-        address: SocketAddr,
-        /// The cause.
-        source: io::Error,
-    },
-    /// No connection to the responder.
+    Listen { address: SocketAddr, source: io::Error },
     #[error("cannot connect to the responder at {target}: {source}; is it running?")]
-    Connect {
-        /// The responder's address.
-        target: SocketAddr,
-        /// The cause.
-        source: io::Error,
-    },
+    Connect { target: SocketAddr, source: io::Error },
     /// The tester's own limit (method rule 13).
     #[error("no local port left to connect to {0} from; wait a minute until closed connections have expired")]
     OutOfPorts(SocketAddr),
-    /// The responder went away.
     #[error("the responder at {0} closed a connection; was it stopped, or started with other sizes?")]
     Closed(SocketAddr),
-    /// The responder stayed silent.
     #[error("the responder at {0} stopped answering; was it started with other sizes?")]
     Silent(SocketAddr),
-    /// The kernel refused something else.
     #[error("{what}: {source}")]
-    Io {
-        /// What was tried.
-        what: &'static str,
-        /// The cause.
-        source: io::Error,
-    },
+    Io { what: &'static str, source: io::Error },
 }
 
 impl From<hdrhistogram::CreationError> for FloorError {

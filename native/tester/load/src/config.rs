@@ -152,25 +152,13 @@ const fn paper_year() -> u64 {
 
 /// Why a configuration is refused.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum ConfigError {
-    /// A number outside its range.
     #[error("{field} is {value}: {remedy}")]
-    OutOfRange {
-        /// The field's path.
-        field: &'static str,
-        /// Its value.
-        value: String,
-        /// The range allowed.
-        remedy: &'static str,
-    },
+    OutOfRange { field: &'static str, value: String, remedy: &'static str },
     /// The host name does not resolve.
     #[error("cannot find {host:?}: {reason}; check the target's name")]
-    UnknownHost {
-        /// The name.
-        host: String,
-        /// The resolver's error.
-        reason: String,
-    },
+    UnknownHost { host: String, reason: String },
 }
 
 impl<T: TargetAddress> Config<T> {

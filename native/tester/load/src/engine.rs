@@ -21,31 +21,22 @@ use crate::target_address::TargetAddress;
 
 /// Why an engine does not start.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum StartError {
-    /// See [`ConfigError`].
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// See [`ProgramError`].
     #[error(transparent)]
     Program(#[from] ProgramError),
     /// A scenario that cannot be run.
     #[error("{name}: {problem}")]
-    Scenario {
-        /// What it is called.
-        name: String,
-        /// What is wrong.
-        problem: String,
-    },
-    /// See [`NamesError`].
+    Scenario { name: String, problem: String },
     #[error(transparent)]
     Names(#[from] NamesError),
-    /// See [`TargetError`].
     #[error(transparent)]
     Target(#[from] TargetError),
     /// A certificate, key or list of authorities that cannot be used.
     #[error(transparent)]
     Tls(#[from] tls::ConfigError),
-    /// See [`LaunchError`].
     #[error(transparent)]
     Launch(#[from] LaunchError),
 }

@@ -13,122 +13,51 @@ pub(super) const MAX_WINDOW: usize = 65_536;
 
 /// Why the work stopped. What was done by then stays done; doing it again skips it.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum SeedingError {
-    /// A number out of range.
     #[error("{0} connections cannot be kept busy; ask for 1 to {MAX_CONNECTIONS}")]
     Connections(usize),
-    /// A number out of range.
     #[error("a window of {0} requests cannot be kept; ask for 1 to {MAX_WINDOW}")]
     Window(usize),
     /// RFC 4513 section 5.1.2: such a bind would succeed and be anonymous.
     #[error("{0} has no password; give one, or leave the bind DN out to write anonymously")]
     NoPassword(String),
-    /// The population is another base's.
     #[error("the directory's base is {base:?}, but the people are under {people:?}; make them for that base")]
-    OtherBase {
-        /// What the configuration says.
-        base: String,
-        /// What the population says.
-        people: String,
-    },
-    /// Connecting failed.
+    OtherBase { base: String, people: String },
     #[error("cannot connect to {server}: {source}; is it running, and is the address right?")]
-    Connect {
-        /// Host and port.
-        server: String,
-        /// The cause.
-        source: io::Error,
-    },
-    /// Reading or writing failed.
+    Connect { server: String, source: io::Error },
     #[error("the connection to {server} broke: {source}; run it again to go on")]
-    Broken {
-        /// Host and port.
-        server: String,
-        /// The cause.
-        source: io::Error,
-    },
+    Broken { server: String, source: io::Error },
     /// The connection cannot be made secure.
     #[error("no TLS with {server}: {fault}")]
-    Tls {
-        /// Host and port.
-        server: String,
-        /// The cause.
-        fault: tls::Fault,
-    },
+    Tls { server: String, fault: tls::Fault },
     /// Certificate, key or authorities are of no use.
     #[error(transparent)]
     TlsConfig(#[from] tls::ConfigError),
-    /// StartTLS was refused.
     #[error(
         "{server} refuses StartTLS: {answer}; use ldaps:// if it listens there, or leave out --start-tls"
     )]
-    StartTls {
-        /// Host and port.
-        server: String,
-        /// Result code and diagnostic.
-        answer: String,
-    },
-    /// The server closed the connection.
+    StartTls { server: String, answer: String },
     #[error("{server} closed the connection{notice}; look into its log, and run it again to go on")]
     Closed {
-        /// Host and port.
         server: String,
         /// Its notice of disconnection, if it sent one.
         notice: String,
     },
-    /// No answer within the timeout.
     #[error("{server} has not answered for {seconds} s; is it overloaded? Run it again to go on")]
-    Silent {
-        /// Host and port.
-        server: String,
-        /// The timeout.
-        seconds: u64,
-    },
-    /// Bytes that are not LDAP.
+    Silent { server: String, seconds: u64 },
     #[error("{server} does not answer in LDAP ({what}); is it the right port?")]
-    NotLdap {
-        /// Host and port.
-        server: String,
-        /// What is wrong with it.
-        what: String,
-    },
-    /// The bind failed.
+    NotLdap { server: String, what: String },
     #[error("{server} refuses to bind {dn}: {answer}; {}", remedy(*.code, "bind"))]
-    Bind {
-        /// Host and port.
-        server: String,
-        /// The bind DN.
-        dn: String,
-        /// Its result code.
-        code: ResultCode,
-        /// Result code and diagnostic.
-        answer: String,
-    },
+    Bind { server: String, dn: String, code: ResultCode, answer: String },
     /// An entry above the people cannot be made.
     #[error(
         "{server} has no {dn:?} and refuses to add it: {answer}; create it yourself, or choose a base that is there"
     )]
-    Container {
-        /// Host and port.
-        server: String,
-        /// The entry.
-        dn: String,
-        /// Result code and diagnostic.
-        answer: String,
-    },
+    Container { server: String, dn: String, answer: String },
     /// The search for people was refused.
     #[error("{server} does not show the people below {base:?}: {answer}; {}", remedy(*.code, "show"))]
-    Unseen {
-        /// Host and port.
-        server: String,
-        /// Below what.
-        base: String,
-        /// Its result code.
-        code: ResultCode,
-        /// Result code and diagnostic.
-        answer: String,
-    },
-    /// The caller stopped the work.
+    Unseen { server: String, base: String, code: ResultCode, answer: String },
     #[error("interrupted; run it again")]
     Interrupted,
     /// No entries can be made for the base.
@@ -138,50 +67,24 @@ pub enum SeedingError {
     #[error(
         "{server} has an entry {dn:?} that is no group of sitebench; choose another --base, or remove it yourself"
     )]
-    Foreign {
-        /// Host and port.
-        server: String,
-        /// The entry.
-        dn: String,
-    },
+    Foreign { server: String, dn: String },
     /// A group of ours that other options made has a group's name.
     #[error(
         "{server} has {dn:?} as {found:?}, not {expected:?}; remove it with the options that made it: `sitebench ils clean --seeded`"
     )]
     OtherGroup {
-        /// Host and port.
         server: String,
-        /// The group.
         dn: String,
-        /// Its description.
         found: String,
         /// That of the group asked for.
         expected: String,
     },
     /// A group is not what it should be.
     #[error("{server}: {dn:?} {what}; check the options, or run `sitebench ils seed` again")]
-    WrongGroup {
-        /// Host and port.
-        server: String,
-        /// The group.
-        dn: String,
-        /// What is wrong with it.
-        what: String,
-    },
+    WrongGroup { server: String, dn: String, what: String },
     /// A person or a group was refused.
     #[error("{server} refuses to {verb} {dn:?}: {answer}; {}", remedy(*.code, .verb))]
-    Refused {
-        /// Host and port.
-        server: String,
-        /// What was asked.
-        verb: &'static str,
-        /// The entry's DN.
-        dn: String,
-        /// Its result code.
-        code: ResultCode,
-        /// Result code and diagnostic.
-        answer: String,
-    },
+    Refused { server: String, verb: &'static str, dn: String, code: ResultCode, answer: String },
 }
 
 /// A server's result: the code's name and the diagnostic.

@@ -19,64 +19,33 @@ use crate::store::{Refusal, Store, UnixSeconds};
 
 /// Why the directory could not be filled.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum LoadError {
     /// The suffix is not a name.
     #[error(
         "the suffix {suffix:?} is not a distinguished name ({why}); write it like o=Intranet or dc=example,dc=com"
     )]
-    Suffix {
-        /// The suffix.
-        suffix: String,
-        /// What is wrong with it.
-        why: Refusal,
-    },
-    /// The people's base lies elsewhere.
+    Suffix { suffix: String, why: Refusal },
     #[error(
         "the people's base {base:?} is not below the suffix {suffix:?}; set the suffix to the end of the base"
     )]
-    BaseOutside {
-        /// The base.
-        base: String,
-        /// The suffix.
-        suffix: String,
-    },
+    BaseOutside { base: String, suffix: String },
     /// No entries can be made for the people to be put under.
     #[error(transparent)]
     Containers(#[from] people::ContainersError),
-    /// The file cannot be read.
     #[error("cannot read {}: {source}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// The file is no schema.
+    Read { path: PathBuf, source: io::Error },
     #[error("{}, {source}", path.display())]
-    Schema {
-        /// The file.
-        path: PathBuf,
-        /// Where and why.
-        source: SchemaError,
-    },
-    /// The file is not LDIF.
+    Schema { path: PathBuf, source: SchemaError },
     #[error("{}, {source}", path.display())]
-    Ldif {
-        /// The file.
-        path: PathBuf,
-        /// Where and why.
-        source: LdifError,
-    },
+    Ldif { path: PathBuf, source: LdifError },
     /// A record of the file describes a change, or is refused by the directory.
     #[error("{}, line {line}: {dn:?} was not added: {why}", path.display())]
     Record {
-        /// The file.
         path: PathBuf,
         /// The line where the record begins.
         line: u64,
-        /// Its name.
         dn: String,
-        /// Why.
         why: String,
     },
     /// A group is larger than an entry may be.
@@ -84,22 +53,9 @@ pub enum LoadError {
         "the group {dn:?} has more than an entry may have ({why}); ask for fewer --members, or raise the limits \
          values_per_entry ({values}), entry_bytes and write_work"
     )]
-    Group {
-        /// Its name.
-        dn: String,
-        /// Why.
-        why: Refusal,
-        /// The limit in force.
-        values: usize,
-    },
-    /// A generated entry was refused.
+    Group { dn: String, why: Refusal, values: usize },
     #[error("{dn:?} was not added: {why}")]
-    Entry {
-        /// Its name.
-        dn: String,
-        /// Why.
-        why: Refusal,
-    },
+    Entry { dn: String, why: Refusal },
 }
 
 /// Adds the definitions of a schema file.

@@ -47,15 +47,11 @@ const OBJECT_CLASS: &str = "2.5.4.0";
 
 /// Why a schema text was not understood.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum SchemaError {
     /// A definition that does not follow RFC 4512 section 4.1 or OpenLDAP's schema files.
     #[error("schema line {line}: {problem}; write it as RFC 4512 section 4.1 has it")]
-    Malformed {
-        /// Where, counted from one.
-        line: usize,
-        /// What is wrong.
-        problem: String,
-    },
+    Malformed { line: usize, problem: String },
 }
 
 /// See the module.

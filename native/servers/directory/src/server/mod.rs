@@ -30,22 +30,16 @@ use crate::store::{Bounds, Store};
 
 /// Why a directory did not start.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum StartError {
-    /// It cannot listen.
     #[error(transparent)]
     Listen(#[from] net::ListenError),
     /// The administrator has no usable name, or no password.
     #[error("the administrator {dn:?} {problem}")]
-    Admin {
-        /// Its name.
-        dn: String,
-        /// What is wrong.
-        problem: &'static str,
-    },
+    Admin { dn: String, problem: &'static str },
     /// A limit beyond what can be kept.
     #[error(transparent)]
     Limit(#[from] net::OutOfRange),
-    /// Limits that contradict each other.
     #[error(transparent)]
     Room(#[from] NoRoom),
     /// The schema of the people is not understood.
@@ -54,10 +48,8 @@ pub enum StartError {
     /// Certificate or key are of no use.
     #[error(transparent)]
     Tls(#[from] tls::ConfigError),
-    /// The entries to start with.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// No thread, no poll.
     #[error("the system does not give the server what it needs: {0}")]
     System(#[from] io::Error),
 }

@@ -7,10 +7,10 @@ use wire::ldap::ResultCode;
 /// An LDAP result other than success: what the client receives.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{code}: {diagnostic}")]
+#[expect(missing_docs, reason = "the messages are the documentation")]
 pub struct Refusal {
     /// The result code of RFC 4511 appendix A.
     pub code: ResultCode,
-    /// For a person to read.
     pub diagnostic: Cow<'static, str>,
     /// The deepest existing ancestor, after noSuchObject; empty otherwise.
     pub matched_dn: Vec<u8>,

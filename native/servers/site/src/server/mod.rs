@@ -23,8 +23,8 @@ use crate::upd::{self, Cache, Commits, Done, Expected, Job, Manifest, OpenError,
 
 /// Why a site did not start.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum StartError {
-    /// It cannot listen.
     #[error(transparent)]
     Listen(#[from] net::ListenError),
     /// A limit beyond what can be kept.
@@ -33,10 +33,8 @@ pub enum StartError {
     /// Certificate or key are of no use.
     #[error(transparent)]
     Tls(#[from] tls::ConfigError),
-    /// There is nothing to serve.
     #[error(transparent)]
     Database(#[from] OpenError),
-    /// No thread, no poll.
     #[error("the system does not give the site what it needs: {0}")]
     System(#[from] io::Error),
 }

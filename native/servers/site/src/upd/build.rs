@@ -18,33 +18,21 @@ const ROWS_PER_REPORT: u64 = 4_096;
 
 /// Why there is no new UPD. A file that was there before is as it was.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum BuildError {
     /// The caller's progress function stopped it.
     #[error("building {path} was cancelled; nothing was changed", path = .0.display())]
     Cancelled(PathBuf),
-    /// No room.
     #[error("the disk is full: {path} could not be built and what was there is unchanged; free some space or \
         choose another folder (1,000,000 people take about 400 MB)", path = .0.display())]
     DiskFull(PathBuf),
     /// Keys of SQLite are 63 bits.
     #[error("{0} people are more than a database can number")]
     TooMany(u64),
-    /// The system refuses.
     #[error("cannot write {path}: {source}; choose a folder you may write to", path = .path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// SQLite refuses.
+    File { path: PathBuf, source: io::Error },
     #[error("cannot build {path}: {source}; what was there is unchanged", path = .path.display())]
-    Database {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: rusqlite::Error,
-    },
+    Database { path: PathBuf, source: rusqlite::Error },
 }
 
 /// Writes a UPD of the first `size` visitors to `path`, replacing what is there in one step at the

@@ -21,74 +21,27 @@ pub struct Expected {
 
 /// Why a file cannot be used as a UPD.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum OpenError {
-    /// Nothing there.
     #[error("there is no user-property database at {path}; make one with `sitebench ps seed`", path = .0.display())]
     Missing(PathBuf),
-    /// Another kind of file.
     #[error("{path} is no user-property database: {why}; make one with `sitebench ps seed`", path = .path.display())]
-    NotOne {
-        /// The file.
-        path: PathBuf,
-        /// What it is instead.
-        why: &'static str,
-    },
-    /// Tables of another time.
+    NotOne { path: PathBuf, why: &'static str },
     #[error("{path} has schema version {found}, this sitebench uses {SCHEMA_VERSION}; make it again with \
         `sitebench ps seed`", path = .path.display())]
-    SchemaVersion {
-        /// The file.
-        path: PathBuf,
-        /// Its version.
-        found: i64,
-    },
-    /// Another number of people.
+    SchemaVersion { path: PathBuf, found: i64 },
     #[error("{path} holds {found} people, not {wanted}; make one of that size with `sitebench ps seed`", path = .path.display())]
-    Size {
-        /// The file.
-        path: PathBuf,
-        /// How many it holds.
-        found: u64,
-        /// How many it should.
-        wanted: u64,
-    },
-    /// Other people.
+    Size { path: PathBuf, found: u64, wanted: u64 },
     #[error("{path} holds other people (digest {found}, wanted {wanted}); make it again with `sitebench ps seed`", path = .path.display())]
-    Digest {
-        /// The file.
-        path: PathBuf,
-        /// Its digest.
-        found: String,
-        /// The wanted one.
-        wanted: String,
-    },
-    /// Cut off or overwritten.
+    Digest { path: PathBuf, found: String, wanted: String },
     #[error("{path} is damaged: {why}; make it again with `sitebench ps seed`", path = .path.display())]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// What gives it away.
-        why: String,
-    },
-    /// Another process holds it.
+    Damaged { path: PathBuf, why: String },
     #[error("{path} is locked by another process; end that one or serve a copy", path = .0.display())]
     Locked(PathBuf),
-    /// The system refuses.
     #[error("cannot open {path}: {source}", path = .path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// SQLite refuses.
+    File { path: PathBuf, source: io::Error },
     #[error("cannot use {path}: {source}", path = .path.display())]
-    Database {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: rusqlite::Error,
-    },
+    Database { path: PathBuf, source: rusqlite::Error },
 }
 
 /// Kibibytes of pages a connection keeps: all inner pages of 1,000,000 rows take 1 MiB, and leaves

@@ -24,8 +24,8 @@ use crate::stats::{Counters, Published, Stats};
 
 /// Why a server did not start.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum StartError {
-    /// It cannot listen.
     #[error(transparent)]
     Listen(#[from] net::ListenError),
     /// A limit beyond what can be kept.
@@ -36,18 +36,11 @@ pub enum StartError {
     Tls(#[from] tls::ConfigError),
     /// A folder that cannot be served.
     #[error("cannot open the folder {}: {source}; name one that is there", path.display())]
-    Folder {
-        /// The folder.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// It cannot wait for programs.
+    Folder { path: PathBuf, source: io::Error },
     #[error(
         "this system cannot wait for CGI programs (pidfd_open: {0}); use Linux 5.3 or later, or name no CGI folder"
     )]
     Programs(io::Error),
-    /// No thread, no poll.
     #[error("the system does not give the web server what it needs: {0}")]
     System(#[from] io::Error),
 }

@@ -6,11 +6,10 @@ use super::value::{Value, check_ber};
 
 /// Why bytes are not a distinguished name. Positions count from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum DnError {
-    /// Over [`super::MAX_DN_BYTES`].
     #[error("a name of {0} bytes, over the limit of {max}", max = super::MAX_DN_BYTES)]
     TooLong(usize),
-    /// Over [`super::MAX_RDNS`].
     #[error("a name of more than {max} parts", max = super::MAX_RDNS)]
     TooManyRdns,
     /// Asked for one RDN, got none or several.
@@ -27,12 +26,7 @@ pub enum DnError {
     BadEscape(usize),
     /// A special character as it stands (RFC 4514 section 2.4).
     #[error("{:?} at byte {at} has to be written with a backslash", char::from(*.byte))]
-    Unescaped {
-        /// Where.
-        at: usize,
-        /// The character.
-        byte: u8,
-    },
+    Unescaped { at: usize, byte: u8 },
     /// A quoted value without its end.
     #[error("the quote at byte {0} is never closed")]
     UnclosedQuote(usize),

@@ -13,8 +13,8 @@ pub enum Framing {
 
 /// Why bytes are no chunked body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum BodyError {
-    /// A malformed chunk size.
     #[error("a chunk without a size in hexadecimal digits")]
     BadChunkSize,
     /// A chunk that does not end after its size.

@@ -10,14 +10,13 @@ pub const MAX_HEADERS: usize = 100;
 
 /// Why bytes are not the head of an HTTP/1 message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum HeadError {
     /// Not HTTP/1, or not as RFC 9112 has it.
     #[error("not an HTTP/1 message: {0}")]
     Malformed(httparse::Error),
-    /// Longer than [`MAX_HEAD_BYTES`].
     #[error("a head of over {MAX_HEAD_BYTES} bytes")]
     TooLong,
-    /// More lines than [`MAX_HEADERS`].
     #[error("over {MAX_HEADERS} header lines")]
     TooMany,
     /// Two lengths that differ, or one that is no number (RFC 9112 section 6.3).

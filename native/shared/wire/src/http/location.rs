@@ -14,11 +14,11 @@ pub struct Origin<'a> {
 
 /// Why a redirect leads nowhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum Astray {
     /// To another host, port or scheme.
     #[error("it leads to another host, port or scheme")]
     Elsewhere,
-    /// It cannot be asked for.
     #[error("it is empty, too long, or no address")]
     Broken,
 }

@@ -8,11 +8,11 @@ pub const MAX_FILTER_DEPTH: usize = 64;
 
 /// Why a message is not an LDAP request. The connection has to end (RFC 4511 section 4.1.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum DecodeError {
     /// Not BER, or not the elements of the grammar.
     #[error(transparent)]
     Ber(#[from] BerError),
-    /// No operation of RFC 4511.
     #[error("unknown operation {0:#04x}")]
     UnknownOperation(u8),
     /// Ids run from 0 to 2^31-1 (RFC 4511 section 4.1.1.1).
@@ -20,19 +20,12 @@ pub enum DecodeError {
     BadMessageId(i64),
     /// A value outside an enumeration or range of the grammar.
     #[error("{what} is {value}, which RFC 4511 does not define")]
-    BadValue {
-        /// The field.
-        what: &'static str,
-        /// Its value.
-        value: i64,
-    },
-    /// Deeper than [`MAX_FILTER_DEPTH`].
+    BadValue { what: &'static str, value: i64 },
     #[error("a filter nested more than {MAX_FILTER_DEPTH} deep")]
     FilterTooDeep,
     /// No filter choice of RFC 4511.
     #[error("unknown filter choice {0:#04x}")]
     UnknownFilter(u8),
-    /// Against RFC 4511 section 4.5.1.7.2.
     #[error("a substring filter without pieces, or with pieces out of order")]
     BadSubstrings,
 }

@@ -14,17 +14,15 @@ use crate::ber;
 
 /// Why a text is no filter. Positions are bytes, counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum FilterTextError {
-    /// Not a filter at all.
     #[error("a filter reads (attribute=value), but at byte {0} is no '('")]
     NoOpening(usize),
     /// A parenthesis that is never closed.
     #[error("the '(' at byte {0} is never closed")]
     NotClosed(usize),
-    /// More than a filter.
     #[error("the filter ends before byte {0}; conditions are joined as (&(a=b)(c=d))")]
     Trailing(usize),
-    /// Nested over [`MAX_FILTER_DEPTH`].
     #[error("nested more than {MAX_FILTER_DEPTH} deep")]
     TooDeep,
     /// No attribute description where one belongs.
@@ -35,12 +33,7 @@ pub enum FilterTextError {
     NoOperator(usize),
     /// A character of the grammar in a value.
     #[error("{character:?} at byte {at} has to be written \\{code:02x}", code = u32::from(*.character))]
-    Unescaped {
-        /// Where.
-        at: usize,
-        /// What.
-        character: char,
-    },
+    Unescaped { at: usize, character: char },
     /// A backslash without two hexadecimal digits.
     #[error("the backslash at byte {0} is not followed by two hexadecimal digits")]
     BadEscape(usize),

@@ -4,19 +4,14 @@ use crate::ber::{self, BerError};
 
 /// Why a byte stream cannot be cut into LDAP messages any more; the connection has to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum FrameError {
     /// The first byte opens no LDAPMessage: TLS, HTTP or noise.
     #[error("a message starts with {0:#04x}, not with a SEQUENCE: this is not LDAP")]
     NotLdap(u8),
     /// Longer than the limit in force.
     #[error("a message of {claimed} bytes, over the limit of {limit}")]
-    TooLarge {
-        /// What the header claims.
-        claimed: usize,
-        /// The limit in force.
-        limit: usize,
-    },
-    /// The header is not BER.
+    TooLarge { claimed: usize, limit: usize },
     #[error(transparent)]
     Ber(#[from] BerError),
 }

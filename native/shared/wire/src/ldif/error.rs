@@ -3,23 +3,22 @@
 /// Something wrong, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {problem}")]
+#[expect(missing_docs, reason = "the messages are the documentation")]
 pub struct LdifError {
     /// The line, counted from 1; of a folded line the first.
     pub line: u64,
-    /// What is wrong with it.
     pub problem: Problem,
 }
 
 /// What is wrong with a line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum Problem {
     /// A line that starts with a space and follows none.
     #[error("starts with a space, which continues a line, but there is none to continue")]
     ContinuesNothing,
-    /// Over [`super::MAX_RECORD_BYTES`].
     #[error("the record is longer than {max} bytes; is this LDIF?", max = super::MAX_RECORD_BYTES)]
     TooLong,
-    /// Another version than 1.
     #[error("version {0:?}; only version 1 is defined (RFC 2849)")]
     Version(String),
     /// No colon after an attribute description.
@@ -28,39 +27,26 @@ pub enum Problem {
     /// The text after `::` is not base64.
     #[error("the value of {0} is not base64, as its '::' says; write ':' for plain text")]
     NotBase64(String),
-    /// `:<`
     #[error("{0}:< would read another file, which is refused; put the value here, in base64 after '::'")]
     Url(String),
     /// A record that does not start with its name.
     #[error("a record starts with 'dn:', not with {0:?} (ldapsearch -LLL leaves its own lines out)")]
     NoName(String),
-    /// A control.
     #[error("controls are not supported; take the 'control:' line out")]
     Control,
-    /// Not one of RFC 2849's.
     #[error("changetype {0:?}; there are add, delete, modify, modrdn and moddn")]
     ChangeType(String),
-    /// Nothing after the name.
     #[error("no attributes follow the name")]
     Empty,
     /// Something after all that the record can have.
     #[error("{0:?} has no place in this record; an empty line ends a record")]
     Unexpected(String),
-    /// In a modification.
     #[error("a modification starts with 'add:', 'delete:', 'replace:' or 'increment:', not with {0:?}")]
     NoModification(String),
-    /// In a modification.
     #[error("a value of {found} in a modification of {expected}; a line of '-' starts another one")]
-    OtherAttribute {
-        /// What the modification is about.
-        expected: String,
-        /// What the line is about.
-        found: String,
-    },
-    /// In a change of name.
+    OtherAttribute { expected: String, found: String },
     #[error("a change of name needs 'newrdn:' and then 'deleteoldrdn:', here is {0:?}")]
     NoNewName(String),
-    /// In a change of name.
     #[error("deleteoldrdn is {0:?}; it is 0 or 1")]
     DeleteOldRdn(String),
 }

@@ -44,41 +44,29 @@ pub(crate) struct Plan<R> {
 
 /// Why the threads did not start.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum LaunchError {
     /// The kernel refuses a poller, a timer or a thread.
     #[error("cannot start a load thread: {0}; check the limits on threads and open files (ulimit -n)")]
     Io(#[from] io::Error),
-    /// No room for a histogram.
     #[error("cannot make a histogram: {0}")]
     Histogram(#[from] CreationError),
 }
 
 /// Why a command to a running engine failed.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum CommandError {
-    /// No program of that name.
     #[error("no scenario is called {0:?}: use a name from the configuration's \"scenarios\"")]
     UnknownProgram(String),
-    /// Fewer lanes run.
     #[error("{asked} lanes of {program:?} to stop, but only {running} run")]
-    TooFewLanes {
-        /// The program.
-        program: String,
-        /// How many should stop.
-        asked: u64,
-        /// How many there are.
-        running: u64,
-    },
-    /// A thread is gone.
+    TooFewLanes { program: String, asked: u64, running: u64 },
     #[error("a load thread has ended before its time; what it recorded is lost: start a new engine")]
     ThreadGone,
-    /// Stopped engines stay stopped.
     #[error("the engine is stopped: start a new one")]
     Stopped,
-    /// The thread cannot be woken.
     #[error("cannot wake a load thread: {0}")]
     Wake(#[from] io::Error),
-    /// No room for a histogram.
     #[error("cannot make a histogram: {0}")]
     Histogram(#[from] CreationError),
     /// Histograms that do not fit each other.

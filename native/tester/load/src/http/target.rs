@@ -87,14 +87,13 @@ const fn one() -> u64 {
 
 /// Why a site cannot be loaded as described.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum TargetError {
     /// It would not be a request.
     #[error("target.base_path is {0:?}: give a path like \"/shop\", without spaces, or nothing")]
     BasePath(String),
-    /// A site without people.
     #[error("target.size is 0: give the number of people the site knows")]
     NoPeople,
-    /// More than can be numbered.
     #[error("target.size is {0}: give fewer people")]
     TooMany(u64),
     /// A set of files that cannot be.

@@ -24,14 +24,13 @@ pub struct NamesSpec {
 
 /// Why a template cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum NamesError {
-    /// Not `attribute=text{i}text`.
     #[error("the name template {0:?} is not of the form attribute=text{{i}}, as in \"uid=user.{{i}}\"")]
     NoTemplate(String),
     /// It would need escaping, which differs between names and filters.
     #[error("the name template {0:?} holds {1:?}, which is special in names: use letters, digits, . _ - @")]
     Special(String, char),
-    /// A directory without entries.
     #[error("names.count is 0: say how many entries the directory holds")]
     NoEntries,
     /// A list that ends before the last number.
@@ -39,7 +38,6 @@ pub enum NamesError {
     TooFew {
         /// How many are to be asked for.
         count: u64,
-        /// How many there are.
         listed: u64,
     },
 }

@@ -86,8 +86,8 @@ pub struct Judged {
 
 /// Why a user does nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum TurnError {
-    /// Its request is in flight.
     #[error("the request before was not answered: say what was answered, or that it was lost")]
     Asking,
     /// There is no request in flight.
