@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,8 +21,6 @@ from sitebench.units import format_ns, format_rate, plural
 from sitebench.verdict.verdict import Quoted
 
 _MOST_SLOTS = 120
-_ROOM = 1.1
-"""Factor on the samples that a percentile needs: how many come in a window is random."""
 
 
 @dataclass(frozen=True)
@@ -105,22 +102,10 @@ class Result:
         if goal.judge(self.point).state is ObjectiveState.BROKEN:
             evidence = self.point.verdict.evidence
             raise ObjectiveMissed(line, f"what the rate was bound by: {self.bound}: {evidence}")
-        raise NotDecided(line, self._samples_missing(goal))
-
-    def _samples_missing(self, objective: Objective) -> str:
-        """Return what to do about a value that is not known."""
+        remedy = "raise measure_s, or leave out of the objective what cannot be known here"
         if self.point.verdict.latency_at_most:
-            return "end other programs, whose waits are in the latency, and measure again"
-        needed, measured = objective.samples(), self.point.clocks[LATENCY].n
-        if measured >= needed or not self.point.seconds:
-            return "leave out of the objective what cannot be known here"
-        if not measured:
-            return f"{needed:,} samples are needed, and there are none"
-        seconds = math.ceil(_ROOM * needed * self.point.seconds / measured)
-        return (
-            f"{needed:,} samples are needed, and there are {measured:,}: "
-            f"at this rate measure_s={seconds} would do"
-        )
+            remedy = f"end other programs, whose waits are in the latency; {remedy}"
+        raise NotDecided(line, remedy)
 
     @property
     def _least(self) -> str:

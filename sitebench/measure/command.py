@@ -17,7 +17,12 @@ from sitebench.errors import BadInput, MeasurementFailed, SitebenchError, Target
 from sitebench.measure.junit import junit
 from sitebench.measure.objective import Objective
 from sitebench.measure.options import LoadOptions, MeasureOptions, RepeatOptions, check_pace
-from sitebench.measure.outcomes import judge_points, missed_objectives, raise_if_missed
+from sitebench.measure.outcomes import (
+    advised_results,
+    judge_points,
+    missed_objectives,
+    raise_if_missed,
+)
 from sitebench.measure.progress import JsonLines, LiveProgress, Shown, counting
 from sitebench.measure.sweep import Stage, repeated
 from sitebench.measure.sweep import sweep as run_sweep
@@ -195,7 +200,8 @@ def measure(
         locations = _where_all_is(path, paper_tables=options.paper_tables)
         ends = () if _part.get() else (locations,)
         answer = [*first(ordered), *terminal_spans(ordered)]
-        show([*answer, *([] if options.quiet else [*twice, WhatToDo(ordered), *ends])])
+        advice = WhatToDo(advised_results(ordered, options.objective))
+        show([*answer, *([] if options.quiet else [*twice, advice, *ends])])
         if options.paper_tables:
             for paper_table in tables(ordered):
                 show(["", paper_table])

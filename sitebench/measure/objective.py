@@ -85,7 +85,7 @@ def _latency(name: str, missing: str = "nothing was measured", rank: float = 0.0
 def _percentile(name: str) -> _Metric:
     return _latency(
         name,
-        "too few samples lie beyond it: measure longer, or use a lower percentile",
+        "too few samples lie beyond it: use a lower percentile",
         float(name[1:].replace("_", ".")),
     )
 
@@ -144,6 +144,8 @@ OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
 }
 
 _CONDITION = re.compile(r"\s*([a-z_0-9.]*)\s*(<=|>=|<|>|)\s*(.*?)\s*", re.IGNORECASE | re.DOTALL)
+ROOM = 1.1
+"""Factor on the samples that a percentile needs: how many come in a window is random."""
 _EXAMPLE = "write conditions such as p99<5ms,failures<0.1%"
 
 
@@ -161,6 +163,8 @@ class _ConditionResult(msgspec.Struct, frozen=True):
     value: Number
     found: str
     """The value in words, or why it is not known."""
+    longer_s: float = 0.0
+    """The window in which it would be known, where its samples are too few."""
 
     @property
     def message(self) -> str:
@@ -197,6 +201,17 @@ class _Condition(msgspec.Struct, frozen=True):
         least = LEAST_BEYOND * 100.0 / (100.0 - rank) if rank else 1.0
         return math.ceil(least / self.share - 1e-6)
 
+    def _missing(self, result: PointResult) -> tuple[str, float]:
+        """Return why a value is not known, and which window would do; 0 where none would."""
+        needed, measured = replace(self, share=1.0).samples, result.clocks[LATENCY].n
+        if measured >= needed:
+            return METRICS[self.metric].missing, 0.0
+        few = f"{units.plural(measured, 'sample is', 'samples are')} too few, it needs {needed:,}"
+        if not measured or result.spec.stages is not None:
+            return few, 0.0
+        longer_s = float(math.ceil(ROOM * needed * result.seconds / measured))
+        return f"{few}: measure for {units.format_duration(longer_s)}", longer_s
+
     def judge(self, result: PointResult) -> _ConditionResult:
         metric = METRICS[self.metric]
         if self.operation is not None:
@@ -206,7 +221,7 @@ class _Condition(msgspec.Struct, frozen=True):
             result = of_operation(result, self.operation)
         value = metric.of(result)
         if value is None:
-            return _ConditionResult(self, ObjectiveState.UNKNOWN, None, metric.missing)
+            return _ConditionResult(self, ObjectiveState.UNKNOWN, None, *self._missing(result))
         met = OPERATORS[self.operator](value, self.bound)
         state = ObjectiveState.MET if met else ObjectiveState.BROKEN
         # The true value is on one side of a bound: whether that changes the answer is not known.

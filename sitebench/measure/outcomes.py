@@ -13,14 +13,16 @@ from enum import StrEnum
 import msgspec
 from msgspec.structs import replace
 
+from sitebench.counts.steady import Steadiness
 from sitebench.errors import ObjectiveMissed
 from sitebench.measure.objective import Objective, ObjectiveState
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import best_tries
 from sitebench.runs.store import RunStore
 from sitebench.tables.tables import point_name
-from sitebench.units import plural
-from sitebench.verdict.warning import WarningKind
+from sitebench.units import format_duration, plural
+from sitebench.verdict.warning import PointWarning, WarningKind
+from sitebench.verdict.warnings import LONGER
 
 
 class Outcome(StrEnum):
@@ -68,6 +70,25 @@ def judge_result(result: PointResult, objective: Objective | None) -> Judged:
         return Judged(result.spec, result, Outcome.PASSED, result.verdict.evidence)
     judgement = objective.judge(result)
     return Judged(result.spec, result, _OUTCOMES[judgement.state], judgement.message, "objective")
+
+
+def advised_results(
+    results: Iterable[PointResult], objective: Objective | None
+) -> list[PointResult]:
+    """Return results that ask for as long a window as an objective needs, not for one of a p99."""
+    advised = []
+    for result in results:
+        warnings = result.verdict.warnings
+        if objective is not None:
+            warnings = tuple(w for w in warnings if w.kind != WarningKind.TOO_FEW_SAMPLES)
+            conditions = objective.judge(result).outcomes
+            longest = max(conditions, key=lambda condition: condition.longer_s)
+            if longest.longer_s and result.settled.state != Steadiness.GROWING:
+                remedy = LONGER + format_duration(longest.longer_s)
+                warning = PointWarning(WarningKind.TOO_FEW_SAMPLES, longest.message, remedy)
+                warnings = (*warnings, warning)
+        advised.append(replace(result, verdict=replace(result.verdict, warnings=warnings)))
+    return advised
 
 
 def judge_points(

@@ -227,6 +227,8 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         # Loads that a command names are measured, whatever a file asks for.
         judged = group_of(options, MeasureOptions) or group_of(options, PeakOptions)
         clients = peak and options.is_set("clients")
+        if clients:
+            load.pop("users", None)
         if judged is not None and (judged.objective or not clients):
             objective = judged.objective or (Objective.parse(text) if text else None)
             load["objective"] = objective_of(file, objective)

@@ -12,9 +12,11 @@ from sitebench.counts.durations import PERCENTILES, heading
 from sitebench.counts.tally import Tally
 from sitebench.errors import UnknownValue
 from sitebench.measure.objective import METRICS, OPERATORS, Objective, ObjectiveState
+from sitebench.measure.outcomes import advised_results
 from sitebench.measure.summarise import summarise
 from sitebench.runs.point import PointResult
 from sitebench.suite import suites
+from sitebench.verdict.warning import WarningKind
 from tests.support.drains import Drain, Step, histogram
 from tests.support.points import a_result, a_spec, a_use
 
@@ -115,7 +117,7 @@ def test_a_point_is_held_against_it(text: str, expected: ObjectiveState) -> None
 def test_a_percentile_of_too_few_samples_cannot_be_told_and_says_why() -> None:
     judged = Objective.parse("p99<1h").judge(a_result(count=9_999))
     assert judged.state is ObjectiveState.UNKNOWN
-    assert "too few samples" in judged.message
+    assert "9,999 samples are too few, it needs 10,000: measure for 3s" in judged.message
 
 
 def measured(*steps: source.StepTotals) -> PointResult:
@@ -286,3 +288,21 @@ def test_a_run_file_keeps_what_was_asked(whole: str | None) -> None:
 def test_it_is_about_each_of_its_metrics() -> None:
     objective = Objective.parse("p99<5ms, rate>10")
     assert [objective.about(name) for name in ("p99", "rate", "cpu")] == [True, True, False]
+
+
+def test_advice_on_time_is_for_the_percentile_of_the_objective() -> None:
+    result = a_result(count=205)
+    few = "205 samples are too few, it needs 2,000: measure for 22s"
+    (judged,) = Objective.parse("p95<300ms").judge(result).outcomes
+    assert judged.message == f"p95 is not known (asked: p95<300ms): {few}"
+
+    def remedies(objective: str | None) -> list[str]:
+        parsed = None if objective is None else Objective.parse(objective)
+        (advised,) = advised_results([result], parsed)
+        warnings = advised.verdict.warnings
+        return [w.remedy for w in warnings if w.kind == WarningKind.TOO_FEW_SAMPLES]
+
+    assert remedies(None) == ["measure longer: --measure 100s"]
+    assert remedies("p95<300ms") == ["measure longer: --measure 22s"]
+    assert remedies("p95<300ms,p99.9<1s") == ["measure longer: --measure 1074s"]
+    assert remedies("p50<300ms") == []

@@ -1,5 +1,6 @@
 """What a suite makes of a scenario file: its load, its objectives, and for which targets it is."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from ps_bench.points import POINTS as PS
 from sitebench.errors import BadFile, BadInput
 from sitebench.measure.objective import Objective
 from sitebench.measure.options import MeasureOptions, PeakOptions
+from sitebench.measure.peak.command import check_options
 from sitebench.options.option import combined
 from sitebench.scenario.script import from_text, read
 from sitebench.suite_base.scripts import assure_planned, digests_of, objective_of, tables_of
@@ -88,6 +90,12 @@ def test_peak_searches_for_an_objective_unless_loads_are_named(mix: str) -> None
     assert searched.clients == PEAK().clients
     named: Any = ILS.apply_scenario(PEAK(scenario=mix).assign(clients=(4,)))
     assert (conditions(named), named.clients) == ([], (4,))
+
+
+def test_clients_of_the_command_win_over_users_of_the_file(mix: str) -> None:
+    named: Any = ILS.apply_scenario(PEAK(scenario=mix).assign(clients=(4, 8)))
+    assert (named.users, named.clients) == (0, (4, 8))
+    check_options(replace(named, objective=Objective.parse("p95<1s")))
 
 
 def test_a_file_without_an_objective_has_its_loads_measured(mix: str) -> None:

@@ -31,9 +31,9 @@ from sitebench.errors import (
     WrongPassword,
 )
 from sitebench.measure.command import Seeding, recording, say
-from sitebench.measure.objective import RATES, Objective, ObjectiveState
+from sitebench.measure.objective import RATES, ROOM, Objective, ObjectiveState
 from sitebench.measure.options import DEFAULT_CLIENTS, DEFAULT_USERS, PeakOptions
-from sitebench.measure.outcomes import Outcome, judge_result
+from sitebench.measure.outcomes import Outcome, advised_results, judge_result
 from sitebench.measure.peak.curve import knee, plot, spots
 from sitebench.measure.peak.search import (
     Answer,
@@ -86,9 +86,6 @@ _PRECISION = 0.05
 
 _FAR = 100
 """How long a search takes is said for a limit of this many times the rate that it starts with."""
-
-_ROOM = 1.1
-"""Factor on the samples that a percentile needs, for those cut off at the window's edges."""
 
 
 class LoadLevel(msgspec.Struct, frozen=True):
@@ -240,12 +237,13 @@ class _PeakSearch(msgspec.Struct, frozen=True):
             peak = structs.replace(peak, users_objective=str(objective), users=maximum, said=answer)
         table = clients_table(series(results), bend, peak.best, judgements)
         drawn = ["", plot(curve, bend), ""]
+        advised = advised_results(results, objective)
         # Without a number of users the answer is the error, which says it.
-        return peak, [table, *drawn, WhatToDo(results), *([] if error else ["", peak.said])], error
+        return peak, [table, *drawn, WhatToDo(advised), *([] if error else ["", peak.said])], error
 
     def to_objective(self, objective: Objective, limit: int) -> _Answer:
         options, window = self.options, self.job.window_s
-        needed = objective.samples() * _ROOM
+        needed = objective.samples() * ROOM
         plan = SearchPlan(
             start=options.start or rounded(max(100.0, needed / window)),
             users=options.users or DEFAULT_USERS,
@@ -289,7 +287,7 @@ class _PeakSearch(msgspec.Struct, frozen=True):
             error = MeasurementFailed(answer, remedy)
         # Without a rate the answer is the error, which says it.
         closing = [] if error else ["", answer]
-        return peak, [table, *drawn, WhatToDo(at_best), *closing], error
+        return peak, [table, *drawn, WhatToDo(advised_results(at_best, objective)), *closing], error
 
     def _walk(
         self,

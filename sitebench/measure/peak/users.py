@@ -56,7 +56,7 @@ def users_answer(
         )
         error = ObjectiveMissed(message, "begin --clients lower, or relax the objective")
     elif not holds:
-        message = f"{name}: how many users hold {objective} is not known: {numbers[0].message}"
+        message = f"{name}: how many users is not known: {numbers[0].message}"
         error = MeasurementFailed(message, _MEASURE_AGAIN)
     else:
         best = holds[-1].users
