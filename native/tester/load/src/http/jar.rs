@@ -101,25 +101,26 @@ impl Jar {
 
     /// Appends the line of a request's cookies, if it has any (section 5.4).
     pub(super) fn write(&self, place: Place<'_>, out: &mut Vec<u8>) {
-        if self.cookies.is_empty() {
-            return;
-        }
+        let now_s = if self.cookies.iter().any(|cookie| cookie.expires_s.is_some()) { now_s() } else { 0 };
         let belongs = |cookie: &&Cookie| {
             cookie.host == place.host
                 && (place.encrypted || !cookie.secure)
-                && cookie.expires_s.is_none_or(|at_s| at_s > now_s())
+                && cookie.expires_s.is_none_or(|at_s| at_s > now_s)
                 && is_below(place.path, &cookie.path)
         };
-        let mut sent: Vec<_> = self.cookies.iter().filter(belongs).collect();
+        let sent = || self.cookies.iter().filter(belongs);
+        let (start, mut longer) = (out.len(), usize::MAX);
         // Those of longer paths first, then the older ones: they are in that order.
-        sent.sort_by_key(|cookie| std::cmp::Reverse(cookie.path.len()));
-        for (number, cookie) in sent.iter().enumerate() {
-            out.extend_from_slice(if number == 0 { b"Cookie: " } else { b"; " });
-            out.extend_from_slice(&cookie.name);
-            out.push(b'=');
-            out.extend_from_slice(&cookie.value);
+        while let Some(length) = sent().map(|cookie| cookie.path.len()).filter(|size| *size < longer).max() {
+            longer = length;
+            for cookie in sent().filter(|cookie| cookie.path.len() == length) {
+                out.extend_from_slice(if out.len() == start { b"Cookie: " } else { b"; " });
+                out.extend_from_slice(&cookie.name);
+                out.push(b'=');
+                out.extend_from_slice(&cookie.value);
+            }
         }
-        if !sent.is_empty() {
+        if out.len() > start {
             out.extend_from_slice(b"\r\n");
         }
     }
