@@ -505,12 +505,16 @@ def _facts(path: str, text: str, columns: dict[str, list[str]]) -> dict[str, Any
     try:
         facts: dict[str, Any] = json.loads(Read(text, columns).facts)
     except EngineError as error:
-        # One problem a line, each with its place.
-        first, *rest = str(error).splitlines()
-        places = ", ".join(":".join(problem.split(":")[:2]) for problem in rest)
-        message = f"{path}:{first}" + (f"; and at {places}" if places else "")
-        raise BadFile(message, "`sitebench docs scenarios` has the form") from None
+        raise _bad_file(path, error) from None
     return facts
+
+
+def _bad_file(path: str, error: EngineError) -> BadFile:
+    """Return what is wrong with a scenario: one problem a line, each with its place."""
+    first, *rest = str(error).splitlines()
+    places = ", ".join(":".join(problem.split(":")[:2]) for problem in rest)
+    message = f"{path}:{first}" + (f"; and at {places}" if places else "")
+    return BadFile(message, "`sitebench docs scenarios` has the form")
 
 
 def _check(path: str, spec: Mapping[str, Any], tables: Mapping[str, Table]) -> str | None:
@@ -519,9 +523,7 @@ def _check(path: str, spec: Mapping[str, Any], tables: Mapping[str, Table]) -> s
     try:
         return check_scenario(json.dumps(spec), tables_by_id)
     except EngineError as error:
-        raise BadFile(
-            f"{path}: {error}", "`sitebench docs scenarios` has what can be run"
-        ) from None
+        raise _bad_file(path, error) from None
 
 
 def _operation(facts: Mapping[str, Any]) -> Operation:

@@ -43,7 +43,7 @@ pub fn check_scenario(
     let spec: ScenarioSpec = config::parse("a scenario", spec_json)?;
     let tables: Tables = tables.into_iter().map(|(name, table)| (name, table.rows_of())).collect();
     let counts = py.detach(|| load::check_scenario(&spec, &tables));
-    counts.map_err(|problem| error_of(Kind::BadFile, problem))
+    counts.map_err(|problems| error_of(Kind::BadFile, problems.to_string()))
 }
 
 /// The JSON Schema of scenario files.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use people::Population;
 use people::visitor::Visitors;
+use scenario::Problems;
 
 use crate::choose::ring::{Ring, RingCursor};
 use crate::choose::schedule::Pace;
@@ -28,8 +29,8 @@ pub enum StartError {
     #[error(transparent)]
     Program(#[from] ProgramError),
     /// A scenario that cannot be run.
-    #[error("{name}: {problem}")]
-    Scenario { name: String, problem: String },
+    #[error("{name}:{problems}")]
+    Scenario { name: String, problems: Problems },
     #[error(transparent)]
     Names(#[from] NamesError),
     #[error(transparent)]
@@ -157,7 +158,7 @@ pub(crate) fn directory(
     let mut shared = ldap::Shared::new(&config.target, people, names, config.verify)?;
     let take = |spec: &ScenarioSpec| {
         let program = shared.take(spec, &config.target, tables, config.keys, config.threads);
-        program.map_err(|problem| StartError::Scenario { name: spec.name.clone(), problem })
+        program.map_err(|problems| StartError::Scenario { name: spec.name.clone(), problems })
     };
     let programs = config.scenarios.iter().map(take).collect::<Result<_, _>>()?;
     let compiled = shared.compile(programs, config.is_open())?;
@@ -191,13 +192,13 @@ pub(crate) fn site(
 ) -> Result<(Compiled<http::Request>, Speaks), StartError> {
     config.check()?;
     for spec in &config.scenarios {
-        let problem = |problem| StartError::Scenario { name: spec.name.clone(), problem };
-        config.target.connect_as(spec).map_err(problem)?;
+        let wrong = |problems| StartError::Scenario { name: spec.name.clone(), problems };
+        config.target.connect_as(spec).map_err(wrong)?;
     }
     let mut shared = http::Shared::new(&config.target, visitors, config.verify != Verify::None)?;
     let take = |spec: &ScenarioSpec| {
         let program = shared.take(spec, tables, config.keys, config.threads);
-        program.map_err(|problem| StartError::Scenario { name: spec.name.clone(), problem })
+        program.map_err(|problems| StartError::Scenario { name: spec.name.clone(), problems })
     };
     let programs = config.scenarios.iter().map(take).collect::<Result<_, _>>()?;
     let compiled = shared.compile(programs, config.is_open())?;
@@ -207,7 +208,7 @@ pub(crate) fn site(
 
 /// Says what of a scenario no lane could run, whatever its target; returns the step that it counts, if its passes are
 /// its operations.
-pub fn check_scenario(spec: &ScenarioSpec, tables: &Tables) -> Result<Option<String>, String> {
+pub fn check_scenario(spec: &ScenarioSpec, tables: &Tables) -> Result<Option<String>, Problems> {
     match scenario::read(&spec.text).map(|scenario| scenario.protocol) {
         Ok(scenario::Protocol::Http) => http::check_scenario(spec, tables),
         _ => ldap::check_scenario(spec, tables),

@@ -23,6 +23,7 @@
 
 mod any_config;
 mod choose;
+mod compile_error;
 mod config;
 mod connection;
 mod drive;

@@ -5,11 +5,12 @@
 use std::ops::Range;
 
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::{DeArray, DeTable, DeValue};
 use toml_parser::Source;
 use toml_parser::lexer::TokenKind;
 
-use crate::problem::{Found, quoted};
+use crate::problem::{Found, ROOT, quoted};
+use crate::template::Template;
 
 /// Brackets within brackets: ten `repeat`s, one in the other, and room for their values.
 const MOST_BRACKETS: usize = 24;
@@ -98,6 +99,29 @@ fn new_escape(string: &str) -> Option<usize> {
         at = (at + 2).min(bytes.len());
     }
     None
+}
+
+/// Where a text stands below these keys, or the last of the keys that there is.
+pub(crate) fn place(document: &DeTable<'_>, keys: &[String], text: Option<&Template>) -> usize {
+    let (mut at, mut table, mut list) = (ROOT, document, None);
+    for key in keys {
+        let item = list.and_then(|list: &DeArray<'_>| list.get(key.parse::<usize>().ok()?));
+        let Some(value) = item.or_else(|| table.get(key.as_str())) else { continue };
+        at = value.span().start;
+        list = value.get_ref().as_array();
+        table = value.get_ref().as_table().unwrap_or(table);
+    }
+    let of_text = |table: &DeTable<'_>| table.values().find_map(|value| place_of(value, text?));
+    of_text(table).or_else(|| of_text(document)).unwrap_or(at)
+}
+
+fn place_of(value: &Spanned<DeValue<'_>>, text: &Template) -> Option<usize> {
+    match value.get_ref() {
+        DeValue::Table(table) => table.values().find_map(|value| place_of(value, text)),
+        DeValue::Array(list) => list.iter().find_map(|value| place_of(value, text)),
+        DeValue::String(string) if Template::read(string).as_ref() == Ok(text) => Some(value.span().start),
+        _ => None,
+    }
 }
 
 /// A part of the way to a value.

@@ -65,3 +65,12 @@ pub fn read_with(text: &str, columns: &dyn Fn(&Data) -> Option<Vec<String>>) -> 
         None => Err(found.into_problems(text, |offsets| document::paths(&document, offsets))),
     }
 }
+
+/// What is wrong with a scenario that was read: in a text below these keys of the file, or in the last of the keys that the
+/// file has.
+pub fn problem_at(file: &str, keys: &[String], text: Option<&Template>, what: String) -> Problems {
+    let found = problem::Found::default();
+    let document = document::read(file, &found).unwrap_or_default();
+    found.push(document::place(&document, keys, text), || what);
+    found.into_problems(file, |offsets| document::paths(&document, offsets))
+}

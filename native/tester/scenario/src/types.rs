@@ -287,7 +287,7 @@ pub enum Sizes {
 pub struct Operation {
     /// Its row.
     pub name: String,
-    /// Its cards.
+    /// Its cards: the weights of the file without their common divisor.
     pub weight: u64,
     /// The step that is counted and timed; `None` for the whole.
     pub counts: Option<String>,

@@ -9,6 +9,7 @@ use super::Kept;
 use super::source::{Dealt, ENTRY, Given, Source};
 use super::text::{Generator, Piece, Text};
 use crate::choose::deal::Sharer;
+use crate::compile_error::Result;
 
 /// Data, values and captures of a scenario.
 #[derive(Debug)]
@@ -90,7 +91,7 @@ impl Plan {
         given: &Given,
         sharer: Sharer,
         seed: u64,
-    ) -> Result<Self, String> {
+    ) -> Result<Self> {
         let sources = scenario
             .data
             .iter()
@@ -135,7 +136,7 @@ impl Plan {
     }
 
     /// What is drawn at the head of a block.
-    pub(crate) fn draws(&self, block: &Block) -> Result<Vec<Draw>, String> {
+    pub(crate) fn draws(&self, block: &Block) -> Result<Vec<Draw>> {
         let here = || self.draws.iter().filter(|draw| draw.block == *block).map(|draw| &draw.what);
         let mut draws = Vec::new();
         // Values are made of rows, and of values before them.
@@ -218,19 +219,31 @@ impl Plan {
     }
 
     /// A template that stands in a block.
-    pub(crate) fn text(&self, template: &Template, block: &Block) -> Result<Text, String> {
+    pub(crate) fn text(&self, template: &Template, block: &Block) -> Result<Text> {
         let mut text = Text::default();
         for part in &template.parts {
             text.push(match part {
                 Part::Text(text) => Piece::Text(text.as_bytes().to_vec()),
-                Part::Field(field) => self.piece(field, block)?,
+                Part::Field(field) => self.piece(field, block).map_err(|error| error.of(template))?,
             });
         }
         Ok(text)
     }
 
+    /// The same, where every cell that it can be is right.
+    pub(crate) fn checked(
+        &self,
+        template: &Template,
+        block: &Block,
+        is_right: impl Fn(&[u8]) -> Result<(), String>,
+    ) -> Result<Text> {
+        let text = self.text(template, block)?;
+        self.check_cells(&text, is_right).map_err(|error| error.of(template))?;
+        Ok(text)
+    }
+
     /// One field of a template.
-    pub(crate) fn field(&self, field: &Field, block: &Block) -> Result<Text, String> {
+    pub(crate) fn field(&self, field: &Field, block: &Block) -> Result<Text> {
         Ok(Text { pieces: vec![self.piece(field, block)?] })
     }
 
@@ -240,31 +253,33 @@ impl Plan {
     }
 
     /// The list that a block is repeated for, and where the value at hand is kept.
-    pub(crate) fn element(&self, name: &str, block: &Block) -> Result<(usize, usize), String> {
+    pub(crate) fn element(&self, name: &str, block: &Block) -> Result<(usize, usize)> {
         let mut outside = block.clone();
         outside.repeats.pop();
-        let Piece::Kept(list) = self.named(name, &outside)? else { return Err(format!("{name} is no list")) };
+        let Piece::Kept(list) = self.named(name, &outside)? else {
+            return Err(format!("{name} is no list").into());
+        };
         Ok((list, self.place(&Held::Element(block.clone(), name.to_owned()))?))
     }
 
     /// What is in a file.
-    pub(crate) fn file(&self, path: &str) -> Result<&[u8], String> {
+    pub(crate) fn file(&self, path: &str) -> Result<&[u8]> {
         let found = self.names.files.get(path);
-        found.map(Vec::as_slice).ok_or_else(|| format!("the file {path:?} was not read"))
+        Ok(found.map(Vec::as_slice).ok_or_else(|| format!("the file {path:?} was not read"))?)
     }
 
     /// Where a capture is kept.
-    pub(crate) fn captured(&self, name: &str, block: &Block) -> Result<usize, String> {
+    pub(crate) fn captured(&self, name: &str, block: &Block) -> Result<usize> {
         self.place(&Held::Capture(block.operation, name.to_owned()))
     }
 
-    fn piece(&self, field: &Field, block: &Block) -> Result<Piece, String> {
+    fn piece(&self, field: &Field, block: &Block) -> Result<Piece> {
         Ok(match field {
             Field::Base => Piece::Text(self.names.base.as_bytes().to_vec()),
             Field::Worker => Piece::Text(self.names.worker.to_string().into_bytes()),
             Field::Env(name) => match self.names.env.get(name) {
                 Some(value) => Piece::Text(value.as_bytes().to_vec()),
-                None => return Err(format!("{{env.{name}}} is not set")),
+                None => return Err(format!("{{env.{name}}} is not set").into()),
             },
             Field::User => Piece::User,
             Field::Iteration => Piece::Iteration,
@@ -286,7 +301,7 @@ impl Plan {
         })
     }
 
-    fn named(&self, name: &str, block: &Block) -> Result<Piece, String> {
+    fn named(&self, name: &str, block: &Block) -> Result<Piece> {
         // Within its block a list's name stands for one of its values.
         let mut within = block.clone();
         while !within.repeats.is_empty() {
@@ -301,24 +316,24 @@ impl Plan {
             Held::Capture(None, name.to_owned()),
         ];
         let place = held.iter().find_map(|held| self.place(held).ok());
-        place.map(Piece::Kept).ok_or_else(|| format!("{{{name}}} is unknown"))
+        Ok(place.map(Piece::Kept).ok_or_else(|| format!("{{{name}}} is unknown"))?)
     }
 
-    fn place(&self, held: &Held) -> Result<usize, String> {
+    fn place(&self, held: &Held) -> Result<usize> {
         let place = self.values.iter().position(|known| known == held);
-        place.ok_or_else(|| format!("{held:?} is drawn nowhere"))
+        Ok(place.ok_or_else(|| format!("{held:?} is drawn nowhere"))?)
     }
 
-    pub(crate) fn source(&self, name: &str) -> Result<usize, String> {
+    pub(crate) fn source(&self, name: &str) -> Result<usize> {
         let place = self.sources.iter().position(|source| source.name == name);
-        place.ok_or_else(|| format!("no data is called {name:?}"))
+        Ok(place.ok_or_else(|| format!("no data is called {name:?}"))?)
     }
 
     /// All attributes of a person's entry, encoded.
-    pub(crate) fn entry(&self, data: &str) -> Result<Text, String> {
+    pub(crate) fn entry(&self, data: &str) -> Result<Text> {
         let source = self.source(data)?;
         if !self.sources[source].have_entries() {
-            return Err("adding people needs a population: start the engine with one".to_owned());
+            return Err("adding people needs a population: start the engine with one".into());
         }
         Ok(Text { pieces: vec![Piece::Cell { source, column: ENTRY }] })
     }
@@ -335,7 +350,7 @@ impl Plan {
         &self,
         text: &Text,
         is_right: impl Fn(&[u8]) -> Result<(), String>,
-    ) -> Result<(), String> {
+    ) -> Result<()> {
         match &text.pieces[..] {
             [Piece::Cell { source, column }] => self.sources[*source].check_column(*column, is_right),
             _ => Ok(()),
@@ -349,7 +364,7 @@ impl Plan {
     }
 
     /// The same with names in place of what was captured, too: it may be as good as a password.
-    pub(crate) fn shown_without_captures(&self, template: &Template, block: &Block) -> Result<Text, String> {
+    pub(crate) fn shown_without_captures(&self, template: &Template, block: &Block) -> Result<Text> {
         let mut template = template.clone();
         for part in &mut template.parts {
             if let Part::Field(field) = part
@@ -363,7 +378,7 @@ impl Plan {
     }
 
     /// A template as people may see it: with names in place of what is secret, and else filled in.
-    pub(crate) fn shown(&self, template: &Template, block: &Block) -> Result<Text, String> {
+    pub(crate) fn shown(&self, template: &Template, block: &Block) -> Result<Text> {
         let mut text = Text::default();
         for part in &template.parts {
             text.push(match part {
@@ -540,7 +555,7 @@ impl Plan {
     }
 }
 
-fn generator(field: &Field) -> Result<Generator, String> {
+fn generator(field: &Field) -> Result<Generator> {
     Ok(match field {
         Field::Uuid => Generator::Uuid,
         Field::RandomText { length, set } => {
@@ -548,6 +563,6 @@ fn generator(field: &Field) -> Result<Generator, String> {
         }
         Field::RandomNumber { first, last } => Generator::Number { first: *first, last: *last },
         Field::Choice(texts) => Generator::Choice(texts.clone()),
-        other => return Err(format!("{other} is not drawn")),
+        other => return Err(format!("{other} is not drawn").into()),
     })
 }

@@ -10,6 +10,7 @@ use table::Table;
 
 use crate::choose::deal::{Deal, Dealer, Sharer};
 use crate::choose::keys::{Choice, Keys};
+use crate::compile_error::{CompileError, Result};
 
 /// Rows of files, by the names of the data.
 pub type Tables = HashMap<String, Arc<Table>>;
@@ -90,11 +91,12 @@ impl Source {
         given: &Given,
         sharer: Sharer,
         seed: u64,
-    ) -> Result<Self, String> {
+    ) -> Result<Self> {
         let name = &data.name;
+        let wrong = |what: String| CompileError::from(what).at(["data", name]);
         let (rows, count) = match &data.rows {
             Rows::File { .. } => {
-                let table = given.tables.get(name).ok_or_else(|| format!("data {name:?} has no table"))?;
+                let table = given.tables.get(name).ok_or_else(|| wrong("has no table".to_owned()))?;
                 (Cells::Table(table.clone()), table.rows() as u64)
             }
             Rows::Values(values) => (Cells::Values(values.clone()), values.len() as u64),
@@ -111,10 +113,10 @@ impl Source {
         };
         if count == 0 && data.rows == Rows::Seeded {
             let remedy = "give the engine a population, or \"target\" \"names\" with a template and a count";
-            return Err(format!("there are no people to pick from for data {name:?}: {remedy}"));
+            return Err(wrong(format!("there are no people to pick from for data {name:?}: {remedy}")));
         }
         if count == 0 {
-            return Err(format!("data {name:?} has no rows"));
+            return Err(wrong("has no rows".to_owned()));
         }
         // Neighbouring sources must not come in step.
         let seed =
@@ -123,10 +125,10 @@ impl Source {
         let drawn = |choice| Dealt::Drawn(Keys::new(choice, count, seed));
         let threads = sharer.threads * sharer.of;
         if data.deal == Some(scenario::Deal::Exclusive) && count < threads {
-            return Err(format!(
-                "data {name:?} has {count} rows for {threads} threads, each of which needs one of its own: \
+            return Err(wrong(format!(
+                "has {count} rows for {threads} threads, each of which needs one of its own: \
                  use fewer threads, or more rows"
-            ));
+            )));
         }
         let dealt = match data.deal {
             _ if data.rows == Rows::New => Dealt::Taken,
@@ -163,20 +165,19 @@ impl Source {
     }
 
     /// The place of a column.
-    pub(super) fn column(&self, name: &str) -> Result<usize, String> {
+    pub(super) fn column(&self, name: &str) -> Result<usize> {
         let place = match &self.rows {
             Cells::People { people: None, .. } => return Ok(0),
             // As attributes are compared.
             Cells::People { .. } => self.columns.iter().position(|column| column.eq_ignore_ascii_case(name)),
             _ => self.columns.iter().position(|column| column == name),
         };
-        place.ok_or_else(|| match &self.rows {
-            Cells::People { .. } => {
-                let known = self.columns.join(", ");
-                format!("data {:?} has no column {name:?}: people have {known}", self.name)
-            }
-            _ => format!("data {:?} has no column {name:?}", self.name),
-        })
+        let known = if self.is_people() {
+            format!(": people have {}", self.columns.join(", "))
+        } else {
+            String::new()
+        };
+        Ok(place.ok_or_else(|| format!("data {:?} has no column {name:?}{known}", self.name))?)
     }
 
     /// Whether its rows are people.
@@ -206,8 +207,8 @@ impl Source {
         &self,
         column: usize,
         is_right: impl Fn(&[u8]) -> Result<(), String>,
-    ) -> Result<(), String> {
-        if matches!(self.rows, Cells::People { .. }) {
+    ) -> Result<()> {
+        if self.is_people() {
             // They are as they are made.
             return Ok(());
         }

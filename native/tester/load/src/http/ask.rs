@@ -9,11 +9,9 @@ use super::escape::{Escape, FORM, push};
 use super::fill::{Fill, Site};
 use super::look::{Finder, finder};
 use super::target::{Target, is_header_name};
+use crate::compile_error::{CompileError, Result};
 use crate::fill::Text;
 use crate::scripted::{about, rest};
-
-/// Captures of one step.
-const MOST_CAPTURES: usize = 64;
 
 /// Header lines that the tester writes itself.
 const OWN: [&str; 4] = ["host", "connection", "content-length", "transfer-encoding"];
@@ -153,7 +151,7 @@ impl Ask {
         (step, request): (&Step, &Request),
         common: &[Named],
         (target, host, keeps_cookies): (&Target, Host, bool),
-    ) -> Result<Self, String> {
+    ) -> Result<Self> {
         let is_own = |name: &str| request.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
         let (rest, told) = rest(step, common);
         let rest = site.plan.shown_without_captures(&rest, site.block)?;
@@ -176,7 +174,7 @@ impl Ask {
         let identity = expect.identity.as_ref().map(|identity| looks.owner(identity)).transpose()?;
         let (contains, fresh) = (looks.needles(&expect.contains)?, looks.needles(&expect.fresh)?);
         let header = |(name, value): &Named| Ok((name.clone(), Fill::of(site, value, Escape::Plain)?));
-        let headers_expected = expect.headers.iter().map(header).collect::<Result<Vec<_>, String>>()?;
+        let headers_expected = expect.headers.iter().map(header).collect::<Result<Vec<_>>>()?;
         let statuses = statuses(site, request.method, &expect.statuses)?;
 
         let asked: Vec<&Fill> = [&head].into_iter().chain(&body).collect();
@@ -234,9 +232,9 @@ impl Ask {
 }
 
 /// Says where a header line is not a scenario's to write.
-pub(super) fn check_header(name: &str) -> Result<(), String> {
+pub(super) fn check_header(name: &str) -> Result<()> {
     if OWN.iter().any(|own| name.eq_ignore_ascii_case(own)) || !is_header_name(name) {
-        return Err(format!("the tester itself writes the header {name}: leave it out"));
+        return Err(format!("the tester itself writes the header {name}: leave it out").into());
     }
     Ok(())
 }
@@ -249,18 +247,15 @@ fn sorted(numbers: impl Iterator<Item = usize>) -> Vec<usize> {
 }
 
 /// Appends a path: one column may be all of it.
-fn head_path(head: &mut Fill, site: Site<'_>, path: &Template) -> Result<(), String> {
+fn head_path(head: &mut Fill, site: Site<'_>, path: &Template) -> Result<()> {
     let Some(field) = path.only_field() else { return head.push(site, path, Escape::Percent) };
-    let text = site.plan.field(field, site.block)?;
+    let text = site.plan.checked(path, site.block, is_path)?;
     match text.literal() {
         Some(literal) => {
-            is_path(literal).map_err(|what| format!("{field} {what}"))?;
+            is_path(literal).map_err(|what| CompileError::from(format!("{field} {what}")).of(path))?;
             head.push_text(literal);
         }
-        None => {
-            site.plan.check_cells(&text, is_path)?;
-            head.push_value(text);
-        }
+        None => head.push_value(text),
     }
     Ok(())
 }
@@ -276,7 +271,7 @@ pub(super) fn is_path(text: &[u8]) -> Result<(), String> {
 }
 
 /// What follows the cookies, and the body unless it is always the same.
-fn body(site: Site<'_>, request: &Request, has_type: bool) -> Result<(Vec<u8>, Option<Fill>), String> {
+fn body(site: Site<'_>, request: &Request, has_type: bool) -> Result<(Vec<u8>, Option<Fill>)> {
     let Some(body) = &request.body else {
         // RFC 9110 section 8.6: methods that anticipate content say that there is none.
         let anticipates = matches!(request.method, "POST" | "PUT" | "PATCH");
@@ -293,7 +288,7 @@ fn body(site: Site<'_>, request: &Request, has_type: bool) -> Result<(Vec<u8>, O
                 push(&mut before, name.as_bytes(), Escape::Percent);
                 before.push(b'=');
                 fill.push_text(&before);
-                push_form(&mut fill, site, value)?;
+                push_escaped(&mut fill, site, value, Escape::Percent)?;
             }
             FORM
         }
@@ -322,12 +317,8 @@ fn body(site: Site<'_>, request: &Request, has_type: bool) -> Result<(Vec<u8>, O
     Ok((tail, Some(fill)))
 }
 
-/// Appends the value of a form's field, whose own text is escaped too.
-fn push_form(fill: &mut Fill, site: Site<'_>, value: &Template) -> Result<(), String> {
-    push_escaped(fill, site, value, Escape::Percent)
-}
-
-fn push_escaped(fill: &mut Fill, site: Site<'_>, value: &Template, how: Escape) -> Result<(), String> {
+/// Appends the value of a form or of JSON, whose own text is escaped too.
+fn push_escaped(fill: &mut Fill, site: Site<'_>, value: &Template, how: Escape) -> Result<()> {
     for part in &value.parts {
         match part {
             Part::Text(text) => {
@@ -335,13 +326,13 @@ fn push_escaped(fill: &mut Fill, site: Site<'_>, value: &Template, how: Escape) 
                 push(&mut escaped, text.as_bytes(), how);
                 fill.push_text(&escaped);
             }
-            Part::Field(field) => fill.push_field(site, field, how)?,
+            Part::Field(field) => fill.push_field(site, field, how).map_err(|error| error.of(value))?,
         }
     }
     Ok(())
 }
 
-fn push_json(fill: &mut Fill, site: Site<'_>, json: &Json) -> Result<(), String> {
+fn push_json(fill: &mut Fill, site: Site<'_>, json: &Json) -> Result<()> {
     let quoted = |fill: &mut Fill, text: &Template| {
         fill.push_text(b"\"");
         push_escaped(fill, site, text, Escape::Json)?;
@@ -377,7 +368,7 @@ fn push_json(fill: &mut Fill, site: Site<'_>, json: &Json) -> Result<(), String>
     }
 }
 
-fn statuses(site: Site<'_>, method: &str, codes: &[Code]) -> Result<Statuses, String> {
+fn statuses(site: Site<'_>, method: &str, codes: &[Code]) -> Result<Statuses> {
     if codes.is_empty() {
         // An answer without the content (202, 204) is no page.
         let page = matches!(method, "GET" | "HEAD");
@@ -391,8 +382,7 @@ fn statuses(site: Site<'_>, method: &str, codes: &[Code]) -> Result<Statuses, St
             Ok(Status::Code(known?))
         }
         Code::Field(template) => {
-            let text = site.plan.text(template, site.block)?;
-            site.plan.check_cells(&text, |cell| {
+            let text = site.plan.checked(template, site.block, |cell| {
                 let number = std::str::from_utf8(cell).ok().and_then(|cell| cell.parse().ok());
                 number
                     .and_then(is_status)
@@ -402,7 +392,7 @@ fn statuses(site: Site<'_>, method: &str, codes: &[Code]) -> Result<Statuses, St
             Ok(Status::Named(text))
         }
     };
-    Ok(Statuses::Any(codes.iter().map(code).collect::<Result<_, String>>()?))
+    Ok(Statuses::Any(codes.iter().map(code).collect::<Result<_>>()?))
 }
 
 /// How texts are looked for.
@@ -414,7 +404,7 @@ struct Looks<'p> {
 
 impl Looks<'_> {
     /// How a text is written in an answer, and the other way if there are two.
-    fn written(self, text: &Template) -> Result<(Fill, Option<Fill>), String> {
+    fn written(self, text: &Template) -> Result<(Fill, Option<Fill>)> {
         let (how, other) = match self.how {
             Escaped::Html => (Escape::Html, Some(Escape::HtmlNumeric)),
             Escaped::Json => (Escape::Json, None),
@@ -424,11 +414,11 @@ impl Looks<'_> {
         Ok((Fill::of(self.site, text, how)?, other))
     }
 
-    fn needles(self, texts: &[Template]) -> Result<Vec<Needle>, String> {
+    fn needles(self, texts: &[Template]) -> Result<Vec<Needle>> {
         let needle = |text: &Template| {
             let (fill, other) = self.written(text)?;
             match fill.literal() {
-                Some(b"") => Err("an empty text is in every answer: leave it out".to_owned()),
+                Some(b"") => Err("an empty text is in every answer: leave it out".into()),
                 Some(fixed) => Ok(Needle::Fixed(Box::new(memmem::Finder::new(fixed).into_owned()))),
                 None => Ok(Needle::Written(fill, other)),
             }
@@ -436,10 +426,10 @@ impl Looks<'_> {
         texts.iter().map(needle).collect()
     }
 
-    fn owner(self, identity: &scenario::Identity) -> Result<Owner, String> {
+    fn owner(self, identity: &scenario::Identity) -> Result<Owner> {
         let (value, other) = self.written(&identity.value)?;
         if value.literal().is_some() {
-            return Err("\"identity\" is the same for everyone: name a field in its \"value\"".to_owned());
+            return Err("\"identity\" is the same for everyone: name a field in its \"value\"".into());
         }
         Ok(Owner { before: finder(&identity.before)?, value, other, until: finder(&identity.until)? })
     }
@@ -454,10 +444,7 @@ impl Needle {
     }
 }
 
-fn captures(site: Site<'_>, captures: &[Capture]) -> Result<Vec<Captured>, String> {
-    if captures.len() > MOST_CAPTURES {
-        return Err(format!("has more than {MOST_CAPTURES} captures"));
-    }
+fn captures(site: Site<'_>, captures: &[Capture]) -> Result<Vec<Captured>> {
     let capture = |capture: &Capture| {
         let from = match &capture.from {
             Source::Cookie(name) => From::Cookie(name.clone().into_bytes()),
@@ -466,7 +453,7 @@ fn captures(site: Site<'_>, captures: &[Capture]) -> Result<Vec<Captured>, Strin
             Source::Between(before, until) => {
                 From::Between { before: finder(before)?, until: finder(until)? }
             }
-            Source::Attribute(_) => return Err("captures what HTTP has not".to_owned()),
+            Source::Attribute(_) => return Err("captures what HTTP has not".into()),
         };
         Ok(Captured {
             place: site.plan.captured(&capture.name, site.block)?,

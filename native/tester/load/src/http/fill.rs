@@ -4,6 +4,7 @@ use scenario::{Block, Field, Part as Piece, Template};
 
 use super::escape::{Escape, push};
 use super::visitors::{PeopleView, Property};
+use crate::compile_error::Result;
 use crate::fill::{Kept, Plan, Text};
 
 /// A text with fields in it, which are looked up already.
@@ -34,24 +35,26 @@ pub(super) struct Site<'p> {
 }
 
 impl Fill {
-    pub(super) fn of(site: Site<'_>, template: &Template, how: Escape) -> Result<Self, String> {
+    pub(super) fn of(site: Site<'_>, template: &Template, how: Escape) -> Result<Self> {
         let mut fill = Self::default();
         fill.push(site, template, how)?;
         Ok(fill)
     }
 
     /// Appends a template whose fields are escaped that way.
-    pub(super) fn push(&mut self, site: Site<'_>, template: &Template, how: Escape) -> Result<(), String> {
+    pub(super) fn push(&mut self, site: Site<'_>, template: &Template, how: Escape) -> Result<()> {
         for part in &template.parts {
             match part {
                 Piece::Text(text) => self.push_text(text.as_bytes()),
-                Piece::Field(field) => self.push_field(site, field, how)?,
+                Piece::Field(field) => {
+                    self.push_field(site, field, how).map_err(|error| error.of(template))?;
+                }
             }
         }
         Ok(())
     }
 
-    pub(super) fn push_field(&mut self, site: Site<'_>, field: &Field, how: Escape) -> Result<(), String> {
+    pub(super) fn push_field(&mut self, site: Site<'_>, field: &Field, how: Escape) -> Result<()> {
         let text = site.plan.field(field, site.block)?;
         if how == Escape::Line {
             site.plan.check_cells(&text, |cell| match is_line(cell) {
@@ -62,7 +65,7 @@ impl Fill {
         if let Some(literal) = text.literal() {
             // What is the same for all lanes is escaped once.
             if how == Escape::Line && !is_line(literal) {
-                return Err(format!("{field} holds a control character, which no header can"));
+                return Err(format!("{field} holds a control character, which no header can").into());
             }
             let mut escaped = Vec::new();
             push(&mut escaped, literal, how);
@@ -74,7 +77,7 @@ impl Fill {
         self.parts.push(match known {
             Some((_, property)) if property.is_derived() && !site.has_visitors => {
                 return Err(
-                    "it names properties of people, but the engine was started without visitors".to_owned()
+                    "it names properties of people, but the engine was started without visitors".into()
                 );
             }
             Some((source, property)) => Part::Person { source, property, how },

@@ -1,14 +1,15 @@
 //! What a page after an update proves: nothing about rows that other users may change meanwhile.
 
+use crate::compile_error::{CompileError, Result};
 use scenario::{Body, Data, Deal, Field, Json, Request, Rows, Scenario, Step, Template, Verb};
 
 /// Refuses `fresh` where what is changed, or looked at, may be another user's too.
-pub(super) fn check(scenario: &Scenario) -> Result<(), String> {
-    let operations = scenario.operations.iter().map(|operation| (&*operation.name, &operation.steps));
-    for (name, steps) in [("start", &scenario.start)].into_iter().chain(operations) {
+pub(super) fn check(scenario: &Scenario) -> Result<()> {
+    let operations = scenario.operations.iter().map(|operation| &operation.steps);
+    for steps in [&scenario.start].into_iter().chain(operations) {
         let mut asked = Vec::new();
         requests(steps, &mut asked);
-        let Some((page, _)) = asked.iter().find(|(step, _)| !step.expect.fresh.is_empty()) else { continue };
+        let Some(text) = asked.iter().find_map(|(step, _)| step.expect.fresh.first()) else { continue };
         let is_about = |step: &Step, request: &Request| {
             !matches!(request.method, "GET" | "HEAD") || !step.expect.fresh.is_empty()
         };
@@ -18,11 +19,12 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), String> {
             .flat_map(|(step, request)| named(scenario, step, request))
             .find(|data| !is_own(data));
         if let Some(data) = found {
-            return Err(format!(
-                "{name:?}, {:?}: fresh proves nothing of data {:?}, whose rows other users may change meanwhile: \
+            let what = format!(
+                "fresh proves nothing of data {:?}, whose rows other users may change meanwhile: \
                  give it deal = \"exclusive\"",
-                page.name, data.name
-            ));
+                data.name
+            );
+            return Err(CompileError::from(what).of(text));
         }
     }
     Ok(())

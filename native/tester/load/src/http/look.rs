@@ -2,12 +2,14 @@
 
 use memchr::memmem;
 
+use crate::compile_error::Result;
+
 /// A text to look for, prepared.
 pub(super) type Finder = Box<memmem::Finder<'static>>;
 
-pub(super) fn finder(text: &str) -> Result<Finder, String> {
+pub(super) fn finder(text: &str) -> Result<Finder> {
     if text.is_empty() {
-        return Err("\"before\" and \"until\" must not be empty".to_owned());
+        return Err("\"before\" and \"until\" must not be empty".into());
     }
     Ok(Box::new(memmem::Finder::new(text.as_bytes()).into_owned()))
 }

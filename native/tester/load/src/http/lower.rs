@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use files::FileSet;
 use scenario::{
-    Code, Connection, Escaped, Expect, Lifetime, Named, Operation, Part, Protocol, Scenario, Step, Template,
-    Tls, Verb,
+    Code, Connection, Escaped, Expect, Lifetime, Named, Operation, Part, Problems, Protocol, Scenario, Step,
+    Template, Tls, Verb,
 };
 
 use super::ask::{Ask, Host, check_header, is_path};
@@ -16,10 +16,11 @@ use super::fresh;
 use super::request::Request;
 use super::target::{SECURE, Target};
 use super::visitors::VisitorColumns;
+use crate::compile_error::{CompileError, Result};
 use crate::fill::Tables;
 use crate::program::{self, Branch, Connects, MAIN, ProgramSpec, SEQUENCE};
 use crate::scenario_spec::ScenarioSpec;
-use crate::scripted::{self, Lower, Place, Preparation, in_proportion, one_of, think};
+use crate::scripted::{self, Lower, Place, Preparation, one_of, think};
 
 /// Requests of HTTP, for a target.
 pub(crate) struct Requests<'t> {
@@ -37,7 +38,7 @@ pub(crate) struct Requests<'t> {
 /// Says what of a scenario no lane could run, whatever its target.
 ///
 /// Of one whose operations are kinds of requests, returns the step that it counts.
-pub fn check(spec: &ScenarioSpec, tables: &Tables) -> Result<Option<String>, String> {
+pub fn check(spec: &ScenarioSpec, tables: &Tables) -> Result<Option<String>, Problems> {
     let target = Target::any();
     let people = Arc::new(VisitorColumns::new(None, 1));
     let lower =
@@ -53,23 +54,20 @@ const RECORDED: [&str; 6] = ["sequence", "connect", "connecting", "handshake", "
 
 impl Requests<'_> {
     /// Where steps on a connection go.
-    fn host(&self, connection: &Connection) -> Result<Host, String> {
+    fn host(&self, connection: &Connection) -> Result<Host> {
         let Target { host, tls, secure, .. } = self.target;
         let Connection { name, tls: wanted, .. } = connection;
         let main = Host { name: host.as_str().into(), number: 0, secure: false, encrypted: tls.is_some() };
+        let wrong = |what: &str| Err(CompileError::from(what).at(["connection", name]));
         match (*wanted, tls, secure) {
-            (Some(Tls::StartTls), ..) => Err("a site has no StartTLS: write tls = true".to_owned()),
+            (Some(Tls::StartTls), ..) => wrong("a site has no StartTLS: write tls = true"),
             (Some(Tls::Always), None, Some(endpoint)) => {
                 let name = endpoint.host.as_deref().unwrap_or(host);
                 let number = usize::from(!name.eq_ignore_ascii_case(host));
                 Ok(Host { name: name.into(), number, secure: true, encrypted: true })
             }
-            (Some(Tls::Always), None, None) => {
-                Err(format!("the connection {name:?} has tls = true, but the target has no address for it"))
-            }
-            (Some(Tls::Never), Some(_), _) => {
-                Err(format!("the connection {name:?} has tls = false, but the target's address has TLS"))
-            }
+            (Some(Tls::Always), None, None) => wrong("has tls = true, but the target has no address for it"),
+            (Some(Tls::Never), Some(_), _) => wrong("has tls = false, but the target's address has TLS"),
             _ => Ok(main),
         }
     }
@@ -81,7 +79,7 @@ impl Lower for Requests<'_> {
     const CONNECTS: Connects = Connects::WhenDown;
     const CLOSE: &'static str = "close";
 
-    fn endpoint(&self, connection: &Connection) -> Result<usize, String> {
+    fn endpoint(&self, connection: &Connection) -> Result<usize> {
         Ok(if self.host(connection)?.secure { SECURE } else { MAIN })
     }
 
@@ -93,16 +91,16 @@ impl Lower for Requests<'_> {
         Request::Prepare(preparation)
     }
 
-    fn check(&self, scenario: &Scenario) -> Result<(), String> {
+    fn check(&self, scenario: &Scenario) -> Result<()> {
         fresh::check(scenario)
     }
 
-    fn requests(&self, place: &Place<'_>, step: &Step) -> Result<Vec<Request>, String> {
+    fn requests(&self, place: &Place<'_>, step: &Step) -> Result<Vec<Request>> {
         self.ask(place, step, place.scenario.cookies)
     }
 
     /// A file's, a program's and a path's requests in one deck, each with its row under the scenario's name.
-    fn whole(&self, place: &Place<'_>) -> Result<Option<ProgramSpec<Request>>, String> {
+    fn whole(&self, place: &Place<'_>) -> Result<Option<ProgramSpec<Request>>> {
         let Place { spec, scenario, .. } = place;
         let chosen = |name: &str| spec.operation.as_ref().is_none_or(|only| only == name);
         let operations = || scenario.operations.iter().enumerate().filter(|(_, each)| chosen(&each.name));
@@ -119,8 +117,7 @@ impl Lower for Requests<'_> {
             let mut steps = Vec::new();
             for step in &operation.steps {
                 // What an answer sets would be sent to none: each is a visit of its own.
-                let requests = self.ask(&place, step, false);
-                let requests = requests.map_err(|problem| format!("{:?}: {problem}", operation.name))?;
+                let requests = self.ask(&place, step, false).map_err(|error| error.at_step(&block, 0))?;
                 steps.extend(one_of(&operation.name, requests));
             }
             branches.push(Branch { weight: operation.weight, steps });
@@ -128,7 +125,6 @@ impl Lower for Requests<'_> {
         if branches.is_empty() {
             return Ok(None);
         }
-        in_proportion(&mut branches);
         let mut steps = vec![program::Step::Deck { branches }];
         steps.extend((spec.think_ms > 0.0).then(|| think(spec.think_ms / 1e3, false)));
         let (name, counts) = (spec.name.clone(), Some(SEQUENCE.to_owned()));
@@ -142,10 +138,9 @@ impl Requests<'_> {
     }
 
     /// What is asked for a step: one of these, each as often.
-    fn ask(&self, place: &Place<'_>, step: &Step, cookies: bool) -> Result<Vec<Request>, String> {
+    fn ask(&self, place: &Place<'_>, step: &Step, cookies: bool) -> Result<Vec<Request>> {
         let Place { script, plan, block, scenario, spec } = place;
-        let connection = scenario.connections.iter().find(|each| each.name == step.on);
-        let host = self.host(connection.ok_or_else(|| format!("no connection is called {:?}", step.on))?)?;
+        let host = self.host(scripted::connection(scenario, &step.on)?)?;
         let site = Site { plan, block, has_visitors: self.has_visitors };
         let ask = |step: &Step, request: &scenario::Request| {
             let way = (self.target, host.clone(), cookies);
@@ -156,14 +151,14 @@ impl Requests<'_> {
             Verb::Request(request) => Ok(vec![ask(step, request)?]),
             Verb::File { class } => {
                 if step.expect != Expect::default() || !step.captures.is_empty() {
-                    return Err("every byte of a file is compared: leave expect and capture out".to_owned());
+                    return Err("every byte of a file is compared: leave expect and capture out".into());
                 }
                 let files = match self.files {
                     Some(set) => set
                         .class(class)
                         .ok_or_else(|| format!("the target's files have no class {class:?}"))?,
                     None if self.is_any => 0..0,
-                    None => return Err("the target has no \"files\" to ask for".to_owned()),
+                    None => return Err("the target has no \"files\" to ask for".into()),
                 };
                 let lines = lines(&scenario.headers)?;
                 let file = FileRequest::new(files, host.secure, &lines, self.target);
@@ -173,7 +168,9 @@ impl Requests<'_> {
                 let path = match spec.programs.get(program) {
                     Some(path) => path,
                     None if self.is_any => "/",
-                    None => return Err(format!("the target has no program {program:?}: say where it is")),
+                    None => {
+                        return Err(format!("the target has no program {program:?}: say where it is").into());
+                    }
                 };
                 let bytes = size.or(*size_about).unwrap_or_default();
                 let content = if *random { "random" } else { "constant" };
@@ -201,7 +198,7 @@ impl Requests<'_> {
                 }
                 (0..COPIES).map(|copy| request(path.replace("{copy}", &copy.to_string()))).collect()
             }
-            _ => Err("is no request of HTTP".to_owned()),
+            _ => Err("is no request of HTTP".into()),
         }
     }
 }
@@ -247,7 +244,7 @@ fn is_fixed((_, value): &Named) -> bool {
 }
 
 /// Header lines that are always the same, as they are sent.
-fn lines(headers: &[Named]) -> Result<String, String> {
+fn lines(headers: &[Named]) -> Result<String> {
     let line = |(name, value): &Named| {
         check_header(name)?;
         let value = value.literal();

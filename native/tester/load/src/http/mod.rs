@@ -38,6 +38,7 @@ use std::sync::Arc;
 
 use files::{Copies, FileSet};
 use people::visitor::Visitors;
+use scenario::Problems;
 use wire::http::Body;
 
 use crate::choose::ring::RingCursor;
@@ -142,7 +143,7 @@ impl Shared {
         tables: &Tables,
         keys: KeysConfig,
         threads: usize,
-    ) -> Result<ProgramSpec<Request>, String> {
+    ) -> Result<ProgramSpec<Request>, Problems> {
         let people = Arc::new(VisitorColumns::new(self.visitors.clone(), self.target.size));
         let given = Given { tables: spec.own(tables), people: Some(people), keys: keys.choice, owns: true };
         let lower = Requests {

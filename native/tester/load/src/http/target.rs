@@ -1,9 +1,10 @@
 //! Which site is measured.
 
-use scenario::{Connection, Lifetime};
+use scenario::{Connection, Lifetime, Problems};
 use serde::Deserialize;
 use tls::{ClientSpec, ConfigError};
 
+use crate::compile_error::CompileError;
 use crate::connection::security::Security;
 use crate::program::MAIN;
 use crate::scenario_spec::ScenarioSpec;
@@ -134,7 +135,7 @@ impl Target {
     }
 
     /// Has connections live and speak as a scenario says: all of its connections alike, and those of others too.
-    pub(crate) fn connect_as(&mut self, spec: &ScenarioSpec) -> Result<(), String> {
+    pub(crate) fn connect_as(&mut self, spec: &ScenarioSpec) -> Result<(), Problems> {
         if spec.keepalive {
             return Ok(());
         }
@@ -143,7 +144,8 @@ impl Target {
         let old = |connection: &Connection| connection.http_1_0;
         let (some, all) = (scenario.connections.iter().any(old), scenario.connections.iter().all(old));
         if some && !all {
-            return Err("some of its connections speak HTTP/1.0, and others do not".to_owned());
+            let what = "some connections speak HTTP/1.0, and others do not";
+            return Err(CompileError::from(what).at(["connection"]).in_file(&spec.text));
         }
         self.http10 |= all;
         let short = |connection: &Connection| connection.lives == Lifetime::Step;

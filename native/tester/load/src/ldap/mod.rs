@@ -13,6 +13,7 @@ mod verify;
 use std::sync::Arc;
 
 use people::{Population, Profile};
+use scenario::Problems;
 use serde::{Deserialize, Serialize};
 use tls::{ClientSpec, ConfigError};
 
@@ -217,7 +218,7 @@ impl Shared {
         tables: &Tables,
         keys: KeysConfig,
         threads: usize,
-    ) -> Result<ProgramSpec<Request>, String> {
+    ) -> Result<ProgramSpec<Request>, Problems> {
         let people = Arc::new(PeopleRows::new(&self.names, self.count));
         let given = Given { tables: spec.own(tables), people: Some(people), keys: keys.choice, owns: false };
         let seeds = (threads, keys.seed);

@@ -16,6 +16,7 @@ use std::time::Duration;
 pub use self::ldap::{DirectoryUser, DirectoryUsers, LdapAnswer, LdapRequest, Values};
 use self::walk::Walk;
 
+use crate::compile_error::CompileError;
 use crate::engine::StartError;
 use crate::program::{Backoff, Compiled, Cursor, Deck, MAIN, Op, Program, start_over, walk};
 use crate::protocol::{Protocol, Received};
@@ -193,7 +194,8 @@ fn row(labels: &[Label], slot: Slot) -> Row {
 }
 
 fn cannot(name: &str, what: &str) -> StartError {
-    StartError::Scenario { name: name.to_owned(), problem: format!("a portable client does not do {what}") }
+    let problems = CompileError::from(format!("a portable client does not do {what}")).in_file("");
+    StartError::Scenario { name: name.to_owned(), problems }
 }
 
 impl<P: Protocol> User<P> {

@@ -4,16 +4,19 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use scenario::{
-    Block, Connection, Data, Encoding, Field, Lifetime, Part, Protocol, Rows, Scenario, Step, Template,
-    Times, Verb,
+    Block, Connection, Data, Encoding, Field, Lifetime, Part, Problems, Protocol, Rows, Scenario, Step,
+    Template, Times, Verb,
 };
 
-use super::{Preparation, Script, later};
+use super::{Preparation, Script};
 use crate::choose::deal::Sharer;
 use crate::choose::keys::Choice;
 use crate::choose::schedule::Think;
+use crate::compile_error::{CompileError, Result};
 use crate::fill::{Draw, Given, People, Plan, Tables, Used};
-use crate::program::{self, Branch, Connects, MAIN, Operation, PoolSpec, ProgramSpec, Rules, SEQUENCE};
+use crate::program::{
+    self, Branch, Connects, MAIN, Operation, PoolSpec, ProgramError, ProgramSpec, Rules, SEQUENCE,
+};
 use crate::scenario_spec::ScenarioSpec;
 
 /// How the steps of scenarios become requests of a protocol.
@@ -30,7 +33,7 @@ pub(crate) trait Lower {
     const SHARES: bool = false;
 
     /// Where a connection goes.
-    fn endpoint(&self, connection: &Connection) -> Result<usize, String>;
+    fn endpoint(&self, connection: &Connection) -> Result<usize>;
 
     /// Whether connections are kept after a request.
     fn keeps(&self) -> bool {
@@ -46,24 +49,20 @@ pub(crate) trait Lower {
     }
 
     /// What is asked before a step, with the name of its row.
-    fn before(
-        &self,
-        _place: &Place<'_>,
-        _step: &Step,
-    ) -> Result<Option<(&'static str, Self::Request)>, String> {
+    fn before(&self, _place: &Place<'_>, _step: &Step) -> Result<Option<(&'static str, Self::Request)>> {
         Ok(None)
     }
 
     /// What is asked for a step: one of these, each as often.
-    fn requests(&self, place: &Place<'_>, step: &Step) -> Result<Vec<Self::Request>, String>;
+    fn requests(&self, place: &Place<'_>, step: &Step) -> Result<Vec<Self::Request>>;
 
     /// The program of a scenario whose operations are kinds of requests.
-    fn whole(&self, _place: &Place<'_>) -> Result<Option<ProgramSpec<Self::Request>>, String> {
+    fn whole(&self, _place: &Place<'_>) -> Result<Option<ProgramSpec<Self::Request>>> {
         Ok(None)
     }
 
     /// Says what of a scenario the protocol cannot do.
-    fn check(&self, _scenario: &Scenario) -> Result<(), String> {
+    fn check(&self, _scenario: &Scenario) -> Result<()> {
         Ok(())
     }
 
@@ -72,7 +71,7 @@ pub(crate) trait Lower {
         &self,
         _place: &Place<'_>,
         _connection: &Connection,
-    ) -> Result<Option<(&'static str, Self::Request)>, String> {
+    ) -> Result<Option<(&'static str, Self::Request)>> {
         Ok(None)
     }
 }
@@ -108,18 +107,30 @@ pub(crate) fn convert<L: Lower>(
     number: usize,
     base: &str,
     given: &Given,
-    (threads, seed): (usize, u64),
-) -> Result<(ProgramSpec<L::Request>, Script), String> {
+    seeds: (usize, u64),
+) -> Result<(ProgramSpec<L::Request>, Script), Problems> {
     let columns = |data: &Data| given.tables.get(&data.name).map(|table| table.columns().to_vec());
-    let scenario = scenario::read_with(&spec.text, &columns).map_err(|problems| problems.to_string())?;
+    let scenario = scenario::read_with(&spec.text, &columns)?;
+    convert_scenario(lower, (spec, &scenario), number, base, given, seeds)
+        .map_err(|error| error.in_file(&spec.text))
+}
+
+fn convert_scenario<L: Lower>(
+    lower: &L,
+    (spec, scenario): (&ScenarioSpec, &Scenario),
+    number: usize,
+    base: &str,
+    given: &Given,
+    (threads, seed): (usize, u64),
+) -> Result<(ProgramSpec<L::Request>, Script)> {
     if scenario.protocol != L::PROTOCOL {
         let (spoken, other) = match scenario.protocol {
             Protocol::Ldap => ("LDAP", "HTTP"),
             Protocol::Http => ("HTTP", "LDAP"),
         };
-        return Err(format!("speaks {spoken}, and the target {other}"));
+        return Err(format!("speaks {spoken}, and the target {other}").into());
     }
-    lower.check(&scenario)?;
+    lower.check(scenario)?;
     let sharer = Sharer { index: spec.worker, of: spec.of.max(1), threads: threads as u64 };
     // Rows are numbered over all threads of all engines.
     if sharer.index >= sharer.of
@@ -129,7 +140,8 @@ pub(crate) fn convert<L: Lower>(
         return Err(format!(
             "engine {} of {} has no share: number them from 0, 1,000,000 at most",
             spec.worker, spec.of
-        ));
+        )
+        .into());
     }
     let hides_base = spec.base.is_none()
         && scenario
@@ -147,11 +159,11 @@ pub(crate) fn convert<L: Lower>(
     };
     let files = spec.files.iter().map(decoded).collect::<Result<_, _>>()?;
     let used = Used { base, hides_base, env: spec.env.clone(), files };
-    let plan = Plan::new(&scenario, used, given, sharer, seed)?;
+    let plan = Plan::new(scenario, used, given, sharer, seed)?;
     let (shared, connections) =
-        connections_of(&scenario, spec).into_iter().partition(|connection| connection.is_shared());
+        connections_of(scenario, spec).into_iter().partition(|connection| connection.is_shared());
     let mut converting =
-        Converting { lower, spec, number, scenario: &scenario, connections, shared, pass: None, plan: &plan };
+        Converting { lower, spec, number, scenario, connections, shared, pass: None, plan: &plan };
     converting.pass = converting.as_pass();
     let program = match (lower.whole(&converting.place(&Block::default()))?, &converting.pass) {
         (Some(program), _) => program,
@@ -172,13 +184,14 @@ pub(crate) fn check<L: Lower>(
     spec: &ScenarioSpec,
     people: Option<Arc<dyn People>>,
     tables: &Tables,
-) -> Result<Option<String>, String> {
+) -> Result<Option<String>, Problems> {
     let owns = L::PROTOCOL == Protocol::Http;
     let given = Given { tables: spec.own(tables), people, keys: Choice::default(), owns };
     let (program, _) = convert(lower, spec, 0, "", &given, (1, 0))?;
     let rules = Rules { open: true, connects: L::CONNECTS, endpoint: |_| MAIN, phases: spec.classes };
     let counts = program.counts.clone();
-    program::compile(vec![program], rules).map_err(|error| error.to_string())?;
+    let wrong = |error: ProgramError| CompileError::from(error.to_string()).in_file(&spec.text);
+    program::compile(vec![program], rules).map_err(wrong)?;
     Ok(counts)
 }
 
@@ -250,7 +263,7 @@ impl<'c, L: Lower> Converting<'c, L> {
     }
 
     /// The program of an operation that is a pass.
-    fn pass(&self, pass: &Pass<'c>) -> Result<ProgramSpec<L::Request>, String> {
+    fn pass(&self, pass: &Pass<'c>) -> Result<ProgramSpec<L::Request>> {
         let Pass { number, operation, connection } = *pass;
         let block = Block { operation: Some(number), repeats: Vec::new() };
         let scale = self.spec.scale(self.scenario, operation);
@@ -279,7 +292,7 @@ impl<'c, L: Lower> Converting<'c, L> {
         Ok(ProgramSpec { name, counts: Some(counts), steps, arrives_whole, pools: Vec::new() })
     }
 
-    fn steps(&self) -> Result<Steps<L::Request>, String> {
+    fn steps(&self) -> Result<Steps<L::Request>> {
         let mut branches = Vec::new();
         for (number, operation) in self.chosen() {
             let block = Block { operation: Some(number), repeats: Vec::new() };
@@ -306,10 +319,9 @@ impl<'c, L: Lower> Converting<'c, L> {
         }
         if branches.is_empty() {
             let named = self.spec.operation.as_deref().unwrap_or_default();
-            return Err(format!("has no operation {named:?}"));
+            return Err(format!("has no operation {named:?}").into());
         }
         let once = self.start()?;
-        in_proportion(&mut branches);
         let deck = match &mut branches[..] {
             [only] => std::mem::take(&mut only.steps),
             _ => vec![program::Step::Deck { branches }],
@@ -328,24 +340,24 @@ impl<'c, L: Lower> Converting<'c, L> {
     }
 
     /// The connections that users share.
-    fn pools(&self, threads: usize) -> Result<Vec<PoolSpec<L::Request>>, String> {
+    fn pools(&self, threads: usize) -> Result<Vec<PoolSpec<L::Request>>> {
         let of = |connection: &&Connection| {
             let Connection { name, lives, outstanding, bind, password, .. } = connection;
+            let wrong = |what: String| Err(CompileError::from(what).at(["connection", name]));
             if !L::SHARES {
-                return Err(later("a connection that users share (pool)"));
+                return wrong("a connection that users share (pool) is read, but not run yet".to_owned());
             }
             let connections = if let Lifetime::Pool(connections) = lives { Some(*connections) } else { None };
             if let Some(fewer) = connections.filter(|all| (*all as usize) < threads) {
-                return Err(format!(
-                    "connection {name:?}: a pool of {fewer} cannot be divided among {threads} threads: \
+                return wrong(format!(
+                    "a pool of {fewer} cannot be divided among {threads} threads: \
                      make it larger, or run with --threads {fewer}"
                 ));
             }
             let mut fields = [bind, password].into_iter().flatten().flat_map(Template::fields);
             if let Some(field) = fields.find(|field| matches!(field, Field::Name(_))) {
-                return Err(format!(
-                    "connection {name:?}: {field} is a user's, and all users share this connection: \
-                     write what it stands for"
+                return wrong(format!(
+                    "{field} is a user's, and all users share this connection: write what it stands for"
                 ));
             }
             // It has nothing to fill in, but what makes its requests has to know of it.
@@ -357,12 +369,14 @@ impl<'c, L: Lower> Converting<'c, L> {
     }
 
     /// What a user does once.
-    fn start(&self) -> Result<Option<program::Step<L::Request>>, String> {
+    fn start(&self) -> Result<Option<program::Step<L::Request>>> {
         if self.scenario.start.is_empty() {
             return Ok(None);
         }
         if self.scenario.operations.iter().any(|operation| operation.name == START) {
-            return Err(format!("has an operation {START:?}, which is what [start] has its rows under"));
+            return Err(
+                format!("has an operation {START:?}, which is what [start] has its rows under").into()
+            );
         }
         let block = Block::default();
         let mut steps = self.iteration(&block, &self.scenario.start, 1.0)?;
@@ -400,7 +414,7 @@ impl<'c, L: Lower> Converting<'c, L> {
     }
 
     /// All steps of an iteration, with the connections that are opened for it.
-    fn iteration(&self, block: &Block, steps: &[Step], scale: f64) -> Result<Steps<L::Request>, String> {
+    fn iteration(&self, block: &Block, steps: &[Step], scale: f64) -> Result<Steps<L::Request>> {
         let mut made = Vec::new();
         let opened = self.connections.iter().filter(|each| each.lives == Lifetime::Iteration);
         // Each when it is needed.
@@ -427,52 +441,48 @@ impl<'c, L: Lower> Converting<'c, L> {
         Ok(made)
     }
 
-    /// A step; think times are multiplied by `scale`.
-    fn step(
-        &self,
-        block: &Block,
-        number: usize,
-        step: &Step,
-        scale: f64,
-    ) -> Result<Steps<L::Request>, String> {
+    /// The `number`th step of a block; think times are multiplied by `scale`.
+    fn step(&self, block: &Block, number: usize, step: &Step, scale: f64) -> Result<Steps<L::Request>> {
+        self.steps_of(block, number, step, scale).map_err(|error| error.at_step(block, number))
+    }
+
+    fn steps_of(&self, block: &Block, number: usize, step: &Step, scale: f64) -> Result<Steps<L::Request>> {
         let mut made = Vec::new();
         match &step.verb {
             Verb::Think { mean, constant } => {
                 made.push(think(mean.as_secs_f64() * scale, *constant));
             }
-            Verb::Unbind { connection } => {
-                made.extend(self.go_on(self.connection(connection)?));
+            Verb::Unbind { connection: name } => {
+                made.extend(self.go_on(connection(self.scenario, name)?));
                 made.push(program::Step::Close { name: step.name.clone() });
             }
             Verb::Repeat { times, steps: inner_steps } => {
                 let mut inner = block.clone();
                 inner.repeats.push(number);
-                let mut draws = Vec::new();
                 let list = match times {
                     Times::Each(name) => Some(self.plan.element(name, &inner)?),
                     Times::Number(_) => None,
                 };
-                draws.extend(list.map(|(list, place)| Draw::Element { list, place }));
+                let mut draws: Vec<_> =
+                    list.iter().map(|&(list, place)| Draw::Element { list, place }).collect();
                 draws.extend(self.plan.draws(&inner)?);
                 draws.extend(self.plan.forgotten(scenario::captured(inner_steps), &inner));
                 let mut steps = self.head(&inner, draws);
                 for (number, step) in inner_steps.iter().enumerate() {
                     steps.extend(self.step(&inner, number, step, scale)?);
                 }
-                made.push(match (times, list) {
-                    (_, Some((list, _))) => {
-                        let (script, draws) = (self.number, Vec::new());
-                        let count = Preparation { script, takes: false, draws, list: Some(list) };
+                made.push(match times {
+                    Times::Each(_) => {
+                        let (script, draws, list) = (self.number, Vec::new(), list.map(|(list, _)| list));
+                        let count = Preparation { script, takes: false, draws, list };
                         program::Step::Each { list: self.lower.prepare(count), steps }
                     }
-                    (Times::Number(times), _) => program::Step::Repeat { times: u64::from(*times), steps },
-                    (Times::Each(_), None) => return Err(later("repeat over a list")),
+                    Times::Number(times) => program::Step::Repeat { times: u64::from(*times), steps },
                 });
             }
             _ => {
-                let requests = self.lower.requests(&self.place(block), step);
-                let requests = requests.map_err(|problem| format!("step {:?}: {problem}", step.name))?;
-                let connection = self.connection(&step.on)?;
+                let requests = self.lower.requests(&self.place(block), step)?;
+                let connection = connection(self.scenario, &step.on)?;
                 made.extend(self.go_on(connection));
                 // Where requests open connections too, those that are kept need no steps of their own.
                 let is_kept = L::CONNECTS != Connects::Steps && self.spec.keepalive;
@@ -492,11 +502,6 @@ impl<'c, L: Lower> Converting<'c, L> {
             }
         }
         Ok(made)
-    }
-
-    fn connection(&self, name: &str) -> Result<&Connection, String> {
-        let known = self.connections.iter().chain(&self.shared).find(|connection| connection.name == name);
-        known.copied().ok_or_else(|| format!("no connection is called {name:?}"))
     }
 
     /// Goes on with a connection, where there are several.
@@ -525,14 +530,15 @@ impl<'c, L: Lower> Converting<'c, L> {
     }
 
     /// Opening a connection, and what is asked first on it.
-    fn open(&self, connection: &Connection, block: &Block) -> Result<Steps<L::Request>, String> {
+    fn open(&self, connection: &Connection, block: &Block) -> Result<Steps<L::Request>> {
         if !self.lower.keeps() {
             // Each request opens its own.
             return Ok(Vec::new());
         }
-        let (name, endpoint) = (self.row(connection, CONNECT), self.lower.endpoint(connection)?);
-        let mut steps = vec![program::Step::Connect { name, endpoint }];
-        if let Some((name, request)) = self.lower.greeting(&self.place(block), connection)? {
+        let wrong = |error: CompileError| error.at(["connection", &connection.name]);
+        let endpoint = self.lower.endpoint(connection).map_err(wrong)?;
+        let mut steps = vec![program::Step::Connect { name: self.row(connection, CONNECT), endpoint }];
+        if let Some((name, request)) = self.lower.greeting(&self.place(block), connection).map_err(wrong)? {
             steps.push(program::Step::Request { name: self.row(connection, name), request });
         }
         Ok(steps)
@@ -550,6 +556,12 @@ impl<'c, L: Lower> Converting<'c, L> {
     const fn place<'p>(&'p self, block: &'p Block) -> Place<'p> {
         Place { script: self.number, spec: self.spec, scenario: self.scenario, plan: self.plan, block }
     }
+}
+
+/// The connection of this name.
+pub(crate) fn connection<'s>(scenario: &'s Scenario, name: &str) -> Result<&'s Connection> {
+    let known = scenario.connections.iter().find(|connection| connection.name == name);
+    Ok(known.ok_or_else(|| format!("no connection is called {name:?}"))?)
 }
 
 /// Whether steps are one request.
@@ -603,24 +615,15 @@ pub(crate) fn one_of<S>(name: &str, requests: Vec<S>) -> Option<program::Step<S>
     requests.into_iter().next().map(ask)
 }
 
-/// Has cards be as few as can be: 90 and 10 are 9 and 1.
-pub(crate) fn in_proportion<S>(branches: &mut [Branch<S>]) {
-    let divisor = branches.iter().fold(0, |divisor, branch| gcd(divisor, branch.weight)).max(1);
-    branches.iter_mut().for_each(|branch| branch.weight /= divisor);
-}
-
-const fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
-}
-
 /// A text in which nothing but the environment is filled in.
-fn with_env(template: &Template, env: &HashMap<String, String>) -> Result<String, String> {
+fn with_env(template: &Template, env: &HashMap<String, String>) -> Result<String> {
     let part = |part: &Part| match part {
         Part::Text(text) => Ok(text.clone()),
         Part::Field(Field::Env(name)) => {
-            env.get(name).cloned().ok_or_else(|| format!("{{env.{name}}} is not set"))
+            let value = env.get(name).cloned();
+            Ok(value.ok_or_else(|| CompileError::from(format!("{{env.{name}}} is not set")).of(template))?)
         }
-        Part::Field(field) => Err(format!("{field} in a base")),
+        Part::Field(field) => Err(CompileError::from(format!("{field} in a base")).of(template)),
     };
     template.parts.iter().map(part).collect()
 }

@@ -11,7 +11,7 @@ mod sent;
 pub(crate) use hide::hide;
 pub(crate) use sent::{about, rest};
 
-pub(crate) use convert::{Lower, Place, check, convert, in_proportion, one_of, think};
+pub(crate) use convert::{Lower, Place, check, connection, convert, one_of, think};
 
 use std::sync::Arc;
 
@@ -156,9 +156,4 @@ pub(crate) struct Pages {
     pub(crate) count: u64,
     /// Pages in a row without any entry.
     pub(crate) empty: u64,
-}
-
-/// Says that something is of the form, but not built.
-pub(crate) fn later(what: &str) -> String {
-    format!("{what} is read, but not run yet")
 }

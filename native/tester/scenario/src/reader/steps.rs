@@ -8,6 +8,9 @@ use crate::problem::{did_you_mean, quoted};
 use crate::shape::verb;
 use crate::types::{Block, Expect, Lifetime, Operation, Step, Take};
 
+/// Captures of one step: lanes note those of an answer in the bits of a number.
+const MOST_CAPTURES: usize = 64;
+
 /// Cards of a deck, after what all weights share is taken out.
 const MOST_CARDS: u64 = 10_000;
 
@@ -38,8 +41,9 @@ impl<'d, 't> Reader<'_, 'd, 't> {
             }
             operations.push(operation);
         }
-        let divisor = operations.iter().fold(0, |divisor, operation| gcd(divisor, operation.weight));
-        let cards: u64 = operations.iter().map(|operation| operation.weight / divisor.max(1)).sum();
+        let divisor = operations.iter().fold(0, |divisor, operation| gcd(divisor, operation.weight)).max(1);
+        operations.iter_mut().for_each(|operation| operation.weight /= divisor);
+        let cards: u64 = operations.iter().map(|operation| operation.weight).sum();
         if cards > MOST_CARDS {
             let at = root.tables("operation").next().map_or(0, |table| table.at("weight"));
             self.wrong(
@@ -153,6 +157,9 @@ impl<'d, 't> Reader<'_, 'd, 't> {
             .into_iter()
             .map(|(name, at, value)| self.capture(name, at, value, verb))
             .collect();
+        if captures.len() > MOST_CAPTURES {
+            self.wrong(step.at("capture"), format!("has more than {MOST_CAPTURES} captures"));
+        }
         let scope =
             captures.iter().map(|capture| (capture.name.clone(), capture.take == Take::All)).collect();
         (Step { name, on, verb: action, expect, captures, controls }, scope)

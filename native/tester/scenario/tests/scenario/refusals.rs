@@ -181,6 +181,14 @@ const BROKEN: [(&str, &str, &str, &str); 24] = [
 ];
 
 #[test]
+fn a_step_with_more_than_64_captures_is_refused() {
+    let captures = |count| (1..=count).map(|n| format!("capture.c{n} = 'sn'\n")).collect::<String>();
+    let file = |count| format!("[[operation]]\nsearch = '(cn=a)'\n{}", captures(count));
+    assert!(!said(&file(64)).contains("captures"));
+    assert_eq!(said(&file(65)), "3:1: operation[1].capture: has more than 64 captures");
+}
+
+#[test]
 fn an_example_that_is_broken_in_one_way_is_refused_with_that() {
     for (name, old, new, expected) in BROKEN {
         let text = fs::read_to_string(folder().join("files").join(name).with_extension("toml")).unwrap();

@@ -130,7 +130,9 @@ fn bodies_headers_and_answers_of_http() {
     assert_eq!(login.body, Some(Body::Json(Json::Object(fields.to_vec()))));
     assert_eq!(scenario.start[0].captures[0].from, Source::Json("/token".to_owned()));
     let order = &scenario.operations[1];
-    assert_eq!((order.weight, order.objective.as_deref()), (2, Some("p99<200ms")));
+    // 8 and 2 in the file.
+    assert_eq!([scenario.operations[0].weight, order.weight], [4, 1]);
+    assert_eq!(order.objective.as_deref(), Some("p99<200ms"));
     let Verb::Request(cancel) = &order.steps[2].verb else { panic!() };
     assert_eq!(
         (cancel.method, &order.steps[2].expect.statuses[..]),

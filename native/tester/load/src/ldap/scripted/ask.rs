@@ -10,14 +10,12 @@ use wire::ldap::{ResultCode, filter_text, op};
 use super::super::frame::Frame;
 use super::super::verify::ExpectedAttributes;
 use super::writing::{Becomes, Field, Writing, Written, bytes_of, joined};
+use crate::compile_error::Result;
 use crate::fill::{Plan, Text};
 use crate::scripted::{self, Preparation, rest};
 
 /// What a bind is described as.
 pub(super) const BIND: &str = "bind as";
-
-/// Captures of one step.
-const MOST_CAPTURES: usize = 64;
 
 /// A compiled step.
 #[derive(Debug, PartialEq)]
@@ -170,7 +168,7 @@ impl Ask {
     }
 
     /// Compiles a step that stands in a block.
-    pub(super) fn new(script: usize, plan: &Plan, block: &Block, step: &Step) -> Result<Self, String> {
+    pub(super) fn new(script: usize, plan: &Plan, block: &Block, step: &Step) -> Result<Self> {
         if let Verb::Bind { bind, password, sasl, version } = &step.verb {
             let bind = Bind {
                 name: bind,
@@ -239,7 +237,7 @@ impl Ask {
     }
 
     /// Has it be an answer like any other where it fails.
-    pub(super) fn counted(mut self, plan: &Plan, block: &Block, step: &Step) -> Result<Self, String> {
+    pub(super) fn counted(mut self, plan: &Plan, block: &Block, step: &Step) -> Result<Self> {
         self.fatal = false;
         self.rest = plan.shown(&rest(step, &[]).0, block)?;
         self.expects = expects(plan, block, step)?;
@@ -252,7 +250,7 @@ impl Ask {
     }
 
     /// Compiles the bind of a connection.
-    pub(super) fn bind(script: usize, plan: &Plan, block: &Block, bind: &Bind<'_>) -> Result<Self, String> {
+    pub(super) fn bind(script: usize, plan: &Plan, block: &Block, bind: &Bind<'_>) -> Result<Self> {
         let mut writing = Writing::new(plan, block, bind.controls)?;
         let none = Template::default();
         let given = bind.password.unwrap_or(&none);
@@ -311,7 +309,7 @@ fn secrets(
     block: &Block,
     (passwords, own): (&[&Template], Vec<String>),
     fields: &[Field],
-) -> Result<Vec<(String, Field)>, String> {
+) -> Result<Vec<(String, Field)>> {
     let as_it_is = |(name, text): (String, Text)| (name, Field { text, becomes: Becomes::Itself });
     let of_file = |secret: String| as_it_is(("{secret}".to_owned(), Text::fixed(secret.into_bytes())));
     let mut secrets: Vec<_> = own.into_iter().map(of_file).collect();
@@ -333,7 +331,7 @@ fn secrets(
     Ok(secrets)
 }
 
-fn expects(plan: &Plan, block: &Block, step: &Step) -> Result<Expects, String> {
+fn expects(plan: &Plan, block: &Block, step: &Step) -> Result<Expects> {
     let expect = &step.expect;
     let usual = match &step.verb {
         Verb::Compare { .. } => ResultCode::COMPARE_TRUE,
@@ -342,16 +340,12 @@ fn expects(plan: &Plan, block: &Block, step: &Step) -> Result<Expects, String> {
     let code = |code: &Code| {
         Ok(match code {
             Code::Number(number) => Expected::Code(ResultCode(*number)),
-            Code::Field(template) => {
-                let text = plan.text(template, block)?;
-                plan.check_cells(&text, |cell| {
-                    is_any_code(cell).then_some(()).ok_or_else(|| "is no result code".to_owned())
-                })?;
-                Expected::Named(text)
-            }
+            Code::Field(template) => Expected::Named(plan.checked(template, block, |cell| {
+                is_any_code(cell).then_some(()).ok_or_else(|| "is no result code".to_owned())
+            })?),
         })
     };
-    let mut codes = expect.results.iter().map(code).collect::<Result<Vec<_>, String>>()?;
+    let mut codes = expect.results.iter().map(code).collect::<Result<Vec<_>>>()?;
     if codes.is_empty() {
         codes.push(Expected::Code(usual));
     }
@@ -397,7 +391,7 @@ fn is_any_code(text: &[u8]) -> bool {
 }
 
 /// A DN in an expectation is escaped as one in a request is.
-fn dn_parts(plan: &Plan, block: &Block, dn: &Template) -> Result<Vec<Field>, String> {
+fn dn_parts(plan: &Plan, block: &Block, dn: &Template) -> Result<Vec<Field>> {
     let mut names = scenario::stand_for_names(dn).into_iter();
     let part = |part: &Part| {
         let is_field = matches!(part, Part::Field(_));
@@ -408,13 +402,10 @@ fn dn_parts(plan: &Plan, block: &Block, dn: &Template) -> Result<Vec<Field>, Str
     dn.parts.iter().map(part).collect()
 }
 
-fn captures(plan: &Plan, block: &Block, step: &Step) -> Result<Vec<Capture>, String> {
-    if step.captures.len() > MOST_CAPTURES {
-        return Err(format!("has more than {MOST_CAPTURES} captures"));
-    }
+fn captures(plan: &Plan, block: &Block, step: &Step) -> Result<Vec<Capture>> {
     let capture = |capture: &scenario::Capture| {
         let scenario::Source::Attribute(attribute) = &capture.from else {
-            return Err("captures what LDAP has not".to_owned());
+            return Err("captures what LDAP has not".into());
         };
         let texts = |texts: &Vec<String>| texts.iter().map(|text| text.clone().into_bytes()).collect();
         Ok(Capture {

@@ -1,14 +1,15 @@
 //! From steps of scenarios to requests of LDAP.
 
 use scenario::{
-    Code, Connection, Control, Data, Drawn, Entry, Expect, Part, Protocol, Rows, Sasl, Scenario, Step,
-    Template, Verb,
+    Code, Connection, Control, Data, Drawn, Entry, Expect, Part, Problems, Protocol, Rows, Sasl, Scenario,
+    Step, Template, Verb,
 };
 
 use wire::ldap::ResultCode;
 
 use super::super::{Request, Target};
 use super::ask::{Ask, Bind};
+use crate::compile_error::{CompileError, Result};
 use crate::connection::sasl::Mechanism;
 use crate::fill::Tables;
 use crate::program::{Connects, MAIN};
@@ -24,7 +25,7 @@ pub(crate) struct Requests<'t>(pub(crate) Option<&'t Target>);
 /// Says what of a scenario no lane could run, whatever its target.
 ///
 /// Of one whose passes are its operations, returns the step that it counts.
-pub fn check(spec: &ScenarioSpec, tables: &Tables) -> Result<Option<String>, String> {
+pub fn check(spec: &ScenarioSpec, tables: &Tables) -> Result<Option<String>, Problems> {
     scripted::check(&Requests(None), spec, None, tables)
 }
 
@@ -35,9 +36,8 @@ impl Lower for Requests<'_> {
     const CLOSE: &'static str = "unbind";
     const SHARES: bool = true;
 
-    fn endpoint(&self, connection: &Connection) -> Result<usize, String> {
-        let found = self.0.map_or(Ok(MAIN), |target| target.endpoint(connection.tls));
-        found.map_err(|problem| format!("connection {:?}: {problem}", connection.name))
+    fn endpoint(&self, connection: &Connection) -> Result<usize> {
+        Ok(self.0.map_or(Ok(MAIN), |target| target.endpoint(connection.tls))?)
     }
 
     fn prepare(&self, preparation: Preparation) -> Request {
@@ -45,7 +45,7 @@ impl Lower for Requests<'_> {
     }
 
     /// Who comes again, as the ring of those who are added has gone round, is removed before they are added.
-    fn before(&self, place: &Place<'_>, step: &Step) -> Result<Option<(&'static str, Request)>, String> {
+    fn before(&self, place: &Place<'_>, step: &Step) -> Result<Option<(&'static str, Request)>> {
         let Place { script, plan, block, .. } = place;
         match &step.verb {
             Verb::Add { entry: Entry::Row(data), dn, .. } if plan.is_taken(data) => {
@@ -70,7 +70,7 @@ impl Lower for Requests<'_> {
         }
     }
 
-    fn requests(&self, place: &Place<'_>, step: &Step) -> Result<Vec<Request>, String> {
+    fn requests(&self, place: &Place<'_>, step: &Step) -> Result<Vec<Request>> {
         let Place { script, plan, block, .. } = place;
         let ask = match &step.verb {
             Verb::Bind { bind, password: None, sasl: None, version } if bind.parts.is_empty() => {
@@ -81,12 +81,14 @@ impl Lower for Requests<'_> {
         Ok(vec![Request::Ask(Box::new(ask?))])
     }
 
-    fn check(&self, scenario: &Scenario) -> Result<(), String> {
+    fn check(&self, scenario: &Scenario) -> Result<()> {
         let new = |data: &&Data| data.rows == Rows::New;
         if let Some(data) = scenario.data.iter().filter(new).find(|data| data.per_user) {
-            return Err(format!("data {:?}: new people come one after the other: leave per out", data.name));
+            let what = "new people come one after the other: leave per out";
+            return Err(CompileError::from(what).at(["data", &data.name]));
         }
         for (number, operation) in scenario.operations.iter().enumerate() {
+            let wrong = |what: String| CompileError::from(what).at(["operation", &number.to_string()]);
             let mut drawn: Vec<&str> = Vec::new();
             for draw in scenario.draws.iter().filter(|draw| draw.block.operation == Some(number)) {
                 match &draw.what {
@@ -100,12 +102,11 @@ impl Lower for Requests<'_> {
                 }
             }
             if let [one, other, ..] = &drawn[..] {
-                let name = &operation.name;
-                return Err(format!("operation {name:?} adds people of {one} and of {other}: one at a time"));
+                return Err(wrong(format!("adds people of {one} and of {other}: one at a time")));
             }
             if let Some(name) = drawn.iter().find(|name| !adds(&operation.steps, name)) {
-                let (operation, add) = (&operation.name, format!("add = \"{{{name}.dn}}\""));
-                return Err(format!("operation {operation:?} has people of {name}, and no step with {add}"));
+                let add = format!("add = \"{{{name}.dn}}\"");
+                return Err(wrong(format!("has people of {name}, and no step with {add}")));
             }
         }
         Ok(())
@@ -126,7 +127,7 @@ impl Lower for Requests<'_> {
         &self,
         place: &Place<'_>,
         connection: &Connection,
-    ) -> Result<Option<(&'static str, Request)>, String> {
+    ) -> Result<Option<(&'static str, Request)>> {
         let given = &place.spec.bind;
         let own = connection.password.is_none() && connection.sasl.is_none();
         let bind = match &connection.bind {
@@ -158,7 +159,7 @@ impl Lower for Requests<'_> {
 }
 
 /// The bind of the identity that the command line names.
-fn own_bind(place: &Place<'_>, controls: &[Control], version: u8) -> Result<Ask, String> {
+fn own_bind(place: &Place<'_>, controls: &[Control], version: u8) -> Result<Ask> {
     let given = &place.spec.bind;
     let text = |text: &str| Template {
         parts: if text.is_empty() { Vec::new() } else { vec![Part::Text(text.to_owned())] },

@@ -12,6 +12,7 @@ use wire::ldap::request::{self as write, SearchOptions};
 use wire::ldap::{filter_text, oid, op};
 
 use super::super::frame::Frame;
+use crate::compile_error::{CompileError, Result};
 use crate::fill::{Plan, Text};
 
 /// What fills a place of a frame.
@@ -80,7 +81,7 @@ struct FilterPieces {
 
 impl FilterPieces {
     /// The filter, given the bytes of its fields.
-    fn encoded(&self, fields: &[&[u8]]) -> Result<Vec<u8>, String> {
+    fn encoded(&self, fields: &[&[u8]]) -> Result<Vec<u8>> {
         if self.whole {
             return Ok(joined(&self.pieces, fields));
         }
@@ -91,7 +92,8 @@ impl FilterPieces {
         };
         let text: String = self.pieces.iter().map(escape).collect();
         let mut out = Vec::new();
-        filter_text::parse(&text, &mut out).map(|()| out).map_err(|error| error.to_string())
+        filter_text::parse(&text, &mut out).map_err(|error| format!("the filter: {error}"))?;
+        Ok(out)
     }
 }
 
@@ -115,14 +117,14 @@ pub(super) fn joined(pieces: &Pieces, fields: &[&[u8]]) -> Vec<u8> {
 
 impl<'p> Writing<'p> {
     /// A request with controls.
-    pub(super) fn new(plan: &'p Plan, block: &'p Block, controls: &[Control]) -> Result<Self, String> {
+    pub(super) fn new(plan: &'p Plan, block: &'p Block, controls: &[Control]) -> Result<Self> {
         let mut writing = Self { plan, block, fields: Vec::new(), controls: Vec::new(), page_size: None };
         writing.add_controls(controls)?;
         Ok(writing)
     }
 
     /// The request of a verb, but for a bind.
-    pub(super) fn request<'s>(&mut self, verb: &'s Verb) -> Result<Written<'s>, String> {
+    pub(super) fn request<'s>(&mut self, verb: &'s Verb) -> Result<Written<'s>> {
         let (verb, response, about, frame) = match verb {
             Verb::Search(search) => ("search", op::SEARCH_DONE, Some(&search.filter), self.search(search)?),
             Verb::Compare { dn, entry } => {
@@ -166,16 +168,16 @@ impl<'p> Writing<'p> {
                 })?;
                 ("extended request", op::EXTENDED_RESPONSE, None, frame)
             }
-            _ => return Err("is no request of LDAP".to_owned()),
+            _ => return Err("is no request of LDAP".into()),
         };
         Ok(Written { verb, response, about, frame })
     }
 
-    fn compare(&mut self, dn: &Template, entry: &Entry) -> Result<Frame, String> {
+    fn compare(&mut self, dn: &Template, entry: &Entry) -> Result<Frame> {
         let dn = self.dn(dn)?;
         let mut entry = self.entry(entry)?;
         let (Some((name, mut values)), true) = (entry.pop(), entry.is_empty()) else {
-            return Err("compares one attribute at a time".to_owned());
+            return Err("compares one attribute at a time".into());
         };
         let value = values.pop().unwrap_or_default();
         self.frame(|out, id, fields| {
@@ -185,9 +187,9 @@ impl<'p> Writing<'p> {
     }
 
     /// The add of a person of the population, as they are.
-    fn add_person(&mut self, dn: &Template, data: &str) -> Result<Frame, String> {
+    fn add_person(&mut self, dn: &Template, data: &str) -> Result<Frame> {
         if dn.only_field() != Some(&scenario::Field::Column(data.to_owned(), "dn".to_owned())) {
-            return Err(format!("people have their own names: add {{{data}.dn}}"));
+            return Err(format!("people have their own names: add {{{data}.dn}}").into());
         }
         let (dn, entry) = (self.dn(dn)?, self.add(self.plan.entry(data)?, Becomes::Itself));
         self.frame(|out, id, fields| {
@@ -195,7 +197,7 @@ impl<'p> Writing<'p> {
         })
     }
 
-    fn add_entry(&mut self, dn: &Template, entry: &Entry) -> Result<Frame, String> {
+    fn add_entry(&mut self, dn: &Template, entry: &Entry) -> Result<Frame> {
         let (dn, entry) = (self.dn(dn)?, self.entry(entry)?);
         self.frame(|out, id, fields| {
             write::write_add(out, id, &joined(&dn, fields), |out| {
@@ -210,7 +212,7 @@ impl<'p> Writing<'p> {
         })
     }
 
-    fn modify(&mut self, dn: &Template, changes: &[Change]) -> Result<Frame, String> {
+    fn modify(&mut self, dn: &Template, changes: &[Change]) -> Result<Frame> {
         let dn = self.dn(dn)?;
         let change = |Change { kind, attribute, values }: &Change| {
             let values = values.iter().map(|value| self.value(value));
@@ -220,9 +222,9 @@ impl<'p> Writing<'p> {
                 ChangeKind::Replace => 2,
                 ChangeKind::Increment => 3,
             };
-            Ok((number, attribute.clone(), values.collect::<Result<Vec<_>, String>>()?))
+            Ok((number, attribute.clone(), values.collect::<Result<Vec<_>>>()?))
         };
-        let changes = changes.iter().map(change).collect::<Result<Vec<_>, String>>()?;
+        let changes = changes.iter().map(change).collect::<Result<Vec<_>>>()?;
         self.frame(|out, id, fields| {
             write::write_modify(out, id, &joined(&dn, fields), |out| {
                 for (kind, name, values) in &changes {
@@ -240,7 +242,7 @@ impl<'p> Writing<'p> {
         new_rdn: &Template,
         delete_old_rdn: bool,
         new_superior: Option<&Template>,
-    ) -> Result<Frame, String> {
+    ) -> Result<Frame> {
         let (dn, rdn) = (self.dn(dn)?, self.dn(new_rdn)?);
         let superior = new_superior.map(|superior| self.dn(superior)).transpose()?;
         self.frame(|out, id, fields| {
@@ -256,7 +258,7 @@ impl<'p> Writing<'p> {
         dn: &Template,
         old: Option<&Template>,
         new: Option<&Template>,
-    ) -> Result<Frame, String> {
+    ) -> Result<Frame> {
         let who = (!dn.parts.is_empty()).then(|| self.dn(dn)).transpose()?;
         let old = old.map(|old| self.plain(old)).transpose()?;
         let new = new.map(|new| self.plain(new)).transpose()?;
@@ -287,7 +289,7 @@ impl<'p> Writing<'p> {
         template: &Template,
         is_dn: bool,
         mut becomes: impl FnMut() -> Becomes,
-    ) -> Result<Pieces, String> {
+    ) -> Result<Pieces> {
         let mut pieces = Vec::new();
         for part in &template.parts {
             pieces.push(match part {
@@ -296,7 +298,7 @@ impl<'p> Writing<'p> {
                     let (text, becomes) = (self.plan.field(field, self.block)?, becomes());
                     if is_dn && becomes == Becomes::Itself {
                         self.plan.check_cells(&text, |cell| {
-                            Dn::parse(cell).map(|_| ()).map_err(|_| "is no name (RFC 4514)".to_owned())
+                            Dn::parse(cell).map(drop).map_err(|_| "is no name (RFC 4514)".to_owned())
                         })?;
                     }
                     match text.literal() {
@@ -315,19 +317,17 @@ impl<'p> Writing<'p> {
         Ok(pieces)
     }
 
-    pub(super) fn plain(&mut self, template: &Template) -> Result<Pieces, String> {
-        self.pieces(template, false, || Becomes::Itself)
+    pub(super) fn plain(&mut self, template: &Template) -> Result<Pieces> {
+        self.pieces(template, false, || Becomes::Itself).map_err(|error| error.of(template))
     }
 
-    pub(super) fn dn(&mut self, template: &Template) -> Result<Pieces, String> {
+    pub(super) fn dn(&mut self, template: &Template) -> Result<Pieces> {
         let mut names = scenario::stand_for_names(template).into_iter();
-        self.pieces(template, true, || match names.next() {
-            Some(true) => Becomes::Itself,
-            _ => Becomes::DnValue,
-        })
+        let mut becomes = || if names.next() == Some(true) { Becomes::Itself } else { Becomes::DnValue };
+        self.pieces(template, true, &mut becomes).map_err(|error| error.of(template))
     }
 
-    fn value(&mut self, value: &Value) -> Result<Pieces, String> {
+    fn value(&mut self, value: &Value) -> Result<Pieces> {
         if value.encoding == Encoding::Text {
             return self.plain(&value.text);
         }
@@ -338,19 +338,16 @@ impl<'p> Writing<'p> {
         }])
     }
 
-    fn attributes(
-        &mut self,
-        attributes: &[(String, Vec<Value>)],
-    ) -> Result<Vec<(String, Vec<Pieces>)>, String> {
+    fn attributes(&mut self, attributes: &[(String, Vec<Value>)]) -> Result<Vec<(String, Vec<Pieces>)>> {
         let of = |(name, values): &(String, Vec<Value>)| {
-            let values = values.iter().map(|value| self.value(value)).collect::<Result<Vec<_>, String>>()?;
+            let values = values.iter().map(|value| self.value(value)).collect::<Result<Vec<_>>>()?;
             Ok((name.clone(), values))
         };
         attributes.iter().map(of).collect()
     }
 
     /// Attributes of an entry that are written out, or that are the columns of a row.
-    fn entry(&mut self, entry: &Entry) -> Result<Vec<(String, Vec<Pieces>)>, String> {
+    fn entry(&mut self, entry: &Entry) -> Result<Vec<(String, Vec<Pieces>)>> {
         match entry {
             Entry::Attributes(attributes) => self.attributes(attributes),
             Entry::Row(data) => {
@@ -365,10 +362,9 @@ impl<'p> Writing<'p> {
     }
 
     /// A filter: its text with fields in it, as the reader of filters has to see them.
-    fn filter(&mut self, template: &Template) -> Result<FilterPieces, String> {
+    fn filter(&mut self, template: &Template) -> Result<FilterPieces> {
         if template.only_field().is_some() {
-            let text = self.plan.text(template, self.block)?;
-            self.plan.check_cells(&text, |cell| {
+            let text = self.plan.checked(template, self.block, |cell| {
                 let text = std::str::from_utf8(cell).map_err(|error| error.to_string())?;
                 if text.to_lowercase().contains("sttl") {
                     return Err("prolongs an entry, which a search of the file itself has to say".to_owned());
@@ -379,14 +375,12 @@ impl<'p> Writing<'p> {
             return Ok(FilterPieces { pieces, whole: true });
         }
         let filter = FilterPieces { pieces: self.plain(template)?, whole: false };
-        filter
-            .encoded(&vec![&b"x"[..]; self.fields.len()])
-            .map_err(|error| format!("the filter: {error}"))?;
+        filter.encoded(&vec![&b"x"[..]; self.fields.len()]).map_err(|error| error.of(template))?;
         Ok(filter)
     }
 
     /// Takes controls that requests are to have.
-    fn add_controls(&mut self, controls: &[Control]) -> Result<(), String> {
+    fn add_controls(&mut self, controls: &[Control]) -> Result<()> {
         for control in controls {
             let value = match control {
                 Control::Sort(keys) => {
@@ -434,7 +428,7 @@ impl<'p> Writing<'p> {
     }
 
     /// Whose rights hold: `dn:` and a name, or `u:` and a text.
-    fn authorization(&mut self, who: &Template) -> Result<Pieces, String> {
+    fn authorization(&mut self, who: &Template) -> Result<Pieces> {
         if let Some((Part::Text(first), others)) = who.parts.split_first()
             && let Some(name) = first.strip_prefix("dn:")
         {
@@ -445,8 +439,7 @@ impl<'p> Writing<'p> {
             return Ok(pieces);
         }
         if who.only_field().is_some() {
-            let text = self.plan.text(who, self.block)?;
-            self.plan.check_cells(&text, |cell| {
+            self.plan.checked(who, self.block, |cell| {
                 let right = match cell.strip_prefix(b"dn:") {
                     Some(dn) => Dn::parse(dn).is_ok(),
                     None => cell.is_empty() || cell.starts_with(b"u:"),
@@ -457,7 +450,7 @@ impl<'p> Writing<'p> {
         self.plain(who)
     }
 
-    pub(super) fn frame(&self, write: impl Fn(&mut Vec<u8>, i32, &[&[u8]])) -> Result<Frame, String> {
+    pub(super) fn frame(&self, write: impl Fn(&mut Vec<u8>, i32, &[&[u8]])) -> Result<Frame> {
         let with_controls =
             |out: &mut Vec<u8>, id: i32, fields: &[&[u8]]| {
                 let start = out.len();
@@ -483,11 +476,11 @@ impl<'p> Writing<'p> {
                     let _ = write::add_controls(out, start, &controls);
                 }
             };
-        Frame::new(self.fields.len() + usize::from(self.page_size.is_some()), with_controls)
-            .ok_or_else(|| "the request has 16 MiB or more".to_owned())
+        let fields = self.fields.len() + usize::from(self.page_size.is_some());
+        Ok(Frame::new(fields, with_controls).ok_or("the request has 16 MiB or more")?)
     }
 
-    fn search(&mut self, search: &Search) -> Result<Frame, String> {
+    fn search(&mut self, search: &Search) -> Result<Frame> {
         let scope = match search.scope {
             scenario::Scope::Base => wire::ldap::Scope::Base,
             scenario::Scope::One => wire::ldap::Scope::One,
@@ -526,7 +519,7 @@ impl<'p> Writing<'p> {
 }
 
 /// What a value in another encoding is made of.
-pub(super) fn bytes_of(plan: &Plan, block: &Block, value: &Value) -> Result<Field, String> {
+pub(super) fn bytes_of(plan: &Plan, block: &Block, value: &Value) -> Result<Field> {
     let becomes = match value.encoding {
         Encoding::File => {
             let bytes = plan.file(value.text.literal().unwrap_or_default())?;
@@ -538,18 +531,15 @@ pub(super) fn bytes_of(plan: &Plan, block: &Block, value: &Value) -> Result<Fiel
         Encoding::Hex => Becomes::Hex,
     };
     let decode = |text: &[u8]| value.encoding.decode(text);
-    let text = plan.text(&value.text, block)?;
+    let text = plan.checked(&value.text, block, |cell| {
+        let digits = if becomes == Becomes::Hex { "hexadecimal digits" } else { "base64" };
+        let is_right = becomes == Becomes::Utf16 || decode(cell).is_some();
+        is_right.then_some(()).ok_or_else(|| format!("is not in {digits}"))
+    })?;
     if let Some(literal) = text.literal() {
-        let bytes = decode(literal).ok_or("a value does not decode")?;
+        let bytes = decode(literal);
+        let bytes = bytes.ok_or_else(|| CompileError::from("does not decode").of(&value.text))?;
         return Ok(Field { text: Text::fixed(bytes), becomes: Becomes::Itself });
-    }
-    if becomes != Becomes::Utf16 {
-        plan.check_cells(&text, |cell| {
-            let wrong = || {
-                format!("is not in {}", if becomes == Becomes::Hex { "hexadecimal digits" } else { "base64" })
-            };
-            decode(cell).map(|_| ()).ok_or_else(wrong)
-        })?;
     }
     Ok(Field { text, becomes })
 }

@@ -340,5 +340,5 @@ fn a_thread_without_an_exclusive_row_is_refused() {
     });
     let problem = Engine::start(serde_json::from_value(config).unwrap(), None, None, &Tables::new()).err();
     let problem = problem.unwrap().to_string();
-    assert!(problem.contains("mix: data \"n\" has 5 rows for 6 threads, each of which needs one of its own"));
+    assert!(problem.contains("data.n: has 5 rows for 6 threads, each of which needs one of its own"));
 }

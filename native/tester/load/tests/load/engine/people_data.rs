@@ -284,12 +284,12 @@ fn what_would_enter_or_remove_the_wrong_people_is_refused() {
         (
             &["a = 'new'"][..],
             "{ search = '(cn={a.cn})' }]",
-            "\"o\" has people of a, and no step with add = \"{a.dn}\"",
+            "file:2:1: operation[1]: has people of a, and no step with add = \"{a.dn}\"",
         ),
         (
             &["a = 'new'", "b = 'new'"],
             "{ add = '{a.dn}', entry = 'a' }, { add = '{b.dn}', entry = 'b' }, { delete = '{a.dn}' }]",
-            "\"o\" adds people of a and of b: one at a time",
+            "file:3:1: operation[1]: adds people of a and of b: one at a time",
         ),
     ] {
         let data: String =

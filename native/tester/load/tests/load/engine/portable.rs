@@ -321,11 +321,11 @@ fn what_no_portable_client_does_is_refused_by_its_name() {
         with("connection.main.tls = 'starttls'\n[[operation]]\nsearch = '(cn=a)'\nbase = 'o=x'");
     started["target"]["choices"] = json!({"trust": {"insecure": true}});
     for (config, expected) in [
-        (open, "p: a portable client does not do schedules of a rate"),
-        (started, "p: a portable client does not do tls of a connection"),
+        (open, "p:1:1: a portable client does not do schedules of a rate"),
+        (started, "p:1:1: a portable client does not do tls of a connection"),
         (
             with("[[operation]]\nsearch = '(cn=a)'\nbase = 'o=x'\npage_size = 9"),
-            "p: a portable client does not do page_size",
+            "p:1:1: a portable client does not do page_size",
         ),
     ] {
         let problem = try_users(&config, &people, &Tables::new()).err().expect(expected);

@@ -363,9 +363,22 @@ fn cells_that_are_filters_names_or_codes_are_checked_before_the_first_request() 
     let people = people(Profile::Paper, 1);
     let responder = Responder::right(&people);
     for (cell, step, expected) in [
-        ("(uid=a", "search = '{x.c}'", "row 2 of x, c: \"(uid=a\""),
-        ("no name", "delete = '{x.c}'", "is no name (RFC 4514)"),
-        ("noSuchCode", "compare = 'o=x'\nentry = { sn = 'a' }\nexpect.result = '{x.c}'", "is no result code"),
+        ("(uid=a", "search = '{x.c}'", "mix:4:10: operation[1].search: row 2 of x, c: \"(uid=a\""),
+        (
+            "no name",
+            "delete = '{x.c}'",
+            "mix:4:10: operation[1].delete: row 2 of x, c: \"no name\": is no name",
+        ),
+        (
+            "noSuchCode",
+            "compare = 'o=x'\nentry = { sn = 'a' }\nexpect.result = '{x.c}'",
+            "mix:6:17: operation[1].expect.result: row 2 of x, c: \"noSuchCode\": is no result code",
+        ),
+        (
+            "no name",
+            "name = 'o'\n[[operation.step]]\nsearch = '(uid={x.c})'\n[[operation.step]]\ndelete = '{x.c}'",
+            "mix:8:10: operation[1].step[2].delete: row 2 of x",
+        ),
     ] {
         let good = match cell {
             "(uid=a" => "(uid=a)",

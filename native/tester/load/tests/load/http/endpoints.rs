@@ -176,7 +176,10 @@ fn endpoints_that_contradict_one_another_are_refused() {
         problem(&config)
     };
     let found = with("secure", Value::Null);
-    assert!(found.contains("\"secure\" has tls = true, but the target has no address for it"), "{found}");
+    assert!(
+        found.contains("connection.secure: has tls = true, but the target has no address for it"),
+        "{found}"
+    );
     let found = with("tls", json!({}));
     assert!(found.contains("target.tls and target.secure contradict one another"), "{found}");
     let found = with("secure", json!({"port": site.clear.port()}));

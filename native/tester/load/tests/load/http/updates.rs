@@ -42,7 +42,7 @@ fn each_thread_needs_a_person_to_update() {
     config["target"]["size"] = json!(3);
     config["threads"] = json!(4);
     let error = try_start(&config).err().unwrap().to_string();
-    assert!(error.contains("data \"owner\" has 3 rows for 4 threads"), "{error}");
+    assert!(error.contains("data.owner: has 3 rows for 4 threads"), "{error}");
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn an_engine_s_share_is_one_of_those_that_there_are() {
         config["scenarios"][0]["worker"] = json!(worker);
         config["scenarios"][0]["of"] = json!(of);
         let error = try_start(&config).err().expect("no such share").to_string();
-        assert!(error.contains("p: engine") && error.contains("1,000,000"), "{worker} of {of}: {error}");
+        assert!(error.contains("p:1:1: engine") && error.contains("1,000,000"), "{worker} of {of}: {error}");
     }
 }
 
