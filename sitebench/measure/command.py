@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
 import random
 import shlex
 import sys
@@ -84,9 +85,16 @@ def recording(
         if out is None:
             out = str(stack.enter_context(scratch()) / "run")
         store = stack.enter_context(_opened(out, create=not options.resume))
+        begun_s = store.last_begun()
         stack.enter_context(reporter)
         try:
             yield store
+            if begun_s is not None and begun_s == store.last_begun() and _part.get() is None:
+                begun = dt.datetime.fromtimestamp(begun_s, dt.UTC).astimezone()
+                say(
+                    f"{out}: all of this was measured before, the last at {begun:%Y-%m-%d %H:%M:%S}"
+                    "; to measure again, name another --out"
+                )
         except KeyboardInterrupt:
             reporter.close()
             if is_kept and _part.get() is None:
@@ -134,7 +142,7 @@ def _opened(out: str, *, create: bool) -> Iterator[RunStore]:
             try:
                 yield store
             except SitebenchError:
-                unused = new and not store.has_begun()
+                unused = new and store.last_begun() is None
                 raise
     finally:
         if unused:

@@ -216,9 +216,10 @@ class RunStore(Closing):
                 (now, point),
             )
 
-    def has_begun(self) -> bool:
-        """Return whether any point was ever begun."""
-        return bool(self._rows("SELECT 1 FROM points WHERE started IS NOT NULL LIMIT 1"))
+    def last_begun(self) -> float | None:
+        """Return when a point was begun last; None before the first."""
+        started: list[tuple[float | None]] = self._rows("SELECT max(started) FROM points")
+        return started[0][0]
 
     def point_id(self, key: str) -> int:
         """Return a planned point's row."""

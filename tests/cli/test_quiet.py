@@ -1,5 +1,6 @@
 """`--quiet`: the result alone."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -36,3 +37,16 @@ def test_quiet_prints_result_and_errors(tmp_path: Path, argv: tuple[str, ...], r
     wrong = in_process(*argv, "--quiet", "--target", "ldap://127.0.0.1:1", cwd=tmp_path)
     assert wrong.code == 1
     assert wrong.err.startswith("sitebench: nothing answers at ldap://127.0.0.1:1")
+
+
+def test_same_command_and_file_says_that_nothing_was_measured(tmp_path: Path) -> None:
+    argv = ("ils", "run", "lookup", *PLAIN, *RATE, "--users", "2", "--allow-failures", "-q")
+    first = in_process(*argv, "--out", "run", cwd=tmp_path)
+    assert (first.code, first.err) == (0, "")
+    again = in_process(*argv, "--out", "run", cwd=tmp_path)
+    assert re.fullmatch(
+        r"run: all of this was measured before, the last at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d; "
+        r"to measure again, name another --out\n",
+        again.err,
+    )
+    assert again.out == first.out
