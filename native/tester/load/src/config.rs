@@ -183,15 +183,15 @@ impl<T: TargetAddress> Config<T> {
             Schedule::Crowd { span_ms } => within_a_day(*span_ms),
             Schedule::Open { rate, .. } => {
                 let remedy = "give operations per second, 0.000001 to 1,000,000,000";
-                within("schedule.rate", *rate, 1e-6, 1e9, remedy)
+                in_range("schedule.rate", *rate, 1e-6, 1e9, remedy)
             }
             Schedule::Staged { stages, span_ms, .. } => {
                 within_a_day(*span_ms)?;
                 stages.iter().try_for_each(|stage| {
                     let remedy = "give operations per second, 0 to 1,000,000,000";
-                    within("schedule.stages.rate", stage.rate, 0.0, 1e9, remedy)?;
+                    in_range("schedule.stages.rate", stage.rate, 0.0, 1e9, remedy)?;
                     let remedy = "give seconds, 0.001 to 86,400";
-                    within("schedule.stages.lasts_s", stage.lasts_s, 1e-3, 86_400.0, remedy)
+                    in_range("schedule.stages.lasts_s", stage.lasts_s, 1e-3, 86_400.0, remedy)
                 })
             }
         }
@@ -238,28 +238,15 @@ fn resolve((host, port): (&str, u16)) -> Result<SocketAddr, ConfigError> {
     addresses.next().ok_or_else(|| unknown("it has no address".to_owned()))
 }
 
-fn within(
-    field: &'static str,
-    value: f64,
-    least: f64,
-    most: f64,
-    remedy: &'static str,
-) -> Result<(), ConfigError> {
-    if (least..=most).contains(&value) {
-        return Ok(());
-    }
-    Err(ConfigError::OutOfRange { field, value: value.to_string(), remedy })
-}
-
 fn within_a_day(span_ms: u64) -> Result<(), ConfigError> {
     in_range("schedule.span_ms", span_ms, 1, MAX_TIMEOUT_MS, "give 1 to 86,400,000")
 }
 
-fn in_range(
+fn in_range<N: PartialOrd + ToString>(
     field: &'static str,
-    value: u64,
-    least: u64,
-    most: u64,
+    value: N,
+    least: N,
+    most: N,
     remedy: &'static str,
 ) -> Result<(), ConfigError> {
     if (least..=most).contains(&value) {

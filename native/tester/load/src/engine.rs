@@ -1,21 +1,18 @@
 //! The engine as its users see it: a configuration, and lanes of its programs.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use people::Population;
 use people::visitor::Visitors;
 use scenario::Problems;
 
 use crate::choose::ring::{Ring, RingCursor};
-use crate::choose::schedule::Pace;
 use crate::config::{Adds, Config, ConfigError, DEFAULT_ADDS, Verify};
-use crate::drive::driver::{CommandError, Driver, LaunchError, Plan};
-use crate::drive::snapshot::Snapshot;
+use crate::drive::driver::{Engine, LaunchError, Plan};
 use crate::fill::Tables;
 use crate::http::{self, Http, HttpConfig, TargetError};
 use crate::ldap::{self, Ldap, LdapConfig, NameList, NamesError};
-use crate::program::{Compiled, MAIN, Op, ProgramError};
+use crate::program::{Compiled, MAIN, Op, ProgramError, ProgramSpec};
 use crate::protocol::Protocol;
 use crate::scenario_spec::ScenarioSpec;
 use crate::target_address::TargetAddress;
@@ -42,13 +39,6 @@ pub enum StartError {
     Launch(#[from] LaunchError),
 }
 
-/// Lanes running programs against one target, on threads of their own.
-///
-/// Dropping it stops everything at once.
-pub struct Engine {
-    driver: Driver,
-}
-
 impl Engine {
     /// Checks the configuration, compiles its programs and starts the threads; no lane runs yet.
     ///
@@ -62,7 +52,7 @@ impl Engine {
         tables: &Tables,
     ) -> Result<Self, StartError> {
         let (compiled, speaks) = directory(&mut config, people, names, tables)?;
-        Self::launch(&config, compiled, |seed, thread| speaks.protocol(seed, thread))
+        Self::launch_on(&config, compiled, |seed, thread| speaks.protocol(seed, thread))
     }
 
     /// The same for a site. `visitors` are needed for templates that name properties of people.
@@ -71,11 +61,22 @@ impl Engine {
         visitors: Option<Arc<Visitors>>,
         tables: &Tables,
     ) -> Result<Self, StartError> {
-        let (compiled, speaks) = site(&mut config, visitors, tables)?;
-        Self::launch(&config, compiled, |seed, thread| speaks.protocol(seed, thread))
+        config.check()?;
+        for spec in &config.scenarios {
+            let wrong = |problems| StartError::Scenario { name: spec.name.clone(), problems };
+            config.target.connect_as(spec).map_err(wrong)?;
+        }
+        let mut shared = http::Shared::new(&config.target, visitors, config.verify != Verify::None)?;
+        let programs =
+            programs(&config.scenarios, |spec| shared.take(spec, tables, config.keys, config.threads))?;
+        let compiled = shared.compile(programs, config.is_open())?;
+        let ring = http::creates_people(&compiled).then(|| ring(&config, config.target.size));
+        Self::launch_on(&config, compiled, |seed, thread| {
+            Http::new(shared.clone(), ring.clone().map(RingCursor::new), seed, thread)
+        })
     }
 
-    fn launch<P: Protocol, T: TargetAddress>(
+    fn launch_on<P: Protocol, T: TargetAddress>(
         config: &Config<T>,
         compiled: Compiled<P::Request>,
         mut protocol: impl FnMut(u64, usize) -> P,
@@ -92,44 +93,10 @@ impl Engine {
             compiled,
         };
         let names = config.scenarios.iter().map(|spec| spec.name.clone()).collect();
-        let driver = Driver::launch(plan, names, |thread| {
+        Ok(Self::launch(plan, names, |thread| {
             let (seed, random) = config.seeds(thread);
             (protocol(seed, thread), random)
-        })?;
-        Ok(Self { driver })
-    }
-
-    /// Starts `n` more lanes of `program`.
-    pub fn start_lanes(&mut self, program: &str, n: u64) -> Result<(), CommandError> {
-        self.driver.start_lanes(program, n)
-    }
-
-    /// Stops `n` lanes of `program`; each ends after the operation it is in.
-    pub fn stop_lanes(&mut self, program: &str, n: u64) -> Result<(), CommandError> {
-        self.driver.stop_lanes(program, n)
-    }
-
-    /// Takes what was recorded since the last drain: each operation is in exactly one snapshot.
-    pub fn drain(&mut self) -> Result<Snapshot, CommandError> {
-        self.driver.drain(false)
-    }
-
-    /// Drains at the edge of a window: later snapshots keep apart what was due before it. The first one begins a
-    /// schedule of stages.
-    pub fn cut(&mut self) -> Result<Snapshot, CommandError> {
-        self.driver.drain(true)
-    }
-
-    /// Stops every lane, waits at most `timeout` for answers (what is still missing then counts as
-    /// timed out), and returns the last snapshot.
-    pub fn stop(&mut self, timeout: Duration) -> Result<Snapshot, CommandError> {
-        self.driver.stop(timeout)
-    }
-
-    /// The rate of an open schedule, and the origin from which even arrivals are counted. Both are fixed once it
-    /// has begun: at the start, or at the first cut if it is of stages.
-    pub fn pace(&self) -> Option<Pace> {
-        self.driver.pace()
+        })?)
     }
 }
 
@@ -156,11 +123,9 @@ pub(crate) fn directory(
 ) -> Result<(Compiled<ldap::Request>, SpeaksLdap), StartError> {
     config.check()?;
     let mut shared = ldap::Shared::new(&config.target, people, names, config.verify)?;
-    let take = |spec: &ScenarioSpec| {
-        let program = shared.take(spec, &config.target, tables, config.keys, config.threads);
-        program.map_err(|problems| StartError::Scenario { name: spec.name.clone(), problems })
-    };
-    let programs = config.scenarios.iter().map(take).collect::<Result<_, _>>()?;
+    let programs = programs(&config.scenarios, |spec| {
+        shared.take(spec, &config.target, tables, config.keys, config.threads)
+    })?;
     let compiled = shared.compile(programs, config.is_open())?;
     let goes_elsewhere = |op: &Op<_>| matches!(op, Op::Connect { endpoint, .. } if *endpoint != MAIN);
     if !compiled.programs.iter().flat_map(|program| &program.ops).any(goes_elsewhere) {
@@ -171,41 +136,6 @@ pub(crate) fn directory(
     Ok((compiled, SpeaksLdap { shared, ring }))
 }
 
-/// What all threads need to speak to a site.
-pub(crate) struct Speaks {
-    shared: http::Shared,
-    ring: Option<Arc<Ring>>,
-}
-
-impl Speaks {
-    /// The protocol of a thread.
-    pub(crate) fn protocol(&self, seed: u64, thread: usize) -> Http {
-        Http::new(self.shared.clone(), self.ring.clone().map(RingCursor::new), seed, thread)
-    }
-}
-
-/// What the lanes of a site run.
-pub(crate) fn site(
-    config: &mut HttpConfig,
-    visitors: Option<Arc<Visitors>>,
-    tables: &Tables,
-) -> Result<(Compiled<http::Request>, Speaks), StartError> {
-    config.check()?;
-    for spec in &config.scenarios {
-        let wrong = |problems| StartError::Scenario { name: spec.name.clone(), problems };
-        config.target.connect_as(spec).map_err(wrong)?;
-    }
-    let mut shared = http::Shared::new(&config.target, visitors, config.verify != Verify::None)?;
-    let take = |spec: &ScenarioSpec| {
-        let program = shared.take(spec, tables, config.keys, config.threads);
-        program.map_err(|problems| StartError::Scenario { name: spec.name.clone(), problems })
-    };
-    let programs = config.scenarios.iter().map(take).collect::<Result<_, _>>()?;
-    let compiled = shared.compile(programs, config.is_open())?;
-    let ring = http::creates_people(&compiled).then(|| ring(config, config.target.size));
-    Ok((compiled, Speaks { shared, ring }))
-}
-
 /// Says what of a scenario no lane could run, whatever its target; returns the step that it counts, if its passes are
 /// its operations.
 pub fn check_scenario(spec: &ScenarioSpec, tables: &Tables) -> Result<Option<String>, Problems> {
@@ -213,6 +143,17 @@ pub fn check_scenario(spec: &ScenarioSpec, tables: &Tables) -> Result<Option<Str
         Ok(scenario::Protocol::Http) => http::check_scenario(spec, tables),
         _ => ldap::check_scenario(spec, tables),
     }
+}
+
+/// The programs of scenarios, each made by `take`.
+fn programs<R>(
+    scenarios: &[ScenarioSpec],
+    mut take: impl FnMut(&ScenarioSpec) -> Result<ProgramSpec<R>, Problems>,
+) -> Result<Vec<ProgramSpec<R>>, StartError> {
+    let program = |spec: &ScenarioSpec| {
+        take(spec).map_err(|problems| StartError::Scenario { name: spec.name.clone(), problems })
+    };
+    scenarios.iter().map(program).collect()
 }
 
 fn ring<T>(config: &Config<T>, count: u64) -> Arc<Ring> {

@@ -90,8 +90,10 @@ struct Handle {
     shares_arrivals: bool,
 }
 
-/// Threads that run lanes.
-pub(crate) struct Driver {
+/// Lanes running programs against one target, on threads of their own.
+///
+/// Dropping it stops everything at once.
+pub struct Engine {
     workers: Vec<Handle>,
     programs: Vec<String>,
     labels: Arc<[Label]>,
@@ -106,7 +108,7 @@ pub(crate) struct Driver {
     stopped: bool,
 }
 
-impl Driver {
+impl Engine {
     /// Starts the threads; `protocol(n)` makes the protocol of thread `n`, and its random numbers.
     pub(crate) fn launch<P: Protocol>(
         plan: Plan<P::Request>,
@@ -126,7 +128,7 @@ impl Driver {
         };
         // Without an open schedule no program waits for arrivals, and stages bring theirs: any will do.
         let first_pace = pace.clone().unwrap_or_else(|| Pace::new(0, 1.0));
-        let mut driver = Self {
+        let mut engine = Self {
             workers: Vec::with_capacity(plan.threads),
             labels: labels.clone(),
             decks,
@@ -151,11 +153,11 @@ impl Driver {
                 registry: poll.registry().try_clone()?,
                 addresses: plan.addresses.iter().map(endpoints).collect(),
                 protocol,
-                recorders: Split::new(&labels, 0, &mut driver.blank)?,
+                recorders: Split::new(&labels, 0, &mut engine.blank)?,
                 examples: Examples::default(),
                 log: Log::new(plan.log),
                 timers: Timers::default(),
-                decks: driver.decks.iter().map(Deck::new).collect(),
+                decks: engine.decks.iter().map(Deck::new).collect(),
                 serial: 0,
                 arrivals: Arrivals::new(first_pace.clone(), spacing, rng.fork()),
                 idle: Default::default(),
@@ -180,8 +182,8 @@ impl Driver {
             let (commands, receiver) = channel();
             let worker = Worker::new(poll, receiver, shared.clone(), context, (n, plan.threads))?;
             let thread = std::thread::Builder::new().name(format!("load-{n}")).spawn(|| worker.run())?;
-            let lanes = vec![0; driver.programs.len()];
-            driver.workers.push(Handle {
+            let lanes = vec![0; engine.programs.len()];
+            engine.workers.push(Handle {
                 commands,
                 waker,
                 thread: Some(thread),
@@ -189,11 +191,11 @@ impl Driver {
                 shares_arrivals: false,
             });
         }
-        Ok(driver)
+        Ok(engine)
     }
 
-    /// Starts `n` more lanes, on the threads with the fewest.
-    pub(crate) fn start_lanes(&mut self, program: &str, n: u64) -> Result<(), CommandError> {
+    /// Starts `n` more lanes of `program`, on the threads with the fewest.
+    pub fn start_lanes(&mut self, program: &str, n: u64) -> Result<(), CommandError> {
         let program = self.program(program)?;
         let mut more = vec![0; self.workers.len()];
         for _ in 0..n {
@@ -208,8 +210,8 @@ impl Driver {
         self.divide_arrivals()
     }
 
-    /// Stops `n` lanes, on the threads with the most of that program.
-    pub(crate) fn stop_lanes(&mut self, program: &str, n: u64) -> Result<(), CommandError> {
+    /// Stops `n` lanes of `program`, on the threads with the most of them; each ends after the operation it is in.
+    pub fn stop_lanes(&mut self, program: &str, n: u64) -> Result<(), CommandError> {
         let name = program;
         let program = self.program(program)?;
         let running = self.workers.iter().map(|worker| worker.lanes[program]).sum();
@@ -229,9 +231,18 @@ impl Driver {
         self.divide_arrivals()
     }
 
-    /// Takes what was recorded since the last drain. After a `cut`, snapshots keep what was due before it
-    /// apart.
-    pub(crate) fn drain(&mut self, cut: bool) -> Result<Snapshot, CommandError> {
+    /// Takes what was recorded since the last drain: each operation is in exactly one snapshot.
+    pub fn drain(&mut self) -> Result<Snapshot, CommandError> {
+        self.drain_window(false)
+    }
+
+    /// Drains at the edge of a window: later snapshots keep apart what was due before it. The first one begins a
+    /// schedule of stages.
+    pub fn cut(&mut self) -> Result<Snapshot, CommandError> {
+        self.drain_window(true)
+    }
+
+    fn drain_window(&mut self, cut: bool) -> Result<Snapshot, CommandError> {
         self.check_running()?;
         let labels = self.labels.clone();
         self.cuts += usize::from(cut);
@@ -264,8 +275,9 @@ impl Driver {
         self.divide(origin_ns)
     }
 
-    /// Stops all lanes, waits for answers in flight, ends the threads, and returns what was left.
-    pub(crate) fn stop(&mut self, timeout: Duration) -> Result<Snapshot, CommandError> {
+    /// Stops every lane, waits at most `timeout` for answers (what is still missing then counts as
+    /// timed out), ends the threads, and returns the last snapshot.
+    pub fn stop(&mut self, timeout: Duration) -> Result<Snapshot, CommandError> {
         self.check_running()?;
         self.stopped = true;
         let deadline_ns = now_ns().saturating_add(nanos(timeout));
@@ -276,8 +288,9 @@ impl Driver {
         snapshot
     }
 
-    /// See [`crate::Engine::pace`].
-    pub(crate) fn pace(&self) -> Option<Pace> {
+    /// The rate of an open schedule, and the origin from which even arrivals are counted. Both are fixed once it
+    /// has begun: at the start, or at the first cut if it is of stages.
+    pub fn pace(&self) -> Option<Pace> {
         self.pace.clone()
     }
 
@@ -349,7 +362,7 @@ impl Driver {
     }
 }
 
-impl Drop for Driver {
+impl Drop for Engine {
     fn drop(&mut self) {
         if !self.stopped {
             // The caller that could read what was recorded is gone.

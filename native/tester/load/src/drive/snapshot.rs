@@ -9,7 +9,7 @@ use crate::program::DeckPlan;
 use crate::record::examples::Example;
 use crate::record::failure::Failure;
 use crate::record::metric::{Clock, Counter};
-use crate::record::recorder::{Blank, Label, Recorder, Recorders, Split};
+use crate::record::recorder::{Blank, Label, Recorder, Split};
 
 /// Everything recorded between two drains.
 #[derive(Debug)]
@@ -199,12 +199,12 @@ fn deck(n: usize, plan: &DeckPlan, drained: &[Drained]) -> DeckSnapshot {
 
 fn steps(
     labels: &[Label],
-    recorders: Recorders,
+    recorders: Vec<Recorder>,
     examples: &[Example],
     blank: &mut Blank,
 ) -> Vec<StepSnapshot> {
     let mut found = Vec::new();
-    for (slot, (label, mut recorder)) in labels.iter().zip(recorders.into_vec()).enumerate() {
+    for (slot, (label, mut recorder)) in labels.iter().zip(recorders).enumerate() {
         if recorder.is_empty() {
             blank.keep(recorder);
             continue;

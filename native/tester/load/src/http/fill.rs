@@ -8,12 +8,12 @@ use crate::compile_error::Result;
 use crate::fill::{Kept, Plan, Text};
 
 /// A text with fields in it, which are looked up already.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Fill {
     parts: Vec<Part>,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 enum Part {
     Text(Vec<u8>),
     Value(Text, Escape),

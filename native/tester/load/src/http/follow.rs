@@ -161,7 +161,9 @@ impl Http {
         filler.write(&ask.head, scratch);
     }
 
-    fn filler<'a>(&'a mut self, ask: &Ask, kept: &'a Kept) -> (Filler<'a>, &'a mut Vec<u8>) {
+    /// What a request's texts are filled in from, and room for one.
+    #[inline]
+    pub(super) fn filler<'a>(&'a mut self, ask: &Ask, kept: &'a Kept) -> (Filler<'a>, &'a mut Vec<u8>) {
         let Self { scripts, rng, people, raw, scratch, .. } = self;
         (Filler { plan: &scripts[ask.script].plan, kept, rng, people, raw }, scratch)
     }

@@ -85,15 +85,8 @@ impl Http {
             return Encoded::Missing;
         }
         (memory.found, memory.too_many) = (0, false);
-        let script = &mut self.scripts[ask.script];
         let start = out.len();
-        let mut filler = Filler {
-            plan: &script.plan,
-            kept: &memory.kept,
-            rng: &mut self.rng,
-            people: &mut self.people,
-            raw: &mut self.raw,
-        };
+        let (mut filler, scratch) = self.filler(ask, &memory.kept);
         if !filler.write(&ask.head, out) {
             out.truncate(start);
             return Encoded::Missing;
@@ -105,11 +98,11 @@ impl Http {
         if ask.sends_cookies {
             visit.jar.write(ask.place(&visit.path), out);
         }
-        ask.write_rest(&mut filler, &mut self.scratch, out);
+        ask.write_rest(&mut filler, scratch, out);
         if ask.writes() {
             memory.changing = true;
             for source in &ask.owned {
-                script.drawers.changes(&memory.kept, *source);
+                self.scripts[ask.script].drawers.changes(&memory.kept, *source);
             }
         }
         Encoded::Send
@@ -139,17 +132,11 @@ impl Http {
         if !self.verify {
             return;
         }
-        let mut filler = Filler {
-            plan: &self.scripts[ask.script].plan,
-            kept: &memory.kept,
-            rng: &mut self.rng,
-            people: &mut self.people,
-            raw: &mut self.raw,
-        };
+        let (mut filler, scratch) = self.filler(ask, &memory.kept);
         for (name, value) in &ask.headers {
-            self.scratch.clear();
-            filler.write(value, &mut self.scratch);
-            *wrong_headers |= !head::lines(bytes, name.as_bytes()).any(|line| line == self.scratch);
+            scratch.clear();
+            filler.write(value, scratch);
+            *wrong_headers |= !head::lines(bytes, name.as_bytes()).any(|line| line == scratch);
         }
     }
 
@@ -164,15 +151,13 @@ impl Http {
     ) -> Option<Failure> {
         let (verify, body) = (self.verify, body.unwrap_or_default());
         let visit = &mut lane.visit;
-        let script = &self.scripts[ask.script];
-        let filler = Filler {
-            plan: &script.plan,
-            kept: &visit.memory.kept,
-            rng: &mut self.rng,
-            people: &mut self.people,
-            raw: &mut self.raw,
-        };
-        let mut look = Look { body, filler, text: &mut self.scratch };
+        let drawers = &self.scripts[ask.script].drawers;
+        let must_be_fresh = verify
+            && visit.changed
+            && !visit.refused
+            && ask.owned.iter().all(|source| drawers.is_ours(&visit.memory.kept, *source));
+        let (filler, text) = self.filler(ask, &visit.memory.kept);
+        let mut look = Look { body, filler, text };
         let owner = ask.identity.as_ref().filter(|_| verify).map(|check| look.whose(check));
         if owner == Some(Whose::Anothers) {
             return Some(Failure::Leak);
@@ -189,10 +174,6 @@ impl Http {
         if verify && !ask.contains.iter().all(|needle| look.has(needle)) {
             return Some(Failure::WrongAnswer);
         }
-        let must_be_fresh = verify
-            && visit.changed
-            && !visit.refused
-            && ask.owned.iter().all(|source| script.drawers.is_ours(&visit.memory.kept, *source));
         if must_be_fresh && !ask.fresh.iter().all(|needle| look.has(needle)) {
             return Some(Failure::Stale);
         }

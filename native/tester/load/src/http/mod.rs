@@ -70,10 +70,8 @@ enum Stage {
     Head,
     /// The whole body, in one piece.
     Whole { length: u64 },
-    /// A body that is not looked at.
-    Skip { left: u64, length: u64 },
-    /// A file's body, compared as it comes.
-    Check { left: u64, length: u64 },
+    /// A body that is not looked at, or a file's, compared as it comes.
+    Pass { left: u64, length: u64 },
     /// A body of unknown length.
     Stream { body: Body, length: u64 },
     /// That of a redirect, which is not looked at, and what is wrong with the redirect.

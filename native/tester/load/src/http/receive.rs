@@ -76,18 +76,11 @@ impl Protocol for Http {
                 };
                 self.finish(request, lane, Some(body), length, (at + body.len(), bytes.len()))
             }
-            Stage::Skip { left, length } => {
+            Stage::Pass { left, length } => {
                 let taken = usize::try_from(*left).unwrap_or(usize::MAX).min(rest.len());
-                *left -= taken as u64;
-                let length = *length;
-                match *left {
-                    0 => self.finish(request, lane, None, length, (at + taken, bytes.len())),
-                    _ => Received::Partial { consumed: at + taken },
+                if self.verify && request.is_for_file() {
+                    lane.file.feed(&rest[..taken], self.copies.as_deref());
                 }
-            }
-            Stage::Check { left, length } => {
-                let taken = usize::try_from(*left).unwrap_or(usize::MAX).min(rest.len());
-                lane.file.feed(&rest[..taken], self.copies.as_deref());
                 *left -= taken as u64;
                 let length = *length;
                 match *left {
@@ -109,9 +102,7 @@ impl Protocol for Http {
     fn ended(&mut self, request: &Request, lane: &mut LaneState) -> Received {
         match &lane.stage {
             Stage::Head => Received::Broken(Failure::Closed),
-            Stage::Whole { .. } | Stage::Skip { .. } | Stage::Check { .. } => {
-                Received::Broken(Failure::Truncated)
-            }
+            Stage::Whole { .. } | Stage::Pass { .. } => Received::Broken(Failure::Truncated),
             Stage::Stream { body, length } if body.ends_at_close() => {
                 let length = *length;
                 self.finish_pieces(request, lane, length, (0, 0))
@@ -177,10 +168,7 @@ impl Http {
                 }
                 Stage::Whole { length }
             }
-            Framing::Length(length) if request.is_for_file() && self.verify => {
-                Stage::Check { left: length, length }
-            }
-            Framing::Length(length) => Stage::Skip { left: length, length },
+            Framing::Length(length) => Stage::Pass { left: length, length },
             Framing::Chunked | Framing::UntilClose => {
                 lane.body.clear();
                 Stage::Stream { body: Body::new(head.framing), length: 0 }

@@ -8,45 +8,33 @@ use super::escape::{Escape, push, push_number};
 use crate::fill::People;
 
 /// What is known of a person.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(super) enum Property {
     Id,
-    Name,
-    Given,
-    Family,
-    Mail,
-    City,
-    Country,
-    Language,
-    Occupation,
-    Company,
-    BirthYear,
-    Background,
-    Accent,
-    Sections,
-    Interests,
-    Stocks,
-    Newsletter,
+    Text(fn(&Visitor) -> &str),
+    Number(fn(&Visitor) -> u64),
+    /// A list in JSON.
+    List(fn(&Visitor) -> &str),
 }
 
 const PROPERTIES: [(&str, Property); 17] = [
     ("id", Property::Id),
-    ("name", Property::Name),
-    ("given", Property::Given),
-    ("family", Property::Family),
-    ("mail", Property::Mail),
-    ("city", Property::City),
-    ("country", Property::Country),
-    ("language", Property::Language),
-    ("occupation", Property::Occupation),
-    ("company", Property::Company),
-    ("birth_year", Property::BirthYear),
-    ("background", Property::Background),
-    ("accent", Property::Accent),
-    ("sections", Property::Sections),
-    ("interests", Property::Interests),
-    ("stocks", Property::Stocks),
-    ("newsletter", Property::Newsletter),
+    ("name", Property::Text(|visitor| &visitor.name)),
+    ("given", Property::Text(|visitor| &visitor.given)),
+    ("family", Property::Text(|visitor| &visitor.family)),
+    ("mail", Property::Text(|visitor| &visitor.mail)),
+    ("city", Property::Text(|visitor| &visitor.city)),
+    ("country", Property::Text(|visitor| &visitor.country)),
+    ("language", Property::Text(|visitor| &visitor.language)),
+    ("occupation", Property::Text(|visitor| &visitor.occupation)),
+    ("company", Property::Text(|visitor| &visitor.company)),
+    ("birth_year", Property::Number(|visitor| visitor.birth_year.unsigned_abs())),
+    ("background", Property::Text(|visitor| &visitor.background)),
+    ("accent", Property::Text(|visitor| &visitor.accent)),
+    ("sections", Property::List(|visitor| &visitor.sections)),
+    ("interests", Property::List(|visitor| &visitor.interests)),
+    ("stocks", Property::List(|visitor| &visitor.stocks)),
+    ("newsletter", Property::Number(|visitor| u64::from(visitor.newsletter))),
 ];
 
 impl Property {
@@ -60,26 +48,12 @@ impl Property {
     }
 
     fn write(self, number: u64, visitor: &Visitor, how: Escape, out: &mut Vec<u8>) {
-        let text = match self {
-            Self::Id => return push_number(out, number),
-            Self::Name => &visitor.name,
-            Self::Given => &visitor.given,
-            Self::Family => &visitor.family,
-            Self::Mail => &visitor.mail,
-            Self::City => &visitor.city,
-            Self::Country => &visitor.country,
-            Self::Language => &visitor.language,
-            Self::Occupation => &visitor.occupation,
-            Self::Company => &visitor.company,
-            Self::Background => &visitor.background,
-            Self::Accent => &visitor.accent,
-            Self::BirthYear => return push_number(out, visitor.birth_year.unsigned_abs()),
-            Self::Newsletter => return push_number(out, u64::from(visitor.newsletter)),
-            Self::Sections => return push_list(out, &visitor.sections, how),
-            Self::Interests => return push_list(out, &visitor.interests, how),
-            Self::Stocks => return push_list(out, &visitor.stocks, how),
-        };
-        push(out, text.as_bytes(), how);
+        match self {
+            Self::Id => push_number(out, number),
+            Self::Text(of) => push(out, of(visitor).as_bytes(), how),
+            Self::Number(of) => push_number(out, of(visitor)),
+            Self::List(of) => push_list(out, of(visitor), how),
+        }
     }
 }
 
@@ -178,6 +152,6 @@ mod tests {
             Property::named(property).unwrap().write(42, &visitor, how, &mut out);
             assert_eq!(String::from_utf8(out).unwrap(), expected, "{property}");
         }
-        assert_eq!(Property::named("shoe_size"), None);
+        assert!(Property::named("shoe_size").is_none());
     }
 }

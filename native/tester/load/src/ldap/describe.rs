@@ -4,18 +4,12 @@ use wire::ldap::frame::message_length;
 use wire::ldap::{Reply, Response, ResultCode};
 
 use super::receive::MESSAGE_BYTES;
-use super::{LaneState, Ldap, Request};
+use super::{Ask, LaneState, Ldap};
 use crate::record::told::Told;
 
 impl Ldap {
     /// The request in flight with the entry it is about, and what was answered. Passwords are in neither.
-    pub(super) fn tell_request(
-        &mut self,
-        request: &Request,
-        lane: &LaneState,
-        answer: Option<&[u8]>,
-    ) -> Told {
-        let Request::Ask(ask) = request else { return Told::default() };
+    pub(super) fn tell_request(&mut self, ask: &Ask, lane: &LaneState, answer: Option<&[u8]>) -> Told {
         let mut told = Told { asked: self.describe_ask(ask, lane), ..Told::default() };
         if let Some(memory) = lane.memory.as_deref() {
             self.tell_ask(ask, memory, &mut told);
@@ -42,7 +36,7 @@ fn result(mut bytes: &[u8]) -> Option<(String, String)> {
         let length = message_length(bytes, MESSAGE_BYTES).ok()??;
         let response = Response::decode(bytes.get(..length)?).ok()?;
         if let Reply::Done { outcome, .. } = response.reply {
-            let said = text(outcome.diagnostic);
+            let said = String::from_utf8_lossy(outcome.diagnostic).into_owned();
             let code = match outcome.code {
                 ResultCode::OTHER => outcome.code.name().to_owned(),
                 ResultCode(number) if outcome.code.name() == ResultCode::OTHER.name() => {
@@ -54,8 +48,4 @@ fn result(mut bytes: &[u8]) -> Option<(String, String)> {
         }
         bytes = &bytes[length..];
     }
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }

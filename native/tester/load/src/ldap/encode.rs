@@ -4,8 +4,7 @@ use memchr::memchr;
 use people::Spec;
 
 use super::names::Person;
-use super::{LaneState, Ldap, Request};
-use crate::protocol::Encoded;
+use super::{LaneState, Ldap};
 
 /// Message ids go round in what one byte holds.
 const LAST_ID: u8 = 127;
@@ -15,39 +14,9 @@ impl LaneState {
         self.id = self.id % LAST_ID + 1;
         i32::from(self.id)
     }
-
-    pub(super) fn id(&self) -> i32 {
-        i32::from(self.id)
-    }
 }
 
 impl Ldap {
-    #[inline]
-    pub(super) fn encode_request(
-        &mut self,
-        request: &Request,
-        lane: &mut LaneState,
-        out: &mut Vec<u8>,
-    ) -> Encoded {
-        let ask = match request {
-            Request::Prepare(preparation) => return self.prepare(preparation, lane),
-            Request::Ask(ask) => ask,
-        };
-        if let Some(first) = &ask.first {
-            let chosen = self.prepare(first, lane);
-            if chosen != Encoded::Skip {
-                return chosen;
-            }
-        }
-        if ask.removes_taken && !lane.comes_again {
-            return Encoded::Skip;
-        }
-        lane.next_id();
-        lane.entries = 0;
-        lane.wrong = false;
-        self.ask(ask, lane, out)
-    }
-
     /// Takes the next person to add.
     pub(super) fn take_key(&mut self, lane: &mut LaneState) {
         // The configuration sees to it that programs that add have a ring.

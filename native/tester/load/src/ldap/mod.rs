@@ -248,7 +248,7 @@ impl Shared {
         let rules = Rules { open, connects: Connects::Steps, endpoint: |_| MAIN, phases: false };
         let compiled = program::compile(programs, rules)?;
         let asks = compiled.requests().filter_map(Request::as_ask);
-        self.changed = asks.flat_map(Ask::changed).cloned().collect();
+        self.changed = asks.flat_map(|ask| &ask.changed).cloned().collect();
         Ok(compiled)
     }
 }
@@ -261,7 +261,7 @@ impl Request {
 
     /// Whether its answer is read in pages.
     pub(crate) fn has_pages(&self) -> bool {
-        self.as_ask().is_some_and(Ask::has_pages)
+        self.as_ask().is_some_and(|ask| ask.page_size.is_some())
     }
 }
 

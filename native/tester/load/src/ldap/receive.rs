@@ -37,7 +37,23 @@ impl Protocol for Ldap {
 
     #[inline]
     fn encode(&mut self, request: &Request, lane: &mut LaneState, out: &mut Vec<u8>) -> Encoded {
-        self.encode_request(request, lane, out)
+        let ask = match request {
+            Request::Prepare(preparation) => return self.prepare(preparation, lane),
+            Request::Ask(ask) => ask,
+        };
+        if let Some(first) = &ask.first {
+            let chosen = self.prepare(first, lane);
+            if chosen != Encoded::Skip {
+                return chosen;
+            }
+        }
+        if ask.removes_taken && !lane.comes_again {
+            return Encoded::Skip;
+        }
+        lane.next_id();
+        lane.entries = 0;
+        lane.wrong = false;
+        self.ask(ask, lane, out)
     }
 
     #[inline]
@@ -55,7 +71,7 @@ impl Protocol for Ldap {
                 return Received::Broken(Failure::Malformed);
             };
             at += length;
-            if response.id != lane.id() {
+            if response.id != i32::from(lane.id) {
                 // Id 0 announces that the server is about to close (RFC 4511 section 4.4.1).
                 let goodbye = response.id == 0;
                 return Received::Broken(if goodbye { Failure::Closed } else { Failure::Malformed });
@@ -66,12 +82,12 @@ impl Protocol for Ldap {
                     lane.wrong |= !self.take_found(ask, lane, dn, attributes);
                 }
                 Reply::Reference | Reply::Intermediate => {}
-                Reply::Done { tag, outcome } if tag == ask.response() => {
+                Reply::Done { tag, outcome } if tag == ask.response => {
                     if self.goes_on(ask, lane, outcome, response.controls) {
                         return Received::More { consumed: at };
                     }
                     let failure = self.judge_ask(ask, lane, outcome);
-                    let fatal = failure.is_some() && ask.is_fatal();
+                    let fatal = failure.is_some() && ask.fatal;
                     return Received::Done { consumed: at, failure, fatal };
                 }
                 Reply::Done { .. } => return Received::Broken(Failure::Malformed),
@@ -110,7 +126,8 @@ impl Protocol for Ldap {
     }
 
     fn tell(&mut self, request: &Request, lane: &LaneState, answer: Option<&[u8]>) -> Told {
-        self.tell_request(request, lane, answer)
+        let Request::Ask(ask) = request else { return Told::default() };
+        self.tell_request(ask, lane, answer)
     }
 
     fn lost_rows(&self) -> u64 {

@@ -36,26 +36,25 @@ pub(crate) struct Entry {
 /// A thread's log.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
-    most: usize,
+    spec: LogSpec,
     left: usize,
-    all: bool,
     entries: Vec<Entry>,
 }
 
 impl Log {
     pub(crate) const fn new(spec: LogSpec) -> Self {
-        Self { most: spec.most, left: spec.most, all: spec.all, entries: Vec::new() }
+        Self { spec, left: spec.most, entries: Vec::new() }
     }
 
     /// Whether right answers are of interest too.
     #[inline]
     pub(crate) const fn takes_all(&self) -> bool {
-        self.all
+        self.spec.all
     }
 
     /// Whether the end of a request is to be kept: its operation `has_failed` before, or not.
     pub(crate) const fn takes(&self, failure: Option<Failure>, has_failed: bool) -> bool {
-        self.left > 0 && (self.all || failure.is_some() && !has_failed)
+        self.left > 0 && (self.spec.all || failure.is_some() && !has_failed)
     }
 
     pub(crate) fn keep(&mut self, slot: Slot, failure: Option<Failure>, took_ns: u64, told: Told) {
@@ -66,7 +65,7 @@ impl Log {
 
     /// Another window begins, of which as many are kept.
     pub(crate) const fn cut(&mut self) {
-        self.left = self.most;
+        self.left = self.spec.most;
     }
 
     /// What was kept since the last drain.

@@ -92,11 +92,6 @@ impl Blank {
         self.0.pop().map_or_else(histogram, Ok)
     }
 
-    /// Keeps the histograms of recorders that are done with.
-    fn keep_all(&mut self, recorders: Recorders) {
-        recorders.0.into_iter().for_each(|recorder| self.keep(recorder));
-    }
-
     /// Keeps the histograms of a recorder that is done with.
     pub(crate) fn keep(&mut self, recorder: Recorder) {
         for (clock, mut times) in Clock::ALL.into_iter().zip(recorder.clocks) {
@@ -330,46 +325,16 @@ impl IndexMut<Counter> for Recorder {
     }
 }
 
-/// A thread's recorders, one per slot.
-#[derive(Debug)]
-pub struct Recorders(Vec<Recorder>);
+/// A thread's recorders, one per slot; none for a thread that records no more.
+type Recorders = Vec<Recorder>;
 
-impl Recorders {
-    /// Empty recorders for all labels.
-    fn new(labels: &[Label], blank: &mut Blank) -> Result<Self, CreationError> {
-        labels.iter().map(|label| Recorder::new(label.open, blank)).collect::<Result<_, _>>().map(Self)
-    }
-
-    /// No recorders, for a thread that records no more.
-    pub(crate) const fn none() -> Self {
-        Self(Vec::new())
-    }
-
-    /// Adds another thread's recorders slot by slot, without loss of precision.
-    pub fn merge(&mut self, other: &Self) -> Result<(), AdditionError> {
-        self.0.iter_mut().zip(&other.0).try_for_each(|(mine, theirs)| mine.merge(theirs))
-    }
-
-    /// The recorders in the order of their labels.
-    pub fn into_vec(self) -> Vec<Recorder> {
-        self.0
-    }
+fn recorders(labels: &[Label], blank: &mut Blank) -> Result<Recorders, CreationError> {
+    labels.iter().map(|label| Recorder::new(label.open, blank)).collect()
 }
 
-impl Index<Slot> for Recorders {
-    type Output = Recorder;
-
-    #[inline]
-    fn index(&self, slot: Slot) -> &Recorder {
-        &self.0[usize::from(slot.0)]
-    }
-}
-
-impl IndexMut<Slot> for Recorders {
-    #[inline]
-    fn index_mut(&mut self, slot: Slot) -> &mut Recorder {
-        &mut self.0[usize::from(slot.0)]
-    }
+/// Adds another thread's recorders slot by slot, without loss of precision.
+fn merge(recorders: &mut [Recorder], others: &[Recorder]) -> Result<(), AdditionError> {
+    recorders.iter_mut().zip(others).try_for_each(|(mine, theirs)| mine.merge(theirs))
 }
 
 /// A thread's recorders by the span in which operations were due, counted from an origin.
@@ -439,16 +404,15 @@ impl Split {
     /// Empty recorders for a thread that has made so many cuts. Before the first, everything goes to `since`, and
     /// before the second nothing is older than the window before.
     pub(crate) fn new(labels: &[Label], cuts: usize, blank: &mut Blank) -> Result<Self, CreationError> {
-        let mut recorders =
-            |are_used| if are_used { Recorders::new(labels, blank) } else { Ok(Recorders::none()) };
-        let (older, before, since) = (recorders(cuts > 1)?, recorders(cuts > 0)?, recorders(true)?);
+        let mut some = |are_used| if are_used { recorders(labels, blank) } else { Ok(Vec::new()) };
+        let (older, before, since) = (some(cuts > 1)?, some(cuts > 0)?, some(true)?);
         Ok(Self { over_ns: 0..0, older, before, since, spans: Spans::none() })
     }
 
     /// No recorders, for a thread that records no more.
-    pub(crate) fn none() -> Self {
-        let [older, before, since] = [(); 3].map(|()| Recorders::none());
-        Self { over_ns: 0..0, older, before, since, spans: Spans::none() }
+    pub(crate) const fn none() -> Self {
+        const NONE: Recorders = Vec::new();
+        Self { over_ns: 0..0, older: NONE, before: NONE, since: NONE, spans: Spans::none() }
     }
 
     /// The window that ended at the last cut.
@@ -459,7 +423,7 @@ impl Split {
     /// Whether arrivals are recorded there.
     #[inline]
     pub(crate) fn is_open(&self, slot: Slot) -> bool {
-        self.since[slot].open
+        self.since[usize::from(slot.0)].open
     }
 
     /// Records an operation in the window in which it was due. Returns whether it was an arrival.
@@ -498,7 +462,7 @@ impl Split {
         } else {
             &mut self.older
         };
-        &mut side[slot]
+        &mut side[usize::from(slot.0)]
     }
 
     /// Returns what was recorded, and goes on with `fresh` recorders, the same cut and the same spans.
@@ -523,8 +487,8 @@ impl Split {
         let Self { older, before, since, spans, .. } = other;
         for (mine, theirs) in [(&mut self.older, older), (&mut self.before, before), (&mut self.since, since)]
         {
-            mine.merge(&theirs)?;
-            blank.keep_all(theirs);
+            merge(mine, &theirs)?;
+            theirs.into_iter().for_each(|recorder| blank.keep(recorder));
         }
         self.spans.merge(spans)
     }
@@ -553,7 +517,7 @@ mod tests {
     }
 
     fn recorders(open: bool) -> Recorders {
-        Recorders::new(&labels(open), &mut Blank::default()).unwrap()
+        super::recorders(&labels(open), &mut Blank::default()).unwrap()
     }
 
     fn empty_split(open: bool) -> Split {
@@ -563,8 +527,8 @@ mod tests {
     #[test]
     fn the_three_clocks_start_where_they_should() {
         let mut recorders = recorders(true);
-        recorders[Slot(0)].record(&SAMPLE);
-        let recorder = &recorders[Slot(0)];
+        recorders[0].record(&SAMPLE);
+        let recorder = &recorders[0];
         let clocks = [Clock::Service, Clock::Latency, Clock::Lag];
         assert_eq!(clocks.map(|clock| recorder[clock].max()), [250, 300, 50]);
     }
@@ -572,7 +536,7 @@ mod tests {
     #[test]
     fn wrong_answers_have_a_clock_of_their_own_and_missing_ones_are_censored() {
         let mut recorders = recorders(false);
-        let recorder = &mut recorders[Slot(0)];
+        let recorder = &mut recorders[0];
         recorder.record(&SAMPLE);
         recorder.record(&Sample { end: End::Wrong(Failure::WrongAnswer), ..SAMPLE });
         recorder.record(&Sample { end: End::Unanswered(Failure::Timeout), ..SAMPLE });
@@ -593,11 +557,11 @@ mod tests {
         let (mut merged, mut one) = (recorders(true), recorders(true));
         for samples in parts {
             let mut part = recorders(true);
-            samples.iter().for_each(|sample| part[Slot(0)].record(sample));
-            samples.iter().for_each(|sample| one[Slot(0)].record(sample));
-            merged.merge(&part).unwrap();
+            samples.iter().for_each(|sample| part[0].record(sample));
+            samples.iter().for_each(|sample| one[0].record(sample));
+            merge(&mut merged, &part).unwrap();
         }
-        let (merged, one) = (&merged[Slot(0)], &one[Slot(0)]);
+        let (merged, one) = (&merged[0], &one[0]);
         let numbers = |of: &Recorder| (of.count, of.counters, of.failures.clone());
         assert_eq!(numbers(merged), numbers(one));
         assert_eq!(merged.clocks, one.clocks);
@@ -610,10 +574,10 @@ mod tests {
         for open in [true, false] {
             let (empty, mut used) = (recorders(open), recorders(open));
             let missing = Sample { end: End::Unanswered(Failure::Timeout), ..SAMPLE };
-            [SAMPLE, missing].iter().for_each(|sample| used[Slot(0)].record(sample));
-            blank.keep_all(used);
-            let again = Recorders::new(&labels(open), &mut blank).unwrap();
-            assert_eq!(again[Slot(0)].clocks, empty[Slot(0)].clocks, "{open}");
+            [SAMPLE, missing].iter().for_each(|sample| used[0].record(sample));
+            used.into_iter().for_each(|recorder| blank.keep(recorder));
+            let again = super::recorders(&labels(open), &mut blank).unwrap();
+            assert_eq!(again[0].clocks, empty[0].clocks, "{open}");
             assert!(blank.0.is_empty(), "all of it is used again");
         }
     }
@@ -621,7 +585,7 @@ mod tests {
     #[test]
     fn only_clocks_that_recorded_nothing_are_kept_from_what_is_handed_out() {
         let (mut used, mut blank) = (recorders(true), Blank::default());
-        let recorder = &mut used[Slot(0)];
+        let recorder = &mut used[0];
         recorder.record(&SAMPLE);
         let found = |recorder: &Recorder| recorder.clocks.each_ref().map(|times| (times.len(), times.max()));
         let before = found(recorder);
@@ -641,10 +605,9 @@ mod tests {
         for due_ns in [48, 49, 199, 200, 201, 202] {
             split.record(Slot(0), &Sample { due_ns, started_ns: 300, ..SAMPLE });
         }
-        let counts =
-            |split: &Split| [&split.older, &split.before, &split.since].map(|each| each[Slot(0)].count);
+        let counts = |split: &Split| [&split.older, &split.before, &split.since].map(|each| each[0].count);
         assert_eq!((counts(&first), counts(&split)), ([0, 0, 1], [2, 1, 3]));
-        assert_eq!(split.before[Slot(0)][Clock::Latency].max(), 201);
+        assert_eq!(split.before[0][Clock::Latency].max(), 201);
     }
 
     #[test]
@@ -706,13 +669,9 @@ mod tests {
     #[test]
     fn what_never_came_is_censored_from_when_it_was_due() {
         let mut recorders = recorders(true);
-        recorders[Slot(0)].record(&Sample { end: End::Unanswered(Failure::Timeout), ..SAMPLE });
-        recorders[Slot(0)].record(&Sample {
-            started_ns: 400,
-            end: End::Unanswered(Failure::Timeout),
-            ..SAMPLE
-        });
-        let recorder = &recorders[Slot(0)];
+        recorders[0].record(&Sample { end: End::Unanswered(Failure::Timeout), ..SAMPLE });
+        recorders[0].record(&Sample { started_ns: 400, end: End::Unanswered(Failure::Timeout), ..SAMPLE });
+        let recorder = &recorders[0];
         let censored = &recorder[Clock::Censored];
         assert_eq!((censored.len(), censored.min(), recorder[Counter::Failed]), (2, 300, 250));
         // The target was waited for once, and since it was asked.
@@ -723,7 +682,7 @@ mod tests {
     #[test]
     fn a_closed_schedule_has_neither_memory_nor_times_for_the_clocks_of_an_open_one() {
         let mut recorders = recorders(false);
-        let recorder = &mut recorders[Slot(0)];
+        let recorder = &mut recorders[0];
         for end in [End::Right, End::Wrong(Failure::WrongAnswer), End::Unanswered(Failure::Timeout)] {
             recorder.record(&Sample { end, ..SAMPLE });
         }
@@ -737,7 +696,7 @@ mod tests {
     #[test]
     fn three_digits_up_to_an_hour_and_longer_counts_as_an_hour() {
         let mut recorders = recorders(false);
-        let recorder = &mut recorders[Slot(0)];
+        let recorder = &mut recorders[0];
         for took in [1, 999, 123_456, 59_999_999_999, LONGEST_NS * 2] {
             recorder.record(&Sample { started_ns: 0, ended_ns: took, ..SAMPLE });
         }
@@ -760,14 +719,14 @@ mod tests {
                 let end = [End::Right, End::Wrong(Failure::WrongAnswer), End::Unanswered(Failure::Timeout)]
                     [usize::from(end)];
                 let sample = Sample { due_ns: 0, started_ns: late, ended_ns: late + took, end, ..SAMPLE };
-                threads[thread][Slot(0)].record(&sample);
-                one[Slot(0)].record(&sample);
+                threads[thread][0].record(&sample);
+                one[0].record(&sample);
             }
             let mut merged = recorders(true);
             for thread in &threads {
-                merged.merge(thread).unwrap();
+                merge(&mut merged, thread).unwrap();
             }
-            let (merged, one) = (&mut merged[Slot(0)], &mut one[Slot(0)]);
+            let (merged, one) = (&mut merged[0], &mut one[0]);
             for clock in Clock::ALL {
                 prop_assert_eq!(&merged[clock], &one[clock], "{:?}", clock);
             }
@@ -781,12 +740,12 @@ mod tests {
     #[test]
     fn merging_adds_everything_up() {
         let (mut one, mut two) = (recorders(true), recorders(true));
-        one[Slot(0)].record(&SAMPLE);
-        one[Slot(0)].record(&Sample { end: End::Wrong(Failure::Result("busy")), ..SAMPLE });
-        two[Slot(0)].record(&Sample { end: End::Wrong(Failure::Result("busy")), ..SAMPLE });
-        two[Slot(0)].record(&Sample { end: End::Unanswered(Failure::Reset), ..SAMPLE });
-        one.merge(&two).unwrap();
-        let merged = &one[Slot(0)];
+        one[0].record(&SAMPLE);
+        one[0].record(&Sample { end: End::Wrong(Failure::Result("busy")), ..SAMPLE });
+        two[0].record(&Sample { end: End::Wrong(Failure::Result("busy")), ..SAMPLE });
+        two[0].record(&Sample { end: End::Unanswered(Failure::Reset), ..SAMPLE });
+        merge(&mut one, &two).unwrap();
+        let merged = &one[0];
         let clocks = [Clock::Service, Clock::Wrong, Clock::Censored, Clock::Lag];
         assert_eq!((merged.count, clocks.map(|clock| merged[clock].len())), (4, [1, 2, 1, 3]));
         assert_eq!(merged.failures, [(Failure::Result("busy"), 2), (Failure::Reset, 1)]);

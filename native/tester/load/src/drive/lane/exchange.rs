@@ -231,13 +231,10 @@ impl<P: Protocol> Lane<P> {
             }
             Received::Done { consumed, failure, fatal } => {
                 self.inbox.extend_from_slice(&bytes[consumed..]);
-                if failure.is_some() || turn.context.log.takes_all() {
-                    self.log_request(failure, Some(bytes), turn, read_ns);
-                }
                 if !turn.context.protocol.keeps_connection(&self.state) {
                     self.disconnect(None);
                 }
-                self.answered(failure, fatal, turn, read_ns)
+                self.answered(bytes, (failure, fatal), turn, read_ns)
             }
             Received::Broken(failure) => self.lost(failure, turn),
         }
@@ -253,11 +250,8 @@ impl<P: Protocol> Lane<P> {
         let now_ns = now_ns();
         match turn.context.protocol.ended(request, &mut self.state) {
             Received::Done { failure, fatal, .. } => {
-                if failure.is_some() || turn.context.log.takes_all() {
-                    self.log_request(failure, Some(&[]), turn, now_ns);
-                }
                 self.disconnect(None);
-                self.answered(failure, fatal, turn, now_ns)
+                self.answered(&[], (failure, fatal), turn, now_ns)
             }
             Received::More { .. } => self.ask_next_part(request, turn),
             Received::Broken(failure) => self.lost(failure, turn),

@@ -14,11 +14,14 @@ impl<P: Protocol> Lane<P> {
     #[inline]
     pub(super) fn answered(
         &mut self,
-        failure: Option<Failure>,
-        fatal: bool,
+        answer: &[u8],
+        (failure, fatal): (Option<Failure>, bool),
         turn: &mut Turn<'_, P>,
         now_ns: u64,
     ) -> Fate {
+        if failure.is_some() || turn.context.log.takes_all() {
+            self.log_request(failure, Some(answer), turn, now_ns);
+        }
         let end = failure.map_or(End::Right, End::Wrong);
         let quiet_ns = turn.context.quiet_ns.max(self.current.started_ns);
         self.current.unread_ns = Some(now_ns.saturating_sub(quiet_ns));

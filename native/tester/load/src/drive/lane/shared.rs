@@ -130,12 +130,9 @@ impl<P: Protocol> Lane<P> {
                 Ok(Fate::Runs)
             }
             Received::Done { failure, fatal, .. } => {
-                if failure.is_some() || turn.context.log.takes_all() {
-                    self.log_request(failure, Some(message), turn, read_ns);
-                }
                 self.ticket = None;
                 turn.context.pools[share.pool].release(ticket);
-                Ok(self.answered(failure, fatal, turn, read_ns))
+                Ok(self.answered(message, (failure, fatal), turn, read_ns))
             }
             Received::Broken(failure) => Err(failure),
         }

@@ -29,7 +29,7 @@ pub struct Ask {
     /// Whether it removes the person whom the lane has taken, where they were added before.
     pub(in super::super) removes_taken: bool,
     pub(super) verb: &'static str,
-    pub(super) response: u8,
+    pub(in super::super) response: u8,
     /// Whether it must not be sent again where no answer came: a change, or a bind, as each try with a wrong password
     /// counts.
     pub(super) changes: bool,
@@ -49,11 +49,11 @@ pub struct Ask {
     /// Whose entry it adds as it is, if it adds a person and has no controls.
     pub(super) enters: Option<Enters>,
     /// Attributes that it changes.
-    pub(super) changed: Vec<String>,
+    pub(in super::super) changed: Vec<String>,
     /// How many entries a page has, of a search that is read in pages; its cookie is a field after the others.
-    pub(super) page_size: Option<u32>,
+    pub(in super::super) page_size: Option<u32>,
     /// Whether all that follows depends on it.
-    pub(super) fatal: bool,
+    pub(in super::super) fatal: bool,
 }
 
 /// A person of a population who is entered.
@@ -146,23 +146,6 @@ pub(super) struct Bind<'s> {
 }
 
 impl Ask {
-    /// The tag of the answer that ends it.
-    pub(in super::super) const fn response(&self) -> u8 {
-        self.response
-    }
-
-    pub(in super::super) fn changed(&self) -> &[String] {
-        &self.changed
-    }
-
-    pub(in super::super) const fn has_pages(&self) -> bool {
-        self.page_size.is_some()
-    }
-
-    pub(in super::super) const fn is_fatal(&self) -> bool {
-        self.fatal
-    }
-
     pub(in super::super) const fn is_search(&self) -> bool {
         self.response == op::SEARCH_DONE
     }
