@@ -70,7 +70,7 @@ impl Engine {
         let programs =
             programs(&config.scenarios, |spec| shared.take(spec, tables, config.keys, config.threads))?;
         let compiled = shared.compile(programs, config.is_open())?;
-        let ring = http::creates_people(&compiled).then(|| ring(&config, config.target.size));
+        let ring = compiled.takes_people().then(|| ring(&config, config.target.size));
         Self::launch_on(&config, compiled, |seed, thread| {
             Http::new(shared.clone(), ring.clone().map(RingCursor::new), seed, thread)
         })

@@ -3,6 +3,7 @@
 //! Lanes, schedules, recorders and the driver handle connections, times and bytes; a [`Protocol`] gives
 //! the bytes their meaning. Each thread has a protocol of its own, so it may keep scratch space and caches.
 
+use crate::fill::Preparation;
 use crate::record::failure::Failure;
 use crate::record::told::Told;
 
@@ -26,6 +27,9 @@ pub trait Protocol: Send + 'static {
         true
     }
 
+    /// Chooses what the requests after it are about; nothing is sent.
+    fn prepare(&mut self, preparation: &Preparation, lane: &mut Self::Lane) -> Encoded;
+
     /// Appends a request.
     fn encode(&mut self, request: &Self::Request, lane: &mut Self::Lane, out: &mut Vec<u8>) -> Encoded;
 
@@ -38,9 +42,7 @@ pub trait Protocol: Send + 'static {
     }
 
     /// How many values the list of a repeat has, which come from the first on now.
-    fn count(&mut self, _list: &Self::Request, _lane: &mut Self::Lane) -> u64 {
-        0
-    }
+    fn count(&mut self, list: usize, lane: &mut Self::Lane) -> u64;
 
     /// Called when the connection for the current request could not be opened. The request was not sent.
     fn unsent(&mut self, _lane: &mut Self::Lane) {}

@@ -9,6 +9,7 @@ mod plan;
 mod source;
 mod text;
 
+pub use plan::Preparation;
 pub(crate) use plan::{Draw, Plan, Used};
 pub use source::Tables;
 pub(crate) use source::{Given, People};

@@ -74,6 +74,16 @@ pub(crate) enum Draw {
     GiveBack { source: usize },
 }
 
+/// What is chosen for the steps that follow.
+#[derive(Debug, PartialEq)]
+pub struct Preparation {
+    /// Which of the engine's scenarios it is for.
+    pub(crate) script: usize,
+    /// Whether the next of the people whom a run adds is taken first.
+    pub(crate) takes: bool,
+    pub(crate) draws: Vec<Draw>,
+}
+
 /// What a scenario is used with.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Used {

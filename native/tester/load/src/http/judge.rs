@@ -13,10 +13,9 @@ use super::jar::{Jar, Place};
 use super::look::between;
 use super::way::Way;
 use super::{Http, LaneState, Stage, head};
-use crate::fill::Draw;
 use crate::protocol::Encoded;
 use crate::record::failure::Failure;
-use crate::scripted::{Memory, Preparation};
+use crate::scripted::Memory;
 
 /// What a lane remembers of a user's visit.
 #[derive(Debug, Default)]
@@ -28,9 +27,9 @@ pub(super) struct Visit {
     /// The path that was asked for, for cookies.
     pub(super) path: Vec<u8>,
     /// The operation at hand has changed something.
-    changed: bool,
+    pub(super) changed: bool,
     /// A change of the operation at hand was refused: no page can show all of them.
-    refused: bool,
+    pub(super) refused: bool,
     /// Whether the answer's header lines are not as they must be.
     wrong_headers: bool,
     pub(super) way: Way,
@@ -57,21 +56,6 @@ impl Ask {
 }
 
 impl Http {
-    /// Chooses what the steps that follow are about.
-    #[inline]
-    pub(super) fn prepare(&mut self, preparation: &Preparation, lane: &mut LaneState) -> Encoded {
-        let visit = &mut lane.visit;
-        // One who waits for a row has taken a person already.
-        if preparation.takes && !visit.memory.kept.waits() {
-            visit.taken = self.ring.as_mut().map(|ring| ring.take().person);
-        }
-        if preparation.draws.contains(&Draw::Iteration) {
-            visit.jar.begin();
-            (visit.changed, visit.refused) = (false, false);
-        }
-        self.scripts[preparation.script].prepare(preparation, &mut visit.memory, visit.taken, &mut self.rng)
-    }
-
     /// Appends a request, filled in.
     #[inline]
     pub(super) fn ask(&mut self, ask: &Ask, lane: &mut LaneState, out: &mut Vec<u8>) -> Encoded {

@@ -20,7 +20,7 @@ use crate::compile_error::{CompileError, Result};
 use crate::fill::Tables;
 use crate::program::{self, Branch, Connects, MAIN, ProgramSpec, SEQUENCE};
 use crate::scenario_spec::ScenarioSpec;
-use crate::scripted::{self, Lower, Place, Preparation, one_of, think};
+use crate::scripted::{self, Lower, Place, one_of, think};
 
 /// Requests of HTTP, for a target.
 pub(crate) struct Requests<'t> {
@@ -85,10 +85,6 @@ impl Lower for Requests<'_> {
 
     fn keeps(&self) -> bool {
         self.target.keepalive
-    }
-
-    fn prepare(&self, preparation: Preparation) -> Request {
-        Request::Prepare(preparation)
     }
 
     fn check(&self, scenario: &Scenario) -> Result<()> {

@@ -188,8 +188,3 @@ impl Http {
         }
     }
 }
-
-/// Whether any program takes people to create.
-pub(crate) fn creates_people(compiled: &Compiled<Request>) -> bool {
-    compiled.requests().any(|request| matches!(request, Request::Prepare(preparation) if preparation.takes))
-}

@@ -5,6 +5,7 @@ use wire::http::{Body, Framing};
 use super::judge::conclude;
 use super::request::Request;
 use super::{Http, LaneState, Stage};
+use crate::fill::{Draw, Preparation};
 use crate::protocol::{Encoded, Protocol, Received};
 use crate::record::failure::Failure;
 use crate::record::told::Told;
@@ -41,6 +42,20 @@ impl Protocol for Http {
     }
 
     #[inline]
+    fn prepare(&mut self, preparation: &Preparation, lane: &mut LaneState) -> Encoded {
+        let visit = &mut lane.visit;
+        // One who waits for a row has taken a person already.
+        if preparation.takes && !visit.memory.kept.waits() {
+            visit.taken = self.ring.as_mut().map(|ring| ring.take().person);
+        }
+        if preparation.draws.contains(&Draw::Iteration) {
+            visit.jar.begin();
+            (visit.changed, visit.refused) = (false, false);
+        }
+        self.scripts[preparation.script].prepare(preparation, &mut visit.memory, visit.taken, &mut self.rng)
+    }
+
+    #[inline]
     fn encode(&mut self, request: &Request, lane: &mut LaneState, out: &mut Vec<u8>) -> Encoded {
         match request {
             Request::Ask(_, ask) => self.ask(ask, lane, out),
@@ -48,13 +63,11 @@ impl Protocol for Http {
                 self.encode_file(file, lane, out);
                 Encoded::Send
             }
-            Request::Prepare(preparation) => self.prepare(preparation, lane),
         }
     }
 
-    fn count(&mut self, list: &Request, lane: &mut LaneState) -> u64 {
-        let Request::Prepare(preparation) = list else { return 0 };
-        preparation.list.map_or(0, |list| lane.visit.memory.kept.begin(list))
+    fn count(&mut self, list: usize, lane: &mut LaneState) -> u64 {
+        lane.visit.memory.kept.begin(list)
     }
 
     #[inline]
@@ -122,7 +135,6 @@ impl Protocol for Http {
         match request {
             Request::Ask(_, ask) => self.tell_ask(ask, lane, answer),
             Request::File(_, file) => self.tell_file(file, lane, answer),
-            Request::Prepare(_) => Told::default(),
         }
     }
 
@@ -243,7 +255,6 @@ impl Http {
         let mut failure = match request {
             Request::Ask(_, ask) => self.judge(ask, lane, body, length),
             Request::File(..) => self.judge_file(lane, length),
-            Request::Prepare(_) => None,
         };
         if came > consumed {
             // Nothing more was asked for: the body is longer than its head says.

@@ -2,7 +2,6 @@
 
 use super::ask::Ask;
 use super::file::FileRequest;
-use crate::scripted::Preparation;
 
 /// A compiled step. What is asked for has a number among all requests of the engine.
 #[derive(Debug)]
@@ -11,8 +10,6 @@ pub enum Request {
     Ask(usize, Box<Ask>),
     /// A file of the target's set, of which every byte is compared.
     File(usize, FileRequest),
-    /// What a scenario chooses before its steps; nothing is sent.
-    Prepare(Preparation),
 }
 
 impl Request {
@@ -20,7 +17,6 @@ impl Request {
     pub(super) const fn id(&self) -> usize {
         match self {
             Self::Ask(id, _) | Self::File(id, _) => *id,
-            Self::Prepare(_) => 0,
         }
     }
 
@@ -29,7 +25,6 @@ impl Request {
         match self {
             Self::Ask(_, ask) => ask.is_secure(),
             Self::File(_, file) => file.secure,
-            Self::Prepare(_) => false,
         }
     }
 

@@ -46,10 +46,15 @@ impl Lane {
         loop {
             self.pc = (self.pc + 1) % self.program.ops.len();
             let mut out = Vec::new();
-            if let Op::Exchange { request, .. } = &self.program.ops[self.pc]
-                && self.http.encode(request, &mut self.state, &mut out) == Encoded::Send
-            {
-                return String::from_utf8(out).unwrap();
+            match &self.program.ops[self.pc] {
+                Op::Prepare(preparation) => {
+                    assert_eq!(self.http.prepare(preparation, &mut self.state), Encoded::Skip);
+                }
+                Op::Exchange { request, .. } => {
+                    assert_eq!(self.http.encode(request, &mut self.state, &mut out), Encoded::Send);
+                    return String::from_utf8(out).unwrap();
+                }
+                _ => {}
             }
         }
     }

@@ -23,7 +23,7 @@ use crate::connection::security::{Security, Tls};
 use crate::fill::{Given, Tables};
 use crate::program::{self, Compiled, Connects, MAIN, ProgramError, ProgramSpec, Rules};
 use crate::scenario_spec::ScenarioSpec;
-use crate::scripted::{self as scenarios, Memory, Preparation, Running, Script};
+use crate::scripted::{self as scenarios, Memory, Running, Script};
 use crate::target_address::TargetAddress;
 
 pub use names::{NameList, NamesError, NamesSpec};
@@ -37,14 +37,8 @@ use verify::{Digests, Verifier};
 /// Everything about a load on a directory.
 pub type LdapConfig = Config<Target>;
 
-/// What a lane asks of a directory.
-#[derive(Debug)]
-pub enum Request {
-    /// A step of a scenario.
-    Ask(Box<Ask>),
-    /// What a scenario chooses before its steps; nothing is sent.
-    Prepare(Preparation),
-}
+/// What a lane asks of a directory: a step of a scenario.
+pub type Request = Box<Ask>;
 
 /// What is measured, and how people are known there.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -247,21 +241,8 @@ impl Shared {
     ) -> Result<Compiled<Request>, ProgramError> {
         let rules = Rules { open, connects: Connects::Steps, endpoint: |_| MAIN, phases: false };
         let compiled = program::compile(programs, rules)?;
-        let asks = compiled.requests().filter_map(Request::as_ask);
-        self.changed = asks.flat_map(|ask| &ask.changed).cloned().collect();
+        self.changed = compiled.requests().flat_map(|ask| &ask.changed).cloned().collect();
         Ok(compiled)
-    }
-}
-
-impl Request {
-    /// The step of a scenario, if it is one.
-    const fn as_ask(&self) -> Option<&Ask> {
-        if let Self::Ask(ask) = self { Some(ask) } else { None }
-    }
-
-    /// Whether its answer is read in pages.
-    pub(crate) fn has_pages(&self) -> bool {
-        self.as_ask().is_some_and(|ask| ask.page_size.is_some())
     }
 }
 
@@ -277,10 +258,8 @@ impl Ldap {
 
 /// Whether any program adds people of its own.
 pub(crate) fn adds_people(compiled: &Compiled<Request>) -> bool {
-    compiled.requests().any(|request| match request {
-        Request::Prepare(preparation) => preparation.takes,
-        Request::Ask(ask) => ask.first.as_ref().is_some_and(|first| first.takes),
-    })
+    let takes = |ask: &Request| ask.first.as_ref().is_some_and(|first| first.takes);
+    compiled.takes_people() || compiled.requests().any(takes)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use wire::ldap::{Attributes, Reply, Response, ResultCode, oid, op};
 use super::names::Person;
 use super::verify::ExpectedAttributes;
 use super::{LaneState, Ldap, Request};
+use crate::fill::Preparation;
 use crate::protocol::{Encoded, Message, Protocol, Received};
 use crate::record::failure::Failure;
 use crate::record::told::Told;
@@ -36,11 +37,17 @@ impl Protocol for Ldap {
     }
 
     #[inline]
-    fn encode(&mut self, request: &Request, lane: &mut LaneState, out: &mut Vec<u8>) -> Encoded {
-        let ask = match request {
-            Request::Prepare(preparation) => return self.prepare(preparation, lane),
-            Request::Ask(ask) => ask,
-        };
+    fn prepare(&mut self, preparation: &Preparation, lane: &mut LaneState) -> Encoded {
+        // One who waits for a row has taken a person already.
+        if preparation.takes && !lane.memory.as_deref().is_some_and(|memory| memory.kept.waits()) {
+            self.take_key(lane);
+        }
+        let memory = lane.memory.get_or_insert_default();
+        self.scripts[preparation.script].prepare(preparation, memory, lane.taken, &mut self.rng)
+    }
+
+    #[inline]
+    fn encode(&mut self, ask: &Request, lane: &mut LaneState, out: &mut Vec<u8>) -> Encoded {
         if let Some(first) = &ask.first {
             let chosen = self.prepare(first, lane);
             if chosen != Encoded::Skip {
@@ -57,8 +64,7 @@ impl Protocol for Ldap {
     }
 
     #[inline]
-    fn receive(&mut self, request: &Request, lane: &mut LaneState, bytes: &[u8]) -> Received {
-        let Request::Ask(ask) = request else { return Received::Broken(Failure::Malformed) };
+    fn receive(&mut self, ask: &Request, lane: &mut LaneState, bytes: &[u8]) -> Received {
         let mut at = 0;
         loop {
             let rest = &bytes[at..];
@@ -95,8 +101,8 @@ impl Protocol for Ldap {
         }
     }
 
-    fn can_ask(&self, request: &Request, lane: &LaneState) -> bool {
-        request.as_ask().is_none_or(|ask| Self::can_fill(ask, lane))
+    fn can_ask(&self, ask: &Request, lane: &LaneState) -> bool {
+        Self::can_fill(ask, lane)
     }
 
     fn number(&mut self, lane: &mut LaneState, number: u8) {
@@ -112,21 +118,15 @@ impl Protocol for Ldap {
         Message::of(message).map(Some).ok_or(Failure::Malformed)
     }
 
-    fn count(&mut self, list: &Request, lane: &mut LaneState) -> u64 {
-        let (Request::Prepare(preparation), Some(memory)) = (list, lane.memory.as_deref_mut()) else {
-            return 0;
-        };
-        preparation.list.map_or(0, |list| memory.kept.begin(list))
+    fn count(&mut self, list: usize, lane: &mut LaneState) -> u64 {
+        lane.memory.as_deref_mut().map_or(0, |memory| memory.kept.begin(list))
     }
 
-    fn encode_more(&mut self, request: &Request, lane: &mut LaneState, out: &mut Vec<u8>) {
-        if let Request::Ask(ask) = request {
-            self.ask_page(ask, lane, out);
-        }
+    fn encode_more(&mut self, ask: &Request, lane: &mut LaneState, out: &mut Vec<u8>) {
+        self.ask_page(ask, lane, out);
     }
 
-    fn tell(&mut self, request: &Request, lane: &LaneState, answer: Option<&[u8]>) -> Told {
-        let Request::Ask(ask) = request else { return Told::default() };
+    fn tell(&mut self, ask: &Request, lane: &LaneState, answer: Option<&[u8]>) -> Told {
         self.tell_request(ask, lane, answer)
     }
 

@@ -98,7 +98,7 @@ impl Users<Ldap> {
                 let what = match op {
                     Op::Await => "schedules of a rate",
                     Op::Connect { endpoint, .. } if *endpoint != MAIN => "tls of a connection",
-                    Op::Exchange { request, .. } if request.has_pages() => "page_size",
+                    Op::Exchange { request, .. } if request.page_size.is_some() => "page_size",
                     _ => continue,
                 };
                 return Err(super::cannot(&names[number], what));

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::{Do, ROW_WAIT, User, Users, row};
 use crate::choose::schedule::Think;
+use crate::fill::Preparation;
 use crate::program::{Backoff, Cursor, Op, Program, SILENT_PAUSE_NS, Share, Walker};
 use crate::protocol::{Encoded, Protocol};
 use crate::record::failure::Failure;
@@ -90,7 +91,7 @@ impl<P: Protocol> Walker for Walk<'_, P> {
         self.users.decks[deck].deal(&mut self.users.rng)
     }
 
-    fn count(&mut self, list: &P::Request) -> u64 {
+    fn count(&mut self, list: usize) -> u64 {
         self.users.protocol.count(list, &mut self.user.state)
     }
 
@@ -121,6 +122,10 @@ impl<P: Protocol> Walker for Walk<'_, P> {
 
     fn end_operation(&mut self) {
         self.user.end(&self.users.labels, true);
+    }
+
+    fn prepare(&mut self, preparation: &Preparation) -> Encoded {
+        self.users.protocol.prepare(preparation, &mut self.user.state)
     }
 
     fn ask(&mut self, slot: Slot, request: &P::Request) -> Result<(), Encoded> {

@@ -7,6 +7,7 @@ use super::problem::{MAX_DEPTH, Problem, ProgramError};
 use super::spec::{Branch, MAIN, Operation, PoolSpec, ProgramSpec, Step};
 use super::{NOT_BEGUN, SEQUENCE};
 use crate::choose::schedule::Think;
+use crate::fill::Preparation;
 use crate::record::recorder::{Label, Slot};
 
 /// One operation of a compiled program.
@@ -26,7 +27,7 @@ pub(crate) enum Op<R> {
     /// The same, as often as a list has values; `to` is behind it.
     Each {
         counter: usize,
-        list: R,
+        list: usize,
         to: usize,
     },
     Again {
@@ -79,6 +80,8 @@ pub(crate) enum Op<R> {
     Done,
     /// Wait for an arrival of the open schedule.
     Await,
+    /// Chooses what the steps after it are about.
+    Prepare(Preparation),
     Exchange {
         slot: Slot,
         request: R,
@@ -225,7 +228,13 @@ pub(crate) struct Compiled<R> {
 }
 
 impl<R> Compiled<R> {
-    /// All that lanes ask for, and what they choose before.
+    /// Whether any program takes people to add.
+    pub(crate) fn takes_people(&self) -> bool {
+        let mut ops = self.programs.iter().flat_map(|program| &program.ops);
+        ops.any(|op| matches!(op, Op::Prepare(Preparation { takes: true, .. })))
+    }
+
+    /// All that lanes ask for.
     pub(crate) fn requests(&self) -> impl Iterator<Item = &R> {
         self.programs.iter().flat_map(|program| &program.ops).filter_map(|op| match op {
             Op::Exchange { request, .. } | Op::Share { request, .. } => Some(request),
@@ -240,32 +249,26 @@ pub(crate) fn compile<R>(specs: Vec<ProgramSpec<R>>, rules: Rules<R>) -> Result<
         return Err(ProgramError::NoPrograms);
     }
     let names: Vec<_> = specs.iter().map(|spec| spec.name.clone()).collect();
-    let (mut labels, mut decks, mut pools) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut programs, mut carriers) = (Vec::new(), Vec::new());
+    let (programs, labels, decks, pools) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut compiled = Compiled { programs, labels, decks, pools };
+    let mut carriers = Vec::new();
     for (spec, name) in specs.into_iter().zip(&names) {
-        if names[..programs.len()].contains(name) {
+        if names[..compiled.programs.len()].contains(name) {
             return Err(ProgramError::DuplicateProgram(name.clone()));
         }
-        let program = Compiler::new(&spec, &rules)
-            .compile(spec, &mut labels, &mut decks, (&mut pools, &mut carriers))
+        let program = Compiler::new(&spec, &rules, &mut compiled, &mut carriers)
+            .compile(spec)
             .map_err(|problem| ProgramError::Program { program: name.clone(), problem })?;
-        programs.push(program);
+        compiled.programs.push(program);
     }
     // Behind those that lanes are started for.
+    let Compiled { programs, pools, .. } = &mut compiled;
     pools.iter_mut().for_each(|pool| pool.program += programs.len());
     programs.append(&mut carriers);
-    if labels.len() > usize::from(u16::MAX) {
+    if compiled.labels.len() > usize::from(u16::MAX) {
         return Err(ProgramError::TooManySteps);
     }
-    Ok(Compiled { programs, labels, decks, pools })
-}
-
-/// A recorder: the step of an operation.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Name {
-    operation: Arc<str>,
-    step: String,
-    open: bool,
+    Ok(compiled)
 }
 
 #[derive(Debug, Clone)]
@@ -278,8 +281,11 @@ struct Scope {
 struct Compiler<'a, R> {
     program: Arc<str>,
     rules: &'a Rules<R>,
+    /// What is compiled so far, of programs before this one too.
+    compiled: &'a mut Compiled<R>,
+    /// The programs of shared connections.
+    carriers: &'a mut Vec<Program<R>>,
     ops: Vec<Op<R>>,
-    names: Vec<Name>,
     /// What rows are under, and which step of it is counted.
     scope: Scope,
     /// Whether the arrival of the operation that comes is awaited already.
@@ -291,60 +297,48 @@ struct Compiler<'a, R> {
     /// The connection at hand.
     active: usize,
     kept: Vec<usize>,
-    decks: Vec<DeckPlan>,
-    first_deck: usize,
     first_pool: usize,
     pools: Vec<String>,
     /// The pool over which requests go.
     over: Option<usize>,
 }
 
-/// Pools, and the programs of their connections.
-type Pools<'p, R> = (&'p mut Vec<PoolPlan>, &'p mut Vec<Program<R>>);
-
 impl<'a, R> Compiler<'a, R> {
-    fn new(spec: &ProgramSpec<R>, rules: &'a Rules<R>) -> Self {
+    fn new(
+        spec: &ProgramSpec<R>,
+        rules: &'a Rules<R>,
+        compiled: &'a mut Compiled<R>,
+        carriers: &'a mut Vec<Program<R>>,
+    ) -> Self {
         let program: Arc<str> = spec.name.as_str().into();
         Self {
             rules,
             ops: Vec::new(),
-            names: Vec::new(),
-            scope: Scope { name: program.clone(), counts: spec.counts.clone() },
+            // Where there are operations, each of them says what is counted.
+            scope: Scope {
+                name: program.clone(),
+                counts: spec.counts.clone().or_else(|| Some(NOT_BEGUN.to_owned())),
+            },
             program,
             awaited: false,
             has_operations: spec.counts.is_none(),
-            first_slot: 0,
+            first_slot: compiled.labels.len(),
             counters: 0,
             connections: 1,
             active: 0,
             kept: Vec::new(),
-            decks: Vec::new(),
-            first_deck: 0,
-            first_pool: 0,
+            first_pool: compiled.pools.len(),
+            compiled,
+            carriers,
             pools: spec.pools.iter().map(|pool| pool.name.clone()).collect(),
             over: None,
         }
     }
 
-    fn compile(
-        mut self,
-        spec: ProgramSpec<R>,
-        labels: &mut Vec<Label>,
-        decks: &mut Vec<DeckPlan>,
-        (pools, carriers): Pools<'_, R>,
-    ) -> Result<Program<R>, Problem> {
+    fn compile(mut self, spec: ProgramSpec<R>) -> Result<Program<R>, Problem> {
         let ProgramSpec { counts, steps: mut kept, arrives_whole, pools: pool_specs, .. } = spec;
-        self.first_slot = labels.len();
-        self.first_deck = decks.len();
-        self.first_pool = pools.len();
-        if self.has_operations {
-            // Each of them says what is counted.
-            self.scope.counts = Some(NOT_BEGUN.to_owned());
-        }
         let sequence = self.recorder(if self.has_operations { NOT_BEGUN } else { SEQUENCE });
-        if self.has_operations {
-            self.scope.counts = None;
-        }
+        self.scope.counts.clone_from(&counts);
         // What a pass leaves to the next is no part of it.
         let is_first = |step: &&Step<R>| matches!(step, Step::Prepare(_) | Step::WhenDown { .. });
         let first = kept.iter().take_while(is_first).count();
@@ -358,38 +352,20 @@ impl<'a, R> Compiler<'a, R> {
         self.steps(own, 0)?;
         let counted = counts.map_or(sequence, |step| self.recorder(&step));
         let ops = std::mem::take(&mut self.ops);
-        for pool in pool_specs {
-            let (plan, carrier) = self.pool(pool, sequence, (pools.len(), carriers.len()))?;
-            pools.push(plan);
-            carriers.push(carrier);
-        }
+        pool_specs.into_iter().try_for_each(|pool| self.pool(pool, sequence))?;
         self.ops = ops;
-        labels.extend(self.names.iter().map(|name| Label {
-            program: name.operation.clone(),
-            step: name.step.as_str().into(),
-            open: name.open,
-            overlaps: name.step == SEQUENCE,
-        }));
-        let label = |name: &str, overlaps| Label {
-            program: self.scope.name.clone(),
-            step: name.into(),
-            open: false,
-            overlaps,
-        };
+        let program = self.scope.name.clone();
         let phases = self.rules.phases.then(|| {
-            let first = labels.len();
-            labels.extend(PHASES.map(|name| label(name, true)));
-            Phases {
-                connecting: slot(first),
-                handshake: slot(first + 1),
-                first_byte: slot(first + 2),
-                request: slot(first + 3),
-            }
+            let [connecting, handshake, first_byte, request] = PHASES.map(|name| {
+                let (program, step) = (program.clone(), name.into());
+                self.compiled.labels.push(Label { program, step, open: false, overlaps: true });
+                slot(self.compiled.labels.len() - 1)
+            });
+            Phases { connecting, handshake, first_byte, request }
         });
-        decks.append(&mut self.decks);
         Ok(Program {
             connections: self.connections,
-            pools: (self.first_pool..pools.len()).collect(),
+            pools: (self.first_pool..self.compiled.pools.len()).collect(),
             serves: None,
             kept: self.kept.into(),
             pauses_ns: pauses_ns(&self.ops),
@@ -403,33 +379,29 @@ impl<'a, R> Compiler<'a, R> {
         })
     }
 
-    /// The program of one of the connections of a pool, which is the `number`th of all.
-    fn pool(
-        &mut self,
-        pool: PoolSpec<R>,
-        sequence: Slot,
-        (number, program): (usize, usize),
-    ) -> Result<(PoolPlan, Program<R>), Problem> {
+    /// A pool, and the program of one of its connections.
+    fn pool(&mut self, pool: PoolSpec<R>, sequence: Slot) -> Result<(), Problem> {
         self.over = None;
         self.steps(pool.steps, 0)?;
         self.ops.push(Op::Serve);
         let unasked = self.recorder(&format!("{}: {UNASKED}", pool.name));
         let (connections, places) = (pool.connections, pool.places);
-        let carrier = Program {
+        self.compiled.pools.push(PoolPlan { program: self.carriers.len(), connections, places, unasked });
+        self.carriers.push(Program {
             ops: std::mem::take(&mut self.ops).into(),
             sequence,
             is_whole: false,
             connections: 1,
             pools: Box::default(),
-            serves: Some(number),
+            serves: Some(self.compiled.pools.len() - 1),
             kept: Box::default(),
             counted: sequence,
             arrives: None,
             pauses_ns: Box::default(),
             counters: 0,
             phases: None,
-        };
-        Ok((PoolPlan { program, connections, places, unasked }, carrier))
+        });
+        Ok(())
     }
 
     fn steps(&mut self, steps: Vec<Step<R>>, depth: usize) -> Result<(), Problem> {
@@ -482,10 +454,7 @@ impl<'a, R> Compiler<'a, R> {
                 self.ops.push(Op::Begun);
                 self.ops[skip] = Op::SkipIfBegun { to: self.ops.len() };
             }
-            // Nothing is recorded of it.
-            Step::Prepare(request) => {
-                self.ops.push(Op::Exchange { slot: slot(self.first_slot), request });
-            }
+            Step::Prepare(preparation) => self.ops.push(Op::Prepare(preparation)),
             Step::Operation(operation) => self.operation(operation, depth)?,
             Step::Request { name, request } => {
                 let slot = self.counted(&name)?;
@@ -544,7 +513,7 @@ impl<'a, R> Compiler<'a, R> {
         Ok(())
     }
 
-    fn each(&mut self, list: R, steps: Vec<Step<R>>, depth: usize) -> Result<(), Problem> {
+    fn each(&mut self, list: usize, steps: Vec<Step<R>>, depth: usize) -> Result<(), Problem> {
         let counter = self.counter(depth)?;
         let skip = self.skip();
         let first = self.ops.len();
@@ -595,8 +564,8 @@ impl<'a, R> Compiler<'a, R> {
             self.await_arrival();
         }
         let weights = branches.iter().map(|branch| branch.weight).collect();
-        let deck = self.first_deck + self.decks.len();
-        self.decks.push(DeckPlan { program: self.program.clone(), weights });
+        let deck = self.compiled.decks.len();
+        self.compiled.decks.push(DeckPlan { program: self.program.clone(), weights });
         let deal = self.ops.len();
         self.ops.push(Op::Deal { deck, firsts: Box::default() });
         let (mut firsts, mut jumps) = (Vec::new(), Vec::new());
@@ -639,13 +608,15 @@ impl<'a, R> Compiler<'a, R> {
     fn recorder(&mut self, step: &str) -> Slot {
         let Scope { name, counts } = &self.scope;
         let open = self.rules.open && counts.as_deref() == Some(step);
-        let same = |known: &Name| known.operation == *name && known.step == step;
-        let place = self.names.iter().position(same).unwrap_or_else(|| {
-            self.names.push(Name { operation: name.clone(), step: step.to_owned(), open });
-            self.names.len() - 1
+        let labels = &mut self.compiled.labels;
+        let same = |known: &Label| known.program == *name && *known.step == *step;
+        let place = labels[self.first_slot..].iter().position(same).unwrap_or_else(|| {
+            let (program, overlaps) = (name.clone(), step == SEQUENCE);
+            labels.push(Label { program, step: step.into(), open, overlaps });
+            labels.len() - 1 - self.first_slot
         });
         // An operation may be called as its program is.
-        self.names[place].open |= open;
+        labels[self.first_slot + place].open |= open;
         slot(self.first_slot + place)
     }
 }
@@ -728,6 +699,7 @@ mod tests {
             Op::Ensure { slot, .. } => format!("ensure{}", slot.0),
             Op::Deal { deck, firsts } => format!("deal{deck}{firsts:?}"),
             Op::Jump { to } => format!("jump{to}"),
+            Op::Prepare(_) => "draw".into(),
             Op::Exchange { slot, request } => format!("{request}{}", slot.0),
         };
         program.ops.iter().map(op).collect::<Vec<_>>().join(" ")
@@ -735,6 +707,10 @@ mod tests {
 
     fn connect() -> TestStep {
         Step::Connect { name: "connect".into(), endpoint: MAIN }
+    }
+
+    fn draw() -> TestStep {
+        Step::Prepare(Preparation { script: 0, takes: false, draws: Vec::new() })
     }
 
     fn ask(name: &str) -> TestStep {
@@ -781,14 +757,14 @@ mod tests {
             let branches = branches.into_iter().map(|(weight, steps)| Branch { weight, steps }).collect();
             vec![connect(), Step::Deck { branches }]
         };
-        let steps = deck(vec![(9, vec![ask("ask")]), (1, vec![Step::Prepare("draw"), ask("ask")])]);
+        let steps = deck(vec![(9, vec![ask("ask")]), (1, vec![draw(), ask("ask")])]);
         let compiled = compile_one(None, steps, false).unwrap();
-        assert_eq!(shape(&compiled.programs[0]), "connect1 deal0[2, 4] r2 jump7 draw0 r2 jump7");
+        assert_eq!(shape(&compiled.programs[0]), "connect1 deal0[2, 4] r2 jump7 draw r2 jump7");
         assert_eq!(&compiled.decks[0].weights[..], [9, 1]);
     }
 
     fn operation(name: &str, counts: &str) -> TestStep {
-        let steps = vec![Step::Prepare("draw"), ask("ask")];
+        let steps = vec![draw(), ask("ask")];
         Step::Operation(Operation { name: name.into(), counts: counts.into(), steps })
     }
 
@@ -802,18 +778,18 @@ mod tests {
             let compiled = compile_one(None, vec![open_link(), deck(counts, "sequence")], true).unwrap();
             let shape = shape(&compiled.programs[0]);
             let expected =
-                "up->2 connect1 await deal0[4, 9] begin2 draw0 r3 done jump14 begin4 draw0 r5 done jump14";
+                "up->2 connect1 await deal0[4, 9] begin2 draw r3 done jump14 begin4 draw r5 done jump14";
             assert_eq!(shape, expected, "{counts}");
             assert!(!compiled.programs[0].is_whole);
         }
         let compiled = compile_one(None, vec![open_link(), operation("p", "ask")], true).unwrap();
-        assert_eq!(shape(&compiled.programs[0]), "up->2 connect1 await begin2 draw0 r3 done");
+        assert_eq!(shape(&compiled.programs[0]), "up->2 connect1 await begin2 draw r3 done");
         let names: Vec<_> = compiled.labels.iter().map(|label| (&*label.step, label.open)).collect();
         // Arrivals that no lane takes are recorded, too, whatever an operation is called.
         assert_eq!(names, [("not begun", true), ("connect", false), ("sequence", false), ("ask", true)]);
-        let once = Step::Once { name: "start".into(), steps: vec![Step::Prepare("draw")] };
+        let once = Step::Once { name: "start".into(), steps: vec![draw()] };
         let compiled = compile_one(None, vec![open_link(), once, operation("a", "sequence")], false).unwrap();
-        assert_eq!(shape(&compiled.programs[0]), "up->2 connect1 begun->5 draw0 begun begin2 draw0 r3 done");
+        assert_eq!(shape(&compiled.programs[0]), "up->2 connect1 begun->5 draw begun begin2 draw r3 done");
     }
 
     #[test]
@@ -837,7 +813,7 @@ mod tests {
         let used = Step::Used { name: "close".into(), times: 3 };
         let steps = vec![open_link(), Step::Switch(1), open_link(), operation("a", "sequence"), used];
         let program = &compile_one(None, steps, false).unwrap().programs[0];
-        assert_eq!(shape(program), "up->2 connect1 switch1 up->5 connect1 begin2 draw0 r3 done used3x4");
+        assert_eq!(shape(program), "up->2 connect1 switch1 up->5 connect1 begin2 draw r3 done used3x4");
         assert_eq!((program.connections, &program.kept[..]), (2, &[0, 1][..]));
         let alone =
             &compile_one(None, vec![open_link(), operation("a", "sequence")], false).unwrap().programs[0];

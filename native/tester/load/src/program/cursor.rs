@@ -6,6 +6,7 @@
 
 use super::{Op, Program, Share};
 use crate::choose::schedule::Think;
+use crate::fill::Preparation;
 use crate::protocol::Encoded;
 use crate::record::clock::{MILLI, SECOND};
 use crate::record::failure::Failure;
@@ -140,7 +141,7 @@ pub(crate) trait Walker {
     fn backoff(&mut self) -> &mut Backoff;
 
     fn deal(&mut self, deck: usize) -> usize;
-    fn count(&mut self, list: &Self::Request) -> u64;
+    fn count(&mut self, list: usize) -> u64;
     fn think_ns(&mut self, think: &Think) -> u64;
 
     /// A pass begins; where it is one operation, so does that.
@@ -150,6 +151,8 @@ pub(crate) trait Walker {
     fn fail(&mut self, failure: Failure);
     fn end_operation(&mut self);
 
+    /// Chooses what the requests after it are about, or says why it cannot.
+    fn prepare(&mut self, preparation: &Preparation) -> Encoded;
     /// Sends a request, or says why there is none.
     fn ask(&mut self, slot: Slot, request: &Self::Request) -> Result<Self::Stop, Encoded>;
     /// The same over a connection that users share.
@@ -254,13 +257,19 @@ fn step<W: Walker>(
     silent: &mut Silent,
 ) -> Option<W::Stop> {
     match op {
+        Op::Prepare(preparation) => {
+            let prepared = user.prepare(preparation);
+            return go_without(user, program, prepared);
+        }
         Op::Exchange { slot, request } => match user.ask(*slot, request) {
             Ok(stop) => return Some(stop),
-            Err(unsent) => return go_without(user, program, unsent, (*slot, request)),
+            Err(Encoded::Missing) => user.skip(*slot, request),
+            Err(unsent) => return go_without(user, program, unsent),
         },
         Op::Share { share, request } => match user.ask_shared(*share, request) {
             Ok(stop) => return Some(stop),
-            Err(unsent) => return go_without(user, program, unsent, (share.slot, request)),
+            Err(Encoded::Missing) => user.skip(share.slot, request),
+            Err(unsent) => return go_without(user, program, unsent),
         },
         Op::AwaitPool { pool } => {
             if let Some(stop) = user.await_pool(*pool) {
@@ -270,7 +279,7 @@ fn step<W: Walker>(
         Op::Serve => return Some(user.serve()),
         Op::Loop { counter, times } => user.cursor().counters[*counter] = *times,
         Op::Each { counter, list, to } => {
-            let times = user.count(list);
+            let times = user.count(*list);
             user.cursor().counters[*counter] = times;
             if times == 0 {
                 return user.cursor().jump(*to);
@@ -365,12 +374,7 @@ fn pause<W: Walker>(user: &mut W, think: &Think) -> Option<W::Stop> {
 /// Goes on where a request could not be made. A user that finds no row ends, but finishes what it has begun: of a repeat
 /// no further round begins, and an operation of which nothing was sent has not begun.
 #[inline]
-fn go_without<W: Walker>(
-    user: &mut W,
-    program: &Program<W::Request>,
-    unsent: Encoded,
-    (slot, request): (Slot, &W::Request),
-) -> Option<W::Stop> {
+fn go_without<W: Walker>(user: &mut W, program: &Program<W::Request>, unsent: Encoded) -> Option<W::Stop> {
     match unsent {
         Encoded::Held if !user.cursor().stopping => return Some(user.wait_for_row()),
         Encoded::Held | Encoded::UsedUp => {
@@ -384,8 +388,7 @@ fn go_without<W: Walker>(
             }
             return None;
         }
-        Encoded::Missing => user.skip(slot, request),
-        Encoded::Send | Encoded::Skip => {}
+        Encoded::Send | Encoded::Skip | Encoded::Missing => {}
     }
     user.cursor().pc += 1;
     None

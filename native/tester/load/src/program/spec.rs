@@ -1,6 +1,7 @@
 //! Programs before they are flattened: a tree of steps, of which the protocol gives the requests `R`.
 
 use crate::choose::schedule::Think;
+use crate::fill::Preparation;
 
 /// The endpoint of steps that do not say otherwise.
 pub(crate) const MAIN: usize = 0;
@@ -62,8 +63,8 @@ pub(crate) enum Step<R> {
     },
     /// Do some steps over and over.
     Repeat { times: u64, steps: Vec<Step<R>> },
-    /// Do some steps once for each value of a list, of which the protocol knows how many there are.
-    Each { list: R, steps: Vec<Step<R>> },
+    /// Do some steps once for each value of a list, by the place of the list.
+    Each { list: usize, steps: Vec<Step<R>> },
     /// Wait as a person would.
     Think(Think),
     /// Do one of several things, as often as its weight says.
@@ -81,7 +82,7 @@ pub(crate) enum Step<R> {
     /// Do some steps in a lane's first pass alone, with rows under a name of their own.
     Once { name: String, steps: Vec<Step<R>> },
     /// Choose what the steps after it are about; nothing is sent.
-    Prepare(R),
+    Prepare(Preparation),
     /// Do some steps that are an operation of their own, with rows under its name.
     Operation(Operation<R>),
 }

@@ -8,12 +8,12 @@ use scenario::{
     Template, Times, Verb,
 };
 
-use super::{Preparation, Script};
+use super::Script;
 use crate::choose::deal::Sharer;
 use crate::choose::keys::Choice;
 use crate::choose::schedule::Think;
 use crate::compile_error::{CompileError, Result};
-use crate::fill::{Draw, Given, People, Plan, Tables, Used};
+use crate::fill::{Draw, Given, People, Plan, Preparation, Tables, Used};
 use crate::program::{
     self, Branch, Connects, MAIN, Operation, PoolSpec, ProgramError, ProgramSpec, Rules, SEQUENCE,
 };
@@ -40,11 +40,8 @@ pub(crate) trait Lower {
         true
     }
 
-    /// What chooses what the steps after it are about.
-    fn prepare(&self, preparation: Preparation) -> Self::Request;
-
     /// Has a request choose itself what it is about; gives the choice back where it cannot.
-    fn prepared(&self, preparation: Self::Request, _request: &mut Self::Request) -> Option<Self::Request> {
+    fn prepared(&self, preparation: Preparation, _request: &mut Self::Request) -> Option<Preparation> {
         Some(preparation)
     }
 
@@ -402,8 +399,7 @@ impl<'c, L: Lower> Converting<'c, L> {
     }
 
     fn take_and_prepare(&self, takes: bool, draws: Vec<Draw>) -> program::Step<L::Request> {
-        let preparation = Preparation { script: self.number, takes, draws, list: None };
-        program::Step::Prepare(self.lower.prepare(preparation))
+        program::Step::Prepare(Preparation { script: self.number, takes, draws })
     }
 
     /// What comes before the steps of a block: one of the people that a run adds is taken, and rows are drawn.
@@ -471,13 +467,9 @@ impl<'c, L: Lower> Converting<'c, L> {
                 for (number, step) in inner_steps.iter().enumerate() {
                     steps.extend(self.step(&inner, number, step, scale)?);
                 }
-                made.push(match times {
-                    Times::Each(_) => {
-                        let (script, draws, list) = (self.number, Vec::new(), list.map(|(list, _)| list));
-                        let count = Preparation { script, takes: false, draws, list };
-                        program::Step::Each { list: self.lower.prepare(count), steps }
-                    }
-                    Times::Number(times) => program::Step::Repeat { times: u64::from(*times), steps },
+                made.push(match (times, list) {
+                    (Times::Number(times), _) => program::Step::Repeat { times: u64::from(*times), steps },
+                    (_, list) => program::Step::Each { list: list.map_or(0, |(list, _)| list), steps },
                 });
             }
             _ => {

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use scenario::Take;
 
 use crate::choose::deal::Sharer;
-use crate::fill::{Draw, Drawers, Kept, Lack, Plan};
+use crate::fill::{Drawers, Kept, Lack, Plan, Preparation};
 use crate::protocol::Encoded;
 use crate::record::told::Told;
 
@@ -72,18 +72,6 @@ impl Running {
             Err(Lack::Held) => Encoded::Held,
         }
     }
-}
-
-/// What is chosen before steps are done.
-#[derive(Debug, PartialEq)]
-pub struct Preparation {
-    /// Which of the engine's scenarios it is for.
-    pub(crate) script: usize,
-    /// Whether the next of the people whom a run adds is taken first.
-    pub(crate) takes: bool,
-    pub(crate) draws: Vec<Draw>,
-    /// The list whose values are counted.
-    pub(crate) list: Option<usize>,
 }
 
 /// What a lane remembers for its scenario.

@@ -6,6 +6,7 @@ use crate::choose::schedule::Think;
 use crate::connection::link::Link;
 use crate::drive::context::Turn;
 use crate::drive::timers::NEVER;
+use crate::fill::Preparation;
 use crate::program::{Backoff, Cursor, Op, Program, SILENT_PAUSE_NS, Share, Walker};
 use crate::protocol::{Encoded, Protocol};
 use crate::record::failure::Failure;
@@ -40,7 +41,7 @@ impl<P: Protocol> Walker for Walk<'_, '_, '_, P> {
     /// A request may begin, unless a handshake comes first: on loopback it is written right after connect returns.
     fn goes_before(&self, op: Option<&Op<P::Request>>) -> bool {
         match op {
-            Some(Op::Exchange { .. }) => !self.lane.link.uses_tls(),
+            Some(Op::Exchange { .. } | Op::Prepare(_)) => !self.lane.link.uses_tls(),
             Some(Op::Ensure { endpoint, .. }) => self.goes_to(*endpoint),
             Some(Op::Switch { to }) => self.lane.uses(*to),
             Some(
@@ -102,7 +103,7 @@ impl<P: Protocol> Walker for Walk<'_, '_, '_, P> {
     }
 
     #[inline]
-    fn count(&mut self, list: &P::Request) -> u64 {
+    fn count(&mut self, list: usize) -> u64 {
         self.turn.context.protocol.count(list, &mut self.lane.state)
     }
 
@@ -135,6 +136,11 @@ impl<P: Protocol> Walker for Walk<'_, '_, '_, P> {
     #[inline]
     fn end_operation(&mut self) {
         self.lane.end_operation(self.turn.context, self.now_ns);
+    }
+
+    #[inline]
+    fn prepare(&mut self, preparation: &Preparation) -> Encoded {
+        self.turn.context.protocol.prepare(preparation, &mut self.lane.state)
     }
 
     #[inline]

@@ -11,8 +11,8 @@ use super::super::frame::Frame;
 use super::super::verify::ExpectedAttributes;
 use super::writing::{Becomes, Field, Writing, Written, bytes_of, joined};
 use crate::compile_error::Result;
-use crate::fill::{Plan, Text};
-use crate::scripted::{self, Preparation, rest};
+use crate::fill::{Plan, Preparation, Text};
+use crate::scripted::{self, rest};
 
 /// What a bind is described as.
 pub(super) const BIND: &str = "bind as";
@@ -51,7 +51,7 @@ pub struct Ask {
     /// Attributes that it changes.
     pub(in super::super) changed: Vec<String>,
     /// How many entries a page has, of a search that is read in pages; its cookie is a field after the others.
-    pub(in super::super) page_size: Option<u32>,
+    pub(crate) page_size: Option<u32>,
     /// Whether all that follows depends on it.
     pub(in super::super) fatal: bool,
 }

@@ -16,7 +16,7 @@ use crate::fill::Text;
 use crate::protocol::Encoded;
 use crate::record::failure::Failure;
 use crate::record::told::Told;
-use crate::scripted::{Differs, Memory, Pages, Preparation, hide};
+use crate::scripted::{Differs, Memory, Pages, hide};
 
 /// Pages of one search, and those in a row without an entry: a server may have a cookie for ever.
 const MOST_PAGES: u64 = 1_000_000;
@@ -26,17 +26,6 @@ const MOST_EMPTY: u64 = 100;
 const FEW: usize = 16;
 
 impl Ldap {
-    /// Chooses what the steps that follow are about.
-    #[inline]
-    pub(in super::super) fn prepare(&mut self, preparation: &Preparation, lane: &mut LaneState) -> Encoded {
-        // One who waits for a row has taken a person already.
-        if preparation.takes && !lane.memory.as_deref().is_some_and(|memory| memory.kept.waits()) {
-            self.take_key(lane);
-        }
-        let memory = lane.memory.get_or_insert_default();
-        self.scripts[preparation.script].prepare(preparation, memory, lane.taken, &mut self.rng)
-    }
-
     /// Whether all captures were found that a request is made of.
     #[inline]
     pub(in super::super) fn can_fill(ask: &Ask, lane: &LaneState) -> bool {

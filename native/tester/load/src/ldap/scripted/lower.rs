@@ -11,10 +11,10 @@ use super::super::{Request, Target};
 use super::ask::{Ask, Bind};
 use crate::compile_error::{CompileError, Result};
 use crate::connection::sasl::Mechanism;
-use crate::fill::Tables;
+use crate::fill::{Preparation, Tables};
 use crate::program::{Connects, MAIN};
 use crate::scenario_spec::ScenarioSpec;
-use crate::scripted::{self, Lower, Place, Preparation};
+use crate::scripted::{self, Lower, Place};
 
 /// The row of removing a person before they are added again.
 const REMOVE: &str = "remove";
@@ -40,10 +40,6 @@ impl Lower for Requests<'_> {
         Ok(self.0.map_or(Ok(MAIN), |target| target.endpoint(connection.tls))?)
     }
 
-    fn prepare(&self, preparation: Preparation) -> Request {
-        Request::Prepare(preparation)
-    }
-
     /// Who comes again, as the ring of those who are added has gone round, is removed before they are added.
     fn before(&self, place: &Place<'_>, step: &Step) -> Result<Option<(&'static str, Request)>> {
         let Place { script, plan, block, .. } = place;
@@ -64,7 +60,7 @@ impl Lower for Requests<'_> {
                     controls: Vec::new(),
                 };
                 let ask = Ask::new(*script, plan, block, &step)?.removing_taken();
-                Ok(Some((REMOVE, Request::Ask(Box::new(ask)))))
+                Ok(Some((REMOVE, Box::new(ask))))
             }
             _ => Ok(None),
         }
@@ -78,7 +74,7 @@ impl Lower for Requests<'_> {
             }
             _ => Ask::new(*script, plan, block, step),
         };
-        Ok(vec![Request::Ask(Box::new(ask?))])
+        Ok(vec![Box::new(ask?)])
     }
 
     fn check(&self, scenario: &Scenario) -> Result<()> {
@@ -112,14 +108,9 @@ impl Lower for Requests<'_> {
         Ok(())
     }
 
-    fn prepared(&self, preparation: Request, request: &mut Request) -> Option<Request> {
-        match (preparation, request) {
-            (Request::Prepare(first), Request::Ask(ask)) => {
-                ask.first = Some(first);
-                None
-            }
-            (preparation, _) => Some(preparation),
-        }
+    fn prepared(&self, preparation: Preparation, request: &mut Request) -> Option<Preparation> {
+        request.first = Some(preparation);
+        None
     }
 
     /// The bind of a connection, if it has one.
@@ -154,7 +145,7 @@ impl Lower for Requests<'_> {
             None if given.dn.is_empty() && given.sasl.is_none() => return Ok(None),
             None => own_bind(place, &[], connection.version)?,
         };
-        Ok(Some(("bind", Request::Ask(Box::new(bind)))))
+        Ok(Some(("bind", Box::new(bind))))
     }
 }
 
