@@ -162,7 +162,7 @@ def prepare(plan: Interleaving, places: tuple[Path, Path]) -> None:
     if plan.repeats < LEAST_TO_DIFFER:
         say(
             f"with {plan.repeats} pairs no difference can be found, however large: that needs "
-            f"--repeats {LEAST_TO_DIFFER} for one point, and restart_text for several"
+            f"--repeats {LEAST_TO_DIFFER} for one point, and more for several"
         )
 
 

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
+import shlex
 from html import escape
 
 from sitebench.compare import wording as words
 from sitebench.compare.comparison import Compared
 from sitebench.compare.figures import ratio_chart, repeats_chart, spectra_chart
-from sitebench.compare.runs import Comparison, compare_runs, read_run
+from sitebench.compare.runs import Comparison, Run, compare_runs, read_run
 from sitebench.errors import BadInput
 from sitebench.report.charts import Chart
 from sitebench.report.model import Report
 from sitebench.report.page import Section, chooser, figure, page
+from sitebench.report.sections.facts import start_date, tester
+from sitebench.runs.manifest import COMPARED
 from sitebench.tables.html import to_html
 
 
 def comparison_page(comparison: Comparison) -> str:
     """Return the whole document."""
     a, b = comparison.a, comparison.b
-    lead = "".join(
-        f'<p class="facts">{escape(name)}: {escape(run.label)} ({escape(str(run.path))})</p>'
-        for name, run in (("A", a), ("B", b))
-    )
+    lead = _facts("A", a) + _facts("B", b)
     lead += "".join(
         f'<p class="facts">{escape(d.name)}: {escape(d.a)} / {escape(d.b)}</p>'
         for d in comparison.options
@@ -39,6 +39,21 @@ def comparison_page(comparison: Comparison) -> str:
             ),
         ]
     return page(f"{b.label} against {a.label}", sections, lead)
+
+
+def _facts(name: str, run: Run) -> str:
+    targets = dict.fromkeys(point.spec.target for point in run.points)
+    command = run.manifest.get("command", ())
+    restart = run.manifest.get(COMPARED, {}).get("restart")
+    facts = (
+        f"{name}: {run.label} ({run.path})",
+        ", ".join(targets),
+        start_date(run.manifest),
+        tester(run.manifest),
+        shlex.join(map(str, command)),
+        f"--restart {shlex.quote(restart)}" if restart else "",
+    )
+    return f'<p class="facts">{escape(" · ".join(filter(None, facts)))}</p>'
 
 
 def comparison_section(report: Report) -> Section | None:

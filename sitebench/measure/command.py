@@ -41,6 +41,7 @@ from sitebench.tables.screen import PointsTable
 from sitebench.tables.spans import terminal_spans
 from sitebench.tables.tables import attempts, footnotes
 from sitebench.units import plural
+from sitebench.verdict.verdict import failure_text
 from sitebench.verdict.warning import WarningKind
 
 Seeding = Callable[[int, int], object]
@@ -237,15 +238,16 @@ def _raise_if_failing(results: Sequence[PointResult]) -> None:
     if failing:
         raise MeasurementFailed(
             f"more than {MOST_FAILURES:.0%} of the operations failed at {len(failing)} of "
-            f"{plural(len(results), 'point')}; the first: {failing[0].spec.title}",
-            "see above what failed; with --allow-failures that is no error",
+            f"{plural(len(results), 'point')}; the first: {failing[0].spec.title}: "
+            f"{failure_text(failing[0])}",
+            "find out why they failed; with --allow-failures that is no error",
         )
 
 
 def _write_junit(
     path: Path, specs: Sequence[PointSpec], store: RunStore, objective: Objective | None
 ) -> None:
-    write(path, junit(judge_points(specs, store, objective)))
+    write(path, junit(judge_points(specs, store, objective), objective))
 
 
 def _where_all_is(run: Path | None, *, paper_tables: bool) -> str:

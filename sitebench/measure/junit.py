@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from xml.etree import ElementTree as ET
 
 from sitebench.counts.metrics import LATENCY
+from sitebench.measure.objective import Objective
 from sitebench.measure.outcomes import Judged, Outcome
 from sitebench.runs.point import PointResult
 from sitebench.tables.tables import point_name
@@ -33,17 +34,20 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML 1.0 does not allow, even escaped (section 2.2); a target may send any."""
 
 
-def junit(judged: Sequence[Judged]) -> str:
+def junit(judged: Sequence[Judged], objective: Objective | None) -> str:
     root = ET.Element("testsuites", {"name": "sitebench", **_counts(judged)})
     for operation in dict.fromkeys(_suite(point) for point in judged):
         members = [point for point in judged if _suite(point) == operation]
         suite = ET.SubElement(root, "testsuite", {"name": operation, **_counts(members)})
         suite.set("skipped", str(_count(members, Outcome.SKIPPED)))
-        properties = ET.SubElement(suite, "properties")
+        facts = [("target", target) for target in dict.fromkeys(p.spec.target for p in members)]
+        facts += [] if objective is None else [("objective", str(objective))]
         for point in members:
-            for name, value in _figures(point):
-                attributes = {"name": f"{point_name(point.spec)}: {name}", "value": _clean(value)}
-                ET.SubElement(properties, "property", attributes)
+            title = point_name(point.spec)
+            facts += [(f"{title}: {name}", value) for name, value in _figures(point)]
+        properties = ET.SubElement(suite, "properties")
+        for name, value in facts:
+            ET.SubElement(properties, "property", {"name": name, "value": _clean(value)})
         for point in members:
             _case(suite, point)
     ET.indent(root)
@@ -106,11 +110,20 @@ def _measured_figures(result: PointResult) -> list[tuple[str, str]]:
             (f"latency_{name}_us", _number(value, result.latency_sign(name), n=latency.n))
             for name, value in micros.items()
         ),
-        *((f"failed {kind}", text) for kind, text in sorted(result.examples.items())),
+        *(
+            (f"failed {kind}", _describe_failure(result, kind))
+            for kind in sorted(result.failures_by_kind)
+        ),
         ("grade", verdict.grade),
         ("verdict", verdict.bound),
         ("evidence", verdict.evidence),
     ]
+
+
+def _describe_failure(result: PointResult, kind: str) -> str:
+    example = result.examples.get(kind)
+    number = str(result.failures_by_kind[kind])
+    return number if example is None else f"{number}, the first: {example}"
 
 
 def _number(value: float | None, sign: str = "", *, n: int = 0) -> str:

@@ -9,10 +9,10 @@
 
 Latencies count from the intended start; one of an operation that was never answered is at least as
 long as it was waited for, and one with long waits for other programs in it is at most as long as it
-was. `failures` is the share of failed steps among all that ended; `cpu` is the target's, where 100%
-is one core. A value that is not known (a percentile with too few samples beyond it; one that is at
-least 3 s, or at most 8 s, where 5 s are asked for; the CPU of a remote target) neither meets its
-condition nor breaks it.
+was. `failures` is the share of failed steps among all that ended, or of a scenario's operations;
+`cpu` is the target's, where 100% is one core. A value that is not known (a percentile with too few
+samples beyond it; one that is at least 3 s, or at most 8 s, where 5 s are asked for; the CPU of a
+remote target) neither meets its condition nor breaks it.
 
 A condition may be about one operation of a point that has several: it is held against that row.
 """

@@ -75,7 +75,9 @@ def _title(report: Report) -> str:
 
 
 def html(report: Report, parts: Sequence[Section], title: str | None = None) -> str:
-    lead = "".join(_facts(report, run) for run in report.runs)
+    # A title of the user's may not name what was measured.
+    lead = "" if title is None else f'<p class="facts">{escape(_title(report))}</p>'
+    lead += "".join(_facts(report, run) for run in report.runs)
     files = {name: text for run in report.runs for name, text in run.downloads.items()}
     return page(title or _title(report), parts, lead, files)
 

@@ -270,7 +270,9 @@ class PointResult(Window, frozen=True, kw_only=True):
 
     @property
     def attempts(self) -> int:
-        """Steps that succeeded or failed: what a share of failures is of."""
+        """Steps, or operations of a scenario, that succeeded or failed: the base of their share."""
+        if self.spec.of_a_file:
+            return self.operations + self.failures
         return sum(step.count for step in failing(self.spec, self.steps))
 
     def latency_sign(self, name: str) -> str:

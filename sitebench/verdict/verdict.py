@@ -29,6 +29,7 @@ from sitebench.verdict.rules.thresholds import USED_UP
 from sitebench.verdict.rules.wording import share
 from sitebench.verdict.warning import PointWarning, WarningKind
 from sitebench.verdict.warnings import find_warnings
+from sitebench.verdict.window import Window
 
 LEAK = "leak"
 """A response held another person's data; such a point fails whatever its rate."""
@@ -105,7 +106,7 @@ def judge(window: Evidence, suite_warnings: Sequence[PointWarning] = ()) -> Verd
     if leaks := window.failures_by_kind.get(LEAK):
         return Verdict(Bound.LEAK, False, f"{plural(leaks, 'page')} showed another user's data")
     if window.operations == 0:
-        failed = f"succeeded: {_failure_text(window)}"
+        failed = f"succeeded: {failure_text(window)}"
         nothing = failed if window.failures else "finished within the window"
         return Verdict(Bound.FAILED, False, f"no operation {nothing}")
     tester = generator(window)
@@ -136,14 +137,14 @@ def judge(window: Evidence, suite_warnings: Sequence[PointWarning] = ()) -> Verd
             verdict = Verdict(Bound.STAGED, True, evidence)
     if verdict.grade == Quoted.AT_LEAST and not window.has_stages:
         if window.failures > window.operations:
-            evidence = f"most operations failed: {_failure_text(window)}; {verdict.evidence}"
+            evidence = f"most operations failed: {failure_text(window)}; {verdict.evidence}"
             verdict = Verdict(Bound.FAILED, False, evidence)
         else:
             verdict = with_interval(window, verdict)
     return replace(verdict, findings=findings, warnings=(*find_warnings(window), *suite_warnings))
 
 
-def _failure_text(window: Evidence) -> str:
+def failure_text(window: Window) -> str:
     """Return each kind of failure, how many of it there were, and the first of them."""
     firsts = {kind: f", the first: {text}" for kind, text in window.examples.items()}
     kinds = sorted(window.failures_by_kind.items())

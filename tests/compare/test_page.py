@@ -1,9 +1,11 @@
 """The page in a real browser without a network: every chart drawn, no error, both sides there."""
 
+import html
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from sitebench.compare.page import comparison_page
 from sitebench.compare.runs import Comparison, compare_runs, read_run
@@ -68,6 +70,18 @@ def test_another_measure_can_be_chosen(browser: Browser) -> None:
     )
     now = "return document.querySelector('#figure-repeats svg').outerHTML"
     assert eventually(lambda: browser.run(now) != before)
+
+
+def test_head_has_address_command_date_and_machine(compared: Comparison) -> None:
+    command = ["sitebench", "ils", "run", "--target", "ldap://a b"]
+    restart = {"restart": "./switch {}"}
+    facts = {"command": command, "started": "2026-11-28T17:36:00+00:00", "compared": restart}
+    sides = [replace(run, manifest={**run.manifest, **facts}) for run in (compared.a, compared.b)]
+    page = comparison_page(replace(compared, a=sides[0], b=sides[1]))
+    head = html.unescape(page.partition("<h1>")[2].partition("</header>")[0])
+    for fact in ("embedded", "28 November 2026, 17:36 UTC", "a processor, 2 cores"):
+        assert head.count(fact) == 2, head
+    assert head.count("sitebench ils run --target 'ldap://a b' · --restart './switch {}'") == 2
 
 
 def test_page_escapes_names_and_loads_nothing(browser: Browser, compared: Comparison) -> None:

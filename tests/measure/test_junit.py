@@ -55,7 +55,7 @@ ALLOWED = {
 
 def parsed(judged: list[Judged]) -> ET.Element:
     """Read a document back and hold every element against the schema."""
-    root = ET.fromstring(junit(judged).encode())
+    root = ET.fromstring(junit(judged, None).encode())
     for parent in root.iter():
         assert {child.tag for child in parent} <= CHILDREN[parent.tag]
         assert set(parent.attrib) <= ALLOWED.get(parent.tag, set())
@@ -79,6 +79,7 @@ def figures(result: PointResult) -> dict[str, str]:
     lines = (root.findtext(".//system-out") or "").splitlines()
     found = dict(line.split(" = ", 1) for line in lines)
     properties = {each.attrib["name"]: each.attrib["value"] for each in root.iter("property")}
+    assert properties.pop("target") == result.spec.target
     assert {name.rpartition(": ")[2]: value for name, value in properties.items()} == found
     return found
 
@@ -135,6 +136,16 @@ def test_a_case_says_what_was_missed_what_failed_and_what_was_measured(store: Ru
     assert died is not None
     assert (died.attrib["type"], died.text) == ("TargetDied", "it ended <so>")
     assert slow.attrib["time"] == "2.000"
+
+
+def test_suite_names_its_target_and_objective_and_the_kinds_of_failures() -> None:
+    failing = measured(Step("lookup", "lookup", 100, {"timeout": 9, "wrong-answer": 1}))
+    root = ET.fromstring(junit([judge_result(failing, OBJECTIVE)], OBJECTIVE))
+    values = {each.attrib["name"]: each.attrib["value"] for each in root.iter("property")}
+    assert (values["target"], values["objective"]) == ("embedded", "p99<1ms,rate>=5k")
+    out = root.findtext(".//system-out") or ""
+    assert "failed timeout = 9\n" in out
+    assert "failed wrong-answer = 1" in out
 
 
 def test_figures_are_properties_of_the_suite_by_the_cases_name(store: RunStore) -> None:

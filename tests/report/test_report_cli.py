@@ -21,6 +21,10 @@ def test_the_page_lies_beside_the_run_unless_named(run: Path, tmp_path: Path) ->
     other = tmp_path / "other.html"
     assert in_process("report", run, "--out", other).code == 0
     assert other.read_bytes() == page.read_bytes()
+    in_process("report", run, "--out", other, "--title", "A <directory>")
+    head = other.read_text(encoding="utf-8").partition("<header>")[2].partition("</header>")[0]
+    assert "<h1>A &lt;directory&gt;</h1>" in head
+    assert "Load test of the embedded server" in head
 
 
 def test_markdown_goes_to_standard_output_or_a_file(run: Path, tmp_path: Path) -> None:

@@ -141,3 +141,14 @@ def test_an_operation_given_up_sooner_than_others_took_may_have_been_the_slowest
     answered.record(5_000_000, 1_000)
     in_vain.record(1_000_000, 10)
     assert Durations.of(answered, in_vain).at_least == ("p50", "p90", "max", "mean")
+
+
+def test_share_of_failures_of_a_scenario_is_of_operations_and_not_of_connections() -> None:
+    operation = a_result().steps[0]
+    connect = replace(operation, step="connect", counted=False)
+    kinds = {"timeout": 100}
+    spec = a_spec(settings={"scenario": "site.toml"})
+    result = replace(
+        a_result(spec), steps=(connect, operation), operations=900, failures_by_kind=kinds
+    )
+    assert result.attempts == 1_000

@@ -488,7 +488,8 @@ def test_an_operation_fails_once(folder: Path, directory: LdapDirectory) -> None
     assert point["failures"] == found["bad"]["count"] == found["bad"]["failures"]
     assert point["operations"] == pytest.approx(found["good"]["count"], abs=2)
     # The share is of operations, too: half of them are wrong.
-    assert PointResult.read(point).attempts == found["bad"]["count"] + found["good"]["count"]
+    ended = found["bad"]["count"] + found["good"]["count"]
+    assert PointResult.read(point).attempts == pytest.approx(ended, abs=2)
 
 
 @pytest.mark.parametrize("found", ["expect.entries = 1", "size_limit = 2"])

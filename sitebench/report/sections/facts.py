@@ -21,25 +21,30 @@ _LOGIN = {"how": "bind", "over": "new"}
 def line(report: Report, run: Run) -> str:
     """Return in a line when a run was measured, at which size and load, and by what."""
     manifest, specs = run.manifest, [point.spec for point in run.points or run.stored]
-    version = manifest.get("versions", {}).get("sitebench", "")
+    own_build = f"sitebench {manifest.get('versions', {}).get('sitebench', '')}"
     servers = {server.get("version") or "" for server in manifest.get("targets", ())}
-    cpu = manifest.get("cpu") or {}
-    machine = f" on {cpu.get('model')}, {cpu.get('usable')} cores" if cpu else ""
     parts = (
-        _start_date(manifest),
+        start_date(manifest),
         # The embedded server is of sitebench itself.
-        ", ".join(sorted(servers - {f"sitebench {version}", ""})),
+        ", ".join(sorted(servers - {own_build, ""})),
         _sizes(report, specs),
         "; ".join(dict.fromkeys(map(_options, specs))),
         _load(specs),
         _window(run, specs),
         f"{run.count_in_words}{_duration(run)}",
-        f"sitebench {version}".rstrip() + machine,
+        tester(manifest),
     )
     return " · ".join(filter(None, parts))
 
 
-def _start_date(manifest: Mapping[str, Any]) -> str:
+def tester(manifest: Mapping[str, Any]) -> str:
+    """Return the version that measured, and its machine."""
+    version, cpu = manifest.get("versions", {}).get("sitebench", ""), manifest.get("cpu") or {}
+    machine = f" on {cpu.get('model')}, {cpu.get('usable')} cores" if cpu else ""
+    return f"sitebench {version}".rstrip() + machine
+
+
+def start_date(manifest: Mapping[str, Any]) -> str:
     try:
         started = dt.datetime.fromisoformat(str(manifest.get("started")))
     except ValueError:

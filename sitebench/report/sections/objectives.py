@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from sitebench.errors import UnknownValue
 from sitebench.measure.objective import Objective, ObjectiveState
+from sitebench.measure.outcomes import Outcome
 from sitebench.report.model import Report, Run
 from sitebench.runs.repeats import Series
 from sitebench.tables.table import Cell, Mark, Row, Table
 from sitebench.tables.tables import point_name
 
 _STATES = {
-    ObjectiveState.MET: Cell("pass", Mark.PASS),
-    ObjectiveState.BROKEN: Cell("fail", Mark.FAIL),
-    ObjectiveState.UNKNOWN: Cell("not known", Mark.FAIL),
+    ObjectiveState.MET: Cell(Outcome.PASSED, Mark.PASS),
+    ObjectiveState.BROKEN: Cell(Outcome.MISSED, Mark.FAIL),
+    ObjectiveState.UNKNOWN: Cell(Outcome.UNKNOWN, Mark.FAIL),
 }
 
 
@@ -31,9 +32,9 @@ def in_words(run: Run, series: Series) -> list[str]:
         return []
     words = []
     for outcomes in zip(*(objective.judge(r).outcomes for r in series.results), strict=True):
-        states = {outcome.state for outcome in outcomes if series.valid}
-        state = next((s for s in _WORST_FIRST if s in states), ObjectiveState.UNKNOWN)
-        words.append(f"objective {outcomes[0].asked}: {_STATES[state].text}")
+        state = next(s for s in _WORST_FIRST if s in {outcome.state for outcome in outcomes})
+        word = _STATES[state].text if series.valid else Outcome.INVALID
+        words.append(f"objective {outcomes[0].asked}: {word}")
     return words
 
 
@@ -52,9 +53,8 @@ def _table(report: Report, run: Run, objective: Objective) -> Table:
             state = _STATES[outcome.state]
             if not result.verdict.valid:
                 reason = f"{result.verdict.bound}: {result.verdict.evidence}"
-                state = Cell("invalid", Mark.FAIL, reason)
-            prefix = "" if outcome.value is not None else "not known: "
-            rows.append([name, str(outcome.asked), state, f"{prefix}{outcome.found}"])
+                state = Cell(Outcome.INVALID, Mark.FAIL, reason)
+            rows.append([name, str(outcome.asked), state, outcome.found])
             name = ""
     columns = ("Point", "Objective", "Outcome", "Measured")
     return Table(report.title_for("Objectives", run), columns, rows, left=4)

@@ -16,6 +16,7 @@ from typing import Any
 from sitebench._engine import Histogram
 from sitebench.counts import metrics
 from sitebench.counts.durations import Durations
+from sitebench.runs.repeats import best_tries
 from sitebench.runs.runfile import RunFile, StoredPoint
 from sitebench.units import format_interval
 
@@ -46,8 +47,12 @@ def _lines(rows_of: Callable[[RunFile], Iterable[_Row]]) -> Callable[[RunFile], 
 
 @_lines
 def points(run: RunFile) -> Iterator[_Row]:
-    """Yield a row per point, also of those that are not done."""
-    for point in run.points():
+    """Yield a row per point, also of those that are not done; of two tries, one counts."""
+    stored = run.points()
+    finished = [p.result for p in stored if p.status == "done" and p.result is not None]
+    counted = {result.spec.key for result in best_tries(finished)}
+    for point in stored:
+        is_discarded = point.status == "done" and point.spec.key not in counted
         result = {} if point.result is None else point.result.to_json()
         for repeated in ("operation", "entries", "spec", "steps", "spans"):
             result.pop(repeated, None)
@@ -59,7 +64,7 @@ def points(run: RunFile) -> Iterator[_Row]:
             "target.name": point.spec.target,
             "users": point.spec.users,
             "rate": point.spec.rate,
-            "status": point.status,
+            "status": "not counted" if is_discarded else point.status,
             **dict(_flat("", result)),
             "error": None if point.error is None else point.error.get("message"),
             "started": point.started,

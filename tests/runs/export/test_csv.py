@@ -11,7 +11,7 @@ from sitebench.cli.export import FORMATS, as_text
 from sitebench.runs.runfile import RunFile
 from sitebench.runs.store import RunStore
 from tests.support.evidence import changed
-from tests.support.points import a_result, a_tally
+from tests.support.points import a_result, a_spec, a_tally
 
 
 def read(run: RunFile, what: str) -> list[dict[str, str]]:
@@ -84,3 +84,14 @@ def test_nothing_measured_yet_is_a_header_at_most(tmp_path: Path) -> None:
         store.set_manifest({})
     with RunFile(path) as run:
         assert [list(as_text(run, "csv", what)) for what in FORMATS["csv"].rows] == [[""]] * 5
+
+
+def test_second_try_that_does_not_count_is_marked(tmp_path: Path) -> None:
+    with RunStore(tmp_path / "run.sitebench") as store:
+        for spec, operations in ((a_spec(), 20_000), (a_spec(threads=2), 15_000)):
+            store.begin(spec)
+            result = a_result(spec, operations)
+            store.complete(store.point_id(spec.key), {"measure": a_tally()}, result)
+            store.confirm(spec)
+    rows = read(RunFile(tmp_path / "run.sitebench"), "points")
+    assert [row["status"] for row in rows] == ["done", "not counted"]
