@@ -25,7 +25,6 @@ from ils_bench import sequences
 from ils_bench.calibrate import WARMUP_S, engine_alone
 from ils_bench.options import IlsOptions
 from ils_bench.points import POINTS
-from ils_bench.programs import Program
 from ils_bench.sequences import Bind, Connect, Lookup, Repeat, Sequence, Unbind
 from ils_bench.targets.opening import open_target
 from ils_bench.targets.openldap import fill, find, write_config
@@ -35,6 +34,7 @@ from sitebench.calibrate import floor
 from sitebench.calibrate.floor import Exchange
 from sitebench.errors import ProgramMissing
 from sitebench.runs.point import PointResult
+from sitebench.scenario.script import Script
 from sitebench.seeders.ldif import write_ldif
 from sitebench.seeders.people import Spec, generate
 from sitebench.system.machine import usable_cores
@@ -43,7 +43,8 @@ LOOKUP = Exchange(104, 1_283)
 BIND = Exchange(14, 14)
 MILLION = 1_000_000
 MANY_LANES = 1_000
-KEPT = Sequence("lookup", (Connect(), Bind(), Repeat(MILLION, (Lookup(),)), Unbind()), "lookup")
+_KEPT_STEPS = (Connect(), Bind(), Repeat(MILLION, (Lookup(),)), Unbind())
+KEPT = Sequence("lookup", _KEPT_STEPS, "lookup").script()
 """Lookups on a connection that stays, as the floor's do. The paper's sequence (`lookup10k`) makes a
 new one every 100 lookups, which costs it some 6 % of its time."""
 
@@ -120,7 +121,7 @@ class DirectoryBench(Bench):
         return {"ops_per_s": found.ops_per_s, "cpu_us": found.client_cpu_us}
 
     def _alone(
-        self, sequence: Program, entries: int, lanes: int = LANES, threads: int = 1
+        self, sequence: Script, entries: int, lanes: int = LANES, threads: int = 1
     ) -> Values:
         target = self._target(entries, threads=threads)
         return engine_alone(

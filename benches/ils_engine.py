@@ -10,11 +10,11 @@ from benches.bench import temporary_folder
 from ils_bench.calibrate import running_engine
 from ils_bench.options import IlsOptions
 from ils_bench.points import POINTS
-from ils_bench.programs import Program
 from ils_bench.targets.target import OpenDirectory
 from sitebench.monitor import Changes, Monitor
 from sitebench.runs.store import RunStore
 from sitebench.runs.windows import Phase, PointFile, Windows
+from sitebench.scenario.script import Script
 
 TICK_S = 0.5
 """How often a point drains its recorders, as `sitebench.locust.role_local` does."""
@@ -22,7 +22,7 @@ READINGS = 4
 
 
 @contextlib.contextmanager
-def _recording(options: IlsOptions, sequence: Program) -> Iterator[PointFile]:
+def _recording(options: IlsOptions, sequence: Script) -> Iterator[PointFile]:
     """Yield a point of a run file that is thrown away."""
     with (
         temporary_folder() as folder,
@@ -43,7 +43,7 @@ def _watching(target: OpenDirectory) -> Iterator[Monitor]:
 
 
 def engine_watched(
-    options: IlsOptions, target: OpenDirectory, sequence: Program, lanes: int, seconds: float
+    options: IlsOptions, target: OpenDirectory, sequence: Script, lanes: int, seconds: float
 ) -> dict[str, float]:
     """Return the rate of lanes that are drained, recorded and watched as a point's are."""
     with (
@@ -64,7 +64,7 @@ def engine_watched(
     return {"ops_per_s": (counted.count - counted.failed) / measured.seconds}
 
 
-def sampling(options: IlsOptions, target: OpenDirectory, sequence: Program) -> dict[str, float]:
+def sampling(options: IlsOptions, target: OpenDirectory, sequence: Script) -> dict[str, float]:
     """Return the CPU of a process that only watches, once a second, and writes it down."""
     with _recording(options, sequence) as file, _watching(target) as monitor:
         changes = Changes()

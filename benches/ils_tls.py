@@ -19,9 +19,10 @@ from ils_bench.options import IlsOptions
 from ils_bench.sequences import Connect, Sequence, Unbind
 from ils_bench.targets.opening import open_target
 from ils_bench.targets.target import OpenDirectory
+from sitebench.scenario.script import Script
 
 ENTRIES = 10_000
-HANDSHAKES = Sequence("connect", (Connect(), Unbind()))
+HANDSHAKES = Sequence("connect", (Connect(), Unbind())).script()
 """A full handshake and nothing else, as `openssl s_time -new` makes them."""
 
 ROWS = rows_of("ils_tls")
@@ -56,7 +57,7 @@ class TlsBench(Bench):
             measure=self.seconds,
         )
 
-    def _alone(self, target: OpenDirectory, sequence: Sequence, *, tls: bool) -> Values:
+    def _alone(self, target: OpenDirectory, sequence: Script, *, tls: bool) -> Values:
         return engine_alone(self._options(tls=tls), target, sequence, LANES, self.seconds)
 
     def _openssl(self) -> Values | Skipped:

@@ -25,7 +25,6 @@ from sitebench.system.machine import cpu_ns
 from sitebench.system.native_errors import translated
 
 if TYPE_CHECKING:
-    from ils_bench.programs import Program
     from sitebench._engine import Engine
     from sitebench.http.address import SiteAddress
     from sitebench.scenario.script import Script
@@ -92,7 +91,7 @@ def _floor() -> Iterator[Measure]:
 
 
 @contextlib.contextmanager
-def _directory(program: Program, threads: int = 1, verify: str = "digest") -> Iterator[Measure]:
+def _directory(program: Script, threads: int = 1, verify: str = "digest") -> Iterator[Measure]:
     from ils_bench.calibrate import running_engine
     from ils_bench.options import IlsOptions
     from ils_bench.targets.opening import open_target

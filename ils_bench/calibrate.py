@@ -21,9 +21,9 @@ from sitebench.options.command import command
 
 if TYPE_CHECKING:
     from ils_bench.options import IlsOptions
-    from ils_bench.programs import Program
     from ils_bench.targets.target import OpenDirectory
     from sitebench._engine import Engine
+    from sitebench.scenario.script import Script
     from sitebench.tables.table import Table
 
 WARMUP_S = 0.5
@@ -103,7 +103,7 @@ def _pairs(
     )
     target = stack.enter_context(open_target(options, _PEOPLE))
 
-    def engine(sequence: Program, lanes: int) -> _Rates:
+    def engine(sequence: Script, lanes: int) -> _Rates:
         totals = engine_alone(options, target, sequence, lanes, seconds)
         return {
             "per_s": totals["ops_per_s"],
@@ -157,7 +157,7 @@ def _table(rates: Mapping[str, _Rates], repeats: int) -> Table:
 
 @contextlib.contextmanager
 def running_engine(
-    options: IlsOptions, target: OpenDirectory, sequence: Program, lanes: int
+    options: IlsOptions, target: OpenDirectory, sequence: Script, lanes: int
 ) -> Iterator[Engine]:
     """Yield an engine in this process, without Locust, whose lanes are warm."""
     from ils_bench.engine_config import engine_config
@@ -187,7 +187,7 @@ def running_engine(
 
 
 def engine_alone(
-    options: IlsOptions, target: OpenDirectory, sequence: Program, lanes: int, seconds: float
+    options: IlsOptions, target: OpenDirectory, sequence: Script, lanes: int, seconds: float
 ) -> dict[str, float]:
     """Return the rate of lanes that are neither recorded nor monitored, and both sides' CPU."""
     from sitebench.system.machine import cpu_ns

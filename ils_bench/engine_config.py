@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence as Many
 from typing import Any
 
-from ils_bench.names import named_by, names_of
+from ils_bench.names import names_of
 from ils_bench.options import IlsOptions
-from ils_bench.programs import Program
-from ils_bench.sequences import Sequence
 from ils_bench.targets.address import DirectoryAddress, parse_address
 from ils_bench.targets.identity import ANONYMOUS, Identity
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Population
 from sitebench.counts.worker_slot import WorkerSlot
+from sitebench.scenario.script import Script
 from sitebench.seeders.people import generate
 from sitebench.seeders.slow_hashes import make_hashes
 from sitebench.suite_base.points import ForEngine, Load
@@ -22,7 +21,7 @@ from sitebench.targets import engine_config as shared
 from sitebench.targets.tls import SYSTEM, Trust
 
 
-def for_engine(load: Load[IlsOptions, Program, OpenDirectory]) -> ForEngine:
+def for_engine(load: Load[IlsOptions, Script, OpenDirectory]) -> ForEngine:
     """Return what the engine has to know of a load: people too, where there may be any."""
     options, target, programs = load.options, load.target, load.programs
     config = engine_config(
@@ -36,7 +35,7 @@ def for_engine(load: Load[IlsOptions, Program, OpenDirectory]) -> ForEngine:
     )
     population: Population | None = None
     adding = any(program.adding for program in programs)
-    if adding or any(isinstance(program, Sequence) or program.needs_people for program in programs):
+    if adding or any(program.needs_people for program in programs):
         people = generate(spec_of(options, options.entries))
         if adding:
             # Made by lanes they would take the time of those that add.
@@ -49,7 +48,7 @@ def for_engine(load: Load[IlsOptions, Program, OpenDirectory]) -> ForEngine:
 def engine_config(
     options: IlsOptions,
     address: DirectoryAddress,
-    programs: Many[Program],
+    programs: Many[Script],
     *,
     slot: WorkerSlot,
     first_added: int,
@@ -86,16 +85,13 @@ def _choices(options: IlsOptions, trust: Trust) -> dict[str, Any]:
 
 
 def _scenario(
-    program: Program, options: IlsOptions, user: Identity, slot: WorkerSlot
+    program: Script, options: IlsOptions, user: Identity, slot: WorkerSlot
 ) -> dict[str, Any]:
-    script = program
-    if isinstance(script, Sequence):
-        script = script.script(options.profile, named_by(options.names))
     spec = {
-        **script.spec(slot),
+        **program.spec(slot),
         "base": options.base_or_file,
         "bind": {"dn": user.dn or "", "password": user.password or "", "sasl": user.sasl},
     }
-    if script.pauses and (session := options.session_or_file) is not None:
+    if program.pauses and (session := options.session_or_file) is not None:
         spec["session_ms"] = session * 1e3
     return spec

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ils_bench.programs import Program
 from ils_bench.targets.clean import KEYS_OF_A_THREAD, Added
 from sitebench.counts.tally import Tally
 from sitebench.runs.point import PointSpec
@@ -19,7 +18,7 @@ _GROWN = 2
 
 
 def entries_at_ends(
-    entries: int, tallies: Mapping[str, Tally], programs: Sequence[Program]
+    entries: int, tallies: Mapping[str, Tally], programs: Sequence[Script]
 ) -> dict[str, int]:
     """Return how many entries there were at both ends of the measured window."""
     growth = {phase: _growth(tally, programs) for phase, tally in tallies.items()}
@@ -27,7 +26,7 @@ def entries_at_ends(
     return {"entries_start": start, "entries_end": start + growth.get(Phase.MEASURE, 0)}
 
 
-def _growth(tally: Tally, programs: Sequence[Program]) -> int:
+def _growth(tally: Tally, programs: Sequence[Script]) -> int:
     """Return how many more entries there are since the beginning of a window."""
     added = 0
     for program in programs:
@@ -38,9 +37,7 @@ def _growth(tally: Tally, programs: Sequence[Program]) -> int:
     return added
 
 
-def added(
-    windows: Windows | None, programs: Sequence[Program], threads: int | None
-) -> Added | None:
+def added(windows: Windows | None, programs: Sequence[Script], threads: int | None) -> Added | None:
     """Return what is known of the people that a run has added; None if nothing is."""
     if windows is None:
         return Added(0, 0, 0)
@@ -73,7 +70,7 @@ def grown(figures: Mapping[str, Any]) -> tuple[PointWarning, ...]:
 
 
 def left(
-    spec: PointSpec, programs: Sequence[Program], tallies: Mapping[str, Tally]
+    spec: PointSpec, programs: Sequence[Script], tallies: Mapping[str, Tally]
 ) -> tuple[PointWarning, ...]:
     """Warn of entries that a scenario was to delete again, and did not.
 
@@ -81,7 +78,7 @@ def left(
     """
     warnings = []
     for script in programs:
-        for operation in script.operations if isinstance(script, Script) else ():
+        for operation in script.operations:
             if operation.keeps or operation.adding:
                 continue
             surplus = sum(_surplus(tally, operation) for tally in tallies.values())

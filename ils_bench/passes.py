@@ -6,13 +6,13 @@ import math
 from collections.abc import Sequence as Many
 
 from ils_bench.options import IlsOptions
-from ils_bench.programs import Program
 from sitebench.counts.source import SEQUENCE
 from sitebench.errors import BadInput
+from sitebench.scenario.script import Script
 from sitebench.units import format_duration, format_rate, plural
 
 
-def check(options: IlsOptions, programs: Many[Program]) -> None:
+def check(options: IlsOptions, programs: Many[Script]) -> None:
     """Raise where no pass of programs could be counted, as all think: with the way to have some."""
     thinking = [program for program in programs if program.counts == SEQUENCE and program.least_s]
     if not thinking or len(thinking) < len(programs):

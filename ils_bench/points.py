@@ -17,7 +17,7 @@ from ils_bench.login import logins
 from ils_bench.login.lockout import binds_of
 from ils_bench.names import is_list, named_by, names_of
 from ils_bench.options import IlsOptions, LocustOptions, SweepOptions
-from ils_bench.programs import LOGIN, Program, assure_bound, is_login
+from ils_bench.programs import LOGIN, assure_bound, is_login
 from ils_bench.seeding.destinations import with_base
 from ils_bench.suite import SUITE
 from ils_bench.targets import opening
@@ -60,7 +60,7 @@ def _listed(options: IlsOptions) -> IlsOptions:
     return replace(options, entries=len(listed))
 
 
-class IlsPoints(SuitePoints[IlsOptions, Program, OpenDirectory]):
+class IlsPoints(SuitePoints[IlsOptions, Script, OpenDirectory]):
     suite = SUITE
     options = IlsOptions
     session_options = LocustOptions
@@ -84,26 +84,31 @@ class IlsPoints(SuitePoints[IlsOptions, Program, OpenDirectory]):
     def scenario_of(self, options: IlsOptions) -> Script | None:
         return super().scenario_of(options) or quick.script_of(options)
 
-    def built_in(self, options: IlsOptions, operation: str) -> Program:
+    def built_in(self, options: IlsOptions, operation: str) -> Script:
         if operation == LOGIN:
             return logins.script_of(options)
         return sequences.built_in(
             operation, options.profile, options.session, named_by(options.names)
         )
 
-    def api_stage(
-        self, operation: str | Program, target: Any, entries: int | None, load: Any
-    ) -> Stage:
+    def script_of(self, program: Any, options: IlsOptions) -> Script:
+        if isinstance(program, sequences.Sequence):
+            return program.script(options.profile, named_by(options.names))
+        return super().script_of(program, options)
+
+    def api_stage(self, operation: Any, target: Any, entries: int | None, load: Any) -> Stage:
         """Refuse people whom a directory in this process cannot have: it knows its own."""
         names = load.get("names")
         if entries is None and names is not None and (people := names_of(names).listed):
             entries = len(people)
-        nobody = entries is None and names is None
-        if isinstance(target, LdapDirectory) and target.people is None and nobody:
-            program = operation
-            if isinstance(program, str) and not script.is_script(program):
-                program = sequences.built_in(program, "paper", 0.0)
-            if not isinstance(program, str) and program.needs_people:
+        is_empty = isinstance(target, LdapDirectory) and target.people is None
+        if is_empty and entries is None and names is None and not script.is_script(str(operation)):
+            program = (
+                sequences.built_in(operation, "paper", 0.0)
+                if isinstance(operation, str)
+                else operation.script("ils")
+            )
+            if program.needs_people:
                 raise BadInput(
                     f"{program.name!r} asks for people of sitebench, and {target} has none",
                     "measure a Sequence with Search(filter=..., expect_entries=1); where there "
@@ -126,7 +131,7 @@ class IlsPoints(SuitePoints[IlsOptions, Program, OpenDirectory]):
 
         return structs.replace(stage, open=opened)
 
-    def check(self, options: IlsOptions, programs: Sequence[Program]) -> None:
+    def check(self, options: IlsOptions, programs: Sequence[Script]) -> None:
         may_choose = options.scenario is not None
         check_tls(options, options.target, start_tls=options.start_tls, may_choose=may_choose)
         super().check(options, programs)
@@ -148,7 +153,7 @@ class IlsPoints(SuitePoints[IlsOptions, Program, OpenDirectory]):
     def check_several(self, options: IlsOptions) -> None:
         logins.refuse_several(options)
 
-    def people(self, options: IlsOptions, programs: Sequence[Program]) -> int:
+    def people(self, options: IlsOptions, programs: Sequence[Script]) -> int:
         """Those who log in, too: they are there, whosever they are."""
         return options.entries if options.accounts else super().people(options, programs)
 
@@ -163,7 +168,7 @@ class IlsPoints(SuitePoints[IlsOptions, Program, OpenDirectory]):
         self,
         options: IlsOptions,
         operation: str,
-        programs: Sequence[Program] | None = None,
+        programs: Sequence[Script] | None = None,
         **settings: str,
     ) -> PointSpec:
         """Say how many people log in differently, also where no option did."""
@@ -171,7 +176,7 @@ class IlsPoints(SuitePoints[IlsOptions, Program, OpenDirectory]):
             settings["hash_pool"] = format_size(pool)
         return super().point(options, operation, programs, **settings)
 
-    def needs_people(self, program: Program) -> bool:
+    def needs_people(self, program: Script) -> bool:
         """Those that a program adds come after those that are there."""
         return program.needs_people or bool(program.adding)
 
@@ -181,9 +186,7 @@ class IlsPoints(SuitePoints[IlsOptions, Program, OpenDirectory]):
     def apply_scenario(self, options: IlsOptions) -> IlsOptions:
         return password_asked(logins.asked(super().apply_scenario(options)))
 
-    def settle(
-        self, options: IlsOptions, programs: Sequence[Program], *, named: bool = True
-    ) -> Any:
+    def settle(self, options: IlsOptions, programs: Sequence[Script], *, named: bool = True) -> Any:
         """Take the people that go with the directory, where programs are about people of ours."""
         if (sweep := group_of(options, SweepOptions)) is not None and sweep.paper:
             return options

@@ -1,56 +1,50 @@
-"""What users of a directory repeat: a sequence, or a scenario file."""
+"""Scenarios of users of a directory: whether they bind, and as which identity."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from collections.abc import Sequence as Many
-from typing import Any, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from ils_bench.sequences import Sequence
 from sitebench.errors import BadInput
 from sitebench.scenario.script import Script
-
-Program: TypeAlias = Sequence | Script
 
 LOGIN = "login"
 """The operation whose scenario `ils_bench.login` makes."""
 
 
-def is_login(program: Program) -> bool:
-    """Whether a program is that operation, and no file of a user's."""
-    return isinstance(program, Script) and program.path == LOGIN
+def is_login(program: Script) -> bool:
+    """Return whether a program is that operation, and no file of a user's."""
+    return program.path == LOGIN
 
 
-def need_base(programs: Many[Program]) -> bool:
+def need_base(programs: Sequence[Script]) -> bool:
     """Return whether any asks for more than a connection and an identity."""
     return not programs or any(p.needs_base and not _only_binds(p) for p in programs)
 
 
-def _only_binds(program: Program) -> bool:
+def _only_binds(program: Script) -> bool:
     """Return whether a base is no more to a program than text of the DNs that it binds as."""
-    return isinstance(program, Script) and program.verbs <= {"bind"} and not program.start["steps"]
+    return program.verbs <= {"bind"} and not program.start["steps"]
 
 
-def send_passwords(programs: Many[Program]) -> bool:
+def send_passwords(programs: Sequence[Script]) -> bool:
     """Return whether a scenario file does: its connections bind, or a step of its users does."""
-    scripts = (program for program in programs if isinstance(program, Script))
-    operations = (operation for script in scripts for operation in script.facts["operations"])
+    operations = (operation for program in programs for operation in program.facts["operations"])
     steps = (step for operation in operations for step in operation["steps"])
     return bind_themselves(programs) or any(step["sends_password"] for step in steps)
 
 
-def bind_themselves(programs: Many[Program]) -> bool:
+def bind_themselves(programs: Sequence[Script]) -> bool:
     """Return whether a scenario file says who reads: others may not see what its users see."""
-    scripts = (program for program in programs if isinstance(program, Script))
-    return any(row["binds"] for script in scripts for row in script.facts["connections"])
+    return any(row["binds"] for program in programs for row in program.facts["connections"])
 
 
-def assure_bound(programs: Many[Program]) -> None:
+def assure_bound(programs: Sequence[Script]) -> None:
     """Raise if an operation would be anonymous: another operation binds on its connection.
 
     So `--bind-dn` does not bind there, and whose rights the operation has would be by chance.
     """
-    for script in (program for program in programs if isinstance(program, Script)):
+    for script in programs:
         bound = {row["name"] for row in script.facts["connections"] if row["binds"]}
         bound |= _bound_by(script.facts["start"])
         operations = script.facts["operations"]

@@ -21,7 +21,6 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Callable, Iterator
-from collections.abc import Sequence as Many
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
@@ -213,59 +212,8 @@ class Sequence:
             )
 
     def script(self, profile: str = "paper", named_by: str | None = None) -> Script:
-        """Return its scenario, for people of a profile or for those whom an attribute names."""
+        """Return its scenario for people of a profile, or for those that an attribute names."""
         return _script_of(self, profile, named_by)
-
-    @property
-    def _script(self) -> Script:
-        """Its scenario for what is the same whoever the people are."""
-        prolongs = any(getattr(step, "refresh_minutes", None) for step in walk(self.steps))
-        return self.script("ils" if prolongs else "paper")
-
-    @property
-    def writes(self) -> bool:
-        """Whether a run of it may change the target: what it holds, or for how long."""
-        return self._script.writes
-
-    @property
-    def counted_rows(self) -> Many[tuple[str, str]]:
-        """The row that is the total."""
-        return self._script.counted_rows
-
-    @property
-    def needs_base(self) -> bool:
-        """Whether it asks for more than a connection and an identity."""
-        return self._script.needs_base
-
-    @property
-    def by_dn(self) -> bool:
-        """Whether any step names people by their DN."""
-        return self._script.by_dn
-
-    @property
-    def needs_people(self) -> bool:
-        """Whether it asks for people of the directory, and not only for those that it enters."""
-        return self._script.needs_people
-
-    @property
-    def adding(self) -> frozenset[tuple[str, str]]:
-        """Rows of the steps that enter people."""
-        return self._script.adding
-
-    @property
-    def removing(self) -> frozenset[tuple[str, str]]:
-        """Rows of the steps that take people away, once the ring of the added is full too."""
-        return self._script.removing
-
-    @property
-    def removes(self) -> bool:
-        """Whether a run of it also takes people away by a step of its own."""
-        return self._script.removes
-
-    @property
-    def least_s(self) -> float:
-        """How long a pass takes at least: its think times of a constant length."""
-        return self._script.least_s
 
     def thinking(self, mean_s: float) -> Sequence:
         """Return the sequence with a think time after each operation it counts."""
@@ -302,9 +250,9 @@ def _with_pauses(steps: tuple[Step, ...], label: str, pause: Think) -> tuple[Ste
 @lru_cache(maxsize=64)
 def _script_of(sequence: Sequence, profile: str, named_by: str | None) -> Script:
     writer = _Writer(sequence.name, profile, named_by)
-    text = writer.text(sequence)
-    script = from_text(sequence.name, text)
-    return dataclasses.replace(script, own_env=writer.secrets, think_s=writer.think_s)
+    script = from_text(sequence.name, writer.text(sequence))
+    path = f"the sequence {sequence.name!r}"
+    return dataclasses.replace(script, path=path, own_env=writer.secrets, think_s=writer.think_s)
 
 
 class _Writer:

@@ -15,7 +15,7 @@ from ils_bench.login.lockout import LIFT, Care, binds_of
 from ils_bench.names import names_of
 from ils_bench.options import IlsOptions, LocustOptions
 from ils_bench.points import POINTS
-from ils_bench.programs import Program, is_login
+from ils_bench.programs import is_login
 from ils_bench.targets import clean, journal
 from ils_bench.targets.journal import Reservation
 from ils_bench.targets.live import make_ready, told_of_removal
@@ -35,6 +35,7 @@ from sitebench.measure.test import Test
 from sitebench.options.option import group_of
 from sitebench.runs.store import RunStore
 from sitebench.runs.windows import Windows
+from sitebench.scenario.script import Script
 from sitebench.suite_base.points import Load
 from sitebench.suite_base.suite_run import BaseSuiteRun
 
@@ -46,7 +47,7 @@ _NAMES = "names"
 """The digest of a list of names, among those of the user's files."""
 
 
-class IlsRun(BaseSuiteRun[IlsOptions, Program, OpenDirectory]):
+class IlsRun(BaseSuiteRun[IlsOptions, Script, OpenDirectory]):
     points = POINTS
 
     def __init__(self, environment: Environment) -> None:
@@ -76,7 +77,7 @@ class IlsRun(BaseSuiteRun[IlsOptions, Program, OpenDirectory]):
                 self._begin_logins(options, target)
         return self._first_added(options, target, processes)
 
-    def digests(self, options: IlsOptions, programs: Many[Program]) -> dict[str, str]:
+    def digests(self, options: IlsOptions, programs: Many[Script]) -> dict[str, str]:
         """Add that of a list of names."""
         names = {} if options.names is None else {_NAMES: names_of(options.names).digest or ""}
         return super().digests(options, programs) | names
@@ -110,7 +111,7 @@ class IlsRun(BaseSuiteRun[IlsOptions, Program, OpenDirectory]):
                 self._care.refused()
             raise
 
-    def observe(self, target: OpenDirectory, programs: Many[Program]) -> Observed:
+    def observe(self, target: OpenDirectory, programs: Many[Script]) -> Observed:
         """Read cn=Monitor, count entries, and warn of writes that do less than elsewhere."""
         writes = any(program.writes for program in programs)
         adds = any(program.adding for program in programs)
@@ -134,7 +135,7 @@ class IlsRun(BaseSuiteRun[IlsOptions, Program, OpenDirectory]):
             self._care.watch(tallies)
         _assure_not_all_refused(tallies)
 
-    def _per_s(self, programs: Many[Program]) -> float:
+    def _per_s(self, programs: Many[Script]) -> float:
         """Return the rate of the measured window."""
         measured = None if self._windows is None else self._windows.measured
         if measured is None or not measured.seconds:
@@ -143,7 +144,7 @@ class IlsRun(BaseSuiteRun[IlsOptions, Program, OpenDirectory]):
             [row for program in programs for row in program.counted_rows]
         ).count / (measured.seconds)
 
-    def _entries(self, programs: Many[Program]) -> dict[str, int]:
+    def _entries(self, programs: Many[Script]) -> dict[str, int]:
         tallies = {} if self._windows is None else self._windows.tallies
         return entries_at_ends(self.options().entries, tallies, programs)
 
@@ -153,7 +154,7 @@ class IlsRun(BaseSuiteRun[IlsOptions, Program, OpenDirectory]):
         self._windows = recording.windows
         return recording
 
-    def load(self, test: Test, slot: WorkerSlot) -> Load[IlsOptions, Program, OpenDirectory]:
+    def load(self, test: Test, slot: WorkerSlot) -> Load[IlsOptions, Script, OpenDirectory]:
         """Raise where names are not the master's."""
         load = super().load(test, slot)
         if load.options.names is not None:
@@ -166,7 +167,7 @@ class IlsRun(BaseSuiteRun[IlsOptions, Program, OpenDirectory]):
         return load
 
     def portable(
-        self, load: Load[IlsOptions, Program, OpenDirectory], users: PortableUsers
+        self, load: Load[IlsOptions, Script, OpenDirectory], users: PortableUsers
     ) -> Ldap3Lanes:
         # Late: importing ldap3 takes a tenth of a second, and most tests do without these.
         from ils_bench.ldap3_lane import Ldap3Lanes

@@ -19,9 +19,11 @@ from typing import ClassVar
 
 from ils_bench.options import IlsOptions
 from ils_bench.points import POINTS
-from ils_bench.programs import LOGIN, Program
+from ils_bench.programs import LOGIN
+from ils_bench.sequences import Sequence
 from ils_bench.suite_run import IlsRun
 from sitebench.locust.user import LaneUser
+from sitebench.scenario.script import Script
 from sitebench.suite_base import scenario_user
 from sitebench.suite_base.joining import join
 
@@ -30,10 +32,10 @@ class SequenceUser(LaneUser):
     """One lane that repeats a sequence."""
 
     abstract = True
-    sequence: ClassVar[Program]
+    sequence: ClassVar[Sequence | Script]
 
     @classmethod
-    def build(cls, options: IlsOptions) -> Program:
+    def build(cls, options: IlsOptions) -> Sequence | Script:
         """Return the sequence; override it where it depends on options."""
         return cls.sequence
 

@@ -8,7 +8,6 @@ online by refreshes and expire after that.
 from __future__ import annotations
 
 from ils_bench import sequences
-from ils_bench.programs import Program
 from ils_bench.sequences import (
     Add,
     Bind,
@@ -18,6 +17,7 @@ from ils_bench.sequences import (
     Sequence,
     Unbind,
 )
+from sitebench.scenario.script import Script
 
 PROFILE = "ils"
 """The one whose people are dynamic: who registers expires unless refreshed."""
@@ -42,9 +42,9 @@ PROLONG = Sequence(
         Unbind(),
     ),
     counts="sequence",
-)
+).script(PROFILE)
 
-USERS: dict[str, tuple[Program, int]] = {
+USERS: dict[str, tuple[Script, int]] = {
     "LookupUser": (sequences.LOOKUP, 12),
     "ConnectUser": (sequences.CONNECT, 1),
     "AddUser": (sequences.ADD, 1),
@@ -54,8 +54,7 @@ USERS: dict[str, tuple[Program, int]] = {
 """What lanes do, by the class of benches/soak/locustfile.py, and how many of sixteen do it."""
 
 
-def _kinds(program: Program) -> dict[str, str]:
-    script = program.script(PROFILE) if isinstance(program, Sequence) else program
+def _kinds(script: Script) -> dict[str, str]:
     [operation] = script.facts["operations"]
     rows = {step["name"]: step["verb"] for step in operation["steps"]}
     if operation["is_step"]:

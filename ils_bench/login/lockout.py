@@ -45,13 +45,13 @@ class Binds(msgspec.Struct, frozen=True):
     """Whether passwords are wrong on purpose: such binds must be refused."""
 
 
-def binds_of(programs: Sequence[Any]) -> Binds | None:
+def binds_of(programs: Sequence[Script]) -> Binds | None:
     """Return the binds as rows that are no people of sitebench; None where there are none.
 
     Raises where a row could be sent a second password before the first was answered.
     """
     rows, files, wrong = set[tuple[str, str]](), dict[str, None](), False
-    for script in (program for program in programs if isinstance(program, Script)):
+    for script in programs:
         sources = {source["name"]: source for source in script.facts["data"]}
         for operation, step in _bind_steps(script):
             for name in step["accounts"]:

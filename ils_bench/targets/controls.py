@@ -4,24 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ils_bench.programs import Program
 from ils_bench.targets.target import OpenDirectory
 from sitebench.errors import BadInput
 from sitebench.scenario.script import Script
 
 
-def assure_controls(target: OpenDirectory, programs: Sequence[Program]) -> None:
+def assure_controls(target: OpenDirectory, programs: Sequence[Script]) -> None:
     """Raise where a scenario asks for a control that the directory does not list.
 
     One that lists none, or hides its root DSE, decides with each request: a critical control that
     it does not know is an error of the operation (RFC 4511 4.1.11).
     """
-    needed = [
-        (script, control)
-        for script in programs
-        if isinstance(script, Script)
-        for control in script.needed
-    ]
+    needed = [(script, control) for script in programs for control in script.needed]
     if not needed:
         return
     import ldap3

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 
 from ils_bench.names import Names, names_of
 from ils_bench.options import DirectoryOptions, LoadTestOptions
-from ils_bench.programs import Program, is_login
+from ils_bench.programs import is_login
 from ils_bench.targets import clean, journal
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.identity import ANONYMOUS, identity_of
@@ -26,6 +26,7 @@ from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Population, count_people, seed_directory
 from sitebench.errors import BadInput, SitebenchError
 from sitebench.measure.point_process import CLEANUP_NOTICE_S, LEAVES, REMOVED
+from sitebench.scenario.script import Script
 from sitebench.seeders.people import Spec, easily_typed, generate
 from sitebench.seeders.slow_hashes import make_hashes
 from sitebench.system.native_errors import translated
@@ -91,7 +92,7 @@ def make_ready(
     target: OpenDirectory,
     options: LoadTestOptions,
     size: int,
-    programs: Sequence[Program],
+    programs: Sequence[Script],
     progress: Progress,
 ) -> Callable[[], object]:
     """Have the people there that programs need; return what removes those that were added.

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec.structs import asdict
 
 from ils_bench.options import IlsOptions, LoadTestOptions
-from ils_bench.programs import Program, bind_themselves, need_base, send_passwords
+from ils_bench.programs import bind_themselves, need_base, send_passwords
 from ils_bench.targets.address import START_TLS, DirectoryAddress, parse_address
 from ils_bench.targets.controls import assure_controls
 from ils_bench.targets.groups import GroupSpec, spec_of_groups
@@ -72,7 +72,7 @@ def open_embedded(
     )
 
 
-def check(options: IlsOptions, programs: Sequence[Program]) -> None:
+def check(options: IlsOptions, programs: Sequence[Script]) -> None:
     """Raise where no directory could be what options say, or none that is started here."""
     if options.tls_target is not None and not parse_address(options.tls_target).is_encrypted:
         raise BadInput(f"--tls-target {options.tls_target} is without TLS", "write ldaps://")
@@ -95,7 +95,7 @@ def check(options: IlsOptions, programs: Sequence[Program]) -> None:
         assure_bounded(options.hash, options.one_password)
 
 
-def address(options: IlsOptions, programs: Sequence[Program]) -> OpenDirectory:
+def address(options: IlsOptions, programs: Sequence[Script]) -> OpenDirectory:
     """Address a directory of the user's; raises what is wrong with it."""
     from ils_bench.targets.probe import HiddenBase
 
@@ -122,9 +122,9 @@ def say_if_clear(at: DirectoryAddress) -> None:
     say(f"passwords go to {at} in the clear: use ldaps://, or add --start-tls")
 
 
-def _at_base(options: IlsOptions, programs: Sequence[Program]) -> Any:
+def _at_base(options: IlsOptions, programs: Sequence[Script]) -> Any:
     """Return options with the base of a scenario file, where nothing else names one."""
-    base = next((p.load.get("base") for p in programs if isinstance(p, Script)), None)
+    base = next((base for program in programs if (base := program.load.get("base"))), None)
     return replace(options, base=base) if base and options.base_or_file is None else options
 
 
@@ -132,7 +132,7 @@ def _at_base(options: IlsOptions, programs: Sequence[Program]) -> Any:
 def open_target(
     options: IlsOptions,
     size: int,
-    programs: Sequence[Program] = (),
+    programs: Sequence[Script] = (),
     progress: Progress = lambda count, total: None,
 ) -> Iterator[OpenDirectory]:
     """Open the target that options name, ready for programs; put everything back after.

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any, ClassVar, Generic, NoReturn, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Generic, NoReturn, TypeVar
 
 import msgspec
 
@@ -63,22 +63,8 @@ def untold(done: int, total: int) -> None:
     """Take a progress that is not shown."""
 
 
-class Program(Protocol):
-    """What the users of an operation repeat: a sequence, a scenario, a workload."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def writes(self) -> bool: ...
-    @property
-    def needs_people(self) -> bool: ...
-    @property
-    def counted_rows(self) -> Sequence[tuple[str, str]]: ...
-    def thinking(self, mean_s: float) -> Self: ...
-
-
 _O = TypeVar("_O", bound=SuiteOptions)
-_P = TypeVar("_P", bound=Program)
+_P = TypeVar("_P", bound=Script)
 _T = TypeVar("_T", bound=OpenTarget[Any])
 
 
@@ -140,6 +126,11 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
     def for_engine(self, load: Load[_O, _P, _T]) -> ForEngine:
         """Return what the engine has to know of a load, but for the data of scenarios."""
 
+    def script_of(self, program: Any, options: _O) -> _P:
+        """Return what the engine runs of a program of the caller's own."""
+        script: _P = program
+        return script
+
     def population(self, options: _O, size: int) -> Mapping[str, Any] | None:
         """Return what is known of the people in the target; None for a suite without any."""
         return None
@@ -175,8 +166,6 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
                 f"--client {options.client} does no --rate", "leave it out: the native client does"
             )
         for program in programs:
-            if not isinstance(program, Script):
-                continue
             self._assure_understood(program)
             for name, rows in program.per_user.items():
                 if rows < options.users:
@@ -365,7 +354,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         options: _O,
         operation: str,
         programs: Sequence[_P] | None = None,
-        custom_program: _P | None = None,
+        custom_program: object = None,
         **settings: str,
     ) -> Test:
         """Return the test of one point; `custom_program` is no operation of the suite."""
@@ -441,10 +430,10 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
             operation_label = f"the {word} {program.name!r}"
             ownership.assure_own(*host_port, owned=owned, what=operation_label, named=named)
         for program in writing:
-            if isinstance(program, Script) and program.overwrites:
+            if program.overwrites:
                 ownership.assure_overwriting(*host_port, owned=owned, what=program.path)
 
-    def api_stage(self, operation: str | _P, target: Any, entries: int | None, load: Any) -> Stage:
+    def api_stage(self, operation: Any, target: Any, entries: int | None, load: Any) -> Stage:
         """Return the one point that `sitebench.run` measures; `target` may be a server here."""
         if isinstance(operation, str) and script.is_script(operation):
             load = {**load, "scenario": ScenarioFile(operation)}
@@ -462,8 +451,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
             options = staged(replace(options, **file_load))
         convert.check(options)
         check_pace(options)
-        custom_program: _P | None = None
-        settings = {}
+        custom_program, settings = None, {}
         if isinstance(operation, str):
             name, program = operation, self.program(options, operation)
             if is_elsewhere:
@@ -471,7 +459,8 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
                 program = self.program(options, operation)
             self.check(options, [program])
         else:
-            name, custom_program, program = operation.name, operation, operation
+            name, custom_program = operation.name, operation
+            program = self.script_of(operation, options)
             settings = {self.word: repr(operation)}  # Without credentials.
 
         @contextlib.contextmanager
@@ -490,7 +479,8 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         people = self.population(options, max(sizes))
         facts: dict[str, Any] = {} if people is None else {"population": dict(people)}
         facts |= {"target": options.target, "sizes": list(sizes)}
-        if texts := scenarios_of(options.scenario_path, [self.scenario_of(options)]):
+        files = [file for file in [self.scenario_of(options)] if file is not None]
+        if texts := scenarios_of(options.scenario_path, files):
             facts["scenarios"] = texts
         return facts
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from sitebench._engine import Table
 from sitebench.errors import BadFile, UnknownValue
@@ -34,33 +33,32 @@ def say_kept(script: Script, target: str) -> None:
         say(f"what {script.path} added to {target} stays there: {name}")
 
 
-def text_of(path: str | None, programs: Iterable[Any]) -> tuple[str, str] | None:
+def text_of(path: str | None, programs: Iterable[Script]) -> tuple[str, str] | None:
     """Return the name and the text of the scenario file that programs were read from."""
-    texts = (p.text for p in programs if isinstance(p, Script) and p.path == path)
+    texts = (program.text for program in programs if program.path == path)
     return next(((path, text) for text in texts if path is not None), None)
 
 
-def scenarios_of(path: str | None, programs: Iterable[Any]) -> dict[str, str]:
+def scenarios_of(path: str | None, programs: Iterable[Script]) -> dict[str, str]:
     """Return the text of the scenario file that programs were read from, by its digest."""
     file = text_of(path, programs)
     return {} if file is None else {hashlib.sha256(file[1].encode()).hexdigest(): file[1]}
 
 
-def settings_of(path: str | None, programs: Iterable[Any]) -> dict[str, str]:
+def settings_of(path: str | None, programs: Iterable[Script]) -> dict[str, str]:
     """Return the digests that identify a point: of its scenario file, and of its data."""
     programs = list(programs)
     settings = {
-        f"data_{name}": digest
-        for program in programs
-        if isinstance(program, Script)
-        for name, digest in program.digests.items()
+        f"data_{name}": digest for program in programs for name, digest in program.digests.items()
     }
     for digest in scenarios_of(path, programs):
         settings[SCENARIO_DIGEST] = digest
     return settings
 
 
-def assure_planned(planned: Mapping[str, str], path: str | None, programs: Iterable[Any]) -> None:
+def assure_planned(
+    planned: Mapping[str, str], path: str | None, programs: Iterable[Script]
+) -> None:
     """Raise where a scenario or its data are not those that the point was planned with."""
     for name, digest in settings_of(path, programs).items():
         if planned.get(name) != digest:
@@ -72,18 +70,15 @@ def assure_planned(planned: Mapping[str, str], path: str | None, programs: Itera
             )
 
 
-def digests_of(programs: Iterable[Any]) -> dict[str, str]:
+def digests_of(programs: Iterable[Script]) -> dict[str, str]:
     """Return the digests of the data of scenarios."""
-    scripts = [program for program in programs if isinstance(program, Script)]
-    return {f"{s.path}/{name}": digest for s in scripts for name, digest in s.digests.items()}
+    return {f"{p.path}/{name}": digest for p in programs for name, digest in p.digests.items()}
 
 
-def tables_of(programs: Iterable[Any], digests: Mapping[str, str]) -> dict[str, Table]:
+def tables_of(programs: Iterable[Script], digests: Mapping[str, str]) -> dict[str, Table]:
     """Return the data of programs here; raises where they are not those of the master."""
     tables: dict[str, Table] = {}
     for program in programs:
-        if not isinstance(program, Script):
-            continue
         for name, digest in program.digests.items():
             if digests.get(f"{program.path}/{name}") != digest:
                 raise BadFile(

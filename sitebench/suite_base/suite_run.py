@@ -39,7 +39,7 @@ from sitebench.monitor import listener
 from sitebench.options import convert
 from sitebench.scenario.script import Script
 from sitebench.suite_base.options import SuiteOptions
-from sitebench.suite_base.points import Load, Program, SuitePoints, untold
+from sitebench.suite_base.points import Load, SuitePoints, untold
 from sitebench.suite_base.scenario_user import ScenarioUser
 from sitebench.suite_base.scripts import assure_planned, digests_of, tables_of, text_of
 from sitebench.system.machine import engine_threads
@@ -58,7 +58,7 @@ class _PortableSource(Source, Protocol):
 
 _L = TypeVar("_L", bound=LoadOptions)
 _O = TypeVar("_O", bound=SuiteOptions)
-_P = TypeVar("_P", bound=Program)
+_P = TypeVar("_P", bound=Script)
 _T = TypeVar("_T", bound=OpenTarget[Any])
 
 
@@ -142,8 +142,7 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
         """Read what user classes repeat."""
         programs: dict[str, _P] = {}
         for user in self.lane_classes(users):
-            built: _P = user.build(options)
-            program = built.thinking(options.think)
+            program = self.points.script_of(user.build(options).thinking(options.think), options)
             if programs.setdefault(program.name, program) != program:
                 raise BadInput(
                     f"two user classes have different {self.points.word}s named {program.name!r}",
@@ -231,12 +230,7 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
                 native=options.client == "native",
                 check=target.check,
                 target={"name": target.name, **target.facts},
-                pools=[
-                    pool
-                    for program in programs
-                    if isinstance(program, Script)
-                    for pool in program.pools
-                ],
+                pools=[pool for program in programs for pool in program.pools],
                 **self.observe(target, programs),
             )
         )
@@ -272,12 +266,12 @@ def _with_stages(options: _L) -> _L:
     return staged(replace(options, explicit=options.explicit - load.keys() | now))
 
 
-def _say_what_is_left_out(users: Iterable[type[Any]], programs: Iterable[Any]) -> None:
+def _say_what_is_left_out(users: Iterable[type[Any]], programs: Iterable[Script]) -> None:
     """Say that files ask for a load which Locust's own options decide."""
     if not any(issubclass(user, ScenarioUser) for user in users):
         return
     for program in programs:
-        if isinstance(program, Script) and (ignored_keys := sorted({*program.load} - {"base"})):
+        if ignored_keys := sorted({*program.load} - {"base"}):
             log.warning(
                 "%s: its [load] is left out (%s): Locust's options say the load, such as -u",
                 program.path,

@@ -276,7 +276,7 @@ def _directory() -> Iterator[Case]:
     plain = Identity("u:ann", "secret", "plain")
     yield Case("ils lookup plain", ILS, LDAP_OPTIONS, ILS.built_in(LDAP_OPTIONS, "lookup"), plain)
     for each in _sequences():
-        yield Case(f"sequence {each.name}", ILS, LDAP_OPTIONS, each)
+        yield Case(f"sequence {each.name}", ILS, LDAP_OPTIONS, each.script())
 
 
 def _sites() -> Iterator[Case]:

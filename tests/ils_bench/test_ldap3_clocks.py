@@ -11,7 +11,6 @@ import pytest
 from ils_bench.engine_config import engine_config
 from ils_bench.ldap3_lane import Ldap3Lanes
 from ils_bench.options import IlsOptions
-from ils_bench.programs import Program
 from ils_bench.sequences import LOOKUP, Add, Bind, Connect, Repeat, Search, Sequence, Think
 from ils_bench.targets.address import DirectoryAddress
 from ils_bench.targets.target import OpenDirectory
@@ -19,7 +18,7 @@ from sitebench._engine import Directory, PortableUsers
 from sitebench.counts.littles_law import littles_law
 from sitebench.counts.tally import Tally
 from sitebench.counts.worker_slot import WorkerSlot
-from sitebench.scenario.script import from_text
+from sitebench.scenario.script import Script, from_text
 from tests.support.people import BASE, small_population
 from tests.support.relay import delaying, relayed
 
@@ -27,7 +26,7 @@ PEOPLE = small_population(50)
 
 
 @contextmanager
-def lanes(port: int, sequence: Program, **more: Any) -> Iterator[Ldap3Lanes]:
+def lanes(port: int, sequence: Script, **more: Any) -> Iterator[Ldap3Lanes]:
     """Yield portable lanes that report only to this test."""
     deaf = SimpleNamespace(events=SimpleNamespace(request=SimpleNamespace(fire=lambda **_: None)))
     target = OpenDirectory("relayed", DirectoryAddress("127.0.0.1", port), BASE)
@@ -95,7 +94,7 @@ def test_wrong_answers_have_a_clock_of_their_own() -> None:
 
 def test_making_way_for_a_person_is_no_part_of_adding_one() -> None:
     directory = Directory("{}", PEOPLE)
-    adds = Sequence("add", (Connect(), Bind(), Repeat(4, (Add(),))), "add")
+    adds = Sequence("add", (Connect(), Bind(), Repeat(4, (Add(),))), "add").script()
     with lanes(directory.port, adds, ring=2) as running:
         tally = passes(running, "add", 2)
     directory.stop()
@@ -133,7 +132,7 @@ def test_think_times_of_an_operation_are_summed_and_in_none_of_its_times() -> No
 def test_think_times_of_a_whole_pass_are_in_its_time_as_with_the_engines_lanes() -> None:
     directory = Directory("{}", PEOPLE)
     steps = (Connect(), Bind(), Think(50, "constant"), Search("(cn=nobody)"))
-    with lanes(directory.port, Sequence("visits", steps)) as running:
+    with lanes(directory.port, Sequence("visits", steps).script()) as running:
         tally = passes(running, "visits", 2)
     directory.stop()
     visits = tally.steps["visits", "sequence"]

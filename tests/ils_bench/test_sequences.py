@@ -48,7 +48,7 @@ search = "(cn=A{{x}*)"
 scope = "sub"
 """
     )
-    assert prefix.counted_rows == [("prefix", "search")]
+    assert prefix.script().counted_rows == [("prefix", "search")]
 
 
 def test_people_of_steps_are_those_that_the_steps_before_were_about() -> None:
@@ -133,7 +133,8 @@ def test_a_sequence_may_only_count_what_it_does() -> None:
 def test_who_changes_anything_writes() -> None:
     assert sequences.ADD.writes
     assert sequences.built_in("register", "paper").writes
-    assert Sequence("inner", (Connect(), Repeat(2, (Repeat(2, (Delete(),)),)))).writes
+    assert Sequence("inner", (Connect(), Repeat(2, (Repeat(2, (Delete(),)),)))).script().writes
+    assert Sequence("stay", (Connect(), Lookup(refresh_minutes=10))).script("ils").writes
 
 
 def test_who_only_asks_does_not() -> None:
@@ -144,7 +145,8 @@ def test_who_only_asks_does_not() -> None:
         sequences.built_in("ils-user", session_s=1),
     ):
         assert not each.writes, each.name
-    assert not Sequence("ask", (Connect(), Bind(), Search(), Compare(), Think(1), Unbind())).writes
+    steps = (Connect(), Bind(), Search(), Compare(), Think(1), Unbind())
+    assert not Sequence("ask", steps).script().writes
 
 
 def test_credentials_are_in_no_text() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from ils_bench.options import IlsOptions
 from ils_bench.points import POINTS as ILS
+from ils_bench.sequences import built_in
 from ps_bench.options import PsOptions
 from ps_bench.points import POINTS as PS
 from sitebench.errors import BadFile, BadInput
@@ -155,13 +156,13 @@ def test_a_file_is_for_the_targets_that_speak_as_it_does() -> None:
 
 
 def test_each_process_has_the_data_of_the_first(mix: str) -> None:
-    programs: list[Any] = ["lookup", read(mix)]
+    programs = [built_in("lookup"), read(mix)]
     digests = digests_of(programs)
     assert list(digests) == [f"{mix}/who"]
     assert list(tables_of(programs, digests)) == ["mix/who"]
     Path(mix).with_name("who.csv").write_text("uid\na\nc\n")
     with pytest.raises(BadFile, match=r"the data 'who' of .* are others here"):
-        tables_of(["lookup", read(mix)], digests)
+        tables_of([built_in("lookup"), read(mix)], digests)
     with pytest.raises(BadFile, match="are others here"):
         tables_of([read(mix)], {})
 

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from ils_bench.engine_config import engine_config
 from ils_bench.options import IlsOptions
-from ils_bench.programs import Program
 from ils_bench.sequences import CONNECT, LOOKUP
 from ils_bench.targets.address import START_TLS, DirectoryAddress, parse_address
 from ils_bench.targets.identity import ANONYMOUS, Identity
@@ -25,6 +24,7 @@ from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Engine
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import SitebenchError
+from sitebench.scenario.script import Script
 from sitebench.seeders.people import Spec, generate
 from sitebench.system.network import free_port
 from sitebench.targets.tls import ServerTls, Trust, key_password
@@ -38,7 +38,7 @@ DONE = 20
 
 
 def ran(
-    address: DirectoryAddress, trust: Trust, sequence: Program = LOOKUP, who: Identity = ANONYMOUS
+    address: DirectoryAddress, trust: Trust, sequence: Script = LOOKUP, who: Identity = ANONYMOUS
 ) -> tuple[int, Counter[str]]:
     """Run lanes until so many operations have ended; return them and the failures of all steps."""
     options = IlsOptions(entries=PEOPLE.size, locales=PEOPLE.locales, threads=1)

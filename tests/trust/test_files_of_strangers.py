@@ -17,7 +17,7 @@ import pytest
 from msgspec import structs
 
 import sitebench
-from sitebench.errors import UnknownValue
+from sitebench.errors import BadFile
 from sitebench.runs.store import RunStore
 from tests.report import made
 from tests.support.browser import Browser, browsing
@@ -246,8 +246,8 @@ def test_run_file_with_triggers_is_refused(active: str, tmp_path: Path) -> None:
 
 
 def test_a_sequence_of_ones_own_has_such_a_name_too() -> None:
-    sequence = sitebench.Sequence(SCRIPT, (sitebench.Connect(),))
-    with pytest.raises(UnknownValue, match="cannot be the name of an operation"):
+    sequence = sitebench.Sequence(SCRIPT, (sitebench.Connect(), sitebench.Search()))
+    with pytest.raises(BadFile, match="cannot name a row"):
         sitebench.run(sequence, "embedded", entries=10)
 
 

@@ -11,7 +11,6 @@ from ils_bench.sequences import (
     Change,
     Connect,
     Delete,
-    Lookup,
     Modify,
     Refresh,
     Repeat,
@@ -115,7 +114,6 @@ CHANGES = {
     "delete": Delete("random"),
     "modify": Modify((Change("replace", "description", ("x",)),), "random"),
     "refresh": Refresh(person="random"),
-    "lookup that refreshes": Lookup(refresh_minutes=10),
     "search that refreshes": Search("(&(cn=Anna*)(sttl=10))"),
 }
 
