@@ -274,9 +274,9 @@ class _Making:
     """And what they stand for."""
     _captures: dict[str, str] = field(default_factory=lambda: dict.fromkeys(_TAKEN, ""))
     _names: dict[str, str] = field(default_factory=dict)
-    """Of steps, and their paths."""
+    """Of steps, by their paths and the statuses expected."""
     _numbered_steps: list[str] = field(default_factory=list)
-    """Steps whose paths have numbers that no answer shows."""
+    """Steps whose paths have numbers that were not captured."""
     _logins: set[str] = field(default_factory=set)
     _steps: list[_Step] = field(default_factory=list)
     _fields: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -300,15 +300,16 @@ class _Making:
         bare = re.sub(r"[^A-Za-z0-9_.,:+-]+", " ", path.partition("?")[0]).strip() or "root"
         for random in _random(bare):
             bare = bare.replace(random, "...")
-        name = _unique_name(self._names, f"{verb} {bare}"[:58].rstrip(), path)
+        # Without a cache, a page that has not changed is answered as any other.
+        expected = "" if status == 304 or (reads and status == 200) else str(status)
+        name = _unique_name(self._names, f"{verb} {bare}"[:58].rstrip(), f"{path} {expected}")
         self._numbered_steps += [name] * keeps
-        keys = {"name": name, verb: path}
+        keys: dict[str, Any] = {"name": name, verb: path}
         if headers := dict(self._headers(exchange, reads=reads)):
             keys["headers"] = headers
         if exchange.sent and not reads:
             keys |= self._body(exchange.sent_type, exchange.sent)
-        # Without a cache, a page that has not changed is answered as any other.
-        if status != 304 and not (reads and status == 200):
+        if expected:
             keys["expect"] = {"status": status}
         self._steps.append(_Step(exchange, keys, pause_s))
 
@@ -482,7 +483,8 @@ class _Making:
             yield f"no answer has the token of {tokens}: capture it by hand where it is sent"
         if names := [*map(repr, dict.fromkeys(self._numbered_steps))]:
             steps = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-            yield f"the numbers in the paths of {steps} are kept: no earlier answer shows them"
+            cause = "no earlier answer has them where they can be found again"
+            yield f"the numbers in the paths of {steps} are kept: {cause}"
         if self.variables:
             yield f"set {', '.join(f'${name}' for name in self.variables)} in the environment"
 
