@@ -30,7 +30,7 @@ def connect(database: str) -> Any:
 
 
 def fill(database: str, people: int, seed: int) -> None:
-    """Make the table and put sitebench's people into it."""
+    """Make the table and put sitebench's people into it; one of an earlier start is replaced."""
     postgresql = database.startswith("postgresql:")
     mark = "%s" if postgresql else "?"
     key = POSTGRESQL_KEY.format(people=people) if postgresql else SQLITE_KEY
@@ -38,6 +38,8 @@ def fill(database: str, people: int, seed: int) -> None:
     rows = [crowd.visitor(i) for i in range(people)]
     with connect(database) as db:
         cursor = db.cursor()
+        if not postgresql:  # The file is the example's own; a database may be anybody's.
+            cursor.execute("DROP TABLE IF EXISTS people")
         cursor.execute(TABLE.format(key=key))
         cursor.executemany(
             f"INSERT INTO people VALUES ({mark}, {mark}, {mark}, {mark})",

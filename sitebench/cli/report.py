@@ -60,7 +60,9 @@ def report(options: _ReportOptions, run: Sequence[Path]) -> None:
             sections.insert(1, compared)
         html = build.html(loaded, sections, options.title)
         markdown = build.markdown(loaded, options.title)
-    page = run[0].with_suffix(".html") if options.out is None else Path(options.out)
+    # Of several runs it is not the page of the first; a file's name has 255 bytes at most.
+    name = run[0].stem if len(run) == 1 else "+".join(path.stem for path in run)[:60]
+    page = run[0].with_name(f"{name}.html") if options.out is None else Path(options.out)
     write(page, html)
     if options.markdown == "-":
         print(markdown, end="")

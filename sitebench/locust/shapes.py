@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from locust import LoadTestShape, events
 
-from sitebench.errors import SitebenchError, UnknownValue
+from sitebench.errors import MeasurementFailed, SitebenchError, UnknownValue
 from sitebench.locust.bridge import Bridge
 from sitebench.options import option
 from sitebench.options.convert import add_arguments, from_namespace
@@ -99,8 +99,13 @@ class Shape(LoadTestShape):
             if elapsed_s >= (self._parsed.run_time or self._plan.lasts_s):
                 return None
             return self._plan.users_at(elapsed_s), self.per_s
-        except SitebenchError as error:
-            Bridge.of(self._environment).role.fail(error)
+        except Exception as error:
+            failure = error
+            if not isinstance(failure, SitebenchError):
+                name = type(self).__name__
+                message = f"the load shape {name} failed: {type(error).__name__}: {error}"
+                failure = MeasurementFailed(message, "correct its plan")
+            Bridge.of(self._environment).role.fail(failure)
             return None
 
     def _elapsed_s(self, first_users: int) -> float:

@@ -293,8 +293,8 @@ class _Making:
         last = self._steps[-1] if keeps and self._steps else None
         if last and not last.captures and last.leads_to(exchange):
             # Only the redirect has the number.
-            keys = last.keys | {"follow": True, "expect": {"status": status}}
-            self._steps[-1] = _Step(exchange, keys, last.pause_s)
+            followed = last.keys | {"follow": True, "expect": {"status": status}}
+            self._steps[-1] = _Step(exchange, followed, last.pause_s)
             self._looked.clear()
             return
         bare = re.sub(r"[^A-Za-z0-9_.,:+-]+", " ", path.partition("?")[0]).strip() or "root"

@@ -19,6 +19,7 @@ from sitebench.units import format_duration, format_rate, format_size
 from sitebench.verdict.verdict import Bound, Quoted
 
 _GAP = "  "
+_PERCENTILES = ("p50", "p95", "p99")
 _DROPPED = ("p95", "p50")
 """Columns that a narrow terminal has no room for, the first to go first."""
 _LOWER = Quoted.AT_LEAST
@@ -111,7 +112,7 @@ def _columns(points: Sequence[Series]) -> list[_Column]:
         sure = all(point.n >= least_repeats() for point in points)
         title = "95% interval" if sure else "least..most"
         columns.append(_Column(title, [around(point, rate_of, format_rate) for point in points]))
-    columns += [_Column(name, _latencies(points, name)) for name in ("p50", "p95", "p99")]
+    columns += [_Column(name, _latencies(points, name)) for name in _PERCENTILES]
     columns.append(_Column("Fails", [f"{point.failures:,}" for point in points]))
     columns.append(_Column("Limit", [_limit(point) for point in points], right=False))
     return columns
@@ -150,7 +151,8 @@ def _notes(points: Sequence[Series]) -> list[str]:
     }
     reasons = [words for bound, words in _TOO_HIGH.items() if bound in lower and _LOWER in grades]
     reasons += ["not usable"] * (Quoted.NOT_USABLE in grades)
-    if reasons:
+    cells = [latency_mark(point, name) for point in points for name in _PERCENTILES]
+    if any(cell.endswith("*") for cell in cells):
         marks.append(f"*: {', or '.join(reasons)}")
     notes = [f"{'; '.join(marks)}."] if marks else []
     highest, lowest = max(point.n for point in points), min(point.n for point in points)

@@ -87,6 +87,16 @@ def test_unknown_shape_is_refused(tmp_path: Path, counting: Counting, several: P
     assert "Traceback" not in ran.said
 
 
+def test_mistake_in_a_plan_ends_the_test_in_one_line(tmp_path: Path, counting: Counting) -> None:
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text(SEVERAL.replace("def users_at", "def user_at"))
+    ran = headless(tmp_path, counting, "--shape", "Many", "LookupUser", locustfile=wrong)
+    assert ran.code == 1
+    (line,) = [line for line in ran.said.splitlines() if "/ERROR/" in line]
+    assert "the load shape Many failed: AttributeError: 'Busy' object has no" in line
+    assert "Traceback" not in ran.said
+
+
 def test_a_shape_of_ones_own_is_a_few_lines(tmp_path: Path, counting: Counting) -> None:
     load = ("-u", "4", "-r", "100", "--rate", "200", "--warmup", "0s", "--measure", "1s")
     ran = headless(tmp_path, counting, *load, locustfile=OWN_SHAPE)

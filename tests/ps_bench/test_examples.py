@@ -55,6 +55,13 @@ def flask(database: str, folder: Path) -> AbstractContextManager[str]:
     return serving(EXAMPLE, folder, "--database", database, "--people", str(PEOPLE))
 
 
+def test_site_begins_anew_on_its_own_file(tmp_path: Path) -> None:
+    database = str(tmp_path / "notes.sqlite")
+    for _ in range(2):
+        with flask(database, tmp_path):
+            pass
+
+
 def measured(url: str, *more: str) -> None:
     """Run the example's scenario; everything must be right, and everything must have been asked."""
     for window in ("2s", "8s", "30s"):  # A busy machine needs longer for a deck of a hundred.

@@ -70,6 +70,12 @@ def test_several_runs_share_one_page(run: Path, tmp_path: Path) -> None:
     assert text.count('class="next"') == 2
 
 
+def test_page_of_several_runs_is_not_that_of_the_first(tmp_path: Path) -> None:
+    runs = [made.write(tmp_path / f"{name}.sitebench") for name in ("before", "after")]
+    assert in_process("report", *runs).code == 0
+    assert [page.name for page in tmp_path.glob("*.html")] == ["before+after.html"]
+
+
 def test_two_runs_of_the_same_operations_are_compared(run: Path, tmp_path: Path) -> None:
     def compared(other: Path) -> str:
         page = tmp_path / "both.html"

@@ -60,6 +60,12 @@ def test_foreign_limit_is_named(bound: str, at_most: float | None, rate: str, li
     assert about.endswith(f"*: {why.get(Bound(bound), 'not usable')}.")
 
 
+def test_star_is_explained_only_where_a_figure_has_one() -> None:
+    _, _, row, *notes = shown(a_point(bound=Bound.OTHERS, count=50))
+    assert "n/a" in row
+    assert "*" not in " ".join([row, *notes])
+
+
 def test_marked_and_unmarked_figures_stand_below_each_other() -> None:
     _, _, one, other, *_ = shown(a_point(bound=Bound.GENERATOR), a_point(a_spec("add")))
     assert one.index("us *") == other.index("us")

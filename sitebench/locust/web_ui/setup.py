@@ -7,7 +7,7 @@ import functools
 import html
 import logging
 import webbrowser
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import gevent  # type: ignore[import-untyped]
@@ -21,6 +21,7 @@ from sitebench.locust.web_ui.guard import Guard
 from sitebench.locust.web_ui.options import SessionOptions
 from sitebench.locust.web_ui.routes import blueprint
 from sitebench.locust.web_ui.session import Session
+from sitebench.locust.web_ui.starting import cannot_listen
 from sitebench.locust.web_ui.state import WebUiState
 from sitebench.locust.web_ui.tabs import draw_form, keep_polling, template_args, without_tasks
 from sitebench.measure.command import say
@@ -70,10 +71,9 @@ def set_up_web_ui(bridge: Bridge, session: Session | None, options: type[Any]) -
     path = f"{base_path or ''}/{'' if token is None else f'?token={token}'}"
     scheme = "https" if web_ui.tls_cert else "http"
     address = page_url(web_ui.host, web_ui.port, path, scheme=scheme)
-    say(f"web UI: {address} (Ctrl-C to stop)")
-    say(session.told)
-    if from_namespace(SessionOptions, parsed).browser:
-        gevent.spawn(_show, environment, address, token)
+    _serve_or_end(environment, functools.partial(_announce, environment, session, address, token))
+    events: Any = environment.events
+    events.quitting.add_listener(_leave_out_empty_tables)
 
     def after(response: Response) -> Response:
         if response.status_code == 200 and request.endpoint == "locust.request_stats":
@@ -96,6 +96,38 @@ def set_up_web_ui(bridge: Bridge, session: Session | None, options: type[Any]) -
 
     app.before_request(Guard(bridge, options, parsed, token))
     app.after_request(after)
+
+
+def _serve_or_end(environment: Environment, announce: Callable[[], None]) -> None:
+    """Have Locust end in one line if its port was taken since the command looked."""
+    web_ui: Any = environment.web_ui
+    serve = web_ui.start_server
+
+    def start_server() -> None:
+        # Runs when the server waits for its first request.
+        announcement = gevent.spawn(announce)
+        try:
+            serve()
+        except OSError as error:
+            announcement.kill()
+            failure = cannot_listen(web_ui.host, web_ui.port, error)
+            log.error("%s", failure)
+            environment.process_exit_code = failure.exit_code
+
+    web_ui.start_server = start_server
+
+
+def _announce(environment: Environment, session: Session, page: str, token: str | None) -> None:
+    say(f"web UI: {page} (Ctrl-C to stop)")
+    say(session.told)
+    assert environment.parsed_options is not None
+    if from_namespace(SessionOptions, environment.parsed_options).browser:
+        gevent.spawn(_show, environment, page, token)
+
+
+def _leave_out_empty_tables(environment: Environment, **_: Any) -> None:
+    """Spare a session without a test Locust's tables of nothing."""
+    logging.getLogger("locust.stats_logger").disabled = not environment.stats.total.num_requests
 
 
 def _list_options_once() -> None:

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from sitebench.errors import BadInput, PortInUse
+from sitebench.errors import BadInput, PortInUse, SitebenchError
 from sitebench.locust.web_ui import login
 from sitebench.locust.web_ui.options import SessionOptions
 from sitebench.measure.test import Gathering
@@ -54,12 +54,17 @@ def _refuse_taken(host: str, port: int) -> None:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(address)
     except OSError as error:
-        if error.errno == errno.EADDRINUSE:
-            raise PortInUse(
-                f"port {port} of {host} is in use",
-                "stop the program that uses it, or choose another port with --web-port",
-            ) from error
-        raise BadInput(
-            f"the web UI cannot listen on port {port} of {host}: {error.strerror}",
-            "choose others with --web-host and --web-port",
-        ) from error
+        raise cannot_listen(host, port, error) from error
+
+
+def cannot_listen(host: str, port: int, error: OSError) -> SitebenchError:
+    """Return the error of a web UI that cannot listen."""
+    if error.errno == errno.EADDRINUSE:
+        return PortInUse(
+            f"port {port} of {host} is in use",
+            "stop the program that uses it, or choose another port with --web-port",
+        )
+    return BadInput(
+        f"the web UI cannot listen on port {port} of {host}: {error.strerror}",
+        "choose others with --web-host and --web-port",
+    )

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from sitebench.measure.objective import Objective
+from sitebench.measure.outcomes import Outcome
 from sitebench.measure.peak.curve import MOST_FAILED, Spot, failed
 from sitebench.measure.peak.search import Answer, HighestRate, Reply, SearchPlan, Trial
 from sitebench.measure.peak.users import Held
@@ -122,19 +123,26 @@ def _clients_answer(points: Sequence[Series], best: Series | None, bend: Spot | 
     )
 
 
+_ANSWERS = {
+    Outcome.PASSED: "holds",
+    Outcome.MISSED: "missed",
+    Outcome.FAILED: "failed",
+}
+
+
 def clients_table(
     points: Sequence[Series], bend: Spot | None, best: str | None, judged: Sequence[Held] = ()
 ) -> Table:
     """Lay out a sweep over client counts, one per row."""
     repeated = any(series.n > 1 for series in points)
     extra = ("around",) if repeated else ()
-    columns = ("clients", "rate/s", *extra, "mean", "p50", "p95", "p99", "CPU", "bound by", "")
+    answers = {number.users: _ANSWERS.get(number.outcome, "not known") for number in judged}
+    columns = ("clients", "rate/s", *extra, "mean", "p50", "p95", "p99", "CPU", "bound by")
     rows: list[Row] = []
     for series in sorted(points, key=lambda series: series.spec.users):
         marks = [
-            *(str(number.outcome) for number in judged if number.users == series.spec.users),
             *(["knee"] if bend is not None and series.spec.users == bend.load else []),
-            *(["most"] if series.spec.key == best else []),
+            *(["highest rate"] if series.spec.key == best else []),
             *([f"{share:.1%} failed"] if (share := failed(series.results)) > MOST_FAILED else []),
         ]
         rows.append(
@@ -145,11 +153,13 @@ def clients_table(
                 *(latency_mark(series, name) for name in ("mean", "p50", "p95", "p99")),
                 *medians([series], lambda r: r.use.target_cpu_percent, _percent),
                 limit(series),
+                *([answers[series.spec.users]] if answers else []),
                 ", ".join(marks),
             ]
         )
     title = f"Throughput and latency by clients: {points[0].spec.what}"
-    return Table(title, columns, rows, left=0)
+    answered = ("objective",) if answers else ()
+    return Table(title, (*columns, *answered, "note"), rows, left=0)
 
 
 def _percent(value: float) -> str:

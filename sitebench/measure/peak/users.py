@@ -18,7 +18,7 @@ class Held(msgspec.Struct, frozen=True):
     """A number of users, whether the objective holds with it, and the values that say so."""
 
     users: int
-    outcome: str
+    outcome: Outcome
     message: str
 
 

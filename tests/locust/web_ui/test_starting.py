@@ -15,8 +15,9 @@ import pytest
 from sitebench.system.network import free_port
 from tests.support.browser import browsing
 from tests.support.cli import sitebench
+from tests.support.locusts import FORKED_UI, Locust
 from tests.support.screen import Screen
-from tests.support.waiting import eventually, left_s
+from tests.support.waiting import ends_s, eventually, left_s
 from tests.support.web_page import WebPage, web_ui
 
 pytestmark = pytest.mark.timeout(180)
@@ -30,6 +31,30 @@ def test_a_taken_port_is_one_line() -> None:
         ran = sitebench("ils", "ui", "--no-browser", "--web-port", port)
     assert ran.code == 2
     assert ran.err.splitlines()[0] == (f"sitebench: port {port} of 127.0.0.1 is in use")
+
+
+def test_of_two_started_at_once_one_serves_and_one_is_refused(tmp_path: Path) -> None:
+    port = free_port()
+    argv = ("ils", "ui", "--no-browser", "--web-port", str(port))
+    folders = [tmp_path / name for name in ("a", "b")]
+    for folder in folders:
+        folder.mkdir()
+    both = [Locust(*argv, cwd=folder, together=True, main=FORKED_UI) for folder in folders]
+    try:
+        assert eventually(lambda: any(ui.poll() is not None for ui in both))
+        (loser,) = (ui for ui in both if ui.poll() is not None)
+        (winner,) = (ui for ui in both if ui is not loser)
+        assert eventually(lambda: "web UI: http" in winner.said())
+    finally:
+        for ui in both:
+            ui.terminate()
+            ui.wait(ends_s())
+    assert loser.returncode == 2
+    assert f"port {port} of 127.0.0.1 is in use" in loser.said()
+    assert "web UI: http" not in loser.said()
+    assert "Traceback" not in loser.said()
+    assert "Aggregated" not in winner.said() + loser.said()
+    assert [path for folder in folders for path in folder.iterdir()] == []
 
 
 def test_a_login_without_a_password_is_one_line() -> None:

@@ -113,7 +113,7 @@ def test_a_point_that_failed_is_no_peak_and_says_how_much() -> None:
     assert "what 16 clients gave is not usable" in peak.said
     table = clients_table(series(found), None, peak.best)
     marks = {row[0]: row[-1] for row in table.rows}
-    assert marks["4"] == "most"
+    assert marks["4"] == "highest rate"
     assert marks["8"] == marks["16"] == "3.8% failed"
 
 

@@ -7,6 +7,8 @@ from msgspec.structs import replace
 
 from sitebench.errors import MeasurementFailed, ObjectiveMissed, SitebenchError
 from sitebench.measure.objective import Objective
+from sitebench.measure.outcomes import Outcome
+from sitebench.measure.peak.tables import clients_table
 from sitebench.measure.peak.users import Held, judge_users, users_answer
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import series
@@ -36,6 +38,14 @@ def test_largest_number_that_holds_is_the_answer() -> None:
     assert said == (
         "mine: up to 100 users hold p95<300ms; with 200, p95 is 810 ms (asked: p95<300ms)."
     )
+
+
+def test_table_says_whether_the_objective_holds_beside_the_limit() -> None:
+    points = series((a_point(50, 80), a_point(100, 90, valid=False)))
+    table = clients_table(points, None, points[0].spec.key, judge_users(points, P95))
+    assert table.columns[-3:] == ("bound by", "objective", "note")
+    rows = [[getattr(cell, "text", cell) for cell in row[-2:]] for row in table.rows]
+    assert rows == [["holds", "highest rate"], ["not known", ""]]
 
 
 def test_what_lies_beyond_the_largest_is_not_said_to_be_known() -> None:
@@ -75,4 +85,4 @@ def test_no_answer_is_an_error(
 def test_number_holds_only_if_it_does_in_every_repeat() -> None:
     points = [a_point(50, p95, repeat=n) for n, p95 in enumerate((80, 400, 90))]
     (held,) = judge_users(series(points), P95)
-    assert held == Held(50, "missed", "in 1 of 3 repeats p95 is 400 ms (asked: p95<300ms)")
+    assert held == Held(50, Outcome.MISSED, "in 1 of 3 repeats p95 is 400 ms (asked: p95<300ms)")
