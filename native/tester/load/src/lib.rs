@@ -52,7 +52,7 @@ pub use engine::{StartError, check_scenario};
 pub use fill::Tables;
 pub use http::{HttpConfig, TargetError};
 pub use ldap::{LdapConfig, NameList, NamesError};
-pub use program::{Problem, ProgramError};
+pub use program::ProgramError;
 pub use record::clock::{now_ns, thread_cpu_ns};
 pub use record::failure::Failure;
 pub use record::metric::{Clock, Counter};

@@ -9,47 +9,35 @@ use crate::connection::sasl::Mechanism;
 use crate::fill::Tables;
 
 /// A scenario that lanes run.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct ScenarioSpec {
     /// What the program is called: the file, mostly.
     pub(crate) name: String,
     pub(crate) text: String,
     /// The operation that is done alone; all of them where none is named.
-    #[serde(default)]
     pub(crate) operation: Option<String>,
     /// The DN that `{base}` stands for, whatever the file says.
-    #[serde(default)]
     pub(crate) base: Option<String>,
     /// Variables of the environment.
-    #[serde(default)]
     pub(crate) env: HashMap<String, String>,
     /// What is in files that values are taken from, in base64.
-    #[serde(default)]
     pub(crate) files: HashMap<String, String>,
     /// Who binds, unless the scenario says.
-    #[serde(default)]
     pub(crate) bind: Identity,
     /// The target's programs by their kinds: paths with `{size}`, `{content}` and `{copy}`.
-    #[serde(default)]
     pub(crate) programs: HashMap<String, String>,
     /// Whether operations of one request are kinds of requests, with rows under the scenario's name, where all of them
     /// are and nothing is filled in.
-    #[serde(default)]
     pub(crate) classes: bool,
     /// Whether connections are kept and speak HTTP/1.1, whatever the file says.
-    #[serde(default)]
     pub(crate) keepalive: bool,
     /// The mean pause after each operation.
-    #[serde(default)]
     pub(crate) think_ms: f64,
     /// What think times within an operation are scaled to fill, whatever the file says; 0 leaves them out.
-    #[serde(default)]
     pub(crate) session_ms: Option<f64>,
     /// Which of a test's engines this is, and of how many.
-    #[serde(default)]
     pub(crate) worker: u64,
-    #[serde(default = "one")]
     pub(crate) of: u64,
 }
 
@@ -77,18 +65,11 @@ impl ScenarioSpec {
     }
 }
 
-const fn one() -> u64 {
-    1
-}
-
 /// Who binds.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct Identity {
-    #[serde(default)]
     pub(crate) dn: String,
-    #[serde(default)]
     pub(crate) password: String,
-    #[serde(default)]
     pub(crate) sasl: Option<Mechanism>,
 }

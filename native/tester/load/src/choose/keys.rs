@@ -147,7 +147,6 @@ impl Scatter {
         Self { count, factor, offset: fastrand::Rng::with_seed(seed).u64(..count) }
     }
 
-    #[inline]
     fn place(&self, rank: u64) -> u64 {
         let product = u128::from(rank) * u128::from(self.factor) + u128::from(self.offset);
         (product % u128::from(self.count)) as u64

@@ -137,7 +137,6 @@ impl Pace {
 
     /// When even arrival `n` is due; `None` if the stages end before. Computed from `n` each time, so no error
     /// adds up.
-    #[inline]
     pub fn due_ns(&self, n: u64) -> Option<u64> {
         self.reaches_ns(n as f64)
     }
@@ -248,7 +247,6 @@ impl Arrivals {
     }
 
     /// When the first arrival not taken is due; `None` if this thread has none.
-    #[inline]
     pub fn peek(&self) -> Option<u64> {
         if self.paused { None } else { self.stream.next_ns }
     }
@@ -361,7 +359,6 @@ impl Stream {
 }
 
 /// The exponentially distributed value of that mean that `uniform`, drawn from [0, 1), stands for.
-#[inline]
 fn exponential(uniform: f64, mean: f64) -> f64 {
     -(1.0 - uniform).ln() * mean
 }

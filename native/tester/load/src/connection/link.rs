@@ -68,13 +68,11 @@ impl Link {
         }
     }
 
-    #[inline]
     pub(crate) const fn is_opening(&self) -> bool {
         matches!(self, Self::Opening(_))
     }
 
     /// Whether TLS is used, or will be.
-    #[inline]
     pub(crate) const fn uses_tls(&self) -> bool {
         matches!(self, Self::Opening(Channel { tls: Some(_), .. }) | Self::Up(Channel { tls: Some(_), .. }))
     }

@@ -264,7 +264,6 @@ impl Pool {
     }
 
     /// A ticket for a lane that has not waited, if there is one and no lane waits.
-    #[inline]
     pub(crate) fn take(&mut self, lane: u32) -> Option<Ticket> {
         if self.queue.is_empty() { self.take_place(lane) } else { None }
     }
@@ -325,7 +324,6 @@ impl Pool {
     }
 
     /// Where a lane appends its request.
-    #[inline]
     pub(crate) fn out(&mut self, ticket: Ticket) -> Option<&mut Vec<u8>> {
         Some(&mut self.shared(ticket.connection)?.out)
     }

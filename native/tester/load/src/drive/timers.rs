@@ -82,7 +82,6 @@ impl Timers {
     }
 
     /// When the first one wakes.
-    #[inline]
     pub(crate) fn peek(&self) -> Option<u64> {
         self.0.peek().map(|Reverse((due, ..))| *due)
     }

@@ -302,7 +302,6 @@ impl Kept {
     }
 
     /// The row of a source.
-    #[inline]
     pub(crate) fn row(&self, source: usize) -> u64 {
         self.rows[source]
     }

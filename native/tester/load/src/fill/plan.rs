@@ -368,7 +368,6 @@ impl Plan {
     }
 
     /// Appends a text, filled in.
-    #[inline]
     pub(crate) fn write(&self, text: &Text, kept: &Kept, rng: &mut fastrand::Rng, out: &mut Vec<u8>) {
         text.write(&self.sources, kept, rng, out);
     }

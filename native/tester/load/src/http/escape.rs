@@ -63,7 +63,6 @@ const fn passes(byte: u8, how: Escape) -> bool {
     }
 }
 
-#[inline]
 pub(super) fn push_number(out: &mut Vec<u8>, number: u64) {
     out.extend_from_slice(Decimal::new(number).as_bytes());
 }

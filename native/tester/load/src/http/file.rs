@@ -60,11 +60,11 @@ impl Http {
         lane.stage = Stage::Head;
         let number = self.rng.u64(request.files.clone());
         // Compiling has seen to it that there is a set, and that it has this file.
-        let Some(file) = self.files.as_deref().and_then(|set| set.file(number)) else { return };
+        let Some(file) = self.shared.files.as_deref().and_then(|set| set.file(number)) else { return };
         out.extend_from_slice(&request.before_path);
         file.write_path(out);
         out.extend_from_slice(&request.after_path);
-        if let Some(copies) = self.copies.as_deref() {
+        if let Some(copies) = self.shared.copies.as_deref() {
             copies.keep(number, &file);
         }
         lane.file = AskedFile { number, checker: Some(file.checker()) };
@@ -80,13 +80,13 @@ impl Http {
         if length != checker.size() {
             return Some(Failure::WrongLength);
         }
-        (self.verify && checker.finish().is_some()).then_some(Failure::WrongAnswer)
+        (self.shared.verify && checker.finish().is_some()).then_some(Failure::WrongAnswer)
     }
 
     /// The request in flight as its method and path, and what was answered.
     pub(super) fn tell_file(&self, request: &FileRequest, lane: &LaneState, answer: Option<&[u8]>) -> Told {
         let mut asked = request.before_path.clone();
-        if let Some(file) = self.files.as_deref().and_then(|set| set.file(lane.file.number)) {
+        if let Some(file) = self.shared.files.as_deref().and_then(|set| set.file(lane.file.number)) {
             file.write_path(&mut asked);
         }
         let mut told = Told { asked: String::from_utf8_lossy(&asked).into_owned(), ..Told::default() };

@@ -30,7 +30,7 @@ impl Http {
     ) {
         let Request::Ask(_, ask) = request else { return };
         lane.status = head.status;
-        lane.keeps = head.keep_alive && self.keepalive;
+        lane.keeps = head.keep_alive && self.shared.target.keepalive;
         if head.sets_cookies && ask.keeps_cookies {
             for line in head::lines(bytes, head::SET_COOKIE) {
                 lane.visit.jar.set(line, ask.place(&lane.visit.path));
@@ -162,7 +162,6 @@ impl Http {
     }
 
     /// What a request's texts are filled in from, and room for one.
-    #[inline]
     pub(super) fn filler<'a>(&'a mut self, ask: &Ask, kept: &'a Kept) -> (Filler<'a>, &'a mut Vec<u8>) {
         let Self { scripts, rng, people, raw, scratch, .. } = self;
         (Filler { plan: &scripts[ask.script].plan, kept, rng, people, raw }, scratch)

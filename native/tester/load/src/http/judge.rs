@@ -113,7 +113,7 @@ impl Http {
                 _ => {}
             }
         }
-        if !self.verify {
+        if !self.shared.verify {
             return;
         }
         let (mut filler, scratch) = self.filler(ask, &memory.kept);
@@ -133,7 +133,7 @@ impl Http {
         body: Option<&[u8]>,
         length: u64,
     ) -> Option<Failure> {
-        let (verify, body) = (self.verify, body.unwrap_or_default());
+        let (verify, body) = (self.shared.verify, body.unwrap_or_default());
         let visit = &mut lane.visit;
         let drawers = &self.scripts[ask.script].drawers;
         let must_be_fresh = verify

@@ -18,7 +18,7 @@ use super::target::{SECURE, Target};
 use super::visitors::VisitorColumns;
 use crate::compile_error::{CompileError, Result};
 use crate::fill::Tables;
-use crate::program::{self, Branch, Connects, MAIN, ProgramSpec, SEQUENCE};
+use crate::program::{self, Branch, Connects, MAIN, PHASES, ProgramSpec, SEQUENCE};
 use crate::scenario_spec::ScenarioSpec;
 use crate::scripted::{self, Lower, Place, one_of, think};
 
@@ -39,7 +39,7 @@ pub(crate) struct Requests<'t> {
 ///
 /// Of one whose operations are kinds of requests, returns the step that it counts.
 pub fn check(spec: &ScenarioSpec, tables: &Tables) -> Result<Option<String>, Problems> {
-    let target = Target::any();
+    let target = Target { phases: spec.classes, ..Target::any() };
     let people = Arc::new(VisitorColumns::new(None, 1));
     let lower =
         Requests { target: &target, files: None, has_visitors: true, is_any: true, next: Cell::default() };
@@ -92,6 +92,10 @@ impl Lower for Requests<'_> {
     }
 
     fn requests(&self, place: &Place<'_>, step: &Step) -> Result<Vec<Request>> {
+        if self.target.phases && PHASES.contains(&&*step.name) {
+            let what = "is the name of a phase of every request: call the step otherwise";
+            return Err(format!("{:?} {what}", step.name).into());
+        }
         self.ask(place, step, place.scenario.cookies)
     }
 

@@ -106,14 +106,11 @@ pub(crate) struct Shared {
 
 /// HTTP as one thread speaks it.
 pub struct Http {
-    keepalive: bool,
-    verify: bool,
+    shared: Shared,
     ring: Option<RingCursor>,
     rng: fastrand::Rng,
     people: PeopleView,
     heads: Heads,
-    files: Option<Arc<FileSet>>,
-    copies: Option<Arc<Copies>>,
     scripts: Vec<Running>,
     /// Room for texts to look for, and for bodies to send.
     scratch: Vec<u8>,
@@ -174,15 +171,12 @@ impl Http {
     pub(crate) fn new(shared: Shared, ring: Option<RingCursor>, seed: u64, thread: usize) -> Self {
         let scripts = shared.scripts.iter().map(|script| Running::new(script, thread)).collect();
         Self {
-            keepalive: shared.target.keepalive,
-            verify: shared.verify,
             ring,
             rng: fastrand::Rng::with_seed(seed),
-            people: PeopleView::new(shared.visitors),
+            people: PeopleView::new(shared.visitors.clone()),
             heads: Heads::default(),
-            files: shared.files,
-            copies: shared.copies,
             scripts,
+            shared,
             scratch: Vec::new(),
             raw: Vec::new(),
         }

@@ -91,8 +91,8 @@ impl Protocol for Http {
             }
             Stage::Pass { left, length } => {
                 let taken = usize::try_from(*left).unwrap_or(usize::MAX).min(rest.len());
-                if self.verify && request.is_for_file() {
-                    lane.file.feed(&rest[..taken], self.copies.as_deref());
+                if self.shared.verify && request.is_for_file() {
+                    lane.file.feed(&rest[..taken], self.shared.copies.as_deref());
                 }
                 *left -= taken as u64;
                 let length = *length;
@@ -126,7 +126,6 @@ impl Protocol for Http {
         }
     }
 
-    #[inline]
     fn keeps_connection(&self, lane: &LaneState) -> bool {
         lane.keeps
     }
@@ -169,12 +168,12 @@ impl Http {
             _ => return Err(Failure::Malformed),
         }
         lane.status = head.status;
-        lane.keeps = head.keep_alive && self.keepalive;
+        lane.keeps = head.keep_alive && self.shared.target.keepalive;
         if let Request::Ask(_, ask) = request {
             self.judge_head(ask, lane, &bytes[..head.length], head.sets_cookies);
         }
         lane.stage = match head.framing {
-            Framing::Length(length) if request.reads_body(self.verify) => {
+            Framing::Length(length) if request.reads_body(self.shared.verify) => {
                 if length > BODY_BYTES {
                     return Err(Failure::WrongLength);
                 }
@@ -196,7 +195,7 @@ impl Http {
         bytes: &[u8],
         mut at: usize,
     ) -> Received {
-        let keeps = request.reads_body(self.verify);
+        let keeps = request.reads_body(self.shared.verify);
         let Stage::Stream { body, length } = &mut lane.stage else {
             return Received::Broken(Failure::Malformed);
         };
@@ -206,7 +205,7 @@ impl Http {
             let (from, to) = progress.content;
             *length += (to - from) as u64;
             if request.is_for_file() {
-                lane.file.feed(&rest[from..to], self.copies.as_deref());
+                lane.file.feed(&rest[from..to], self.shared.copies.as_deref());
             }
             if keeps {
                 if *length > BODY_BYTES {

@@ -46,7 +46,6 @@ impl Ldap {
 }
 
 /// The name in `<naming>=<name>,<base>`, if it stands there unescaped.
-#[inline]
 fn plain_name<'d>(dn: &'d [u8], naming: &str, base: &[u8]) -> Option<&'d [u8]> {
     let name = dn.get(naming.len() + 1..)?.strip_suffix(base)?.strip_suffix(b",")?;
     memchr(b'\\', name).is_none().then_some(name)

@@ -192,7 +192,6 @@ impl Names {
     }
 
     /// The population, if it knows everything about this person.
-    #[inline]
     pub(super) fn known(&self, person: Person) -> Option<&Population> {
         if self.template.is_some() && !person.added { None } else { self.people.as_deref() }
     }

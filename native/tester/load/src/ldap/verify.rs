@@ -121,7 +121,6 @@ impl Digests {
     }
 
     /// The place of a person.
-    #[inline]
     fn place(&self, person: Person) -> Option<&AtomicU64> {
         self.right.get(usize::try_from(person.number).ok()?)
     }
@@ -273,7 +272,6 @@ impl Verifier {
 }
 
 /// Whether `element` is an element with just this list for its content.
-#[inline]
 fn is_list(element: &[u8], list: Attributes<'_>) -> bool {
     element_size(list.0.len()) == element.len() && element.ends_with(list.0)
 }

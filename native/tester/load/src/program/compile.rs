@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::deck::DeckPlan;
-use super::problem::{MAX_DEPTH, Problem, ProgramError};
 use super::spec::{Branch, MAIN, Operation, PoolSpec, ProgramSpec, Step};
 use super::{NOT_BEGUN, SEQUENCE};
 use crate::choose::schedule::Think;
@@ -143,7 +142,8 @@ pub(crate) struct Phases {
     pub(crate) request: Slot,
 }
 
-const PHASES: [&str; 4] = ["connecting", "handshake", "first byte", "request"];
+/// Their names, which no step may have beside them.
+pub(crate) const PHASES: [&str; 4] = ["connecting", "handshake", "first byte", "request"];
 
 /// A compiled program.
 #[derive(Debug)]
@@ -243,6 +243,18 @@ impl<R> Compiled<R> {
     }
 }
 
+/// Why programs cannot be run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages are the documentation")]
+pub enum ProgramError {
+    #[error("no scenario: give at least one under \"scenarios\"")]
+    NoPrograms,
+    #[error("two programs are called {0:?}: give each a name of its own")]
+    DuplicateProgram(String),
+    #[error("more than 65,536 steps in all programs together: use \"repeat\"")]
+    TooManySteps,
+}
+
 /// Compiles all programs.
 pub(crate) fn compile<R>(specs: Vec<ProgramSpec<R>>, rules: Rules<R>) -> Result<Compiled<R>, ProgramError> {
     if specs.is_empty() {
@@ -256,9 +268,7 @@ pub(crate) fn compile<R>(specs: Vec<ProgramSpec<R>>, rules: Rules<R>) -> Result<
         if names[..compiled.programs.len()].contains(name) {
             return Err(ProgramError::DuplicateProgram(name.clone()));
         }
-        let program = Compiler::new(&spec, &rules, &mut compiled, &mut carriers)
-            .compile(spec)
-            .map_err(|problem| ProgramError::Program { program: name.clone(), problem })?;
+        let program = Compiler::new(&spec, &rules, &mut compiled, &mut carriers).compile(spec);
         compiled.programs.push(program);
     }
     // Behind those that lanes are started for.
@@ -335,7 +345,7 @@ impl<'a, R> Compiler<'a, R> {
         }
     }
 
-    fn compile(mut self, spec: ProgramSpec<R>) -> Result<Program<R>, Problem> {
+    fn compile(mut self, spec: ProgramSpec<R>) -> Program<R> {
         let ProgramSpec { counts, steps: mut kept, arrives_whole, pools: pool_specs, .. } = spec;
         let sequence = self.recorder(if self.has_operations { NOT_BEGUN } else { SEQUENCE });
         self.scope.counts.clone_from(&counts);
@@ -345,14 +355,14 @@ impl<'a, R> Compiler<'a, R> {
         let counts_step = counts.as_deref().is_some_and(|counts| counts != SEQUENCE);
         let opens = |step: &Step<R>| counts_step && matches!(step, Step::WhenDown { .. });
         let own = kept.split_off(kept[..first].iter().rposition(opens).map_or(0, |at| at + 1));
-        self.steps(kept, 0)?;
+        self.steps(kept, 0);
         if counts.as_ref().is_some_and(|step| arrives_whole || step == SEQUENCE || has_step(&own, step)) {
             self.await_arrival();
         }
-        self.steps(own, 0)?;
+        self.steps(own, 0);
         let counted = counts.map_or(sequence, |step| self.recorder(&step));
         let ops = std::mem::take(&mut self.ops);
-        pool_specs.into_iter().try_for_each(|pool| self.pool(pool, sequence))?;
+        pool_specs.into_iter().for_each(|pool| self.pool(pool, sequence));
         self.ops = ops;
         let program = self.scope.name.clone();
         let phases = self.rules.phases.then(|| {
@@ -363,7 +373,7 @@ impl<'a, R> Compiler<'a, R> {
             });
             Phases { connecting, handshake, first_byte, request }
         });
-        Ok(Program {
+        Program {
             connections: self.connections,
             pools: (self.first_pool..self.compiled.pools.len()).collect(),
             serves: None,
@@ -376,13 +386,13 @@ impl<'a, R> Compiler<'a, R> {
             arrives: self.rules.open.then_some(counted),
             counters: self.counters,
             phases,
-        })
+        }
     }
 
     /// A pool, and the program of one of its connections.
-    fn pool(&mut self, pool: PoolSpec<R>, sequence: Slot) -> Result<(), Problem> {
+    fn pool(&mut self, pool: PoolSpec<R>, sequence: Slot) {
         self.over = None;
-        self.steps(pool.steps, 0)?;
+        self.steps(pool.steps, 0);
         self.ops.push(Op::Serve);
         let unasked = self.recorder(&format!("{}: {UNASKED}", pool.name));
         let (connections, places) = (pool.connections, pool.places);
@@ -401,17 +411,17 @@ impl<'a, R> Compiler<'a, R> {
             counters: 0,
             phases: None,
         });
-        Ok(())
     }
 
-    fn steps(&mut self, steps: Vec<Step<R>>, depth: usize) -> Result<(), Problem> {
-        steps.into_iter().try_for_each(|step| self.step(step, depth))
+    fn steps(&mut self, steps: Vec<Step<R>>, depth: usize) {
+        self.counters = self.counters.max(depth);
+        steps.into_iter().for_each(|step| self.step(step, depth));
     }
 
-    fn step(&mut self, step: Step<R>, depth: usize) -> Result<(), Problem> {
+    fn step(&mut self, step: Step<R>, depth: usize) {
         match step {
             Step::Connect { name, endpoint } => {
-                let slot = self.counted(&name)?;
+                let slot = self.counted(&name);
                 self.ops.push(Op::Connect { slot, endpoint });
             }
             Step::Switch(to) => {
@@ -426,49 +436,48 @@ impl<'a, R> Compiler<'a, R> {
                 self.ops.push(Op::Used { times, slot });
             }
             Step::Close { name } => {
-                let slot = self.counted(&name)?;
+                let slot = self.counted(&name);
                 self.ops.push(Op::Close { slot });
             }
-            Step::Repeat { times, steps } => self.repeat(times, steps, depth)?,
-            Step::Each { list, steps } => self.each(list, steps, depth)?,
-            Step::Deck { branches } => self.deck(branches, depth)?,
+            Step::Repeat { times, steps } => self.repeat(times, steps, depth),
+            Step::Each { list, steps } => self.each(list, steps, depth),
+            Step::Deck { branches } => self.deck(branches, depth),
             Step::Think(think) => self.ops.push(Op::Think(think)),
             Step::WhenDown { steps } => {
                 if !self.kept.contains(&self.active) {
                     self.kept.push(self.active);
                 }
                 let skip = self.skip();
-                self.steps(steps, depth)?;
+                self.steps(steps, depth);
                 self.ops[skip] = Op::SkipIfUp { to: self.ops.len() };
             }
             Step::WhenClosed { steps } => {
                 let skip = self.skip();
-                self.steps(steps, depth)?;
+                self.steps(steps, depth);
                 self.ops[skip] = Op::SkipUnlessClosed { to: self.ops.len() };
             }
             Step::Once { name, steps } => {
                 let skip = self.skip();
                 let outer = self.enter(name.as_str().into(), None);
-                self.steps(steps, depth)?;
+                self.steps(steps, depth);
                 self.scope = outer;
                 self.ops.push(Op::Begun);
                 self.ops[skip] = Op::SkipIfBegun { to: self.ops.len() };
             }
             Step::Prepare(preparation) => self.ops.push(Op::Prepare(preparation)),
-            Step::Operation(operation) => self.operation(operation, depth)?,
+            Step::Operation(operation) => self.operation(operation, depth),
             Step::Request { name, request } => {
-                let slot = self.counted(&name)?;
+                let slot = self.counted(&name);
                 if let Some(pool) = self.over {
                     let wait = self.recorder(&format!("{}: {WAIT}", self.pools[pool]));
                     let share = Share { pool: self.first_pool + pool, slot, wait };
                     self.ops.push(Op::Share { share, request });
                 } else {
-                    self.connect_for_request((self.rules.endpoint)(&request))?;
+                    self.connect_for_request((self.rules.endpoint)(&request));
                     self.ops.push(Op::Exchange { slot, request });
                 }
             }
         }
-        Ok(())
     }
 
     /// Makes room for an operation that is known when what it skips is compiled.
@@ -481,7 +490,7 @@ impl<'a, R> Compiler<'a, R> {
         std::mem::replace(&mut self.scope, Scope { name, counts })
     }
 
-    fn operation(&mut self, operation: Operation<R>, depth: usize) -> Result<(), Problem> {
+    fn operation(&mut self, operation: Operation<R>, depth: usize) {
         let Operation { name, counts, steps } = operation;
         let outer = self.enter(name.as_str().into(), Some(counts.clone()));
         let slot = self.recorder(SEQUENCE);
@@ -489,50 +498,36 @@ impl<'a, R> Compiler<'a, R> {
         self.await_arrival();
         let begin = self.ops.len();
         self.ops.push(Op::Begin { slot, counted: slot });
-        self.steps(steps, depth)?;
+        self.steps(steps, depth);
         self.awaited = awaited;
         self.ops.push(Op::Done);
         // After its steps, so that rows are in their order.
         self.ops[begin] = Op::Begin { slot, counted: self.recorder(&counts) };
         self.scope = outer;
-        Ok(())
     }
 
-    fn repeat(&mut self, times: u64, steps: Vec<Step<R>>, depth: usize) -> Result<(), Problem> {
+    fn repeat(&mut self, times: u64, steps: Vec<Step<R>>, depth: usize) {
         // Loops on the same level never run at the same time and share their counter.
-        let counter = self.counter(depth)?;
-        self.ops.push(Op::Loop { counter, times });
+        self.ops.push(Op::Loop { counter: depth, times });
         let first = self.ops.len();
         let awaited = self.awaited;
         if self.scope.counts.as_ref().is_some_and(|counts| has_step(&steps, counts)) {
             self.await_arrival();
         }
-        self.steps(steps, depth + 1)?;
+        self.steps(steps, depth + 1);
         self.awaited = awaited;
-        self.ops.push(Op::Again { counter, first });
-        Ok(())
+        self.ops.push(Op::Again { counter: depth, first });
     }
 
-    fn each(&mut self, list: usize, steps: Vec<Step<R>>, depth: usize) -> Result<(), Problem> {
-        let counter = self.counter(depth)?;
+    fn each(&mut self, list: usize, steps: Vec<Step<R>>, depth: usize) {
         let skip = self.skip();
         let first = self.ops.len();
-        self.steps(steps, depth + 1)?;
-        self.ops.push(Op::Again { counter, first });
-        self.ops[skip] = Op::Each { counter, list, to: self.ops.len() };
-        Ok(())
+        self.steps(steps, depth + 1);
+        self.ops.push(Op::Again { counter: depth, first });
+        self.ops[skip] = Op::Each { counter: depth, list, to: self.ops.len() };
     }
 
-    /// The counter of a repeat so deep.
-    fn counter(&mut self, depth: usize) -> Result<usize, Problem> {
-        if depth == MAX_DEPTH {
-            return Err(Problem::TooDeep);
-        }
-        self.counters = self.counters.max(depth + 1);
-        Ok(depth)
-    }
-
-    fn connect_for_request(&mut self, endpoint: usize) -> Result<(), Problem> {
+    fn connect_for_request(&mut self, endpoint: usize) {
         if self.rules.connects != Connects::Steps {
             let slot = if self.has_operations {
                 // A connection is the user's, not the operation's.
@@ -542,7 +537,7 @@ impl<'a, R> Compiler<'a, R> {
                 self.scope = outer;
                 slot
             } else {
-                self.counted(CONNECT)?
+                self.counted(CONNECT)
             };
             let always = self.rules.connects == Connects::Always;
             self.ops.push(if always {
@@ -551,13 +546,9 @@ impl<'a, R> Compiler<'a, R> {
                 Op::Ensure { slot, endpoint }
             });
         }
-        Ok(())
     }
 
-    fn deck(&mut self, branches: Vec<Branch<R>>, depth: usize) -> Result<(), Problem> {
-        if depth == MAX_DEPTH {
-            return Err(Problem::TooDeep);
-        }
+    fn deck(&mut self, branches: Vec<Branch<R>>, depth: usize) {
         let awaited = self.awaited;
         // One arrival, whatever card it is: no lane waits with a card in its hand.
         if branches.iter().all(|branch| matches!(branch.steps.first(), Some(Step::Operation(_)))) {
@@ -571,7 +562,7 @@ impl<'a, R> Compiler<'a, R> {
         let (mut firsts, mut jumps) = (Vec::new(), Vec::new());
         for branch in branches {
             firsts.push(self.ops.len());
-            self.steps(branch.steps, depth + 1)?;
+            self.steps(branch.steps, depth);
             jumps.push(self.ops.len());
             self.ops.push(Op::Jump { to: 0 });
         }
@@ -579,7 +570,6 @@ impl<'a, R> Compiler<'a, R> {
         let to = self.ops.len();
         jumps.into_iter().for_each(|jump| self.ops[jump] = Op::Jump { to });
         self.ops[deal] = Op::Deal { deck, firsts: firsts.into() };
-        Ok(())
     }
 
     /// Waits for an arrival, unless one is waited for already: nothing is sent for it before.
@@ -591,17 +581,11 @@ impl<'a, R> Compiler<'a, R> {
     }
 
     /// The recorder of the step `name`. If that is the step that is counted, it waits for an arrival first.
-    fn counted(&mut self, name: &str) -> Result<Slot, Problem> {
-        if name == SEQUENCE {
-            return Err(Problem::ReservedName);
-        }
-        if self.rules.phases && PHASES.contains(&name) {
-            return Err(Problem::PhaseName(name.to_owned()));
-        }
+    fn counted(&mut self, name: &str) -> Slot {
         if self.rules.open && self.scope.counts.as_deref() == Some(name) && !self.awaited {
             self.ops.push(Op::Await);
         }
-        Ok(self.recorder(name))
+        self.recorder(name)
     }
 
     /// The recorder of a step of the operation at hand.
@@ -842,11 +826,6 @@ mod tests {
 
     #[test]
     fn programs_that_cannot_run_are_refused_with_the_reason() {
-        let deep = (0..17).fold(ask("ask"), |step, _| repeat(2, vec![step]));
-        for (step, expected) in [(deep, "16 deep"), (ask("sequence"), "the name of the whole pass")] {
-            let error = compile_one(Some("sequence"), vec![step], false).err().expect(expected).to_string();
-            assert!(error.contains(expected), "{error}");
-        }
         let twice = vec![spec(None, vec![connect()]), spec(None, vec![connect()])];
         assert!(matches!(
             compile(twice, rules(false, Connects::Steps)),

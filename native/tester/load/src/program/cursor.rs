@@ -72,7 +72,6 @@ impl Cursor {
 
     /// Whether an operation has begun that may have to undo what it did: it is finished without pauses. A pass that is
     /// one operation has nothing to undo.
-    #[inline]
     pub(crate) const fn has_to_finish<R>(&self, program: &Program<R>) -> bool {
         !program.is_whole && self.whole.is_some()
     }
@@ -83,7 +82,6 @@ impl Cursor {
     }
 
     /// Goes on elsewhere, at once.
-    #[inline]
     const fn jump<Stop>(&mut self, to: usize) -> Option<Stop> {
         self.pc = to;
         None
@@ -110,7 +108,6 @@ pub(crate) trait Walker {
     fn cursor(&mut self) -> &mut Cursor;
 
     /// Whether something is to be done before the next operation.
-    #[inline]
     fn stops(&mut self) -> Option<Self::Stop> {
         None
     }

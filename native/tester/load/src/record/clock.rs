@@ -9,7 +9,6 @@ pub(crate) const SECOND: u64 = 1_000_000_000;
 pub(crate) const MILLI: u64 = 1_000_000;
 
 /// Now, on the clock of Python's `time.monotonic_ns` (CLOCK_MONOTONIC): about 25 ns, no system call.
-#[inline]
 pub fn now_ns() -> u64 {
     nanos(clock_gettime(ClockId::Monotonic))
 }
@@ -19,7 +18,6 @@ pub fn thread_cpu_ns() -> u64 {
     nanos(clock_gettime(ClockId::ThreadCPUTime))
 }
 
-#[inline]
 const fn nanos(time: Timespec) -> u64 {
     time.tv_sec as u64 * SECOND + time.tv_nsec as u64
 }

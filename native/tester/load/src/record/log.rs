@@ -47,7 +47,6 @@ impl Log {
     }
 
     /// Whether right answers are of interest too.
-    #[inline]
     pub(crate) const fn takes_all(&self) -> bool {
         self.spec.all
     }

@@ -25,7 +25,6 @@ macro_rules! table {
             pub const COUNT: usize = [$($name),+].len();
 
             /// Its place in [`Self::ALL`].
-            #[inline]
             pub const fn index(self) -> usize {
                 self as usize
             }

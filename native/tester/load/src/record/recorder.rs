@@ -296,14 +296,12 @@ impl Recorder {
 impl Index<Clock> for Recorder {
     type Output = Histogram<u64>;
 
-    #[inline]
     fn index(&self, clock: Clock) -> &Histogram<u64> {
         &self.clocks[clock.index()]
     }
 }
 
 impl IndexMut<Clock> for Recorder {
-    #[inline]
     fn index_mut(&mut self, clock: Clock) -> &mut Histogram<u64> {
         &mut self.clocks[clock.index()]
     }
@@ -312,14 +310,12 @@ impl IndexMut<Clock> for Recorder {
 impl Index<Counter> for Recorder {
     type Output = u64;
 
-    #[inline]
     fn index(&self, counter: Counter) -> &u64 {
         &self.counters[counter.index()]
     }
 }
 
 impl IndexMut<Counter> for Recorder {
-    #[inline]
     fn index_mut(&mut self, counter: Counter) -> &mut u64 {
         &mut self.counters[counter.index()]
     }
@@ -421,7 +417,6 @@ impl Split {
     }
 
     /// Whether arrivals are recorded there.
-    #[inline]
     pub(crate) fn is_open(&self, slot: Slot) -> bool {
         self.since[usize::from(slot.0)].open
     }

@@ -11,6 +11,9 @@ use crate::types::{Block, Expect, Lifetime, Operation, Step, Take};
 /// Captures of one step: lanes note those of an answer in the bits of a number.
 const MOST_CAPTURES: usize = 64;
 
+/// The row of a whole operation.
+const WHOLE: &str = "sequence";
+
 /// Cards of a deck, after what all weights share is taken out.
 const MOST_CARDS: u64 = 10_000;
 
@@ -172,6 +175,12 @@ impl<'d, 't> Reader<'_, 'd, 't> {
             *number += 1;
             if *number == 1 { verb.to_owned() } else { format!("{verb} {number}") }
         });
+        if name == WHOLE {
+            self.wrong(
+                step.at("name"),
+                format!("{WHOLE:?} is the name of the whole operation: call it otherwise"),
+            );
+        }
         let other = *self.done.rows.entry(name.clone()).or_insert(verb);
         if other != verb {
             let at = if single { step.at } else { step.at("name") };

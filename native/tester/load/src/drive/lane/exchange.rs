@@ -7,47 +7,19 @@ use mio::event::Event;
 
 use super::phases::PhaseTimes;
 use super::several::UNSOLICITED_BYTES;
-use super::{Fate, Lane, Operation, Phase};
+use super::{Fate, Lane, Phase};
 use crate::connection::link::{Link, ReadOutcome, WriteOutcome};
-use crate::drive::batch::Staged;
 use crate::drive::context::{BUFFER_BYTES, Context, Turn};
 use crate::program::Op;
-use crate::protocol::{Encoded, Protocol, Received};
+use crate::protocol::{Protocol, Received};
 use crate::record::clock::now_ns;
 use crate::record::failure::Failure;
-use crate::record::recorder::Slot;
 
 /// Full reads of one lane before the others and the timeouts have their turn: a server may send faster than
 /// what it sends is looked at.
 pub(crate) const FULL_READS: usize = 16;
 
 impl<P: Protocol> Lane<P> {
-    /// Encodes a request, and sends it unless its batch is being staged; or says why there is none.
-    #[inline]
-    pub(super) fn ask(
-        &mut self,
-        slot: Slot,
-        request: &P::Request,
-        turn: &mut Turn<'_, P>,
-    ) -> Result<Fate, Encoded> {
-        if !turn.context.staging {
-            turn.context.out.clear();
-        }
-        let start = turn.context.out.len();
-        match turn.context.protocol.encode(request, &mut self.state, &mut turn.context.out) {
-            Encoded::Send => {}
-            unsent => return Err(unsent),
-        }
-        let end = turn.context.out.len();
-        self.phase = Phase::Asking;
-        self.current = Operation { bytes_out: (end - start) as u64, ..Operation::started(slot, 0) };
-        if turn.context.staging {
-            turn.context.staged.push(Staged { lane: self.id, start, end });
-            return Ok(Fate::Runs);
-        }
-        Ok(self.launch(start..end, turn))
-    }
-
     /// Sends the request that lies at this place of the buffer.
     #[inline]
     pub(crate) fn launch(&mut self, place: Range<usize>, turn: &mut Turn<'_, P>) -> Fate {
@@ -201,7 +173,6 @@ impl<P: Protocol> Lane<P> {
     }
 
     /// Looks at an answer of a batch.
-    #[inline]
     pub(crate) fn process_batched(&mut self, bytes: &[u8], read_ns: u64, turn: &mut Turn<'_, P>) -> Fate {
         self.process(bytes, bytes.len(), read_ns, turn)
     }

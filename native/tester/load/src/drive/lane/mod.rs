@@ -298,20 +298,6 @@ impl<P: Protocol> Lane<P> {
         walk(&mut Walk { lane: self, turn, now_ns }, program)
     }
 
-    /// Leaves a think time within an operation out of the times of the operation.
-    fn think(&mut self, pause_ns: u64, program: &Program<P::Request>, now_ns: u64) {
-        if self.cursor.whole.is_none() {
-            return;
-        }
-        self.thinks_until_ns = now_ns + pause_ns;
-        if !program.is_whole {
-            self.pass.started_ns += pause_ns;
-        }
-        if !program.times_pauses() {
-            self.pass.paused_ns += pause_ns;
-        }
-    }
-
     /// Handles an event of the poller.
     pub(crate) fn ready(&mut self, event: &Event, turn: &mut Turn<'_, P>) -> Fate {
         if self.phase == Phase::Opening {

@@ -8,7 +8,7 @@ use crate::program::{self, Backoff};
 use crate::protocol::Protocol;
 use crate::record::clock::now_ns;
 use crate::record::failure::Failure;
-use crate::record::recorder::{End, Sample, Slot};
+use crate::record::recorder::{End, Sample};
 
 impl<P: Protocol> Lane<P> {
     #[inline]
@@ -100,31 +100,6 @@ impl<P: Protocol> Lane<P> {
         if self.pass.failure.is_none() {
             self.pass.failure = end.failure();
         }
-    }
-
-    /// Notes that a step cannot be asked. An arrival that was for it alone is on record.
-    pub(super) fn skip_step(&mut self, slot: Slot, request: &P::Request, context: &mut Context<P>) {
-        let failure = Failure::NothingCaptured;
-        let Context { protocol, log, .. } = context;
-        if log.takes(Some(failure), self.pass.failure.is_some()) {
-            log.keep(slot, Some(failure), 0, protocol.tell(request, &self.state, None));
-        }
-        self.pass.failure.get_or_insert(failure);
-        if self.due_ns != NEVER && context.recorders.is_open(slot) {
-            let unsent = Sample::unsent(self.due_ns, failure, now_ns());
-            context.recorders.record(slot, &Sample { paused_ns: self.pass.paused_ns, ..unsent });
-            self.due_ns = NEVER;
-        }
-    }
-
-    /// Others have all rows alone: it waits for one of them, in no operation's time. An arrival that it has taken goes on
-    /// to be late.
-    pub(super) fn wait_for_row(&mut self, context: &mut Context<P>) -> Fate {
-        self.phase = Phase::Sleeping;
-        self.row_wait_ns = now_ns();
-        self.sleep = context.next_serial();
-        context.wait_for_row(self.id, self.sleep);
-        Fate::Runs
     }
 
     /// Counts its wait for a row until now, if it is in one.

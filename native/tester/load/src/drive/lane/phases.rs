@@ -31,7 +31,6 @@ pub(super) struct PhaseTimes {
 }
 
 /// The recorders of a program's phases, if they are recorded. A protocol without phases asks nothing.
-#[inline]
 fn phases_of<P: Protocol>(program: &Program<P::Request>) -> Option<Phases> {
     if P::PHASES { program.phases } else { None }
 }

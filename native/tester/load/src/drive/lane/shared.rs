@@ -82,14 +82,6 @@ impl<P: Protocol> Lane<P> {
         self.resume(turn, now_ns)
     }
 
-    /// Waits until one of a pool's connections stands, in no operation's time.
-    pub(super) fn await_pool(&mut self, pool: usize, context: &mut Context<P>) -> Fate {
-        self.phase = Phase::Sleeping;
-        self.sleep = context.next_serial();
-        context.pools[pool].wait(self.id, self.sleep);
-        Fate::Runs
-    }
-
     /// Called when the request, or its next page, is written. Only the first write starts the clock.
     pub(crate) fn on_sent(&mut self, context: &mut Context<P>, now_ns: u64) {
         if self.phase != Phase::Sharing {
@@ -193,17 +185,6 @@ impl<P: Protocol> Lane<P> {
     /// Whether it is opening a connection, or binding on it.
     pub(crate) const fn is_connecting(&self) -> bool {
         matches!(self.phase, Phase::Opening | Phase::Asking)
-    }
-
-    /// The connection is open: lanes may send over it.
-    pub(super) fn serve(&mut self, turn: &mut Turn<'_, P>) -> Fate {
-        self.phase = Phase::Serving;
-        turn.context.deadlines[self.id as usize] = NEVER;
-        self.link.send_at_once();
-        if let Some(pool) = turn.program.serves {
-            turn.context.pools[pool].opened(self.attached());
-        }
-        Fate::Runs
     }
 
     /// Reads once into the context's buffer, behind what it has kept: how much is there now, and whether the

@@ -1,16 +1,18 @@
 //! A lane as a [`Walker`]: what opening, sending, pausing and ending are on a thread of lanes.
 
 use super::phases::PhaseTimes;
-use super::{Fate, Lane, Pass, Phase};
+use super::{Fate, Lane, Operation, Pass, Phase};
 use crate::choose::schedule::Think;
 use crate::connection::link::Link;
-use crate::drive::context::Turn;
+use crate::drive::batch::Staged;
+use crate::drive::context::{Context, Turn};
 use crate::drive::timers::NEVER;
 use crate::fill::Preparation;
 use crate::program::{Backoff, Cursor, Op, Program, SILENT_PAUSE_NS, Share, Walker};
 use crate::protocol::{Encoded, Protocol};
+use crate::record::clock::now_ns;
 use crate::record::failure::Failure;
-use crate::record::recorder::Slot;
+use crate::record::recorder::{Sample, Slot};
 
 /// A lane that has the thread.
 pub(super) struct Walk<'l, 't, 'p, P: Protocol> {
@@ -23,7 +25,6 @@ impl<P: Protocol> Walker for Walk<'_, '_, '_, P> {
     type Request = P::Request;
     type Stop = Fate;
 
-    #[inline]
     fn cursor(&mut self) -> &mut Cursor {
         &mut self.lane.cursor
     }
@@ -33,7 +34,6 @@ impl<P: Protocol> Walker for Walk<'_, '_, '_, P> {
         self.lane.has_arrival()
     }
 
-    #[inline]
     fn is_opening(&self) -> bool {
         self.lane.link.is_opening()
     }
@@ -55,17 +55,14 @@ impl<P: Protocol> Walker for Walk<'_, '_, '_, P> {
         self.lane.wait_for_link(self.turn)
     }
 
-    #[inline]
     fn is_down(&self) -> bool {
         matches!(self.lane.link, Link::Down(_))
     }
 
-    #[inline]
     fn is_closed(&self) -> bool {
         matches!(self.lane.link, Link::Down(None))
     }
 
-    #[inline]
     fn goes_to(&self, endpoint: usize) -> bool {
         self.lane.endpoint == endpoint
     }
@@ -97,12 +94,10 @@ impl<P: Protocol> Walker for Walk<'_, '_, '_, P> {
         &mut self.lane.backoff
     }
 
-    #[inline]
     fn deal(&mut self, deck: usize) -> usize {
         self.turn.context.decks[deck].deal(&mut self.turn.context.rng)
     }
 
-    #[inline]
     fn count(&mut self, list: usize) -> u64 {
         self.turn.context.protocol.count(list, &mut self.lane.state)
     }
@@ -112,19 +107,16 @@ impl<P: Protocol> Walker for Walk<'_, '_, '_, P> {
         think.draw_ns(self.turn.context.rng.f64())
     }
 
-    #[inline]
     fn begin_pass(&mut self, program: &Program<P::Request>) {
         self.lane.pass = Pass::begun(0, self.now_ns);
         self.lane.cursor.whole = program.is_whole.then_some(program.sequence);
     }
 
-    #[inline]
     fn begin_operation(&mut self) {
         let due_ns = if self.lane.due_ns == NEVER { 0 } else { self.lane.due_ns };
         self.lane.pass = Pass::begun(due_ns, self.now_ns);
     }
 
-    #[inline]
     fn has_sent(&self) -> bool {
         self.lane.pass.bytes_out > 0
     }
@@ -133,33 +125,66 @@ impl<P: Protocol> Walker for Walk<'_, '_, '_, P> {
         self.lane.pass.failure.get_or_insert(failure);
     }
 
-    #[inline]
     fn end_operation(&mut self) {
         self.lane.end_operation(self.turn.context, self.now_ns);
     }
 
-    #[inline]
     fn prepare(&mut self, preparation: &Preparation) -> Encoded {
         self.turn.context.protocol.prepare(preparation, &mut self.lane.state)
     }
 
     #[inline]
     fn ask(&mut self, slot: Slot, request: &P::Request) -> Result<Fate, Encoded> {
-        self.lane.ask(slot, request, self.turn)
+        let Self { lane, turn, .. } = self;
+        let Context { protocol, out, staging, staged, .. } = turn.context;
+        if !*staging {
+            out.clear();
+        }
+        let start = out.len();
+        match protocol.encode(request, &mut lane.state, out) {
+            Encoded::Send => {}
+            unsent => return Err(unsent),
+        }
+        let end = out.len();
+        lane.phase = Phase::Asking;
+        lane.current = Operation { bytes_out: (end - start) as u64, ..Operation::started(slot, 0) };
+        if *staging {
+            staged.push(Staged { lane: lane.id, start, end });
+            return Ok(Fate::Runs);
+        }
+        Ok(lane.launch(start..end, turn))
     }
 
     fn ask_shared(&mut self, share: Share, request: &P::Request) -> Result<Fate, Encoded> {
         self.lane.ask_shared(share, request, self.turn.context, self.now_ns)
     }
 
+    /// An arrival that was for the step alone is on record.
     #[cold]
     fn skip(&mut self, slot: Slot, request: &P::Request) {
-        self.lane.skip_step(slot, request, self.turn.context);
+        let (lane, failure) = (&mut *self.lane, Failure::NothingCaptured);
+        let Context { protocol, log, recorders, .. } = self.turn.context;
+        if log.takes(Some(failure), lane.pass.failure.is_some()) {
+            log.keep(slot, Some(failure), 0, protocol.tell(request, &lane.state, None));
+        }
+        lane.pass.failure.get_or_insert(failure);
+        if lane.due_ns != NEVER && recorders.is_open(slot) {
+            let unsent = Sample::unsent(lane.due_ns, failure, now_ns());
+            recorders.record(slot, &Sample { paused_ns: lane.pass.paused_ns, ..unsent });
+            lane.due_ns = NEVER;
+        }
     }
 
+    /// Others have all rows alone: it waits for one of them, in no operation's time. An arrival that it has taken goes on
+    /// to be late.
     #[cold]
     fn wait_for_row(&mut self) -> Fate {
-        self.lane.wait_for_row(self.turn.context)
+        let (lane, context) = (&mut *self.lane, &mut *self.turn.context);
+        lane.phase = Phase::Sleeping;
+        lane.row_wait_ns = now_ns();
+        lane.sleep = context.next_serial();
+        context.wait_for_row(lane.id, lane.sleep);
+        Fate::Runs
     }
 
     #[cold]
@@ -175,13 +200,28 @@ impl<P: Protocol> Walker for Walk<'_, '_, '_, P> {
         self.end()
     }
 
+    /// Waits until one of a pool's connections stands, in no operation's time.
     fn await_pool(&mut self, pool: usize) -> Option<Fate> {
-        let stands = self.turn.context.pools[pool].is_up();
-        (!stands).then(|| self.lane.await_pool(pool, self.turn.context))
+        let (lane, context) = (&mut *self.lane, &mut *self.turn.context);
+        if context.pools[pool].is_up() {
+            return None;
+        }
+        lane.phase = Phase::Sleeping;
+        lane.sleep = context.next_serial();
+        context.pools[pool].wait(lane.id, lane.sleep);
+        Some(Fate::Runs)
     }
 
+    /// The connection is open: lanes may send over it.
     fn serve(&mut self) -> Fate {
-        self.lane.serve(self.turn)
+        let Self { lane, turn, .. } = self;
+        lane.phase = Phase::Serving;
+        turn.context.deadlines[lane.id as usize] = NEVER;
+        lane.link.send_at_once();
+        if let Some(pool) = turn.program.serves {
+            turn.context.pools[pool].opened(lane.attached());
+        }
+        Fate::Runs
     }
 
     /// Takes an arrival of the open schedule that is due, or waits in line for the next.
@@ -200,8 +240,18 @@ impl<P: Protocol> Walker for Walk<'_, '_, '_, P> {
         None
     }
 
+    /// A think time within an operation is left out of the times of the operation.
     fn think(&mut self, pause_ns: u64) -> Fate {
-        self.lane.think(pause_ns, self.turn.program, self.now_ns);
+        let (lane, program) = (&mut *self.lane, self.turn.program);
+        if lane.cursor.whole.is_some() {
+            lane.thinks_until_ns = self.now_ns + pause_ns;
+            if !program.is_whole {
+                lane.pass.started_ns += pause_ns;
+            }
+            if !program.times_pauses() {
+                lane.pass.paused_ns += pause_ns;
+            }
+        }
         self.sleep(pause_ns)
     }
 

@@ -212,7 +212,7 @@ fn without_phases_nothing_of_them_is_recorded_and_their_names_are_free() {
         config["target"]["phases"] = json!(phases);
         if phases {
             let problem = try_start(&config).err().unwrap().to_string();
-            let expected = format!("a step is called \"{name}\", which is the name of a phase");
+            let expected = format!("p:4:9: operation[1].step[1]: \"{name}\" is the name of a phase");
             assert!(problem.contains(&expected), "{problem}");
         } else {
             let totals = run(&config, 1, name, 10);
