@@ -22,7 +22,7 @@ from sitebench.locust.portable import (
     PortableLane,
     PortableLanes,
     refuse_what_only_native_does,
-    within,
+    timeout_after,
 )
 from sitebench.targets.deadline import connecting_s
 from sitebench.targets.tls import fault_kind
@@ -109,11 +109,11 @@ class _Ldap3Lane(PortableLane):
         answered, entry_count = True, None
         self.clock.begin()
         try:
-            with within(self._lanes.timeout_s):
+            with timeout_after(self._lanes.timeout_s):
                 act()
-            self.clock.answered()
+            self.clock.note_answer()
         except (LDAPException, NonsenseError, OSError) as error:
-            self.clock.answered()
+            self.clock.note_answer()
             kind, answered = _kind(error), False
             entry_count = self.steps.lost(kind)
         else:

@@ -35,7 +35,7 @@ A_DAY_S = 86_400.0
 _POLL_S = 0.005
 
 
-def within(seconds: float) -> gevent.Timeout:
+def timeout_after(seconds: float) -> gevent.Timeout:
     """Return a timeout for a whole operation, also one whose answer trickles in.
 
     The timeouts of client libraries apply to each read of a socket.
@@ -82,14 +82,14 @@ class LaneClock:
         self.busy = True
         self._began_ns = time.monotonic_ns()
 
-    def answered(self) -> None:
+    def note_answer(self) -> None:
         """Take the time of the answer: checking it is processing."""
         self._answered_ns = time.monotonic_ns()
 
     def end(self, kind: str | None, *, answered: bool, traffic: tuple[int, int]) -> Ended:
         """End it, with its kind of failure, if any, and bytes out and in."""
         if self._answered_ns <= self._began_ns:
-            self.answered()
+            self.note_answer()
         self.busy = False
         took, queued = self._answered_ns - self._began_ns, self._began_ns - self.since_ns
         self.since_ns = self._answered_ns
@@ -108,7 +108,7 @@ class LaneClock:
     def wait_for_row(self, seconds: float) -> None:
         """Sleep; an operation of which nothing was sent begins when the lane wakes, if late."""
         self._lanes.sleep(seconds)
-        self._waited(time.monotonic_ns())
+        self._add_wait(time.monotonic_ns())
         if self._began_ns < self.operation_ns:
             self.operation_ns = self.since_ns
 
@@ -118,7 +118,7 @@ class LaneClock:
         self._thinks_until_ns = due if thinks else 0
         self._lanes.sleep(max(0, due - time.monotonic_ns()) / 1e9)
         self._thinks_until_ns = 0
-        self._waited(min(due, time.monotonic_ns()))
+        self._add_wait(min(due, time.monotonic_ns()))
 
     def leave_out(self) -> tuple[tuple[str, str], int] | None:
         """Leave the operation out that it thinks in: its row, and when it began."""
@@ -130,10 +130,10 @@ class LaneClock:
     def stop(self) -> None:
         """End with the lane; calling it again does nothing."""
         if self in self._lanes.clocks:
-            self._waited(time.monotonic_ns())
+            self._add_wait(time.monotonic_ns())
             self._lanes.clocks.discard(self)
 
-    def _waited(self, until_ns: int) -> None:
+    def _add_wait(self, until_ns: int) -> None:
         waited = max(0, until_ns - self.since_ns)
         self._lanes.waiting_ns += waited
         self.since_ns += waited

@@ -24,13 +24,13 @@ def run_in_thread(work: Callable[[], T], cancel: Callable[[], object] = lambda: 
     A greenlet that is killed while it waits calls `cancel`, and waits for the end all the same.
     """
 
-    def caught() -> tuple[T | None, Exception | None]:
+    def try_work() -> tuple[T | None, Exception | None]:
         try:
             return work(), None
         except Exception as error:  # gevent would print a traceback of it at once.
             return None, error
 
-    task = gevent.get_hub().threadpool.spawn(caught)
+    task = gevent.get_hub().threadpool.spawn(try_work)
     try:
         value, error = task.get()
     except gevent.GreenletExit:

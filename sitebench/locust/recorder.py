@@ -125,7 +125,7 @@ class Subject(msgspec.Struct, frozen=True):
                 # Stopped early, or still running: no more was due.
                 ended_s = min(ended_s, windows.measured.seconds)
             spans = windows.spans.spans(spec.stages, self.counts, ended_s)
-            if windows.phase is Phase.AFTER and (died := self._died(windows)) is not None:
+            if windows.phase is Phase.AFTER and (died := self._death(windows)) is not None:
                 warnings.append(died)
         result = summarise(
             spec,
@@ -144,7 +144,7 @@ class Subject(msgspec.Struct, frozen=True):
         )
         return structs.replace(result, sent=windows.sent)
 
-    def _died(self, windows: Windows) -> PointWarning | None:
+    def _death(self, windows: Windows) -> PointWarning | None:
         """Return the warning that the target stopped answering; None while it answers."""
         try:
             self.check()
@@ -184,11 +184,11 @@ class Recording(msgspec.Struct):
             # All that was measured is looked at each time: not more often than it has grown.
             return max(0.0, min(max(window_s, seconds / 10), precision.limit_s - seconds))
         # Each step may end a little late.
-        longer = self.grows and self._undecided and seconds < (MOST_WINDOWS - 0.5) * window_s
+        longer = self.grows and self._is_undecided and seconds < (MOST_WINDOWS - 0.5) * window_s
         return window_s if longer else 0.0
 
     @property
-    def _undecided(self) -> bool:
+    def _is_undecided(self) -> bool:
         """Whether its window cannot tell a drift from chance so far, and a longer one may."""
         measured = self.windows.measured
         if self.subject is None or measured is None:
@@ -206,7 +206,7 @@ class _RecordingSink(Protocol):
     """Takes the tests of a session: `web_ui.session` does."""
 
     def recording(self, subject: Subject, exporter: str | None) -> Recording: ...
-    def failed(self, error: SitebenchError) -> None: ...
+    def record_failure(self, error: SitebenchError) -> None: ...
 
 
 class Recorder:
@@ -233,23 +233,23 @@ class Recorder:
         monitor = subject.monitor(self._exporter)
         store.count(key, subject.counts)
 
-        def finished(windows: Windows) -> None:
+        def complete(windows: Windows) -> None:
             if (result := subject.result(spec, windows, store.results())) is not None:
                 windows.complete(result)
 
         span_s = math.inf if spec.stages is None else spec.stages.span_s
         windows = Windows(monitor, PointFile(store, store.join(key)), span_s=span_s)
         grows = not test.options.is_set("measure")
-        return Recording(subject, windows, finished, until=spec.until, grows=grows)
+        return Recording(subject, windows, complete, until=spec.until, grows=grows)
 
     def close(self) -> None:
         """Close the run file of a point."""
         if self._store is not None:
             self._store.close()
 
-    def failed(self, error: SitebenchError) -> None:
+    def record_failure(self, error: SitebenchError) -> None:
         """Record why the test failed."""
         if self._session is not None:
-            self._session.failed(error)
+            self._session.record_failure(error)
         elif self._store is not None and self._request is not None:
             self._store.fail(self._request.test.spec.key, dump(error))

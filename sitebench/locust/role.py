@@ -124,13 +124,13 @@ class Role:
     def spawn(self, function: Callable[[], None]) -> gevent.Greenlet:
         """Start a greenlet that the test cannot go on without."""
 
-        def guarded() -> None:
+        def run_guarded() -> None:
             try:
                 function()
             except SitebenchError as error:
                 self.fail(error)  # gevent itself would print a traceback.
 
-        greenlet = gevent.spawn(guarded)
+        greenlet = gevent.spawn(run_guarded)
         greenlet.link_exception(self._on_crash)
         return greenlet
 

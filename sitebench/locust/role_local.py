@@ -211,7 +211,7 @@ class LocalRole(Role):
         self.environment.process_exit_code = error.exit_code
         # First: where the run file takes no more, it does not take this either.
         gevent.spawn(self._end_test)
-        self.suite_run.failed(error)
+        self.suite_run.record_failure(error)
 
     def _end_test(self) -> None:
         options = self.environment.parsed_options

@@ -73,15 +73,15 @@ class Shape(LoadTestShape):
     @property
     def top(self) -> int:
         """The highest number of users: Locust's `-u`."""
-        return int(self._parsed.num_users or 1)
+        return int(self._locust_options.num_users or 1)
 
     @property
     def per_s(self) -> float:
         """How many users come or go in a second: Locust's `-r`."""
-        return float(self._parsed.spawn_rate or 1)
+        return float(self._locust_options.spawn_rate or 1)
 
     @property
-    def _parsed(self) -> argparse.Namespace:
+    def _locust_options(self) -> argparse.Namespace:
         parsed: argparse.Namespace = self._environment.parsed_options
         return parsed
 
@@ -96,7 +96,7 @@ class Shape(LoadTestShape):
             if self._plan is None:
                 self._plan = self.plan()
             elapsed_s = self._elapsed_s(self._plan.users_at(0.0))
-            if elapsed_s >= (self._parsed.run_time or self._plan.lasts_s):
+            if elapsed_s >= (self._locust_options.run_time or self._plan.lasts_s):
                 return None
             return self._plan.users_at(elapsed_s), self.per_s
         except Exception as error:

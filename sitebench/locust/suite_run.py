@@ -44,7 +44,7 @@ class SuiteRun(Protocol):
     def open(self, test: Test, slot: WorkerSlot) -> Session:
         """Open the session in a process that makes load."""
 
-    def failed(self, error: SitebenchError) -> None:
+    def record_failure(self, error: SitebenchError) -> None:
         """Record that the test could not go on."""
 
     def finish(self) -> None:

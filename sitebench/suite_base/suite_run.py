@@ -249,9 +249,9 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
             lanes = self.portable(load, PortableUsers(*for_engine, tables=tables))
         return Session(lanes, threads=0, client=client, portable=lanes.lane)
 
-    def failed(self, error: SitebenchError) -> None:
+    def record_failure(self, error: SitebenchError) -> None:
         """Tell the sweep, when this is one of its points."""
-        self._recorder.failed(error)
+        self._recorder.record_failure(error)
 
     def finish(self) -> None:
         """Stop what was started for this test; calling it again does nothing."""

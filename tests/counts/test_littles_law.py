@@ -157,7 +157,7 @@ def test_it_holds_of_portable_lanes_too() -> None:
         for clock in clocks:
             clock.begin()
             time.sleep(0.004)
-            clock.answered()
+            clock.note_answer()
             kind = "timeout" if n == 3 else None
             lanes.keep("p", "s", clock.end(kind, answered=kind is None, traffic=(1, 2)))
             clock.rest(0.003)

@@ -72,7 +72,7 @@ def test_what_was_due_in_each_span_survives_the_way_and_is_that_of_all_workers()
         spans = [(0, Step("p", "s", count)), (7, Step("p", "s", 1))]
         drained = Drain(0, 500 * MS, spans=spans)
         made.answer(worker, asked.number, unpack(pack(drained, [0])))
-    ((_, merged),) = made.settled(0)
+    ((_, merged),) = made.settle(0)
     found = Counter[int]()
     for span, step in merged.spans:
         found[span] += step.count
@@ -83,9 +83,9 @@ def test_a_round_waits_for_everybody() -> None:
     made = merger("a", "b")
     asked = made.ask()
     made.answer("a", asked.number, part(0, 500, 10))
-    assert not list(made.settled(0))
+    assert not list(made.settle(0))
     made.answer("b", asked.number, part(0, 510, 7, lanes=3))
-    ((settled, merged),) = made.settled(0)
+    ((settled, merged),) = made.settle(0)
     assert settled is asked
     assert lookups(merged) == 17
     assert (merged.t1_ns, merged.lanes) == (505 * MS, 4)
@@ -96,12 +96,12 @@ def test_an_answer_that_comes_while_a_round_is_written_down_settles_the_next() -
     first, second = made.ask(), made.ask()
     for worker in ("a", "b"):
         made.answer(worker, first.number, part(0, 500, 10))
-    settling = made.settled(0)
+    settling = made.settle(0)
     assert next(settling)[0] is first
     for worker in ("a", "b"):
         made.answer(worker, second.number, part(500, 1_000, 5))
     # As by another greenlet, meanwhile.
-    assert [asked for asked, _ in made.settled(0)] == [second]
+    assert [asked for asked, _ in made.settle(0)] == [second]
     assert list(settling) == []
 
 
@@ -110,10 +110,10 @@ def test_a_phase_begins_for_all_with_the_same_round() -> None:
     boundary, after = made.ask("measure"), made.ask()
     made.answer("a", boundary.number, part(0, 500, 1))
     made.answer("a", after.number, part(500, 1_000, 10))
-    assert not list(made.settled(0)), "the other one is not there yet"
+    assert not list(made.settle(0)), "the other one is not there yet"
     made.answer("b", boundary.number, part(0, 520, 2))
     made.answer("b", after.number, part(520, 1_000, 20))
-    (_, before), (_, measured) = made.settled(0)
+    (_, before), (_, measured) = made.settle(0)
     assert (lookups(before), lookups(measured)) == (3, 30)
     assert {worker: s.operations for worker, s in made.shares["measure"].items()} == {
         "a": 10,
@@ -128,7 +128,7 @@ def test_the_last_batch_of_one_that_leaves_unasked_is_taken_once() -> None:
     made.remove("a")
     for asked in (first, second):
         made.answer("b", asked.number, part(0, 500, 1))
-    assert [lookups(merged) for _, merged in made.settled(0)] == [6, 1]
+    assert [lookups(merged) for _, merged in made.settle(0)] == [6, 1]
     assert made.ask().waiting == {"b"}
 
 
@@ -147,7 +147,7 @@ def test_lanes_of_processes_follow_one_another_and_keep_their_places() -> None:
             made.answer(worker, asked.number, part_)
         if "b" not in answers:
             asked.waiting.discard("b")
-    found = [merged.lane_counts for _, merged in made.settled(0)]
+    found = [merged.lane_counts for _, merged in made.settle(0)]
     assert found == [[10, 20, 30, 1, 2], [1, 1, 1, 0, 0], [0, 0, 7, 3, 0]]
 
 
@@ -156,11 +156,11 @@ def test_what_arrives_late_is_still_counted() -> None:
     asked = made.ask()
     made.answer("a", asked.number, part(0, 500, 1))
     made.remove("b")
-    assert [lookups(merged) for _, merged in made.settled(0)] == [1]
+    assert [lookups(merged) for _, merged in made.settle(0)] == [1]
     made.answer("b", asked.number, part(0, 500, 9))
     last = made.ask()
     made.answer("a", last.number, part(500, 600, 1))
-    assert [lookups(merged) for _, merged in made.settled(0)] == [10]
+    assert [lookups(merged) for _, merged in made.settle(0)] == [10]
 
 
 def test_nothing_is_lost_in_any_order() -> None:
@@ -180,13 +180,13 @@ def test_nothing_is_lost_in_any_order() -> None:
                 made.answer(worker, open_[worker].pop(0), part(0, 1, count))
             if chance.random() < 0.01:
                 made.remove(worker)
-            found += sum(lookups(merged) for _, merged in made.settled(0))
+            found += sum(lookups(merged) for _, merged in made.settle(0))
         for worker in made.present:
             made.answer(worker, None, part(0, 1, 1))
             sent[worker] += 1
             made.remove(worker)
         made.ask()
-        found += sum(lookups(merged) for _, merged in made.settled(0))
+        found += sum(lookups(merged) for _, merged in made.settle(0))
         assert found == sent.total()
 
 
@@ -210,7 +210,7 @@ def test_cpu_is_that_of_the_phase_and_underway_what_was_known_last() -> None:
     made.answer("b", start.number, part(0, 500, 1, 10, underway_ns=5))
     made.answer("a", end.number, part(500, 900, 1, 160, underway_ns=6))
     made.remove("b")
-    (_, first), (_, second) = made.settled(0)
+    (_, first), (_, second) = made.settle(0)
     assert made.shares["measure"]["a"].cpu_ns == (60,)
     # As of each round's end, although both were settled at once.
     assert (first.cpu_ns, second.cpu_ns) == ((100, 10), (160, 10))
@@ -223,7 +223,7 @@ def test_a_phase_that_begins_anew_forgets_the_shares_of_before() -> None:
         asked = made.ask(begins)
         for worker in ("a", "b"):
             made.answer(worker, asked.number, part(500 * n, 500 * (n + 1), 10 ** (n + 1)))
-    assert [lookups(merged) for _, merged in made.settled(0)] == [20, 200, 2_000, 20_000]
+    assert [lookups(merged) for _, merged in made.settle(0)] == [20, 200, 2_000, 20_000]
     shares = made.shares["measure"]
     assert {worker: share.operations for worker, share in shares.items()} == dict.fromkeys(
         ("a", "b"), 10_000
@@ -234,7 +234,7 @@ def test_a_phase_that_begins_anew_forgets_the_shares_of_before() -> None:
 def test_a_worker_lost_before_the_first_round_has_done_nothing() -> None:
     made = merger("a")
     made.remove("lost")
-    assert made.counted("lost") == 0
+    assert made.operations_of("lost") == 0
     assert not made.knows("lost")
     assert made.knows("a")
 
@@ -252,7 +252,7 @@ def test_a_phase_goes_on_until_another_begins() -> None:
     for n, begins in enumerate(("measure", None)):
         asked = made.ask(begins)
         made.answer("a", asked.number, part(n, n + 1, 1))
-    list(made.settled(0))
+    list(made.settle(0))
     made.answer("a", made.ask().number, part(2, 3, 5))
     assert made.shares["measure"]["a"].operations == 6
 
@@ -263,7 +263,7 @@ def test_a_merged_drain_begins_with_the_first_part_and_then_where_the_last_one_e
         asked = made.ask()
         made.answer("a", asked.number, part(begins, ends, 1))
         made.answer("b", asked.number, part(begins + 10, ends + 20, 1))
-    first, second = (merged for _, merged in made.settled(0))
+    first, second = (merged for _, merged in made.settle(0))
     assert (first.t0_ns, first.t1_ns) == (20 * MS, 510 * MS)
     assert (second.t0_ns, second.t1_ns) == (510 * MS, 1_010 * MS)
 
@@ -274,7 +274,7 @@ def test_nothing_is_under_way_or_owed_before_the_first_answer() -> None:
     drained = Drain(0, MS, lanes=2, underway_ns=7, backlog=3, in_flight=4, owed=5)
     made.answer("a", asked.number, unpack(pack(drained, [0])))
     asked.waiting.discard("b")
-    ((_, merged),) = made.settled(0)
+    ((_, merged),) = made.settle(0)
     assert (merged.lanes, merged.underway_ns) == (2, 7)
     assert (merged.backlog, merged.in_flight, merged.owed) == (3, 4, 5)
 
@@ -290,7 +290,7 @@ def test_a_worker_that_left_owes_nothing_and_is_measured_by_the_length_of_the_ot
     made.remove("a")
     made.answer("b", end.number, part(0, 1_000, 100))
     made.answer("c", end.number, part(0, 500, 100))
-    *_, (_, merged) = made.settled(0)
+    *_, (_, merged) = made.settle(0)
     assert merged.owed == 0
     length = made.window_s("measure")
     assert length is not None
@@ -307,12 +307,12 @@ def test_a_worker_whose_data_are_used_up_is_taken_by_the_length_of_the_others() 
     begin, end = made.ask("measure"), None
     for worker in ("a", "b"):
         made.answer(worker, begin.number, part(0, 10, 0))
-    [*made.settled(0)]
+    [*made.settle(0)]
     end = made.ask("after")
     used_up = replace(part(10, 1_010, 100, lanes=0), without_row=1)
     made.answer("a", end.number, used_up)
     made.answer("b", end.number, part(10, 2_010, 100))
-    ((_, merged),) = made.settled(0)
+    ((_, merged),) = made.settle(0)
     assert (merged.without_row, merged.lanes) == (1, 1)
     # 100 operations each, in two seconds; by their own lengths they would be 150 a second.
     assert made.window_s("measure") == pytest.approx(2.0)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 from msgspec.structs import replace
 
-from sitebench.measure.peak.curve import failed
+from sitebench.measure.peak.curve import failed_share
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series
 from sitebench.runs.repeats import series as series_of
@@ -365,7 +365,7 @@ def test_one_client_alone_is_served_fairly_and_few_requests_of_two_do_not_tell()
 
 def test_what_failed_is_a_share_of_all_that_was_tried() -> None:
     failing = a_result(STATIC, 1, 400, latency_ms=0.3, lost=8_000)
-    assert failed([failing]) == pytest.approx(0.5)
+    assert failed_share([failing]) == pytest.approx(0.5)
 
 
 def test_a_lower_bound_is_the_highest_of_them() -> None:

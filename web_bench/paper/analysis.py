@@ -12,7 +12,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from sitebench.errors import BadInput
-from sitebench.measure.peak.curve import MOST_FAILED, Spot, failed, knee
+from sitebench.measure.peak.curve import MOST_FAILED, Spot, failed_share, knee
 from sitebench.runs.repeats import Series
 from sitebench.units import format_rate
 from sitebench.verdict.verdict import Bound, Quoted
@@ -60,7 +60,7 @@ def curve(points: Sequence[Series]) -> list[CurvePoint]:
         if point.valid
         and point.spec.rate is None
         and point.median(rate)
-        and failed(point.results) <= MOST_FAILED
+        and failed_share(point.results) <= MOST_FAILED
     ]
     return sorted(curve_points, key=lambda point: point.clients)
 
@@ -109,7 +109,7 @@ def fair(point: Series) -> bool | None:
 def useful(point: Series) -> bool | None:
     """Return whether a point may be the useful peak: fair, fast enough, and hardly any failure."""
     took = point.median(latency_s)
-    if (took is not None and took > LATENCY_LIMIT_S) or failed(point.results) > MOST_FAILED:
+    if (took is not None and took > LATENCY_LIMIT_S) or failed_share(point.results) > MOST_FAILED:
         return False
     return None if took is None else fair(point)
 
@@ -129,7 +129,7 @@ def peak_of(points: Sequence[Series], figure: str = "requests_per_s") -> Series 
         point
         for point in points
         if point.usable and point.median(figure_of(figure)) is not None
-        if failed(point.results) <= MOST_FAILED
+        if failed_share(point.results) <= MOST_FAILED
     ]
     return min(
         sound,
@@ -159,7 +159,7 @@ def bound_of(points: Sequence[Series]) -> float:
     return _highest(
         point
         for point in points
-        if failed(point.results) <= MOST_FAILED
+        if failed_share(point.results) <= MOST_FAILED
         and (point.grade == Quoted.AT_LEAST or (point.valid and of_schedule(point)))
     )
 

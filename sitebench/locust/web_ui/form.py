@@ -73,7 +73,7 @@ def unchangeable(
     return None
 
 
-def pinned(cls: type[Any], start: Any) -> dict[str, Any]:
+def pinned_fields(cls: type[Any], start: Any) -> dict[str, Any]:
     """Return what the page may not change: where passwords, tokens and permissions apply.
 
     Nothing where none was given at the start: then nothing can be sent elsewhere.

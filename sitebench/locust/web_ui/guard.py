@@ -43,7 +43,7 @@ class Guard:
         self._options = options
         self._parsed = parsed
         self._token = token
-        self._pinned = form.pinned(options, from_namespace(options, parsed))
+        self._pinned = form.pinned_fields(options, from_namespace(options, parsed))
         """Before any form: Locust keeps what is posted among its parsed options."""
         self._shown = frozenset(ui_extra_args_dict())
         """The fields of the form: all options that locustfiles add."""
@@ -57,7 +57,7 @@ class Guard:
             )
         if _cross_site():
             return "pages of other sites may neither start tests nor read them\n", 403
-        if self._token is not None and (refusal := self._without(self._token)) is not None:
+        if self._token is not None and (refusal := self._refuse_without(self._token)) is not None:
             return refusal
         if request.endpoint == "locust.update_user" and not _changes_a_class():
             return "the page may not change this of a user class\n", 403
@@ -66,7 +66,7 @@ class Guard:
         reason = self._refusal(request.form.to_dict(), request.form.getlist("user_classes"))
         return None if reason is None else jsonify({"success": False, "message": reason})
 
-    def _without(self, token: str) -> Any:
+    def _refuse_without(self, token: str) -> Any:
         """Return the answer to a visitor without the token, or who opens the page with it."""
 
         def is_it(text: str | None) -> bool:

@@ -94,7 +94,7 @@ class LiveView:
             self._began_ns = t_ns
         return round((t_ns - self._began_ns) / 1e9, 3)
 
-    def drained(self, phase: Phase, drained: Drained) -> None:
+    def add_drain(self, phase: Phase, drained: Drained) -> None:
         """Keep a drain's figures; at a phase's boundary it may be too short for a rate."""
         if phase is Phase.MEASURE:
             self.lanes_measured = drained.lanes
@@ -137,7 +137,7 @@ class LiveView:
             merged.add(latencies)
         return merged
 
-    def sampled(self, t_ns: int, sample: Sample) -> None:
+    def add_sample(self, t_ns: int, sample: Sample) -> None:
         """Keep the use since the sample before."""
         at_s = self._at_s(t_ns)
         if self._before is not None:

@@ -56,20 +56,20 @@ def blueprint(web_ui: WebUI, state: WebUiState, base_path: str | None) -> Bluepr
         with scratch() as folder:
             copy = folder / "ui.sitebench"
             session.snapshot(copy)
-            return _attached(_read(copy), "application/vnd.sqlite3", "ui.sitebench")
+            return _attachment(_read(copy), "application/vnd.sqlite3", "ui.sitebench")
 
     def report() -> Response:
         with scratch() as folder:
             with one_report:
                 content = _report(session, folder)
             if "download" in request.args:
-                return _attached(content, "text/html", "ui.html")
+                return _attachment(content, "text/html", "ui.html")
             return Response(content, mimetype="text/html")
 
-    def refused(error: SitebenchError) -> Response:
+    def answer_error(error: SitebenchError) -> Response:
         return Response(f"{error}\n", status=500, mimetype="text/plain")
 
-    routes.register_error_handler(SitebenchError, refused)
+    routes.register_error_handler(SitebenchError, answer_error)
     page("/live", live)
     page("/live.json", live_data)
     page("/frame.js", frame)
@@ -143,7 +143,7 @@ def _asset(name: str) -> str:
     return (_ASSETS / name).read_text(encoding="utf-8")
 
 
-def _attached(content: bytes, kind: str, name: str) -> Response:
+def _attachment(content: bytes, kind: str, name: str) -> Response:
     answer = make_response(content)
     answer.headers["Content-Type"] = kind
     answer.headers["Content-Disposition"] = f"attachment; filename={name}"

@@ -43,7 +43,7 @@ class SessionTest(msgspec.Struct):
     error: SitebenchError | None = None
 
     @property
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         """Whether it has been stopped."""
         return self.result is not None or self.error is not None
 
@@ -64,7 +64,7 @@ class Session:
         self._sizes: set[int] = set()
 
     @property
-    def told(self) -> str:
+    def destination(self) -> str:
         """What becomes of the results, in a sentence."""
         return f"results: {self.store.path}"
 
@@ -83,8 +83,8 @@ class Session:
         windows = Windows(
             subject.monitor(exporter),
             PointFile(self.store, self.store.point_id(spec.key)),
-            live.drained,
-            live.sampled,
+            live.add_drain,
+            live.add_sample,
             span_s=math.inf if spec.stages is None else spec.stages.span_s,
         )
         live.windows = windows
@@ -138,10 +138,10 @@ class Session:
         # Last: from then on the test counts as ended.
         test.result = result
 
-    def failed(self, error: SitebenchError) -> None:
+    def record_failure(self, error: SitebenchError) -> None:
         """Record the error of a test; one that could not begin has no point."""
         test = self.current
-        if test is None or test.ended:
+        if test is None or test.has_ended:
             self.unprepared = error
         else:
             self._fail(test, error)

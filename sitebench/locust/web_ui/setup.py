@@ -75,7 +75,7 @@ def set_up_web_ui(bridge: Bridge, session: Session | None, options: type[Any]) -
     events: Any = environment.events
     events.quitting.add_listener(_leave_out_empty_tables)
 
-    def after(response: Response) -> Response:
+    def add_headers(response: Response) -> Response:
         if response.status_code == 200 and request.endpoint == "locust.request_stats":
             keep_polling(response, bridge)
         elif response.status_code == 200 and request.endpoint == "locust.index":
@@ -95,7 +95,7 @@ def set_up_web_ui(bridge: Bridge, session: Session | None, options: type[Any]) -
         return response
 
     app.before_request(Guard(bridge, options, parsed, token))
-    app.after_request(after)
+    app.after_request(add_headers)
 
 
 def _serve_or_end(environment: Environment, announce: Callable[[], None]) -> None:
@@ -119,7 +119,7 @@ def _serve_or_end(environment: Environment, announce: Callable[[], None]) -> Non
 
 def _announce(environment: Environment, session: Session, page: str, token: str | None) -> None:
     say(f"web UI: {page} (Ctrl-C to stop)")
-    say(session.told)
+    say(session.destination)
     assert environment.parsed_options is not None
     if from_namespace(SessionOptions, environment.parsed_options).browser:
         gevent.spawn(_show, environment, page, token)

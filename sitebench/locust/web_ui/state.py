@@ -45,7 +45,7 @@ class State(msgspec.Struct, frozen=True):
     @property
     def final(self) -> bool:
         """Whether the result is final."""
-        return self.test is not None and self.test.ended
+        return self.test is not None and self.test.has_ended
 
     @property
     def title(self) -> str:

@@ -61,17 +61,17 @@ class _RemoteWorker(msgspec.Struct):
     @property
     def name(self) -> str:
         """Its name in messages."""
-        return f"worker {self.index}" if self.facts is None else self.seen(None, 0).name
+        return f"worker {self.index}" if self.facts is None else self.to_seen(None, 0).name
 
     @property
-    def opened(self) -> bool:
+    def has_opened(self) -> bool:
         """Whether its lanes can begin."""
         return self.facts is not None
 
     @property
     def ready(self) -> bool:
         """Whether its lanes can begin and its clock is known."""
-        return self.opened and self.clock.pings >= ENOUGH
+        return self.has_opened and self.clock.pings >= ENOUGH
 
     def learn(self, sent_ns: int, answer: messages.Pong | messages.Report) -> None:
         """Take the times of an answer into account."""
@@ -79,7 +79,7 @@ class _RemoteWorker(msgspec.Struct):
         ping = Ping(sent_ns, answer.received, answer.answered, time.monotonic_ns())
         self.clock.learn(ping, answer.epoch)
 
-    def seen(self, share: Share | None, counted: int) -> WorkerSeen:
+    def to_seen(self, share: Share | None, counted: int) -> WorkerSeen:
         """Return what a result says of it."""
         facts, share = self.facts, share or Share()
         return WorkerSeen(
@@ -112,7 +112,7 @@ class _DistributedLoad(LoadSource):
 
     # Messages of workers.
 
-    def opened(self, id_: str, data: Any) -> None:
+    def take_opened(self, id_: str, data: Any) -> None:
         """Note that a worker's lanes may begin; raises OtherBuild where it is another."""
         if (worker := self._workers.get(id_)) is not None:
             refuse_other(worker.name, data)
@@ -145,7 +145,7 @@ class _DistributedLoad(LoadSource):
             self._remove(id_, "left")
         self._settle()
 
-    def failed(self, id_: str, failed: messages.Failed) -> SitebenchError:
+    def take_failure(self, id_: str, failed: messages.Failed) -> SitebenchError:
         """Return the error that a worker sent, with its name; it makes no load any more."""
         error = revive(failed.error)
         self.dismiss(id_)
@@ -206,7 +206,7 @@ class _DistributedLoad(LoadSource):
 
     def finish(self) -> None:
         # A worker that has not begun yet will: its lanes must not be left running.
-        self._gather(_QUIET_S, lambda worker: worker.opened)
+        self._gather(_QUIET_S, lambda worker: worker.has_opened)
         self._await(self._ask(last=True))
 
     def _ask(
@@ -235,7 +235,7 @@ class _DistributedLoad(LoadSource):
         # Writing one down may wait, and an answer that comes meanwhile settles the next one:
         # that must not be written before it.
         with self._settling:
-            for round_, drained in self._merger.settled(time.monotonic_ns()):
+            for round_, drained in self._merger.settle(time.monotonic_ns()):
                 self._take(drained, None if round_.begins is None else Phase(round_.begins))
 
     # Workers that are gone.
@@ -266,7 +266,7 @@ class _DistributedLoad(LoadSource):
             return
         shares = merger.shares.get(Phase.MEASURE, {})
         self._windows.workers = tuple(
-            worker.seen(shares.get(id_), merger.counted(id_))
+            worker.to_seen(shares.get(id_), merger.operations_of(id_))
             for id_, worker in self._workers.items()
         )
         self._windows.measured.length_s = merger.window_s(Phase.MEASURE)
@@ -322,13 +322,13 @@ class MasterRole(LocalRole):
             return
         try:
             if message == messages.Opened.TYPE:
-                load.opened(sender, data)
+                load.take_opened(sender, data)
             elif message == messages.Pong.TYPE:
                 load.pong(sender, messages.read(messages.Pong, data))
             elif message == messages.Report.TYPE:
                 load.report(sender, messages.read(messages.Report, data))
             else:
-                error = load.failed(sender, messages.read(messages.Failed, data))
+                error = load.take_failure(sender, messages.read(messages.Failed, data))
                 if not self.ending:
                     self.fail(error)
         except SitebenchError:

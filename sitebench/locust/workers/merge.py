@@ -103,7 +103,7 @@ class Merger:
         self._cpu_ns[worker] = part.cpu_ns
         self._counted[worker] += sum(step.count for step in ended(part))
 
-    def counted(self, worker: str) -> int:
+    def operations_of(self, worker: str) -> int:
         """Return how many operations a worker reported; it may never have begun."""
         return self._counted.get(worker, 0)
 
@@ -117,7 +117,7 @@ class Merger:
         for open_round in self._open.values():
             open_round.waiting.discard(worker)
 
-    def settled(self, now_ns: int) -> Iterator[tuple[Round, Drain]]:
+    def settle(self, now_ns: int) -> Iterator[tuple[Round, Drain]]:
         """Yield every round that is complete, merged, as long as none before it is open.
 
         Rounds may be answered, and others asked, while the caller has one.
@@ -129,10 +129,10 @@ class Merger:
                 return
             del self._open[number]
             late, self._late = self._late, []
-            yield open_round, self._merged([*late, *open_round.parts], now_ns)
+            yield open_round, self._merge([*late, *open_round.parts], now_ns)
             self._phase = open_round.begins or self._phase
 
-    def _merged(self, answers: list[tuple[str, Drain]], now_ns: int) -> Drain:
+    def _merge(self, answers: list[tuple[str, Drain]], now_ns: int) -> Drain:
         self._settled |= dict(answers)
         parts = [part for _, part in answers]
         end = sum(part.t1_ns for part in parts) // len(parts) if parts else now_ns

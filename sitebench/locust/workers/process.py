@@ -27,7 +27,7 @@ def _end_with_parent() -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def _refused(error: ImportError) -> None:
+def _report_refusal(error: ImportError) -> None:
     """Say that the master's locustfile cannot be imported: here once, and to each master."""
     from locust.argument_parser import parse_locustfile_option
     from locust.rpc import zmqrpc
@@ -55,5 +55,5 @@ if __name__ == "__main__":
         # The master sends its locustfile alone: modules of its own are here, or nowhere.
         main(folder_last=True)
     except ImportError as error:
-        _refused(error)
+        _report_refusal(error)
         sys.exit(BadInput.exit_code)

@@ -127,7 +127,7 @@ class _WorkerLoad:
         return use_between(start, end, self._measured_s).to_json()
 
     @property
-    def abandoned(self) -> bool:
+    def is_abandoned(self) -> bool:
         """Whether the master is gone: lanes must not go on without it."""
         return not self.lanes.stopped and time.monotonic() - self._asked > _SILENT_S
 
@@ -178,7 +178,7 @@ class WorkerRole(Role):
 
         def look_for_master() -> None:
             while not self.ending:
-                if is_orphaned() or load.abandoned:
+                if is_orphaned() or load.is_abandoned:
                     log.error("the master is gone")
                     self.finish()
                     self.runner.quit()

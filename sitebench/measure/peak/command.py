@@ -42,7 +42,7 @@ from sitebench.measure.peak.search import (
     SearchPlan,
     Trial,
     reply_of,
-    rounded,
+    round_rate,
     search,
 )
 from sitebench.measure.peak.tables import (
@@ -53,7 +53,7 @@ from sitebench.measure.peak.tables import (
     rates_answer,
     rates_peak,
     rates_table,
-    seen,
+    see_limit,
 )
 from sitebench.measure.peak.users import Held, judge_users, users_answer
 from sitebench.measure.point_process import Runner
@@ -201,7 +201,7 @@ def _live(options: PeakOptions) -> LiveProgress:
     """Return a progress whose lines say whether a rate, or a number of users, held."""
     objective = options.objective
 
-    def judged(result: PointResult) -> str | None:
+    def judge(result: PointResult) -> str | None:
         if options.clients and objective is not None:
             of_users = judge_result(result, objective)
             return None if of_users.outcome is Outcome.PASSED else str(of_users.outcome)
@@ -210,7 +210,7 @@ def _live(options: PeakOptions) -> LiveProgress:
             return None
         return f"{reply.answer}: {reply.message}"
 
-    return LiveProgress(point_name, quiet=options.quiet, judged=judged)
+    return LiveProgress(point_name, quiet=options.quiet, judged=judge)
 
 
 class _PeakSearch(msgspec.Struct, frozen=True):
@@ -245,7 +245,7 @@ class _PeakSearch(msgspec.Struct, frozen=True):
         options, window = self.options, self.job.window_s
         needed = objective.samples() * ROOM
         plan = SearchPlan(
-            start=options.start or rounded(max(100.0, needed / window)),
+            start=options.start or round_rate(max(100.0, needed / window)),
             users=options.users or DEFAULT_USERS,
             most_users=limit,
             precision=_PRECISION,
@@ -265,7 +265,7 @@ class _PeakSearch(msgspec.Struct, frozen=True):
         results = [probe.result for probe in tried if probe.result is not None]
         curve = spots(results, lambda spec: spec.rate or 0.0)
         bend = knee(curve)
-        saw = seen(highest, tried)
+        saw = see_limit(highest, tried)
         # At low rates a hold is longer: so many operations tell the percentile.
         held_s = max(hold, float(round(needed / highest.rate))) if highest.rate else hold
         answer = rates_answer(highest, tried[0].spec, objective, plan, held_s, saw=saw)

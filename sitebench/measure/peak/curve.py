@@ -25,7 +25,7 @@ _LEAST_SPOTS = 3
 """Two loads have no bend between them."""
 
 
-def failed(results: Iterable[PointResult]) -> float:
+def failed_share(results: Iterable[PointResult]) -> float:
     """Return the share of operations that failed."""
     pairs = [(result.failures, result.operations) for result in results]
     tried = sum(map(sum, pairs))
@@ -55,7 +55,7 @@ def _spot(load: float, group: Sequence[PointResult]) -> Spot:
         load,
         statistics.median(result.ops_per_s for result in group),
         statistics.median(result.clocks[LATENCY].mean or 0.0 for result in group),
-        all(result.verdict.valid for result in group) and failed(group) <= MOST_FAILED,
+        all(result.verdict.valid for result in group) and failed_share(group) <= MOST_FAILED,
     )
 
 

@@ -114,7 +114,7 @@ class SearchPlan(msgspec.Struct, frozen=True):
     @property
     def lowest(self) -> float:
         """The lowest rate to try."""
-        return rounded(self.start / 2**_FEWEST_HALVINGS)
+        return round_rate(self.start / 2**_FEWEST_HALVINGS)
 
 
 class HighestRate(msgspec.Struct, frozen=True):
@@ -135,7 +135,7 @@ _Attempt = Generator[Trial, Reply, Reply]
 _Bracketing = Generator[Trial, Reply, tuple[float, Ceiling]]
 
 
-def rounded(rate: float) -> float:
+def round_rate(rate: float) -> float:
     """Return a rate with three digits: a search needs no more, and it is easy to read."""
     digits = 2 - floor(log10(rate))
     return round(rate, digits)
@@ -195,13 +195,13 @@ class _Searching:
 
     def bracket(self) -> Generator[Trial, Reply, tuple[float | None, Ceiling | None]]:
         """Find a rate that holds and one above it that does not."""
-        rate = rounded(self._plan.start)
+        rate = round_rate(self._plan.start)
         reply = yield from self.attempt(rate)
         if reply.answer is Answer.HELD:
             return (yield from self.raise_from(rate, 2.0))
         high = Ceiling(rate, reply, sure=False)
         for _ in range(_FEWEST_HALVINGS):
-            rate = rounded(rate / 2)
+            rate = round_rate(rate / 2)
             reply = yield from self.attempt(rate)
             if reply.answer is Answer.HELD:
                 return rate, high
@@ -211,7 +211,7 @@ class _Searching:
     def raise_from(self, low: float, factor: float) -> _Bracketing:
         """Raise the rate until it does not hold; at the latest the tester is used up."""
         while True:
-            rate = rounded(low * factor)
+            rate = round_rate(low * factor)
             reply = yield from self.attempt(rate)
             if reply.answer is not Answer.HELD:
                 return low, Ceiling(rate, reply, sure=False)
@@ -220,7 +220,7 @@ class _Searching:
     def narrow(self, low: float, high: Ceiling, *, long: bool = False) -> _Bracketing:
         """Halve the bracket until it is as narrow as requested."""
         while high.rate > low * (1 + self._plan.precision):
-            middle = rounded((low + high.rate) / 2)
+            middle = round_rate((low + high.rate) / 2)
             if middle in (low, high.rate):
                 break
             broke = yield from self._breaks(middle, long=long)
@@ -237,7 +237,7 @@ class _Searching:
         step = self._plan.precision
         while (broke := (yield from self._breaks(low, long=True))) is not None:
             high = Ceiling(low, broke, sure=True)
-            low, step = rounded(low / (1 + step)), 2 * step
+            low, step = round_rate(low / (1 + step)), 2 * step
             if low < self._plan.lowest:
                 return None, high
         if high.sure:
@@ -301,11 +301,11 @@ def _on_its_own(result: PointResult, objective: Objective) -> Reply:
 def _serves_too_slowly(result: PointResult, objective: Objective) -> bool:
     """Return whether even the service time, from sending to answer, misses the objective."""
 
-    def served(clocks: Mapping[str, Durations]) -> Mapping[str, Durations]:
+    def served_clocks(clocks: Mapping[str, Durations]) -> Mapping[str, Durations]:
         return {**clocks, LATENCY: clocks[SERVICE]}
 
-    steps = tuple(structs.replace(step, clocks=served(step.clocks)) for step in result.steps)
-    as_served = structs.replace(result, clocks=served(result.clocks), steps=steps)
+    steps = tuple(structs.replace(step, clocks=served_clocks(step.clocks)) for step in result.steps)
+    as_served = structs.replace(result, clocks=served_clocks(result.clocks), steps=steps)
     return objective.judge(as_served).state is ObjectiveState.BROKEN
 
 

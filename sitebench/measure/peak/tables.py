@@ -9,7 +9,7 @@ import msgspec
 
 from sitebench.measure.objective import Objective
 from sitebench.measure.outcomes import Outcome
-from sitebench.measure.peak.curve import MOST_FAILED, Spot, failed
+from sitebench.measure.peak.curve import MOST_FAILED, Spot, failed_share
 from sitebench.measure.peak.search import Answer, HighestRate, Reply, SearchPlan, Trial
 from sitebench.measure.peak.users import Held
 from sitebench.runs.point import PointResult, PointSpec
@@ -71,7 +71,7 @@ class Peak(msgspec.Struct, frozen=True):
 
 def clients_peak(points: Sequence[Series], bend: Spot | None) -> Peak:
     """Return the answer of a sweep over client counts: the highest rate that may be quoted."""
-    sound = [series for series in points if series.usable and failed(series.results) <= MOST_FAILED]
+    sound = [s for s in points if s.usable and failed_share(s.results) <= MOST_FAILED]
     best = max(sound, key=lambda series: series.median(rate_of) or 0.0, default=None)
     interval = None if best is None else best.interval(rate_of)
     return Peak(
@@ -110,7 +110,7 @@ def _clients_answer(points: Sequence[Series], best: Series | None, bend: Spot | 
         limit = "other programs had the cores" if by_others else "the load generator was the limit"
         return f"{name}: at least {format_rate(rate)}/s, {clients}; {limit}."
     answer = f"{name}: highest measured {format_rate(rate)}/s, with {best.spec.clients}{around_it}"
-    spoilt = [s for s in points if not s.valid or failed(s.results) > MOST_FAILED]
+    spoilt = [s for s in points if not s.valid or failed_share(s.results) > MOST_FAILED]
     higher = [series for series in spoilt if (series.median(rate_of) or 0.0) > rate]
     if higher:
         answer += f"; what {higher[-1].spec.clients} gave is not usable"
@@ -140,10 +140,11 @@ def clients_table(
     columns = ("clients", "rate/s", *extra, "mean", "p50", "p95", "p99", "CPU", "bound by")
     rows: list[Row] = []
     for series in sorted(points, key=lambda series: series.spec.users):
+        share = failed_share(series.results)
         marks = [
             *(["knee"] if bend is not None and series.spec.users == bend.load else []),
             *(["highest rate"] if series.spec.key == best else []),
-            *([f"{share:.1%} failed"] if (share := failed(series.results)) > MOST_FAILED else []),
+            *([f"{share:.1%} failed"] if share > MOST_FAILED else []),
         ]
         rows.append(
             [
@@ -208,7 +209,7 @@ def rates_table(tried: Sequence[Probe], best: float | None) -> Table:
     return Table(title, columns, rows, left=0)
 
 
-def seen(highest: HighestRate, tried: Sequence[Probe]) -> Seen | None:
+def see_limit(highest: HighestRate, tried: Sequence[Probe]) -> Seen | None:
     """Return what a search saw at its rate and above it; None where either is not the target's."""
     if highest.rate is None or highest.ceiling is None or not highest.limit_known:
         return None

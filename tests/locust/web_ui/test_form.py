@@ -85,15 +85,15 @@ def test_choices_are_offered(parsed: argparse.Namespace) -> None:
 
 def test_harmless_pins_nothing(parsed: argparse.Namespace, monkeypatch: pytest.MonkeyPatch) -> None:
     given = from_namespace(LocustOptions, parsed)
-    assert form.pinned(LocustOptions, given) == {}
+    assert form.pinned_fields(LocustOptions, given) == {}
     monkeypatch.setenv("SITEBENCH_BIND_PASSWORD", "sesame")
-    assert form.pinned(LocustOptions, given)["target"] == "embedded"
+    assert form.pinned_fields(LocustOptions, given)["target"] == "embedded"
 
 
 @pytest.mark.parametrize("name", ["password_file", "tls_key", "i_own_this_target"])
 def test_a_key_or_a_permission_pins_the_target(parsed: argparse.Namespace, name: str) -> None:
     setattr(parsed, name, "true")
-    assert {"target", "bind_dn", "tls_ca", "start_tls"} <= form.pinned(
+    assert {"target", "bind_dn", "tls_ca", "start_tls"} <= form.pinned_fields(
         LocustOptions, from_namespace(LocustOptions, parsed)
     ).keys()
 
@@ -116,7 +116,7 @@ HOME = '[[operation]]\nname = "home"\n'
 def test_scenario_of_secrets_pins_target(tmp_path: Path, text: str, pins: bool, only: str) -> None:
     scenario = tmp_path / "scenario.toml"
     scenario.write_text(text)
-    found = form.pinned(SiteOptions, SiteOptions(scenario=f"{scenario}{only}"))
+    found = form.pinned_fields(SiteOptions, SiteOptions(scenario=f"{scenario}{only}"))
     assert ("target" in found) == pins
 
 

@@ -30,7 +30,7 @@ def lookups(n: int, at_s: float, *, failed: int = 0, us: int = 50) -> source.Dra
 
 def test_a_moment_has_rates_of_what_counts_and_bytes_of_everything() -> None:
     live = LiveView(COUNTS)
-    live.drained(Phase.MEASURE, lookups(500, 0.5, failed=20))
+    live.add_drain(Phase.MEASURE, lookups(500, 0.5, failed=20))
     (moment,) = live.moments
     assert (moment.per_s, moment.failed_per_s, moment.lanes) == (960, 40, 8)
     assert (moment.bytes_in_per_s, moment.bytes_out_per_s) == (100_000, 10_000)
@@ -40,7 +40,7 @@ def test_a_moment_has_rates_of_what_counts_and_bytes_of_everything() -> None:
 def test_percentiles_are_of_five_seconds_and_there_is_none_of_too_few() -> None:
     live = LiveView(COUNTS)
     for n in range(40):
-        live.drained(Phase.MEASURE, lookups(30, 0.5 * n, us=10 if n < 20 else 90))
+        live.add_drain(Phase.MEASURE, lookups(30, 0.5 * n, us=10 if n < 20 else 90))
     assert live.moments[5].p50_us is None
     assert live.moments[18].p50_us == pytest.approx(10, rel=0.01)
     assert live.moments[39].p50_us == pytest.approx(90, rel=0.01)
@@ -51,7 +51,7 @@ def test_an_operation_without_an_answer_takes_as_long_as_it_was_waited_for() -> 
     step = Step("lookup", "lookup", 300, {"timeout": 150}, service=answered, censored=waited)
     drain = Drain(0, SECOND, (step,), lanes=8)
     live = LiveView(COUNTS)
-    live.windows = Windows(Monitor(None), on_drain=live.drained)
+    live.windows = Windows(Monitor(None), on_drain=live.add_drain)
     live.windows.enter_phase(replace(drain, steps=()), Phase.MEASURE)
     live.windows.absorb(drain)
     live.windows.close()
@@ -70,7 +70,7 @@ def test_operation_of_several_steps_has_rate_and_latency() -> None:
         Step("buy", name, 200, {}, 10, 100, times) for name, times in zip(names, took, strict=True)
     ]
     live = LiveView([("buy", source.SEQUENCE)])
-    live.drained(Phase.MEASURE, Drain(0, SECOND // 2, steps, lanes=8))
+    live.add_drain(Phase.MEASURE, Drain(0, SECOND // 2, steps, lanes=8))
     (moment,) = live.moments
     assert (moment.per_s, moment.failed_per_s, moment.bytes_in_per_s) == (400, 0, 400)
     assert moment.p50_us == pytest.approx(30, rel=0.01)
@@ -79,7 +79,7 @@ def test_operation_of_several_steps_has_rate_and_latency() -> None:
 
 def test_a_drain_too_short_for_a_rate_makes_no_moment() -> None:
     live = LiveView(COUNTS)
-    live.drained(Phase.RAMP, Drain(0, SECOND // 1_000, lanes=3))
+    live.add_drain(Phase.RAMP, Drain(0, SECOND // 1_000, lanes=3))
     assert not live.moments
 
 
@@ -90,8 +90,8 @@ def a_sample(cpu_s: float, *, target: bool = True) -> Sample:
 
 def test_resources_are_how_fast_counters_grew_and_what_values_are() -> None:
     live = LiveView(COUNTS)
-    live.sampled(0, a_sample(1.0))
-    live.sampled(2 * SECOND, a_sample(2.5))
+    live.add_sample(0, a_sample(1.0))
+    live.add_sample(2 * SECOND, a_sample(2.5))
     (load,) = live.loads
     assert (load.target_cores, load.generator_cores) == (0.75, 0.75)
     rows = {(row.who, row.what): row.now for row in live.resources}
@@ -102,8 +102,8 @@ def test_resources_are_how_fast_counters_grew_and_what_values_are() -> None:
 
 def test_nothing_uses_less_than_no_core() -> None:
     live = LiveView(COUNTS)
-    live.sampled(0, a_sample(2.0))
-    live.sampled(SECOND, a_sample(1.5))
+    live.add_sample(0, a_sample(2.0))
+    live.add_sample(SECOND, a_sample(1.5))
     (load,) = live.loads
     assert (load.target_cores, load.generator_cores) == (0.0, 0.0)
     assert {row.now for row in live.resources if row.what == "CPU"} == {"0.00 cores"}
@@ -111,8 +111,8 @@ def test_nothing_uses_less_than_no_core() -> None:
 
 def test_a_remote_target_has_no_resources_rather_than_none_used() -> None:
     live = LiveView(COUNTS)
-    live.sampled(0, a_sample(1.0, target=False))
-    live.sampled(SECOND, a_sample(2.0, target=False))
+    live.add_sample(0, a_sample(1.0, target=False))
+    live.add_sample(SECOND, a_sample(2.0, target=False))
     assert live.loads[0].target_cores is None
     assert "target" not in {row.who for row in live.resources}
 
@@ -122,7 +122,7 @@ def test_stolen_time_that_becomes_less_is_not_a_core_less_than_idle() -> None:
     for at_s, stolen_s in enumerate((9.0, 1.0, 1.5)):
         core = CoreSample(0.0, 0.0, 0.0, 0.0, stolen_s, 0.0)
         sample = replace(a_sample(1.0), machine=MachineSample(at_s, (core,), 4_000_000_000))
-        live.sampled(at_s * SECOND, sample)
+        live.add_sample(at_s * SECOND, sample)
     assert [load.busy_cores for load in live.loads] == [0.0, 0.5]
 
 
@@ -132,7 +132,8 @@ def test_a_core_is_never_shown_as_more_than_wholly_busy() -> None:
     for at_s in (0, 1):
         core = CoreSample(1.02 * at_s, 0.0, 0.0, 0.0, 0.0, 0.0)
         machine = MachineSample(at_s, (core, core), 4_000_000_000)
-        live.sampled(at_s * SECOND, replace(a_sample(1.0), machine=machine, target_machine=machine))
+        sample = replace(a_sample(1.0), machine=machine, target_machine=machine)
+        live.add_sample(at_s * SECOND, sample)
     rows = {(row.who, row.what): row.now for row in live.resources}
     assert rows["machine", "Core 0"] == rows["machine", "Core 1"] == "1.00 share"
     assert rows["machine", "Busy cores"] == "2.00 cores"

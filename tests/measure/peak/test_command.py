@@ -20,7 +20,7 @@ from sitebench.measure.peak.tables import (
     clients_table,
     rates_answer,
     rates_table,
-    seen,
+    see_limit,
 )
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import series
@@ -154,7 +154,7 @@ def said(rate: float | None, answer: Answer, *above: Answer) -> str:
         Probe(Trial(at, 64, True, n), a_spec(), None, Reply(each, at, ""))
         for at, each, n in [*held, *((800.0, each, n) for n, each in enumerate(above))]
     ]
-    return rates_answer(found, a_spec(), P99, PLAN, 30.0, saw=seen(found, probes))
+    return rates_answer(found, a_spec(), P99, PLAN, 30.0, saw=see_limit(found, probes))
 
 
 def test_a_search_says_what_it_found_and_what_it_did_not() -> None:
@@ -181,7 +181,7 @@ def test_what_lanes_or_other_programs_broke_is_not_counted() -> None:
             (800.0, 128, Answer.BROKE, False),
         )
     ]
-    saw = seen(HighestRate(760, ceiling, 64), probes)
+    saw = see_limit(HighestRate(760, ceiling, 64), probes)
     assert saw == Seen(held=1, held_of=1, broke_at=800, broke=2, broke_of=2)
 
 

@@ -23,7 +23,7 @@ from sitebench.measure.peak.search import (
     SearchPlan,
     Trial,
     reply_of,
-    rounded,
+    round_rate,
     search,
 )
 from sitebench.measure.summarise import summarise
@@ -319,7 +319,7 @@ def test_lanes_that_run_out_are_the_testers_limit() -> None:
     ("rate", "expected"), [(12_345.6, 12_300), (0.78125, 0.781), (1, 1), (99.95, 100.0)]
 )
 def test_rates_have_three_digits(rate: float, expected: float) -> None:
-    assert rounded(rate) == expected
+    assert round_rate(rate) == expected
 
 
 OBJECTIVE = Objective.parse("p99<1ms")
