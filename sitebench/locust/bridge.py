@@ -1,20 +1,15 @@
 """Joins Locust with lanes that run natively, or as portable Python.
 
 Twice a second a greenlet drains the lanes' recorders into Locust's statistics and into the windows
-of the test; a Locust user is one lane; starting and stopping users starts and stops lanes, so
-shapes, the class picker and the number of users mean what they always mean. What a process does in
-one test is its role: a local runner drains lanes of its own (`role_local`), a master asks its
-workers (`workers.master`), and each worker answers for its lanes (`workers.worker`). This module
-hands Locust's events to the role. Each rule below was found by losing numbers without it:
+of the test. A Locust user is one lane, so shapes, the class picker and the number of users mean
+what they always mean. What a process does in one test is its role (`role_local`, `workers.master`,
+`workers.worker`); this module hands Locust's events to it. Rules without which numbers were lost:
 
 - The last batch is taken on `test_stopping`, before users are stopped and before Locust prints
   and decides its exit code: a master's own `test_stop` fires before the last reports of its
   workers, and its `quit` waits only half a second. When Locust quits at once, on `quitting`.
 - `--processes` forks after the locustfile is imported: threads and descriptors are made on
   `test_start`, never at import.
-- `--reset-stats` (and the button) also discards what the recorders hold.
-- Native threads count as CPU of this process: Locust's warning would fire without reason, so it
-  is given the hub thread's own share.
 - Ctrl-C interrupts Locust's main greenlet: in any other it would lose what that one was doing.
 - A blocking join would stop the hub, GIL released or not: it goes through the hub's thread pool.
 """
@@ -46,11 +41,7 @@ log = logging.getLogger("sitebench")
 
 
 def _leave_out_idle(environment: Environment, suite_run: SuiteRun) -> None:
-    """Drop our classes from a file of other people's users, if tags leave all of ours no task.
-
-    A file that imports ours means the others then; where some of ours have a task, or all users are
-    ours, the test is refused (`role_local`).
-    """
+    """Drop our classes from a file of other people's users, if tags leave all of ours no task."""
     users = environment.user_classes
     lane_users = suite_run.lane_classes(users)
     other_users = [user for user in users if user not in lane_users]
@@ -111,7 +102,6 @@ class Bridge:
 
     @staticmethod
     def of(environment: Environment) -> Bridge:
-        """Return the bridge of an environment."""
         bridge: Bridge = environment.sitebench  # type: ignore[attr-defined]
         return bridge
 
@@ -161,10 +151,7 @@ class Bridge:
         await_csv(self.environment.parsed_options)
 
     def _refuse_nothing(self) -> None:
-        """Fail where a test that ran headless did nothing: Locust's exit code would be 0.
-
-        Not a point of a sweep, whose verdict says it, nor after Ctrl-C.
-        """
+        """Fail where a headless test, no point, did nothing: Locust would exit with 0."""
         environment, parsed = self.environment, self.environment.parsed_options
         if parsed is None or not parsed.headless or self.suite_run.point is not None:
             return
@@ -181,11 +168,10 @@ class Bridge:
         or writes a row. The last batch comes first: Locust writes its HTML report before it fires
         `quitting`.
         """
-        self._interrupted = True
+        self._interrupted, hub = True, gevent.get_hub()
         if isinstance(self.runner, MasterRunner) and self.runner.state == STATE_INIT:
             # Locust would leave workers that wait for a test waiting.
             self.runner.quit()
-        self._interrupted, hub = True, gevent.get_hub()
         try:
             if not self.role.ending:
                 self.role.stop()

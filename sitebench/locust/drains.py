@@ -1,8 +1,7 @@
 """What lanes did, for listeners of a locustfile: lanes fire no `events.request`.
 
-Locust's own statistics listen to that event, and an event for each of a million operations would
-make Locust's thread the limit. So its statistics, and whoever listens here, get counts: twice a
-second, in the process that commands the test.
+An event for each of a million operations would make Locust's thread the limit. Its statistics, and
+who listens here, get counts: twice a second, in the process that commands the test.
 """
 
 from __future__ import annotations

@@ -30,15 +30,12 @@ _LATE_S = 0.02
 
 
 def no_files() -> OutOfDescriptors:
-    """Return the error of a process whose descriptors are used up."""
     return OutOfDescriptors(
         "this process may open no more files", "raise `ulimit -n`, or use fewer users"
     )
 
 
 class Lane(Protocol):
-    """A user's lane in Python."""
-
     def run_pass(self) -> None: ...
     def close(self) -> None: ...
 
@@ -68,7 +65,6 @@ class Lanes:
 
     @property
     def portable(self) -> bool:
-        """Whether lanes run in Python."""
         return self.session.portable is not None
 
     def start(self, program: str) -> Lane | None:
@@ -119,12 +115,10 @@ class LoadSource:
     def __init__(self, windows: Windows) -> None:
         self._windows = windows
         self.used_up = False
-        """Whether no user is left, as their data are used up."""
         self.fail_log: FailLog | None = None
         self._starved = self._stalled = False
         self._owed = 0
         self._waits = False
-        """Whether arrivals wait for a lane."""
         self._last_progress = time.monotonic()
 
     def gather(self) -> None:
@@ -135,15 +129,13 @@ class LoadSource:
         raise NotImplementedError
 
     def enter_phase(self, phase: Phase) -> None:
-        """Begin a phase, at a drain."""
         raise NotImplementedError
 
     def await_late(self, within_s: float) -> None:
         """Go on until all that was due in the window that is over has been answered or given up.
 
-        Lanes go on as before: an operation at the window's end is to meet what others meet. Those
-        of many steps, each of which has its own timeout, may take as long again as the window was.
-        Where arrivals wait for a lane there is always more to do, and no more time.
+        Lanes go on: an operation at the window's end is to meet what others meet. One of many
+        steps, each with a timeout, may take as long again as the window was, unless arrivals wait.
         """
         measured = self._windows.measured
         began = time.monotonic()
@@ -162,7 +154,6 @@ class LoadSource:
         """Give the windows what a result needs besides the drains."""
 
     def finish(self) -> None:
-        """Stop the lanes and take their last batch."""
         raise NotImplementedError
 
     def _take(self, drained: Drained, begins: Phase | None = None) -> None:
@@ -179,11 +170,7 @@ class LoadSource:
         self._warn_of_stall(drained)
 
     def _warn_of_stall(self, drained: Drained) -> None:
-        """Warn, once each, of lanes without descriptors and of lanes on which no operation ends.
-
-        Both go on without an error: the first fail over and over, and of the second Locust's own
-        rate would only freeze.
-        """
+        """Warn once of lanes without descriptors, and of lanes on which no operation ends."""
         now = time.monotonic()
         if not self._starved and any("out-of-fds" in step.failures for step in ended(drained)):
             self._starved = True
@@ -196,8 +183,6 @@ class LoadSource:
 
 
 class LocalLoad(LoadSource):
-    """A load that this process makes alone: its lanes can be started as soon as they are open."""
-
     def __init__(self, lanes: Lanes, windows: Windows) -> None:
         super().__init__(windows)
         self._lanes = lanes

@@ -44,8 +44,6 @@ def timeout_after(seconds: float) -> gevent.Timeout:
 
 
 class Ended(msgspec.Struct, frozen=True):
-    """The outcome of one operation, the time it took, and the lane's own time before it."""
-
     kind: str | None
     answered: bool
     ns: int
@@ -70,7 +68,6 @@ class LaneClock:
         self.counted: tuple[str, str] | None = None
         """The row of the operation at hand, if all of it is counted."""
         self.operation_ns = 0
-        """When that began."""
         self._thinks_until_ns = 0
         self._lanes = lanes
         lanes.clocks.add(self)
@@ -150,7 +147,6 @@ class PortableLane(ABC):
         self._is_pass = False
         """Whether the operation at hand is a whole pass, whose time has its think times in it."""
         self._counted: tuple[str, str] | None = None
-        """The row of the operation at hand, if all of it is counted."""
 
     @abstractmethod
     def ask(self, step: Step) -> Ended:
@@ -165,13 +161,11 @@ class PortableLane(ABC):
         """Close its connections."""
 
     def close(self) -> None:
-        """End the lane."""
         self.hang_up_all()
         self.clock.stop()
         self._all.forget_ended(self)
 
     def count(self, row: tuple[str, str], ended: Ended) -> None:
-        """Count a step."""
         self._all.keep(*row, ended)
 
     def run_pass(self) -> None:
@@ -194,7 +188,6 @@ class PortableLane(ABC):
         return step
 
     def _do(self, step: Step) -> bool:
-        """Do a step; return whether the operation goes on."""
         clock = self.clock
         if step.does in ("begin", "begin pass"):
             self._began_ns = clock.operation_ns = time.monotonic_ns()
@@ -245,29 +238,19 @@ class PortableLane(ABC):
 
 
 def refuse_what_only_native_does(client: str, options: LoadOptions, *, resume: bool) -> None:
-    """Raise where options ask for what lanes in Python do not do."""
-    if options.rate is not None:
-        raise BadInput(
-            f"--client {client} knows closed schedules only",
-            "leave out --rate, or use the native client",
-        )
-    if options.fail_log:
-        raise BadInput(
-            f"--client {client} keeps no --fail-log",
-            "leave it out, or use the native client",
-        )
-    if resume:
-        raise BadInput(
-            f"--client {client} resumes no TLS session",
-            "leave out --tls-resume, or use the native client",
-        )
+    lacks = {
+        "--rate": ("knows closed schedules only", options.rate is not None),
+        "--fail-log": ("keeps no --fail-log", bool(options.fail_log)),
+        "--tls-resume": ("resumes no TLS session", resume),
+    }
+    for name, (lack, is_given) in lacks.items():
+        if is_given:
+            message = f"--client {client} {lack}"
+            raise BadInput(message, f"leave out {name}, or use the native client")
 
 
 class PortableLanes:
-    """All portable lanes of a process, and their records."""
-
     timeout_s: float = 0.0
-    """How long an answer is waited for."""
 
     def __init__(self, environment: Any, users: PortableUsers) -> None:
         self.environment = environment
@@ -291,7 +274,6 @@ class PortableLanes:
 
     @property
     def stopping(self) -> bool:
-        """Whether all lanes are to stop."""
         return self._stopping.is_set()
 
     def sleep(self, seconds: float) -> None:
@@ -299,17 +281,14 @@ class PortableLanes:
         self._stopping.wait(seconds)
 
     def start_lanes(self, program: str, n: int) -> None:
-        """Count lanes that Locust's greenlets are about to run."""
         self._count_lanes()
         self._lanes += n
 
     def stop_lanes(self, program: str, n: int) -> None:
-        """Count lanes that have ended."""
         self._count_lanes()
         self._lanes -= n
 
     def end_without_row(self, lane: PortableLane) -> None:
-        """Count a lane that has ended by itself."""
         self._ended_ns = self._count_lanes()
         self._ended.add(lane)
         self._without_row += 1
@@ -330,7 +309,6 @@ class PortableLanes:
         return now
 
     def record(self, program: str, step: str, ended: Ended) -> None:
-        """Count one operation, here and with Locust."""
         self.keep(program, step, ended)
         self.environment.events.request.fire(
             request_type=program,
@@ -360,7 +338,6 @@ class PortableLanes:
                     record.examples.setdefault(ended.kind, ended.shown)
 
     def _record(self, program: str, step: str, began_ns: int) -> StepTotals:
-        """Return the record of an operation that began then."""
         if began_ns >= self._over_ns.stop:
             records = self._records
         else:
@@ -370,15 +347,10 @@ class PortableLanes:
             records[program, step] = record
         return record
 
-    def drain(self) -> Drain:
-        """Return the records since the last drain and begin again."""
-        return self._drain()
-
     def cut(self) -> Drain:
-        """Drain at the edge of a window."""
-        return self._drain(cut=True)
+        return self.drain(cut=True)
 
-    def _drain(self, *, cut: bool = False) -> Drain:
+    def drain(self, *, cut: bool = False) -> Drain:
         with self._lock:
             now = self._count_lanes()
             if self._ended and not self._running:

@@ -11,7 +11,6 @@ import msgspec
 
 T = TypeVar("T")
 Progress = Callable[[int, int], object]
-"""Called with the number of people that are there, and the number wanted."""
 
 
 class _Cancelled(Exception):  # noqa: N818 -- it ends work that is not waited for any more
@@ -44,8 +43,6 @@ def run_in_thread(work: Callable[[], T], cancel: Callable[[], object] = lambda: 
 
 
 class Preparing(msgspec.Struct):
-    """The progress of preparing a target, as the web UI shows it."""
-
     title: str = "a new test"
     done: int = 0
     total: int = 0
@@ -53,11 +50,9 @@ class Preparing(msgspec.Struct):
 
     @property
     def elapsed_s(self) -> float:
-        """The time taken so far."""
         return time.monotonic() - self.began
 
     def to_json(self) -> dict[str, Any]:
-        """Return what the live page shows."""
         return {"done": self.done, "total": self.total, "elapsed_s": round(self.elapsed_s, 1)}
 
     def run_with_progress(self, work: Callable[[Progress], T]) -> T:

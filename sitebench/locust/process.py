@@ -57,8 +57,6 @@ _OF_THE_USER = ("~/.locust.conf",)
 
 
 class _Empty:
-    """The finder of a folder without modules."""
-
     def find_spec(self, *_: object) -> None:
         return None
 
@@ -82,7 +80,6 @@ def isolate(*, folder_last: bool = False) -> None:
 
 
 def main(*, folder_last: bool = False) -> None:
-    """Run Locust, isolated."""
     isolate(folder_last=folder_last)
     locust.main()  # type: ignore[no-untyped-call]
 

@@ -42,10 +42,7 @@ _EARLY_S = 0.5
 
 
 def command_options(cls: type[T], options: LoadOptions, environment: Environment) -> T:
-    """Return Locust's options as those of a command; the number of users is Locust's own.
-
-    Unless they have stages of users.
-    """
+    """Return Locust's options as those of a command, with Locust's users unless stages say them."""
     runner, stages = environment.runner, options.stages
     users = 0 if runner is None else runner.target_user_count
     if stages is not None and stages.of_users:
@@ -68,16 +65,13 @@ class Subject(msgspec.Struct, frozen=True):
 
     spec: PointSpec
     facts: Callable[[Sequence[int]], Mapping[str, Any]]
-    """The manifest's facts about a run of so many sizes."""
     pid: int | None
     cores: int | None
     address: tuple[str, int]
     counts: Sequence[tuple[str, str]]
     native: bool
     check: Callable[[], None]
-    """Raises if the target is gone."""
     target: Mapping[str, Any]
-    """What the target reports of itself."""
     probe: Probe | None = None
     figures: Callable[[Tally], Mapping[str, Any]] = lambda measured: {}
     warnings: Callable[[PointSpec, Mapping[str, Any]], Sequence[PointWarning]] = (
@@ -86,19 +80,14 @@ class Subject(msgspec.Struct, frozen=True):
     """The suite's own, of what was asked for and of the window's figures."""
     pools: Sequence[Pool] = ()
     watch: Callable[[Iterable[Tally]], None] = lambda tallies: None
-    """Raises where a test must not go on, of all that was counted so far."""
 
     def monitor(self, exporter: str | None) -> Monitor:
-        """Return the monitor of the target, with the exporter and the probe if there are any."""
         return Monitor(self.pid, self.address, exporter=exporter, probe=self.probe)
 
     def result(
         self, spec: PointSpec, windows: Windows, earlier: Sequence[PointResult] = ()
     ) -> PointResult | None:
-        """Return the result of the measured window; None before there is one.
-
-        `earlier` are the results of the same run so far.
-        """
+        """Return the result of the measured window, if there is one, after those of its run."""
         if windows.measured is None:
             return None
         figures = self.figures(windows.measured)
@@ -145,7 +134,6 @@ class Subject(msgspec.Struct, frozen=True):
         return structs.replace(result, sent=windows.sent)
 
     def _death(self, windows: Windows) -> PointWarning | None:
-        """Return the warning that the target stopped answering; None while it answers."""
         try:
             self.check()
         except TargetDied as error:
@@ -167,12 +155,10 @@ class Recording(msgspec.Struct):
     finished: Callable[[Windows], None]
     until_stopped: bool = False
     until: Until | None = None
-    """What its window goes on for until it is known."""
     grows: bool = False
     """Whether its window may grow where it cannot tell: the length of that is a default."""
 
     def watch(self) -> None:
-        """Raise where the test must not go on."""
         if self.subject is not None:
             self.subject.watch(self.windows.tallies.values())
 
@@ -210,8 +196,6 @@ class _RecordingSink(Protocol):
 
 
 class Recorder:
-    """Makes a test's windows and, for a point, its result."""
-
     def __init__(
         self, request: Request | None, exporter: str | None, session: _RecordingSink | None = None
     ) -> None:
@@ -243,12 +227,10 @@ class Recorder:
         return Recording(subject, windows, complete, until=spec.until, grows=grows)
 
     def close(self) -> None:
-        """Close the run file of a point."""
         if self._store is not None:
             self._store.close()
 
     def record_failure(self, error: SitebenchError) -> None:
-        """Record why the test failed."""
         if self._session is not None:
             self._session.record_failure(error)
         elif self._store is not None and self._request is not None:

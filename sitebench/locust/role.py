@@ -26,7 +26,6 @@ TICK_S = 0.5
 
 
 def raise_if_orphaned() -> None:
-    """Raise if the sweep that started this point is gone: its load must not outlive it."""
     if is_orphaned():
         raise MeasurementFailed("the sweep that started this point is gone", "resume its run file")
 
@@ -35,7 +34,6 @@ class Role:
     """A role in one test; Locust's next test gets a new one."""
 
     RECEIVES: ClassVar[tuple[str, ...]] = ()
-    """The types of messages that it takes."""
 
     def __init__(self, environment: Environment, runner: Any, suite_run: SuiteRun) -> None:
         self.environment = environment
@@ -43,7 +41,6 @@ class Role:
         self.suite_run = suite_run
         self.lanes: Lanes | None = None
         self.preparing: Preparing | None = None
-        """How far the target is, while it is made ready."""
         self.failed = False
         self.ending = False
         self._ended = Event()
@@ -51,7 +48,6 @@ class Role:
     # What Locust's events ask for.
 
     def begin(self) -> None:
-        """Begin the test."""
         raise NotImplementedError
 
     def users_spawned(self) -> None:
@@ -64,7 +60,6 @@ class Role:
         """Stop making the target ready."""
 
     def stop(self) -> None:
-        """End the test."""
         self.finish()
 
     def finish(self) -> None:
@@ -72,7 +67,6 @@ class Role:
         raise NotImplementedError
 
     def nothing_done(self) -> SitebenchError | None:
-        """Return the error of a test that ended before a single operation did."""
         return None
 
     def clean_up(self) -> None:
@@ -88,7 +82,6 @@ class Role:
     # Lanes, as users come and go.
 
     def open_lanes(self, test: Test, slot: WorkerSlot) -> Lanes:
-        """Make ready to start lanes."""
         session = self.suite_run.open(test, slot)
         # Each engine thread may use a core: only what the hub adds to that is worth a warning.
         locust.runners.CPU_WARNING_THRESHOLD = 90 + 100 * session.threads
@@ -118,7 +111,6 @@ class Role:
             self.report_failure(error)
 
     def report_failure(self, error: SitebenchError) -> None:
-        """End the test with this error."""
         raise NotImplementedError
 
     def spawn(self, function: Callable[[], None]) -> gevent.Greenlet:

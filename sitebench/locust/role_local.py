@@ -29,7 +29,6 @@ from sitebench.units import plural
 log = logging.getLogger("sitebench")
 
 _USERS_S = 0.25
-"""How often the number of users is brought up to date."""
 
 
 class LocalRole(Role):
@@ -44,14 +43,12 @@ class LocalRole(Role):
     """Walks the test through its phases, once all users run."""
     _timeout_s: float
     _stages: Stages | None
-    """By which users come and go in the measured window."""
     _begun = False
     _over = False
     """Whether the measured window had its length."""
     _preparer: gevent.Greenlet | None = None
 
     def begin(self) -> None:
-        """Begin the test, unless all its users are other people's."""
         users = self.environment.user_classes
         if lane_users := self.suite_run.lane_classes(users):
             _refuse_idle(lane_users, users)
@@ -64,7 +61,6 @@ class LocalRole(Role):
         """Take no part in a test without lanes."""
 
     def start(self) -> None:
-        """Have the target made ready, and open lanes for users to start."""
         test = self.prepare(1)
         recording = self.record(test)
         lanes = self.open_lanes(test, WorkerSlot())
@@ -90,7 +86,6 @@ class LocalRole(Role):
             self._preparer.kill()
 
     def record(self, test: Test) -> Recording:
-        """Open what the test is written to."""
         self._recording = recording = self.suite_run.record(test)
         return recording
 
@@ -202,12 +197,10 @@ class LocalRole(Role):
         load.enter_phase(phase)
 
     def discard(self) -> None:
-        """Forget for Locust's screens what the recorders hold; the run file keeps it."""
         if self._load is not None and not self.ending:
             self._load.drain(shown=False)
 
     def report_failure(self, error: SitebenchError) -> None:
-        """Stop the test, or Locust where it runs headless."""
         self.environment.process_exit_code = error.exit_code
         # First: where the run file takes no more, it does not take this either.
         gevent.spawn(self._end_test)
@@ -221,7 +214,6 @@ class LocalRole(Role):
             self.runner.stop()
 
     def stop(self) -> None:
-        """End the phases, and the test."""
         timer = None if self.ending else self._timer
         if timer is not None and timer is not gevent.getcurrent():
             timer.kill(block=False)
@@ -261,7 +253,6 @@ class LocalRole(Role):
             self._ended.set()
 
     def nothing_done(self) -> SitebenchError | None:
-        """Return the error of a test that ended before each of its users can have done anything."""
         recording = self._recording
         if not self._begun:
             return None
@@ -287,16 +278,11 @@ class LocalRole(Role):
         return None
 
     def clean_up(self) -> None:
-        """Leave the target as it was before the test."""
         self.suite_run.finish()
 
 
 def _refuse_idle(lane_users: Iterable[type[Any]], users: Iterable[type[Any]]) -> None:
-    """Raise if a class of ours has no task left: Locust would start its users all the same.
-
-    It warns and goes on; each such user then fails, once a second, while its lane does what was to
-    be left out. `--tags`, `--exclude-tags` and the web UI's choice of tasks all lead here.
-    """
+    """Raise if tags leave a class of ours no task: its users would fail and its lanes go on."""
     idle = [user.__name__ for user in lane_users if not user.tasks]
     if not idle:
         return

@@ -58,7 +58,6 @@ class _Tests:
         gc.freeze()
 
     def run(self, request: Request) -> None:
-        """Run a test to its end."""
         test, events = request.test, _new_events()
         parsed = self._parser.parse_args(_argv(request))
         available = {**self._user_classes}
@@ -103,7 +102,6 @@ class _Tests:
 
 
 def _argv(request: Request) -> list[str]:
-    """Return Locust's own arguments; ours travel in the request."""
     test = request.test
     users, stages, gathered = test.spec.users, test.spec.stages, test.gathering
     if stages is not None and stages.of_users:
@@ -123,7 +121,6 @@ def _start(runner: Runner, parsed: Namespace, least_workers: int) -> None:
 
 
 def main() -> None:
-    """Run tests until the other side of standard input is closed."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     isolate()
     _set_up_logging("WARNING", None)

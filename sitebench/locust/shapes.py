@@ -26,8 +26,6 @@ log = logging.getLogger("sitebench")
 
 @dataclass(frozen=True)
 class ShapeOptions:
-    """Which shape, besides Locust's own options."""
-
     shape: str | None = option.text(
         None,
         "Class of the load shape (default: the first in the locustfiles).",
@@ -57,7 +55,6 @@ class Shape(LoadTestShape):
     use_common_options = True
 
     def plan(self) -> ShapePlan:
-        """Return how many users there are to be at each moment."""
         raise NotImplementedError
 
     def reset_time(self) -> None:
@@ -122,7 +119,6 @@ def _add_arguments(parser: Any, **_: Any) -> None:
 
 
 def _choose(environment: Any, **_: Any) -> None:
-    """Take the shape named by `--shape`, of those that the locustfiles have."""
     if environment.parsed_options is None:
         return
     name = from_namespace(ShapeOptions, environment.parsed_options).shape

@@ -93,10 +93,7 @@ def spread(count: int, start: float, end: float) -> dict[int, int]:
 
 
 def _feed_errors(stats: RequestStats, step: StepRecord, start: float, end: float) -> None:
-    """Count failures by kind: exit codes and the failures tab come from here.
-
-    The text is a kind, never a name or a DN: Locust's screens stop at 500 rows.
-    """
+    """Count failures by kind, never by name or DN: Locust's screens stop at 500 rows."""
     for kind, n in step.failures.items():
         key = StatsError.create_key(step.program, step.step, kind)
         error = stats.errors.get(key)

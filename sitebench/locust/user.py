@@ -37,7 +37,6 @@ class LaneUser(User):
         raise NotImplementedError
 
     def program(self) -> str:
-        """Return the name of the program that this user's lane runs."""
         raise NotImplementedError
 
     def wait_time(self) -> float:
@@ -45,21 +44,18 @@ class LaneUser(User):
         return A_DAY_S if self._lane is None else 0.0
 
     def on_start(self) -> None:
-        """Start the lane, unless the test is ending already."""
         if not self.tasks:
             # The test was refused (`role_local`), and Locust starts its users all the same.
             gevent.sleep(A_DAY_S)
         self._lane = self._bridge.role.start_lane(self.program())
 
     def on_stop(self) -> None:
-        """Stop the lane; its counts stay."""
         if self._lane is not None:
             self._lane.close()
         self._bridge.role.stop_lane(self.program())
 
     @task
     def run_pass(self) -> None:
-        """Run the sequence once, if the lane runs in Python."""
         if self._lane is not None:
             self._lane.run_pass()
 
@@ -84,8 +80,6 @@ def _own_task(task: Any) -> Any:
 
 
 class _OwnUser(LaneUser):
-    """One lane that repeats a program of the caller's own."""
-
     abstract = True
     own: ClassVar[Any]
 
@@ -99,5 +93,4 @@ class _OwnUser(LaneUser):
 
 
 def own_user(program: object) -> type[LaneUser]:
-    """Return the user class that repeats a program."""
     return type(OWN_USER, (_OwnUser,), {"own": program})

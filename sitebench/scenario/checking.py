@@ -26,14 +26,12 @@ _WAITS = ": wait"
 _PARTS = frozenset((SEQUENCE, "connecting", "handshake", "first byte", "request"))
 """Rows of wholes, and of parts of requests, which web servers have."""
 _LONGEST = 1_000
-"""Characters of a request and its answer that are shown."""
 _LONG_S = 86_400.0
 """What a user thinks after the operation, on average: it does not come to another."""
 
 
 _O = TypeVar("_O", bound=Options)
 Opening = Callable[[Script, _O], Engine]
-"""Makes the engine of one user, under options."""
 
 
 def check(

@@ -39,7 +39,6 @@ _LEAST_PASSWORD = 4
 _MOST_CAPTURES = 64
 """Of one step: what the engine takes."""
 _MOST_PLACES = 20
-"""Of a value in a page."""
 _DEEPEST = 20
 """JSON within JSON in a scenario, whose reader takes 24 brackets."""
 _PAUSE_S, _LONGEST_PAUSE_S = 1.0, 600.0
@@ -72,29 +71,23 @@ _SECRET = re.compile(
 _SAID = re.compile(rf"({_SECRET.pattern})\w{{0,40}}[\"'\\]{{0,9}}\s{{0,9}}[:=>]|[?&]code=")
 """A secret within a longer text, such as an address or a query of GraphQL."""
 _NO_SECRET = re.compile("true|false|null|undefined", re.IGNORECASE)
-"""Answers to whether, such as to `remember_password`."""
 _LOGIN = re.compile(r"user|mail|login|account|uid|phone|name", re.IGNORECASE)
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _NO_HEADER = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f]")
 _BEFORE_NAME = re.compile(
     r"(?<!\{)\{++(?=[A-Za-z_][A-Za-z0-9_-]*(\.[A-Za-z_][A-Za-z0-9_;-]*)?(\}|:[^{}]*\}))"
 )
-"""Braces that would begin a field."""
 _OBJECT = re.compile(r"\d{1,19}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-"""A part of a path that numbers an object."""
 _KEY = re.compile(r"(?<![A-Za-z])([Ii][Dd]|pk|uuid|key|number)$|[a-z]I[Dd]$")
 """How the names of JSON end whose values number objects."""
 _ORIGIN = re.compile("^https?://[^/?#]*|#.*", re.IGNORECASE)
 _OF_CONTENT = re.compile(r">[^<]*\w[^<]*<|(?<![\w-])\d+(?![\w-])")
 """A text between tags, or a number: other objects have others."""
 _TAKEN = re.findall(r"\w+", "account base choice env iteration now random user uuid worker")
-"""Words that no capture can be called by."""
 _TO_ESCAPE = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class Converted(msgspec.Struct, frozen=True):
-    """A scenario file, and lines on what its user has to know."""
-
     text: str
     notes: Sequence[str]
 
@@ -260,8 +253,6 @@ def _find_between(body: str, value: str, name: str, path: str) -> dict[str, str]
 
 @dataclass
 class _Making:
-    """What the requests so far have become."""
-
     _secrets: dict[str, str]
     """Under which name each was sent first, and will be."""
     _credentials: Mapping[str, str]
@@ -271,7 +262,6 @@ class _Making:
     notes: list[str] = field(default_factory=list)
     columns: dict[str, str] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)
-    """And what they stand for."""
     _captures: dict[str, str] = field(default_factory=lambda: dict.fromkeys(_TAKEN, ""))
     _names: dict[str, str] = field(default_factory=dict)
     """Of steps, by their paths and the statuses expected."""
@@ -285,7 +275,6 @@ class _Making:
     """In how many answers a value was looked for in vain, and behind which path."""
 
     def add(self, exchange: Exchange, pause_s: float) -> None:
-        """Add the step of a request, and the pause before it."""
         verb, status = exchange.method.lower(), exchange.status
         reads = verb in ("get", "head")
         path = self._path(exchange.url)
@@ -489,7 +478,6 @@ class _Making:
             yield f"set {', '.join(f'${name}' for name in self.variables)} in the environment"
 
     def render(self, title: str) -> str:
-        """Return all steps as a file."""
         headers = [{*step.keys.get("headers", {}).items()} for step in self._steps]
         shared = headers[0].intersection(*headers[1:]) if len(headers) > 1 else set()
         lines = [f"# {printable(title)} by `sitebench site from-har`: look it through."]
@@ -544,7 +532,6 @@ def _random(text: str) -> Sequence[str]:
 
 
 def _login(names: Sequence[str]) -> str:
-    """Return which of the names before a password says whose it is."""
     index = next((n for n, name in enumerate(names) if _PASSWORD.search(name)), 0)
     return next((name for name in names[:index] if _LOGIN.search(name)), "")
 

@@ -22,8 +22,6 @@ _REMEDY = "save the recording as HAR in the network view of a browser's develope
 
 
 class Exchange:
-    """A request and its answer."""
-
     def __init__(self, entry: Mapping[str, Any]) -> None:
         request, answer = _member(entry, "request", dict), _member(entry, "response", dict)
         post, content = _member(request, "postData", dict), _member(answer, "content", dict)
@@ -38,7 +36,6 @@ class Exchange:
         self.sent_type = _member(post, "mimeType", str)
         text = _decode(post)
         self.sent = text or urlencode(_pairs(post, "params"), errors="replace")
-        """The body."""
         self.sends_text = text is not None and "\ufffd" not in self.sent
         self.status = _member(answer, "status", int)
         headers = _pairs(answer, "headers")
@@ -85,7 +82,6 @@ def _host_of(url: str) -> str:
 
 
 def read(har: str, source: str) -> Sequence[Exchange]:
-    """Return what was recorded, in the order in which it began."""
     try:
         document = json.loads(har)
     except (ValueError, RecursionError) as error:
@@ -112,7 +108,6 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _pairs(node: Mapping[str, Any], name: str) -> Sequence[tuple[str, str]]:
-    """Return names and values of a list of them."""
     listed = [pair for pair in _member(node, name, list) if isinstance(pair, dict)]
     return [(_member(pair, "name", str), _member(pair, "value", str)) for pair in listed]
 

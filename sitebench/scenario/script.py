@@ -32,11 +32,9 @@ SUFFIX = ".toml"
 SEEDED = "seeded"
 """Data that are people who are there before a run."""
 NOT_BEGUN = "not begun"
-"""The row of arrivals that no user took."""
 REMOVE = "remove"
 """The step that takes a person away who is added again."""
 HTTP, LDAP = "http", "ldap"
-"""What scenarios speak."""
 _READING = frozenset(("GET", "HEAD", "file", "program"))
 _BY_DN = frozenset(("bind", "compare", "modify", "modify_dn", "delete", "refresh"))
 
@@ -54,18 +52,14 @@ class Operation(msgspec.Struct, frozen=True):
     overwrites: bool
     """Whether it changes entries that it has not added."""
     keeps: tuple[str, ...]
-    """Names of entries that it adds and leaves."""
     adding: tuple[str, ...] = ()
     removing: tuple[str, ...] = ()
     """Steps that add and delete people whom the run adds."""
     page: bool = False
-    """Whether it is a web page."""
     objective: str | None = None
-    """What it must hold."""
 
     @property
     def changing(self) -> tuple[str, ...]:
-        """Steps that ask a site for more than to read."""
         return tuple(name for name, verb in self.steps if verb not in _READING)
 
 
@@ -79,8 +73,6 @@ class Pool(msgspec.Struct, frozen=True):
 
 
 class Needed(msgspec.Struct, frozen=True):
-    """A control that the directory must know."""
-
     name: str
     oid: str
     line: int
@@ -88,12 +80,9 @@ class Needed(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Script:
-    """A scenario that users run."""
-
     name: str
     path: str
     only: str | None
-    """The operation that is done alone."""
     protocol: str
     text: str = field(repr=False)
     needs_base: bool
@@ -104,33 +93,27 @@ class Script:
     per_user: Mapping[str, int]
     """Data of which each user has a row to keep, and how many there are."""
     env: tuple[str, ...]
-    """Variables of the environment that it sends."""
     tables: Mapping[str, Table] = field(repr=False)
     digests: Mapping[str, str]
     """Of its data, but for what is secret."""
     load: Mapping[str, Any]
     """What holds where the command line says nothing: of the load, and the base."""
     needs_people: bool = False
-    """Whether it asks for people of the directory."""
     counts: str | None = None
     """The step that is counted, if the file is one of the papers' operations and nothing else."""
     needed: tuple[Needed, ...] = ()
-    """Controls that the directory must know."""
     contents: Mapping[str, bytes] = field(default_factory=dict, repr=False)
-    """What is in files that values are taken from."""
     keeps_alive: bool = True
     """Whether a connection of its users serves more than one request."""
     by_class: bool = False
     """Whether operations of one request are kinds of requests, with rows under its own name."""
     facts: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    """What the engine's reader says of it."""
     least_s: float = 0.0
     """How long a pass takes at least, where passes are its operations: its constant think times."""
     own_env: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Variables that it brings itself, instead of the environment's."""
     think_s: float = 0.0
     pauses: bool = True
-    """Whether its operations pause as it says."""
 
     @property
     def adding(self) -> frozenset[tuple[str, str]]:
@@ -150,7 +133,6 @@ class Script:
 
     @property
     def by_dn(self) -> bool:
-        """Whether any step names people by their DN."""
         verbs = {verb for operation in self.operations for _, verb in operation.steps}
         return self.needs_people and bool(verbs & _BY_DN)
 
@@ -162,7 +144,6 @@ class Script:
 
     @property
     def writes(self) -> bool:
-        """Whether a run of it may change the target."""
         return self.start["writes"] or any(operation.writes for operation in self.operations)
 
     @property
@@ -221,7 +202,6 @@ class Script:
 
     @property
     def has_pauses(self) -> bool:
-        """Whether an operation pauses between its steps."""
         return any(fact["pauses"] for fact in self.facts["operations"])
 
     @property
@@ -231,7 +211,6 @@ class Script:
 
     @property
     def pools(self) -> Sequence[Pool]:
-        """The pools of connections that all users share."""
         steps = {fact["name"]: fact["steps"] for fact in self.facts["operations"]}
         return [
             Pool(
@@ -372,16 +351,8 @@ def from_text(
 
 def alone(script: Script, operation: Operation) -> Script:
     """Return the script with one operation of it, which has rows of its own."""
-    spec = {
-        "name": script.name,
-        "text": script.text,
-        "operation": operation.name,
-        "env": dict.fromkeys(script.env, ""),
-        "files": in_base64(script.contents),
-    }
-    counts = _check(script.path, spec, script.tables)
-    one = (operation,)
-    return replace(script, only=operation.name, operations=one, counts=counts, by_class=False)
+    lone = replace(script, only=operation.name, operations=(operation,), by_class=False)
+    return replace(lone, counts=_check(lone))
 
 
 def _script(
@@ -426,31 +397,11 @@ def _script(
             names = ", ".join(operation.name for operation in operations)
             raise UnknownValue(f"{path} has no operation {only!r}", f"use one of {names}")
         operations = matches
-    spec = {
-        "name": name,
-        "text": text,
-        "operation": only,
-        "env": dict.fromkeys(facts["env"], ""),
-        "files": in_base64(contents),
-        "classes": by_class,
-    }
-    counts, least_s = _check(path, spec, tables), 0.0
-    if counts is not None and facts["protocol"] == LDAP:
-        # The rows of its passes: a step that is the operation has the operation's name.
-        [lone] = operations
-        [fact] = [row for row in facts["operations"] if row["name"] == lone.name]
-        if fact["is_step"]:
-            added, removed = ((lone.name,) * len(steps) for steps in (lone.adding, lone.removing))
-            operations = [msgspec.structs.replace(lone, adding=added, removing=removed)]
-        session, thinks_s = load["session"] if session_s is None else session_s, fact["thinks_s"]
-        least_s = fact["thinks_at_least_s"]
-        if session is not None and thinks_s:
-            least_s *= session / thinks_s
     base = facts["base"]
     of_environment = base is not None and "{" in base
     # A site's own are not looked for before they are made.
     people = (SEEDED, "new") if facts["protocol"] == HTTP else (SEEDED,)
-    return Script(
+    script = Script(
         name,
         path,
         only,
@@ -477,22 +428,32 @@ def _script(
         {name: value for name, value in load.items() if value is not None}
         | ({} if base is None or of_environment else {"base": base}),
         any(fact["rows"] in people for fact in facts["data"]),
-        counts,
-        tuple(
+        needed=tuple(
             Needed(fact["name"], fact["oid"], fact["line"])
             for fact in facts["needed"]
             if only is None or fact["operation"] in (None, only)
         ),
-        contents,
+        contents=contents,
         keeps_alive=not all(fact["per_step"] for fact in facts["connections"]),
         by_class=by_class,
         facts=facts,
-        least_s=least_s,
     )
+    counts, least_s = _check(script), 0.0
+    if counts is not None and facts["protocol"] == LDAP:
+        # The rows of its passes: a step that is the operation has the operation's name.
+        [lone] = operations
+        [fact] = [row for row in facts["operations"] if row["name"] == lone.name]
+        if fact["is_step"]:
+            added, removed = ((lone.name,) * len(steps) for steps in (lone.adding, lone.removing))
+            operations = [msgspec.structs.replace(lone, adding=added, removing=removed)]
+        session, thinks_s = load["session"] if session_s is None else session_s, fact["thinks_s"]
+        least_s = fact["thinks_at_least_s"]
+        if session is not None and thinks_s:
+            least_s *= session / thinks_s
+    return replace(script, operations=tuple(operations), counts=counts, least_s=least_s)
 
 
 def _check_beside(path: str, name: str, file: Path) -> None:
-    """Raise where a file of a scenario lies outside its folder: it would be sent to the target."""
     whole = Path(os.path.realpath(file))
     if not whole.is_relative_to(os.path.realpath(Path(path).parent)):
         raise BadFile(
@@ -517,13 +478,20 @@ def _bad_file(path: str, error: EngineError) -> BadFile:
     return BadFile(message, "`sitebench docs scenarios` has the form")
 
 
-def _check(path: str, spec: Mapping[str, Any], tables: Mapping[str, Table]) -> str | None:
+def _check(script: Script) -> str | None:
     """Raise what cannot be run; return the step that is counted, if passes are operations."""
-    tables_by_id = {f"{spec['name']}/{data}": table for data, table in tables.items()}
+    spec = {
+        "name": script.name,
+        "text": script.text,
+        "operation": script.only,
+        "env": dict.fromkeys(script.env, ""),
+        "files": in_base64(script.contents),
+        "classes": script.by_class,
+    }
     try:
-        return check_scenario(json.dumps(spec), tables_by_id)
+        return check_scenario(json.dumps(spec), {**script.own_tables})
     except EngineError as error:
-        raise _bad_file(path, error) from None
+        raise _bad_file(script.path, error) from None
 
 
 def _operation(facts: Mapping[str, Any]) -> Operation:
@@ -555,7 +523,6 @@ def _table(path: Path, data: Mapping[str, Any]) -> Table:
 
 
 MOST_BYTES = 16 << 20
-"""Of a file that is a value: no request is larger."""
 
 
 def _content(path: Path) -> bytes:
@@ -578,7 +545,6 @@ def _content(path: Path) -> bytes:
 
 
 def in_base64(contents: Mapping[str, bytes]) -> Mapping[str, str]:
-    """Return what is in files, as the engine takes it."""
     return {path: base64.b64encode(content).decode() for path, content in contents.items()}
 
 

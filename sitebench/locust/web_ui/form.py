@@ -16,7 +16,6 @@ from sitebench.system import secret
 _LOCUSTS_OWN = frozenset(
     {"user_count", "spawn_rate", "host", "run_time", "user_classes", "shape_class", "profile"}
 )
-"""Fields of Locust's own form."""
 
 
 _ENTRUSTED = ("password_file", "tls_key", "i_own_this_target")
@@ -30,7 +29,6 @@ _PIN = frozenset(
 
 
 def unreadable(cls: type[Any], posted: Mapping[str, str]) -> str | None:
-    """Return the message about a value that cannot be read."""
     for field, spec in fields_of(cls):
         text = posted.get(field.name)
         if not text or spec.hidden or spec.is_flag:
@@ -45,11 +43,7 @@ def unreadable(cls: type[Any], posted: Mapping[str, str]) -> str | None:
 def withheld(
     shown: Collection[str], posted: Mapping[str, str], parsed: argparse.Namespace
 ) -> str | None:
-    """Return the message about a field that the form does not have.
-
-    Locust would take any of its options: files with secrets, and where results go, are named by
-    the person who starts it.
-    """
+    """Return the message about a field that the form does not have: Locust takes any option."""
     files = {name: value for name, value in posted.items() if value.startswith("@")}
     for name, value in files.items():
         if value != getattr(parsed, name, None):
@@ -62,7 +56,6 @@ def withheld(
 def unchangeable(
     cls: type[Any], posted: Mapping[str, str], parsed: argparse.Namespace
 ) -> str | None:
-    """Return the message about a change to a running test other than of its users."""
     earlier, now = from_namespace(cls, parsed), options(cls, posted, parsed)
     for field, _ in fields_of(cls):
         if getattr(earlier, field.name) != getattr(now, field.name):
@@ -89,7 +82,6 @@ def pinned_fields(cls: type[Any], start: Any) -> dict[str, Any]:
 def changed_pinned_field(
     pinned: Mapping[str, Any], cls: type[Any], posted: Mapping[str, str], parsed: argparse.Namespace
 ) -> str | None:
-    """Return the message about a pinned field that the page changes."""
     now = options(cls, posted, parsed)
     changed = next((name for name, value in pinned.items() if getattr(now, name) != value), None)
     return changed and (
@@ -99,7 +91,6 @@ def changed_pinned_field(
 
 
 def options(cls: type[Any], posted: Mapping[str, str], parsed: argparse.Namespace) -> Any:
-    """Return the options of a form."""
     return from_namespace(cls, argparse.Namespace(**{**vars(parsed), **posted}))
 
 

@@ -99,11 +99,7 @@ class Guard:
         )
 
     def _rebound(self) -> bool:
-        """Return whether a page on loopback is requested by a foreign host name.
-
-        Its owner may have it resolve to us, and their page would then count as our own site (DNS
-        rebinding).
-        """
+        """Return whether a page on loopback is requested by a foreign host name (DNS rebinding)."""
         web_ui = self._bridge.environment.web_ui
         if web_ui is None or not on_loopback(web_ui.host):
             return False
@@ -111,7 +107,6 @@ class Guard:
         return host not in ("localhost", web_ui.host) and not _is_address(host)
 
     def _logged_in(self) -> bool:
-        """Return whether Locust itself would accept this request."""
         web_ui = self._bridge.environment.web_ui
         return web_ui is None or not web_ui.web_login or bool(current_user.is_authenticated)
 
@@ -144,8 +139,7 @@ class Guard:
 def _cross_site() -> bool:
     """Return whether the request comes from another site's page: Locust itself would allow it.
 
-    An image or a frame has no `Origin`, but browsers send `Sec-Fetch-Site`: `same-site` for another
-    port of this machine, `none` for what a person types. A link to a page may be followed.
+    An image has no `Origin`, but browsers send `Sec-Fetch-Site`. A link to a page may be followed.
     """
     headers = request.headers
     followed = (request.method, headers.get("Sec-Fetch-Dest")) == ("GET", "document")

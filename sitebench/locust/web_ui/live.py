@@ -37,12 +37,9 @@ _SHOWN: Mapping[str, Sequence[str]] = {
         *("retransmits", "listen_overflows"),
     ),
 }
-"""The figures that the table of resources shows; the run file has more."""
 
 
 class Interval(msgspec.Struct, frozen=True):
-    """The operations between two drains."""
-
     at_s: float
     phase: str
     lanes: int
@@ -68,16 +65,12 @@ class Usage(msgspec.Struct, frozen=True):
 
 
 class Resource(msgspec.Struct, frozen=True):
-    """One reading, or the rate of a counter, with its unit."""
-
     who: str
     what: str
     now: str
 
 
 class LiveView:
-    """Observer of a recording."""
-
     def __init__(self, counts: Iterable[tuple[str, str]]) -> None:
         self.windows: Windows | None = None
         self.lanes_measured: int | None = None
@@ -138,7 +131,6 @@ class LiveView:
         return merged
 
     def add_sample(self, t_ns: int, sample: Sample) -> None:
-        """Keep the use since the sample before."""
         at_s = self._at_s(t_ns)
         if self._before is not None:
             before_ns, before = self._before

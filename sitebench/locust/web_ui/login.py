@@ -23,14 +23,11 @@ if TYPE_CHECKING:
     from locust.web import WebUI
 
 _REFUSED_S = 1.0
-"""The delay after a wrong password, against guessing."""
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,}")
 """As in an address, a cookie and a header, without any encoding."""
 
 
 class _User(UserMixin):  # type: ignore[misc]
-    """The only user."""
-
     id = "sitebench"
 
 
@@ -43,7 +40,6 @@ def check(*, web_login: bool, login_file: str | None) -> None:
 
 
 def token() -> str:
-    """Return the token that the environment chooses, or a new one."""
     text = os.environ.get(secret.WEB_TOKEN)
     if text is None:
         return secrets.token_urlsafe(16)
@@ -68,7 +64,6 @@ def credentials(file: str | None) -> tuple[str, str]:
 
 
 def require_login(web_ui: WebUI, base_path: str | None, name: str, password: str) -> None:
-    """Have Locust's login page ask for name and password."""
     app: Any = web_ui.app
     app.secret_key = secrets.token_bytes(32)
     path = f"{base_path or ''}/sitebench/login"

@@ -15,8 +15,6 @@ _START: Final[Placement] = {"panel": "Web UI", "local": True, "form": False}
 
 @dataclass(frozen=True)
 class SessionOptions:
-    """A session of several tests, in one run file."""
-
     out: str | None = option.file(
         "Run file for all tests of the session (default: a new one in this folder).",
         panel="Output",

@@ -44,7 +44,6 @@ class SessionTest(msgspec.Struct):
 
     @property
     def has_ended(self) -> bool:
-        """Whether it has been stopped."""
         return self.result is not None or self.error is not None
 
     def release_details(self) -> None:
@@ -58,23 +57,19 @@ class Session:
     def __init__(self, out: str) -> None:
         self.tests: list[SessionTest] = []
         self.unprepared: SitebenchError | None = None
-        """The error that kept the last test from getting a target."""
         self._new = not Path(out).exists()
         self.store = RunStore(out)
         self._sizes: set[int] = set()
 
     @property
     def destination(self) -> str:
-        """What becomes of the results, in a sentence."""
         return f"results: {self.store.path}"
 
     @property
     def current(self) -> SessionTest | None:
-        """The test that runs now, or the last one."""
         return self.tests[-1] if self.tests else None
 
     def recording(self, subject: Subject, exporter: str | None) -> Recording:
-        """Begin a point for a test."""
         self.unprepared = None
         spec = self._next(subject.spec)
         self._write_manifest(subject, spec)
@@ -103,7 +98,6 @@ class Session:
         return spec
 
     def _write_manifest(self, subject: Subject, spec: PointSpec) -> None:
-        """Keep what it takes to measure the same again."""
         first = not self._sizes
         self._sizes.add(spec.entries)
         facts = dict(subject.facts(sorted(self._sizes)))

@@ -131,10 +131,7 @@ def _leave_out_empty_tables(environment: Environment, **_: Any) -> None:
 
 
 def _list_options_once() -> None:
-    """Spare each page 0.2 s of a core that measures: Locust lists all options 18,000 times for it.
-
-    It makes a parser for each, and reads this when that is complete.
-    """
+    """Spare each page 0.2 s of a core: Locust lists all options 18,000 times for it."""
     parser: Any = LocustArgumentParser
     listed = getattr(parser, "args_included_in_web_ui", None)
     if isinstance(listed, property) and listed.fget is not None:

@@ -27,13 +27,8 @@ def become_locust(locustfile: Path, chosen: Any, options: type[SessionOptions]) 
     login.check(web_login=chosen.web_login, login_file=chosen.login_file)
     gathering = Gathering.of(chosen)
     argv = [
-        *(
-            *python_module("sitebench.locust.process"),
-            "-f",
-            str(locustfile),
-            "--loglevel",
-            "WARNING",
-        ),
+        *(*python_module("sitebench.locust.process"), "-f", str(locustfile)),
+        *("--loglevel", "WARNING"),
         *("--web-host", host, "--web-port", str(port)),
         *(["--web-login"] if chosen.web_login else []),
         *([] if gathering is None else gathering.argv()),
@@ -45,7 +40,6 @@ def become_locust(locustfile: Path, chosen: Any, options: type[SessionOptions]) 
 
 
 def _refuse_taken(host: str, port: int) -> None:
-    """Raise if the port is taken; Locust would print a traceback."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM
@@ -58,7 +52,6 @@ def _refuse_taken(host: str, port: int) -> None:
 
 
 def cannot_listen(host: str, port: int, error: OSError) -> SitebenchError:
-    """Return the error of a web UI that cannot listen."""
     if error.errno == errno.EADDRINUSE:
         return PortInUse(
             f"port {port} of {host} is in use",

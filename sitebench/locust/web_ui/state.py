@@ -44,12 +44,10 @@ class State(msgspec.Struct, frozen=True):
 
     @property
     def final(self) -> bool:
-        """Whether the result is final."""
         return self.test is not None and self.test.has_ended
 
     @property
     def title(self) -> str:
-        """The test's name."""
         if self.preparing is not None:
             return self.preparing.title
         if self.test is None:
@@ -58,7 +56,6 @@ class State(msgspec.Struct, frozen=True):
 
     @property
     def word(self) -> str:
-        """The phase that the test is in."""
         if self.preparing is not None:
             return "preparing the target"
         if self.error is not None:
@@ -72,7 +69,6 @@ class State(msgspec.Struct, frozen=True):
 
 
 def title(spec: PointSpec) -> str:
-    """Return the name of a test."""
     load = plural(spec.users, "user") if spec.rate is None else f"{spec.rate:,g}/s"
     if spec.stages is not None:
         load = spec.stages.name
@@ -89,7 +85,6 @@ class WebUiState:
         self._judged: tuple[float, SessionTest, PointResult | None] | None = None
 
     def now(self) -> State:
-        """Return the present state."""
         test = self.session.current
         if (preparing := self._bridge.role.preparing) is not None:
             return State(test, preparing, None, None)

@@ -22,7 +22,6 @@ _LIVE = "sitebench-live"
 
 
 def template_args() -> dict[str, Any]:
-    """Return the arguments of Locust's page template."""
     return {
         "extended_tabs": [{"key": _LIVE, "title": "Live"}],
         "extended_csv_files": [
@@ -34,11 +33,9 @@ def template_args() -> dict[str, Any]:
 
 
 _FIRST = ("target", "base", "names", "entries", "stages")
-"""What the form begins with after an operation, of what the suite has."""
 
 
 def _groups(options: type[Any], names: Collection[str]) -> dict[str, list[str]]:
-    """Return fields of the form by the headings that they stand under."""
     panels = {field.name: spec.panel for field, spec in fields_of(options)}
     groups: dict[str, list[str]] = {title: [] for title in (*PANELS[1:], "Others")}
     for name in names:
@@ -49,11 +46,8 @@ def _groups(options: type[Any], names: Collection[str]) -> dict[str, list[str]]:
 def draw_form(web_ui: Any, options: type[Any], *, mixed: bool) -> None:
     """Have the start form begin with one operation and `_FIRST`, and group the rest.
 
-    A load shape is asked for where the locustfiles have one.
-
-    Locust's own picker begins with every user class, and its other fields are folded; so both are
-    left out, and our script draws them (frame.js). Where the file is `mixed` with other people's
-    classes, Locust's field for a host is theirs; else it is hidden, and has our target.
+    Locust's picker begins with every user class: frame.js draws ours. Where the file is `mixed`
+    with other people's classes, the field for a host is theirs; else it is hidden.
     """
     locusts_own = web_ui.update_template_args
 
@@ -104,12 +98,7 @@ def without_tasks(response: Response, lane_names: Collection[str]) -> None:
 
 
 def keep_polling(response: Response, bridge: Bridge) -> None:
-    """Answer the page's poll with the present state, or one in which it goes on.
-
-    Locust keeps an answer for two seconds, and the page stops polling where it is told of a test
-    that has not begun, or has ended. While a target is prepared, or users are stopped, a master is
-    in a state in which it would stop too.
-    """
+    """Answer the page's poll with the present state, or one in which it goes on polling."""
     stats = json.loads(response.get_data())
     stats["state"] = bridge.runner.state
     if bridge.role.preparing is not None:

@@ -1,7 +1,6 @@
 """Which build of sitebench a process runs: whether a master and a worker measure the same.
 
-The version alone does not tell: it is the same at every commit. The digest is of everything by
-which one process could misunderstand the counts of another.
+A version is the same at every commit. The digest is of all by which counts could be misunderstood.
 """
 
 from __future__ import annotations
@@ -42,7 +41,6 @@ class Build(msgspec.Struct, frozen=True):
 
 @cache
 def this_build() -> Build:
-    """Return the build of this process."""
     measured = [[(str(clock), clock.unit) for clock in metrics.CLOCKS]]
     measured += [[(str(counter), counter.unit) for counter in metrics.COUNTERS]]
     recorded = [row[:3] for row in _engine.metrics()]
@@ -54,7 +52,6 @@ def this_build() -> Build:
 
 
 def refuse_other(who: str, facts: Mapping[str, Any]) -> None:
-    """Raise unless `who`, the other side, is the build that this process is."""
     build_facts = {name: facts[name] for name in Build.__struct_fields__ if name in facts}
     if (other_build := Build(**build_facts)) != (own_build := this_build()):
         raise OtherBuild(

@@ -1,8 +1,7 @@
 """What a worker chooses for itself: the client that makes its load, and the number of threads.
 
 `sitebench worker --client ldap3` sets environment variables, as a person may who starts
-`locust --worker` by hand: the other options of a test come from its master. A suite without an
-option for the client has the engine: the same workers serve every suite.
+`locust --worker` by hand. A suite without an option for the client has the engine.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from sitebench.suite import suites
 T = TypeVar("T")
 _CLIENT, _THREADS = "SITEBENCH_CLIENT", "SITEBENCH_THREADS"
 PORTABLE = tuple(dict.fromkeys(s.portable_client for s in suites() if s.portable_client))
-"""Clients that only some suites have."""
 
 
 def environment(client: str | None, threads: int | None) -> dict[str, str]:

@@ -5,8 +5,7 @@ first and the last are on the master's clock, the others on the worker's. What t
 the way back do not share shifts the offset by half of their difference, so the error is at most
 half the round trip: the quickest ping is used, as in NTP.
 
-Timelines are made of monotonic clocks, which differ by days between machines. Wall clocks matter
-to Locust's screens alone: workers tell by theirs in which second a request was.
+Timelines are made of monotonic clocks; wall clocks matter to Locust's screens alone.
 """
 
 from __future__ import annotations
@@ -23,8 +22,6 @@ ENOUGH = 8
 
 
 class Ping(msgspec.Struct, frozen=True):
-    """One round trip, in nanoseconds of monotonic clocks."""
-
     sent: int
     received: int
     answered: int
@@ -55,7 +52,6 @@ class WorkerClock(msgspec.Struct):
     _epoch_ns: int = msgspec.field(default_factory=epoch_ns)
 
     def learn(self, ping: Ping, worker_epoch_ns: int) -> None:
-        """Take one more ping into account."""
         self.pings += 1
         if self.best is None or ping.round_trip_ns < self.best.round_trip_ns:
             self.best = ping
@@ -66,7 +62,6 @@ class WorkerClock(msgspec.Struct):
         return there_ns - (0 if self.best is None else self.best.offset_ns)
 
     def on_master(self, drain: Drain) -> Drain:
-        """Return a drain with its ends on the master's clock."""
         return replace(drain, t0_ns=self.here_ns(drain.t0_ns), t1_ns=self.here_ns(drain.t1_ns))
 
     @property

@@ -46,41 +46,32 @@ _POLL_S = 0.02
 
 
 class _RemoteWorker(msgspec.Struct):
-    """One worker of one test."""
-
     index: int
     facts: messages.Opened | None = None
-    """What it reported of itself when its lanes could begin."""
     clock: WorkerClock = msgspec.field(default_factory=WorkerClock)
     received: float = msgspec.field(default_factory=time.monotonic)
-    """When its last message came."""
     did: int = 0
     use: Use | None = None
     ended: str | None = None
 
     @property
     def name(self) -> str:
-        """Its name in messages."""
         return f"worker {self.index}" if self.facts is None else self.to_seen(None, 0).name
 
     @property
     def has_opened(self) -> bool:
-        """Whether its lanes can begin."""
         return self.facts is not None
 
     @property
     def ready(self) -> bool:
-        """Whether its lanes can begin and its clock is known."""
         return self.has_opened and self.clock.pings >= ENOUGH
 
     def learn(self, sent_ns: int, answer: messages.Pong | messages.Report) -> None:
-        """Take the times of an answer into account."""
         self.received = time.monotonic()
         ping = Ping(sent_ns, answer.received, answer.answered, time.monotonic_ns())
         self.clock.learn(ping, answer.epoch)
 
     def to_seen(self, share: Share | None, counted: int) -> WorkerSeen:
-        """Return what a result says of it."""
         facts, share = self.facts, share or Share()
         return WorkerSeen(
             self.index,
@@ -130,7 +121,6 @@ class _DistributedLoad(LoadSource):
                 self._ping(id_)
 
     def report(self, id_: str, report: messages.Report) -> None:
-        """Take one drain."""
         worker = self._workers.get(id_)
         if worker is None or self._merger is None or not self._merger.knows(id_):
             return
@@ -157,13 +147,11 @@ class _DistributedLoad(LoadSource):
             self._remove(id_, "left")
 
     def name(self, id_: str) -> str:
-        """Return the name of a worker in messages."""
         return self._workers[id_].name if id_ in self._workers else id_
 
     # Questions to workers.
 
     def gather(self) -> None:
-        """Wait until all lanes may begin and clocks are known."""
         self._gather(_OPENS_S, lambda worker: worker.ready)
         if not self._cpu_at_start():
             raise WorkersMissing(
@@ -198,7 +186,6 @@ class _DistributedLoad(LoadSource):
             gevent.sleep(_POLL_S)
 
     def drain(self, *, shown: bool = True) -> None:
-        """Ask for a drain; the answers go to the windows as they come."""
         self._ask(shown=shown)
 
     def enter_phase(self, phase: Phase) -> None:
@@ -298,7 +285,6 @@ class MasterRole(LocalRole):
         self.run(_DistributedLoad(self.runner, slots, recording.windows), test)
 
     def stand_by(self) -> None:
-        """Give no worker a part."""
         self._share({}, {})
 
     def _share(self, slots: dict[str, int], test: dict[str, Any]) -> None:
@@ -309,7 +295,6 @@ class MasterRole(LocalRole):
             setattr(options, messages.SHARED, msgspec.to_builtins(shared))
 
     def uses(self, worker: str) -> bool:
-        """Return whether a worker takes part in this test, or may in the next."""
         return self._slots is None or worker in self._slots
 
     def receive(self, message: str, sender: str, data: Mapping[str, Any]) -> None:

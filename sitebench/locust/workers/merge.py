@@ -1,9 +1,7 @@
 """From the drains of several workers to those of one test, in order; nothing is sent here.
 
-The master asks for every drain, by number; a round is one number's answers, and is settled when
-every worker that was asked has answered or is gone. Settled rounds leave in the order of their
-numbers, so a phase begins for every worker with the same round, and each operation is in one round
-only.
+The master asks for every drain by number; a round is one number's answers, settled when every
+worker has answered or is gone. Rounds leave in order, so a phase begins with one for all workers.
 """
 
 from __future__ import annotations
@@ -34,7 +32,6 @@ class Share(msgspec.Struct):
     cpu_ns: tuple[int, ...] = ()
 
     def add(self, part: Drain, cpu_ns: tuple[int, ...]) -> None:
-        """Add one drain, with the CPU used in it."""
         steps = [step for step in ended(part) if not step.overlaps]
         self.seconds += (part.t1_ns - part.t0_ns) / 1e9
         self.operations += sum(step.count for step in steps)
@@ -53,7 +50,6 @@ class Merger:
         """What each worker had used by its last answer, settled or not."""
         self._counted = dict.fromkeys(cpu_ns, 0)
         self._settled = {worker: Drain(0, 0, (), 0, cpu, 0, 0, 0) for worker, cpu in cpu_ns.items()}
-        """Each worker's last settled drain."""
         self._present = set(cpu_ns)
         self._phase = phase
         self._asked = 0
@@ -63,11 +59,9 @@ class Merger:
 
     @property
     def present(self) -> frozenset[str]:
-        """Workers that are expected to answer."""
         return frozenset(self._present)
 
     def ask(self, begins: str | None = None) -> Round:
-        """Begin a round in which every worker present is asked."""
         self._asked += 1
         open_round = self._open[self._asked] = Round(self._asked, set(self._present), begins)
         return open_round
@@ -112,7 +106,6 @@ class Merger:
         return worker in self._cpu_ns
 
     def remove(self, worker: str) -> None:
-        """Stop waiting for a worker."""
         self._present.discard(worker)
         for open_round in self._open.values():
             open_round.waiting.discard(worker)
@@ -192,7 +185,6 @@ class Merger:
 
 
 def _merged_steps(parts: Iterable[Sequence[StepTotals]]) -> tuple[StepTotals, ...]:
-    """Add steps up, histograms bucket by bucket."""
     totals_by_key: dict[tuple[str, str], StepTotals] = {}
     for steps in parts:
         for step in steps:

@@ -37,10 +37,8 @@ class Message(msgspec.Struct, forbid_unknown_fields=True):
     """A message, or a part of one; its fields are what is sent."""
 
     TYPE: ClassVar[str] = ""
-    """Its name in Locust."""
 
     def send(self, runner: Any, worker: str | None = None) -> None:
-        """Send it to the master, or to a worker."""
         plain = msgspec.to_builtins(self, builtin_types=(bytes,))
         addressee = () if worker is None else (worker,)
         runner.send_message(self.TYPE, plain, *addressee)
@@ -50,7 +48,6 @@ _M = TypeVar("_M", bound=Message)
 
 
 def read(kind: type[_M], data: Any) -> _M:
-    """Return a message; raises BadMessage."""
     try:
         return msgspec.convert(data, kind)
     except msgspec.ValidationError as error:
@@ -72,7 +69,6 @@ class Shared(Message):
     loopback: str
     """Which machine its loopback addresses are of."""
     test: dict[str, Any]
-    """A `Test`."""
 
 
 class Opened(Message):
@@ -116,8 +112,6 @@ class Ask(Message):
 
 
 class Step(Message):
-    """What one step of one program did."""
-
     program: str
     step: str
     count: int
@@ -132,8 +126,6 @@ class Step(Message):
 
 
 class Counts(Message):
-    """One drain."""
-
     t0_ns: int
     t1_ns: int
     lanes: int
@@ -176,7 +168,6 @@ class Failed(Message):
 
 
 ALL: tuple[type[Message], ...] = (Shared, Opened, Ping, Pong, Ask, Step, Counts, Report, Failed)
-"""Every message, and every part of one."""
 
 _NUMBERS = tuple(field.name for field in msgspec.structs.fields(Counts) if field.type is int)
 

@@ -1,7 +1,6 @@
 """`sitebench worker`: keeps Locust workers waiting for masters, one after the other.
 
-A point's Locust process is a master that lives as long as the point, and a Locust worker ends with
-its master. So this restarts each worker until it is stopped itself: the next point finds it.
+A master lives as long as its point, and a Locust worker ends with it: each is started again.
 This process does not import Locust, and nothing that it started outlives it, however it ends.
 """
 
@@ -24,7 +23,6 @@ from sitebench.system.stop import Stop
 
 _POLL_S = 0.1
 _GRACE_S = 20.0
-"""Enough for lanes to end and their last counts to be sent."""
 _SHORT_S = 1.0
 """A worker that ended sooner than this is not started again at once."""
 
@@ -38,7 +36,6 @@ class WorkerCommand(msgspec.Struct, frozen=True):
     threads: int | None = None
 
     def argv(self) -> list[str]:
-        """Return the command line of one worker; its locustfile comes from the master."""
         return [
             *(*python_module("sitebench.locust.workers.process"), "-f", "-", "--worker"),
             *("--master-host", self.master.host, "--master-port", str(self.master.port)),
@@ -53,7 +50,6 @@ class WorkerCommand(msgspec.Struct, frozen=True):
         return of_this_parent(variables | {"TMPDIR": folder})
 
     def start(self, folder: str) -> subprocess.Popen[bytes]:
-        """Start one worker, with a temporary folder of its own."""
         # A group of its own: Ctrl-C is for the parent, which ends its workers in order. The same
         # session: Linux shares cores out by session, and workers that had one each would have
         # twice the share of one process with two threads, and interrupt a target on this machine
@@ -67,15 +63,12 @@ class WorkerCommand(msgspec.Struct, frozen=True):
 
 
 class _WorkerProcess(msgspec.Struct):
-    """One worker, started again whenever it ends."""
-
     command: WorkerCommand
     folder: str
     process: subprocess.Popen[bytes] | None = None
     began: float = 0.0
 
     def keep_alive(self) -> None:
-        """Start it if it does not run."""
         ended = self.process is None or self.process.poll() is not None
         if ended and time.monotonic() - self.began > _SHORT_S:
             self.began = time.monotonic()

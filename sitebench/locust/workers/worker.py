@@ -67,7 +67,6 @@ class _WorkerLoad:
         return [time.process_time_ns()] if self.lanes.portable else list(drained.cpu_ns)
 
     def answer(self, question: messages.Ask) -> None:
-        """Report a drain."""
         received_ns = time.monotonic_ns()
         self._asked = time.monotonic()
         if not question.shown:
@@ -140,7 +139,6 @@ class WorkerRole(Role):
     _load: _WorkerLoad | None = None
 
     def begin(self) -> None:
-        """Make ready to start lanes, and tell the master."""
         data = getattr(self.environment.parsed_options, messages.SHARED)
         refuse_other("the master", data.get("build", {}))
         shared = messages.read(messages.Shared, data)
@@ -187,7 +185,6 @@ class WorkerRole(Role):
         self.spawn(look_for_master)
 
     def receive(self, message: str, sender: str, data: Mapping[str, Any]) -> None:
-        """Answer the master."""
         if message == messages.Ping.TYPE:
             received, ping = time.monotonic_ns(), messages.read(messages.Ping, data)
             pong = messages.Pong(ping.sent, received, time.monotonic_ns(), epoch_ns())

@@ -50,8 +50,9 @@ from sitebench.measure.peak.tables import (
     Probe,
     clients_peak,
     clients_table,
+    key_of,
+    knee_facts,
     rates_answer,
-    rates_peak,
     rates_table,
     see_limit,
 )
@@ -76,13 +77,6 @@ _MOST_USERS = 1024
 """The search uses at most this many lanes: with the portable client each needs a thread."""
 
 _HOLD_WINDOWS = 3
-"""Length of a hold in measured windows."""
-
-_HOLDS = 3
-"""How often the rate that is reported has to hold: by chance a rate seldom does so often."""
-
-_PRECISION = 0.05
-"""Gap between the highest rate that held and the lowest that did not."""
 
 _FAR = 100
 """How long a search takes is said for a limit of this many times the rate that it starts with."""
@@ -97,8 +91,6 @@ class LoadLevel(msgspec.Struct, frozen=True):
 
 
 class PeakJob(msgspec.Struct, frozen=True):
-    """What a suite provides for the operation whose peak is searched."""
-
     stage: Callable[[Seeding], Stage]
     test: Callable[[LoadLevel], Test]
     facts: Callable[[], Mapping[str, Any]]
@@ -108,11 +100,9 @@ class PeakJob(msgspec.Struct, frozen=True):
 
 
 _Answer = tuple[Peak, Sequence[Printable], SitebenchError | None]
-"""The answer to keep, what to print, and the error if no peak was found."""
 
 
 def check_options(options: PeakOptions) -> None:
-    """Refuse contradicting options before anything is opened."""
     if options.rate is not None:
         raise BadInput(
             "peak chooses the rates itself and --rate fixes one",
@@ -214,8 +204,6 @@ def _live(options: PeakOptions) -> LiveProgress:
 
 
 class _PeakSearch(msgspec.Struct, frozen=True):
-    """One running call of `peak`."""
-
     options: PeakOptions
     job: PeakJob
     stage: Stage
@@ -248,8 +236,6 @@ class _PeakSearch(msgspec.Struct, frozen=True):
             start=options.start or round_rate(max(100.0, needed / window)),
             users=options.users or DEFAULT_USERS,
             most_users=limit,
-            precision=_PRECISION,
-            holds=_HOLDS,
             apart_s=options.apart or 0.0,
         )
         hold = _HOLD_WINDOWS * window
@@ -272,8 +258,16 @@ class _PeakSearch(msgspec.Struct, frozen=True):
         # The best point is the last hold of the highest rate.
         best = [probe for probe in tried if probe.trial.rate == highest.rate and probe.trial.long]
         best = [probe for probe in best if probe.reply.answer is Answer.HELD]
-        peak = rates_peak(
-            highest, objective, (best or tried[:1])[-1].spec, bend, saw=saw, answer=answer
+        spec = (best or tried[:1])[-1].spec
+        peak = Peak(
+            *key_of(spec),
+            objective=str(objective),
+            best=None if highest.rate is None else spec.key,
+            rate=highest.rate,
+            interval=None,
+            seen=saw,
+            knee=knee_facts(bend),
+            said=answer,
         )
         at_best = [result for result in results if result.spec.rate == highest.rate]
         table, drawn = rates_table(tried, highest.rate), ["", plot(curve, bend), ""]

@@ -26,7 +26,6 @@ _LEAST_SPOTS = 3
 
 
 def failed_share(results: Iterable[PointResult]) -> float:
-    """Return the share of operations that failed."""
     pairs = [(result.failures, result.operations) for result in results]
     tried = sum(map(sum, pairs))
     return sum(failures for failures, _ in pairs) / tried if tried else 0.0

@@ -16,12 +16,10 @@ second the rate is tried again with twice the lanes; if that changes nothing, it
 Other programs may break it too: what broke while they had most of the machine is tried once more,
 and if they still have it, the search ends with a reply that says so.
 
-What is reported is what was seen: a rate that held each time, and how often the next one broke. It
-is no interval. A search that one unlucky window ends is too low for a noisy target, by 5 to 25 % if
-its p99 varies by a tenth from window to window (simulated); it is seldom too high, as the rate had
-to hold several times. That is so where windows are independent. A spell that makes a target fast
-for minutes makes it hold three times in a row what it holds at no other time: there holds are to be
-as far apart as twice the time constant of such spells (`--apart`).
+What is reported was seen: a rate that held each time, and how often the next one broke; it is no
+interval. A search that one unlucky window ends is too low for a noisy target, by 5 to 25 % if its
+p99 varies by a tenth from window to window (simulated); it is seldom too high. Where a target is
+fast for minutes, holds are to be twice the time constant of such spells apart (`--apart`).
 """
 
 from __future__ import annotations
@@ -68,7 +66,6 @@ class Answer(StrEnum):
 
     @property
     def of_target(self) -> bool:
-        """Whether it says something of the target."""
         return self in (Answer.HELD, Answer.BROKE)
 
 
@@ -80,7 +77,6 @@ class Trial(msgspec.Struct, frozen=True):
     long: bool
     repeat: int
     apart_s: float = 0.0
-    """How long after the trial before it."""
 
 
 class Reply(msgspec.Struct, frozen=True):
@@ -101,19 +97,17 @@ class Ceiling(msgspec.Struct, frozen=True):
 
 
 class SearchPlan(msgspec.Struct, frozen=True):
-    """Where a search begins, and how far it goes."""
-
     start: float
     users: int
     most_users: int
     precision: float = 0.05
+    """Gap between the highest rate that held and the lowest that did not."""
     holds: int = 3
+    """How often the rate that is reported has to hold: by chance a rate seldom does so often."""
     apart_s: float = 0.0
-    """Pause between holds of one rate."""
 
     @property
     def lowest(self) -> float:
-        """The lowest rate to try."""
         return round_rate(self.start / 2**_FEWEST_HALVINGS)
 
 
@@ -126,7 +120,6 @@ class HighestRate(msgspec.Struct, frozen=True):
 
     @property
     def limit_known(self) -> bool:
-        """Whether what did not hold above it was the target."""
         return self.ceiling is None or self.ceiling.reply.answer.of_target
 
 
@@ -142,7 +135,6 @@ def round_rate(rate: float) -> float:
 
 
 def search(plan: SearchPlan) -> Search:
-    """Search: yields trials, is sent replies."""
     searching = _Searching(plan)
     low, high = yield from searching.bracket()
     for rounds_left in reversed(range(ROUNDS)):
@@ -162,8 +154,6 @@ def search(plan: SearchPlan) -> Search:
 
 
 class _Searching:
-    """The state of a search: its number of lanes, and how often each trial was made."""
-
     def __init__(self, plan: SearchPlan) -> None:
         self._plan = plan
         self.users = plan.users
@@ -255,12 +245,7 @@ class _Searching:
 
 
 def reply_of(result: PointResult, objective: Objective) -> Reply:
-    """Return the reply that a measured point gives.
-
-    If the tester was used up and the target was not, the target's limit is still unknown. A rate
-    that was not reached did not hold, whatever the latencies of the operations that were done. What
-    did not hold while other programs had most of the cores says nothing of the target either.
-    """
+    """Return the reply of a point; what broke beside other programs says nothing of the target."""
     reply, verdict = _on_its_own(result, objective), result.verdict
     if reply.answer is Answer.HELD:
         return reply

@@ -51,16 +51,13 @@ class Peak(msgspec.Struct, frozen=True):
     interval: tuple[float, float] | None
     """Of a sweep over clients: the 95 % interval of the median."""
     seen: Seen | None
-    """Of a search to an objective."""
     knee: dict[str, float] | None
     said: str
     users_objective: str | None = None
-    """Of a sweep over clients: what they are to hold."""
     users: int | None = None
     """The largest number that holds it."""
 
     def question(self) -> dict[str, Any]:
-        """Return what identifies the question: a run file holds one answer to each."""
         names = ("suite", "operation", "entries", "target", "client")
         return {name: getattr(self, name) for name in (*names, "objective", "users_objective")}
 
@@ -75,22 +72,22 @@ def clients_peak(points: Sequence[Series], bend: Spot | None) -> Peak:
     best = max(sound, key=lambda series: series.median(rate_of) or 0.0, default=None)
     interval = None if best is None else best.interval(rate_of)
     return Peak(
-        *_key_of(points[0].spec),
+        *key_of(points[0].spec),
         objective=None,
         best=None if best is None else best.spec.key,
         rate=None if best is None else best.median(rate_of),
         interval=None if interval is None else (interval.low, interval.high),
         seen=None,
-        knee=_knee(bend),
+        knee=knee_facts(bend),
         said=_clients_answer(points, best, bend),
     )
 
 
-def _key_of(spec: PointSpec) -> tuple[str, str, int, str, str]:
+def key_of(spec: PointSpec) -> tuple[str, str, int, str, str]:
     return spec.suite, spec.operation, spec.entries, spec.target, spec.client
 
 
-def _knee(bend: Spot | None) -> dict[str, float] | None:
+def knee_facts(bend: Spot | None) -> dict[str, float] | None:
     return None if bend is None else {"load": bend.load, "rate": bend.rate}
 
 
@@ -133,7 +130,6 @@ _ANSWERS = {
 def clients_table(
     points: Sequence[Series], bend: Spot | None, best: str | None, judged: Sequence[Held] = ()
 ) -> Table:
-    """Lay out a sweep over client counts, one per row."""
     repeated = any(series.n > 1 for series in points)
     extra = ("around",) if repeated else ()
     answers = {number.users: _ANSWERS.get(number.outcome, "not known") for number in judged}
@@ -229,28 +225,6 @@ def see_limit(highest: HighestRate, tried: Sequence[Probe]) -> Seen | None:
     broke = [probe.reply.answer for probe in of_target(high)]
     times, n = replies.count(Answer.HELD), len(replies)
     return Seen(times, n, high, broke.count(Answer.BROKE), len(broke))
-
-
-def rates_peak(
-    highest: HighestRate,
-    objective: Objective,
-    spec: PointSpec,
-    bend: Spot | None,
-    *,
-    saw: Seen | None,
-    answer: str,
-) -> Peak:
-    """Return the answer of a search to an objective; `spec` is the best point's, if any."""
-    return Peak(
-        *_key_of(spec),
-        objective=str(objective),
-        best=None if highest.rate is None else spec.key,
-        rate=highest.rate,
-        interval=None,
-        seen=saw,
-        knee=_knee(bend),
-        said=answer,
-    )
 
 
 def rates_answer(

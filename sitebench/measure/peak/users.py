@@ -40,7 +40,6 @@ def judge_users(points: Sequence[Series], objective: Objective) -> list[Held]:
 def users_answer(
     name: str, numbers: Sequence[Held], objective: Objective
 ) -> tuple[str, int | None, SitebenchError | None]:
-    """Return the answer, its number of users, and the error where there is none."""
     missed = [number for number in numbers if number.outcome == Outcome.MISSED]
     holds = [number for number in numbers if number.outcome == Outcome.PASSED]
     error: SitebenchError
