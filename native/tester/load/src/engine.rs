@@ -8,12 +8,11 @@ use scenario::Problems;
 
 use crate::choose::ring::{Ring, RingCursor};
 use crate::config::{Adds, Config, ConfigError, DEFAULT_ADDS, Verify};
-use crate::drive::driver::{Engine, LaunchError, Plan};
+use crate::drive::driver::{Engine, LaunchError};
 use crate::fill::Tables;
 use crate::http::{self, Http, HttpConfig, TargetError};
 use crate::ldap::{self, Ldap, LdapConfig, NameList, NamesError};
 use crate::program::{Compiled, MAIN, Op, ProgramError, ProgramSpec};
-use crate::protocol::Protocol;
 use crate::scenario_spec::ScenarioSpec;
 use crate::target_address::TargetAddress;
 
@@ -51,8 +50,9 @@ impl Engine {
         names: Option<Arc<NameList>>,
         tables: &Tables,
     ) -> Result<Self, StartError> {
-        let (compiled, speaks) = directory(&mut config, people, names, tables)?;
-        Self::launch_on(&config, compiled, |seed, thread| speaks.protocol(seed, thread))
+        let (compiled, protocol) = directory(&mut config, people, names, tables)?;
+        let security = config.target.security()?;
+        Ok(Self::launch(&config, &config.resolve()?, &security, compiled, protocol)?)
     }
 
     /// The same for a site. `visitors` are needed for templates that name properties of people.
@@ -71,56 +71,20 @@ impl Engine {
             programs(&config.scenarios, |spec| shared.take(spec, tables, config.keys, config.threads))?;
         let compiled = shared.compile(programs, config.is_open())?;
         let ring = compiled.takes_people().then(|| ring(&config, config.target.size));
-        Self::launch_on(&config, compiled, |seed, thread| {
-            Http::new(shared.clone(), ring.clone().map(RingCursor::new), seed, thread)
-        })
-    }
-
-    fn launch_on<P: Protocol, T: TargetAddress>(
-        config: &Config<T>,
-        compiled: Compiled<P::Request>,
-        mut protocol: impl FnMut(u64, usize) -> P,
-    ) -> Result<Self, StartError> {
-        let plan = Plan {
-            threads: config.threads,
-            addresses: config.resolve()?,
-            security: config.target.security()?,
-            spread_sources: config.target.spreads_sources(),
-            timeout: config.timeout(),
-            connect_timeout: config.connect_timeout(),
-            schedule: config.schedule.clone(),
-            log: config.log,
-            compiled,
-        };
-        let names = config.scenarios.iter().map(|spec| spec.name.clone()).collect();
-        Ok(Self::launch(plan, names, |thread| {
-            let (seed, random) = config.seeds(thread);
-            (protocol(seed, thread), random)
-        })?)
+        let security = config.target.security()?;
+        let protocol =
+            |seed, thread| Http::new(shared.clone(), ring.clone().map(RingCursor::new), seed, thread);
+        Ok(Self::launch(&config, &config.resolve()?, &security, compiled, protocol)?)
     }
 }
 
-/// What all threads need to speak to a directory.
-pub(crate) struct SpeaksLdap {
-    shared: ldap::Shared,
-    ring: Option<Arc<Ring>>,
-}
-
-impl SpeaksLdap {
-    /// The protocol of a thread.
-    pub(crate) fn protocol(&self, seed: u64, thread: usize) -> Ldap {
-        let ring = self.ring.clone().map(RingCursor::new);
-        Ldap::new(self.shared.clone(), ring, seed, thread)
-    }
-}
-
-/// What the lanes of a directory run.
+/// What the lanes of a directory run, and what makes the protocol of a thread of a seed.
 pub(crate) fn directory(
     config: &mut LdapConfig,
     people: Option<Arc<Population>>,
     names: Option<Arc<NameList>>,
     tables: &Tables,
-) -> Result<(Compiled<ldap::Request>, SpeaksLdap), StartError> {
+) -> Result<(Compiled<ldap::Request>, impl Fn(u64, usize) -> Ldap + use<>), StartError> {
     config.check()?;
     let mut shared = ldap::Shared::new(&config.target, people, names, config.verify)?;
     let programs = programs(&config.scenarios, |spec| {
@@ -133,7 +97,9 @@ pub(crate) fn directory(
         config.target.choices = None;
     }
     let ring = ldap::adds_people(&compiled).then(|| ring(config, shared.count()));
-    Ok((compiled, SpeaksLdap { shared, ring }))
+    let protocol =
+        move |seed, thread| Ldap::new(shared.clone(), ring.clone().map(RingCursor::new), seed, thread);
+    Ok((compiled, protocol))
 }
 
 /// Says what of a scenario no lane could run, whatever its target; returns the step that it counts, if its passes are

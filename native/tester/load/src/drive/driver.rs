@@ -11,7 +11,7 @@ use hdrhistogram::{AdditionError, CreationError};
 use mio::{Poll, Waker};
 
 use crate::choose::schedule::{Arrivals, Pace, Share, Spacing, Stage};
-use crate::config::Schedule;
+use crate::config::{Config, Schedule};
 use crate::connection::endpoint::Endpoint;
 use crate::connection::security::Security;
 use crate::connection::source::Sources;
@@ -24,23 +24,9 @@ use crate::program::{Compiled, Deck, DeckPlan};
 use crate::protocol::Protocol;
 use crate::record::clock::{MILLI, now_ns};
 use crate::record::examples::Examples;
-use crate::record::log::{Log, LogSpec};
+use crate::record::log::Log;
 use crate::record::recorder::{Blank, Label, Spans, Split};
-
-/// Everything a driver needs apart from the protocol.
-pub(crate) struct Plan<R> {
-    pub(crate) threads: usize,
-    /// The endpoints of each address; lanes are spread over the addresses.
-    pub(crate) addresses: Vec<Vec<SocketAddr>>,
-    /// Of each endpoint, where TLS is spoken.
-    pub(crate) security: Vec<Option<Security>>,
-    pub(crate) spread_sources: bool,
-    pub(crate) timeout: Duration,
-    pub(crate) connect_timeout: Duration,
-    pub(crate) schedule: Schedule,
-    pub(crate) log: LogSpec,
-    pub(crate) compiled: Compiled<R>,
-}
+use crate::target_address::TargetAddress;
 
 /// Why the threads did not start.
 #[derive(Debug, thiserror::Error)]
@@ -109,16 +95,19 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Starts the threads; `protocol(n)` makes the protocol of thread `n`, and its random numbers.
-    pub(crate) fn launch<P: Protocol>(
-        plan: Plan<P::Request>,
-        programs: Vec<String>,
-        mut protocol: impl FnMut(usize) -> (P, fastrand::Rng),
+    /// Starts the threads, whose lanes are spread over the addresses, each with its endpoints; `security` is of each
+    /// endpoint. `protocol` makes the protocol of a thread of a seed.
+    pub(crate) fn launch<P: Protocol, T: TargetAddress>(
+        config: &Config<T>,
+        addresses: &[Vec<SocketAddr>],
+        security: &[Option<Security>],
+        compiled: Compiled<P::Request>,
+        mut protocol: impl FnMut(u64, usize) -> P,
     ) -> Result<Self, LaunchError> {
-        let Plan { compiled: Compiled { programs: compiled, labels, decks, pools }, .. } = plan;
+        let Compiled { programs: compiled, labels, decks, pools } = compiled;
         let shared: Arc<[_]> = compiled.into();
         let labels: Arc<[Label]> = labels.into();
-        let (pace, ahead, spacing) = match plan.schedule {
+        let (pace, ahead, spacing) = match config.schedule.clone() {
             Schedule::Closed => (None, None, Spacing::Even),
             Schedule::Crowd { span_ms } => (None, Some((Vec::new(), span_ms * MILLI)), Spacing::Even),
             Schedule::Open { rate, arrivals } => (Some(Pace::new(now_ns(), rate)), None, arrivals),
@@ -129,7 +118,7 @@ impl Engine {
         // Without an open schedule no program waits for arrivals, and stages bring theirs: any will do.
         let first_pace = pace.clone().unwrap_or_else(|| Pace::new(0, 1.0));
         let mut engine = Self {
-            workers: Vec::with_capacity(plan.threads),
+            workers: Vec::with_capacity(config.threads),
             labels: labels.clone(),
             decks,
             pace,
@@ -138,24 +127,24 @@ impl Engine {
             cuts: 0,
             blank: Blank::default(),
             stopped: false,
-            programs,
+            programs: config.scenarios.iter().map(|spec| spec.name.clone()).collect(),
         };
-        for n in 0..plan.threads {
+        for n in 0..config.threads {
             let poll = Poll::new()?;
             let waker = Waker::new(poll.registry(), WAKE)?;
             let endpoint = |(&at, security): (&SocketAddr, &Option<Security>)| Endpoint {
-                sources: Sources::new(at, plan.spread_sources, n as u32),
+                sources: Sources::new(at, config.target.spreads_sources(), n as u32),
                 security: security.as_ref().map(Security::for_thread),
             };
-            let endpoints = |ports: &Vec<_>| ports.iter().zip(&plan.security).map(endpoint).collect();
-            let (protocol, mut rng) = protocol(n);
+            let endpoints = |ports: &Vec<_>| ports.iter().zip(security).map(endpoint).collect();
+            let (seed, mut rng) = config.seeds(n);
             let context = Context {
                 registry: poll.registry().try_clone()?,
-                addresses: plan.addresses.iter().map(endpoints).collect(),
-                protocol,
+                addresses: addresses.iter().map(endpoints).collect(),
+                protocol: protocol(seed, n),
                 recorders: Split::new(&labels, 0, &mut engine.blank)?,
                 examples: Examples::default(),
-                log: Log::new(plan.log),
+                log: Log::new(config.log),
                 timers: Timers::default(),
                 decks: engine.decks.iter().map(Deck::new).collect(),
                 serial: 0,
@@ -163,7 +152,7 @@ impl Engine {
                 idle: Default::default(),
                 row_waiters: Default::default(),
                 row_turn: None,
-                pools: pools.iter().map(|pool| Pool::new(pool, n, plan.threads)).collect(),
+                pools: pools.iter().map(|pool| Pool::new(pool, n, config.threads)).collect(),
                 deadlines: Vec::new(),
                 lane_counts: Vec::new(),
                 without_row: 0,
@@ -175,12 +164,12 @@ impl Engine {
                 half_read: Vec::new(),
                 quiet_ns: 0,
                 waiting_ns: 0,
-                timeout_ns: nanos(plan.timeout),
-                connect_timeout_ns: nanos(plan.connect_timeout),
+                timeout_ns: nanos(config.timeout()),
+                connect_timeout_ns: nanos(config.connect_timeout()),
                 rng,
             };
             let (commands, receiver) = channel();
-            let worker = Worker::new(poll, receiver, shared.clone(), context, (n, plan.threads))?;
+            let worker = Worker::new(poll, receiver, shared.clone(), context, (n, config.threads))?;
             let thread = std::thread::Builder::new().name(format!("load-{n}")).spawn(|| worker.run())?;
             let lanes = vec![0; engine.programs.len()];
             engine.workers.push(Handle {

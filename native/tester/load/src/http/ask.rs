@@ -123,16 +123,6 @@ impl Captured {
 }
 
 impl Ask {
-    /// Whether it goes to the target's secure endpoint.
-    pub(super) const fn is_secure(&self) -> bool {
-        self.host.secure
-    }
-
-    /// Whether the answer has no body, whatever it says.
-    pub(super) fn head_only(&self) -> bool {
-        self.method == "HEAD"
-    }
-
     /// Whether the answer's body is of interest.
     pub(super) fn reads_body(&self, verify: bool) -> bool {
         let looks = self.identity.is_some() || !self.contains.is_empty() || !self.fresh.is_empty();

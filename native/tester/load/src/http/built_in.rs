@@ -53,7 +53,7 @@ fn asked(step: &Request) -> (usize, String) {
             let class = classes().nth(usize::try_from(file.files.start).unwrap()).unwrap();
             (usize::from(file.secure), format!("file {class}"))
         }
-        Request::Ask(_, ask) => (usize::from(ask.is_secure()), line(ask)),
+        Request::Ask(_, ask) => (usize::from(ask.host.secure), line(ask)),
     }
 }
 

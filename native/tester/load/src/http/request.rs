@@ -23,14 +23,14 @@ impl Request {
     /// Whether it goes to the target's secure endpoint.
     pub(super) fn is_secure(&self) -> bool {
         match self {
-            Self::Ask(_, ask) => ask.is_secure(),
+            Self::Ask(_, ask) => ask.host.secure,
             Self::File(_, file) => file.secure,
         }
     }
 
     /// Whether the answer has no body, whatever it says.
     pub(super) fn head_only(&self) -> bool {
-        matches!(self, Self::Ask(_, ask) if ask.head_only())
+        matches!(self, Self::Ask(_, ask) if ask.method == "HEAD")
     }
 
     /// Whether the answer's body is of interest as a whole.

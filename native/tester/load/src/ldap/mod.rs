@@ -1,14 +1,20 @@
 //! LDAP: encoding requests, reading and verifying answers.
+//!
+//! `ask` compiles a step of a scenario, `writing` the frame and the fields of its request, and `judge` looks at answers.
+//! Programs are `crate::scripted`'s.
 
+mod ask;
 mod describe;
 mod encode;
 mod frame;
+mod judge;
+mod lower;
 mod names;
 mod people_rows;
 mod receive;
-mod scripted;
 mod start_tls;
 mod verify;
+mod writing;
 
 use std::sync::Arc;
 
@@ -23,13 +29,14 @@ use crate::connection::security::{Security, Tls};
 use crate::fill::{Given, Tables};
 use crate::program::{self, Compiled, Connects, MAIN, ProgramError, ProgramSpec, Rules};
 use crate::scenario_spec::ScenarioSpec;
-use crate::scripted::{self as scenarios, Memory, Running, Script};
+use crate::scripted::{self, Memory, Running, Script};
 use crate::target_address::TargetAddress;
 
+pub(crate) use lower::check as check_scenario;
 pub use names::{NameList, NamesError, NamesSpec};
-pub(crate) use scripted::check as check_scenario;
-use scripted::{Ask, Requests};
 
+use ask::Ask;
+use lower::Requests;
 use names::{Names, Template};
 use people_rows::PeopleRows;
 use verify::{Digests, Verifier};
@@ -216,7 +223,7 @@ impl Shared {
         let people = Arc::new(PeopleRows::new(&self.names, self.count));
         let given = Given { tables: spec.own(tables), people: Some(people), keys: keys.choice, owns: false };
         let seeds = (threads, keys.seed);
-        let (program, script) = scenarios::convert(
+        let (program, script) = scripted::convert(
             &Requests(Some(target)),
             spec,
             self.scripts.len(),

@@ -88,7 +88,7 @@ impl Users<Ldap> {
     ) -> Result<Self, StartError> {
         // All of them are one thread's.
         config.threads = 1;
-        let (compiled, speaks) = engine::directory(&mut config, people, names, tables)?;
+        let (compiled, protocol) = engine::directory(&mut config, people, names, tables)?;
         if let (false, Some(spec)) = (compiled.pools.is_empty(), config.scenarios.first()) {
             return Err(super::cannot(&spec.name, "connections that users share (pool, outstanding)"));
         }
@@ -105,7 +105,7 @@ impl Users<Ldap> {
             }
         }
         let (seed, rng) = config.seeds(0);
-        Ok(Self::new(names, compiled, speaks.protocol(seed, 0), rng))
+        Ok(Self::new(names, compiled, protocol(seed, 0), rng))
     }
 }
 

@@ -7,8 +7,8 @@ use wire::dn::escape_value;
 use wire::ldap::request as write;
 use wire::ldap::{ResultCode, filter_text, op};
 
-use super::super::frame::Frame;
-use super::super::verify::ExpectedAttributes;
+use super::frame::Frame;
+use super::verify::ExpectedAttributes;
 use super::writing::{Becomes, Field, Writing, Written, bytes_of, joined};
 use crate::compile_error::Result;
 use crate::fill::{Plan, Preparation, Text};
@@ -25,11 +25,11 @@ pub struct Ask {
     /// The operation that it stands in; `None` for `[start]`.
     pub(super) operation: Option<usize>,
     /// What is chosen right before it, where it is all that follows: an op less.
-    pub(in super::super) first: Option<Preparation>,
+    pub(super) first: Option<Preparation>,
     /// Whether it removes the person whom the lane has taken, where they were added before.
-    pub(in super::super) removes_taken: bool,
+    pub(super) removes_taken: bool,
     pub(super) verb: &'static str,
-    pub(in super::super) response: u8,
+    pub(super) response: u8,
     /// Whether it must not be sent again where no answer came: a change, or a bind, as each try with a wrong password
     /// counts.
     pub(super) changes: bool,
@@ -49,11 +49,11 @@ pub struct Ask {
     /// Whose entry it adds as it is, if it adds a person and has no controls.
     pub(super) enters: Option<Enters>,
     /// Attributes that it changes.
-    pub(in super::super) changed: Vec<String>,
+    pub(super) changed: Vec<String>,
     /// How many entries a page has, of a search that is read in pages; its cookie is a field after the others.
     pub(crate) page_size: Option<u32>,
     /// Whether all that follows depends on it.
-    pub(in super::super) fatal: bool,
+    pub(super) fatal: bool,
 }
 
 /// A person of a population who is entered.
@@ -146,7 +146,7 @@ pub(super) struct Bind<'s> {
 }
 
 impl Ask {
-    pub(in super::super) const fn is_search(&self) -> bool {
+    pub(super) const fn is_search(&self) -> bool {
         self.response == op::SEARCH_DONE
     }
 

@@ -7,8 +7,8 @@ use scenario::{
 
 use wire::ldap::ResultCode;
 
-use super::super::{Request, Target};
 use super::ask::{Ask, Bind};
+use super::{Request, Target};
 use crate::compile_error::{CompileError, Result};
 use crate::connection::sasl::Mechanism;
 use crate::fill::{Preparation, Tables};

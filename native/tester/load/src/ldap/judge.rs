@@ -7,11 +7,11 @@ use wire::ldap::control::PagedResults;
 use wire::ldap::request::write_add;
 use wire::ldap::{Attributes, Controls, Outcome, ResultCode, oid};
 
-use super::super::names::Person;
-use super::super::verify::NOT_WHOLE;
-use super::super::{LaneState, Ldap};
 use super::ask::{Ask, BIND, Capture, Enters, Expected, Expects, Wanted, Whom, becomes};
+use super::names::Person;
+use super::verify::NOT_WHOLE;
 use super::writing::{Becomes, Field};
+use super::{LaneState, Ldap};
 use crate::fill::Text;
 use crate::protocol::Encoded;
 use crate::record::failure::Failure;
@@ -28,14 +28,14 @@ const FEW: usize = 16;
 impl Ldap {
     /// Whether all captures were found that a request is made of.
     #[inline]
-    pub(in super::super) fn can_fill(ask: &Ask, lane: &LaneState) -> bool {
+    pub(super) fn can_fill(ask: &Ask, lane: &LaneState) -> bool {
         let Some(memory) = &lane.memory else { return true };
         ask.needs.iter().all(|place| memory.kept.knows(*place))
     }
 
     /// Appends a request, filled in.
     #[inline]
-    pub(in super::super) fn ask(&mut self, ask: &Ask, lane: &mut LaneState, out: &mut Vec<u8>) -> Encoded {
+    pub(super) fn ask(&mut self, ask: &Ask, lane: &mut LaneState, out: &mut Vec<u8>) -> Encoded {
         let id = lane.id;
         if !Self::can_fill(ask, lane) {
             return Encoded::Missing;
@@ -117,7 +117,7 @@ impl Ldap {
     }
 
     /// Appends the request for the next page.
-    pub(in super::super) fn ask_page(&mut self, ask: &Ask, lane: &mut LaneState, out: &mut Vec<u8>) {
+    pub(super) fn ask_page(&mut self, ask: &Ask, lane: &mut LaneState, out: &mut Vec<u8>) {
         lane.next_id();
         let Some(Memory { pages, .. }) = lane.memory.as_deref() else { return };
         let starts = std::iter::once(&0).chain(&pages.ends);
@@ -128,7 +128,7 @@ impl Ldap {
 
     /// Whether another page is to be asked for (RFC 2696 section 3). After one that is not as it was asked for there
     /// is none, and the answer is wrong.
-    pub(in super::super) fn goes_on(
+    pub(super) fn goes_on(
         &mut self,
         ask: &Ask,
         lane: &mut LaneState,
@@ -167,7 +167,7 @@ impl Ldap {
     }
 
     /// Looks at an entry: is it right, and is something of it captured?
-    pub(in super::super) fn take_found(
+    pub(super) fn take_found(
         &mut self,
         ask: &Ask,
         lane: &mut LaneState,
@@ -265,7 +265,7 @@ impl Ldap {
     }
 
     /// Says what of an entry was wrong; its value may be a secret, so that is left out.
-    pub(in super::super) fn tell_differs(&self, ask: &Ask, lane: &LaneState) -> String {
+    pub(super) fn tell_differs(&self, ask: &Ask, lane: &LaneState) -> String {
         let differs = lane.memory.as_deref().and_then(|memory| memory.differs).filter(|_| lane.wrong);
         let name = match differs {
             Some(Differs::Person) => return NOT_WHOLE.to_owned(),
@@ -278,7 +278,7 @@ impl Ldap {
     }
 
     /// What is wrong with an answer that has ended.
-    pub(in super::super) fn judge_ask(
+    pub(super) fn judge_ask(
         &mut self,
         ask: &Ask,
         lane: &mut LaneState,
@@ -339,7 +339,7 @@ impl Ldap {
     }
 
     /// What a request was about, without its secrets.
-    pub(in super::super) fn describe_ask(&mut self, ask: &Ask, lane: &LaneState) -> String {
+    pub(super) fn describe_ask(&mut self, ask: &Ask, lane: &LaneState) -> String {
         let Some(memory) = lane.memory.as_deref() else { return ask.verb.to_owned() };
         let plan = &self.scripts[ask.script].plan;
         let mut about = Vec::new();
@@ -348,7 +348,7 @@ impl Ldap {
     }
 
     /// Tells whose request it was, and what else was sent.
-    pub(in super::super) fn tell_ask(&mut self, ask: &Ask, memory: &Memory, told: &mut Told) {
+    pub(super) fn tell_ask(&mut self, ask: &Ask, memory: &Memory, told: &mut Told) {
         let script = &self.scripts[ask.script];
         script.tell(memory, ask.operation, ask.captures.iter().map(|capture| capture.place), told);
         let mut rest = Vec::new();
@@ -357,7 +357,7 @@ impl Ldap {
     }
 
     /// A server's words without the secrets of the request.
-    pub(in super::super) fn without_secrets(&mut self, ask: &Ask, lane: &LaneState, said: String) -> String {
+    pub(super) fn without_secrets(&mut self, ask: &Ask, lane: &LaneState, said: String) -> String {
         let Some(memory) = lane.memory.as_deref() else { return said };
         let plan = &self.scripts[ask.script].plan;
         let mut secrets: Vec<(Vec<u8>, &str)> = Vec::new();
@@ -430,7 +430,7 @@ impl Ldap {
 
 /// Whether an attribute has a value, in any case.
 fn holds(attributes: Attributes<'_>, name: &str, value: &[u8], exact: bool) -> bool {
-    let same = |other| if exact { other == value } else { super::super::names::same_text(other, value) };
+    let same = |other| if exact { other == value } else { super::names::same_text(other, value) };
     let mut named =
         attributes.iter().flatten().filter(|each| each.name.eq_ignore_ascii_case(name.as_bytes()));
     named.any(|each| each.values.iter().flatten().any(same))

@@ -11,7 +11,7 @@ use wire::ldap::control::PagedResults;
 use wire::ldap::request::{self as write, SearchOptions};
 use wire::ldap::{filter_text, oid, op};
 
-use super::super::frame::Frame;
+use super::frame::Frame;
 use crate::compile_error::{CompileError, Result};
 use crate::fill::{Plan, Text};
 
