@@ -79,12 +79,15 @@ impl Engine {
 }
 
 /// What the lanes of a directory run, and what makes the protocol of a thread of a seed.
+type Directory<P> = (Compiled<ldap::Request>, P);
+
+/// Compiles the programs for a directory.
 pub(crate) fn directory(
     config: &mut LdapConfig,
     people: Option<Arc<Population>>,
     names: Option<Arc<NameList>>,
     tables: &Tables,
-) -> Result<(Compiled<ldap::Request>, impl Fn(u64, usize) -> Ldap + use<>), StartError> {
+) -> Result<Directory<impl Fn(u64, usize) -> Ldap + use<>>, StartError> {
     config.check()?;
     let mut shared = ldap::Shared::new(&config.target, people, names, config.verify)?;
     let programs = programs(&config.scenarios, |spec| {
