@@ -36,8 +36,6 @@ _Rates = Mapping[str, float]
 
 @dataclass(frozen=True)
 class _CalibrateOptions:
-    """What `sitebench calibrate` takes."""
-
     repeats: int = option.count(3, "Repeats, interleaved.", panel="Options")
     json: bool = option.flag("JSON instead of a table.", panel="Options")
 

@@ -27,7 +27,6 @@ def entries_at_ends(
 
 
 def _growth(tally: Tally, programs: Sequence[Script]) -> int:
-    """Return how many more entries there are since the beginning of a window."""
     added = 0
     for program in programs:
         for row, totals in tally.steps.items():
@@ -94,7 +93,6 @@ def left(
 
 
 def _surplus(tally: Tally, operation: Operation) -> int:
-    """Return how many more entries an operation has added than deleted."""
     added = 0
     for name, verb in set(operation.steps):
         if verb in ("add", "delete") and (totals := tally.steps.get((operation.name, name))):

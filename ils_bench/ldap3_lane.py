@@ -56,13 +56,10 @@ class Ldap3Lanes(PortableLanes):
         self.server = server_of(target.address, target.trust, connecting_s(options.timeout))
 
     def lane(self, program: str) -> _Ldap3Lane:
-        """Make one lane."""
         return _Ldap3Lane(self, self.users.steps(program))
 
 
 class _Ldap3Lane(PortableLane):
-    """One user of the directory."""
-
     def __init__(self, lanes: Ldap3Lanes, steps: Steps) -> None:
         super().__init__(lanes, steps)
         self._lanes = lanes
@@ -138,7 +135,6 @@ class _Ldap3Lane(PortableLane):
 
 
 def _send(connection: Any, request: LdapRequest) -> None:
-    """Send a request by ldap3, and wait for its answer."""
     import ldap3
 
     controls = request.controls or None

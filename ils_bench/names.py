@@ -29,7 +29,6 @@ _SPECIAL = str.maketrans({letter: f"\\{ord(letter):02x}" for letter in "\\*()\0"
 
 
 def check_form(text: str) -> str:
-    """Return what --names was given, if it is of a form that can be read."""
     if text.startswith(_FILE):
         if not text.removeprefix(_FILE).partition(":")[0]:
             raise UnknownValue(f"{text!r} names no file", "write it like @people.txt or @a.csv:uid")
@@ -97,7 +96,6 @@ class Names:
         return self.listed.table.digest(self.attribute, self.listed.column)
 
     def check(self, size: int) -> None:
-        """Raise unless there are so many."""
         if self.listed is not None and len(self.listed) < size:
             raise BadFile(
                 f"{self.file} has {plural(len(self.listed), 'name')}, and {size:,} people are "
@@ -107,7 +105,6 @@ class Names:
 
 
 def is_list(text: str | None) -> bool:
-    """Whether --names was given a file."""
     return text is not None and text.startswith(_FILE)
 
 

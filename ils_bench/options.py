@@ -130,8 +130,6 @@ def _show_group_sizes(members: tuple[int, ...]) -> str:
 
 @dataclass(frozen=True)
 class GroupOptions:
-    """Groups of the people."""
-
     groups: int | None = option.parsed(
         None,
         "Groups of the people, beside them: posixGroup with posix, group with ad, else "
@@ -162,8 +160,6 @@ class GroupOptions:
 
 @dataclass(frozen=True)
 class DirectoryOptions(EndpointOptions, KindOptions):
-    """The directory, and how to bind to it."""
-
     target: str = target_option(
         "embedded",
         "Directory to measure: embedded, openldap, or the ldap:// or ldaps:// address of another.",
@@ -299,15 +295,11 @@ class IlsOptions(EntriesOption, LoadTestOptions):
 
 @dataclass(frozen=True)
 class LocustOptions(SessionOptions):
-    """What the locustfile takes beside the options of a test."""
-
     disposable: bool = option.flag("A target that is deleted afterwards.", hidden=True)
 
 
 @dataclass(frozen=True)
 class SweepOptions(SizesOption):
-    """What `sitebench ils sweep` takes besides the options of a test."""
-
     operations: tuple[str, ...] = option.parsed(
         ("connect", "add", "lookup"),
         f"Operations, separated by commas: some of {', '.join(SUITE.operations)}.",
@@ -350,8 +342,6 @@ class SeedOptions(EntriesOption, DirectoryOptions, PeopleOptions, GroupOptions):
 
 @dataclass(frozen=True)
 class CleanOptions(SeedOptions):
-    """What `sitebench ils clean` takes."""
-
     seeded: bool = option.flag(
         "Removal of the --entries people that `seed` added, too.", panel="Options"
     )
@@ -363,8 +353,6 @@ class CleanOptions(SeedOptions):
 
 @dataclass(frozen=True)
 class ServeOptions(PeopleOptions, KindOptions, GroupOptions, ServerOptions):
-    """What `sitebench ils serve` takes."""
-
     port: int = port_option(10389)
     entries: int | None = option.parsed(
         None,

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-
-from msgspec import structs
 
 from ils_bench import passes, quick, sequences
 from ils_bench.engine_config import for_engine
@@ -22,7 +19,7 @@ from ils_bench.seeding.destinations import with_base
 from ils_bench.suite import SUITE
 from ils_bench.targets import opening
 from ils_bench.targets.address import parse_address
-from ils_bench.targets.identity import check_sasl, password_asked
+from ils_bench.targets.identity import ask_password, check_sasl
 from ils_bench.targets.ldap_directory import LdapDirectory, options_of
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.profile import suited
@@ -41,7 +38,6 @@ from sitebench.units import format_size
 
 
 def _in_process(server: LdapDirectory, entries: int | None, load: dict[str, Any]) -> IlsOptions:
-    """Describe a directory in this process; its people are those of the test."""
     return IlsOptions(start_tls=server.start_tls, **load | options_of(server, entries))
 
 
@@ -114,22 +110,7 @@ class IlsPoints(SuitePoints[IlsOptions, Script, OpenDirectory]):
                     "measure a Sequence with Search(filter=..., expect_entries=1); where there "
                     "are people of sitebench below its suffix, say how many with entries=",
                 )
-        stage = super().api_stage(operation, target, entries, load)
-
-        @contextlib.contextmanager
-        def opened() -> Iterator[Any]:
-            from ils_bench.targets.probe import WrongBase
-
-            try:
-                with stage.open() as opened_target:
-                    yield opened_target
-            except WrongBase as error:
-                raise WrongBase(
-                    error.message,
-                    "name the DN that holds the people in the address: ldap://HOST/DN",
-                ) from error
-
-        return structs.replace(stage, open=opened)
+        return super().api_stage(operation, target, entries, load)
 
     def check(self, options: IlsOptions, programs: Sequence[Script]) -> None:
         may_choose = options.scenario is not None
@@ -183,8 +164,8 @@ class IlsPoints(SuitePoints[IlsOptions, Script, OpenDirectory]):
     def apply_address(self, options: IlsOptions) -> IlsOptions:
         return _listed(with_base(options))
 
-    def apply_scenario(self, options: IlsOptions) -> IlsOptions:
-        return password_asked(logins.asked(super().apply_scenario(options)))
+    def complete(self, options: IlsOptions, file: Script | None) -> IlsOptions:
+        return ask_password(logins.apply_accounts(options))
 
     def settle(self, options: IlsOptions, programs: Sequence[Script], *, named: bool = True) -> Any:
         """Take the people that go with the directory, where programs are about people of ours."""

@@ -62,5 +62,4 @@ def assure_bound(programs: Sequence[Script]) -> None:
 
 
 def _bound_by(operation: Mapping[str, Any]) -> set[str]:
-    """Return the connections that its steps bind on."""
     return {step["on"] for step in operation["steps"] if step["verb"] == "bind"}

@@ -21,20 +21,17 @@ _VALUE = "{random:10:0-9}"
 
 
 def described_by(options: IlsOptions) -> tuple[str, str] | None:
-    """Return what options describe without a file, and which of them; None if none does."""
     if options.mix:
         return MIX, "--mix"
     return (SEARCH, "--filter") if options.filter else None
 
 
 def script_of(options: IlsOptions) -> Script | None:
-    """Return the scenario that options describe without a file."""
     described = described_by(options)
     return None if described is None else from_text(described[0], text_of(options))
 
 
 def text_of(options: IlsOptions) -> str:
-    """Return the scenario that options describe, in TOML."""
     if options.names is None:
         raise BadInput(
             "whom to ask for is not said", "name people of yours, such as --names @people.txt"

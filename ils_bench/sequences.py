@@ -256,8 +256,6 @@ def _script_of(sequence: Sequence, profile: str, named_by: str | None) -> Script
 
 
 class _Writer:
-    """Writes the scenario of a sequence."""
-
     def __init__(self, name: str, profile: str, named_by: str | None) -> None:
         self._name, self._profile, self._named_by = name, profile, named_by
         self._class, self._naming, _ = profile_facts(profile)

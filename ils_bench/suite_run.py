@@ -78,7 +78,6 @@ class IlsRun(BaseSuiteRun[IlsOptions, Script, OpenDirectory]):
         return self._first_added(options, target, processes)
 
     def digests(self, options: IlsOptions, programs: Many[Script]) -> dict[str, str]:
-        """Add that of a list of names."""
         names = {} if options.names is None else {_NAMES: names_of(options.names).digest or ""}
         return super().digests(options, programs) | names
 
@@ -136,7 +135,6 @@ class IlsRun(BaseSuiteRun[IlsOptions, Script, OpenDirectory]):
         _assure_not_all_refused(tallies)
 
     def _per_s(self, programs: Many[Script]) -> float:
-        """Return the rate of the measured window."""
         measured = None if self._windows is None else self._windows.measured
         if measured is None or not measured.seconds:
             return 0.0

@@ -24,5 +24,4 @@ def text_of(operation: str, *, keepalive: bool = False) -> str:
 
 @lru_cache
 def built_in(operation: str, *, keepalive: bool = False) -> Script:
-    """Return one of the suite's own operations."""
     return from_text(operation, text_of(operation, keepalive=keepalive))

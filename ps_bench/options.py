@@ -19,8 +19,6 @@ from sitebench.suite_base.options import (
 
 @dataclass(frozen=True)
 class _DatabaseOptions:
-    """How the embedded site keeps its user properties."""
-
     durability: str = option.choice(
         "normal",
         "Events that a stored update survives: the end of the process (normal), or a power "
@@ -54,8 +52,6 @@ class PsOptions(EntriesOption, TestOptions):
 
 @dataclass(frozen=True)
 class SweepOptions(SizesOption):
-    """What `sitebench ps sweep` takes besides the options of a test."""
-
     paper: bool = paper_flag(
         "The 1997 paper's sweep: 33 clients, 300 s of warm-up, 600 s measured, 1k to 1m people."
     )
@@ -69,8 +65,6 @@ class SeedOptions(EntriesOption, PeopleOptions):
 
 @dataclass(frozen=True)
 class ServeOptions(_DatabaseOptions, PeopleOptions, ServerOptions):
-    """What `sitebench ps serve` takes."""
-
     port: int = port_option(8080)
     entries: int | None = option.size(
         None, "People in the database (default: 10k, or those of --database).", panel="Entries"
@@ -83,8 +77,6 @@ class ServeOptions(_DatabaseOptions, PeopleOptions, ServerOptions):
 
 @dataclass(frozen=True)
 class HarOptions:
-    """What `sitebench ps from-har` takes."""
-
     host: str | None = option.text(
         None, "Whose requests to take (default: that of the first page).", "HOST", panel="Options"
     )

@@ -23,7 +23,6 @@ from sitebench.targets.tls import check_tls
 
 
 def _in_process(server: PersonalizedSite, entries: int | None, load: dict[str, Any]) -> PsOptions:
-    """Describe a site in this process; its people are those of the test."""
     load |= {"seed": server.seed, "locales": server.locales}
     return PsOptions(entries=entries or server.size, **load)
 
@@ -56,8 +55,8 @@ class PsPoints(SuitePoints[PsOptions, Script, OpenSite]):
         people = UpdSpec(size, options.seed, options.locales)
         return {"digest": visitors(people).digest, "seed": options.seed}
 
-    def apply_scenario(self, options: PsOptions) -> PsOptions:
-        return super().apply_scenario(settle_keepalive(options, self.scenario_of(options)))
+    def complete(self, options: PsOptions, file: Script | None) -> PsOptions:
+        return settle_keepalive(options, file)
 
     def for_engine(self, load: Load[PsOptions, Script, OpenSite]) -> ForEngine:
         site = load.target

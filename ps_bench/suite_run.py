@@ -21,10 +21,8 @@ class PsRun(BaseSuiteRun[PsOptions, Script, OpenSite]):
     def make_data(
         self, options: PsOptions, programs: Sequence[Script], preparing: Preparing
     ) -> None:
-        """Make the database, in a thread."""
         preparing.run_with_progress(lambda progress: database_of(options, progress))
 
     def observe(self, target: OpenSite, programs: Sequence[Script]) -> Observed:
-        """Add the paper's figures to a result."""
         observed = super().observe(target, programs)
         return {**observed, "figures": lambda measured: figures(measured, programs)}

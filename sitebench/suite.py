@@ -116,12 +116,10 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
 
 @functools.cache
 def suites() -> tuple[Suite, ...]:
-    """Return every suite."""
     return tuple(resolve_name(f"{package}.suite:SUITE") for package in SUITES)
 
 
 def suite(name: str) -> Suite:
-    """Return the suite of this name."""
     for candidate in suites():
         if name in (candidate.name, candidate.long_name):
             return candidate

@@ -29,7 +29,6 @@ def with_options(workload: Workload, options: FileSetOptions) -> Workload:
 
 
 def spec_of(workload: Workload, options: FileSetOptions) -> dict[str, Any] | None:
-    """Return the spec of a workload's files; None if it has none."""
     return None if workload.file_set is None else workload.file_set.spec(options.seed)
 
 

@@ -15,7 +15,6 @@ from web_bench.workload import Workload
 def engine_config(
     options: WebOptions, target: OpenWeb, workloads: Sequence[Workload], *, slot: WorkerSlot
 ) -> str:
-    """Return the configuration of one engine."""
     address, trust = target.address, target.trust.to_engine()
     secure = target.secure
     sets = [workload.file_set for workload in workloads if workload.file_set is not None]

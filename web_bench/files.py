@@ -17,7 +17,6 @@ from web_bench.workload import Workload, find
 
 
 def write(workload: str, options: FileSetOptions, folder: Path) -> None:
-    """Write the files into a folder."""
     loaded = _with_files(workload, options)
     assert loaded.file_set is not None
     with bar(f"writing {folder}", loaded.file_set.bytes) as move:

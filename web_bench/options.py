@@ -146,8 +146,6 @@ class SweepOptions(WebOptions):
 
 @dataclass(frozen=True)
 class VerifyOptions(FileSetOptions, EndpointOptions):
-    """What `sitebench web verify` takes."""
-
     target: str = target_option(
         "http://127.0.0.1:8080", "http:// or https:// address of the server."
     )
@@ -155,8 +153,6 @@ class VerifyOptions(FileSetOptions, EndpointOptions):
 
 @dataclass(frozen=True)
 class ServeOptions(FileSetOptions, ServerOptions, Options):
-    """What `sitebench web serve` takes."""
-
     port: int = port_option(8080)
     docroot: str | None = option.text(
         None,
@@ -177,6 +173,4 @@ class ServeOptions(FileSetOptions, ServerOptions, Options):
 
 @dataclass(frozen=True)
 class ListingOptions:
-    """What `sitebench web workloads` takes."""
-
     json: bool = option.flag("JSON instead of a table.", panel="Options")

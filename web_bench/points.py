@@ -9,7 +9,7 @@ from typing import Any
 from sitebench.errors import BadInput
 from sitebench.http.address import parse_address
 from sitebench.http.options import settle_keepalive
-from sitebench.scenario.script import is_script
+from sitebench.scenario.script import Script, is_script
 from sitebench.seeders.pools import cache_folder
 from sitebench.suite_base.points import ForEngine, Load, SuitePoints, Targets
 from sitebench.targets.tls import check_tls
@@ -60,8 +60,8 @@ class WebPoints(SuitePoints[WebOptions, Workload, OpenWeb]):
             return None
         return with_options(find(options.scenario, options.data), options)
 
-    def apply_scenario(self, options: WebOptions) -> WebOptions:
-        return super().apply_scenario(settle_keepalive(options, self.scenario_of(options)))
+    def complete(self, options: WebOptions, file: Script | None) -> WebOptions:
+        return settle_keepalive(options, file)
 
     def choose(self, options: WebOptions, text: str) -> tuple[WebOptions, str]:
         if options.path and is_script(text):

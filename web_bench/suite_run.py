@@ -22,7 +22,6 @@ class WebRun(BaseSuiteRun[WebOptions, Workload, OpenWeb]):
     def make_data(
         self, options: WebOptions, programs: Sequence[Workload], preparing: Preparing
     ) -> None:
-        """Write the files, in a thread."""
         preparing.run_with_progress(lambda progress: docroot_of(options, programs, progress))
 
     def counted_steps(self, program: Workload) -> Sequence[tuple[str, str]]:
@@ -36,7 +35,6 @@ class WebRun(BaseSuiteRun[WebOptions, Workload, OpenWeb]):
         return [(program.name, "request" if self.options().rate is None else SEQUENCE)]
 
     def observe(self, target: OpenWeb, programs: Sequence[Workload]) -> Observed:
-        """Add the papers' figures to a result, and what is wrong with them."""
         return {
             "figures": lambda measured: figures(measured, programs),
             "warnings": lambda spec, measured: (*target.warnings(), *warnings(measured)),

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import http.client
 import socket
-import threading
-from bisect import insort
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
@@ -55,7 +53,6 @@ class Verified:
 
     @property
     def different(self) -> int:
-        """How many files differ."""
         return sum(self.kinds.values())
 
 
@@ -76,8 +73,8 @@ def verify(
     """
     files, address = file_set(spec), parse_address(url)
     probe(address, trust)
-    shared = _Shared(files, limit)
-    clients = [_Client(shared, address, trust) for _ in range(connections)]
+    numbers = iter(range(files.count))
+    clients = [_Client(files, numbers, address, trust) for _ in range(connections)]
     with ThreadPoolExecutor(connections) as pool:
         try:
             running = [pool.submit(client.run) for client in clients]
@@ -86,83 +83,47 @@ def verify(
                 finished, pending = wait(running, REPORT_EVERY_S, FIRST_EXCEPTION)
                 for future in finished:
                     future.result()
-                progress(shared.bytes_done, files.bytes)
+                progress(sum(client.bytes_done for client in clients), files.bytes)
         finally:
-            shared.stop()
             for client in clients:
-                client.interrupt()
-    return shared.report()
-
-
-class _Shared:
-    """Which files are still to be asked for, and what was found; the clients share it."""
-
-    def __init__(self, files: FileSet, limit: int) -> None:
-        self.files = files
-        self.bytes_done = 0
-        self.stopped = False
-        self._limit = limit
-        self._lock = threading.Lock()
-        self._numbers = iter(range(files.count))
-        self._kinds: Counter[str] = Counter()
-        self._differences: list[tuple[int, Difference]] = []
-
-    def next(self) -> int | None:
-        """Return the number of the next file to ask for."""
-        with self._lock:
-            return next(self._numbers, None)
-
-    def record(self, i: int, size: int, difference: tuple[str, str] | None) -> None:
-        """Count a file, with the kind and the detail of a difference."""
-        with self._lock:
-            self.bytes_done += size
-            if difference is None:
-                return
-            kind, detail = difference
-            self._kinds[kind] += 1
-            # Clients run ahead of each other: kept are the first in the set's order.
-            if len(self._differences) < self._limit or i < self._differences[-1][0]:
-                insort(self._differences, (i, Difference(self.files.path(i), kind, detail)))
-                del self._differences[self._limit :]
-
-    def stop(self) -> None:
-        """Hand out no more files."""
-        with self._lock:
-            self.stopped = True
-            self._numbers = iter(range(0))
-
-    def report(self) -> Verified:
-        differences = tuple(difference for _, difference in self._differences)
-        return Verified(self.files.count, self.files.bytes, dict(self._kinds), differences)
+                client.stop()
+    differences = sorted(difference for client in clients for difference in client.differences)
+    first = tuple(Difference(files.path(i), *reason) for i, reason in differences[:limit])
+    return Verified(files.count, files.bytes, Counter(kind for _, (kind, _) in differences), first)
 
 
 class _Client:
     """A connection that is kept open, and the thread that asks on it."""
 
-    def __init__(self, shared: _Shared, address: SiteAddress, trust: Trust) -> None:
-        self._shared = shared
-        self._address = address
+    def __init__(
+        self, files: FileSet, numbers: Iterator[int], address: SiteAddress, trust: Trust
+    ) -> None:
+        self.bytes_done = 0
+        self.differences: list[tuple[int, tuple[str, str]]] = []
+        """Numbers of files, each with the kind and the detail of a difference."""
+        self._files, self._numbers, self._address = files, numbers, address
+        self._stopped = False
+        place: dict[str, Any] = {"host": address.host, "port": address.port, "timeout": ANSWER_S}
         self._connection: http.client.HTTPConnection
         if address.is_encrypted:
-            self._connection = http.client.HTTPSConnection(
-                address.host, address.port, timeout=ANSWER_S, context=trust.context()
-            )
+            self._connection = http.client.HTTPSConnection(**place, context=trust.context())
         else:
-            self._connection = http.client.HTTPConnection(
-                address.host, address.port, timeout=ANSWER_S
-            )
+            self._connection = http.client.HTTPConnection(**place)
 
     def run(self) -> None:
-        """Ask for files until there are no more."""
         try:
-            while (i := self._shared.next()) is not None:
-                path, size = self._shared.files.path(i), self._shared.files.size(i)
-                self._shared.record(i, size, self._compare(i, path, size))
+            # The next number is that of any client: a range is one step of the interpreter.
+            while not self._stopped and (i := next(self._numbers, None)) is not None:
+                path, size = self._files.path(i), self._files.size(i)
+                if (difference := self._compare(i, path, size)) is not None:
+                    self.differences.append((i, difference))
+                self.bytes_done += size
         finally:
             self._connection.close()
 
-    def interrupt(self) -> None:
-        """End the wait for an answer, from another thread."""
+    def stop(self) -> None:
+        """End the wait for an answer, from another thread, and ask no more."""
+        self._stopped = True
         open_socket = self._connection.sock
         if open_socket is not None:
             with suppress(OSError):
@@ -198,7 +159,7 @@ class _Client:
             return self._connection.getresponse()
         except (ConnectionError, http.client.BadStatusLine):
             self._connection.close()
-            if not used_before or self._shared.stopped:
+            if not used_before or self._stopped:
                 raise
             # The server may close an idle connection at any time (RFC 9112, 9.3.1), and what came
             # after the announced end of the body before is no answer.
@@ -217,7 +178,7 @@ class _Client:
     def _compare_body(
         self, response: http.client.HTTPResponse, i: int, size: int
     ) -> tuple[str, str] | None:
-        checker, announced = self._shared.files.checker(i), response.length
+        checker, announced = self._files.checker(i), response.length
         ended_early = False
         try:
             while checker.fed <= size and (piece := response.read(PIECE)):

@@ -148,7 +148,6 @@ class Workload(Script):
 
     @property
     def connects(self) -> Sequence[tuple[str, str]]:
-        """Return the rows of connections."""
         if self.counts is not None:
             return [(self.name, "connect")]
         return super().connects
@@ -174,7 +173,6 @@ class Workload(Script):
 
     @property
     def request_shares(self) -> tuple[float, ...]:
-        """Return each class's share of the requests."""
         return tuple(cards / sum(self.deck) for cards in self.deck)
 
     @property
@@ -232,7 +230,6 @@ def find(name: str, data: Mapping[str, str] | None = None) -> Workload:
 
 
 def parse(text: str, name: str) -> Workload:
-    """Return the workload of a text, by its name."""
     return _workload(script.from_text(name, text, by_class=True))
 
 

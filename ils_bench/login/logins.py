@@ -56,7 +56,6 @@ def to_check(options: IlsOptions) -> str:
 
 
 def script_of(options: IlsOptions) -> Script:
-    """Return what users do who log in as options say."""
     try:
         return from_text(LOGIN, text_of(options))
     except BadFile as error:
@@ -68,7 +67,6 @@ def script_of(options: IlsOptions) -> Script:
 
 
 def accounts_in(options: IlsOptions) -> Accounts:
-    """Return the accounts of the file that options name."""
     assert options.accounts is not None
     return accounts_of(options.accounts)
 
@@ -92,7 +90,7 @@ def refuse_several(options: IlsOptions) -> None:
         )
 
 
-def asked(options: IlsOptions) -> IlsOptions:
+def apply_accounts(options: IlsOptions) -> IlsOptions:
     """Take the number of accounts, and say how far their wrong passwords go."""
     if are_ours(options):
         return options
@@ -127,7 +125,6 @@ def asked(options: IlsOptions) -> IlsOptions:
 
 
 def text_of(options: IlsOptions) -> str:
-    """Return the scenario of logins that options describe, in TOML."""
     method, is_kept = options.how or BIND, options.over == KEPT
     service = "" if method == BIND else " Searches go over one that is kept."
     connection = "a connection that is kept" if is_kept else "a new connection"
@@ -228,7 +225,6 @@ def with_passwords(options: IlsOptions) -> IlsOptions:
 
 
 def check(options: IlsOptions, programs: Sequence[Any], own_targets: Collection[str]) -> None:
-    """Raise what is wrong with how, and with who logs in."""
     if not any(map(is_login, programs)):
         for name in ("accounts", "how", "over", "wrong"):
             if vars(options)[name] is not None:

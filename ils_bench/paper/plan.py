@@ -58,8 +58,6 @@ answers; docs/planner.md has the reasons. No plan uses it."""
 
 @dataclass(frozen=True)
 class _DirectoryPlanOptions(MixPlanOptions):
-    """Options of `sitebench plan ils`."""
-
     preset: str | None = preset_option(_MACHINES)
     session: float = option.duration(_SESSION_S, "Length of a user's session.", panel="Load")
     mix: Pairs = mix_option(
@@ -147,4 +145,3 @@ PLAN = PlanSuite(
     calculations=_calculations,
     explain=_explain,
 )
-"""The planner's part of the suite."""

@@ -120,4 +120,3 @@ REPORT = ReportSuite(
         ),
     ],
 )
-"""The report's part of the suite."""

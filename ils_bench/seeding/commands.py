@@ -32,8 +32,8 @@ from ils_bench.seeding.groups import (
 from ils_bench.seeding.logins import check_logins
 from ils_bench.targets import clean, journal
 from ils_bench.targets.address import parse_address
-from ils_bench.targets.groups import ldif_of, spec_of_groups
-from ils_bench.targets.identity import identity_of, password_asked
+from ils_bench.targets.groups import groups_of, ldif_of, spec_of_groups
+from ils_bench.targets.identity import ask_password, identity_of
 from ils_bench.targets.live import assure_encrypted, count_seeded, open_live, seed
 from ils_bench.targets.opening import OWN_TARGETS
 from ils_bench.targets.password_schemes import remedy_of
@@ -182,25 +182,22 @@ def _destination(options: SeedOptions, place: str) -> tuple[SeedOptions, Destina
     if isinstance(destination, LiveDirectory):
         options = _with_destination(options, destination)
         _warn(options)
-        options = suited(password_asked(options))
+        options = suited(ask_password(options))
     return options, destination
 
 
 def _groups(
     options: SeedOptions, destination: Destination, population: Population
 ) -> Groups | None:
-    """Return the groups that options ask for, of the class that a directory takes."""
     spec = spec_of_groups(options)
-    if spec is None:
-        return None
-    if isinstance(destination, SlapdFolder):
+    if spec is not None and isinstance(destination, SlapdFolder):
         raise BadInput(
             "groups are not put into a slapd's folder",
             "start slapd on it, and seed the groups at its ldap:// address",
         )
-    asks = isinstance(destination, LiveDirectory) and options.profile == "posix"
-    auxiliary = asks and posix_group_is_auxiliary(options)
-    return spec.of(population, options.profile, auxiliary=auxiliary)
+    asks = spec and isinstance(destination, LiveDirectory) and options.profile == "posix"
+    auxiliary = bool(asks) and posix_group_is_auxiliary(options)
+    return groups_of(spec, population, options.profile, auxiliary=auxiliary)
 
 
 def _and(groups: Groups | None) -> str:
@@ -299,7 +296,6 @@ def _seed_live(options: SeedOptions, people: Spec, groups: Groups | None) -> tup
 
 
 def _assure_own(options: SeedOptions, writer: str) -> None:
-    """Raise NotYours unless `writer` may write to the directory that options name."""
     address = parse_address(options.target)
     assure_own(address.host, address.port, owned=options.i_own_this_target, what=writer)
 
@@ -309,16 +305,16 @@ def _make_containers(connection: Any, base: str) -> None:
 
     Written through ldap3: there are two or three of them, and speed does not matter.
     """
-    from ldap3.utils.dn import parse_dn, safe_rdn
+    from ldap3.utils.dn import safe_rdn, to_dn
 
     missing = []
     ancestor = base
     # No server holds dc=com: the suffix is the last that may be missing.
-    suffix = len(parse_dn(suffix_of(base)))
+    suffix = len(to_dn(suffix_of(base)))
     while ancestor and not exists(connection, ancestor):
         missing.append(ancestor)
-        parts = parse_dn(ancestor)
-        ancestor = "" if len(parts) <= suffix else _parent(parts)
+        _, *parents = to_dn(ancestor)
+        ancestor = ",".join(parents).strip() if len(parents) >= suffix else ""
     for dn in reversed(missing):
         (name, value), *rest = safe_rdn(dn, decompose=True)
         object_class = _CONTAINERS.get(name.lower())
@@ -334,18 +330,6 @@ def _make_containers(connection: Any, base: str) -> None:
             if f"result:{code}" in NOT_ALLOWED:
                 remedy = "bind as a user who may write there, with --bind-dn and --password-file"
             raise WrongBase(f"the directory does not take {dn!r}: {code}", remedy)
-
-
-def _parent(parts: list[tuple[str, str, str]]) -> str:
-    """Return what follows a DN's first RDN, multi-valued or not."""
-    written = []
-    first = True
-    for name, value, separator in parts:
-        if not first:
-            written.append(f"{name}={value}{separator}")
-        elif separator != "+":
-            first = False
-    return "".join(written)
 
 
 @contextmanager
@@ -375,11 +359,7 @@ def clean_all(options: SeedOptions, *, seeded: bool) -> None:
         options = _to_empty(options)
     _warn(options)
     failures: list[SitebenchError] = []
-    abandoned = [
-        reservation
-        for reservation in journal.entries()
-        if reservation.abandoned and _is_chosen(options, reservation)
-    ]
+    abandoned = _list_abandoned(options)
     _refuse_one_password_for_several(options, abandoned)
     for reservation in abandoned:
         # Others may be reachable where one is not; it stays in the journal.
@@ -399,7 +379,6 @@ def clean_all(options: SeedOptions, *, seeded: bool) -> None:
 
 @contextmanager
 def _deferring_errors(failures: list[SitebenchError]) -> Iterator[None]:
-    """Keep an error for later, and go on."""
     try:
         yield
     except SitebenchError as error:
@@ -420,11 +399,7 @@ def forget(options: SeedOptions) -> None:
     """Delete what the journal has of a directory that is gone, without asking it."""
     if not options.target:
         raise BadInput("--forget does not say which directory", "name it with --target")
-    abandoned = [
-        reservation
-        for reservation in journal.entries()
-        if reservation.abandoned and _is_chosen(options, reservation)
-    ]
+    abandoned = _list_abandoned(options)
     for reservation in abandoned:
         journal.release(reservation)
         began = time.strftime("%Y-%m-%d %H:%M", time.localtime(reservation.began))
@@ -434,6 +409,11 @@ def forget(options: SeedOptions) -> None:
         )
     if not abandoned:
         say(f"the journal has nothing of {options.target}")
+
+
+def _list_abandoned(options: SeedOptions) -> list[journal.Reservation]:
+    """Return what crashed runs left in the directory of --target, or in all."""
+    return [r for r in journal.entries() if r.abandoned and _is_chosen(options, r)]
 
 
 def _is_chosen(options: SeedOptions, reservation: journal.Reservation) -> bool:
@@ -467,7 +447,6 @@ def _refuse_one_password_for_several(
 
 
 def _to_empty(options: SeedOptions) -> SeedOptions:
-    """Return options for the running directory that they name."""
     destination = parse_destination(options.target) if "://" in options.target else None
     if not isinstance(destination, LiveDirectory):
         raise BadInput(
@@ -489,7 +468,7 @@ def _clean_one(reservation: journal.Reservation, options: SeedOptions) -> int:
             f"not {_binder(options.bind_dn)}",
             "leave --bind-dn out, or give the one that added them",
         )
-    identity = identity_of(password_asked(bind_options))
+    identity = identity_of(ask_password(bind_options))
     with _or_forget(reservation.target, TargetUnreachable):
         probe(address, reservation.base, identity, trust)
     target = OpenDirectory(
@@ -511,7 +490,7 @@ def _binder(bind_dn: str | None) -> str:
 
 def _remove_seeded(options: SeedOptions) -> None:
     _assure_own(options, "removing people")
-    options = suited(password_asked(options))
+    options = suited(ask_password(options))
     target, people = open_live(options), spec_of(options, options.entries)
     population = generate(people).population
     groups = _groups(options, parse_destination(options.target), population)

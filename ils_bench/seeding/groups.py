@@ -14,7 +14,6 @@ from sitebench.units import format_bytes, plural
 
 
 def seed_groups_of(target: OpenDirectory, groups: Groups) -> str:
-    """Add the groups that are missing; return what was done."""
     with bar(f"adding groups to {target.address}", groups.count) as move, translated():
         added, piece = seed_groups(target.to_engine(), groups, move)
     message = f"added {added:,} of {plural(groups.count, 'group')}"
@@ -25,7 +24,6 @@ def seed_groups_of(target: OpenDirectory, groups: Groups) -> str:
 
 
 def verify_groups(target: OpenDirectory, groups: Groups) -> str:
-    """Raise unless all groups are there, and no more; return what was found."""
     with bar(f"reading groups of {target.address}", groups.count) as move, translated():
         members, has_member_of = check_groups(target.to_engine(), groups, move)
     behaviour = "shows them as memberOf of people" if has_member_of else "keeps no memberOf"
@@ -34,7 +32,6 @@ def verify_groups(target: OpenDirectory, groups: Groups) -> str:
 
 
 def remove_groups_of(target: OpenDirectory, groups: Groups) -> str:
-    """Remove the groups of ours; return what was done."""
     with bar(f"removing groups from {target.address}", groups.count) as move, translated():
         return f"removed {plural(remove_groups(target.to_engine(), groups, move), 'group')}"
 

@@ -78,7 +78,6 @@ def command(folder: Path, url: str = "ldap://127.0.0.1:3890/") -> str:
 def read(
     folder: Path, progress: _Progress = lambda read_people: None, *, profile: Profile = "paper"
 ) -> Contents:
-    """Return which people are in a folder's database."""
     argv = [find("slapcat"), "-f", str(folder / "slapd.conf")]
     count = LdifCount(profile)
     with tempfile.TemporaryFile() as output:
@@ -155,7 +154,6 @@ def _exclusive_lock(folder: Path) -> Iterator[IO[bytes]]:
 
 
 def _add(people: People, folder: Path, present: int, lock: IO[bytes], progress: _Progress) -> None:
-    """Have slapadd add the people from `present` on."""
     if present == 0:
         # No person is there; the containers may be, and adding them again would fail.
         shutil.rmtree(folder / DATA)

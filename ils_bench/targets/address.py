@@ -32,11 +32,9 @@ class DirectoryAddress(msgspec.Struct, frozen=True):
 
     @property
     def start_tls(self) -> bool:
-        """Whether TLS is asked for after connecting."""
         return self.scheme == START_TLS
 
     def engine_tls(self, trust: Trust) -> dict[str, Any] | None:
-        """Return how the engine is to speak TLS with it, if it is to."""
         if not self.is_encrypted:
             return None
         return {"trust": trust.to_engine(), "start": self.start_tls}

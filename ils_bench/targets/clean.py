@@ -75,7 +75,6 @@ def remove(
     gap = CHUNK if added is None else added.gap
 
     def next_person(key: int) -> int | None:
-        """Return the key of the next person who is there, as far as one may be."""
         last = key
         while key < end and (key - last < gap or key < scan_to):
             stop = min(key + CHUNK, end, max(scan_to, last + gap))

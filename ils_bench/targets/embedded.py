@@ -6,7 +6,7 @@ import contextlib
 import json
 from typing import Any
 
-from ils_bench.targets.groups import GroupSpec
+from ils_bench.targets.groups import groups_of
 from ils_bench.targets.password_schemes import assure_bounded
 from sitebench._engine import Directory
 from sitebench.seeders.people import Spec, generate
@@ -22,8 +22,7 @@ def _start(request: dict[str, Any]) -> Service:
     assure_bounded(spec.hash, spec.one_password)
     people = generate(spec)
     make_hashes(people)
-    group_spec = GroupSpec.from_dict(request.get("groups"))
-    groups = None if group_spec is None else group_spec.of(people.population, spec.profile)
+    groups = groups_of(request.get("groups"), people.population, spec.profile)
     config = request["config"]
     if "tls" in config:
         config["tls"]["certificate"] = certificate(tls=True, host=config["host"])

@@ -6,12 +6,10 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import msgspec
-from msgspec import structs
-
 from ils_bench.options import GroupOptions
 from sitebench._engine import Groups, Population
 from sitebench.errors import BadInput
+from sitebench.options.spelling import long_option
 from sitebench.system.native_errors import translated
 
 EVERYONE = 0
@@ -22,47 +20,38 @@ _CLASSES = {"posix": "posixGroup", "ad": "group"}
 _OF_BOTH = "groupOfNames+posixGroup"
 
 
-class GroupSpec(msgspec.Struct, frozen=True):
-    """What `--groups` and the options beside it say; `native/shared/people` says what they mean."""
+GroupSpec = Mapping[str, Any]
+"""What `--groups` and the options beside it say; `native/shared/people` says what they mean."""
 
-    groups: int
-    members: tuple[int, ...] = (10,)
-    depth: int = 1
-    in_all: int = 0
 
-    @classmethod
-    def from_dict(cls, facts: Mapping[str, Any] | None) -> GroupSpec | None:
-        """Return what another process sent; None for no groups."""
-        return None if facts is None else cls(**{**facts, "members": tuple(facts["members"])})
-
-    def of(self, population: Population, profile: str, *, auxiliary: bool = False) -> Groups:
-        """Return the groups; `auxiliary`: whether a posixGroup must be something else as well."""
-        kind = _CLASSES.get(profile, "groupOfNames")
-        spec = {
-            "count": self.groups,
-            "members": [population.size if m == EVERYONE else m for m in self.members],
-            "depth": self.depth,
-            "in_all": self.in_all,
-            "class": _OF_BOTH if auxiliary and profile == "posix" else kind,
-        }
-        with translated():
-            return Groups(population, json.dumps(spec))
+def groups_of(
+    spec: GroupSpec | None, population: Population, profile: str, *, auxiliary: bool = False
+) -> Groups | None:
+    """Return the groups; `auxiliary`: whether a posixGroup must be something else as well."""
+    if spec is None:
+        return None
+    kind = _CLASSES.get(profile, "groupOfNames")
+    facts = {
+        **spec,
+        "members": [population.size if m == EVERYONE else m for m in spec["members"]],
+        "class": _OF_BOTH if auxiliary and profile == "posix" else kind,
+    }
+    with translated():
+        return Groups(population, json.dumps(facts))
 
 
 def attribute_of(profile: str) -> str:
-    """Return the attribute of a group that has its members."""
     return "memberUid" if profile == "posix" else "member"
 
 
 def spec_of_groups(options: GroupOptions) -> GroupSpec | None:
-    """Return what options ask for; None for no groups."""
-    values = {field.name: vars(options)[field.name] for field in structs.fields(GroupSpec)}
+    shape = {name: vars(options)[name] for name in ("members", "depth", "in_all")}
     if options.groups is not None:
-        return GroupSpec(**values)
-    for field in structs.fields(GroupSpec):
-        if field.name != "groups" and values[field.name] != field.default:
-            option = field.name.replace("_", "-")
-            raise BadInput(f"--{option} is said of no groups", "add --groups with their number")
+        return {"count": options.groups, **shape}
+    for name, value in shape.items():
+        if value != vars(GroupOptions)[name]:
+            option = long_option(name)
+            raise BadInput(f"{option} is said of no groups", "add --groups with their number")
     return None
 
 

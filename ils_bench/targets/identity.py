@@ -33,7 +33,6 @@ class Identity:
         return {"bind_dn": self.dn, "password": self.password, "sasl": self.sasl}
 
     def to_ldap3(self) -> dict[str, Any]:
-        """Return it as ldap3's `Connection` takes it."""
         if self.sasl is None:
             return {"user": self.dn, "password": self.password}
         return {
@@ -60,7 +59,6 @@ def identity_of(options: DirectoryOptions) -> Identity:
 
 
 def check_sasl(options: DirectoryOptions) -> None:
-    """Raise unless options have what their SASL mechanism needs."""
     if options.sasl is None:
         return
     if not (options.tls or options.start_tls or options.target.lower().startswith("ldaps:")):
@@ -82,7 +80,7 @@ def check_sasl(options: DirectoryOptions) -> None:
         raise BadInput("--sasl plain needs a DN", "give --bind-dn")
 
 
-def password_asked(options: _T) -> _T:
+def ask_password(options: _T) -> _T:
     """Return options whose DN has a password; asks for one that has neither file nor variable.
 
     Commands do so before anything else, as the processes that they start have no terminal.

@@ -52,7 +52,6 @@ class Reservation(msgspec.Struct, frozen=True):
 
     @property
     def removal(self) -> str:
-        """What a run says while it removes them."""
         return f"removing the people that were added to {self.target}"
 
     @property

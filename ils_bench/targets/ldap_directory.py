@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ils_bench.suite import SUITE
-from ils_bench.targets.groups import GroupSpec, spec_of_groups
+from ils_bench.targets.groups import groups_of, spec_of_groups
 from ils_bench.targets.password_schemes import assure_bounded
 from ils_bench.targets.people import which_people
 from sitebench._engine import Directory, Groups, Population
@@ -127,7 +127,8 @@ class LdapDirectory(InProcess[Directory]):
                     f"{plural(groups, 'group is', 'groups are')} asked for, and no people",
                     "ask for people, too, with entries",
                 )
-            self.groups = GroupSpec(groups, members, depth, in_all).of(self.people, profile)
+            group_spec = {"count": groups, "members": members, "depth": depth, "in_all": in_all}
+            self.groups = groups_of(group_spec, self.people, profile)
         config: dict[str, Any] = {
             "host": host,
             "port": port,

@@ -319,7 +319,6 @@ def _remove(reservation: journal.Reservation, target: OpenDirectory) -> None:
 
 
 def told_of_removal(target: OpenDirectory, removed: int) -> None:
-    """Print how many people a run has removed again."""
     if removed:
         print(
             f"{REMOVED}{plural(removed, 'person', 'people')} of this run from {target.address}",

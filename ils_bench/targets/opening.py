@@ -7,13 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from msgspec.structs import asdict
-
 from ils_bench.options import IlsOptions, LoadTestOptions
 from ils_bench.programs import bind_themselves, need_base, send_passwords
 from ils_bench.targets.address import START_TLS, DirectoryAddress, parse_address
 from ils_bench.targets.controls import assure_controls
-from ils_bench.targets.groups import GroupSpec, spec_of_groups
+from ils_bench.targets.groups import GroupSpec, groups_of, spec_of_groups
 from ils_bench.targets.live import Progress, make_ready, open_live
 from ils_bench.targets.openldap import open_openldap
 from ils_bench.targets.password_schemes import assure_bounded
@@ -33,7 +31,6 @@ OWN_TARGETS = ("embedded", "openldap")
 
 
 def directory_config(options: LoadTestOptions) -> dict[str, Any]:
-    """Return the configuration of an embedded directory that a test starts."""
     config: dict[str, Any] = {
         "host": options.target_host or "127.0.0.1",
         "port": 0,
@@ -62,7 +59,7 @@ def open_embedded(
         trust,
         limits=limits,
         people=people.to_dict(),
-        groups=None if groups is None else asdict(groups),
+        groups=groups,
     )
     scheme = "ldap"
     if "tls" in config:
@@ -90,7 +87,8 @@ def check(options: IlsOptions, programs: Sequence[Script]) -> None:
                 "already",
                 "add them with `sitebench ils seed --groups`, and leave it out",
             )
-        groups.of(generate(spec_of(options, options.entries)).population, options.profile)
+        population = generate(spec_of(options, options.entries)).population
+        groups_of(groups, population, options.profile)
     if options.target == "embedded":
         assure_bounded(options.hash, options.one_password)
 

@@ -18,11 +18,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from msgspec.structs import asdict
-
 from ils_bench import schema
 from ils_bench.targets.address import START_TLS, DirectoryAddress, parse_address
-from ils_bench.targets.groups import GroupSpec, attribute_of, ldif_of
+from ils_bench.targets.groups import GroupSpec, attribute_of, groups_of, ldif_of
 from ils_bench.targets.password_schemes import module_of
 from ils_bench.targets.people import suffix_of
 from ils_bench.targets.target import OpenDirectory
@@ -85,7 +83,7 @@ def open_openldap(
         host = confinement.host or "127.0.0.1"
         request = {
             "people": people.to_dict(),
-            "groups": None if groups is None else asdict(groups),
+            "groups": groups,
             "scheme": scheme,
             "host": host,
         }
@@ -114,12 +112,12 @@ def _start(request: dict[str, Any]) -> Service:
     slapd, slapadd = find("slapd"), find("slapadd")
     with contextlib.ExitStack() as opening:
         folder = opening.enter_context(scratch())
-        spec = GroupSpec.from_dict(request["groups"])
+        spec = request["groups"]
         config = write_config(folder, people, with_groups=spec is not None)
         ldif = folder / "people.ldif"
         generated = generate(people)
         make_hashes(generated)
-        groups = None if spec is None else spec.of(generated.population, people.profile)
+        groups = groups_of(spec, generated.population, people.profile)
         write_ldif(generated.population, ldif, more=ldif_of(groups))
         fill(slapadd, config, ldif)
         ldif.unlink()
@@ -157,14 +155,12 @@ def find(program: str) -> str:
 
 
 def _version(slapd: str) -> str:
-    """Return slapd's name and version, as `slapd -VV` prints it."""
     process = subprocess.run([slapd, "-VV"], capture_output=True, text=True, check=False)
     lines = (process.stderr + process.stdout).strip().splitlines()
     return lines[0].removeprefix("@(#) $").removesuffix(" $") if lines else "unknown"
 
 
 def write_config(folder: Path, people: Spec, *, with_groups: bool = False) -> Path:
-    """Write slapd.conf and the schema, and make the database's folder."""
     (folder / DATA).mkdir(exist_ok=True)
     shutil.copy(_SCHEMA, folder)
     modules = next((d for d in Path("/usr/lib").glob("**/back_mdb.so")), None) or next(
@@ -215,7 +211,6 @@ def _monitor(modules: Path | None) -> str:
 
 
 def _schemas(folder: Path, people: Spec) -> list[object]:
-    """Return the files of the schema that people have."""
     if people.profile == "ad":
         raise BadInput(
             "a slapd has no users of Active Directory",
@@ -250,7 +245,6 @@ def fill(slapadd: str, config: Path, ldif: Path) -> float:
 
 
 def cannot_load(reason: str) -> MeasurementFailed:
-    """Return the error of people that slapadd does not load."""
     return MeasurementFailed(
         f"slapadd could not load the people: {reason}",
         "check that its folder has free space, and that AppArmor lets slapd use it",

@@ -82,8 +82,8 @@ def probe(
             raise WrongBase(
                 *missing(
                     *(address, who, f"entry {base!r}{default}"),
-                    f"name the DN that holds the people, below {below}, with --base, or make it "
-                    "with `sitebench ils seed`",
+                    f"name the DN that holds the people, below {below}, with --base or in the "
+                    "address (ldap://HOST/DN), or make it with `sitebench ils seed`",
                 )
             )
 

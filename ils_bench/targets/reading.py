@@ -13,8 +13,6 @@ from ldap3.utils import asn1
 
 
 class AnswerLimits(msgspec.Struct, frozen=True):
-    """What a connection reads of the answers to one request."""
-
     silence_s: float
     """Between two bytes."""
     whole_s: float

@@ -47,7 +47,6 @@ def figures(measured: Tally, scenarios: Sequence[Script]) -> dict[str, Any]:
 
 
 def figure_of(name: str) -> Of:
-    """Return a getter for one of these figures."""
     return lambda result: result.figures.get(name)
 
 
@@ -85,6 +84,5 @@ def _totals(measured: Tally, operation: Operation, step: str) -> StepTotals:
 
 
 def _count_succeeded(measured: Tally, operation: Operation, step: str) -> int:
-    """Return how often it was done right."""
     totals = _totals(measured, operation, step)
     return totals.count - totals.failed

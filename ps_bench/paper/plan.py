@@ -32,8 +32,6 @@ _MACHINES = {
 
 @dataclass(frozen=True)
 class _SitePlanOptions(PlanOptions):
-    """Options of `sitebench plan ps`."""
-
     preset: str | None = preset_option(_MACHINES)
     view_time: float = option.duration(
         _VIEW_S, "Time between a visitor's page views.", panel="Load"
@@ -101,4 +99,3 @@ PLAN = PlanSuite(
         PrintedAnswer(preset, **answer) for preset, answer in WORKBOOK_1997["answers"].items()
     ],
 )
-"""The planner's part of the suite."""

@@ -167,4 +167,3 @@ REPORT = ReportSuite(
         ),
     ],
 )
-"""The report's part of the suite."""

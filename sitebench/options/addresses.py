@@ -10,10 +10,8 @@ from sitebench.errors import UnknownValue
 from sitebench.system import secret
 
 _EXPORTER_PORT = 9100
-"""A node_exporter's default port."""
 
 _MASTER_PORT = 5557
-"""The default port of a Locust master."""
 
 _REMEDY = f"write the address of a node_exporter, such as http://host:{_EXPORTER_PORT}/metrics"
 

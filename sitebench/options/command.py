@@ -66,8 +66,6 @@ class Option(click.Option):
 
 
 class Argument(click.Argument):
-    """An argument, with a line of help."""
-
     panel = "Arguments"
     hidden = False
 
@@ -129,7 +127,6 @@ class Group(_Helped, click.Group):
         return self._loaded[name]
 
     def members(self) -> Iterator[tuple[str, click.Command]]:
-        """Yield each command and its name."""
         for name in self._members():
             if (command := self.get_command(None, name)) is not None:
                 yield name, command
@@ -172,7 +169,6 @@ def command(
 
 
 def _is_set(name: str) -> bool:
-    """Return whether the command that runs was given an option."""
     source = click.get_current_context().get_parameter_source(name)
     return source is ParameterSource.COMMANDLINE
 
@@ -246,7 +242,6 @@ def instead(names: Sequence[str], explanation: str, do: Callable[[click.Context]
 
 
 def _option(name: str, default: Any, spec: Spec) -> Option:
-    """Make the option of one field."""
     if spec.is_flag:
         declared = long_option(name)
         if default or spec.paired:

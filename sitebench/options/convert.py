@@ -27,7 +27,6 @@ _T = TypeVar("_T")
 
 
 _FORM_FIRST = ("target", "entries", "rate", "arrivals", "think", "keys")
-"""The first fields of the web form."""
 
 
 def to_texts(instance: Any) -> dict[str, str]:

@@ -53,14 +53,12 @@ def examples(text: str) -> tuple[list[str], list[str]]:
 
 
 def visible(command: Any) -> list[Any]:
-    """Return a command's arguments and options, in the order in which help shows them."""
     parameters = [p for p in command.params if not getattr(p, "hidden", False)]
     headings = ("Arguments", *PANELS)
     return sorted(parameters, key=lambda parameter: headings.index(panel(parameter)))
 
 
 def panel(parameter: Any) -> str:
-    """Return the heading that a parameter stands under."""
     return str(getattr(parameter, "panel", None) or "Options")
 
 
@@ -70,7 +68,6 @@ def default(parameter: Any) -> str:
 
 
 def lines(command: Any, context: Any, *, short: bool) -> Iterator[str]:
-    """Yield the help of a command, as wide as the terminal."""
     width = min(shutil.get_terminal_size().columns, _WIDEST)
     takes = " ".join(command.collect_usage_pieces(context))
     usage = f"Usage: {context.command_path} {takes}"
@@ -151,7 +148,6 @@ def _commands(group: Any, context: Any, width: int) -> Iterator[str]:
 
 
 def _row(parameter: Any, width: int) -> Iterator[str]:
-    """Yield the lines of one argument or option."""
     also = ""
     if parameter.param_type_name == "argument":
         label = [(parameter.metavar.strip("[]"), _CYAN)]

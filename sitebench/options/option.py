@@ -69,7 +69,6 @@ class Option(msgspec.Struct, frozen=True):
 
     @property
     def is_flag(self) -> bool:
-        """Whether it is on or off, and takes no value."""
         return not self.metavar
 
     def text(self, value: Any) -> str:
@@ -128,7 +127,6 @@ def switch(explanation: str) -> bool | None:
 def text(
     default: _Text, explanation: str, metavar: str = "TEXT", **placement: Unpack[Placement]
 ) -> _Text:
-    """Make the field of an option that is used as it is typed."""
     return parsed(default, explanation, metavar=metavar, **placement)
 
 
@@ -142,7 +140,6 @@ def choice(
     *words: str,
     **placement: Unpack[Placement],
 ) -> _Text:
-    """Make the field of an option that is one of these words."""
     return parsed(default, explanation, metavar="|".join(words), parse=OneOf(*words), **placement)
 
 

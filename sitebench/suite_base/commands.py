@@ -113,6 +113,14 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         described = points.described_by(options)
         return (described and described[0]) or other or self.default
 
+    def _begin(
+        self, options: SuiteOptions, operation: str | None, other: str | None = None
+    ) -> tuple[SuitePoints[Any, Any, Any], Any, str]:
+        """Return the operation that is measured, and options as its file and target have them."""
+        points: SuitePoints[Any, Any, Any] = resolve_name(self.suite.points)
+        options, name = points.choose(options, operation or self.default_of(points, options, other))
+        return points, _settle(points, points.apply_scenario(options), [name]), name
+
     def _help(self, name: str) -> str:
         """Return the help of a command: paragraphs, with the suite's examples among them."""
         return _HELP[name].format(
@@ -130,9 +138,7 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
         @command(self._measure_options, words, panel=_PANEL, explanation=self._help("run"))
         def run(options: SuiteOptions, operation: str | None) -> None:
-            points = _points(self.suite)
-            options, name = points.choose(options, operation or self.default_of(points, options))
-            options = _settle(points, points.apply_scenario(options), [name])
+            points, options, name = self._begin(options, operation)
             if options.check:
                 points.try_once(options, name)
                 return
@@ -151,7 +157,7 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             explanation=self._help("sweep"),
         )
         def sweep(options: Any, operation: str | None) -> None:
-            points, paper = _points(self.suite), None
+            points, paper = resolve_name(self.suite.points), None
             refuse_check(options, self.suite)
             if options.paper:
                 paper = resolve_name(self.suite.paper_sweep)
@@ -212,12 +218,8 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         def vary(options: SuiteOptions, operation: str | None, variations: Sequence[str]) -> None:
             from sitebench.suite_base.vary import vary as measure_levels
 
-            points = _points(self.suite)
             refuse_check(options, self.suite)
-            options, name = points.choose(
-                options, operation or self.default_of(points, options, self.varied)
-            )
-            options = _settle(points, points.apply_scenario(options), [name])
+            points, options, name = self._begin(options, operation, self.varied)
             refuse_stages(options, "`vary`, which compares rates")
             points.check_several(options)
             measure_levels(points, narrowed(self._measure_options, options), name, variations)
@@ -231,10 +233,8 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         def peak(options: Any, operation: str | None) -> None:
             from sitebench.measure.peak.command import PeakJob, find_peak
 
-            points = _points(self.suite)
             refuse_check(options, self.suite)
-            options, name = points.choose(options, operation or self.default_of(points, options))
-            options = _settle(points, points.apply_scenario(options), [name])
+            points, options, name = self._begin(options, operation)
             one = narrowed(points.options, options)
             points.point(one, name)
             points.check(one, [points.program(one, name)])
@@ -255,7 +255,7 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         def ui(options: SuiteOptions) -> None:
             from sitebench.locust.web_ui.starting import become_locust
 
-            points = _points(self.suite)
+            points = resolve_name(self.suite.points)
             refuse_check(options, self.suite)
             path = self.suite.locustfile_path()
             options = points.apply_scenario(options)
@@ -358,12 +358,6 @@ def _settle(
 
         say("interrupted; nothing was measured")
         raise
-
-
-def _points(suite: Suite) -> SuitePoints[Any, Any, Any]:
-    from sitebench.suite_base.points import points_of
-
-    return points_of(suite)
 
 
 def _parts(

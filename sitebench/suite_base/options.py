@@ -33,8 +33,6 @@ def port_option(default: int) -> int:
 
 @dataclass(frozen=True)
 class EndpointOptions(TlsOptions):
-    """The target, and how to connect to it."""
-
     target: str = target_option("embedded", "Target: embedded, or an address.")
     i_own_this_target: bool = option.flag(
         "Permission to write to a target that runs already.",
@@ -46,27 +44,21 @@ class EndpointOptions(TlsOptions):
 
 @dataclass(frozen=True)
 class EntriesOption(Options):
-    """One size."""
-
     entries: int = option.size(10_000, "People in the directory or database.", panel="Entries")
 
     @property
     def people(self) -> int:
-        """How many people the target holds."""
         return self.entries
 
 
 @dataclass(frozen=True)
 class SizesOption:
-    """Several sizes, for a sweep."""
-
     sizes: tuple[int, ...] = option.sizes(
         SIZES_HELP, panel="Entries", locust=False, names=spellings("entries")
     )
 
 
 def paper_flag(explanation: str) -> bool:
-    """Make the field of a sweep as the paper printed it."""
     return option.flag(explanation, locust=False)
 
 
@@ -101,8 +93,6 @@ class PeopleOptions:
 
 @dataclass(frozen=True)
 class SuiteOptions(EndpointOptions, LoadOptions):
-    """A test in any suite."""
-
     target_threads: int = option.count(1, "Threads of the embedded target.", panel="Advanced")
     target_limits: Limits | None = option.parsed(
         None,

@@ -80,8 +80,6 @@ class Load(msgspec.Struct, Generic[_O, _P, _T], frozen=True):
 
 
 class Targets(msgspec.Struct, Generic[_O, _P, _T], frozen=True, kw_only=True):
-    """The targets of a suite."""
-
     built_in: Collection[str]
     """Names of those that are started for a test; any other is the user's."""
     kind: type[_T]
@@ -183,6 +181,10 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         """Take what the address of the target says besides where that is."""
         return options
 
+    def complete(self, options: _O, file: Script | None) -> _O:
+        """Return options with what the suite concludes from them and from a scenario."""
+        return options
+
     def check_several(self, options: _O) -> None:
         """Raise where no more than one point of these options may be measured."""
 
@@ -203,7 +205,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         if file is None:
             if options.data:
                 raise BadInput("--data is of a scenario file, and none is named", "leave it out")
-            return staged(options)
+            return self.complete(staged(options), None)
         if names := file.secrets:
             variables = ", ".join(f"${name}" for name in names)
             say(f"{file.path} sends {variables} of this environment to {options.target}")
@@ -223,7 +225,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
             load["objective"] = objective_of(file, objective)
             if peak and load["objective"]:
                 load.pop("clients", None)
-        return staged(replace(options, **load))
+        return self.complete(staged(replace(options, **load)), file)
 
     def settle(self, options: _O, programs: Sequence[_P], *, named: bool = True) -> _O:
         """Return options with what the target decides of them, if programs may be run there."""
@@ -503,6 +505,5 @@ def _load_of(file: Script, options: SuiteOptions) -> dict[str, Any]:
 
 
 def points_of(suite: Suite) -> SuitePoints[Any, Any, Any]:
-    """Import what a suite measures."""
     points: SuitePoints[Any, Any, Any] = resolve_name(suite.points)
     return points

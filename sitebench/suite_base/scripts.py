@@ -71,7 +71,6 @@ def assure_planned(
 
 
 def digests_of(programs: Iterable[Script]) -> dict[str, str]:
-    """Return the digests of the data of scenarios."""
     return {f"{p.path}/{name}": digest for p in programs for name, digest in p.digests.items()}
 
 

@@ -93,7 +93,6 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
         raise NotImplementedError
 
     def load(self, test: Test, slot: WorkerSlot) -> Load[_O, _P, _T]:
-        """Return what this process is to do."""
         options: Any = of_this_worker(test.options)
         if isinstance(self.environment.runner, WorkerRunner):
             self.programs = self._read_programs(options, self.environment.user_classes)
@@ -139,7 +138,6 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
         return [user for user in users if issubclass(user, LaneUser)]
 
     def _read_programs(self, options: _O, users: Sequence[type[Any]]) -> list[_P]:
-        """Read what user classes repeat."""
         programs: dict[str, _P] = {}
         for user in self.lane_classes(users):
             program = self.points.script_of(user.build(options).thinking(options.think), options)

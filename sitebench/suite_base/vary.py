@@ -117,7 +117,6 @@ def read(base: Any, variations: Sequence[str]) -> list[Level]:
 
 
 def _with_level(base: Any, factor: str, value: str) -> Any:
-    """Return the options with one of them changed."""
     if factor in _LIMITS:
         limits = (base.target_limits or Limits()).with_limit(factor, value)
         return replace(base, target_limits=None if limits == Limits() else limits)

@@ -14,7 +14,7 @@ import ldap3
 import pytest
 
 from ils_bench.options import GroupOptions, IlsOptions
-from ils_bench.targets.groups import GroupSpec, attribute_of
+from ils_bench.targets.groups import attribute_of, groups_of
 from ils_bench.targets.ldap_directory import LdapDirectory
 from ils_bench.targets.opening import open_target
 from ils_bench.targets.people import spec_of
@@ -111,7 +111,9 @@ def test_a_directory_that_a_test_starts_has_them(target: str, profile: str) -> N
         in_all=1,
     )
     people = generate(spec_of(options, PEOPLE)).population
-    expected = GroupSpec(12, (5, 7), in_all=1).of(people, profile)
+    spec = {"count": 12, "members": (5, 7), "depth": 1, "in_all": 1}
+    expected = groups_of(spec, people, profile)
+    assert expected is not None
     with open_target(options, PEOPLE) as opened:
         kind = "posixGroup" if profile == "posix" else "groupOfNames"
         with ldap3.Connection(str(opened.address)) as connection:

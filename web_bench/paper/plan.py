@@ -73,8 +73,6 @@ _MACHINES = _machines()
 
 @dataclass(frozen=True)
 class _WebPlanOptions(MixPlanOptions):
-    """Options of `sitebench plan web`."""
-
     active: float = option.percent(
         1.0, "Share of the community that is active at any one time.", panel="Load"
     )
@@ -270,4 +268,3 @@ PLAN = PlanSuite(
     printed=[PrintedAnswer(_EXAMPLE, 16_000, 16_000, near=True)],
     calculations=_calculations,
 )
-"""The planner's part of the suite."""

@@ -22,8 +22,6 @@ class Point(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Paper(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One paper."""
-
     key: str
     title: str
     author: str

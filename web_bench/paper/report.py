@@ -170,4 +170,3 @@ REPORT = ReportSuite(
     printed_beside=paper_tables,
     charts=_charts,
 )
-"""The report's part of the suite."""

@@ -56,7 +56,6 @@ def digest(program: str | None) -> str:
 
 
 def check(program: str) -> Path:
-    """Return the path of a program of the user's, which must be there and be executable."""
     path = Path(program)
     if not path.is_file() or not os.access(path, os.X_OK):
         raise BadInput(f"{program} is no program", "name an executable file (chmod +x)")

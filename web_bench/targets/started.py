@@ -368,7 +368,6 @@ def _end(master: subprocess.Popen[bytes]) -> None:
 
 
 def _version(program: str) -> str:
-    """Return name and version, as the option -v prints them."""
     process = subprocess.run([program, "-v"], capture_output=True, text=True, check=False)
     lines = (process.stdout + process.stderr).strip().splitlines()
     return lines[0].partition(": ")[2] if lines else "unknown"
