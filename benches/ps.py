@@ -15,13 +15,13 @@ import psutil
 
 from benches.bench import LANES, Bench, measured, temporary_folder
 from benches.ratios import Trial, Values, rows_of
+from ps_bench.engine_config import engine_config
 from ps_bench.operations import PAGE_BYTES, built_in
 from ps_bench.options import PsOptions
 from ps_bench.points import POINTS
 from ps_bench.targets.opening import open_target, spec_of
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.http.address import SiteAddress
-from sitebench.http.engine_config import engine_config
 from sitebench.http.site import OpenSite
 from sitebench.scenario.script import Script, from_text
 from sitebench.seeders.upd import build, open_cached, visitors

@@ -142,10 +142,10 @@ def _kept_lookups(verify: str = "digest") -> Iterator[Measure]:
 @contextlib.contextmanager
 def _site(address: SiteAddress, server: int | None, script: Script) -> Iterator[Measure]:
     """Load any web server with the lanes of a site's scenario."""
+    from ps_bench.engine_config import engine_config
     from ps_bench.options import PsOptions
     from ps_bench.targets.opening import spec_of
     from sitebench._engine import Engine
-    from sitebench.http.engine_config import engine_config
     from sitebench.seeders.upd import visitors
 
     options = PsOptions(entries=PEOPLE, keepalive=True, threads=1, users=LANES)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sitebench.http.options import SiteTestOptions
+from sitebench.http.options import LogOption
 from sitebench.options import option
 from sitebench.suite_base.options import (
     EntriesOption,
     PeopleOptions,
     ServerOptions,
     SizesOption,
+    SuiteOptions,
     lab_option,
     paper_flag,
     port_option,
+    target_option,
 )
 
 
@@ -35,9 +37,16 @@ class _DatabaseOptions:
 
 
 @dataclass(frozen=True)
-class TestOptions(_DatabaseOptions, SiteTestOptions):
+class TestOptions(_DatabaseOptions, LogOption, PeopleOptions, SuiteOptions):
     """A test of a site, but for its size."""
 
+    target: str = target_option(
+        "embedded", "Site to measure: embedded, or the http:// or https:// address of another."
+    )
+    keepalive: bool | None = option.switch(
+        "One connection per user, instead of one per request as in 1997. A scenario file says so "
+        "itself."
+    )
     database: str | None = option.file(
         "User-property database to copy (default: one made for this size).",
         panel="Entries",

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ps_bench.engine_config import engine_config
 from ps_bench.operations import built_in
 from ps_bench.options import PsOptions
 from ps_bench.suite import SUITE
 from ps_bench.targets.opening import OWN_TARGETS, address, open_target, spec_of
 from ps_bench.targets.personalized_site import PersonalizedSite
 from sitebench.http.address import parse_address
-from sitebench.http.engine_config import engine_config
 from sitebench.http.options import settle_keepalive
 from sitebench.http.site import OpenSite
 from sitebench.scenario.script import Script

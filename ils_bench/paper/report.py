@@ -19,8 +19,14 @@ from ils_bench.paper.printed import (
 )
 from ils_bench.suite import SUITE
 from sitebench.report.paper import PaperTable, compare_with_paper
-from sitebench.report.printed import statements_table
-from sitebench.report.suite import Folded, Printed, RateFigure, ReportSuite, bottlenecks, ops_per_s
+from sitebench.report.suite import (
+    Printed,
+    RateFigure,
+    ReportSuite,
+    besides_1997,
+    bottlenecks,
+    ops_per_s,
+)
 from sitebench.runs.repeats import Series
 from sitebench.tables.table import Cell, Mark, Table
 from sitebench.tables.tables import measurement_rows, repeat_rows
@@ -97,13 +103,7 @@ REPORT = ReportSuite(
     operations=_TITLES,
     paper_table=_paper_table,
     costs=login_costs,
-    printed_1997=[
-        Folded(
-            "What the paper of 1997 prints besides",
-            [*(table.as_printed() for table in PRINTED_1997), statements_table(STATEMENTS_1997)],
-            folded=True,
-        )
-    ],
+    printed_1997=[besides_1997(PRINTED_1997, STATEMENTS_1997)],
     bottlenecks_1997=[
         bottlenecks(
             10,

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from sitebench.report.printed import LAB_1997, PrintedTable, Statement, users_of
+from sitebench.report.printed import Statement, users_of, with_lab
 from sitebench.suite import PaperSweep
 
 _PAPER = tomllib.loads(files("ps_bench.paper").joinpath("1997.toml").read_text(encoding="utf-8"))
@@ -26,11 +26,7 @@ TABLES_1997: dict[str, dict[str, list[str]]] = _PAPER["tables"]
 """By table and row: the cells, over SIZES_1997."""
 
 
-PRINTED_1997 = (
-    *LAB_1997[:1],
-    *msgspec.convert(_PAPER["table"], tuple[PrintedTable, ...]),
-    *LAB_1997[1:],
-)
+PRINTED_1997 = with_lab(_PAPER["table"])
 """The tables without figures of operations."""
 
 STATEMENTS_1997 = msgspec.convert(_PAPER["statement"], tuple[Statement, ...])

@@ -21,8 +21,14 @@ from ps_bench.paper.printed import (
 )
 from ps_bench.suite import SUITE
 from sitebench.report.paper import PaperTable, compare_with_paper
-from sitebench.report.printed import statements_table
-from sitebench.report.suite import Folded, Printed, RateFigure, ReportSuite, bottlenecks
+from sitebench.report.suite import (
+    Folded,
+    Printed,
+    RateFigure,
+    ReportSuite,
+    besides_1997,
+    bottlenecks,
+)
 from sitebench.runs.repeats import Series
 from sitebench.tables.table import Cell, Mark, Table
 from sitebench.tables.tables import measurement_rows, medians, rate_mark, repeat_rows
@@ -145,13 +151,7 @@ REPORT = ReportSuite(
     operations=_TITLES,
     paper_table=_paper_table,
     tables=_mixes,
-    printed_1997=[
-        Folded(
-            "What the paper of 1997 prints besides",
-            [*(table.as_printed() for table in PRINTED_1997), statements_table(STATEMENTS_1997)],
-            folded=True,
-        )
-    ],
+    printed_1997=[besides_1997(PRINTED_1997, STATEMENTS_1997)],
     bottlenecks_1997=[
         bottlenecks(
             15,

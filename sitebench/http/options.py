@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 from sitebench.errors import BadInput
 from sitebench.options import option
 from sitebench.scenario.script import Script
-from sitebench.suite_base.options import PeopleOptions, SuiteOptions, target_option
 
 
 @dataclass(frozen=True)
@@ -30,19 +29,6 @@ def refuse_log(options: LogOption) -> None:
             "only a server that is started here is told to log its requests",
             "leave --access-log out, or turn the log of your server on yourself",
         )
-
-
-@dataclass(frozen=True)
-class SiteTestOptions(LogOption, PeopleOptions, SuiteOptions):
-    """A test of a site, but for its size."""
-
-    target: str = target_option(
-        "embedded", "Site to measure: embedded, or the http:// or https:// address of another."
-    )
-    keepalive: bool | None = option.switch(
-        "One connection per user, instead of one per request as in 1997. A scenario file says so "
-        "itself."
-    )
 
 
 _Keeping = TypeVar("_Keeping", bound=Any)

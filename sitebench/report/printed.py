@@ -76,6 +76,11 @@ LAB_1997 = _lab()
 """Tables 1, 17 and 18 of the paper of 1997: where directories and sites were measured."""
 
 
+def with_lab(tables: object) -> tuple[PrintedTable, ...]:
+    """Return a paper's tables without figures of operations, among those of the laboratory."""
+    return (LAB_1997[0], *msgspec.convert(tables, tuple[PrintedTable, ...]), *LAB_1997[1:])
+
+
 def users_of(tests: Mapping[str, str]) -> dict[str, dict[str, int]]:
     """Return the users of all clients, by machine and by operation; `tests` are the tables' names.
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 
 from sitebench.report.charts import Chart
+from sitebench.report.printed import PrintedTable, Statement, statements_table
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import Of, Series
 from sitebench.tables.table import Row, Table
@@ -43,6 +44,12 @@ class Folded(msgspec.Struct, frozen=True):
     title: str
     tables: Sequence[Table]
     folded: bool = False
+
+
+def besides_1997(tables: Sequence[PrintedTable], statements: Sequence[Statement]) -> Folded:
+    """Return what the paper of 1997 prints besides figures of operations."""
+    listed_tables = [*(table.as_printed() for table in tables), statements_table(statements)]
+    return Folded("What the paper of 1997 prints besides", listed_tables, folded=True)
 
 
 class ReportSuite(msgspec.Struct, frozen=True):

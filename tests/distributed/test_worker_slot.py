@@ -11,11 +11,11 @@ from ils_bench.engine_config import engine_config as directory_config
 from ils_bench.options import IlsOptions
 from ils_bench.sequences import ADD
 from ils_bench.targets.address import DirectoryAddress
+from ps_bench.engine_config import engine_config as site_config
 from ps_bench.operations import built_in
 from ps_bench.options import PsOptions
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.http.address import SiteAddress
-from sitebench.http.engine_config import engine_config as site_config
 
 CHANCE = Random(1997)
 RATES = [1.0, 0.1, 5_000.0, 10_000 / 3, 123_456.789, 1e-3, 2.0**40, *(CHANCE.uniform(0, 1e6),) * 20]

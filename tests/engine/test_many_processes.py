@@ -14,11 +14,11 @@ from dataclasses import replace
 
 import pytest
 
+from ps_bench.engine_config import engine_config
 from ps_bench.options import PsOptions
 from sitebench._engine import Engine
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.http.address import SiteAddress
-from sitebench.http.engine_config import engine_config
 from sitebench.scenario.script import from_text
 
 PEOPLE = 100

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from benches import nginx
 from benches.ps import static
+from ps_bench.engine_config import engine_config
 from ps_bench.operations import PAGE_BYTES, built_in
 from ps_bench.options import PsOptions
 from ps_bench.targets.personalized_site import PersonalizedSite
@@ -20,7 +21,6 @@ from sitebench._engine import Engine
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import TlsFailed
 from sitebench.http.address import SiteAddress, parse_address
-from sitebench.http.engine_config import engine_config
 from sitebench.http.site import probe
 from sitebench.scenario.script import Script
 from sitebench.seeders.upd import UpdSpec, visitors

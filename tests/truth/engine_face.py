@@ -14,6 +14,7 @@ from msgspec import structs
 from ils_bench.engine_config import engine_config as of_directory
 from ils_bench.options import IlsOptions
 from ils_bench.targets.address import parse_address
+from ps_bench.engine_config import engine_config as of_site
 from ps_bench.options import PsOptions
 from sitebench._engine import Engine, Snapshot
 from sitebench.counts.metrics import (
@@ -33,7 +34,6 @@ from sitebench.counts.stages import Stages
 from sitebench.counts.tally import Tally
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.http.address import SiteAddress
-from sitebench.http.engine_config import engine_config as of_site
 from sitebench.measure.objective import Objective
 from sitebench.measure.summarise import summarise
 from sitebench.monitor import Monitor

@@ -105,6 +105,11 @@ class Server(msgspec.Struct, frozen=True):
         return find(self.name, self.package)
 
 
+def read_file(name: str) -> str:
+    """Return a configuration of this folder, or a program of a server."""
+    return (Path(__file__).parent / name).read_text(encoding="utf-8")
+
+
 def find(program: str, package: str) -> str:
     """Return the path of a program of a Debian package."""
     return find_program(

@@ -1,12 +1,12 @@
-"""What the engine reads of a test of a web site, and which people its processes may create."""
+"""What the engine reads of a test of a site, and which people its processes may create."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ps_bench.options import PsOptions
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.http.address import SiteAddress
-from sitebench.http.options import SiteTestOptions
 from sitebench.scenario.script import Script
 from sitebench.targets import engine_config as shared
 from sitebench.targets.tls import SYSTEM, Trust
@@ -15,18 +15,8 @@ _NEWCOMERS = 1_000_000_000
 """People that one process may create: more than any run can."""
 
 
-def people_at(options: SiteTestOptions) -> int:
-    """Return how many people the site knows; one without people has one anonymous visitor."""
-    return options.people or 1
-
-
-def first_newcomer(options: SiteTestOptions, slot: WorkerSlot) -> int:
-    """Return the first person that a process may create, whichever its client is."""
-    return people_at(options) + slot.index * _NEWCOMERS
-
-
 def engine_config(
-    options: SiteTestOptions,
+    options: PsOptions,
     address: SiteAddress,
     scenarios: Sequence[Script],
     *,
@@ -41,9 +31,9 @@ def engine_config(
         target={
             "protocol": "http",
             "base_path": address.base_path,
-            "size": people_at(options),
+            "size": options.entries,
             "tls": trust.to_engine() if address.is_encrypted else None,
         },
-        adds={"start": first_newcomer(options, slot), "keys": _NEWCOMERS},
+        adds={"start": options.entries + slot.index * _NEWCOMERS, "keys": _NEWCOMERS},
         scenarios=[scenario.spec(slot) for scenario in scenarios],
     )

@@ -7,11 +7,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from ps_bench.engine_config import engine_config
+from ps_bench.options import PsOptions
 from sitebench._engine import Engine, StepStats
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.http.address import SiteAddress
-from sitebench.http.engine_config import engine_config
-from sitebench.http.options import SiteTestOptions
 from sitebench.scenario.script import from_text
 from tests.support.waiting import eventually
 
@@ -19,7 +19,7 @@ SCENARIO = from_text(
     "files",
     '[[operation]]\nname = "file"\nget = "/file"\nexpect = { length = 5, contains = "hello" }\n',
 )
-OPTIONS = SiteTestOptions(threads=1)
+OPTIONS = PsOptions(entries=1, threads=1)
 
 
 class Hello(BaseHTTPRequestHandler):
