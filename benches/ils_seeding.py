@@ -25,7 +25,7 @@ from benches.ratios import Skipped, Trial, Values, rows_of
 from ils_bench.targets.address import DirectoryAddress, parse_address
 from ils_bench.targets.ldap_directory import LdapDirectory
 from ils_bench.targets.openldap import open_openldap
-from ils_bench.targets.probe import connected, exists
+from ils_bench.targets.probe import connect, exists
 from sitebench._engine import seed_directory
 from sitebench.errors import ProgramMissing
 from sitebench.seeders.ldif import pieces, write_ldif
@@ -108,7 +108,7 @@ def _fixture() -> Values:
         began = time.monotonic()
         with LdapDirectory(entries=FIXTURE_PEOPLE) as directory:
             assert directory.people is not None
-            with connected(parse_address(directory.url)) as connection:
+            with connect(parse_address(directory.url)) as connection:
                 assert exists(connection, directory.people.dn(17))
             seconds.append(time.monotonic() - began)
     return {"start_s": statistics.median(seconds), "second": 1.0}

@@ -30,7 +30,7 @@ from benches.ratios import Skipped, Values
 from ils_bench.options import IlsOptions
 from ils_bench.points import POINTS
 from ils_bench.targets.target import OpenDirectory
-from sitebench.options.convert import narrowed, to_argv
+from sitebench.options.convert import narrow, to_argv
 from sitebench.system.machine import usable_cores
 from sitebench.system.network import free_port
 from sitebench.system.secret import WEB_TOKEN
@@ -78,7 +78,7 @@ def _in_ui(options: IlsOptions, target: OpenDirectory, look: Look) -> tuple[floa
     test, port = POINTS.test(options, "lookup"), free_port()
     asked = replace(options, target=str(target.address))
     argv = [sys.executable, "-m", "locust", "-f", str(test.locustfile), "--loglevel", "ERROR"]
-    argv += ["--web-port", str(port), *to_argv(narrowed(POINTS.locust_options, asked))]
+    argv += ["--web-port", str(port), *to_argv(narrow(POINTS.locust_options, asked))]
     argv += test.user_classes
     root = f"http://127.0.0.1:{port}"
     process = subprocess.Popen(

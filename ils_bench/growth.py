@@ -36,7 +36,9 @@ def _growth(tally: Tally, programs: Sequence[Script]) -> int:
     return added
 
 
-def added(windows: Windows | None, programs: Sequence[Script], threads: int | None) -> Added | None:
+def count_added(
+    windows: Windows | None, programs: Sequence[Script], threads: int | None
+) -> Added | None:
     """Return what is known of the people that a run has added; None if nothing is."""
     if windows is None:
         return Added(0, 0, 0)
@@ -54,7 +56,7 @@ def added(windows: Windows | None, programs: Sequence[Script], threads: int | No
     return Added(keys, keys - refused, gap)
 
 
-def grown(figures: Mapping[str, Any]) -> tuple[PointWarning, ...]:
+def warn_of_growth(figures: Mapping[str, Any]) -> tuple[PointWarning, ...]:
     """Warn of a directory that more than doubled while it was measured."""
     start, end = figures.get("entries_start", 0), figures.get("entries_end", 0)
     if end <= _GROWN * start:
@@ -68,7 +70,7 @@ def grown(figures: Mapping[str, Any]) -> tuple[PointWarning, ...]:
     )
 
 
-def left(
+def warn_of_leftovers(
     spec: PointSpec, programs: Sequence[Script], tallies: Mapping[str, Tally]
 ) -> tuple[PointWarning, ...]:
     """Warn of entries that a scenario was to delete again, and did not.

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from ils_bench.options import IlsOptions
-from ils_bench.targets.probe import opened, server_of
+from ils_bench.targets.probe import open_connection, server_of
 from ils_bench.targets.reading import AnswerLimits, LateError, NonsenseError, limited_connection
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import LdapRequest, PortableUsers, Step, Steps
@@ -85,7 +85,7 @@ class _Ldap3Lane(PortableLane):
     def ask(self, step: Step) -> Ended:
         if step.ldap is None:
             new = self._connections[step.connection] = self._new()
-            return self._time(new, lambda: opened(new, self._lanes.target.address), None)
+            return self._time(new, lambda: open_connection(new, self._lanes.target.address), None)
         connection, request = self._connections[step.connection], step.ldap
         return self._time(connection, lambda: _send(connection, request), request)
 

@@ -40,7 +40,7 @@ def _parts(file: str, separator: str) -> bool:
     return head is not None and len(head[1]) > 1
 
 
-def shown(columns: Iterable[str]) -> str:
+def show_columns(columns: Iterable[str]) -> str:
     """Return the names of columns for a message, behind a colon.
 
     Nothing where none is usual: then the line may be a row, with a password.

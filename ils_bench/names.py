@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from ils_bench.lists import file_and_columns, separator_of, shown
+from ils_bench.lists import file_and_columns, separator_of, show_columns
 from sitebench._engine import Table
 from sitebench.errors import BadFile, UnknownValue
 from sitebench.system.native_errors import translated
@@ -149,7 +149,7 @@ def _read(file: str, attribute: str, state: tuple[int, int]) -> Names:
         else:
             raise BadFile(
                 f"{file}, line {line} has {len(heads)} columns, and none is called {heading}"
-                f"{shown(fields)}",
+                f"{show_columns(fields)}",
                 "name one of these, or put names that hold commas in quotes"
                 if is_named
                 else f"name the column, and the attribute: --names @{file}:COLUMN=uid",

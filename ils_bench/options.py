@@ -304,7 +304,7 @@ class SweepOptions(SizesOption):
         ("connect", "add", "lookup"),
         f"Operations, separated by commas: some of {', '.join(SUITE.operations)}.",
         parse=option.SomeOf("operation", *SUITE.operations),
-        show=option.joined,
+        show=option.join_values,
         metavar="LIST",
         locust=False,
     )
@@ -315,7 +315,7 @@ class SweepOptions(SizesOption):
         "ssha, ssha512, crypt:ROUNDS, pbkdf2-sha256:ROUNDS, pbkdf2-sha512:ROUNDS or "
         "argon2:MEMORY:PASSES, separated by commas.",
         parse=parse_hashes,
-        show=option.joined,
+        show=option.join_values,
         metavar="LIST",
         panel="Entries",
         locust=False,

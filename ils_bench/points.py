@@ -22,7 +22,7 @@ from ils_bench.targets.address import parse_address
 from ils_bench.targets.identity import ask_password, check_sasl
 from ils_bench.targets.ldap_directory import LdapDirectory, options_of
 from ils_bench.targets.people import spec_of
-from ils_bench.targets.profile import suited
+from ils_bench.targets.profile import apply_profile
 from ils_bench.targets.target import OpenDirectory
 from sitebench.errors import BadInput
 from sitebench.measure.sweep import Stage
@@ -45,7 +45,7 @@ def _folder(options: IlsOptions) -> Path | None:
     return Path(tempfile.gettempdir()) if options.target == "openldap" else None
 
 
-def _listed(options: IlsOptions) -> IlsOptions:
+def _apply_list(options: IlsOptions) -> IlsOptions:
     """Take as many people as a list has, where no number is asked for."""
     if options.names is None or not isinstance(options, EntriesOption):
         return options
@@ -162,7 +162,7 @@ class IlsPoints(SuitePoints[IlsOptions, Script, OpenDirectory]):
         return program.needs_people or bool(program.adding)
 
     def apply_address(self, options: IlsOptions) -> IlsOptions:
-        return _listed(with_base(options))
+        return _apply_list(with_base(options))
 
     def complete(self, options: IlsOptions, file: Script | None) -> IlsOptions:
         return ask_password(logins.apply_accounts(options))
@@ -174,7 +174,7 @@ class IlsPoints(SuitePoints[IlsOptions, Script, OpenDirectory]):
         if not any(map(self.needs_people, programs)):
             return options
         self.assure_allowed(options, programs, named=named)
-        options = suited(options)
+        options = apply_profile(options)
         if not any(map(is_login, programs)):
             return options
         return logins.with_passwords(options)

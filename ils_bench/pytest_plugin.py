@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sitebench.suite_base.markers import factory, marked
+from sitebench.suite_base.markers import call_marked, factory
 
 if TYPE_CHECKING:
     from ils_bench.targets.ldap_directory import LdapDirectory
@@ -41,7 +41,7 @@ def ldap_directory(request: pytest.FixtureRequest) -> Iterator[LdapDirectory]:
     """Give the test a running LDAP directory of its own, 1,000 people in it unless marked."""
     from ils_bench.targets.ldap_directory import LdapDirectory
 
-    with marked(request, "ldap_directory", LdapDirectory) as directory:
+    with call_marked(request, "ldap_directory", LdapDirectory) as directory:
         yield directory
 
 

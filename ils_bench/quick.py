@@ -40,7 +40,7 @@ def text_of(options: IlsOptions) -> str:
     data, person = _data(names, options)
     dn = f"{names.attribute}={person},{{base}}"
     search = options.filter or f"({names.attribute}={_PERSON})"
-    lines = [f"base = {quoted(plain(options.base))}", "", *data]
+    lines = [f"base = {quote(plain(options.base))}", "", *data]
     mix = options.mix or ((SEARCH, 1),)
     if options.filter and not options.mix and not _NAMED.search(options.filter):
         raise BadInput(
@@ -50,24 +50,24 @@ def text_of(options: IlsOptions) -> str:
     for verb, weight in mix:
         lines += ["", "[[operation]]", f"weight = {weight}"]
         if verb == "search":
-            lines.append(f"search = {quoted(search.replace(_PERSON, person))}")
+            lines.append(f"search = {quote(search.replace(_PERSON, person))}")
             if options.filter is None:
                 lines.append("expect.entries = 1")
             elif options.verify != "none":
                 # A filter with a slip in it finds none, and quickly.
                 lines.append('expect.entries = ">=1"')
         elif verb == "compare":
-            lines.append(f"compare = {quoted(dn)}")
-            lines.append(f"entry = {{ {quoted(names.attribute)} = {quoted(person)} }}")
+            lines.append(f"compare = {quote(dn)}")
+            lines.append(f"entry = {{ {quote(names.attribute)} = {quote(person)} }}")
         else:
-            lines.append(f"modify = {quoted(dn)}")
-            lines.append(f"change.replace.{quoted(_attribute(options))} = {quoted(_VALUE)}")
+            lines.append(f"modify = {quote(dn)}")
+            lines.append(f"change.replace.{quote(_attribute(options))} = {quote(_VALUE)}")
     return "\n".join(lines) + "\n"
 
 
 def _data(names: Names, options: IlsOptions) -> tuple[list[str], str]:
     """Return the table of the people, and the field that stands for one."""
-    deal = f"deal = {quoted(options.keys)}"
+    deal = f"deal = {quote(options.keys)}"
     if names.listed is None:
         text = names.template.partition("=")[2].partition("{i}")
         prefix, suffix = plain(text[0]), plain(text[2])
@@ -79,11 +79,11 @@ def _data(names: Names, options: IlsOptions) -> tuple[list[str], str]:
             f"{names.file}: the column {column!r} cannot be named in a scenario",
             "call it by letters, digits, blanks and - _ ; . / ( ) # + @ &",
         )
-    lines = ["[data.name]", f"file = {quoted(names.file)}"]
+    lines = ["[data.name]", f"file = {quote(names.file)}"]
     if not names.listed.headed:
-        lines.append(f"columns = [{quoted(column)}]")
+        lines.append(f"columns = [{quote(column)}]")
     if names.listed.separator != COMMA:
-        lines.append(f"separator = {quoted(names.listed.separator)}")
+        lines.append(f"separator = {quote(names.listed.separator)}")
     return [*lines, deal], f"{{name.{column}}}"
 
 
@@ -99,6 +99,6 @@ def plain(text: str) -> str:
     return re.sub(r"\{+(?=[A-Za-z_])", lambda braces: 2 * braces[0], text)
 
 
-def quoted(text: str | None) -> str:
+def quote(text: str | None) -> str:
     # What JSON writes, TOML reads: the escapes are the same.
     return json.dumps(text, ensure_ascii=False)

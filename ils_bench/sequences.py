@@ -25,7 +25,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ils_bench.quick import plain, quoted
+from ils_bench.quick import plain, quote
 from sitebench._engine import profile_facts
 from sitebench.counts.source import SEQUENCE
 from sitebench.errors import BadInput
@@ -288,7 +288,7 @@ class _Writer:
         if len(rest) > 1 and isinstance(bind := rest[0], Bind):
             rest.pop(0)
             connection = self._identity(bind)
-        whole = {"counts": quoted(sequence.counts)} if sequence.counts != SEQUENCE else {}
+        whole = {"counts": quote(sequence.counts)} if sequence.counts != SEQUENCE else {}
         match rest:
             case [Repeat(times, (lone,))] if lone.label == sequence.counts and not isinstance(
                 lone, Repeat
@@ -303,7 +303,7 @@ class _Writer:
                 *connection,
                 *(f"\n[data.{name}]\n{rows}" for name, rows in self._data.items()),
                 "\n[[operation]]",
-                f"name = {quoted(sequence.name)}",
+                f"name = {quote(sequence.name)}",
                 *(f"{key} = {value}" for key, value in whole.items()),
                 steps,
             )
@@ -314,10 +314,10 @@ class _Writer:
             inner = "".join(self._step(f"{table}.step", child) for child in step.steps)
             return f"\n[[{table}]]\nrepeat = {step.times}\n{inner}"
         if isinstance(step, Think):
-            think = f'think = "{step.mean_ms:.6f}ms"\ndistribution = {quoted(step.distribution)}'
+            think = f'think = "{step.mean_ms:.6f}ms"\ndistribution = {quote(step.distribution)}'
             return f"\n[[{table}]]\n{think}\n"
         lines = "\n".join(self._request(step))
-        return f"\n[[{table}]]\nname = {quoted(step.label)}\n{lines}\n"
+        return f"\n[[{table}]]\nname = {quote(step.label)}\n{lines}\n"
 
     def _request(self, step: Step) -> list[str]:
         write = _WRITERS.get(type(step))
@@ -327,12 +327,12 @@ class _Writer:
 
     def _compare(self, step: Compare) -> list[str]:
         data = self._person(step.person)
-        value = quoted(f"{{{data}.{step.attribute}}}")
-        return [_data_of("compare", data), f"entry = {{ {quoted(step.attribute)} = {value} }}"]
+        value = quote(f"{{{data}.{step.attribute}}}")
+        return [_data_of("compare", data), f"entry = {{ {quote(step.attribute)} = {value} }}"]
 
     def _add(self, step: Add) -> list[str]:
         data = self._person(step.person, adds=True)
-        return [_data_of("add", data), f"entry = {quoted(data)}"]
+        return [_data_of("add", data), f"entry = {quote(data)}"]
 
     def _delete(self, step: Delete) -> list[str]:
         return [_data_of("delete", self._person(step.person))]
@@ -347,7 +347,7 @@ class _Writer:
         self._data["everyone"] = _SEEDED
         expect = 'every = "everyone", entries = "all"'
         return [
-            f"search = {quoted(self._everyone())}",
+            f"search = {quote(self._everyone())}",
             *self._scope(),
             *_attributes(step.attributes),
             *([f"size_limit = {step.size_limit}"] if step.size_limit else []),
@@ -357,21 +357,21 @@ class _Writer:
     def _search(self, step: Search) -> list[str]:
         entries = step.expect_entries
         return [
-            f"search = {quoted(plain(step.filter))}",
-            *([f"base = {quoted(plain(step.base))}"] if step.base else []),
-            f"scope = {quoted('sub' if step.scope == 'subtree' else step.scope)}",
+            f"search = {quote(plain(step.filter))}",
+            *([f"base = {quote(plain(step.base))}"] if step.base else []),
+            f"scope = {quote('sub' if step.scope == 'subtree' else step.scope)}",
             *_attributes(step.attributes),
             *([] if entries is None else [f"expect.entries = {entries}"]),
         ]
 
     def _identity(self, step: Bind) -> list[str]:
-        lines = [f"bind = {quoted(plain(step.dn))}"]
+        lines = [f"bind = {quote(plain(step.dn))}"]
         if step.dn or step.sasl == "plain":
             name = f"PASSWORD_{len(self.secrets) + 1}"
             self.secrets[name] = step.password
             lines.append(f'password = "{{env.{name}}}"')
         if step.sasl:
-            lines.append(f"sasl = {quoted(step.sasl)}")
+            lines.append(f"sasl = {quote(step.sasl)}")
         return [*lines, *([f"version = {step.version}"] if step.version != 3 else [])]
 
     def _person(self, key: str, *, adds: bool = False) -> str:
@@ -403,8 +403,8 @@ class _Writer:
         text = f"(&(objectClass={self._class}){person}{prolongs})"
         if self._named_by is not None and not data.startswith("newcomer"):
             text = f"({self._named_by}={{{data}.{self._named_by}}})"
-        expect = f"expect.entry = {quoted(data)}"
-        return [f"search = {quoted(text)}", *self._scope(), *_attributes(step.attributes), expect]
+        expect = f"expect.entry = {quote(data)}"
+        return [f"search = {quote(text)}", *self._scope(), *_attributes(step.attributes), expect]
 
     def _everyone(self) -> str:
         if self._named_by is not None:
@@ -439,20 +439,20 @@ _WRITERS: dict[type[Step], Callable[[_Writer, Any], list[str]]] = {
 
 
 def _data_of(verb: str, data: str) -> str:
-    return f"{verb} = {quoted(f'{{{data}.dn}}')}"
+    return f"{verb} = {quote(f'{{{data}.dn}}')}"
 
 
 def _attributes(attributes: tuple[str, ...]) -> list[str]:
-    return [f"attributes = [{', '.join(map(quoted, attributes))}]"] if attributes else []
+    return [f"attributes = [{', '.join(map(quote, attributes))}]"] if attributes else []
 
 
 def _changes(changes: tuple[Change, ...]) -> str:
     kinds: dict[str, list[str]] = {}
     for change in changes:
-        values = ", ".join(quoted(plain(value)) for value in change.values)
+        values = ", ".join(quote(plain(value)) for value in change.values)
         if change.op != "increment":
             values = f"[{values}]"
-        kinds.setdefault(change.op, []).append(f"{quoted(change.attribute)} = {values}")
+        kinds.setdefault(change.op, []).append(f"{quote(change.attribute)} = {values}")
     tables = [f"{op} = {{ {', '.join(members)} }}" for op, members in kinds.items()]
     return f"{{ {', '.join(tables)} }}"
 

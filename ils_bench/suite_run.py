@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from locust.env import Environment
 
-from ils_bench.growth import added, entries_at_ends, grown, left
+from ils_bench.growth import count_added, entries_at_ends, warn_of_growth, warn_of_leftovers
 from ils_bench.login.first_login import FirstLogin, first_login
 from ils_bench.login.lockout import LIFT, Care, binds_of
 from ils_bench.names import names_of
@@ -18,9 +18,9 @@ from ils_bench.points import POINTS
 from ils_bench.programs import is_login
 from ils_bench.targets import clean, journal
 from ils_bench.targets.journal import Reservation
-from ils_bench.targets.live import make_ready, told_of_removal
+from ils_bench.targets.live import make_ready, say_removed
 from ils_bench.targets.monitor import DirectoryMonitor
-from ils_bench.targets.openldap import relaxed
+from ils_bench.targets.openldap import warn_of_durability
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import PortableUsers
@@ -107,7 +107,7 @@ class IlsRun(BaseSuiteRun[IlsOptions, Script, OpenDirectory]):
             self._first_login = run_in_thread(lambda: first_login(target, options))
         except MeasurementFailed:
             if self._care is not None:
-                self._care.refused()
+                self._care.note_refusal()
             raise
 
     def observe(self, target: OpenDirectory, programs: Many[Script]) -> Observed:
@@ -122,9 +122,11 @@ class IlsRun(BaseSuiteRun[IlsOptions, Script, OpenDirectory]):
             "warnings": lambda spec, figures: (
                 *target.warnings(),
                 *self._first_login.warnings(spec.entries, self._per_s(programs)),
-                *relaxed(spec.target, writes=writes),
-                *grown(figures),
-                *left(spec, programs, {} if self._windows is None else self._windows.tallies),
+                *warn_of_durability(spec.target, writes=writes),
+                *warn_of_growth(figures),
+                *warn_of_leftovers(
+                    spec, programs, {} if self._windows is None else self._windows.tallies
+                ),
             ),
         }
 
@@ -194,9 +196,9 @@ class IlsRun(BaseSuiteRun[IlsOptions, Script, OpenDirectory]):
 
         def remove() -> None:
             # In the hub itself it would keep workers' heartbeats waiting.
-            count = added(self._windows, self.programs, options.threads)
+            count = count_added(self._windows, self.programs, options.threads)
             removed = run_in_thread(lambda: clean.remove(reservation, target, added=count))
-            told_of_removal(target, removed)
+            say_removed(target, removed)
 
         self.after.callback(remove)
         return reservation

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sitebench.suite_base.markers import factory, marked
+from sitebench.suite_base.markers import call_marked, factory
 
 if TYPE_CHECKING:
     from ps_bench.targets.personalized_site import PersonalizedSite
@@ -49,7 +49,7 @@ def user_property_db(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator
     ) -> Any:
         return open_cached(UpdSpec(entries, seed, locales))
 
-    with temporary_copy(marked(request, "user_property_db", database), tmp_path) as path:
+    with temporary_copy(call_marked(request, "user_property_db", database), tmp_path) as path:
         yield path
 
 
@@ -58,7 +58,7 @@ def personalized_site(request: pytest.FixtureRequest) -> Iterator[PersonalizedSi
     """Give the test a running personalized site of its own, 1,000 people known to it."""
     from ps_bench.targets.personalized_site import PersonalizedSite
 
-    with marked(request, "personalized_site", PersonalizedSite) as site:
+    with call_marked(request, "personalized_site", PersonalizedSite) as site:
         yield site
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sitebench.measure.options import MeasureOptions
 from sitebench.options.command import Argument, argument, command
-from sitebench.options.option import combined
+from sitebench.options.option import combine
 from sitebench.suite_base.commands import TestCommands
 from web_bench.options import ServeOptions, SweepOptions, WebOptions
 from web_bench.suite import SUITE
@@ -54,7 +54,7 @@ _TESTS = TestCommands(
 )
 
 
-_SWEEP = combined(SweepOptions, MeasureOptions)
+_SWEEP = combine(SweepOptions, MeasureOptions)
 
 
 @command(

@@ -9,8 +9,8 @@ from typing import Any
 from sitebench.errors import BadInput
 from sitebench.measure.command import Tables, say
 from sitebench.measure.options import MeasureOptions, refuse_stages, run_file
-from sitebench.options.convert import narrowed
-from sitebench.options.option import combined
+from sitebench.options.convert import narrow
+from sitebench.options.option import combine
 from sitebench.runs.repeats import series
 from sitebench.suite_base.commands import Part, measure_parts, refuse_check, say_points
 from sitebench.tables.screen import PointsTable
@@ -55,7 +55,7 @@ def _part(options: SweepOptions, workload: str) -> Part:
         # WebStone's rules and WebCat print no length: that of WebBench 1.0 for all.
         ramp_s = 30.0 if name.startswith("webbench1-") else load.warmup
         load = load.assign(warmup=ramp_s, measure=600.0)
-    return Part(narrowed(combined(MeasureOptions, WebOptions), load), [name], clients)
+    return Part(narrow(combine(MeasureOptions, WebOptions), load), [name], clients)
 
 
 def spice(options: SweepOptions) -> None:

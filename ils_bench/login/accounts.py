@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from ils_bench.lists import FIELD, file_and_columns, separator_of, shown
+from ils_bench.lists import FIELD, file_and_columns, separator_of, show_columns
 from sitebench._engine import Table
 from sitebench.errors import BadFile
 from sitebench.system.native_errors import translated
@@ -82,7 +82,7 @@ def _read(file: str, column_words: str, state: tuple[int, int]) -> Accounts:
                 "rename one, or leave it out: attributes are the same in either case",
             )
 
-    hint, head = shown(table.columns), f"{file}, line 1"
+    hint, head = show_columns(table.columns), f"{file}, line 1"
     columns_by_kind = _choose_columns(file, column_words, columns, hint)
     password, dn = (columns_by_kind.get(kind, (None, ""))[0] for kind in ("passwords", "DNs"))
     name, attribute = columns_by_kind.get("names", (None, "uid"))

@@ -72,7 +72,7 @@ class FirstLogin(msgspec.Struct, frozen=True):
 
 def first_login(target: OpenDirectory, options: IlsOptions) -> FirstLogin:
     """Log in once as the load will; raises unless that is right."""
-    from ils_bench.targets.probe import connected, refusal
+    from ils_bench.targets.probe import connect, refusal
 
     dn, password, hint = _login_of(target, options)
 
@@ -80,7 +80,7 @@ def first_login(target: OpenDirectory, options: IlsOptions) -> FirstLogin:
         if (error := refusal(target.address, dn, password, target.trust)) is not None:
             raise MeasurementFailed(f"{error.message}{hint}", to_check(options))
 
-    with connected(target.address, target.who, target.trust) as service:
+    with connect(target.address, target.who, target.trust) as service:
         initial = _state(service, dn)
         login()
         final = _state(service, dn)
@@ -125,9 +125,9 @@ def _find(target: OpenDirectory, condition: str) -> str:
     """Return the DN of the one entry that a search finds; raises where it is not one."""
     from ldap3 import SUBTREE
 
-    from ils_bench.targets.probe import connected
+    from ils_bench.targets.probe import connect
 
-    with connected(target.address, target.who, target.trust, brief=True) as service:
+    with connect(target.address, target.who, target.trust, brief=True) as service:
         service.search(target.base, condition, SUBTREE, attributes=["1.1"], size_limit=2)
         entries = [entry for entry in service.response or () if entry["type"] == "searchResEntry"]
         result = service.result["description"]

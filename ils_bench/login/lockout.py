@@ -118,7 +118,7 @@ class Care:
     def watch(self, tallies: Iterable[Tally]) -> None:
         """Raise at the first answer that may be that of a locked account."""
         for kind, example, many in _refusals(tallies, self._rows):
-            self.refused()
+            self.note_refusal()
             if kind == _REFUSED and _LOCKED not in example:
                 event, may = "a password was refused", " or the account is locked" * self._wrong
                 remedy = f"{self._files} has another password{may}: correct it, or remove the line"
@@ -130,7 +130,7 @@ class Care:
                 f"{remedy}; or, if you may lock accounts, add {LIFT}",
             )
 
-    def refused(self) -> None:
+    def note_refusal(self) -> None:
         """Note that a password of the file was a wrong one."""
         self._note(self._send() + 1)
 

@@ -18,7 +18,7 @@ from ils_bench.login.accounts import Accounts, accounts_of, line_of, none_twice
 from ils_bench.login.lockout import LIFT
 from ils_bench.options import BIND, KEPT, SEARCH_BIND_GROUPS, IlsOptions
 from ils_bench.programs import LOGIN, is_login
-from ils_bench.quick import plain, quoted
+from ils_bench.quick import plain, quote
 from ils_bench.targets.people import suffix_of
 from sitebench._engine import profile_facts
 from sitebench.errors import BadFile, BadInput
@@ -152,18 +152,18 @@ def _data(name: str, options: IlsOptions, deal: str) -> list[str]:
     rows = ['people = "seeded"']
     if not are_ours(options):
         file = accounts_in(options).file
-        rows = [f"file = {quoted(file)}"]
+        rows = [f"file = {quote(file)}"]
         if (separator := separator_of(file)) != COMMA:
-            rows.append(f"separator = {quoted(separator)}")
+            rows.append(f"separator = {quote(separator)}")
     if deal == "shuffled" and options.keys != LoadOptions.keys:
         deal = options.keys
-    return [f"[data.{name}]", *rows, f"deal = {quoted(deal)}", ""]
+    return [f"[data.{name}]", *rows, f"deal = {quote(deal)}", ""]
 
 
 def _operation(name: str, data: str, options: IlsOptions, weight: int) -> list[str]:
     """Return the operation of right passwords, or of wrong ones: those must be refused."""
     method, wrong, person = options.how or BIND, name == WRONG, _person(options, data)
-    lines = ["[[operation]]", f"name = {quoted(name)}"]
+    lines = ["[[operation]]", f"name = {quote(name)}"]
     lines += [] if weight == 1 else [f"weight = {weight}"]
     if method != BIND:
         if person.value is None:
@@ -172,19 +172,19 @@ def _operation(name: str, data: str, options: IlsOptions, weight: int) -> list[s
                 "add a column uid, or name one (FILE:COLUMN=uid), or leave --how out",
             )
         lines += ["", "[[operation.step]]", 'name = "search"']
-        lines += [f"search = {quoted(f'({person.attribute}={person.value})')}"]
+        lines += [f"search = {quote(f'({person.attribute}={person.value})')}"]
         lines += ['attributes = ["1.1"]', "size_limit = 2", "expect.entries = 1"]
         lines += ['capture.dn = "dn"']
     lines += ["", "[[operation.step]]", 'name = "bind"']
     lines += [] if method == BIND else ['on = "login"']
-    lines += [f"bind = {quoted(person.dn if method == BIND else '{dn}')}"]
-    lines += [f"password = {quoted('wrong-{random:12}' if wrong else person.password)}"]
+    lines += [f"bind = {quote(person.dn if method == BIND else '{dn}')}"]
+    lines += [f"password = {quote('wrong-{random:12}' if wrong else person.password)}"]
     lines += ['expect.result = "invalidCredentials"'] if wrong else []
     if method == SEARCH_BIND_GROUPS and not wrong:
         of_unix = options.profile == "posix"
         groups = f"(memberUid={person.value})" if of_unix else "(member={dn})"
-        lines += ["", "[[operation.step]]", 'name = "groups"', f"search = {quoted(groups)}"]
-        lines += [f"base = {quoted(plain(suffix_of(options.base)))}", 'attributes = ["cn"]']
+        lines += ["", "[[operation.step]]", 'name = "groups"', f"search = {quote(groups)}"]
+        lines += [f"base = {quote(plain(suffix_of(options.base)))}", 'attributes = ["cn"]']
     return [*lines, ""]
 
 

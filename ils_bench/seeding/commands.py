@@ -38,8 +38,8 @@ from ils_bench.targets.live import assure_encrypted, count_seeded, open_live, se
 from ils_bench.targets.opening import OWN_TARGETS
 from ils_bench.targets.password_schemes import remedy_of
 from ils_bench.targets.people import spec_of, suffix_of
-from ils_bench.targets.probe import WrongBase, connected, exists, probe
-from ils_bench.targets.profile import posix_group_is_auxiliary, suited
+from ils_bench.targets.probe import WrongBase, connect, exists, probe
+from ils_bench.targets.profile import apply_profile, posix_group_is_auxiliary
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import (
     Contents,
@@ -156,7 +156,7 @@ def _first_difference(options: SeedOptions, population: Population) -> str:
     """Name the first person who is missing or differs; nothing where there are only more people."""
     target = open_live(options)
     with (
-        connected(target.address, target.who, target.trust) as connection,
+        connect(target.address, target.who, target.trust) as connection,
         bar("looking for the first that differs", population.size) as move,
     ):
         for number in range(population.size):
@@ -182,7 +182,7 @@ def _destination(options: SeedOptions, place: str) -> tuple[SeedOptions, Destina
     if isinstance(destination, LiveDirectory):
         options = _with_destination(options, destination)
         _warn(options)
-        options = suited(ask_password(options))
+        options = apply_profile(ask_password(options))
     return options, destination
 
 
@@ -267,7 +267,7 @@ def _seed_live(options: SeedOptions, people: Spec, groups: Groups | None) -> tup
     _assure_own(options, "filling a directory")
     assure_encrypted(options)
     address = parse_address(options.target, start_tls=options.start_tls)
-    with connected(address, identity_of(options), Trust.from_options(options)) as connection:
+    with connect(address, identity_of(options), Trust.from_options(options)) as connection:
         _make_containers(connection, options.base)
     target = open_live(options)
     population = generate(people).population
@@ -413,7 +413,7 @@ def forget(options: SeedOptions) -> None:
 
 def _list_abandoned(options: SeedOptions) -> list[journal.Reservation]:
     """Return what crashed runs left in the directory of --target, or in all."""
-    return [r for r in journal.entries() if r.abandoned and _is_chosen(options, r)]
+    return [r for r in journal.entries() if r.is_abandoned and _is_chosen(options, r)]
 
 
 def _is_chosen(options: SeedOptions, reservation: journal.Reservation) -> bool:
@@ -490,7 +490,7 @@ def _binder(bind_dn: str | None) -> str:
 
 def _remove_seeded(options: SeedOptions) -> None:
     _assure_own(options, "removing people")
-    options = suited(ask_password(options))
+    options = apply_profile(ask_password(options))
     target, people = open_live(options), spec_of(options, options.entries)
     population = generate(people).population
     groups = _groups(options, parse_destination(options.target), population)
@@ -522,7 +522,7 @@ def leftovers(target: str) -> Callable[[], None]:
         targets = [
             reservation.target
             for reservation in new
-            if reservation.abandoned or reservation.pid == os.getpid()
+            if reservation.is_abandoned or reservation.pid == os.getpid()
         ]
         for name in dict.fromkeys(targets):
             say(f"{name} still holds people of this run: `sitebench ils clean` removes them")

@@ -38,7 +38,7 @@ def remove_groups_of(target: OpenDirectory, groups: Groups) -> str:
 
 def has_group(target: OpenDirectory, number: int) -> bool:
     """Return whether a directory has a group of this number: then it has those before it, too."""
-    from ils_bench.targets.probe import connected, exists
+    from ils_bench.targets.probe import connect, exists
 
-    with connected(target.address, target.who, target.trust, brief=True) as connection:
+    with connect(target.address, target.who, target.trust, brief=True) as connection:
         return exists(connection, f"cn=group.{number},{target.base}")

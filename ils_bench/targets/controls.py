@@ -20,9 +20,9 @@ def assure_controls(target: OpenDirectory, programs: Sequence[Script]) -> None:
         return
     import ldap3
 
-    from ils_bench.targets.probe import connected
+    from ils_bench.targets.probe import connect
 
-    with connected(target.address, target.who, target.trust, brief=True) as connection:
+    with connect(target.address, target.who, target.trust, brief=True) as connection:
         connection.search("", "(objectClass=*)", ldap3.BASE, attributes=["supportedControl"])
         attributes = connection.response[0]["raw_attributes"] if connection.response else {}
     oids = {oid.decode(errors="replace") for oid in attributes.get("supportedControl", ())}

@@ -55,7 +55,7 @@ class Reservation(msgspec.Struct, frozen=True):
         return f"removing the people that were added to {self.target}"
 
     @property
-    def abandoned(self) -> bool:
+    def is_abandoned(self) -> bool:
         """Whether the process that made it is gone; a zombie adds no more people."""
         try:
             process = psutil.Process(self.pid)
@@ -115,7 +115,7 @@ def reserve(
 
 def unfinished_reservation(pid: int) -> Reservation | None:
     """Return a reservation whose people a running process has still to remove, or None."""
-    return next((entry for entry in entries() if entry.pid == pid and not entry.abandoned), None)
+    return next((entry for entry in entries() if entry.pid == pid and not entry.is_abandoned), None)
 
 
 @contextmanager

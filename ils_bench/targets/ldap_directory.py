@@ -204,14 +204,14 @@ def serve(options: ServeOptions) -> None:
     """Serve the directory until Ctrl-C or SIGTERM (`sitebench ils serve`)."""
     open_to_all = "anyone who reaches this address may write: consider --admin-dn or --read-only"
     serve_until_stopped(
-        lambda: _opened(options),
+        lambda: _open(options),
         lambda directory: _greeting(options, directory),
         host=options.host,
         warning=open_to_all if options.admin_dn is None else None,
     )
 
 
-def _opened(options: ServeOptions) -> LdapDirectory:
+def _open(options: ServeOptions) -> LdapDirectory:
     """Start the directory; an LDIF file is served alone unless a size is given too."""
     spec_of_groups(options)
     entries = options.entries

@@ -21,7 +21,7 @@ from ils_bench.targets.address import parse_address
 from ils_bench.targets.identity import ANONYMOUS, identity_of
 from ils_bench.targets.password_schemes import assure_taken
 from ils_bench.targets.people import spec_of, which_people
-from ils_bench.targets.room import say_room, told_full
+from ils_bench.targets.room import explain_full, say_room
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Population, count_people, seed_directory
 from sitebench.errors import BadInput, SitebenchError
@@ -128,11 +128,11 @@ def _has_named(
 
     All would fail, or count as wrong.
     """
-    from ils_bench.targets.probe import connected, found, missing
+    from ils_bench.targets.probe import connect, find_entry, missing
 
     last = names.condition(people - 1)
-    with connected(target.address, target.who, target.trust, brief=True) as connection:
-        entry = found(connection, target.base, f"({last})", names.attribute)
+    with connect(target.address, target.who, target.trust, brief=True) as connection:
+        entry = find_entry(connection, target.base, f"({last})", names.attribute)
     if entry is None:
         remedy = (
             f"{{i}} runs from 0 to --entries - 1: give --entries as many as there are, not "
@@ -177,10 +177,10 @@ def _has_people(
     `kinds`: the options that the command which adds them is to be given, beside their number;
     `names_option`: those by which people of the user's are named.
     """
-    from ils_bench.targets.probe import connected, exists, missing
+    from ils_bench.targets.probe import connect, exists, missing
 
     population = generate(people).population
-    with connected(target.address, target.who, target.trust, brief=True) as connection:
+    with connect(target.address, target.who, target.trust, brief=True) as connection:
         for number in (easily_typed(population), people.size - 1):
             if not exists(connection, dn := population.dn(number)):
                 command = shlex.quote(f"{target.address}/{target.base}")
@@ -205,11 +205,11 @@ def _has_no_others(target: OpenDirectory, population: Population, first: int) ->
 
     One of every so many is looked for, and the last.
     """
-    from ils_bench.targets.probe import connected, exists
+    from ils_bench.targets.probe import connect, exists
 
     size = population.size
     looked_for = [*range(first, size, -(-(size - first) // _LOOKED_FOR)), size - 1]
-    with connected(target.address, target.who, target.trust, brief=True) as connection:
+    with connect(target.address, target.who, target.trust, brief=True) as connection:
         for number in looked_for:
             if exists(connection, dn := population.dn(number)):
                 raise BadInput(
@@ -222,10 +222,10 @@ def _has_no_others(target: OpenDirectory, population: Population, first: int) ->
 
 def _none_added(target: OpenDirectory, population: Population, start: int, stop: int) -> bool:
     """Return whether a seeding that failed added no one: the first add was refused."""
-    from ils_bench.targets.probe import connected, exists
+    from ils_bench.targets.probe import connect, exists
 
     try:
-        with connected(target.address, target.who, target.trust) as connection:
+        with connect(target.address, target.who, target.trust) as connection:
             sent = range(start, min(stop, start + _SENT_AT_ONCE))
             return not any(exists(connection, population.dn(i)) for i in sent)
     except SitebenchError:
@@ -266,7 +266,7 @@ def seed(
     except SitebenchError as error:
         if reservation is not None and _none_added(target, population, present, people.size):
             journal.release(reservation)
-        raise told_full(target, error) from error
+        raise explain_full(target, error) from error
     if reservation is None:
         return lambda: None
     return lambda: _remove(reservation, target)
@@ -315,10 +315,10 @@ def _remove(reservation: journal.Reservation, target: OpenDirectory) -> None:
             is_told = True
             print(f"{reservation.removal}{LEAVES}", file=sys.stderr, flush=True)
 
-    told_of_removal(target, clean.remove(reservation, target, progress))
+    say_removed(target, clean.remove(reservation, target, progress))
 
 
-def told_of_removal(target: OpenDirectory, removed: int) -> None:
+def say_removed(target: OpenDirectory, removed: int) -> None:
     if removed:
         print(
             f"{REMOVED}{plural(removed, 'person', 'people')} of this run from {target.address}",

@@ -76,12 +76,12 @@ class DirectoryMonitor:
 
     def _connect(self) -> Any:
         """Return a bound connection, or None where the directory does not want us."""
-        from ils_bench.targets.probe import connected
+        from ils_bench.targets.probe import connect
 
         target = self._target
         try:
             return self._end.enter_context(
-                connected(target.address, target.who, target.trust, whole_s=_TIMEOUT_S)
+                connect(target.address, target.who, target.trust, whole_s=_TIMEOUT_S)
             )
         except (WrongPassword, BadInput):
             return None

@@ -289,7 +289,7 @@ def _await_answer(
     )
 
 
-def relaxed(target: str, *, writes: bool) -> tuple[PointWarning, ...]:
+def warn_of_durability(target: str, *, writes: bool) -> tuple[PointWarning, ...]:
     """Warn that writes to a slapd that the test starts are cheaper than elsewhere."""
     if target != "openldap" or not writes:
         return ()

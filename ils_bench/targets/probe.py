@@ -68,7 +68,7 @@ def probe(
     trust: Trust = SYSTEM,
 ) -> None:
     """Raise what is wrong with a directory; return when nothing is."""
-    with connected(address, who, trust, brief=True) as connection:
+    with connect(address, who, trust, brief=True) as connection:
         if base is not None and not exists(connection, base):
             keys = ("result", "description", "message")
             code, words, detail = (connection.result[key] for key in keys)
@@ -135,7 +135,7 @@ def server_of(
     )
 
 
-def opened(connection: Any, address: DirectoryAddress) -> None:
+def open_connection(connection: Any, address: DirectoryAddress) -> None:
     """Open an ldap3 connection, with StartTLS where the address asks for it."""
     connection.open(read_server_info=False)
     if address.start_tls and not connection.start_tls(read_server_info=False):
@@ -143,7 +143,7 @@ def opened(connection: Any, address: DirectoryAddress) -> None:
 
 
 @contextlib.contextmanager
-def connected(
+def connect(
     address: DirectoryAddress,
     who: Identity = ANONYMOUS,
     trust: Trust = SYSTEM,
@@ -163,7 +163,7 @@ def connected(
         connection = limited_connection(server, limits, lambda: deadline.is_over, **who.to_ldap3())
         try:
             try:
-                opened(connection, address)
+                open_connection(connection, address)
                 deadline.watch(connection.socket)
                 bound = connection.bind(read_server_info=False)
             # ldap3 wraps what goes wrong, or does not.
@@ -231,7 +231,7 @@ def refusal(
 ) -> SitebenchError | None:
     """Return why a bind is refused; None where it is not."""
     try:
-        with connected(address, Identity(dn, password), trust, brief=True):
+        with connect(address, Identity(dn, password), trust, brief=True):
             return None
     except (WrongPassword, BadInput) as error:
         return error
@@ -242,7 +242,7 @@ def exists(connection: Any, dn: str) -> bool:
     return bool(connection.result["result"] == 0 and connection.response)
 
 
-def found(connection: Any, base: str, filter_: str, attribute: str) -> tuple[str, bool] | None:
+def find_entry(connection: Any, base: str, filter_: str, attribute: str) -> tuple[str, bool] | None:
     """Return the DN of an entry, and whether it shows an attribute; None if there is no entry.
 
     The DN is empty where the directory does not tell.
@@ -263,7 +263,7 @@ def root_dse(
     trust: Trust = SYSTEM,
 ) -> dict[str, Any]:
     """Return the root DSE's vendor, version and classes, if any (RFC 4512 5.1, RFC 3045)."""
-    with connected(address, who, trust, brief=True) as connection:
+    with connect(address, who, trust, brief=True) as connection:
         connection.search("", "(objectClass=*)", ldap3.BASE, attributes=_ROOT_DSE_ATTRIBUTES)
         attributes = connection.response[0]["raw_attributes"] if connection.response else {}
     return {

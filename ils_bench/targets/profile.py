@@ -22,7 +22,7 @@ _WHY = {
 }
 
 
-def suited(options: _T) -> _T:
+def apply_profile(options: _T) -> _T:
     """Return options with the profile that goes with their directory, and say so.
 
     A profile that is named stays, and so do the papers' where the papers' schema is. Where a
@@ -46,11 +46,11 @@ def suited(options: _T) -> _T:
 
 
 def _profile(options: DirectoryOptions) -> Profile | None:
-    from ils_bench.targets.probe import connected
+    from ils_bench.targets.probe import connect
 
     address = parse_address(options.target, start_tls=options.start_tls)
     identity, trust = identity_of(options), Trust.from_options(options)
-    with connected(address, identity, trust, brief=True) as connection:
+    with connect(address, identity, trust, brief=True) as connection:
         dse = _root_dse(connection)
         if _ACTIVE_DIRECTORY in dse.get("supportedCapabilities", ()):
             return "ad"
@@ -86,10 +86,10 @@ def _read(connection: Any, dn: str, condition: str, *attributes: str) -> dict[st
 
 def posix_group_is_auxiliary(options: DirectoryOptions) -> bool:
     """Whether the schema of a directory has posixGroup as a class beside another (RFC 2307bis)."""
-    from ils_bench.targets.probe import connected
+    from ils_bench.targets.probe import connect
 
     address = parse_address(options.target, start_tls=options.start_tls)
-    with connected(
+    with connect(
         address, identity_of(options), Trust.from_options(options), brief=True
     ) as connection:
         names = [name.lower() for name in classes_of(connection)]

@@ -98,7 +98,7 @@ class _Reading:
             self._socket = connection.socket
             self._socket.settimeout(self._limits.silence_s)
         while not (messages := self._whole()):
-            if not (received := self._received()):
+            if not (received := self._receive_bytes()):
                 return []
             self._unread += received
         turns = self._messages // _MESSAGES_PER_TURN
@@ -109,7 +109,7 @@ class _Reading:
             time.sleep(0)
         return messages
 
-    def _received(self) -> bytes:
+    def _receive_bytes(self) -> bytes:
         if self._over() or time.monotonic() >= self._until:
             raise LateError(f"its answer takes longer than {self._limits.whole_s:g} s")
         try:

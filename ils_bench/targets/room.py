@@ -37,7 +37,7 @@ def say_room(target: OpenDirectory, people: Spec) -> None:
     )
 
 
-def told_full(target: OpenDirectory, error: SitebenchError) -> SitebenchError:
+def explain_full(target: OpenDirectory, error: SitebenchError) -> SitebenchError:
     """Return what a slapd with a full database answers with the likely reason."""
     if not (_is_slapd(target) and any(phrase in error.message for phrase in _FULL)):
         return error

@@ -37,7 +37,7 @@ class _CompareOptions:
         (),
         "Options in which the runs may differ, because they are compared.",
         parse=option.sequence_of(lambda name: name.removeprefix("--")),
-        show=option.joined,
+        show=option.join_values,
         metavar="LIST",
     )
     out: str | None = option.text(

@@ -9,7 +9,7 @@ from typing import Any
 
 from sitebench.errors import BadRunFile, printable
 from sitebench.options.command import argument, command
-from sitebench.options.spelling import gives, long_option, without
+from sitebench.options.spelling import gives, long_option, remove_option
 from sitebench.system.programs import python_module
 
 NOT_FROM_A_FILE = ("fail_log", "junit", "docroot", "cgi_program")
@@ -56,5 +56,5 @@ def again(command: Any, run: Path) -> list[str] | None:
     """Return the arguments that resume a run file, or None if it records no command."""
     if not isinstance(command, list) or command[:1] != ["sitebench"] or len(command) < 2:
         return None
-    argv = [part for part in without(command[1:], "out") if part != "--resume"]
+    argv = [part for part in remove_option(command[1:], "out") if part != "--resume"]
     return [*argv, "--out", str(run), "--resume"]

@@ -20,7 +20,7 @@ from sitebench.measure.options import LoadOptions
 from sitebench.measure.point_process import Request
 from sitebench.measure.summarise import summarise
 from sitebench.monitor import Monitor, Probe
-from sitebench.options.convert import narrowed
+from sitebench.options.convert import narrow
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import other_loads, rate_at_half
 from sitebench.runs.store import RunStore
@@ -47,7 +47,7 @@ def command_options(cls: type[T], options: LoadOptions, environment: Environment
     users = 0 if runner is None else runner.target_user_count
     if stages is not None and stages.of_users:
         users = options.users
-    load: Any = narrowed(cls, options)
+    load: Any = narrow(cls, options)
     return cast("T", replace(load, users=users))
 
 

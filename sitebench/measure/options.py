@@ -33,7 +33,7 @@ def _one_number_of_users(text: str) -> int:
         with contextlib.suppress(UnknownValue):
             return units.parse_size(text)
         with contextlib.suppress(UnknownValue):
-            several = option.joined(units.parse_sizes(text))
+            several = option.join_values(units.parse_sizes(text))
             raise BadInput(
                 f"--users: {text!r} are several numbers of users",
                 f"measure each with `peak --clients {several}`",

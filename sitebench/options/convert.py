@@ -138,7 +138,7 @@ def set_locust_defaults(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(class_picker=True, web_host=loopback, master_bind_host=loopback)
 
 
-def narrowed(cls: type[_T], source: Any) -> _T:
+def narrow(cls: type[_T], source: Any) -> _T:
     """Return an instance of `cls` with the values that `source` has of its fields."""
     names = [field.name for field, _ in fields_of(cls) if hasattr(source, field.name)]
     return cls(**{name: getattr(source, name) for name in names})

@@ -219,7 +219,7 @@ def size(
 def sizes(explanation: str, **placement: Unpack[Placement]) -> tuple[int, ...]:
     """Make the field of several such numbers."""
     parse = units.parse_sizes
-    return parsed((), explanation, metavar="LIST", parse=parse, show=joined, **placement)
+    return parsed((), explanation, metavar="LIST", parse=parse, show=join_values, **placement)
 
 
 def count(
@@ -301,7 +301,7 @@ def sequence_of(parse: Callable[[str], _T]) -> Callable[[str], tuple[_T, ...]]:
     return lambda text: tuple(parse(part.strip()) for part in text.split(",") if part.strip())
 
 
-def joined(values: tuple[object, ...]) -> str:
+def join_values(values: tuple[object, ...]) -> str:
     """Write a tuple the way `sequence_of` reads it."""
     return ",".join(str(value) for value in values)
 
@@ -338,7 +338,7 @@ def group_of(options: object, group: type[_T]) -> _T | None:
 _COMBINED: dict[tuple[type[Any], ...], type[Any]] = {}
 
 
-def combined(*classes: type[Any]) -> type[Any]:
+def combine(*classes: type[Any]) -> type[Any]:
     """Return an options class with the options of all; of one name, that of the first holds."""
     if classes not in _COMBINED:
         name = "".join(cls.__name__.removesuffix("Options") for cls in classes)

@@ -36,7 +36,7 @@ def gives(words: list[str], name: str) -> bool:
     return any(_is(word, name) for word in words)
 
 
-def without(words: list[str], name: str) -> list[str]:
+def remove_option(words: list[str], name: str) -> list[str]:
     """Return a command line without an option and its value."""
     remaining, value = [], False
     for word in words:

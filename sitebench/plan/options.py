@@ -43,7 +43,7 @@ GIGABIT = 1e9
 
 
 def _show(pairs: Pairs) -> str:
-    return option.joined(tuple(f"{name}={value:g}" for name, value in pairs))
+    return option.join_values(tuple(f"{name}={value:g}" for name, value in pairs))
 
 
 @dataclass(frozen=True)

@@ -28,8 +28,8 @@ from sitebench.measure.options import (
     run_file,
 )
 from sitebench.options.command import Argument, Command, Member, Option, Typed, argument, command
-from sitebench.options.convert import narrowed
-from sitebench.options.option import combined
+from sitebench.options.convert import narrow
+from sitebench.options.option import combine
 from sitebench.suite import PaperSweep, Suite
 from sitebench.suite_base.options import SuiteOptions
 
@@ -104,7 +104,7 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @functools.cached_property
     def _measure_options(self) -> type[Any]:
-        return combined(MeasureOptions, self.one)
+        return combine(MeasureOptions, self.one)
 
     def default_of(
         self, points: SuitePoints[Any, Any, Any], options: SuiteOptions, other: str | None = None
@@ -151,7 +151,7 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         default = getattr(sweep_options, "operations", (self.default,))
 
         @command(
-            combined(sweep_options, MeasureOptions, *rest),
+            combine(sweep_options, MeasureOptions, *rest),
             self.operation(", ".join(default)),
             panel=_PANEL,
             explanation=self._help("sweep"),
@@ -179,7 +179,7 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             options = _settle(points, points.apply_scenario(options), names, named=is_named)
             sizes = _that_matter(points, options, names, sizes)
             lab = "" if paper is None else options.lab
-            one = narrowed(self._measure_options, options)
+            one = narrow(self._measure_options, options)
             axes = [vars(options)[name] or (None,) for name in self.several]
             parts = [
                 part
@@ -209,7 +209,7 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         )
 
         @command(
-            combined(VaryOptions, self._measure_options),
+            combine(VaryOptions, self._measure_options),
             self.operation(self.varied or self.default),
             varied,
             panel=_PANEL,
@@ -222,12 +222,12 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             points, options, name = self._begin(options, operation, self.varied)
             refuse_stages(options, "`vary`, which compares rates")
             points.check_several(options)
-            measure_levels(points, narrowed(self._measure_options, options), name, variations)
+            measure_levels(points, narrow(self._measure_options, options), name, variations)
 
         return vary
 
     def _peak(self) -> Command:
-        peak_options, words = combined(PeakOptions, self.one), self.operation(self.default)
+        peak_options, words = combine(PeakOptions, self.one), self.operation(self.default)
 
         @command(peak_options, words, panel=_PANEL, explanation=self._help("peak"))
         def peak(options: Any, operation: str | None) -> None:
@@ -235,7 +235,7 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
             refuse_check(options, self.suite)
             points, options, name = self._begin(options, operation)
-            one = narrowed(points.options, options)
+            one = narrow(points.options, options)
             points.point(one, name)
             points.check(one, [points.program(one, name)])
             job = PeakJob(
@@ -251,7 +251,7 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return peak
 
     def _ui(self) -> Command:
-        @command(combined(UiOptions, self.one), panel=_PANEL, explanation=self._help("ui"))
+        @command(combine(UiOptions, self.one), panel=_PANEL, explanation=self._help("ui"))
         def ui(options: SuiteOptions) -> None:
             from sitebench.locust.web_ui.starting import become_locust
 

@@ -17,7 +17,7 @@ _TYPING_ERROR = 0.9
 """Likeness of two names, one of which is the other with one or two letters wrong."""
 
 
-def marked(request: pytest.FixtureRequest, name: str, function: Callable[..., _T]) -> _T:
+def call_marked(request: pytest.FixtureRequest, name: str, function: Callable[..., _T]) -> _T:
     """Call it with the arguments that the test's markers give; the nearest marker wins."""
     arguments: dict[str, Any] = {}
     for marker in reversed(list(request.node.iter_markers())):

@@ -85,7 +85,7 @@ class PeopleOptions:
         DEFAULT_LOCALES,
         "Faker locales that names and addresses come from.",
         parse=option.sequence_of(str),
-        show=option.joined,
+        show=option.join_values,
         metavar="LIST",
         panel="Advanced",
     )

@@ -28,7 +28,7 @@ from sitebench.measure.options import MeasureOptions, PeakOptions, RepeatOptions
 from sitebench.measure.sweep import Stage
 from sitebench.measure.test import OWN_USER, Test
 from sitebench.options import convert, option
-from sitebench.options.option import combined, group_of
+from sitebench.options.option import combine, group_of
 from sitebench.options.spelling import nearest
 from sitebench.runs import identity
 from sitebench.runs.point import PointSpec, is_name
@@ -112,7 +112,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
     @property
     def locust_options(self) -> type[Any]:
         """What the suite's locustfile takes."""
-        return combined(self.session_options, self.options)
+        return combine(self.session_options, self.options)
 
     # What a suite adds.
 
@@ -371,7 +371,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
             user_class = self.suite.operations[operation].user_class
         return Test(
             spec=self.point(options, operation, programs, **settings),
-            options=convert.narrowed(self.options, options),
+            options=convert.narrow(self.options, options),
             locustfile=self.suite.locustfile_path(),
             user_classes=() if user_class is None else (user_class,),
             program=custom_program,

@@ -5,7 +5,7 @@ import time
 from benches.distance import moved_away
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.ldap_directory import LdapDirectory
-from ils_bench.targets.probe import connected, exists
+from ils_bench.targets.probe import connect, exists
 from tests.ils_bench.conftest import LOCALES
 
 ROUND_TRIP_S = 0.1
@@ -16,7 +16,7 @@ def test_every_answer_takes_a_round_trip_longer() -> None:
         assert directory.people is not None
         with (
             moved_away(parse_address(directory.url), ROUND_TRIP_S) as address,
-            connected(address) as connection,
+            connect(address) as connection,
         ):
             for i in range(3):
                 began = time.monotonic()

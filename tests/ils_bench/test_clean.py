@@ -41,7 +41,7 @@ def leave(targets: list[str], bind_dn: str | None = ADMIN) -> None:
     ended = multiprocessing.get_context("fork").Process(target=reserve, args=(targets, bind_dn))
     ended.start()
     ended.join()
-    assert all(each.abandoned for each in journal.entries())
+    assert all(each.is_abandoned for each in journal.entries())
 
 
 def asked(listener: socket.socket) -> bool:

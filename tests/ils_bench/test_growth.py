@@ -8,7 +8,7 @@ from ils_bench.points import POINTS
 from ils_bench.sequences import ADD
 from sitebench.measure.options import MeasureOptions
 from sitebench.measure.point_process import run_point
-from sitebench.options.option import combined
+from sitebench.options.option import combine
 from sitebench.runs.store import RunStore
 from sitebench.suite_base.points import untold
 from tests.support.cli import in_process
@@ -36,7 +36,7 @@ def test_a_directory_that_more_than_doubled_is_of_no_one_size() -> None:
 
 def test_a_directory_whose_oldest_are_deleted_again_does_not_grow(tmp_path: Path) -> None:
     # The ring is full after 200 ms; a busy machine may add its last ones late.
-    options = combined(MeasureOptions, IlsOptions)(
+    options = combine(MeasureOptions, IlsOptions)(
         entries=1_000,
         ring=100,
         users=2,

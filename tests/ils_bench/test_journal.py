@@ -99,7 +99,7 @@ def test_only_what_a_dead_process_left_is_abandoned() -> None:
         f"journal.reserve('ldap://a:389', **{ASKED!r})"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
-    abandoned = [each for each in journal.entries() if each.abandoned]
+    abandoned = [each for each in journal.entries() if each.is_abandoned]
     assert len(abandoned) == 1
     assert mine not in abandoned
 

@@ -3,7 +3,7 @@
 import pytest
 
 from ils_bench.targets.ldap_directory import LdapDirectory
-from ils_bench.targets.probe import connected
+from ils_bench.targets.probe import connect
 from ils_bench.targets.target import OpenDirectory
 from tests.support.cli import in_process
 
@@ -39,7 +39,7 @@ def test_every_sequence_runs_without_a_failure(slapd: object, operation: str) ->
 def test_answers_are_checked_against_the_people_they_should_be(openldap: OpenDirectory) -> None:
     # The last of these people is there, and no one else.
     last = f"cn=only-299,{openldap.base}"
-    with connected(openldap.address) as connection:
+    with connect(openldap.address) as connection:
         connection.add(last, ["organizationalRole"], {"cn": "only-299"})
         assert connection.result["description"] == "success", connection.result
         ran = in_process(
@@ -57,7 +57,7 @@ def test_answers_are_checked_against_the_people_they_should_be(openldap: OpenDir
 
 def test_a_referral_is_followed_nowhere(openldap: OpenDirectory) -> None:
     away, classes = "cn=away,o=Intranet", ["referral", "extensibleObject"]
-    with LdapDirectory(0) as elsewhere, connected(openldap.address) as connection:
+    with LdapDirectory(0) as elsewhere, connect(openldap.address) as connection:
         connection.add(away, classes, {"cn": "away", "ref": f"{elsewhere.url}/{away}"})
         assert connection.result["description"] == "success", connection.result
         connection.delete(f"cn=somebody,{away}")

@@ -20,7 +20,7 @@ from ils_bench.points import POINTS
 from ils_bench.targets import clean, journal
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.clean import CHUNK
-from ils_bench.targets.probe import connected
+from ils_bench.targets.probe import connect
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Directory, seed_directory
 from sitebench.measure import point_process
@@ -128,7 +128,7 @@ def test_people_who_register_and_leave_are_found_wherever_the_end_caught_them(
             process.send_signal(signal.SIGINT)
             process.wait(left_s())
     if crashed:
-        assert eventually(lambda: all(each.abandoned for each in journal.entries()))
+        assert eventually(lambda: all(each.is_abandoned for each in journal.entries()))
         assert in_process("ils", "clean").code == 0
     assert live.people == 0
     assert not list(journal.entries())
@@ -177,7 +177,7 @@ def test_people_who_were_there_stay(live: Live) -> None:
 def test_people_who_stay_behind_one_that_is_missing_are_not_removed(live: Live, gone: int) -> None:
     assert live.ils("seed", "--entries", "200").code == 0
     population = generate(Spec(200, locales=tuple(LOCALES[1].split(",")))).population
-    with connected(parse_address(live.url)) as connection:
+    with connect(parse_address(live.url)) as connection:
         assert connection.delete(population.dn(gone))
     ran = live.ils("run", "lookup", "--entries", "200", *SHORT)
     assert ran.code == 2, ran.out
@@ -227,7 +227,7 @@ def test_a_crashed_run_is_cleaned_up_after(
         killed(process)
     assert live.people >= 2_000
     # What was killed takes a moment to be gone.
-    assert eventually(lambda: all(each.abandoned for each in journal.entries()))
+    assert eventually(lambda: all(each.is_abandoned for each in journal.entries()))
     cleaned = in_process("ils", "clean")
     assert cleaned.code == 0, cleaned.err
     assert live.people == 0

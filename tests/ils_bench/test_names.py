@@ -13,7 +13,7 @@ from ils_bench.suite import SUITE
 from ils_bench.targets import probe
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.ldap_directory import LdapDirectory
-from ils_bench.targets.probe import connected
+from ils_bench.targets.probe import connect
 from sitebench.errors import BadFile
 from tests.support.cli import in_process
 from tests.support.locusts import run_locust
@@ -32,7 +32,7 @@ def theirs() -> Iterator[LdapDirectory]:
     from ldap3.utils.dn import escape_rdn
 
     with LdapDirectory(1, locales=("en_US",)) as directory:
-        with connected(parse_address(directory.url)) as connection:
+        with connect(parse_address(directory.url)) as connection:
             for n, uid in enumerate(PEOPLE):
                 who = {"sn": "S", "cn": "C", "mail": f"person{n}@example.com", "uid": uid}
                 dn = f"uid={escape_rdn(uid)},{directory.base}"

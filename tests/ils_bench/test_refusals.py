@@ -10,7 +10,7 @@ import pytest
 from ils_bench.targets import journal
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.ldap_directory import LdapDirectory
-from ils_bench.targets.probe import connected
+from ils_bench.targets.probe import connect
 from sitebench.seeders.people import Spec
 from sitebench.targets.ownership import FLAG
 from tests.support.cli import in_process
@@ -76,7 +76,7 @@ def test_a_refused_delete_is_told_once_and_can_be_forgotten() -> None:
 
 def test_more_people_than_the_directory_has_are_refused_before_all_lookups_fail() -> None:
     with LdapDirectory(1) as directory:
-        with connected(parse_address(directory.url)) as connection:
+        with connect(parse_address(directory.url)) as connection:
             for i in range(3):
                 connection.add(f"cn=user.{i},{directory.base}", "person", {"sn": "User"})
         where = ("ils", "run", "lookup", "--target", directory.url, "--names", "cn=user.{i}")

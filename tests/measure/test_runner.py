@@ -22,7 +22,7 @@ from sitebench.errors import SitebenchError
 from sitebench.measure.options import MeasureOptions
 from sitebench.measure.point_process import Runner
 from sitebench.measure.test import Test
-from sitebench.options.option import combined
+from sitebench.options.option import combine
 from sitebench.runs.store import RunStore
 from sitebench.suite_base.points import untold
 from sitebench.targets.tls import Trust
@@ -60,7 +60,7 @@ events.init.add_listener(begin)
 
 @contextmanager
 def opened(measure_s: float) -> Iterator[list[Test]]:
-    options = combined(MeasureOptions, IlsOptions)(
+    options = combine(MeasureOptions, IlsOptions)(
         entries=100, locales=("en_US",), users=2, threads=1, warmup=0.1, measure=measure_s
     )
     stage = POINTS.stage(options, OPERATIONS, untold, reused=True)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from ldap3 import Connection, Server
 
-from ils_bench.growth import left
+from ils_bench.growth import warn_of_leftovers
 from ils_bench.sequences import LOOKUP
 from ils_bench.targets.ldap_directory import LdapDirectory
 from sitebench import run
@@ -358,11 +358,11 @@ def test_entries_that_a_delete_misses_are_counted() -> None:
             found.steps["o", step] = StepTotals("o", step, count=count)
         return found
 
-    found = left(spec, [script], {"warmup": tally(10, 5), "measure": tally(100, 90)})
+    found = warn_of_leftovers(spec, [script], {"warmup": tally(10, 5), "measure": tally(100, 90)})
     assert [each.kind for each in found] == ["entries-left"]
     assert "15 entries that o added" in found[0].message
-    assert left(spec, [script], {"measure": tally(100, 98)}) == ()
-    assert left(spec, [LOOKUP], {"measure": tally(100, 0)}) == ()
+    assert warn_of_leftovers(spec, [script], {"measure": tally(100, 98)}) == ()
+    assert warn_of_leftovers(spec, [LOOKUP], {"measure": tally(100, 0)}) == ()
 
 
 def test_columns_have_names_of_spreadsheets(folder: Path, directory: LdapDirectory) -> None:

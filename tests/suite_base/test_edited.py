@@ -17,7 +17,7 @@ from sitebench.errors import BadFile
 from sitebench.measure.options import MeasureOptions
 from sitebench.measure.point_process import run_point
 from sitebench.options.addresses import MasterAddress
-from sitebench.options.option import combined
+from sitebench.options.option import combine
 from sitebench.runs.point import PointResult
 from sitebench.runs.store import RunStore
 from sitebench.suite_base.points import SuitePoints, untold
@@ -102,7 +102,7 @@ def measured(
     bind = MasterAddress("127.0.0.1", free_port())
     with contextlib.ExitStack() as stack:
         url = stack.enter_context(target_of(case, folder))
-        options = combined(MeasureOptions, case.options)(
+        options = combine(MeasureOptions, case.options)(
             scenario="mix.toml",
             target=url,
             users=2,

@@ -15,11 +15,11 @@ from sitebench.errors import BadFile, BadInput
 from sitebench.measure.objective import Objective
 from sitebench.measure.options import MeasureOptions, PeakOptions
 from sitebench.measure.peak.command import check_options
-from sitebench.options.option import combined
+from sitebench.options.option import combine
 from sitebench.scenario.script import from_text, read
 from sitebench.suite_base.scripts import assure_planned, digests_of, objective_of, tables_of
 
-RUN, PEAK = combined(MeasureOptions, IlsOptions), combined(PeakOptions, IlsOptions)
+RUN, PEAK = combine(MeasureOptions, IlsOptions), combine(PeakOptions, IlsOptions)
 MIX = """
 load.users = 7
 load.warmup = "3s"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ils_bench.seeding import slapd_folder
 from ils_bench.targets.address import DirectoryAddress
-from ils_bench.targets.probe import connected, exists
+from ils_bench.targets.probe import connect, exists
 from sitebench.errors import TargetUnreachable
 from sitebench.system.network import free_port
 from tests.support.programs import required_program
@@ -27,7 +27,7 @@ class Slapd:
 
     def has(self, dn: str) -> bool:
         """Tell whether an entry is there."""
-        with connected(self.address) as connection:
+        with connect(self.address) as connection:
             return exists(connection, dn)
 
     def people(self, base: str) -> int:
@@ -56,7 +56,7 @@ def running(folder: Path) -> Iterator[Slapd]:
 
 def answers(address: DirectoryAddress) -> bool:
     try:
-        with connected(address):
+        with connect(address):
             return True
     except TargetUnreachable:
         return False

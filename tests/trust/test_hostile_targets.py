@@ -251,7 +251,7 @@ def test_what_is_wrong_with_an_answer_is_named(answer: Answer, said: str) -> Non
 
 def lasting(port: int) -> contextlib.AbstractContextManager[Any]:
     """Connect as what fills a directory does."""
-    opened: contextlib.AbstractContextManager[Any] = directory.connected(
+    opened: contextlib.AbstractContextManager[Any] = directory.connect(
         parse_address(f"ldap://127.0.0.1:{port}")
     )
     return opened

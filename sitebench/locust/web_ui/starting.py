@@ -13,7 +13,7 @@ from sitebench.errors import BadInput, PortInUse, SitebenchError
 from sitebench.locust.web_ui import login
 from sitebench.locust.web_ui.options import SessionOptions
 from sitebench.measure.test import Gathering
-from sitebench.options.convert import narrowed, to_argv
+from sitebench.options.convert import narrow, to_argv
 from sitebench.system.programs import python_module
 
 
@@ -33,7 +33,7 @@ def become_locust(locustfile: Path, chosen: Any, options: type[SessionOptions]) 
         *(["--web-login"] if chosen.web_login else []),
         *([] if gathering is None else gathering.argv()),
         *("--users", str(chosen.users), "--spawn-rate", str(chosen.users)),
-        *to_argv(narrowed(options, chosen)),
+        *to_argv(narrow(options, chosen)),
     ]
     sys.stderr.flush()
     os.execv(argv[0], argv)

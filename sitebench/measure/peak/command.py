@@ -61,7 +61,7 @@ from sitebench.measure.point_process import Runner
 from sitebench.measure.progress import JsonLines, LiveProgress, Shown
 from sitebench.measure.sweep import Stage, measure_point, opened, repeated, sweep
 from sitebench.measure.test import Test
-from sitebench.options.option import joined
+from sitebench.options.option import join_values
 from sitebench.runs.manifest import collect, resume_facts
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import series
@@ -131,8 +131,8 @@ def _check_clients(options: PeakOptions) -> None:
     rising = sorted(set(options.clients))
     if options.objective is not None and rising != [*options.clients]:
         raise BadInput(
-            f"--clients {joined(options.clients)}: they do not rise",
-            f"write them as {joined(tuple(rising))}",
+            f"--clients {join_values(options.clients)}: they do not rise",
+            f"write them as {join_values(tuple(rising))}",
         )
 
 
