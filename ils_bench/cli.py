@@ -83,9 +83,22 @@ def operations(options: IlsOptions, show: str | None) -> None:
 
     sitebench directory operations --names @people.txt --filter '(uid={name})'
     """
-    from ils_bench.listing import show as show_operations
+    from ils_bench import quick, sequences
+    from ils_bench.login import logins
+    from ils_bench.programs import LOGIN
+    from sitebench.suite_base.listing import show_operations
 
-    show_operations(options, show)
+    described = quick.described_by(options)
+    if described is not None and show in (None, described[0]):
+        print(quick.text_of(options), end="")
+        return
+
+    def text_of(operation: str) -> str:
+        if operation == LOGIN:
+            return logins.text_of(options)
+        return sequences.text_of(operation, options.profile)
+
+    show_operations(SUITE, text_of, show)
 
 
 COMMANDS = {

@@ -130,13 +130,11 @@ def _show_group_sizes(members: tuple[int, ...]) -> str:
 
 @dataclass(frozen=True)
 class GroupOptions:
-    groups: int | None = option.parsed(
+    groups: int | None = option.size(
         None,
         "Groups of the people, beside them: posixGroup with posix, group with ad, else "
         "groupOfNames (default: none).",
-        parse=units.parse_size,
-        show=units.format_size,
-        metavar="N",
+        "N",
         panel="Entries",
     )
     members: tuple[int, ...] = option.parsed(

@@ -9,7 +9,6 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from sitebench.errors import BadInput
 from sitebench.seeders.pools import cache_folder
@@ -28,10 +27,6 @@ def with_options(workload: Workload, options: FileSetOptions) -> Workload:
     return replace(workload, file_set=files)
 
 
-def spec_of(workload: Workload, options: FileSetOptions) -> dict[str, Any] | None:
-    return None if workload.file_set is None else workload.file_set.spec(options.seed)
-
-
 def docroot_of(
     options: WebOptions | ServeOptions,
     workloads: Sequence[Workload],
@@ -41,9 +36,10 @@ def docroot_of(
 
     Files that are there already are kept: the second time nothing is written.
     """
-    spec = next((spec for workload in workloads if (spec := spec_of(workload, options))), None)
-    if spec is None:
+    sets = [files for workload in workloads if (files := workload.file_set) is not None]
+    if not sets:
         return None if options.docroot is None else Path(options.docroot)
+    spec = sets[0].spec(options.seed)
     if options.docroot is not None:
         folder = Path(options.docroot)
     else:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from sitebench.errors import BadInput, MeasurementFailed
 from sitebench.options.command import argument, command, option
 from web_bench.options import FileSetOptions, ListingOptions, VerifyOptions
 from web_bench.suite import SUITE
+
+if TYPE_CHECKING:
+    from web_bench.workload import FileSet
 
 _PANEL = "Web servers"
 
@@ -34,9 +39,15 @@ def seed(options: FileSetOptions, to: Path, workload: str) -> None:
     The same command continues what was interrupted. Beside the files there is a manifest with the
     size and the SHA-256 of each.
     """
-    from web_bench.files import write
+    from sitebench.measure.command import say
+    from sitebench.measure.progress import bar
+    from sitebench.units import plural
+    from web_bench.seed import seed as write_files
 
-    write(workload, options, to)
+    files = _file_set(workload, options)
+    with bar(f"writing {to}", files.bytes) as move:
+        manifest = write_files(files.spec(options.seed), to, lambda written, _: move(written))
+    say(f"{plural(files.count, 'file')} in {to}, {files.bytes:,} bytes; {manifest}")
 
 
 @command(VerifyOptions, _SET, panel=_PANEL)
@@ -45,9 +56,36 @@ def verify(options: VerifyOptions, workload: str) -> None:
 
     sitebench web verify --target http://127.0.0.1:8080 --set large-filemix --files-per-class 200
     """
-    from web_bench.files import compare
+    from sitebench.measure.command import say
+    from sitebench.measure.progress import bar
+    from sitebench.targets.tls import Trust
+    from sitebench.units import plural
+    from web_bench.verify import verify as compare
 
-    compare(workload, options)
+    files, trust = _file_set(workload, options), Trust.from_options(options)
+    with bar(f"comparing {options.target}", files.bytes) as move:
+        spec = files.spec(options.seed)
+        report = compare(spec, options.target, lambda compared, _: move(compared), trust=trust)
+    if report.different:
+        for difference in report.differences:
+            say(str(difference))
+        raise MeasurementFailed(
+            f"{report.different:,} of {plural(report.files, 'file')} at {options.target} are not "
+            f"those of {workload}",
+            f"write them with `sitebench web seed --set {workload} --to DOCROOT`, with the same "
+            "--seed and --files-per-class",
+        )
+    say(f"{report.files:,} files at {options.target} are right, {report.bytes:,} bytes")
+
+
+def _file_set(name: str, options: FileSetOptions) -> FileSet:
+    from web_bench.docroot import with_options
+    from web_bench.workload import find
+
+    files = with_options(find(name), options).file_set
+    if files is None:
+        raise BadInput(f"{name} asks for programs alone, and has no files", "name another")
+    return files
 
 
 @command(
