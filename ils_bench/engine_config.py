@@ -22,7 +22,7 @@ from sitebench.targets.tls import SYSTEM, Trust
 
 
 def for_engine(load: Load[IlsOptions, Script, OpenDirectory]) -> ForEngine:
-    """Return what the engine has to know of a load: people too, where there may be any."""
+    """Return the engine's configuration, its people if programs need any, and the list of names."""
     options, target, programs = load.options, load.target, load.programs
     config = engine_config(
         options,
@@ -76,7 +76,7 @@ def engine_config(
 
 
 def _choices(options: IlsOptions, trust: Trust) -> dict[str, Any]:
-    """Return what connections of scenarios need that say for themselves whether they use TLS."""
+    """Return the TLS facts of connections that choose TLS themselves."""
     choices: dict[str, Any] = {"trust": trust.to_engine()}
     if options.tls_target is not None:
         secure = parse_address(options.tls_target)

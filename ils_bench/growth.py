@@ -14,7 +14,7 @@ from sitebench.system.machine import MOST_THREADS, engine_threads
 from sitebench.verdict.warning import PointWarning, WarningKind
 
 _GROWN = 2
-"""A rate is that of a size: beyond so many times of it, that of another."""
+"""Growth beyond which the rate is that of another size."""
 
 
 def entries_at_ends(
@@ -39,7 +39,7 @@ def _growth(tally: Tally, programs: Sequence[Script]) -> int:
 def count_added(
     windows: Windows | None, programs: Sequence[Script], threads: int | None
 ) -> Added | None:
-    """Return what is known of the people that a run has added; None if nothing is."""
+    """Return how many people a run has added; None if unknown."""
     if windows is None:
         return Added(0, 0, 0)
     if any(worker.ended or worker.missing for worker in windows.workers):
@@ -73,9 +73,9 @@ def warn_of_growth(figures: Mapping[str, Any]) -> tuple[PointWarning, ...]:
 def warn_of_leftovers(
     spec: PointSpec, programs: Sequence[Script], tallies: Mapping[str, Tally]
 ) -> tuple[PointWarning, ...]:
-    """Warn of entries that a scenario was to delete again, and did not.
+    """Warn of added entries that a scenario did not delete.
 
-    Each user may be between the two.
+    One for each user may be between add and delete.
     """
     warnings = []
     for script in programs:

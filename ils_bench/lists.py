@@ -1,4 +1,4 @@
-"""CSV files of other people's: what parts their columns, and what may be shown of a first line."""
+"""CSV files of users: their separator, and which column names a message may show."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sitebench._engine import EngineError, Table
 
 COMMA = ","
 FIELD = re.compile(r"[\w\-;. /()#+@&]+")
-"""What a column is called that a scenario can name (`in_column` of the form's reader)."""
+"""Names of columns that a scenario can use (`in_column` of the form's reader)."""
 _SEPARATORS = f"{COMMA};\t"
 """Spreadsheets take semicolons where a comma is part of a number."""
 _USUAL = frozenset(
@@ -20,7 +20,7 @@ _USUAL = frozenset(
 
 
 def file_and_columns(text: str) -> tuple[str, str]:
-    """Part FILE:COLUMN=ATTRIBUTE at the colon: there is none where all of it is a file."""
+    """Split FILE:COLUMN=ATTRIBUTE at the colon, unless all of it is the name of a file."""
     if Path(text).exists():
         return text, ""
     file, colon, columns = text.rpartition(":")
@@ -28,7 +28,7 @@ def file_and_columns(text: str) -> tuple[str, str]:
 
 
 def separator_of(file: str) -> str:
-    """Return what parts the first line of a file: a comma where nothing does."""
+    """Return the separator of a file's first line; a comma if there is none."""
     return next((separator for separator in _SEPARATORS if _parts(file, separator)), COMMA)
 
 
@@ -43,7 +43,7 @@ def _parts(file: str, separator: str) -> bool:
 def show_columns(columns: Iterable[str]) -> str:
     """Return the names of columns for a message, behind a colon.
 
-    Nothing where none is usual: then the line may be a row, with a password.
+    Empty where no name is usual: the line may be a row with a password.
     """
     names = list(columns)
     words = {word for name in names for word in re.split(r"[\W_]+", name.lower())}

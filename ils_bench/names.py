@@ -58,20 +58,20 @@ class Listed(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Names:
-    """The names of people, from 0 on; as many as one likes where they are numbered."""
+    """Names of people by index; numbered ones are unlimited."""
 
     template: str
     """As the engine takes it: an RDN with `{i}`."""
     listed: Listed | None = field(default=None, repr=False)
-    """What stands for `{i}`, where that is not the number."""
+    """Values of `{i}`; None for the number."""
     file: str | None = None
 
     def plain(self, i: int) -> str:
-        """Return how messages name a person."""
+        """Return the name of a person for messages."""
         return self.template.replace(_PLACE, str(i) if self.listed is None else self.listed[i])
 
     def condition(self, i: int) -> str:
-        """Return what finds a person, as a filter has it."""
+        """Return the condition of a search filter for a person."""
         if self.listed is None:
             return self.template.replace(_PLACE, str(i))
         return self.template.replace(_PLACE, self.listed[i].translate(_SPECIAL))
@@ -90,7 +90,7 @@ class Names:
 
     @cached_property
     def digest(self) -> str | None:
-        """What two lists have in common only if they are equal."""
+        """Digest of the list; None where people are numbered."""
         if self.listed is None:
             return None
         return self.listed.table.digest(self.attribute, self.listed.column)
@@ -130,7 +130,7 @@ def names_of(text: str) -> Names:
 
 @lru_cache(maxsize=1)
 def _read(file: str, attribute: str, state: tuple[int, int]) -> Names:
-    """Read a list; `state` tells a file that was changed from what it was before."""
+    """Read a list; `state` is part of the cache's key, so a changed file is read again."""
     heading, _, attribute = attribute.partition("=")
     is_named, heading = bool(heading), heading or _ATTRIBUTE
     with translated():

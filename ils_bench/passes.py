@@ -1,4 +1,4 @@
-"""Whole passes that think: whether the measured window has room for any."""
+"""Passes with think times: whether the measured window has room for one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sitebench.units import format_duration, format_rate, plural
 
 
 def check(options: IlsOptions, programs: Many[Script]) -> None:
-    """Raise where no pass of programs could be counted, as all think: with the way to have some."""
+    """Raise where think times are so long that no pass would be counted."""
     thinking = [program for program in programs if program.counts == SEQUENCE and program.least_s]
     if not thinking or len(thinking) < len(programs):
         return

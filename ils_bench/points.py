@@ -46,7 +46,7 @@ def _folder(options: IlsOptions) -> Path | None:
 
 
 def _apply_list(options: IlsOptions) -> IlsOptions:
-    """Take as many people as a list has, where no number is asked for."""
+    """Default the number of people to the length of the list of --names."""
     if options.names is None or not isinstance(options, EntriesOption):
         return options
     listed = is_list(options.names) and names_of(options.names).listed
@@ -93,7 +93,7 @@ class IlsPoints(SuitePoints[IlsOptions, Script, OpenDirectory]):
         return super().script_of(program, options)
 
     def api_stage(self, operation: Any, target: Any, entries: int | None, load: Any) -> Stage:
-        """Refuse people whom a directory in this process cannot have: it knows its own."""
+        """Raise where a test needs people that a directory in this process does not hold."""
         names = load.get("names")
         if entries is None and names is not None and (people := names_of(names).listed):
             entries = len(people)
@@ -135,7 +135,7 @@ class IlsPoints(SuitePoints[IlsOptions, Script, OpenDirectory]):
         logins.refuse_several(options)
 
     def people(self, options: IlsOptions, programs: Sequence[Script]) -> int:
-        """Those who log in, too: they are there, whosever they are."""
+        """Count accounts of --accounts too: they are in the target."""
         return options.entries if options.accounts else super().people(options, programs)
 
     def population(self, options: IlsOptions, size: int) -> Mapping[str, Any] | None:
@@ -152,13 +152,13 @@ class IlsPoints(SuitePoints[IlsOptions, Script, OpenDirectory]):
         programs: Sequence[Script] | None = None,
         **settings: str,
     ) -> PointSpec:
-        """Say how many people log in differently, also where no option did."""
+        """Add the pool of hashes, which has a default for slow ones."""
         if (pool := spec_of(options, options.entries).pool) is not None:
             settings["hash_pool"] = format_size(pool)
         return super().point(options, operation, programs, **settings)
 
     def needs_people(self, program: Script) -> bool:
-        """Those that a program adds come after those that are there."""
+        """An added person comes after the people of the target."""
         return program.needs_people or bool(program.adding)
 
     def apply_address(self, options: IlsOptions) -> IlsOptions:
@@ -168,7 +168,7 @@ class IlsPoints(SuitePoints[IlsOptions, Script, OpenDirectory]):
         return ask_password(logins.apply_accounts(options))
 
     def settle(self, options: IlsOptions, programs: Sequence[Script], *, named: bool = True) -> Any:
-        """Take the people that go with the directory, where programs are about people of ours."""
+        """Choose the profile by the directory's schema where a program needs generated people."""
         if (sweep := group_of(options, SweepOptions)) is not None and sweep.paper:
             return options
         if not any(map(self.needs_people, programs)):

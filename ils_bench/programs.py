@@ -13,36 +13,36 @@ LOGIN = "login"
 
 
 def is_login(program: Script) -> bool:
-    """Return whether a program is that operation, and no file of a user's."""
+    """Return whether a program is the built-in login, and no scenario file."""
     return program.path == LOGIN
 
 
 def need_base(programs: Sequence[Script]) -> bool:
-    """Return whether any asks for more than a connection and an identity."""
+    """Return whether any program needs the base to exist."""
     return not programs or any(p.needs_base and not _only_binds(p) for p in programs)
 
 
 def _only_binds(program: Script) -> bool:
-    """Return whether a base is no more to a program than text of the DNs that it binds as."""
+    """Return whether a program uses the base in nothing but its bind DNs."""
     return program.verbs <= {"bind"} and not program.start["steps"]
 
 
 def send_passwords(programs: Sequence[Script]) -> bool:
-    """Return whether a scenario file does: its connections bind, or a step of its users does."""
+    """Return whether a program sends passwords: a connection binds, or a step does."""
     operations = (operation for program in programs for operation in program.facts["operations"])
     steps = (step for operation in operations for step in operation["steps"])
     return bind_themselves(programs) or any(step["sends_password"] for step in steps)
 
 
 def bind_themselves(programs: Sequence[Script]) -> bool:
-    """Return whether a scenario file says who reads: others may not see what its users see."""
+    """Return whether a program binds as identities of its own, which may see other entries."""
     return any(row["binds"] for program in programs for row in program.facts["connections"])
 
 
 def assure_bound(programs: Sequence[Script]) -> None:
     """Raise if an operation would be anonymous: another operation binds on its connection.
 
-    So `--bind-dn` does not bind there, and whose rights the operation has would be by chance.
+    `--bind-dn` does not bind there, so the rights of the operation would depend on chance.
     """
     for script in programs:
         bound = {row["name"] for row in script.facts["connections"] if row["binds"]}

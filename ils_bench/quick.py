@@ -1,4 +1,4 @@
-"""Scenarios without a file: people by --names, what is searched by --filter, a mix by --mix.
+"""Scenarios without a file, from --names, --filter and --mix.
 
 Each is a scenario made in memory.
 """
@@ -33,9 +33,7 @@ def script_of(options: IlsOptions) -> Script | None:
 
 def text_of(options: IlsOptions) -> str:
     if options.names is None:
-        raise BadInput(
-            "whom to ask for is not said", "name people of yours, such as --names @people.txt"
-        )
+        raise BadInput("no people are named", "name people of yours, such as --names @people.txt")
     names = names_of(options.names)
     data, person = _data(names, options)
     dn = f"{names.attribute}={person},{{base}}"
@@ -66,7 +64,7 @@ def text_of(options: IlsOptions) -> str:
 
 
 def _data(names: Names, options: IlsOptions) -> tuple[list[str], str]:
-    """Return the table of the people, and the field that stands for one."""
+    """Return the [data] table of the people, and the placeholder of a person."""
     deal = f"deal = {quote(options.keys)}"
     if names.listed is None:
         text = names.template.partition("=")[2].partition("{i}")

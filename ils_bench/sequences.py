@@ -102,9 +102,9 @@ class Think(Step):
 class Lookup(Step):
     """Find one person by name, all attributes unless some are named.
 
-    `person` is `random`, `current` (the person of this lane's last step), `new`, or `own`: this
-    user, one of the directory's people whom each lane is from its beginning to its end. With
-    `refresh_minutes` the search also keeps that person online, as ILS clients do it.
+    `person` is `random`, `current` (the person of this lane's last step), `new`, or `own`: the one
+    of the directory's people that a lane stands for as long as it runs. With `refresh_minutes` the
+    search also keeps that person online, as ILS clients do it.
     """
 
     op = "lookup"
@@ -262,7 +262,7 @@ class _Writer:
         self._data: dict[str, str] = {}
         self._current = self._newcomer = ""
         self.secrets: dict[str, str] = {}
-        """What is in no text, by the names of variables of the environment."""
+        """Values that the text does not hold, by variable of the environment."""
         self.think_s = 0.0
         """The mean pause after a pass, without a connection."""
 
@@ -375,7 +375,7 @@ class _Writer:
         return [*lines, *([f"version = {step.version}"] if step.version != 3 else [])]
 
     def _person(self, key: str, *, adds: bool = False) -> str:
-        """Return the data of the person whom a step is about."""
+        """Return the name of the [data] table for a step's person."""
         if key == "own":
             self._data["own"] = f'{_SEEDED}\nper = "user"'
             self._current = "own"
@@ -435,7 +435,7 @@ _WRITERS: dict[type[Step], Callable[[_Writer, Any], list[str]]] = {
     Retrieve: _Writer._retrieve,
     Search: _Writer._search,
 }
-"""What a step's table has beside its name."""
+"""Writers of the lines of a step's table, but its name."""
 
 
 def _data_of(verb: str, data: str) -> str:
@@ -493,7 +493,7 @@ def text_of(operation: str, profile: str = "paper", named_by: str | None = None)
 
 _FILES = Path(__file__).parent / "scenarios"
 _BY_NAME = re.compile(r"\(cn=\{(\w+)\.cn\}\)")
-"""How the papers' people are looked up."""
+"""Search for a person in the built-in files."""
 _PERSON = re.compile(
     r'"\(&\(objectClass=\w+\)\(\w+=\{(?!newcomer)(\w+)\.\w+\}\)(?:\(sttl=\d+\))?\)"'
 )

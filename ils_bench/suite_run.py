@@ -59,9 +59,9 @@ class IlsRun(BaseSuiteRun[IlsOptions, Script, OpenDirectory]):
     def first_added(
         self, options: IlsOptions, target: OpenDirectory, processes: int, preparing: Preparing
     ) -> list[int]:
-        """Have the people there, as `run` does, and reserve those that lanes will add.
+        """Seed missing people, as `run` does, and reserve those that lanes will add.
 
-        For the point of a sweep they are there already.
+        For the point of a sweep the command has seeded them.
         """
         is_foreign = not target.disposable and not self._disposable
         if is_foreign and self.request is None:
@@ -83,12 +83,12 @@ class IlsRun(BaseSuiteRun[IlsOptions, Script, OpenDirectory]):
 
     @property
     def _disposable(self) -> bool:
-        """Whether a Locust that is started by hand was told so of its target."""
+        """Whether --disposable was given to a Locust that is started by hand."""
         locust = group_of(self.options(), LocustOptions)
         return locust is not None and locust.disposable
 
     def _take_care(self, options: IlsOptions) -> None:
-        """Raise where accounts of others could be locked, and watch that none is."""
+        """Raise where accounts could be locked, and watch the answers for it."""
         if options.wrong_passwords is not None or (binds := binds_of(self.programs)) is None:
             return
         if binds.wrong and self.environment.web_ui is not None:
@@ -131,7 +131,7 @@ class IlsRun(BaseSuiteRun[IlsOptions, Script, OpenDirectory]):
         }
 
     def _watch(self, tallies: Iterable[Tally]) -> None:
-        """Raise where the test must not go on: no login or no write of it can be right."""
+        """Raise where every login or write fails, so the test must end."""
         if self._care is not None:
             self._care.watch(tallies)
         _assure_not_all_refused(tallies)
@@ -155,7 +155,7 @@ class IlsRun(BaseSuiteRun[IlsOptions, Script, OpenDirectory]):
         return recording
 
     def load(self, test: Test, slot: WorkerSlot) -> Load[IlsOptions, Script, OpenDirectory]:
-        """Raise where names are not the master's."""
+        """Raise where the list of names differs from the master's."""
         load = super().load(test, slot)
         if load.options.names is not None:
             names = names_of(load.options.names)

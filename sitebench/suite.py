@@ -1,4 +1,4 @@
-"""The suites, and what everything below them has to know of one.
+"""The suites, and the facts about a suite that the rooms below use.
 
 A suite is a package for one kind of target: its operations, its targets, its tables. Each says what
 it is in `<package>/suite.py`, as `SUITE`; nothing else here imports a suite or knows it by name.
@@ -42,7 +42,7 @@ class PaperSweep(msgspec.Struct, frozen=True, kw_only=True):
     users: Mapping[str, Mapping[str, int]] = {}
     """Clients x users of each, by machine and operation."""
     options: Mapping[str, Mapping[str, str]] = {}
-    """What else an operation was measured with."""
+    """Further options of an operation."""
 
 
 class Operation(msgspec.Struct, frozen=True):
@@ -60,7 +60,7 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     """Its command (`sitebench NAME run`), and what run files call it."""
     long_name: str | None = None
-    """A command that does the same, for those to whom the name says nothing."""
+    """Alias of the command in plain words."""
     title: str
     """What it measures, in the singular."""
     help: str
@@ -69,41 +69,41 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     """Its commands, in the order in which help lists them."""
     operations: Mapping[str, Operation]
     takes_files: str | None = None
-    """What a scenario file speaks that can stand where the name of an operation does."""
+    """Protocol of scenario files that can take the place of an operation."""
     own_verbs: tuple[str, ...] = ()
-    """Verbs of such files that only targets of this suite know."""
+    """Verbs of scenario files that only this suite's targets support."""
     counts: Mapping[str, str] = {}
-    """The step that counts, of operations whose stored runs may have counted another."""
+    """The step that is counted, of operations where older runs counted another."""
     locustfile: str
     """The module that `locust -f` is given."""
     demo: Demo
     calibrate: str | None = None
-    """A command that measures what this machine can do at most, and the engine's share of it."""
+    """Command that measures the machine's limit and the engine's share of it."""
     program: str | None = None
-    """The class of an operation that a user of the Python API makes up, if there is one."""
+    """Class of user-defined operations in the Python API, if any."""
     points: str
-    """What it measures: a `SuitePoints`."""
+    """Its `SuitePoints`."""
     paper_sweep: str = ""
     """The paper's sweep over sizes: a `PaperSweep`."""
     report: str
-    """What a report has to know of it: a `ReportSuite`."""
+    """Its `ReportSuite`."""
     plan: str
-    """What the planner has to know of it: a `PlanSuite`."""
+    """Its `PlanSuite`."""
     exports: Mapping[str, str]
     """Public names that `import sitebench` offers, and the module that has each."""
     target_options: frozenset[str]
     """Options that say which target it is and how it is set up: they may differ when two runs
     are compared, as the target is what is compared."""
     portable_client: str | None = None
-    """The client in Python, if any, that can make the load in place of the native engine."""
+    """The Python client that can replace the native engine, if any."""
     packages: tuple[str, ...] = ()
-    """Python packages of its own whose versions a run's manifest keeps."""
+    """Python packages with versions in a run's manifest."""
     metrics: Mapping[str, str] = {}
-    """Rates that an objective may be about, and the figure of a result that has each."""
+    """Rates for objectives, with the figure of a result for each."""
 
     @property
     def first_name(self) -> str:
-        """Its command in help and examples: a word rather than the papers' letters."""
+        """Its command in help and examples: the alias, if there is one."""
         return self.long_name or self.name
 
     def locustfile_path(self) -> Path:

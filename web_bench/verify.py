@@ -22,7 +22,7 @@ ANSWER_S = 30.0
 REPORT_EVERY_S = 0.1
 PIECE = 64 << 10
 DRAINED = 1 << 20
-"""A body of another length is read to its end, to keep the connection, unless it is longer."""
+"""Longest wrong body that is read to its end, to keep the connection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What came of asking for every file of a set."""
+    """Result of requesting every file of a set."""
 
     files: int
     bytes: int

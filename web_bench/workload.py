@@ -104,7 +104,7 @@ class RequestClass:
     name: str
     weight: int
     row: tuple[str, str]
-    """What is counted under: an operation and its step."""
+    """Operation and step under which they are counted."""
     files: FileClass | None = None
     dynamic: str = ""
     asks: tuple[str, ...] = ()
@@ -112,7 +112,7 @@ class RequestClass:
     size: int | None = None
     """Bytes of the answer's body; None where they differ or are not known."""
     size_about: int | None = None
-    """Their mean where it depends on the server."""
+    """Mean size where it depends on the server."""
     tls: bool = False
 
 
@@ -126,7 +126,7 @@ class Workload(Script):
     http: str = "1.1"
     paper: str = ""
     note: str = ""
-    """What the paper does not print, and where it comes from."""
+    """Facts that the paper does not print, with their source."""
     kinds: frozenset[str] = frozenset()
     """Of its programs."""
     uses_tls: bool = False

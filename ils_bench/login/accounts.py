@@ -1,4 +1,4 @@
-"""`--accounts`: a CSV file of who logs in, whose first line names its columns."""
+"""`--accounts`: a CSV file of accounts that log in; its first line names the columns."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Accounts(msgspec.Struct, frozen=True):
     dn: str | None
     name: str | None
     attribute: str
-    """What a search finds them by."""
+    """Attribute of the search filter."""
 
     def __len__(self) -> int:
         return self.table.rows
@@ -71,7 +71,7 @@ def accounts_of(text: str) -> Accounts:
 
 @lru_cache(maxsize=1)
 def _read(file: str, column_words: str, state: tuple[int, int]) -> Accounts:
-    """Read a file; `state` tells one that was changed from what it was before."""
+    """Read a file; `state` is part of the cache's key, so a changed file is read again."""
     with translated():
         table = Table.read(file, separator_of(file))
     columns: dict[str, str] = {}
@@ -106,7 +106,7 @@ def _read(file: str, column_words: str, state: tuple[int, int]) -> Accounts:
 def _choose_columns(
     file: str, column_words: str, columns: dict[str, str], hint: str
 ) -> dict[str, tuple[str, str]]:
-    """Return the column of each kind, and what it is: as named, else by what it is called."""
+    """Return the column of each kind, and its attribute: as --accounts says, or by its heading."""
     by_kind: dict[str, tuple[str, str]] = {}
     for word_pair in filter(None, column_words.split(",")):
         heading, _, word = (part.strip() for part in word_pair.partition("="))
@@ -131,7 +131,7 @@ def _choose_columns(
 
 
 def _kind(word: str) -> str:
-    """Return what is in a column that is called so, or said to be so."""
+    """Return the kind of a column by its heading or attribute."""
     word = word.lower()
     return "passwords" if word in _PASSWORDS else "DNs" if word in _DNS else "names"
 

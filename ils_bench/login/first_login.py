@@ -42,7 +42,7 @@ class FirstLogin(msgspec.Struct, frozen=True):
     """The scheme of the password before it and after it."""
 
     def warnings(self, people: int, per_s: float) -> tuple[PointWarning, ...]:
-        """Name the writes: they are a part of what was measured."""
+        """Warn of the writes, which are part of what was measured."""
         warnings = []
         if self.written:
             few = ""
@@ -100,7 +100,7 @@ def first_login(target: OpenDirectory, options: IlsOptions) -> FirstLogin:
 
 
 def _login_of(target: OpenDirectory, options: IlsOptions) -> tuple[str, str, str]:
-    """Return the DN and the password of one of them, and where they are from."""
+    """Return the DN and the password of one account, and a hint where they are from."""
     if are_ours(options):
         population = generate(spec_of(options, options.entries)).population
         # Not one that a seeding has logged in: a hash changes with the first login.
@@ -141,7 +141,7 @@ def _find(target: OpenDirectory, condition: str) -> str:
 
 
 def _state(service: Any, dn: str) -> Mapping[str, tuple[str, ...]]:
-    """Return what logins write of an entry, as far as it is shown; of passwords the schemes."""
+    """Return the readable attributes that a login writes; of passwords the schemes."""
     from ldap3 import BASE
 
     service.search(dn, "(objectClass=*)", BASE, attributes=[*_WRITTEN, *_ENTRY, _HASH])

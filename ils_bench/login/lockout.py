@@ -22,10 +22,10 @@ from sitebench.runs.store import RunStore
 from sitebench.scenario.script import Script
 
 LIFT = f"--wrong-passwords {ANY}"
-"""What a user says who may lock the accounts."""
+"""The option that permits to lock accounts."""
 
 _SENT = "wrong_passwords"
-"""Of the run file's facts: how many an account may have been sent."""
+"""Key in the run file's facts: wrong passwords that an account may have been sent."""
 _MOST = 2
 _REFUSED = "result:invalidCredentials"
 _TOO_MANY = "result:constraintViolation"
@@ -40,13 +40,13 @@ class Binds(msgspec.Struct, frozen=True):
     rows: frozenset[tuple[str, str]]
     """Operation and step of each."""
     files: tuple[str, ...]
-    """Where the accounts are from."""
+    """Files of the accounts."""
     wrong: bool
     """Whether passwords are wrong on purpose: such binds must be refused."""
 
 
 def binds_of(programs: Sequence[Script]) -> Binds | None:
-    """Return the binds as rows that are no people of sitebench; None where there are none.
+    """Return the binds as accounts of the user's files; None where there are none.
 
     Raises where a row could be sent a second password before the first was answered.
     """
@@ -131,7 +131,7 @@ class Care:
             )
 
     def note_refusal(self) -> None:
-        """Note that a password of the file was a wrong one."""
+        """Record that a password of the file was wrong."""
         self._note(self._send() + 1)
 
     def _send(self) -> int:

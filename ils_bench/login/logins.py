@@ -33,11 +33,11 @@ from sitebench.units import format_rate, plural
 WRONG = "wrong"
 """The operation's row of wrong passwords."""
 PEOPLE: Profile = "person"
-"""Those who log in unless others are asked for; the papers' have no passwords."""
+"""Default profile of logins; people of the papers' profiles have no passwords."""
 _PER_MILLE = 1_000
 """Cards of a deck at most: shares are of whole cards."""
 _ROW = re.compile(r"row ([0-9]+) of \w+, (.*)", re.DOTALL)
-"""How the engine tells a cell that is none of what it should be."""
+"""The engine's message about a wrong cell."""
 
 
 def to_check(options: IlsOptions) -> str:
@@ -72,12 +72,12 @@ def accounts_in(options: IlsOptions) -> Accounts:
 
 
 def are_ours(options: IlsOptions) -> bool:
-    """Whether those who log in are people of sitebench."""
+    """Return whether the accounts are people that sitebench generates."""
     return options.accounts is None
 
 
 def is_careful(options: IlsOptions) -> bool:
-    """Whether wrong passwords could lock the accounts of others."""
+    """Return whether wrong passwords could lock accounts of the user's directory."""
     return not are_ours(options) and options.wrong_passwords is None
 
 
@@ -91,7 +91,7 @@ def refuse_several(options: IlsOptions) -> None:
 
 
 def apply_accounts(options: IlsOptions) -> IlsOptions:
-    """Take the number of accounts, and say how far their wrong passwords go."""
+    """Take the number of accounts; fix threads where wrong passwords could lock accounts."""
     if are_ours(options):
         return options
     accounts = accounts_in(options)
@@ -189,7 +189,7 @@ def _operation(name: str, data: str, options: IlsOptions, weight: int) -> list[s
 
 
 class _Person(msgspec.Struct, frozen=True):
-    """The fields that stand for one: what binds, what finds it, and its password."""
+    """Placeholders of an account: bind DN, attribute and value of the search, password."""
 
     dn: str
     attribute: str
@@ -212,7 +212,7 @@ def _person(options: IlsOptions, data: str) -> _Person:
 
 
 def with_passwords(options: IlsOptions) -> IlsOptions:
-    """Return options with people who log in: those of the papers do not, and none are named."""
+    """Return options with a profile that has passwords, unless one is named."""
     if not are_ours(options) or profile_facts(options.profile)[2] or options.is_set("profile"):
         return options
     from sitebench.measure.command import say

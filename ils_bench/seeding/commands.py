@@ -509,7 +509,7 @@ def _remove_seeded(options: SeedOptions) -> None:
 
 
 def leftovers(target: str) -> Callable[[], None]:
-    """Return what says, after a run that begins now, that people of it stay in a user's directory.
+    """Return a function that reports, after a run that begins now, people that it left behind.
 
     This process adds some of them, the processes of its points add the others.
     """

@@ -1,7 +1,7 @@
 """Groups into directories and files, and out of them.
 
-A group needs no journal: its description says whose it is, and whether all of it is there. So the
-same command goes on wherever another ended, and what others have by the same name stays as it is.
+A group needs no journal: its description names its owner and says whether it is complete. So the
+same command continues where another ended, and groups of other owners stay as they are.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from sitebench.options.spelling import long_option
 from sitebench.system.native_errors import translated
 
 EVERYONE = 0
-"""A size that is as many as there are people."""
+"""Size of a group with all people."""
 
 _CLASSES = {"posix": "posixGroup", "ad": "group"}
 """By profile; others have groupOfNames, which every directory knows (RFC 4519)."""

@@ -35,20 +35,20 @@ from sitebench.targets.tls import Trust
 from sitebench.units import format_duration, format_size, plural
 
 Progress = Callable[[int, int], object]
-"""Called with how many people are there, and how many are wanted."""
+"""Called with the number of people so far, and the total."""
 
 
 _PIECES = (100, 2_000)
-"""People whose adding tells how long the others take: a second one where the first is too quick."""
+"""Sizes of the batches that the time is estimated from; a second where the first is short."""
 _TELLING_S = 1.0
 _WORTH_SAYING_S = 10.0
 _IN_MINUTES_S = 300.0
 
 _LOOKED_FOR = 50
-"""People who are looked for before others are added who will be removed again."""
+"""Number of samples in the search for later people, before missing ones are added."""
 
 _SENT_AT_ONCE = 1_000
-"""People who may have been added although the first was refused: more than are ever outstanding."""
+"""Upper limit of adds in flight: people who may be there although the first was refused."""
 
 
 def assure_encrypted(options: DirectoryOptions) -> None:
@@ -95,7 +95,7 @@ def make_ready(
     programs: Sequence[Script],
     progress: Progress,
 ) -> Callable[[], object]:
-    """Have the people there that programs need; return what removes those that were added.
+    """Add missing people that programs need; return the function that removes them.
 
     Raises where they are missing and may not be added.
     """
@@ -221,7 +221,7 @@ def _has_no_others(target: OpenDirectory, population: Population, first: int) ->
 
 
 def _none_added(target: OpenDirectory, population: Population, start: int, stop: int) -> bool:
-    """Return whether a seeding that failed added no one: the first add was refused."""
+    """Return whether a failed seeding added no person: the first add was refused."""
     from ils_bench.targets.probe import connect, exists
 
     try:
@@ -306,7 +306,7 @@ def _add(target: OpenDirectory, population: Population, present: int, progress: 
 
 
 def _remove(reservation: journal.Reservation, target: OpenDirectory) -> None:
-    """Remove what was added, and say so; beforehand where it takes a while."""
+    """Remove the added people, with a message; one before if it takes long."""
     began, is_told = time.monotonic(), False
 
     def progress(removed: int) -> None:

@@ -1,7 +1,7 @@
-"""Which hashes of passwords a directory takes: told by its root DSE, and found by trying them.
+"""Password hashes that directory servers accept; the root DSE identifies the server.
 
-Some that do not know a scheme take the text for the password itself, so that one bind with it would
-succeed. The table of docs/targets.md is made of this one.
+A server that does not know a scheme may take the text of the hash for the password itself. The
+table of docs/targets.md is generated from this one.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ _EMBEDDED = {"slow_hash_bytes": 1 << 30, "slow_hash_ms": 1_000}
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A directory server, and what it makes of the hashes that it is given."""
+    """A directory server and the password hashes that it accepts."""
 
     name: str
-    told_by: tuple[str, str]
+    identified_by: tuple[str, str]
     """An attribute of its root DSE, and a part of that."""
     refuses: frozenset[str]
     """Hashes that it does not know."""
     hashes_again: frozenset[str] = frozenset()
-    """Those that it stores as something else, at once or at the first login."""
+    """Hashes that it replaces, at once or at the first login."""
     note: str = ""
 
 
@@ -88,10 +88,10 @@ SERVERS = (
 
 
 def server_of(root_dse: Mapping[str, Any]) -> Server | None:
-    """Return the server of a root DSE, if it is one of those that were tried."""
+    """Return the server that a root DSE identifies; None if it is not in the table."""
 
     def is_it(server: Server) -> bool:
-        attribute, part = server.told_by
+        attribute, part = server.identified_by
         return part in root_dse.get(attribute, "")
 
     return next(filter(is_it, SERVERS), None)
@@ -155,7 +155,7 @@ def module_of(hashed: str | None) -> str | None:
 
 
 def remedy_of(target: OpenDirectory, hashed: str | None) -> str | None:
-    """Return what lets people in whom a directory has just taken, where that is known."""
+    """Return the remedy where seeded people cannot log in, if the server is known."""
     server, module = server_of(target.facts or {}), module_of(hashed)
     if server is None or module is None or server.name != "OpenLDAP":
         return None

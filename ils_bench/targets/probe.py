@@ -58,7 +58,7 @@ class WrongBase(BadInput):
 
 
 class HiddenBase(BadInput):
-    """The target does not show its base DN to who asks."""
+    """The target hides its base DN from this identity."""
 
 
 def probe(
@@ -89,7 +89,7 @@ def probe(
 
 
 def missing(address: DirectoryAddress, who: Identity, entry: str, remedy: str) -> tuple[str, str]:
-    """Return in words that an entry is not found, or only hidden from anonymous users."""
+    """Return message and remedy for an entry that is missing, or hidden from anonymous users."""
     if who == ANONYMOUS:
         entry += ", or does not show it to anonymous users"
         remedy = f"bind as a user who may read it (--bind-dn); or {remedy}"

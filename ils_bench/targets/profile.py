@@ -1,4 +1,4 @@
-"""Which people go with a directory of the user's: what its schema has, unless one is named."""
+"""The profile for a directory of the user's: by its schema, unless one is named."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WHY = {
 
 
 def apply_profile(options: _T) -> _T:
-    """Return options with the profile that goes with their directory, and say so.
+    """Return options with the profile that the directory's schema allows, with a message.
 
     A profile that is named stays, and so do the papers' where the papers' schema is. Where a
     directory does not tell, what is wrong is said when it is opened.
@@ -73,7 +73,7 @@ def _classes(connection: Any, dse: dict[str, list[bytes]]) -> list[bytes]:
     (subschema, *_) = dse.get("subschemaSubentry") or [b""]
     if not subschema:
         return []
-    # RFC 4512 section 4.4: it is shown to those who ask for its class.
+    # RFC 4512 section 4.4: servers show it to a search for its class.
     schema = _read(connection, subschema.decode(), "objectClass=subschema", "objectClasses")
     return schema.get("objectClasses", [])
 

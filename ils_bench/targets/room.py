@@ -1,4 +1,4 @@
-"""Whether people have room in a slapd's database, which has the size of its configuration."""
+"""Whether people fit into a slapd's database, which has a configured size limit."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _is_slapd(target: OpenDirectory) -> bool:
 
 
 def say_room(target: OpenDirectory, people: Spec) -> None:
-    """Say so where the database that packages come with is too small for so many people."""
+    """Warn where a slapd's default database size is too small for the people."""
     takes = people.size * _BYTES.get(people.profile, 0)
     if takes < _ENOUGH * _PACKAGED or not _is_slapd(target):
         return
@@ -38,7 +38,7 @@ def say_room(target: OpenDirectory, people: Spec) -> None:
 
 
 def explain_full(target: OpenDirectory, error: SitebenchError) -> SitebenchError:
-    """Return what a slapd with a full database answers with the likely reason."""
+    """Return a slapd's error with the likely reason: its database is full."""
     if not (_is_slapd(target) and any(phrase in error.message for phrase in _FULL)):
         return error
     return type(error)(

@@ -34,7 +34,7 @@ class OpenDirectory(OpenTarget[DirectoryAddress]):
         probe(self.address, None, self.who, self.trust)
 
     def _takes_a_bind(self) -> bool:
-        """Whether all is well, which is no reason to import ldap3."""
+        """Return whether an anonymous bind succeeds, without importing ldap3."""
         try:
             with socket.create_connection((self.address.host, self.address.port), _ANSWER_S) as it:
                 it.sendall(_BIND)

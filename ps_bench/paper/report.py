@@ -92,13 +92,13 @@ def _paper_table(points: Sequence[Series]) -> Table:
 
 
 def _counted_as(points: Sequence[Series]) -> str:
-    """Return what an operation is to the paper; of a scenario from a file, nothing of its own."""
+    """Return the paper's name of the rate; a scenario file has none."""
     of_file = any(point.spec.of_a_file for point in points)
     return "Operations/sec" if of_file else "ASP requests/sec"
 
 
 def measurements(points: Sequence[Series]) -> dict[str, list[str]]:
-    """Return the eight rows of Tables 13 and 14, in that order; of a file's, those that it has."""
+    """Return the eight rows of Tables 13 and 14 in their order; fewer for a scenario file."""
     rate = _counted_as(points)
     rows = measurement_rows(points, rate)
     rows["Average Connect Time"] = medians(

@@ -50,7 +50,7 @@ class Typed(click.ParamType[Any]):
 
 
 _FILES = ("FILE", "RUN", "RUN...", "A", "B", "FOLDER")
-"""What a shell completes with names of files."""
+"""Metavars that a shell completes with file names."""
 
 
 class Option(click.Option):
@@ -197,7 +197,7 @@ def argument(
     shown: str = "",
     several: bool = False,
 ) -> Argument:
-    """Make an argument, called as its metavar is; left out it is None, and `shown` is meant."""
+    """Make an argument named by its metavar; None if left out, where `shown` is the default."""
     return Argument(
         [name or metavar.removesuffix("...").lower()],
         explanation=explanation,

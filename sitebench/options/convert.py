@@ -5,7 +5,7 @@ classes combine by inheritance. From it come
 
 - `add_arguments(parser, cls)`: Locust arguments (and, through Locust, the web form's fields),
 - `from_namespace(cls, namespace)`: the instance back from what Locust parsed,
-- `to_texts(instance)`: the values as text, as workers are told them,
+- `to_texts(instance)`: the values as text, as workers receive them,
 - `to_argv(instance)`: the Locust command line that means the same.
 
 In Locust a value stays text until `from_namespace`: its web form converts a posted text with the
@@ -30,7 +30,7 @@ _FORM_FIRST = ("target", "entries", "rate", "arrivals", "think", "keys")
 
 
 def to_texts(instance: Any) -> dict[str, str]:
-    """Return every value that is not of this machine as text, by field name, if it is set."""
+    """Return the set values as text by field name, without those of this machine."""
     return {
         field.name: spec.text(value)
         for field, spec in fields_of(type(instance))
@@ -39,7 +39,7 @@ def to_texts(instance: Any) -> dict[str, str]:
 
 
 def check(instance: Any) -> None:
-    """Raise where a value is none that an option could be given: a program may give any."""
+    """Raise where a value is not valid for its option: a program may give any."""
     for field, spec in fields_of(type(instance)):
         value = getattr(instance, field.name)
         if value is not None and value != field.default and not spec.is_flag:

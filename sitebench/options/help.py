@@ -1,4 +1,4 @@
-"""What commands say of themselves: `-h` their commonest options, `--help` all of them.
+"""Help of commands: `-h` shows the most common options, `--help` all.
 
 A command's docstring is its text. Its paragraphs that begin with `sitebench` are examples, as are
 those that end with a colon, which introduce one.
@@ -27,13 +27,13 @@ _COMMON = frozenset(
     )
 )
 _SHORT_ENOUGH = 15
-"""So many options `-h` shows all."""
+"""Number of options up to which `-h` shows all."""
 _EXAMPLES = 3
-"""So many examples are in `-h`."""
+"""Number of examples in `-h`."""
 
 _MARGIN = 2
 _LABELS = 24
-"""The widest label whose explanation begins beside it."""
+"""Width of labels up to which the explanation begins on the same line."""
 _WIDEST = 100
 """Longer lines are hard to read."""
 
@@ -63,7 +63,7 @@ def panel(parameter: Any) -> str:
 
 
 def default(parameter: Any) -> str:
-    """Return what holds unless told otherwise."""
+    """Return the default as help shows it."""
     return "required" if parameter.required else getattr(parameter, "shown", "")
 
 

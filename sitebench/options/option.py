@@ -106,7 +106,7 @@ def parsed(
     show: Callable[[Any], str] = str,
     **placement: Unpack[Placement],
 ) -> _T:
-    """Make the field of an option whose type has a parser of its own."""
+    """Make the field of an option with its own parser."""
     placement.setdefault("locust_default", default)
     spec = Option(explanation, parse, show, metavar, **placement)
     # Typed as its default, as `dataclasses.field` is.
@@ -308,7 +308,7 @@ def join_values(values: tuple[object, ...]) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class Options:
-    """What options classes have beside their options: which of these were set."""
+    """Base of options classes: knows which options were set."""
 
     explicit: frozenset[str] = parsed(
         frozenset(),
@@ -347,7 +347,7 @@ def combine(*classes: type[Any]) -> type[Any]:
 
 
 def named(parse: Callable[[str], Any], option: str) -> Callable[[str], Any]:
-    """Have an error of a parser begin with the option that it is about."""
+    """Wrap a parser so that its errors name the option."""
 
     def read(text: str) -> Any:
         try:

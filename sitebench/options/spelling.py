@@ -12,7 +12,7 @@ _ALSO = {
     "size": ("--entries", "--sizes"),
     "measure": ("--duration",),
 }
-"""Names that other tools and other commands have for the same thing."""
+"""Aliases: names in other tools and commands."""
 
 
 def long_option(name: str) -> str:
@@ -27,7 +27,7 @@ def spellings(name: str) -> tuple[str, ...]:
 
 
 def nearest(tried: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """Return what was probably meant; two letters of three that changed places are near enough."""
+    """Return the most similar name, if any is similar enough."""
     return next(iter(difflib.get_close_matches(tried, list(known), 1, cutoff)), None)
 
 

@@ -78,21 +78,21 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     suite: Suite
     default: str
-    """The operation that they measure unless told otherwise."""
+    """Default operation."""
     varied: str | None = None
-    """That of vary, if it is another."""
+    """Default operation of vary, if another."""
     operation: Callable[[str], Argument]
-    """Their argument, with its default."""
+    """Makes the argument of a command with its default operation."""
     one: type[Any]
     """The options of one point."""
     sweep: tuple[type[Any], ...] = ()
-    """What a sweep over sizes takes, beside what all measure: its own, and a test but its size."""
+    """Options of a sweep over sizes: its own, and those of a test without its size."""
     several: tuple[str, ...] = ()
-    """Options of one point of which a sweep takes several: each is measured at each size."""
+    """Options of which a sweep takes several values, all measured at each size."""
     noun: str
     measures: str
     sweeps: str = ""
-    """What they measure, and the first lines of the help of run and sweep."""
+    """First lines of the help of run and sweep."""
     examples: Mapping[str, Sequence[str]]
     """By command, of peak by each of its ways; `sweep` only where it is one over sizes."""
 
@@ -291,7 +291,7 @@ def one_operation(suite: Suite) -> Callable[[str], Argument]:
 
 
 class Part(msgspec.Struct, frozen=True):
-    """Points of one target: what is measured there, and with which numbers of clients."""
+    """Points that share a target: operations with numbers of clients."""
 
     options: SuiteOptions
     operations: Sequence[str]
@@ -349,7 +349,7 @@ def _settle(
     *,
     named: bool = True,
 ) -> Any:
-    """Let the target decide what it has to; what was interrupted meanwhile has measured nothing."""
+    """Let the target decide what it has to; report an interruption."""
     programs = [points.program(options, name) for name in names]
     try:
         return points.settle(options, programs, named=named)
@@ -380,7 +380,7 @@ def _parts(
 def _that_matter(
     points: Any, options: SuiteOptions, names: Sequence[str], sizes: Sequence[int]
 ) -> Sequence[int]:
-    """Return one size where a scenario file asks for no people, and so each is the same test."""
+    """Return a single size where a scenario needs no people: all would be the same test."""
     path = options.scenario_path
     programs = [points.program(options, name) for name in names]
     is_built_in = options.target in points.targets.built_in

@@ -14,11 +14,11 @@ from sitebench.options.spelling import nearest
 
 _T = TypeVar("_T")
 _TYPING_ERROR = 0.9
-"""Likeness of two names, one of which is the other with one or two letters wrong."""
+"""Similarity of names that differ by one or two letters."""
 
 
 def call_marked(request: pytest.FixtureRequest, name: str, function: Callable[..., _T]) -> _T:
-    """Call it with the arguments that the test's markers give; the nearest marker wins."""
+    """Call a function with the arguments of the test's markers; the nearest marker wins."""
     arguments: dict[str, Any] = {}
     for marker in reversed(list(request.node.iter_markers())):
         if marker.name != name:

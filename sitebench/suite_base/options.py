@@ -63,7 +63,7 @@ def paper_flag(explanation: str) -> bool:
 
 
 def lab_option() -> str:
-    """Make the field that says whose numbers of clients the paper's sweep takes."""
+    """Make the field that selects the machine of the paper's sweep."""
     return option.choice(
         "2500",
         "Machine whose numbers of clients --paper takes: the ProLiant 2500's (Table 17) or 7000's "
@@ -76,7 +76,7 @@ def lab_option() -> str:
 
 @dataclass(frozen=True)
 class PeopleOptions:
-    """What, with the size, determines the people."""
+    """Options that determine the people, with their number."""
 
     seed: int = option.count(
         1997, "Seed of the people and of the random choices.", at_least=0, panel="Advanced"
@@ -134,7 +134,7 @@ class SuiteOptions(EndpointOptions, LoadOptions):
 
     @property
     def people(self) -> int:
-        """How many people the target holds, in a suite whose targets hold any."""
+        """Number of people in the target; 0 in a suite without people."""
         return 0
 
 

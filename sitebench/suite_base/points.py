@@ -50,17 +50,17 @@ from sitebench.targets.open_target import OpenTarget, ServerAddress
 from sitebench.units import plural
 
 Progress = Callable[[int, int], object]
-"""Progress of what takes long: called with how much is done, and the total."""
+"""Called with the work done so far, and the total."""
 
 ForEngine = tuple[str, Population | Visitors | None, tuple[Table, int] | None]
-"""What the engine has to know of a load: its configuration, the people, a column of names."""
+"""Input of the engine: its configuration, the people, a column of names."""
 
 _OF_STAGES = frozenset(("stages", "rate", "warmup", "measure"))
-"""What a file says that stages on the command line say too."""
+"""Keys of a file that --stages overrides."""
 
 
 def untold(done: int, total: int) -> None:
-    """Take a progress that is not shown."""
+    """Ignore the progress."""
 
 
 _O = TypeVar("_O", bound=SuiteOptions)
@@ -69,7 +69,7 @@ _T = TypeVar("_T", bound=OpenTarget[Any])
 
 
 class Load(msgspec.Struct, Generic[_O, _P, _T], frozen=True):
-    """What one process is to do: which programs, at which target, as which worker."""
+    """The load of one process: programs, target and worker slot."""
 
     options: _O
     target: _T
@@ -85,7 +85,7 @@ class Targets(msgspec.Struct, Generic[_O, _P, _T], frozen=True, kw_only=True):
     kind: type[_T]
     parse: Callable[[str], ServerAddress]
     address: Callable[[_O, Sequence[_P]], _T]
-    """Raises what is wrong with a target of the user's."""
+    """Connects to a target of the user's; raises what is wrong with it."""
     open: Callable[[_O, Sequence[_P], Progress], AbstractContextManager[_T]]
     """Makes the target ready for programs, and puts everything back after."""
     in_process: Callable[[Any, int | None, dict[str, Any]], _O]
@@ -105,7 +105,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
     """What its locustfile takes beside them."""
     targets: ClassVar[Targets[Any, Any, Any]]
     word: ClassVar[str] = "scenario"
-    """What users repeat, in one word; it names the setting of a program of the caller's own."""
+    """Word for a program; also the setting of a user-defined one."""
     left_for_last: ClassVar[Sequence[str]] = ()
     """Operations that change a target for those after them: measured last, in this order."""
 
@@ -130,7 +130,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         return script
 
     def population(self, options: _O, size: int) -> Mapping[str, Any] | None:
-        """Return what is known of the people in the target; None for a suite without any."""
+        """Return facts about the people in the target; None for a suite without people."""
         return None
 
     def described_by(self, options: _O) -> tuple[str, str] | None:
@@ -147,7 +147,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         return None if options.scenario is None else script.read(options.scenario, options.data)
 
     def people(self, options: _O, programs: Sequence[_P]) -> int:
-        """Return how many people a test is with; none where nothing makes or asks for them."""
+        """Return the number of people of a test; 0 where no program needs them."""
         is_built_in = options.target in self.targets.built_in
         return options.people if is_built_in or any(map(self.needs_people, programs)) else 0
 
@@ -156,7 +156,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         return program.needs_people
 
     def check(self, options: _O, programs: Sequence[_P]) -> None:
-        """Raise what is wrong with options, as far as it shows before anything is begun."""
+        """Raise what is wrong with options, as far as that is known before the start."""
         if (described := self.described_by(options)) is not None:
             self.program(options, described[0])
         if options.client != "native" and options.rate is not None:
@@ -178,7 +178,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         return ()
 
     def apply_address(self, options: _O) -> _O:
-        """Take what the address of the target says besides where that is."""
+        """Apply further facts of the target's address."""
         return options
 
     def complete(self, options: _O, file: Script | None) -> _O:
@@ -228,7 +228,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         return self.complete(staged(replace(options, **load)), file)
 
     def settle(self, options: _O, programs: Sequence[_P], *, named: bool = True) -> _O:
-        """Return options with what the target decides of them, if programs may be run there."""
+        """Return options as the target decides them, if programs may run there."""
         return options
 
     def choose(self, options: _O, text: str) -> tuple[_O, str]:
@@ -244,7 +244,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         return options, text
 
     def _refuse(self, options: _O, text: str) -> NoReturn:
-        """Say why it is no operation, and what is one."""
+        """Raise with the reason why it is no operation."""
         operations = ", ".join(self.suite.operations)
         if "://" in text:
             raise UnknownValue(f"{text!r} is an address", f"give it with --target {text}")
@@ -261,7 +261,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         raise UnknownValue(f"unknown operation {text!r}", remedy)
 
     def try_once(self, options: _O, operation: str) -> None:
-        """Do each part of an operation once, and print what came of it."""
+        """Run each step of an operation once, and print the answers."""
         program: Any = self.program(options, operation)
         programs = [program]
         options = replace(options, users=1)
@@ -278,11 +278,11 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
             checking.check(program, options, alone, timeout_s=options.timeout, remedy=remedy)
 
     def remedy(self, options: _O, tried: Script) -> str:
-        """Return what to do where a try was not answered as it has to be."""
+        """Return the remedy for a failed try."""
         return "correct the scenario, or the target"
 
     def leftovers(self, options: _O) -> Callable[[], None]:
-        """Return what says, after a run that begins now, what stays in a target of the user's."""
+        """Return a function that reports, after the run, what it left in a target of the user's."""
         file = self.scenario_of(options)
         if options.target in self.targets.built_in or file is None:
             return lambda: None

@@ -1,4 +1,4 @@
-"""What more of something brought: processors, workers, threads."""
+"""Scaling of a rate with processors, workers or threads."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import msgspec
 
 
 class Scaling(msgspec.Struct, frozen=True):
-    """What more processors brought."""
+    """Scaling of a rate."""
 
     ratio: float
     per_processor: float
-    """The ratio by that of the processors; 1 is as much as there can be."""
+    """Efficiency: the ratio divided by that of processors; at most 1."""
 
     @property
     def gain_percent(self) -> float:

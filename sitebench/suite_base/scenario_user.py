@@ -26,7 +26,7 @@ class ScenarioUser(LaneUser):
     """FILE.toml, or FILE.toml:OPERATION; None for that of --scenario."""
     _remedy: ClassVar[str] = "name it with --scenario FILE.toml"
     _built: ClassVar[str] = ""
-    """What it is called: a worker has it from its master, and no option of its own."""
+    """Its name: a worker receives it from the master, not by an option."""
 
     @classmethod
     def build(cls, options: Any) -> Script:

@@ -1,4 +1,4 @@
-"""What scenario files bring to a test: their objectives, what they leave, and their data."""
+"""Scenario files in a test: their objectives, remaining entries and data."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def objective_of(script: Script, objective: Objective | None) -> Objective | Non
 
 
 def say_kept(script: Script, target: str) -> None:
-    """Say which entries a scenario added, and meant to leave."""
+    """Report entries that a scenario adds and keeps."""
     from sitebench.measure.command import say
 
     for name in script.keeps:

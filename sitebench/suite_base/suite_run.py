@@ -75,7 +75,7 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
         """What is closed when the test is over."""
         self.session = open_session(environment)
         self.programs: Sequence[_P] = ()
-        """What the user classes of the present test repeat: their files are read once."""
+        """Programs of the present test's user classes; their files are read once."""
         self._recorder = Recorder(self.request, self.options().monitor, self.session)
         if self.request is not None and (text := self.request.test.scenario) is not None:
             # Whatever the file holds by now.
@@ -103,7 +103,7 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
     def first_added(
         self, options: _O, target: _T, processes: int, preparing: Preparing
     ) -> Sequence[int]:
-        """Have people there; return for each process that makes load the first that it may add."""
+        """Seed people; return the first person that each process with load may add."""
         return ()
 
     def digests(self, options: _O, programs: Sequence[_P]) -> dict[str, str]:
@@ -257,7 +257,7 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
 
 
 def _with_stages(options: _L) -> _L:
-    """Return options with the load that stages say, if there are any; a point has it already."""
+    """Return options with the load of their stages, if any; a point has it already."""
     # The page may have changed what its command set.
     load = {"measure": options.measure is not None, "warmup": options.warmup > 0, "users": False}
     now = {name for name, is_set in load.items() if is_set}
@@ -265,7 +265,7 @@ def _with_stages(options: _L) -> _L:
 
 
 def _say_what_is_left_out(users: Iterable[type[Any]], programs: Iterable[Script]) -> None:
-    """Say that files ask for a load which Locust's own options decide."""
+    """Warn that the [load] of files is ignored, as Locust's options decide the load."""
     if not any(issubclass(user, ScenarioUser) for user in users):
         return
     for program in programs:

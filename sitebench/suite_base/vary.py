@@ -50,10 +50,10 @@ _DIRECTIVE = "config:"
 _ALPHA = 0.05
 _SWITCH = {"on": True, "true": True, "yes": True, "off": False, "false": False, "no": False}
 _SCALES = ("processors", "workers", "target-threads", "threads")
-"""Factors of which twice as many could bring twice the rate."""
+"""Factors that can scale the rate linearly."""
 _LIMITS = Limits.__struct_fields__
 _ALIASES = {"workers": "target_threads"}
-"""Factors that are called otherwise than their option."""
+"""Aliases of options as factors."""
 
 
 class Level(msgspec.Struct, frozen=True):
@@ -210,7 +210,7 @@ def _is_comparable(point: Series) -> bool:
 
 
 def _log(result: PointResult) -> float | None:
-    """Return the logarithm of what levels are compared by; None where it is not known."""
+    """Return the logarithm of the compared figure; None if unknown."""
     latency = result.clocks[LATENCY]
     figure = result.ops_per_s if result.spec.rate is None else latency.p50
     bound = result.spec.rate is not None and "p50" in latency.at_least
@@ -218,7 +218,7 @@ def _log(result: PointResult) -> float | None:
 
 
 def _null(points: Iterable[Series], alpha: float) -> Effect | None:
-    """Return what even repeats bring over odd ones of the same point: nothing, but for noise."""
+    """Return the effect of even over odd repeats of the same points: noise alone."""
     odd, even = list[float](), list[float]()
     for point in points:
         logs = [log for result in point.results if (log := _log(result)) is not None]

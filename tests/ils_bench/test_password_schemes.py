@@ -32,7 +32,7 @@ def directory(**root_dse: str) -> OpenDirectory:
 
 
 def told(server: Server) -> OpenDirectory:
-    attribute, part = server.told_by
+    attribute, part = server.identified_by
     return directory(**{attribute: f"top, {part} 9.9"})
 
 

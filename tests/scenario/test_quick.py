@@ -63,7 +63,7 @@ def test_numbered_people_have_no_list(folder: Path, directory: LdapDirectory) ->
         (("--mix", "serach=1"), "'serach=1' is not one of search, modify, compare"),
         (("--mix", "search=1,search=2"), "names a verb twice"),
         (("--mix", "search=0"), "is not one of"),
-        (("--mix", "search=1"), "whom to ask for is not said"),
+        (("--mix", "search=1"), "no people are named"),
         (("--mix", "modify=1", "--names", "@people.txt"), "which attribute changes is not said"),
         (("--filter", "(uid={name}", "--names", "@people.txt"), "filter"),
         (("--filter", "(uid=ann)", "--names", "@people.txt"), "write {name} where"),

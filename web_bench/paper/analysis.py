@@ -139,7 +139,7 @@ def peak_of(points: Sequence[Series], figure: str = "requests_per_s") -> Series 
 
 
 def of_schedule(point: Series) -> bool:
-    """Return whether no more was asked of the target: what it did is a lower bound of its peak."""
+    """Return whether the schedule limited all repeats, so the rate is a lower bound."""
     return all(result.verdict.bound == Bound.SCHEDULE for result in point.results)
 
 
@@ -189,7 +189,7 @@ _OF_A_LOAD = frozenset(("arrivals", "threads", "until", "timeout", "seed"))
 
 
 def unlike(points: Iterable[Series]) -> list[str]:
-    """Return what points differ in beside their load: a server set up otherwise has other rates."""
+    """Return the settings, but for the load, in which points differ."""
     setups = [{**point.spec.settings, "target": point.spec.target} for point in points]
     names = dict.fromkeys(name for setup in setups for name in setup)
     return [
@@ -200,7 +200,7 @@ def unlike(points: Iterable[Series]) -> list[str]:
 
 
 def not_compared(by_workload: Mapping[str, Sequence[Series]]) -> list[str]:
-    """Return why there is no efficiency of a program, and what is known of it all the same."""
+    """Return the reasons why programs have no efficiency, with known bounds."""
     of_static = by_workload.get(STATIC)
     if of_static is None:
         return []
@@ -234,7 +234,7 @@ def _not_compared(of_static: Sequence[Series], of_program: Sequence[Series]) -> 
 
 
 def _doubt(points: Sequence[Series]) -> str:
-    """Say of a curve that what is above its peak is no lower bound either."""
+    """Return the doubt about a peak that invalid points exceed."""
     if not curve(points) or peak_reached(points) or bound_of(points) >= _highest(points):
         return ""
     name = points[0].spec.operation
@@ -254,7 +254,7 @@ class Prediction(msgspec.Struct, frozen=True):
     requests_per_s: float
     measured: float
     finding: str
-    """What the model found on the way."""
+    """Costs that the model concluded."""
 
     @property
     def off(self) -> float:
@@ -280,7 +280,7 @@ _NEEDED = {
 
 
 def predictions(by_workload: Mapping[str, Sequence[Series]]) -> tuple[list[Prediction], list[str]]:
-    """Return what the cost model predicts of these workloads, and why it cannot predict others."""
+    """Return the cost model's predictions, and reasons where there is none."""
     peaks = {
         name: best.requests_per_s
         for name, points in by_workload.items()

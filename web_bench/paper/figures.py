@@ -61,7 +61,7 @@ def figures(measured: Tally, workloads: Sequence[Workload]) -> dict[str, Any]:
 
 
 def wrong(requests: StepTotals) -> dict[str, int]:
-    """Return how many answers were not what was asked for, by kind: another status or content."""
+    """Return the number of wrong answers by kind: another status or content."""
     wrong_answers = {kind: n for kind, n in requests.failures.items() if kind.startswith(_WRONG)}
     return dict(sorted(wrong_answers.items()))
 
@@ -176,7 +176,7 @@ def in_progress(result: PointResult) -> float | None:
 
 
 def warnings(figures: Mapping[str, Any]) -> list[PointWarning]:
-    """Return a warning where a server does not hold what the workload asks for."""
+    """Return warnings where a server's files are not those of the workload."""
     requests = sum(figures["count"] for w in figures["mix"].values() for figures in w.values())
     return [*_not_there(figures, requests), *_other_sizes(figures, requests)]
 

@@ -99,7 +99,7 @@ _LATENCIES: Columns = {
 
 
 def per_client(point: Series) -> str:
-    """Return the requests of the client with the least and of that with the most."""
+    """Return the fewest and the most requests of a client."""
     lowest, highest, varies = (
         point.median(figure_of(f"clients.{name}")) for name in ("least", "most", "variation")
     )
@@ -135,7 +135,7 @@ def failures(point: Series) -> str:
 
 
 def bytes_note(points: Sequence[Series]) -> str:
-    """Return what a request brought, beside the mean of the files and programs."""
+    """Return the bytes per request beside the workload's mean."""
     best = peak_of(points) or points[0]
     received, mean = (
         best.median(figure_of("bytes_per_request")),

@@ -1,4 +1,4 @@
-"""nginx and Apache alike: started in a temporary folder with the programs behind them, and ended.
+"""Start and stop of nginx and Apache, in a temporary folder, with the programs behind them.
 
 `python -m` the server's module is the process that starts it, so that everything ends and the
 folder goes away however the parent ends. Programs behind the server are children of its master: the
@@ -47,7 +47,7 @@ _DESCRIPTORS = 32_768
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of prctl(2)
 
 _ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "TZ": os.environ.get("TZ", "")}
-"""Little, as programs show it; where there is a time zone, the pages' date depends on it."""
+"""Small, as programs print it; the date of pages depends on the time zone."""
 
 PAGE_BYTES = 6_250
 """Bytes of paper 001's page with its date."""
@@ -361,7 +361,7 @@ def _answers(address: tuple[str, int], path: str, *, any_status: bool) -> bool:
 
 
 def _end(master: subprocess.Popen[bytes]) -> None:
-    """End a server, then whatever it has left."""
+    """End a server, then its remaining descendants."""
     master.terminate()
     with contextlib.suppress(subprocess.TimeoutExpired):
         master.wait(_STOP_S)
