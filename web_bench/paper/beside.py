@@ -23,7 +23,7 @@ from sitebench.verdict.verdict import Quoted
 from web_bench.paper.analysis import efficiencies, of_schedule, peak_of
 from web_bench.paper.arithmetic import LINE_EFFICIENCY, MBIT, WEBSTONE_MBIT, line_capacity
 from web_bench.paper.figures import figure_of, latency_s
-from web_bench.paper.printed import PAPERS, Paper
+from web_bench.paper.printed import PAPERS, WEBBENCH, WEBSTONE, Paper
 from web_bench.paper.tables import at_clients, by_target, by_workload
 
 _NOTHING = ""
@@ -36,16 +36,6 @@ _SPI = {
 }
 """Server-side programming interfaces of 2000, and the kind of program that stands for each."""
 
-_WEBBENCH1 = {
-    "Static HTML": "webbench1-static",
-    "Light CGI": "webbench1-light",
-    "Heavy CGI": "webbench1-heavy",
-}
-_WEBSTONE2 = {
-    "HTML": "webstone2-standard",
-    "NSAPI": "webstone2-inprocess",
-    "CGI": "webstone2-cgi",
-}
 _MIXES = {
     "Distribution of Sample Files": "webbench1-static",
     "CGI/HTML File Distribution": "cgi-html",
@@ -192,15 +182,15 @@ def _columns(paper: Paper, table: PrintedTable, today: _Today) -> dict[str, list
         cells = dict(enumerate(shares)) if len(shares) in (len(names), len(names) - 1) else {}
         return {"Today": [cells.get(n, _NOTHING) for n in range(len(names))]}
     if table.title == "Model of User Requirement":
-        return {"CGI requests today": [_dynamic(today, _WEBBENCH1[name]) for name in names]}
+        return {"CGI requests today": [_dynamic(today, WEBBENCH[name]) for name in names]}
     if table.title == "Peak Performance Data":
         mbit, today = MBIT / WEBSTONE_MBIT, today.of_processors(table.columns[0])
         return {
             "Connections/s today": [
-                today.peak_at(_WEBSTONE2[name], "connects_per_s") for name in names
+                today.peak_at(WEBSTONE[name], "connects_per_s") for name in names
             ],
             "Mbit/s today (2^20)": [
-                today.peak_at(_WEBSTONE2[name], "mbit_per_s", mbit) for name in names
+                today.peak_at(WEBSTONE[name], "mbit_per_s", mbit) for name in names
             ],
         }
     return _spice_columns(names, table, today) if paper.key == "webbench3" else {}
@@ -249,7 +239,7 @@ def _dynamic(today: _Today, workload: str) -> str:
 def _rows(table: PrintedTable, today: _Today) -> list[Row]:
     """Return today's rows of a table."""
     if table.title == "Peak Throughput":
-        cells = [today.peak_at(_WEBBENCH1[name], "requests_per_s") for name in table.columns[1:]]
+        cells = [today.peak_at(WEBBENCH[name], "requests_per_s") for name in table.columns[1:]]
         return [[f"Today, requests/s: {_setup(today)}", *cells]]
     if table.title.startswith("Monitoring Results"):
         best = today.best("webbench1-static")
@@ -294,7 +284,7 @@ _AS_K: tuple[tuple[Literal["bits", "bytes"], Mapping[str, float]], ...] = (
 
 def _setup(today: _Today) -> str:
     """Return the target and its processors: each cell has clients of its own."""
-    points = [point for name in _WEBBENCH1.values() for point in today.workloads.get(name, ())]
+    points = [point for name in WEBBENCH.values() for point in today.workloads.get(name, ())]
     if not points:
         return "none"
     target, *rest = setup(points).split(", ")

@@ -36,7 +36,7 @@ from web_bench.paper.arithmetic import (
     costs,
 )
 from web_bench.paper.figures import figure_of
-from web_bench.paper.printed import PAPERS
+from web_bench.paper.printed import PAPERS, WEBBENCH
 from web_bench.suite import SUITE
 
 _MINUTE_S = 60.0
@@ -46,8 +46,6 @@ _MIX = {"webbench1-static": 5.0}
 _SCENARIO = Scenario(1.0, _MINUTE_S, _MIX)
 
 _EXAMPLE = "paper-120"
-_COLUMNS = {"Static HTML": "webbench1-static", "Light CGI": "webbench1-light"}
-_COLUMNS["Heavy CGI"] = "webbench1-heavy"
 
 
 def _machines() -> dict[str, RateTable]:
@@ -62,7 +60,7 @@ def _machines() -> dict[str, RateTable]:
     }
     peaks = paper.table("Peak Throughput")
     for name in ("ProLiant 800 1P", "ProLiant 800 2P", "ProLiant 5000 1P", "ProLiant 5000 2P"):
-        rates = {operation: (peaks.value(name, column),) for column, operation in _COLUMNS.items()}
+        rates = {operation: (peaks.value(name, column),) for column, operation in WEBBENCH.items()}
         preset = f"paper-{name.removeprefix('ProLiant ').replace(' ', '-').lower()}"
         tables[preset] = RateTable(f"{name} (1997)", (UNSTATED,), rates)
     return tables

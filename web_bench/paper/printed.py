@@ -47,6 +47,18 @@ def _read() -> dict[str, Paper]:
 PAPERS = _read()
 """By key: webbench1, webbench3, webstone2, webcat."""
 
+WEBBENCH = {
+    "Static HTML": "webbench1-static",
+    "Light CGI": "webbench1-light",
+    "Heavy CGI": "webbench1-heavy",
+}
+WEBSTONE = {
+    "HTML": "webstone2-standard",
+    "NSAPI": "webstone2-inprocess",
+    "CGI": "webstone2-cgi",
+}
+"""Workloads by their names in the papers."""
+
 _ON_PROCESSORS = ("second processor", "second Pentium", "two processors")
 """Words of the papers' claims about processors."""
 _SAID = {True: "", False: " (by its own figures that does not hold)", None: ""}

@@ -12,19 +12,11 @@ from sitebench.runs.repeats import Series
 from web_bench.paper.analysis import efficiencies
 from web_bench.paper.beside import paper_tables
 from web_bench.paper.figures import figure_of, latency_s
-from web_bench.paper.printed import PAPERS
+from web_bench.paper.printed import PAPERS, WEBBENCH, WEBSTONE
 from web_bench.paper.tables import by_target, by_workload, tables
 from web_bench.suite import SUITE
 from web_bench.workload import built_in
 
-_PRINTED_AS = {"webbench1-static": "Static HTML", "webbench1-light": "Light CGI"}
-"""The papers' names of workloads that they print points of."""
-
-_PEAKS_PRINTED_AS = {
-    "webstone2-standard": "HTML",
-    "webstone2-inprocess": "NSAPI",
-    "webstone2-cgi": "CGI",
-}
 _WEBSTONE_MACHINE = "ProLiant 2500, 1996"
 
 
@@ -57,15 +49,15 @@ def _points(operation: str) -> tuple[list[Printed], list[Printed]]:
     rates: dict[str, dict[int, float]] = {}
     latencies: dict[str, dict[int, float]] = {}
     for point in PAPERS["webbench1"].points:
-        if point.workload == _PRINTED_AS.get(operation):
+        if WEBBENCH[point.workload] == operation:
             machine = f"{point.server}, 1997"
             if point.requests_per_s is not None:
                 rates.setdefault(machine, {})[point.clients] = point.requests_per_s
             if point.latency_ms is not None:
                 latencies.setdefault(machine, {})[point.clients] = 1e3 * point.latency_ms
-    if operation in _PEAKS_PRINTED_AS:
+    for name in (name for name, workload in WEBSTONE.items() if workload == operation):
         peaks = PAPERS["webstone2"].table("Peak Performance Data")
-        cell = peaks.cell(_PEAKS_PRINTED_AS[operation], "Connections/s")
+        cell = peaks.cell(name, "Connections/s")
         rate, clients = map(int, re.findall(r"\d+", cell))
         rates[_WEBSTONE_MACHINE] = {clients: rate}
     return _machines(rates), _machines(latencies)
