@@ -22,7 +22,6 @@ from sitebench.suite_base.options import (
     SizesOption,
     SuiteOptions,
     lab_option,
-    paper_flag,
     port_option,
     target_option,
 )
@@ -318,9 +317,10 @@ class SweepOptions(SizesOption):
         panel="Entries",
         locust=False,
     )
-    paper: bool = paper_flag(
+    paper: bool = option.flag(
         "The 1997 paper's sweep: 600 s per point, sizes 500, 1,000, 5,000 and 10,000, its numbers "
-        "of clients, adds of 126 bytes."
+        "of clients, adds of 126 bytes.",
+        locust=False,
     )
     lab: str = lab_option()
 

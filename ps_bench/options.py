@@ -13,7 +13,6 @@ from sitebench.suite_base.options import (
     SizesOption,
     SuiteOptions,
     lab_option,
-    paper_flag,
     port_option,
     target_option,
 )
@@ -61,8 +60,9 @@ class PsOptions(EntriesOption, TestOptions):
 
 @dataclass(frozen=True)
 class SweepOptions(SizesOption):
-    paper: bool = paper_flag(
-        "The 1997 paper's sweep: 33 clients, 300 s of warm-up, 600 s measured, 1k to 1m people."
+    paper: bool = option.flag(
+        "The 1997 paper's sweep: 33 clients, 300 s of warm-up, 600 s measured, 1k to 1m people.",
+        locust=False,
     )
     lab: str = lab_option()
 

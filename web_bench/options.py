@@ -14,7 +14,6 @@ from sitebench.suite_base.options import (
     EndpointOptions,
     ServerOptions,
     SuiteOptions,
-    paper_flag,
     port_option,
     target_option,
 )
@@ -138,9 +137,10 @@ class SweepOptions(WebOptions):
         names=("--clients", "--users", "-u"),
     )
     users: int = option.size(1, "One of --clients.", "N", locust=False, command=False)
-    paper: bool = paper_flag(
+    paper: bool = option.flag(
         "The papers' sweep: their numbers of clients, 600 s per point, 30 s to ramp up where "
-        "printed (WebBench 1.0), a connection per request."
+        "printed (WebBench 1.0), a connection per request.",
+        locust=False,
     )
 
 

@@ -58,10 +58,6 @@ class SizesOption:
     )
 
 
-def paper_flag(explanation: str) -> bool:
-    return option.flag(explanation, locust=False)
-
-
 def lab_option() -> str:
     """Make the field that selects the machine of the paper's sweep."""
     return option.choice(

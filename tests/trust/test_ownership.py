@@ -128,7 +128,7 @@ def test_each_step_that_changes_something_is_refused_before_anybody_is_asked(ste
 @pytest.mark.parametrize("kind", ["delete", "modify"])
 def test_sequence_that_changes_entries_of_others_is_refused_on_loopback(kind: str) -> None:
     sequence = Sequence("own", (Connect(), Bind(), CHANGES[kind]))
-    with pytest.raises(NotYours, match="changes entries of 127.0.0.1:1 that it did not add"):
+    with pytest.raises(NotYours, match=r"changes entries of 127\.0\.0\.1:1 that it did not add"):
         run(sequence, "ldap://127.0.0.1:1", entries=10)
 
 
