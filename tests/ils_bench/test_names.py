@@ -134,7 +134,7 @@ def test_an_attribute_that_is_not_shown_cannot_tell_right_from_wrong(
     theirs: LdapDirectory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As where access control lets people search an attribute, and not read it."""
-    monkeypatch.setattr(probe, "found", lambda *_: (f"uid=jsmith,{BASE}", False))
+    monkeypatch.setattr(probe, "find_entry", lambda *_: (f"uid=jsmith,{BASE}", False))
     listed = tmp_path / "people.txt"
     listed.write_text("person0@example.com\n")
     asked = lookup(theirs, f"@{listed}:mail")
