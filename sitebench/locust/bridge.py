@@ -162,11 +162,9 @@ class Bridge:
             environment.process_exit_code = error.exit_code
 
     def interrupt(self) -> None:
-        """Interrupt Locust's main greenlet, and no other.
+        """Interrupt Locust's main greenlet, and not the one that happens to run.
 
-        Python would interrupt the one that happens to run: one that receives a worker's report,
-        or writes a row. The last batch comes first: Locust writes its HTML report before it fires
-        `quitting`.
+        The last batch comes first: Locust writes its HTML report before it fires `quitting`.
         """
         self._interrupted, hub = True, gevent.get_hub()
         if isinstance(self.runner, MasterRunner) and self.runner.state == STATE_INIT:
@@ -179,11 +177,7 @@ class Bridge:
             hub.loop.run_callback(hub.parent.throw, KeyboardInterrupt)
 
     def _on_quit(self) -> None:
-        """End a master's preparations before its workers.
-
-        Locust fires no event for a test that has not begun: it tells the workers to end and goes on
-        for half a second, in which the test would begin and find them lost.
-        """
+        """End a master's preparations before its workers: the test would find them lost."""
         self.role.stop_preparing()
         self._quit()
 

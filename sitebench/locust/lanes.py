@@ -41,16 +41,13 @@ class Lane(Protocol):
 
 
 class Session(msgspec.Struct):
-    """What makes the load of one test in one process.
-
-    `portable` makes a lane in Python for a program's user; without it the source runs the lanes.
-    Portable lanes fire Locust's request events themselves.
-    """
+    """What makes the load of one test in one process."""
 
     source: Source
     threads: int
     client: str
     portable: Callable[[str], Lane] | None = None
+    """Makes a lane in Python for a user of a program; without it the source runs the lanes."""
 
 
 class Lanes:

@@ -1,8 +1,6 @@
 """Lanes in Python: their records have the shape of the engine's snapshots.
 
-Portable lanes run in Locust's greenlets and fire its request events themselves. They measure as the
-engine does: the service time of every operation that was answered, rightly or wrongly; one without
-an answer is censored; between two operations lies the lane's own processing, or a wait.
+They run in Locust's greenlets, fire its request events themselves, and measure as the engine does.
 """
 
 from __future__ import annotations
@@ -16,17 +14,7 @@ import gevent  # type: ignore[import-untyped]
 import msgspec
 
 from sitebench._engine import PortableUsers, Step, Steps
-from sitebench.counts.metrics import (
-    BYTES_IN,
-    BYTES_OUT,
-    CENSORED,
-    FAILED,
-    PAUSED,
-    PROCESSING,
-    SERVICE,
-    THINKING,
-    WRONG,
-)
+from sitebench.counts import metrics
 from sitebench.counts.source import SEQUENCE, Drain, StepTotals
 from sitebench.errors import BadInput
 from sitebench.measure.options import LoadOptions
@@ -36,10 +24,7 @@ _POLL_S = 0.005
 
 
 def timeout_after(seconds: float) -> gevent.Timeout:
-    """Return a timeout for a whole operation, also one whose answer trickles in.
-
-    The timeouts of client libraries apply to each read of a socket.
-    """
+    """Return a timeout for a whole operation: those of client libraries are for each read."""
     return gevent.Timeout(seconds, TimeoutError("timed out"))
 
 
@@ -324,15 +309,16 @@ class PortableLanes:
         with self._lock:
             record = self._record(program, step, ended.began_ns)
             record.count += 1
-            record.counters[BYTES_OUT] += ended.bytes_out
-            record.counters[BYTES_IN] += ended.bytes_in
-            record.counters[PROCESSING] += ended.processing_ns
-            record.counters[PAUSED] += ended.paused_ns
+            record.counters[metrics.BYTES_OUT] += ended.bytes_out
+            record.counters[metrics.BYTES_IN] += ended.bytes_in
+            record.counters[metrics.PROCESSING] += ended.processing_ns
+            record.counters[metrics.PAUSED] += ended.paused_ns
             if ended.kind is None:
-                record.clocks[SERVICE].record(ended.ns)
+                record.clocks[metrics.SERVICE].record(ended.ns)
             else:
-                record.clocks[WRONG if ended.answered else CENSORED].record(ended.ns)
-                record.counters[FAILED] += ended.ns
+                clock = metrics.WRONG if ended.answered else metrics.CENSORED
+                record.clocks[clock].record(ended.ns)
+                record.counters[metrics.FAILED] += ended.ns
                 record.failures[ended.kind] += 1
                 if ended.shown is not None:
                     record.examples.setdefault(ended.kind, ended.shown)
@@ -396,7 +382,7 @@ class PortableLanes:
             if (thinking := clock.leave_out()) is not None:
                 row, began_ns = thinking
                 with self._lock:
-                    self._record(*row, began_ns).counters[THINKING] += 1
+                    self._record(*row, began_ns).counters[metrics.THINKING] += 1
         self._stopping.set()
         give_up = time.monotonic() + timeout_s
         while time.monotonic() < give_up:

@@ -145,15 +145,13 @@ class Subject(msgspec.Struct, frozen=True):
 
 
 class Recording(msgspec.Struct):
-    """What one test is written to, and what to do when its measured window is over.
-
-    With `until_stopped` that window ends with the test; else a test that is stopped early has none.
-    """
+    """What one test is written to, and what to do when its measured window is over."""
 
     subject: Subject
     windows: Windows
     finished: Callable[[Windows], None]
     until_stopped: bool = False
+    """Whether that window ends with the test; else a test that is stopped early has none."""
     until: Until | None = None
     grows: bool = False
     """Whether its window may grow where it cannot tell: the length of that is a default."""

@@ -220,10 +220,6 @@ class LocalRole(Role):
         self.finish()
 
     def finish(self) -> None:
-        """Conclude the window, stop the lanes and take their last batch.
-
-        A second call waits for the first.
-        """
         load, recording = self._load, self._recording
         if recording is None:
             return

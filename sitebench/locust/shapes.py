@@ -1,8 +1,7 @@
 """The base class of a load shape of one's own, and `--shape`, which picks one of several.
 
-Locust takes the first shape class of its locustfiles, or the one chosen in its web UI; `--shape
-NAME` picks one by name. `examples/own_shape.py` shows how to write a shape; see docs/locust.md.
-Users or rates that change by the clock need none: `--stages` of a command, or the web page's form.
+`examples/own_shape.py` shows how to write a shape; see docs/locust.md. Users or rates that change
+by the clock need none: `--stages` of a command, or the web page's form.
 """
 
 from __future__ import annotations
@@ -46,10 +45,7 @@ class ShapePlan(Protocol):
 
 
 class Shape(LoadTestShape):
-    """Follows a plan from the moment that all users of the plan's beginning run.
-
-    So the time that it takes to make a target ready is not part of a shape.
-    """
+    """Follows a plan from the moment that its first users run, when the target is ready."""
 
     abstract = True
     use_common_options = True

@@ -1,11 +1,8 @@
 """Merges native counts into Locust's statistics, the way its master merges its workers.
 
-Locust has no batch interface. It uses `StatsEntry.unserialize` and `extend` itself for reports of
-workers; tests/locust/test_locust_contract.py pins what this module relies upon.
-Entries are looked up each time: `clear_all()` replaces them.
-
-Whole passes (`sequence`) and phases of requests stay out: they would be counted twice.
-Latencies on Locust's screens are whole milliseconds; the run file has nanoseconds.
+tests/locust/test_locust_contract.py pins what this module relies upon. Entries are looked up each
+time: `clear_all()` replaces them. Whole passes (`sequence`) and phases of requests stay out: they
+would be counted twice. Latencies there are whole milliseconds; the run file has nanoseconds.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """`--check`: each operation of a scenario once, by one user, and what came of each of its steps.
 
-What was sent and answered the engine logs (`sitebench.targets.engine_config`), with names in place
-of secrets.
+The engine logs what was sent and answered, with names in place of secrets.
 """
 
 from __future__ import annotations
@@ -37,7 +36,6 @@ Opening = Callable[[Script, _O], Engine]
 def check(
     script: Script, options: _O, opening: Opening[_O], *, timeout_s: float, remedy: str
 ) -> None:
-    """Do each operation once, and print what came of it; raises if a step failed."""
     if script.adding:
         raise BadInput(
             f"--check adds no people, and {script.path} does",

@@ -1,11 +1,9 @@
 """From a recording of a browser to a scenario file.
 
-The requests of one host become the steps of one operation, in their order. A value of an answer
-that is sent later is captured there.
-
-What is sent under the name of a secret is not written, nor is the same text elsewhere: it becomes a
-column of accounts, or a variable of the environment. A secret under a name that says nothing can
-only be guessed at: a note says where the file has what looks random.
+The requests of one host become the steps of one operation. A value of an answer that is sent later
+is captured there. What is sent under the name of a secret is not written, nor is the same text
+elsewhere: it becomes a column of accounts, or a variable of the environment. A note says where the
+file has what looks random: it may be a secret too.
 """
 
 from __future__ import annotations
@@ -166,7 +164,6 @@ def _pauses(exchanges: Sequence[Exchange]) -> Iterator[float]:
 
 
 def _preset_cookies(exchanges: Sequence[Exchange]) -> Sequence[str]:
-    """Return the cookies that were sent before any answer set them."""
     preset, answered = dict[str, None](), set[str]()
     for exchange in exchanges:
         preset |= {name: None for name, _ in exchange.sent_cookies if name not in answered}
@@ -198,7 +195,6 @@ class _Step:
         return frozenset(part[1] for part in parts)
 
     def leads_to(self, following: Exchange) -> bool:
-        """Return whether the answer redirects to what is asked for after it."""
         lines = [text for name, text in self.exchange.headers if name.lower() == "location"]
         redirects = lines and 300 <= self.exchange.status < 400 and following.method == "GET"
         return bool(redirects) and _ORIGIN.sub("", lines[0]) == _ORIGIN.sub("", following.url)
@@ -206,8 +202,7 @@ class _Step:
     def source(self, value: str, name: str, path: str | None) -> dict[str, str] | None:
         """Return where a value was; None if nowhere, or at several places of JSON.
 
-        A part of a path, `path` being what is before it, is no value in the text of a page, where
-        it is a link. The number of an object is, behind the same path, and under a key of JSON.
+        The number of an object is one behind the same `path`, or under a key of JSON.
         """
         sure = _is_value(value)
         pointers = [p for p in self._members.get(value, ()) if sure or _KEY.search(p)]

@@ -1,8 +1,7 @@
 """A scenario file as a suite's users run it: its operations, its data, and what it may do.
 
-`FILE.toml` names all of its operations, `FILE.toml:OPERATION` one of them. The engine reads the
-text, in every process that makes load; here it is read once more for what a command has to know
-before the first request. Data lie in files that each machine reads itself.
+`FILE.toml` names all of its operations, `FILE.toml:OPERATION` one of them. Here the engine's reader
+says what a command has to know before the first request.
 """
 
 from __future__ import annotations
@@ -128,7 +127,6 @@ class Script:
 
     @property
     def removes(self) -> bool:
-        """Whether a run of it also takes people away by a step of its own."""
         return any(operation.removing for operation in self.operations)
 
     @property
@@ -148,12 +146,10 @@ class Script:
 
     @property
     def overwrites(self) -> bool:
-        """Whether a run of it changes what was in the target before."""
         return self.start["overwrites"] or any(op.overwrites for op in self.operations)
 
     @property
     def keeps(self) -> Sequence[str]:
-        """Names of entries that it adds and leaves."""
         groups = (self.start["keeps"], *(operation.keeps for operation in self.operations))
         return sorted({name for names in groups for name in names})
 
@@ -182,7 +178,6 @@ class Script:
                 yield row, operation.objective, operation.weight / weights
 
     def thinking(self, mean_s: float) -> Self:
-        """Return the script with a think time after each operation."""
         return replace(self, think_s=mean_s)
 
     def spec(self, slot: WorkerSlot) -> dict[str, Any]:
@@ -206,7 +201,6 @@ class Script:
 
     @property
     def own_tables(self) -> Mapping[str, Table]:
-        """Its data, by the names that an engine has them under."""
         return {f"{self.name}/{name}": table for name, table in self.tables.items()}
 
     @property
@@ -233,7 +227,6 @@ class Script:
 
     @property
     def connects(self) -> Sequence[tuple[str, str]]:
-        """Rows of opening connections of a site."""
         opened = [f"{connection['name']}: connect" for connection in self.facts["connections"]]
         rows = [self.name, *(operation.name for operation in self.operations)]
         return [(row, step) for row in dict.fromkeys(rows) for step in opened]
@@ -254,10 +247,7 @@ class Script:
 
 
 class ScenarioFile(str):
-    """`FILE.toml`, or `FILE.toml:OPERATION`, as options hand it on; what is in it is read once.
-
-    So all that a command has to know of a file is of one text, whatever is saved meanwhile.
-    """
+    """`FILE.toml`, or `FILE.toml:OPERATION`; it is read once, whatever is saved meanwhile."""
 
     __slots__ = ("scripts",)
 
@@ -297,9 +287,8 @@ def name_of(source: str) -> str:
 def read(source: str, data: Mapping[str, str] | None = None, *, by_class: bool = False) -> Script:
     """Read a scenario file and its data; raises what is wrong with them, and where.
 
-    `data` has other files for some of the data, and for values by the names of theirs, which lie
-    where the command runs; all others lie in the scenario's folder. With `by_class`, operations of
-    one request are kinds of requests, if nothing is filled in. A `ScenarioFile` is read once.
+    `data` has other files for some of the data, which lie where the command runs; all others lie in
+    the scenario's folder. With `by_class`, operations of one request are kinds of requests.
     """
     scripts = source.scripts if isinstance(source, ScenarioFile) else {}
     key = (*sorted((data or {}).items()), by_class)

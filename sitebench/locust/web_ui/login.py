@@ -1,7 +1,6 @@
 """What a visitor must know: the token or, with --web-login, one name and one password.
 
-`sitebench ils ui` checks what it is given before it becomes Locust, so this module does not import
-Locust.
+`sitebench ils ui` checks it before it becomes Locust, so this module does not import Locust.
 """
 
 from __future__ import annotations

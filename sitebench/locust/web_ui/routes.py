@@ -46,11 +46,8 @@ def blueprint(web_ui: WebUI, state: WebUiState, base_path: str | None) -> Bluepr
     def live_data() -> Response:
         return jsonify(document(state.now(), session, request.args))
 
-    def frame() -> Response:
-        return Response(_asset("frame.js"), mimetype="text/javascript")
-
-    def live_script() -> Response:
-        return Response(_asset("live.js"), mimetype="text/javascript")
+    def script(name: str) -> Response:
+        return Response(_asset(f"{name}.js"), mimetype="text/javascript")
 
     def run() -> Response:
         with scratch() as folder:
@@ -72,8 +69,7 @@ def blueprint(web_ui: WebUI, state: WebUiState, base_path: str | None) -> Bluepr
     routes.register_error_handler(SitebenchError, answer_error)
     page("/live", live)
     page("/live.json", live_data)
-    page("/frame.js", frame)
-    page("/live.js", live_script)
+    page("/<any(frame, live):name>.js", script)
     page("/run", run)
     page("/report", report)
     return routes

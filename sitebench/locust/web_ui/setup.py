@@ -148,11 +148,7 @@ def _profiles(options: type[Any]) -> list[str]:
 
 
 def _show(environment: Environment, page: str, token: str | None) -> None:
-    """Open the page in a browser, by way of a file where its address has the token.
-
-    Every user of the machine sees the arguments of the browser that is started; the file, which
-    redirects, is its owner's alone.
-    """
+    """Open the page in a browser, by a file that redirects: all users see a program's arguments."""
     gevent.sleep(0.2)  # The hub serves the page as soon as this greenlet waits.
     opened = page
     if token is not None:

@@ -18,10 +18,7 @@ from sitebench.system.programs import python_module
 
 
 def become_locust(locustfile: Path, chosen: Any, options: type[SessionOptions]) -> None:
-    """Check the options, and become Locust, which prints the page's URL; never returns.
-
-    `options` are those that the locustfile takes.
-    """
+    """Check what was chosen, and become Locust with the options that its file takes."""
     host, port = chosen.web_host, chosen.web_port
     _refuse_taken(host, port)
     login.check(web_login=chosen.web_login, login_file=chosen.login_file)

@@ -1,8 +1,4 @@
-"""Our tab of Locust's page, and its start form, through its own extension points.
-
-Its front end draws no charts in such a tab, so it stays empty, and a script lays our own live page
-over it.
-"""
+"""Our tab of Locust's page, over which a script lays our live page, and its start form."""
 
 from __future__ import annotations
 

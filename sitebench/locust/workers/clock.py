@@ -1,9 +1,8 @@
 """How far a worker's clock is from the master's: NTP's formula (RFC 5905, 8), best of several.
 
 A ping leaves at `sent`, is read at `received`, answered at `answered` and back at `back`; the
-first and the last are on the master's clock, the others on the worker's. What the way there and
-the way back do not share shifts the offset by half of their difference, so the error is at most
-half the round trip: the quickest ping is used, as in NTP.
+first and the last are on the master's clock. The error is at most half the round trip: the
+quickest ping is used, as in NTP.
 
 Timelines are made of monotonic clocks; wall clocks matter to Locust's screens alone.
 """

@@ -1,7 +1,6 @@
 """Which workers take part in a test: those that are there when it begins.
 
-Locust takes workers in at any time and hands users over to them. People and rates are divided
-once, when a test begins, so a worker that comes later waits for the next one.
+People and rates are divided once, so a worker that comes later waits for the next test.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The role of a master: it commands a test whose load its workers make, and drains it by messages.
 
-Nothing is counted twice or dropped: every drain is asked for by number, and the windows take what
-is settled, in order (`merge`). A worker reports how much it did in all, so that operations lost on
-the way would show.
+Every drain is asked for by number, and the windows take what is settled, in order (`merge`). A
+worker reports how much it did in all, so that operations lost on the way would show.
 """
 
 from __future__ import annotations

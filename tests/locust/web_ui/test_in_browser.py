@@ -158,7 +158,7 @@ def test_it_begins_with_the_live_page_and_says_at_once_that_it_stops(page: WebPa
     names = ["Download report", "Download run file", "Download Locust's report"]
     assert page.sees(DOWNLOADS + f" === {json.dumps(' '.join(names))}"), page.browser.run(DOWNLOADS)
     titles = "return [...document.querySelectorAll('header p')].map(title => title.textContent)"
-    assert "Steps/s, last 10 s" in page.browser.run(titles)
+    assert "Steps/s, last\u00a010\u00a0s" in page.browser.run(titles)
 
 
 def test_other_fields_have_headings_and_plain_names(unused: WebPage) -> None:

@@ -67,12 +67,12 @@ setInterval(() => {
     report.parentElement.parentElement.prepend(...ours);
   }
   const rate = [...document.querySelectorAll("header p")].find((title) => title.textContent === "RPS");
-  if (rate) rate.textContent = "Steps/s, last 10 s";
+  if (rate) rate.textContent = "Steps/s, last\u00a010\u00a0s";
 }, 250);
 
 // Return what Locust's page shows at its top under a title.
 function headed(title) {
-  return [...document.querySelectorAll("header p")].find((each) => each.textContent === title)?.nextElementSibling;
+  return [...document.querySelectorAll("header p")].find((name) => name.textContent === title)?.nextElementSibling;
 }
 
 // The start form begins with one operation, its target and entries: Locust's would run all
@@ -136,13 +136,13 @@ function group(form) {
     row.before(heading);
     unfold(heading, false);
   }
-  for (const each of form.querySelectorAll("label, legend span, .MuiFormControlLabel-label")) {
-    const text = each.firstChild?.nodeType === Node.TEXT_NODE ? each.firstChild : null;
+  for (const caption of form.querySelectorAll("label, legend span, .MuiFormControlLabel-label")) {
+    const text = caption.firstChild?.nodeType === Node.TEXT_NODE ? caption.firstChild : null;
     const [name, ...about] = text?.nodeValue.split(" (") ?? [];
     if (!labels[name] || !about.length) continue;
     // Its help would be cut in the frame of the field: it stands below.
     text.nodeValue = labels[name];
-    const row = each.closest(".MuiFormControlLabel-label, .MuiFormControl-root");
+    const row = caption.closest(".MuiFormControlLabel-label, .MuiFormControl-root");
     if (!row.querySelector("small")) row.append(helpOf(about.join(" (").slice(0, -1)));
   }
 }

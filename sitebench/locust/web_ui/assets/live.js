@@ -28,9 +28,9 @@ const CHARTS = [
 ];
 const DASH = { dashed: "6 3", dotted: "2 3" };
 
-let test = -1, held = { moments: {}, loads: {} };
+let test = -1, series = { moments: {}, loads: {} };
 
-function made(name, attributes, parent) {
+function append(name, attributes, parent) {
   const node = document.createElementNS(SVG, name);
   for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
   parent.append(node);
@@ -56,8 +56,8 @@ function frames() {
     svg.setAttribute("role", "img");
     svg.setAttribute("aria-label", chart.title);
     chart.svg = svg;
-    chart.grid = made("g", {}, svg);
-    chart.paths = chart.lines.map(([, , colour, dash]) => made("path", {
+    chart.grid = append("g", {}, svg);
+    chart.paths = chart.lines.map(([, , colour, dash]) => append("path", {
       style: `stroke:var(--series-${colour})`, "stroke-dasharray": DASH[dash] ?? "none" }, svg));
     figure.append(caption, svg);
     $("charts").append(figure);
@@ -66,11 +66,11 @@ function frames() {
 
 function ticks(low, high, log) {
   if (log) {
-    const found = [];
+    const powers = [];
     for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power++) {
-      if (10 ** power >= low && 10 ** power <= high) found.push(10 ** power);
+      if (10 ** power >= low && 10 ** power <= high) powers.push(10 ** power);
     }
-    return found;
+    return powers;
   }
   const rough = (high - low) / 4, scale = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((n) => n * scale).find((n) => n >= rough);
@@ -80,7 +80,7 @@ function ticks(low, high, log) {
 function draw(chart) {
   const width = chart.svg.clientWidth || 400;
   chart.svg.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
-  const data = held[chart.of], times = data.at_s ?? [];
+  const data = series[chart.of], times = data.at_s ?? [];
   const last = times.at(-1) ?? 0, span = Math.min(SPAN_S, Math.max(30, last));
   const end = Math.max(span, last), begin = end - span, apart = span > 60 ? 30 : 10;
   const first = Math.max(0, times.findIndex((t) => t >= begin));
@@ -104,11 +104,11 @@ function draw(chart) {
   const y = (v) => HEIGHT - BOTTOM - scaled(v) * (HEIGHT - BOTTOM - TOP);
   chart.grid.replaceChildren();
   for (const v of ticks(low, high, chart.log)) {
-    made("line", { x1: LEFT, x2: width - 6, y1: y(v), y2: y(v) }, chart.grid);
-    made("text", { x: LEFT - 6, y: y(v) + 4, "text-anchor": "end" }, chart.grid).textContent = chart.show(v);
+    append("line", { x1: LEFT, x2: width - 6, y1: y(v), y2: y(v) }, chart.grid);
+    append("text", { x: LEFT - 6, y: y(v) + 4, "text-anchor": "end" }, chart.grid).textContent = chart.show(v);
   }
   for (let t = Math.ceil(begin / apart) * apart; t <= end; t += apart) {
-    made("text", { x: x(t), y: HEIGHT - 5, "text-anchor": t > end - apart / 4 ? "end" : "middle" }, chart.grid)
+    append("text", { x: x(t), y: HEIGHT - 5, "text-anchor": t > end - apart / 4 ? "end" : "middle" }, chart.grid)
       .textContent = `${t} s`;
   }
   chart.lines.forEach(([name, title], n) => {
@@ -152,10 +152,10 @@ const steps = (rows) => [["program", "Program"], ["step", "Step"], ["count", "Do
 const TESTS = [["title", "Test"], ["per_s", "Per second, whole window", figure], ["verdict", "Verdict"]];
 const RESOURCES = [["who", "Source"], ["what", "Figure"], ["now", "Now"]];
 
-function show(found) {
-  $("title").textContent = found.title;
-  $("word").textContent = found.word;
-  const preparing = found.preparing;
+function show(data) {
+  $("title").textContent = data.title;
+  $("word").textContent = data.word;
+  const preparing = data.preparing;
   $("filling").hidden = !preparing;
   $("charts").hidden = Boolean(preparing);
   if (preparing) {
@@ -169,15 +169,15 @@ function show(found) {
       $("filled").removeAttribute("value");
     }
   }
-  const bound = found.bound;
+  const bound = data.bound;
   $("stamp").hidden = !bound;
   if (bound) {
     const kind = bound.grade === "not usable" ? "bad" : bound.valid && !bound.warnings.length ? "good" : "doubt";
-    $("stamp").firstChild.textContent = `${found.quoted}, over the whole window`;
+    $("stamp").firstChild.textContent = `${data.quoted}, over the whole window`;
     $("stamp").firstChild.className = `stamp ${kind}`;
     $("evidence").textContent = bound.evidence;
   }
-  $("warnings").replaceChildren(...found.findings.map(({ what, message, remedy }) => {
+  $("warnings").replaceChildren(...data.findings.map(({ what, message, remedy }) => {
     const item = document.createElement("li"), name = document.createElement("b");
     name.textContent = what;
     item.append(name, message);
@@ -194,31 +194,31 @@ function show(found) {
 
 function keep(kind, columns) {
   for (const [name, values] of Object.entries(columns)) {
-    held[kind][name] = [...(held[kind][name] ?? []), ...values].slice(-1200);
+    series[kind][name] = [...(series[kind][name] ?? []), ...values].slice(-1200);
   }
 }
 
 async function ask() {
-  const last = Math.min(...["moments", "loads"].map((kind) => held[kind].at_s?.at(-1) ?? -1));
+  const last = Math.min(...["moments", "loads"].map((kind) => series[kind].at_s?.at(-1) ?? -1));
   try {
     const answer = await fetch(`./live.json?test=${test}&after=${last}`);
     if (!answer.ok) throw new Error(answer.statusText);
-    const found = await answer.json();
-    if (found.test !== test) held = { moments: {}, loads: {} };
-    test = found.test;
+    const data = await answer.json();
+    if (data.test !== test) series = { moments: {}, loads: {} };
+    test = data.test;
     for (const kind of ["moments", "loads"]) {
-      const from = held[kind].at_s?.at(-1) ?? -1;
-      const skip = found[kind].at_s.findIndex((t) => t > from);
+      const from = series[kind].at_s?.at(-1) ?? -1;
+      const skip = data[kind].at_s.findIndex((t) => t > from);
       if (skip >= 0) {
-        keep(kind, Object.fromEntries(Object.entries(found[kind]).map(([k, v]) => [k, v.slice(skip)])));
+        keep(kind, Object.fromEntries(Object.entries(data[kind]).map(([k, v]) => [k, v.slice(skip)])));
       }
     }
-    show(found);
+    show(data);
     CHARTS.forEach(draw);
-    fill("micros", steps(found.steps), found.steps);
-    fill("resources", RESOURCES, found.resources);
-    fill("tests", TESTS, found.tests.map((each) => ({
-      ...each, verdict: each.error ?? each.quoted ?? "running",
+    fill("micros", steps(data.steps), data.steps);
+    fill("resources", RESOURCES, data.resources);
+    fill("tests", TESTS, data.tests.map((row) => ({
+      ...row, verdict: row.error ?? row.quoted ?? "running",
     })).reverse());
   } catch (error) {
     $("word").textContent = `Locust does not answer: ${error.message}`;
