@@ -5,16 +5,20 @@ A few windows of a fixed seed; `make truth-intervals` takes hundreds of every ki
 
 import math
 import random
+import re
 import statistics
 from collections.abc import Callable
+from pathlib import Path
 from statistics import NormalDist
 
 import pytest
 
 from sitebench._engine import Histogram
+from sitebench.counts import durations
 from sitebench.counts.durations import PERCENTILES, Durations
 from sitebench.counts.percentile_interval import Intervals, percentile_intervals
 from sitebench.counts.until import Until
+from sitebench.plan import model
 from tests.support.drains import histogram
 
 STRETCHES, EACH = 20, 300
@@ -243,3 +247,34 @@ def test_interval_holds_percentile_for_independent_half_seconds(lost: int) -> No
             assert high is None or value <= high, (seed, name)
         assert found["p99"][1] is None
         assert not Until.parse("p99:5%").is_precise(Intervals(found))
+
+
+# Percentiles are declared once, as fields of `Durations`.
+
+ROOT = Path(__file__).parents[2]
+LISTED = re.compile(r"p99[._]9|\bp999\b")
+
+
+def test_their_names_say_which_they_are() -> None:
+    assert PERCENTILES == {"p50": 50.0, "p90": 90.0, "p95": 95.0, "p99": 99.0, "p99_9": 99.9}
+    assert model.PERCENTILES == {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}
+    assert list(Durations().percentiles) == list(PERCENTILES)
+
+
+def test_no_other_file_names_the_last() -> None:
+    """Five files did by hand: to add a percentile was to find them all."""
+    product = [
+        file
+        for room in ("sitebench", "ils_bench", "ps_bench", "web_bench")
+        for suffix in ("py", "js")
+        for file in (ROOT / room).rglob(f"*.{suffix}")
+        if "data" not in file.parts and ".min." not in file.name
+    ]
+    assert Path(durations.__file__) in product
+    assert [
+        f"{file.relative_to(ROOT)}: {line.strip()}"
+        for file in product
+        if file != Path(durations.__file__)
+        for line in file.read_text(encoding="utf-8").splitlines()
+        if LISTED.search(line)
+    ] == []

@@ -12,6 +12,7 @@ import pytest
 from ils_bench.sequences import Step
 from ils_bench.targets.ldap_directory import LdapDirectory
 from sitebench.api.result import Result
+from sitebench.report.sections.trust import STAMPS
 from sitebench.verdict.warning import WarningKind
 from tests.docs import cli_page
 from tests.docs.cli_page import ROOT
@@ -70,3 +71,23 @@ def test_result_has_the_attributes_of_its_page() -> None:
     attributes = {*dir(Result), *(field.name for field in dataclasses.fields(Result))}
     assert "sent" in names
     assert names <= attributes
+
+
+# docs/report.md explains every section of a report and every column of its table.
+
+PAGE = (ROOT / "docs/report.md").read_text()
+SOURCES = "\n".join(
+    path.read_text() for path in sorted((ROOT / "sitebench/report/sections").glob("*.py"))
+)
+
+
+def test_every_section_of_a_report_has_its_paragraph() -> None:
+    sections = re.findall(r"Section\(\s*\"[\w-]+\",\s*\"([^\"]+)\"", SOURCES)
+    assert len(sections) >= 12
+    for title in sections:
+        assert f"\n## {title}\n" in PAGE
+
+
+def test_every_stamp_is_explained() -> None:
+    words = {stamp for line in re.findall(r"\n\| ([^|]+) \|", PAGE) for stamp in line.split("; ")}
+    assert words >= set(STAMPS)

@@ -6,6 +6,7 @@ import re
 import resource
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +20,8 @@ from sitebench._engine import (
     LdifCount,
     NullResponder,
     Population,
+    Scenario,
+    check_scenario,
     remove_people,
     seed_directory,
 )
@@ -166,3 +169,27 @@ def test_out_of_descriptors_is_told_apart_too() -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
     assert "ulimit" in raised(errors.OutOfDescriptors, without_descriptors).remedy
+
+
+# The reader of scenario files.
+
+STEPS = "[[operation]]\nname = 'a'\n" + "[[operation.step]]\nsearch = '(a=b)'\n" * 10_000
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda: Scenario(STEPS),
+        lambda: check_scenario(json.dumps({"name": "mix", "text": STEPS}), {}),
+    ],
+    ids=["Scenario", "check_scenario"],
+)
+def test_other_threads_run_while_a_file_is_read(read: Callable[[], object]) -> None:
+    """So does the handler of a signal: Ctrl-C ends a command that reads a large file."""
+    reader = threading.Thread(target=read)
+    reader.start()
+    ticks = 0
+    while reader.is_alive():
+        time.sleep(0.001)
+        ticks += 1
+    assert ticks > 5

@@ -1,5 +1,6 @@
 """A link that is too slow: it is named, from the tester's side alone."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -8,9 +9,12 @@ from sitebench.errors import NotPossible
 from sitebench.system.namespace import remote_host
 from tests.faults.groups import unavailable
 from tests.faults.holding import grades, measured
-from tests.faults.links import directory, throttled_link
-from tests.support.cli import in_process
+from tests.faults.links import PORT, Side, directory, link, throttled_link
+from tests.faults.served import LANES, RATE
+from tests.support.aftermath import Ground
+from tests.support.cli import Ran, in_process
 from tests.support.programs import required_program
+from tests.support.waiting import eventually, left_s
 
 
 @pytest.mark.alone
@@ -48,3 +52,38 @@ def test_an_nginx_behind_a_throttled_link_is_bound_by_it(tmp_path: Path) -> None
     assert "of its 20 Mbit/s" in point["evidence"]
     # It is watched, and nothing else of it is used up.
     assert {grades(point)[each] for each in ("cpu", "memory", "disk")} == {"no"}
+
+
+# A cable that is pulled out: the connections stay, with no peer at their other end.
+
+
+def connections(side: Side) -> int:
+    """Count those that the directory at this end has."""
+    argv = [*side.prefix, str(required_program("ss")), "-tnH", "state", "established"]
+    done = subprocess.run([*argv, f"sport = :{PORT}"], check=True, capture_output=True, text=True)
+    return len(done.stdout.splitlines())
+
+
+def test_half_open_connections_are_given_up_on_both_sides(ground: Ground) -> None:
+    patience = ("--limit", "idle_ms=3000")
+    with link() as (there, here), directory(there, *patience) as url:
+        load = ("ils", "run", "lookup", "--entries", "1k", "--users", str(LANES), "--target", url)
+        # No second try, with one thread more: the cable would be in by then.
+        threads = ("--threads", "1")
+        how = (*RATE, "--timeout", "400ms", "--warmup", "0s", "--measure", "12s", "--json")
+        out = ("--out", str(ground.run), "--allow-failures")
+        with ground.started(*load, *threads, *how, *out, before=here.prefix) as process:
+            assert eventually(lambda: "measure" in ground.phases())
+            there.pull()
+            assert connections(there) >= LANES
+            assert eventually(lambda: ground.failures() >= 2 * LANES)
+            # The directory was not told that they are gone.
+            assert eventually(lambda: connections(there) == 0)
+            there.plug()
+            said, err = process.communicate(timeout=left_s())
+    ran = Ran(process.returncode, said, err)
+    assert ran.code == 0, ran.err
+    (point,) = ran.objects
+    kinds = set(point["failures_by_kind"])
+    assert "timeout" in kinds <= {"timeout", "connect-timeout", "unreachable"}
+    assert ground.right_again()

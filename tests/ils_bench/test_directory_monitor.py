@@ -6,15 +6,19 @@ from pathlib import Path
 import ldap3
 import pytest
 
+from ils_bench.options import IlsOptions
 from ils_bench.targets.address import DirectoryAddress
 from ils_bench.targets.identity import Identity
+from ils_bench.targets.live import open_live
 from ils_bench.targets.monitor import DirectoryMonitor
+from ils_bench.targets.opening import open_target
 from ils_bench.targets.openldap import open_openldap
 from ils_bench.targets.target import OpenDirectory
 from sitebench.monitor import Monitor, use_between
 from sitebench.seeders.people import Spec
 from tests.conformance.served import Served
 from tests.conformance.slapd import running_slapd
+from tests.ils_bench.conftest import LOCALES
 from tests.support.cli import in_process
 from tests.support.waiting import eventually, left_s
 
@@ -161,3 +165,27 @@ def test_an_exporter_that_is_missing_is_told_before_anything_is_measured() -> No
     assert ran.code == 2
     assert "--monitor: http://127.0.0.1:1/metrics cannot be read" in ran.err
     assert "refused" in ran.err
+
+
+# What a manifest knows of a directory: version and configuration, as far as it tells.
+
+
+def test_slapd_gives_its_version_and_its_configuration(openldap: OpenDirectory) -> None:
+    assert openldap.facts["version"].startswith("OpenLDAP: slapd 2.")
+    lines = openldap.facts["configuration"].splitlines()
+    assert "dbnosync" in lines
+    assert 'directory ".../db"' in lines, "a folder that is another one each time is no fact"
+
+
+def test_the_embedded_directory_gives_its_settings() -> None:
+    with open_target(IlsOptions(entries=100, locales=LOCALES, target_threads=2), 100) as target:
+        assert target.facts["version"].startswith("sitebench ")
+        assert target.facts["configuration"]["threads"] == 2
+        assert "port" not in target.facts["configuration"]
+
+
+def test_a_foreign_directory_gives_what_its_root_dse_has(openldap: OpenDirectory) -> None:
+    options = IlsOptions(target=str(openldap.address), base=openldap.base)
+    facts = open_live(options).facts
+    assert "3" in facts["supportedLDAPVersion"].split(", ")
+    assert "OpenLDAProotDSE" in facts["objectClass"]

@@ -149,3 +149,24 @@ def test_in_the_ils_profile_they_have_the_time_to_live_that_keeps_it() -> None:
         assert built_in("ils-user", profile, 5.0).text.count("(cn={self.cn})(sttl=10)") == kept
     assert built_in("ils-user", "ils", 5.0).writes
     assert not built_in("ils-user", session_s=5.0).writes
+
+
+# The ILS user thinks for minutes: its rate is that of its sessions, and none is given up.
+
+USERS, SESSION_S = 20, 0.5
+
+
+def test_rate_of_users_is_that_of_their_sessions_and_none_is_censored() -> None:
+    ran = in_process(
+        *("ils", "run", "ils-user", "--entries", 100, "--locales", "en_US", "--json"),
+        *("--session", "500ms", "--users", USERS, "--threads", 1, "--timeout", "200ms"),
+        *("--warmup", "1s", "--measure", "4s"),
+    )
+    assert ran.code == 0, ran.err
+    (point,) = ran.objects
+    assert (point["failures"], point["censored_us"]["n"]) == (0, 0)
+    # A pass has its think times in it, and a user begins the next when it is over.
+    pass_s = point["latency_us"]["mean"] / 1e6
+    assert pass_s >= SESSION_S
+    assert point["ops_per_s"] == pytest.approx(USERS / pass_s, rel=0.3)
+    assert point["thinking"] <= USERS

@@ -14,6 +14,7 @@ import pytest
 from sitebench.monitor import Monitor, ProcessUse, use_between
 from sitebench.monitor.child_clock import ChildClock
 from sitebench.monitor.process import ProcessReader, Rising, Stalls
+from sitebench.monitor.throttle import ancestry
 from tests.support.actor import Actor, acting
 from tests.support.waiting import eventually
 
@@ -358,3 +359,17 @@ def test_many_threads_are_read_in_turn(tmp_path: Path, monkeypatch: pytest.Monke
     # 256 that wait; 44 that wait among 212 that run; the last 88, which run.
     assert eventually(lambda: stalls.look().looked == 3)
     assert stalls.stalled == pytest.approx(1 + 44 / 256)
+
+
+def test_a_group_lies_in_all_groups_around_it() -> None:
+    assert ancestry("/a/b", "/") == ["/a/b", "/a", ""]
+    assert ancestry("/", "/") == [""]
+
+
+def test_a_container_sees_the_part_that_is_mounted() -> None:
+    assert ancestry("/docker/ab/inner", "/docker/ab") == ["/inner", ""]
+    assert ancestry("/docker/ab", "/docker/ab") == [""]
+
+
+def test_a_group_outside_of_the_mount_cannot_be_read() -> None:
+    assert ancestry("/../other", "/") == []

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -193,3 +194,27 @@ def test_links_and_files_of_others_are_not_written(cache: Path, tmp_path: Path) 
         assert part.read_text() == "theirs"
     assert theirs.read_text() == "theirs"
     assert not path.exists()
+
+
+# `python seeders/NAME.py` does what `sitebench SUITE seed` does.
+
+SCRIPTS = Path(__file__).parents[2] / "seeders"
+PEOPLE = ("--entries", "10", "--locales", "en_US")
+ARGUMENTS = {
+    "directory": ("--to", "people.ldif", *PEOPLE),
+    "database": ("people.sqlite", *PEOPLE),
+    "docroot": ("--to", "docroot", "--files-per-class", "1"),
+}
+
+
+@pytest.mark.parametrize("script", sorted(SCRIPTS.glob("*.py")), ids=lambda path: path.stem)
+def test_a_seeder_is_a_file_to_run(script: Path, tmp_path: Path) -> None:
+    ran = subprocess.run(
+        [sys.executable, script, *ARGUMENTS[script.stem]],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert any(each.stat().st_size > 0 for each in tmp_path.rglob("*") if each.is_file())

@@ -1,6 +1,8 @@
 """A scenario or its data edited while a sweep runs: a point measures what was planned, or fails."""
 
 import contextlib
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -159,3 +161,42 @@ def test_edit_during_a_point_is_ignored(case: Case, workers: int | None, folder:
 def test_workers_refuse_data_edited_once_the_point_has_begun(case: Case, folder: Path) -> None:
     with pytest.raises(BadFile, match=r"the data 'person' of mix\.toml are others here"):
         measured(case, folder, 1, edits={"accounts.csv": "uid,password\nnobody,a\n"})
+
+
+# A command reads a scenario file once, whatever it has to know of it.
+
+COUNTED = """
+import sys
+opened = []
+sys.addaudithook(lambda event, args: opened.append(args[0]) if event == "open" else None)
+from sitebench.cli.main import main
+try:
+    main()
+finally:
+    print("read", sum(str(each).endswith("mix.toml") for each in opened))
+"""
+LOAD = ("--users", "2", "--think", "20ms", "--warmup", "0s", "--measure", "300ms")
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("ps", "run", "mix.toml"),
+        ("web", "sweep", "--scenario", "mix.toml", "--clients", "1,2"),
+        ("ps", "run", "mix.toml", "--check"),
+    ],
+    ids=" ".join,
+)
+def test_a_scenario_file_is_read_once(argv: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "mix.toml").write_text('[[operation]]\nget = "/a"\nexpect.status = 200\n')
+    with other_site() as (url, _):
+        load = () if "--check" in argv else LOAD[2:] if "--clients" in argv else LOAD
+        ran = subprocess.run(
+            [sys.executable, "-c", COUNTED, *argv, "--target", url, *load],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.splitlines()[-1] == "read 1"

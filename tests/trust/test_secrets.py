@@ -2,12 +2,19 @@
 
 import base64
 import contextlib
+import http.cookiejar
+import json
 import os
+import secrets
 import sqlite3
 import subprocess
 import sys
+import urllib.parse
+import urllib.request
 from pathlib import Path
+from typing import Any
 
+import psutil
 import pytest
 
 from ils_bench.suite import SUITE
@@ -18,6 +25,8 @@ from sitebench.system.secret import address
 from tests.support.cli import in_process
 from tests.support.locusts import run_locust
 from tests.support.waiting import eventually
+from tests.support.web_page import web_ui
+from tests.system.test_child import gone
 from tests.trust.searching import ADMIN, SERVE, Searched, administered
 
 PEOPLE = ("--entries", "20", "--locales", "en_US")
@@ -284,3 +293,122 @@ def test_credentials_in_a_scenario_file_are_refused() -> None:
     with pytest.raises(BadFile, match=r"file:2:.*is a secret in the file") as refused:
         from_text("file", literal)
     assert "s3cret" not in str(refused.value)
+
+
+# A password in a sequence of a program's own leaves no trace, even if the program is killed.
+
+PROGRAM = """
+import sys
+import threading
+import time
+
+import sitebench
+
+dn, password = sys.argv[1], sys.stdin.readline().strip()
+bind = sitebench.Bind(dn=dn, password=password)
+sequence = sitebench.Sequence("bound", (sitebench.Connect(), bind, sitebench.Unbind()))
+load = {"users": 2, "threads": 1, "warmup_s": 0.0}
+with sitebench.LdapDirectory(10, locales=("en_US",), admin_dn=dn, admin_password=password) as there:
+    done = sitebench.run(sequence, there, measure_s=0.5, out="run.sitebench", **load)
+    print(done.failures, done.point.operations > 0, done, flush=True)
+    binds = there.stats()["binds"]
+
+    def tell():
+        while there.stats()["binds"] < binds + 100:
+            time.sleep(0.05)
+        print("bound", flush=True)
+
+    threading.Thread(target=tell, daemon=True).start()
+    sitebench.run(sequence, there, measure_s=60.0, **load)
+"""
+
+
+def test_a_password_in_a_sequence_of_ones_own_leaves_no_trace(searched: Searched) -> None:
+    with (
+        (searched.folder / "errors").open("wb") as errors,
+        subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, ADMIN],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            cwd=searched.folder,
+            env={**os.environ, **searched.environment()},
+        ) as process,
+    ):
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            process.stdin.write(f"{searched.secret}\n")
+            process.stdin.flush()
+            searched.heard += [process.stdout.readline(), process.stdout.readline()]
+            load = [each.pid for each in psutil.Process(process.pid).children(recursive=True)]
+        finally:
+            process.kill()
+    assert searched.heard[0].startswith("0 True <bound, 2 clients: ")
+    assert searched.heard[1] == "bound\n"
+    assert searched.traces() == []
+    searched.done("report", "run.sitebench", "--out", "report.html")
+    assert load
+    assert all(gone(pid) for pid in load)
+    assert searched.traces() == []
+    assert searched.told == set()
+
+
+# The web UI's pages and downloads hold no password, for any user who logged in.
+
+PAGES = (
+    *("/", "/stats/requests", "/stats/requests/csv", "/stats/failures/csv", "/stats/report"),
+    *("/exceptions", "/exceptions/csv", "/tasks", "/logs", "/sitebench/live"),
+    *("/sitebench/live.json", "/sitebench/report", "/sitebench/run"),
+)
+
+
+class Visitor:
+    """A client with cookies."""
+
+    def __init__(self, root: str) -> None:
+        jar = urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())
+        self._opener, self._root = urllib.request.build_opener(jar), root
+
+    def get(self, path: str, **form: str) -> bytes:
+        """Return a page; what is said goes with it as a form."""
+        data = urllib.parse.urlencode(form).encode() if form else None
+        with self._opener.open(f"{self._root}{path}", data, timeout=60) as answer:
+            content: bytes = answer.read()
+            return content
+
+    def live(self) -> Any:
+        """Return what the live page draws."""
+        return json.loads(self.get("/sitebench/live.json"))
+
+    def looked_up(self) -> bool:
+        """Return whether people have been looked up."""
+        steps = self.live()["steps"]
+        return any(int(row["count"]) for row in steps if row["step"] == "lookup")
+
+
+def test_pages_have_no_password(searched: Searched, password_file: str, tmp_path: Path) -> None:
+    word = f"Sesam-{secrets.token_hex(8)}"
+    searched.more.append(word)
+    login = tmp_path / "login"
+    login.write_text(f"ann:{word}\n")
+    with administered(searched, *PEOPLE, "--admin-password-file", password_file) as url:
+        known = ("--target", url, "--bind-dn", ADMIN, *PEOPLE, "--web-login")
+        # One of each way.
+        given = ("--login-file", str(login))
+        told = searched.environment(SITEBENCH_BIND_PASSWORD=searched.secret)
+        words = [*known, *given]
+        opened = web_ui(searched.folder, "ils", *words, output=searched.heard, forked=False, **told)
+        with opened as (_, root):
+            visitor = Visitor(root.base)
+            visitor.get("/sitebench/login", username="ann", password=word)
+            form = {"user_count": "2", "spawn_rate": "2", "user_classes": "LookupUser"}
+            assert json.loads(visitor.get("/swarm", **form))["success"]
+            assert eventually(visitor.looked_up)
+            visitor.get("/stop", now="yes")
+            assert eventually(lambda: not visitor.live()["busy"])
+            for page in PAGES:
+                content = visitor.get(page)
+                (searched.folder / f"page{page.replace('/', '_')}").write_bytes(content)
+    assert searched.traces() == []

@@ -6,16 +6,20 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import sitebench
 from sitebench.runs.runfile import RunFile
+from sitebench.system.machine import usable_cores
 from tests.support.cli import SITEBENCH, Ran, in_process
 from tests.support.waiting import left_s
+from web_bench.options import WebOptions
 from web_bench.suite import SUITE
+from web_bench.targets.opening import open_target
 from web_bench.targets.web_server import WebServer
-from web_bench.workload import built_in
+from web_bench.workload import built_in, find
 
 SHORT = ("--warmup", "0s", "--measure", "1s", "--threads", "1")
 THINK = ("--think", "4ms")
@@ -327,3 +331,27 @@ def test_serving_ends_with_ctrl_c_and_says_how_to_measure(tmp_path: Path, cache:
         assert process.wait(left_s()) == 0
     assert first.startswith("serving ")
     assert second.split()[:4] == ["sitebench", "web", "run", "webbench1-static"]
+
+
+# What is known of the embedded web server.
+
+
+@pytest.mark.parametrize(
+    ("workload", "asked", "cores"),
+    [
+        ("spice-inprocess", {}, 1),
+        ("spice-inprocess", {"tls": True}, 1),
+        # Some requests go to a second server, over TLS.
+        ("ecommerce-inprocess", {}, 2),
+        # A process for each request.
+        ("spice-cgi", {}, usable_cores()),
+    ],
+)
+def test_cores_are_those_it_may_use(workload: str, asked: dict[str, Any], cores: int) -> None:
+    """Behind a server of one thread CGI used 139 % of "its 1 core"."""
+    options = WebOptions(target="embedded", target_threads=1, files_per_class=1, **asked)
+    target = open_target(options, [find(workload)])
+    try:
+        assert target.cores == min(cores, usable_cores())
+    finally:
+        target.stop()

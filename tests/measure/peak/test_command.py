@@ -1,5 +1,9 @@
 """What `peak` refuses before anything is opened, and what it says of what it found."""
 
+import contextlib
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +14,8 @@ from sitebench.counts.durations import Durations
 from sitebench.errors import BadInput
 from sitebench.measure.objective import Objective
 from sitebench.measure.options import PeakOptions
-from sitebench.measure.peak.command import check_options
+from sitebench.measure.peak import command
+from sitebench.measure.peak.command import LoadLevel, PeakJob, check_options
 from sitebench.measure.peak.curve import knee, spots
 from sitebench.measure.peak.search import Answer, Ceiling, HighestRate, Reply, SearchPlan, Trial
 from sitebench.measure.peak.tables import (
@@ -22,12 +27,15 @@ from sitebench.measure.peak.tables import (
     rates_table,
     see_limit,
 )
+from sitebench.measure.progress import JsonLines
+from sitebench.measure.test import Test
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import series
+from sitebench.runs.store import RunStore
 from sitebench.tables.table import Cell, Mark
 from sitebench.verdict.verdict import Bound
 from tests.support.evidence import changed
-from tests.support.points import a_result, a_spec
+from tests.support.points import a_result, a_spec, a_test
 
 P99 = Objective.parse("p99<5ms")
 
@@ -217,3 +225,57 @@ def test_the_best_rate_of_a_search_has_a_mark_of_its_own() -> None:
     assert held[-1] == Cell("held, best", Mark.PASS)
     assert "90 us" in held
     assert "90 us *" in tester
+
+
+# A search waits between the holds of a rate, and nowhere else.
+
+LIMIT = 700
+
+
+class Clock:
+    """Time that passes only where it is waited for, or measured."""
+
+    def __init__(self) -> None:
+        self.now, self.held = 0.0, list[tuple[float, float, float]]()
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+    def measure(self, test: Test, *_: Any) -> PointResult:
+        """Take as long as the window, and keep what is due up to the limit."""
+        spec = test.spec
+        assert spec.rate is not None
+        began, self.now = self.now, self.now + spec.measure_s
+        self.held.append((spec.rate, began, self.now))
+        return replace(a_result(spec, round(2 * min(spec.rate, LIMIT))), queue_start=None)
+
+
+@contextlib.contextmanager
+def nothing_opened(*_: Any) -> Iterator[None]:
+    yield
+
+
+def test_rate_is_repeated_after_a_pause(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    monkeypatch.setattr(command, "time", clock)
+    monkeypatch.setattr(command, "measure_point", clock.measure)
+    monkeypatch.setattr(command, "opened", nothing_opened)
+
+    def test(load: LoadLevel) -> Test:
+        return a_test(a_spec(rate=load.rate, users=load.users, measure_s=load.measure))
+
+    with RunStore(tmp_path / "run") as store:
+        options = PeakOptions(objective=Objective.parse("mean<5ms"), apart=60.0, start=100.0)
+        stage: Any = None
+        job = PeakJob(lambda seeding: stage, test, dict, 2.0, "out")
+        search = command._PeakSearch(options, job, stage, store, JsonLines())
+        peak, _, error = search.to_objective(options.objective or P99, 1024)
+    assert error is None
+    long = [(began, ended) for rate, began, ended in clock.held if rate == peak.rate]
+    apart = [began - ended for (_, ended), (began, _) in pairwise(long[1:])]
+    assert len(long) == 4
+    assert apart == pytest.approx([60, 60])
+    assert clock.now == pytest.approx(120 + sum(ended - began for _, began, ended in clock.held))
