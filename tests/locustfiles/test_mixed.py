@@ -13,8 +13,8 @@ from tests.locustfiles.conftest import (
     headless,
     processes,
 )
+from tests.support.http_server import other_site
 from tests.support.locusts import run_locust
-from tests.support.other_site import other_site
 from tests.support.screen import Screen, requests, screen_of
 
 MIXED = """

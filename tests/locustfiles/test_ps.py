@@ -15,8 +15,8 @@ from sitebench.counts.tally import Tally
 from sitebench.seeders.upd import UpdSpec, build
 from tests.locustfiles.conftest import LOCALES, PEOPLE, processes
 from tests.support.drains import Drain, Step
+from tests.support.http_server import other_site
 from tests.support.locusts import run_locust
-from tests.support.other_site import other_site
 from tests.support.screen import Screen, requests, screen_of
 
 LOCUSTFILE = Path(__file__).parents[2] / "locustfiles" / "ps.py"

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 from tests.support.cli import in_process
-from tests.support.other_site import other_site
+from tests.support.http_server import other_site
 
 SCENARIO = """
 [[operation]]

@@ -12,8 +12,9 @@ from sitebench import run
 from sitebench.errors import PointFailed
 from sitebench.suite import suite
 from tests.support.cli import in_process
+from tests.support.http_server import silent_site
 from tests.support.locusts import run_locust
-from tests.support.silent import silent_directory, silent_site
+from tests.support.relay import silent_directory
 
 PEOPLE = ("--entries", "10", "--locales", "en_US")
 BRIEF = (

@@ -1,7 +1,6 @@
 """Against a real node_exporter, whose figures are held against /proc of the same machine."""
 
 import contextlib
-import http.server
 import os
 import signal
 import socket
@@ -20,6 +19,7 @@ from sitebench.monitor.machine import MachineReader
 from sitebench.options.addresses import parse_exporter
 from sitebench.system.network import free_port
 from tests.support.cli import in_process
+from tests.support.http_server import page
 from tests.support.programs import required_program
 from tests.support.waiting import eventually
 
@@ -196,25 +196,8 @@ def test_a_refused_connection_is_a_gap_from_the_beginning() -> None:
 @contextmanager
 def answering(body: bytes, status: int = 200) -> Iterator[str]:
     """Serve one page."""
-
-    class Page(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with http.server.HTTPServer(("127.0.0.1", 0), Page) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_address[1]}/metrics"
-        finally:
-            server.shutdown()
-            thread.join()
+    with page(body, status) as server:
+        yield f"{server.url}/metrics"
 
 
 def test_a_web_page_is_no_exporter() -> None:

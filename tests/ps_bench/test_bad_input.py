@@ -17,7 +17,7 @@ from sitebench.http.site import OpenSite
 from sitebench.system.network import free_port
 from tests.ps_bench.conftest import SHORT, SIZE
 from tests.support.cli import Ran, in_process, sitebench
-from tests.support.other_site import other_site
+from tests.support.http_server import other_site
 
 
 def refused(ran: Ran, code: int, *words: str) -> None:

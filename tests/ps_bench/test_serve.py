@@ -5,11 +5,9 @@ import signal
 import socket
 import sqlite3
 import subprocess
-import threading
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -19,6 +17,7 @@ from ps_bench.targets.opening import open_target
 from sitebench.http.site import OpenSite
 from tests.ps_bench.conftest import LOCALES, SIZE
 from tests.ps_bench.test_bad_input import refused
+from tests.support import http_server
 from tests.support.cli import in_process
 from tests.support.serving import serving
 from tests.support.waiting import left_s
@@ -75,21 +74,10 @@ def test_a_port_in_use() -> None:
 # What a manifest knows of a site: version and configuration, as far as it tells.
 
 
-class Silent(BaseHTTPRequestHandler):
-    """Answers everything with an empty page."""
-
-    def do_GET(self) -> None:
-        """Answer."""
-        self.send_response(200)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
+class Kestrel(http_server.Handler):
     def version_string(self) -> str:
-        """Return what the header Server says."""
+        """Return the header Server."""
         return "Kestrel/8"
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
 
 
 def test_the_embedded_site_gives_its_settings(site: OpenSite) -> None:
@@ -98,11 +86,8 @@ def test_the_embedded_site_gives_its_settings(site: OpenSite) -> None:
 
 
 def test_a_foreign_site_gives_what_its_server_calls_itself() -> None:
-    with HTTPServer(("127.0.0.1", 0), Silent) as server:
-        threading.Thread(target=server.serve_forever, args=(0.05,)).start()
-        try:
-            target = f"http://127.0.0.1:{server.server_address[1]}"
-            with open_target(PsOptions(target=target)) as opened:
-                assert opened.facts == {"server": "Kestrel/8"}
-        finally:
-            server.shutdown()
+    with (
+        http_server.serving(Kestrel) as server,
+        open_target(PsOptions(target=server.url)) as opened,
+    ):
+        assert opened.facts == {"server": "Kestrel/8"}

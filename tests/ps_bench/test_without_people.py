@@ -1,9 +1,7 @@
 """A web site that knows no people: every visitor is the same anonymous one."""
 
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -13,6 +11,7 @@ from sitebench._engine import Engine, StepStats
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.http.address import SiteAddress
 from sitebench.scenario.script import from_text
+from tests.support.http_server import page
 from tests.support.waiting import eventually
 
 SCENARIO = from_text(
@@ -22,25 +21,10 @@ SCENARIO = from_text(
 OPTIONS = PsOptions(entries=1, threads=1)
 
 
-class Hello(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_GET(self) -> None:
-        self.send_response(200)
-        self.send_header("Content-Length", "5")
-        self.end_headers()
-        self.wfile.write(b"hello")
-
-    def log_message(self, *_: object) -> None:
-        return
-
-
 @pytest.fixture
 def address() -> Iterator[SiteAddress]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Hello) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield SiteAddress("127.0.0.1", server.server_address[1])
-        server.shutdown()
+    with page(b"hello") as server:
+        yield SiteAddress("127.0.0.1", server.server_port)
 
 
 def test_native_lanes_ask_as_one_anonymous_visitor(address: SiteAddress) -> None:

@@ -10,7 +10,7 @@ from ils_bench.sequences import text_of
 from ils_bench.targets.ldap_directory import LdapDirectory
 from tests.scenario.people import BASE, SUFFIX, write_ldif
 from tests.support.cli import Ran, in_process
-from tests.support.other_site import other_site
+from tests.support.http_server import other_site
 
 TWO = f"""
 base = "{BASE}"

@@ -8,7 +8,6 @@ import secrets
 import subprocess
 import sys
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from urllib.parse import parse_qs, quote, unquote
 
@@ -22,8 +21,8 @@ from sitebench.system.network import free_port
 from tests.scenario.recording import Browser, archive
 from tests.scenario.test_sites import rows
 from tests.support import django_site
+from tests.support.http_server import Handler, serving
 from tests.support.waiting import eventually, left_s
-from tests.web_bench.servers import serving
 
 
 @pytest.fixture
@@ -94,16 +93,15 @@ def test_admin_of_django_is_replayed(django_url: str, tmp_path: Path) -> None:
     assert {f"GET {groups}{number}/change/" for number in (2, 3)} <= {line for _, line in answers}
 
 
-class _Laravel(BaseHTTPRequestHandler):
+class _Laravel(Handler):
     """A site whose pages, cookies and answers to wrong tokens have the shape of Laravel's."""
 
-    protocol_version = "HTTP/1.1"
     sessions: dict[str, str]
     """Tokens, by the cookie of their session."""
     orders: list[int]
     answers: list[str]
 
-    def do_GET(self) -> None:
+    def get(self) -> None:
         cookies = re.search(r"laravel_session=(\w+)", self.headers.get("Cookie", ""))
         self.session = cookies[1] if cookies else ""
         if not self.session:
@@ -113,36 +111,36 @@ class _Laravel(BaseHTTPRequestHandler):
         links = [f"/orders/{number}" for number in self.orders]
         if re.fullmatch("/orders/[0-9]+", self.path):
             links = [f"{self.path}/edit"]
-        self.reply(
+        self.send(
             200,
             f'<head><meta name="csrf-token" content="{token}"></head>'
             + "".join(f'<a href="{link}">An order</a>' for link in links)
             + f'<form method="post"><input type="hidden" name="_token" value="{token}"></form>',
         )
 
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+    def post(self) -> None:
+        body = self.content().decode()
         form = {name: values[0] for name, values in parse_qs(body).items()}
         cookies = re.search(r"laravel_session=(\w+)", self.headers.get("Cookie", ""))
         self.session = cookies[1] if cookies else ""
         token = self.sessions.get(self.session, "")
         header = self.headers.get("X-XSRF-TOKEN")
         if not token or (form.get("_token") != token and header != _encrypted(token)):
-            return self.reply(419, "Page Expired")
+            return self.send(419, "Page Expired")
         if self.path == "/orders":
             self.orders.append(len(self.answers))
-            return self.reply(
+            return self.send(
                 302, location=f"http://{self.headers['Host']}/orders/{self.orders[-1]}"
             )
         if form.get("_method") == "DELETE":
             number = int(self.path.rpartition("/")[2])
             if number not in self.orders:
-                return self.reply(404)
+                return self.send(404)
             self.orders.remove(number)
-            return self.reply(302, location="/orders")
-        return self.reply(200, "{}")
+            return self.send(302, location="/orders")
+        return self.send(200, "{}")
 
-    def reply(self, status: int, page: str = "", location: str = "") -> None:
+    def send(self, status: int, page: str = "", location: str = "") -> None:
         self.answers.append(f"{status} {self.command} {self.path}")
         self.send_response(status)
         if location:
@@ -154,9 +152,6 @@ class _Laravel(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(page)))
         self.end_headers()
         self.wfile.write(page.encode())
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
 
 
 def _encrypted(token: str) -> str:
@@ -171,8 +166,7 @@ def test_tokens_and_orders_of_laravel_s_shape_are_replayed() -> None:
         sessions, orders, answers = dict[str, str](), list[int](), list[str]()
 
     with serving(Site) as server:
-        url = f"http://127.0.0.1:{server.server_port}"
-        browser = Browser(url)
+        browser = Browser(server.url)
         token = field(browser.ask("GET", "/login"), "_token")
         encrypted = unquote(browser.cookies["XSRF-TOKEN"])
         browser.ask("POST", "/cart", {"article": "7"}, {"X-XSRF-TOKEN": encrypted})
@@ -185,7 +179,7 @@ def test_tokens_and_orders_of_laravel_s_shape_are_replayed() -> None:
         assert not [answer for answer in Site.answers if answer[0] == "4"]
         converted = convert(archive(*browser.entries), "laravel.har", think=False)
         del Site.answers[:]
-        steps = rows(url, converted.text, None, count=2, lanes=1)
+        steps = rows(server.url, converted.text, None, count=2, lanes=1)
     assert not [answer for answer in Site.answers if answer[0] == "4"], converted.text
     assert {name: row["failures"] for name, row in steps.items() if row["failures"]} == {}
     assert token not in converted.text

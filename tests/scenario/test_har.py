@@ -5,13 +5,10 @@ from __future__ import annotations
 import base64
 import json
 import re
-import threading
 import time
 import tomllib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -25,7 +22,9 @@ from sitebench.scenario.har import convert
 from tests.ps_bench.test_examples import LOGIN, serving
 from tests.scenario.recording import Browser, archive, entry
 from tests.scenario.test_sites import rows
+from tests.support import http_server
 from tests.support.cli import in_process
+from tests.support.http_server import Handler
 
 SHOP = "http://shop.example.com"
 JSON = "application/json"
@@ -180,31 +179,6 @@ def test_a_recorded_api_is_a_file_that_reads_well() -> None:
     ]
 
 
-@contextmanager
-def echoing() -> Iterator[tuple[str, list[tuple[str, str, bytes]]]]:
-    """Yield the address of a site that answers anything, and what it is asked for."""
-    asked: list[tuple[str, str, bytes]] = []
-
-    class Site(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"] or 0))
-            asked.append((self.path, self.headers.get("X-Text", ""), body))
-            self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
-
-        def log_message(self, *_: Any) -> None: ...
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Site) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}", asked
-        finally:
-            server.shutdown()
-            thread.join()
-
-
 HOSTILE = [
     *("{uuid}", "{{uuid}}", "{{{env.HOME}", "{base", "{a.b:c}", "{now:\u00e9}", "{}{", "{{"),
     *("a\r\nX-Evil: 1", "\x00\x01\x1b[31m\x7f\x85", "\u2028\u202e", "\U0001f600", "\u00e9\u00df"),
@@ -237,8 +211,15 @@ def test_what_is_hostile_to_toml_fields_and_requests_is_sent_as_it_was() -> None
         ),
     ]
     made = convert(archive(*sent), "hostile.har")
-    with echoing() as (url, asked):
-        found = rows(url, made.text, None, count=1, lanes=1)
+    asked: list[tuple[str, str, bytes]] = []
+
+    class Echo(Handler):
+        def post(self) -> None:
+            asked.append((self.path, self.headers.get("X-Text", ""), self.content()))
+            self.reply(b"ok")
+
+    with http_server.serving(Echo) as server:
+        found = rows(server.url, made.text, None, count=1, lanes=1)
     assert found["sequence"]["failures"] == {}, found
     paths = [path for path, _, _ in asked]
     assert paths[:3] == ["/a/%7Buuid%7D/%C3%A9?q=%7Buuid%7D&q=1", "/%7Bnow%7D?a=%zz&b", "/"]

@@ -6,7 +6,6 @@ import json
 import re
 import shutil
 import time
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,11 +14,12 @@ import pytest
 
 from sitebench._engine import Engine, Table
 from tests.ps_bench.test_examples import LOGIN, serving
+from tests.support import http_server
 from tests.support.cli import in_process
+from tests.support.http_server import Handler
 from tests.support.waiting import left_s
 from tests.tls.certificates import self_signed
-from tests.web_bench.servers import nginx, right
-from tests.web_bench.servers import serving as serving_by
+from tests.web_bench.servers import nginx
 
 
 def rows(url: str, text: str, data: Path | None, *, count: int, lanes: int = 4) -> dict[str, Any]:
@@ -131,24 +131,16 @@ def test_a_login_is_followed_to_its_page(tmp_path: Path) -> None:
     assert "POST /login (303 to /)" in checked.out, checked.out + checked.err
 
 
-class Silent(BaseHTTPRequestHandler):
+class Silent(Handler):
     """Answers what changes nothing."""
 
-    protocol_version = "HTTP/1.1"
-
-    def do_GET(self) -> None:
-        right(self, b"")
-
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
+    def post(self) -> None:
+        self.content()
         if self.path == "/right":
-            return right(self, b"")
-        self.close_connection = True
-        time.sleep(5)
-        return None
-
-    def log_message(self, *args: object) -> None:
-        """Say nothing."""
+            self.reply()
+        else:
+            self.close_connection = True
+            time.sleep(5)
 
 
 def test_rows_that_were_lost_are_said_and_end_the_test_with_the_last(tmp_path: Path) -> None:
@@ -170,12 +162,11 @@ post = "/right"
 form.of = "{{account}}"
 """
     said = {}
-    with serving_by(Silent) as server:
-        url = f"http://127.0.0.1:{server.server_address[1]}"
+    with http_server.serving(Silent) as server:
         for weight, path, measure in ((3, "never", "60s"), (1, "right", "500ms")):
             (tmp_path / "site.toml").write_text(text.format(weight=weight, path=path))
             ran = in_process(
-                *("ps", "run", str(tmp_path / "site.toml"), "--target", url),
+                *("ps", "run", str(tmp_path / "site.toml"), "--target", server.url),
                 *("--users", "2", "--threads", "1", "--timeout", "0.3s", "--warmup", "0s"),
                 *("--measure", measure, "--json"),
             )

@@ -25,7 +25,7 @@ from sitebench.runs.store import RunStore
 from sitebench.suite_base.points import SuitePoints, untold
 from sitebench.system.network import free_port
 from tests.scenario.people import BASE, SUFFIX, write_accounts, write_ldif
-from tests.support.other_site import other_site
+from tests.support.http_server import other_site
 from tests.support.workers import forked_workers
 from web_bench.options import WebOptions
 from web_bench.points import POINTS as WEB

@@ -5,13 +5,12 @@ from __future__ import annotations
 import http.client
 import re
 import ssl
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from sitebench.http.address import SiteAddress
+from tests.support.http_server import Handler, serving
 
 
 @dataclass(frozen=True)
@@ -68,21 +67,14 @@ def faulty(
         finally:
             connection.close()
 
-    over = threading.Event()
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+    class Faulty(Handler):
         timeout = 20
 
-        def log_message(self, *args: object) -> None:
-            """Say nothing."""
-
-        def do_GET(self) -> None:
-            length = int(self.headers.get("Content-Length", 0))
-            asked = Asked(self.command, self.path, dict(self.headers), self.rfile.read(length))
+        def get(self) -> None:
+            asked = Asked(self.command, self.path, dict(self.headers), self.content())
             answer = fault(asked, ask)
             if answer is None:
-                over.wait(20)
+                self.server.over.wait(20)
                 self.close_connection = True
                 return
             self.send_response(answer.status)
@@ -96,27 +88,6 @@ def faulty(
             if answer.cut:
                 self.close_connection = True
 
-        do_POST = do_GET  # noqa: N815 -- the standard library's name
-
-    class Server(ThreadingHTTPServer):
-        daemon_threads = True
-        block_on_close = False
-        request_queue_size = 128
-
-        def handle_error(self, request: object, client_address: object) -> None:
-            """Say nothing of clients that go away."""
-
-    server = Server(("127.0.0.1", 0), Handler)
-    if tls is not None:
-        server.socket = tls.wrap_socket(server.socket, server_side=True)
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-    thread.start()
-    try:
-        yield SiteAddress(
-            "127.0.0.1", server.server_port, scheme="http" if tls is None else "https"
-        )
-    finally:
-        over.set()
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with serving(Faulty, tls) as server:
+        scheme = "http" if tls is None else "https"
+        yield SiteAddress("127.0.0.1", server.server_port, scheme=scheme)

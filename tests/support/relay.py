@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 Way = Callable[[bytes, socket.socket], None]
 """Brings a piece of an answer to a client; raises OSError where that ends the connection."""
 
+_SMALL = 300
+"""Bytes of an answer to a probe, which asks for no attributes: a person's are 1,283."""
 AT_ONCE = struct.pack("ii", 1, 0)
 """Of SO_LINGER: the end is a reset."""
 
@@ -145,6 +147,18 @@ def relayed(port: int, way: Way) -> Iterator[int]:
         yield int(listener.getsockname()[1])
     finally:
         _close(listener, *itertools.chain(*pairs))
+
+
+@contextlib.contextmanager
+def silent_directory(port: int) -> Iterator[str]:
+    """Yield the address of a directory, at `port`, that binds and finds but shows no person."""
+
+    def way(piece: bytes, client: socket.socket) -> None:
+        if len(piece) <= _SMALL:
+            client.sendall(piece)
+
+    with relayed(port, way) as before:
+        yield f"ldap://127.0.0.1:{before}"
 
 
 def _close(*sockets: socket.socket) -> None:

@@ -1,15 +1,14 @@
 """Servers that sitebench did not start, and that have none of its files: what is asked of them."""
 
-import contextlib
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
 
 from sitebench.runs.runfile import RunFile
 from tests.support.cli import Ran, in_process
+from tests.support.http_server import Handler, serving
 from tests.tls.certificates import self_signed
-from tests.web_bench.servers import Server, nginx, serving
+from tests.web_bench.servers import nginx
 
 SHORT = (
     *("--users", "2", "--threads", "1", "--rate", "200"),
@@ -25,43 +24,25 @@ def docroot(tmp_path: Path) -> Path:
     return tmp_path / "docroot"
 
 
-def site(asked: list[str]) -> contextlib.AbstractContextManager[Server]:
-    """Serve a front page with any query, a page that has moved, and nothing else.
+class Site(Handler):
+    """Has a front page with any query, a page that has moved, and nothing else.
 
     A refusal has control characters, but that of one path.
     """
 
-    class Site(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
-
-        def log_message(self, *args: object) -> None:
-            """Say nothing."""
-
-        def do_GET(self) -> None:
-            asked.append(self.path)
-            path = self.path.partition("?")[0]
-            status = {"/": 200, "/old": 301}.get(path, 404)
-            hostile = status == 404 and path != "/gone"
-            self.send_response(status, "Gone \x1b[31mhome" if hostile else None)
-            if status == 301:
-                self.send_header("Location", "/new")
-            self.send_header("Content-Length", str(len(PAGE)))
-            self.end_headers()
-            self.wfile.write(PAGE)
-
-    return serving(Site)
-
-
-def address(server: Server) -> str:
-    return f"http://127.0.0.1:{server.server_address[1]}"
+    def get(self) -> None:
+        path = self.path.partition("?")[0]
+        status = {"/": 200, "/old": 301}.get(path, 404)
+        hostile = status == 404 and path != "/gone"
+        location = {"Location": "/new"} if status == 301 else {}
+        self.reply(PAGE, status, "Gone \x1b[31mhome" if hostile else None, **location)
 
 
 def test_one_path_is_measured_at_any_server(tmp_path: Path) -> None:
-    path, asked = "/?q=a,b&x=%7B1%7D", list[str]()
-    with site(asked) as server:
+    path = "/?q=a,b&x=%7B1%7D"
+    with serving(Site) as server:
         ran = in_process(
-            *("web", "run", "--path", path, "--target", address(server), *SHORT, "--json"),
+            *("web", "run", "--path", path, "--target", server.url, *SHORT, "--json"),
             *("--out", "run"),
             cwd=tmp_path,
         )
@@ -69,8 +50,8 @@ def test_one_path_is_measured_at_any_server(tmp_path: Path) -> None:
     (point,) = ran.objects
     assert (point["operation"], point["failures"]) == ("path", 0)
     # Whatever it answers for a front page is looked at too, before and after.
-    assert 0 < point["operations"] <= asked.count(path)
-    assert {*asked} <= {"/", path}
+    assert 0 < point["operations"] <= server.requests.count(f"GET {path}")
+    assert {*server.requests} <= {"GET /", f"GET {path}"}
     # A client keeps its connection.
     assert server.connections < 20
     with RunFile(tmp_path / "run") as stored:
@@ -103,19 +84,18 @@ def refused(tmp_path: Path, url: str, *argv: str) -> Ran:
 
 
 def test_missing_files_are_refused_after_one_request(tmp_path: Path) -> None:
-    asked = list[str]()
-    with site(asked) as server:
-        ran = refused(tmp_path, address(server), "silicon-surf")
+    with serving(Site) as server:
+        ran = refused(tmp_path, server.url, "silicon-surf")
     first = "/silicon-surf/2k-3k/0/0.html"
     said, remedy = ran.err.splitlines()[-2:]
     assert said == (
-        f"sitebench: {address(server)}{first} (the first file of silicon-surf) is answered with "
+        f"sitebench: {server.url}{first} (the first file of silicon-surf) is answered with "
         r"404 Gone \x1b[31mhome"
     )
     assert "--path /" in remedy
     assert "a scenario file of your own" in remedy
     assert "sitebench web seed" in remedy
-    assert asked == ["/", first]
+    assert server.requests == ["GET /", f"GET {first}"]
     assert not [*tmp_path.glob("*.sitebench")]
 
 
@@ -124,21 +104,19 @@ def test_missing_files_are_refused_after_one_request(tmp_path: Path) -> None:
     [("/old", "301 Moved Permanently, to /new"), ("/none", r"404 Gone \x1b[31mhome")],
 )
 def test_missing_path_is_refused(path: str, said: str, tmp_path: Path) -> None:
-    asked = list[str]()
-    with site(asked) as server:
-        ran = refused(tmp_path, address(server), "--path", path)
-    assert f"{address(server)}{path} (--path) is answered with {said}" in ran.err
-    assert asked == ["/", path]
+    with serving(Site) as server:
+        ran = refused(tmp_path, server.url, "--path", path)
+    assert f"{server.url}{path} (--path) is answered with {said}" in ran.err
+    assert server.requests == ["GET /", f"GET {path}"]
 
 
 def test_a_workload_of_ones_own_paths_is_asked_nothing_before(tmp_path: Path) -> None:
     (tmp_path / "own.toml").write_text(
         '[[operation]]\nname = "gone"\nget = "/gone"\nexpect.status = 404\n'
     )
-    asked = list[str]()
-    with site(asked) as server:
+    with serving(Site) as server:
         ran = in_process(
-            *("web", "run", "own.toml", "--target", address(server), *SHORT, "--json"), cwd=tmp_path
+            *("web", "run", "own.toml", "--target", server.url, *SHORT, "--json"), cwd=tmp_path
         )
     assert (ran.code, ran.objects[0]["failures"]) == (0, 0), ran.err
 

@@ -1,16 +1,14 @@
 """A window's end among slow handshakes: what began in it is waited for as long as the timeout."""
 
 import ssl
-import threading
 import time
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
 
 from tests.support.cli import in_process
+from tests.support.http_server import Handler, serving
 from tests.tls.certificates import self_signed
-from tests.web_bench.servers import serving
 
 LANES = 4
 TIMEOUT_S = 10
@@ -31,7 +29,9 @@ def test_late_handshake_is_waited_for(tmp_path: Path, handshake_s: float, answer
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(shown.cert, shown.key)
 
-    class Slow(BaseHTTPRequestHandler):
+    class Slow(Handler):
+        protocol_version = "HTTP/1.0"
+
         def setup(self) -> None:
             time.sleep(handshake_s)
             self.request = context.wrap_socket(self.request, server_side=True)
@@ -41,16 +41,10 @@ def test_late_handshake_is_waited_for(tmp_path: Path, handshake_s: float, answer
             super().finish()
             self.request.close()
 
-        def do_GET(self) -> None:
+        def get(self) -> None:
             # What looks at the target before the run is Python's own client.
             time.sleep(0.0 if self.headers.get("Accept-Encoding") else answer_s)
-            self.send_response(200)
-            self.send_header("Content-Length", "5")
-            self.end_headers()
-            self.wfile.write(b"hello")
-
-        def log_message(self, *args: object) -> None:
-            """Say nothing."""
+            self.reply(b"hello")
 
     with serving(Slow) as server:
         ran = in_process(
@@ -80,41 +74,29 @@ TWO = (
 
 @pytest.mark.parametrize("text", [ONE, TWO])
 def test_late_step_is_in_the_operations_figures(tmp_path: Path, text: str) -> None:
-    over = threading.Event()
     first: list[float] = []
 
-    class Hangs(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self) -> None:
+    class Hangs(Handler):
+        def get(self) -> None:
             # What looks at the target before the run is Python's own client.
             if not self.headers.get("Accept-Encoding"):
                 first.append(time.monotonic())
             if self.path == "/b" and first and time.monotonic() > first[0] + 1.2:
-                over.wait(10)
+                self.server.over.wait(10)
                 return
             time.sleep(0.01)
-            self.send_response(200)
-            self.send_header("Content-Length", "5")
-            self.end_headers()
-            self.wfile.write(b"hello")
-
-        def log_message(self, *args: object) -> None:
-            """Say nothing."""
+            self.reply(b"hello")
 
     file = tmp_path / "visit.toml"
     file.write_text(text, "utf-8")
     with serving(Hangs) as server:
-        try:
-            ran = in_process(
-                *("site", "run", file, "--json", "--allow-failures", "--users", USERS),
-                *("--target", f"http://127.0.0.1:{server.server_address[1]}", "--threads", 1),
-                *("--warmup", "0.5s", "--measure", "1.5s", "--timeout", "1s"),
-                *("--objective", "failures<0.1%"),
-                cwd=tmp_path,
-            )
-        finally:
-            over.set()
+        ran = in_process(
+            *("site", "run", file, "--json", "--allow-failures", "--users", USERS),
+            *("--target", server.url, "--threads", 1),
+            *("--warmup", "0.5s", "--measure", "1.5s", "--timeout", "1s"),
+            *("--objective", "failures<0.1%"),
+            cwd=tmp_path,
+        )
     assert ran.code == 3, ran.err
     (point,) = ran.objects
     # Each user hangs in the window, from 1.2 s on, and again once that has timed out.

@@ -2,7 +2,6 @@
 
 import threading
 import time
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
@@ -10,9 +9,10 @@ import pytest
 from sitebench.errors import SitebenchError, TargetUnreachable, TlsFailed, UnknownValue
 from sitebench.system.network import free_port
 from sitebench.targets.tls import Trust
+from tests.support.http_server import Handler
 from tests.tls.certificates import Authority
 from tests.web_bench.docroots import SPEC
-from tests.web_bench.servers import Answer, failing, nginx, python_server, right
+from tests.web_bench.servers import Answer, failing, nginx, python_server
 from web_bench import verify as verifying
 from web_bench.seed import file_set, seed
 from web_bench.verify import Verified, verify
@@ -56,7 +56,7 @@ def test_nginx_serves_it_over_tls(docroot: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("version", ["HTTP/1.0", "HTTP/1.1"])
 def test_pythons_server_serves_what_was_written(docroot: Path, version: str) -> None:
     with python_server(docroot, version) as server:
-        url = f"http://127.0.0.1:{server.server_port}"
+        url = server.url
         assert verify(SPEC, url, connections=3) == WHOLE
         probe = 1
         # One that comes late finds no file left, and connects no more.
@@ -66,7 +66,7 @@ def test_pythons_server_serves_what_was_written(docroot: Path, version: str) -> 
 
 def test_another_set_in_its_place_is_found(docroot: Path) -> None:
     with python_server(docroot, "HTTP/1.1") as server:
-        url = f"http://127.0.0.1:{server.server_port}"
+        url = server.url
         found = verify(SPEC | {"seed": 8}, url, limit=5)
         elsewhere = verify(SPEC | {"name": "elsewhere"}, url, limit=100)
     # The empty file is the same in every set.
@@ -80,8 +80,8 @@ def test_another_set_in_its_place_is_found(docroot: Path) -> None:
 
 
 def damaged(at: int) -> Answer:
-    def answer(handler: BaseHTTPRequestHandler, content: bytes) -> None:
-        right(handler, content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :])
+    def answer(handler: Handler, content: bytes) -> None:
+        handler.reply(content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :])
 
     return answer
 
@@ -89,7 +89,7 @@ def damaged(at: int) -> Answer:
 def announcing(says: int, sends: int | None = None) -> Answer:
     """Announce so many bytes more than there are, and send so many more."""
 
-    def answer(handler: BaseHTTPRequestHandler, content: bytes) -> None:
+    def answer(handler: Handler, content: bytes) -> None:
         handler.send_response(200)
         handler.send_header("Content-Length", str(len(content) + says))
         handler.end_headers()
@@ -103,7 +103,7 @@ def announcing(says: int, sends: int | None = None) -> Answer:
 def until_close(more: int) -> Answer:
     """Send a body that ends with the connection, longer or shorter than the file."""
 
-    def answer(handler: BaseHTTPRequestHandler, content: bytes) -> None:
+    def answer(handler: Handler, content: bytes) -> None:
         handler.send_response(200)
         handler.send_header("Connection", "close")
         handler.end_headers()
@@ -113,7 +113,7 @@ def until_close(more: int) -> Answer:
 
 
 def chunked(*, cut: bool = False, endless: bool = False) -> Answer:
-    def answer(handler: BaseHTTPRequestHandler, content: bytes) -> None:
+    def answer(handler: Handler, content: bytes) -> None:
         handler.send_response(200)
         handler.send_header("Transfer-Encoding", "chunked")
         handler.end_headers()
@@ -129,20 +129,14 @@ def chunked(*, cut: bool = False, endless: bool = False) -> Answer:
 
 
 def status(code: int, body: bytes = b"") -> Answer:
-    def answer(handler: BaseHTTPRequestHandler, content: bytes) -> None:
-        handler.send_response(code)
-        handler.send_header("Content-Length", str(len(body)))
-        handler.end_headers()
-        handler.wfile.write(body)
-
-    return answer
+    return lambda handler, _: handler.reply(body, code)
 
 
-def hanging_up(handler: BaseHTTPRequestHandler, content: bytes) -> None:
+def hanging_up(handler: Handler, content: bytes) -> None:
     handler.close_connection = True
 
 
-def nonsense(handler: BaseHTTPRequestHandler, content: bytes) -> None:
+def nonsense(handler: Handler, content: bytes) -> None:
     handler.wfile.write(b"SSH-2.0-OpenSSH_9.2\r\n")
     handler.close_connection = True
 
@@ -172,7 +166,7 @@ def nonsense(handler: BaseHTTPRequestHandler, content: bytes) -> None:
 )
 def test_different_answer_is_named(docroot: Path, answer: Answer, kind: str, detail: str) -> None:
     with failing(docroot, {LARGE: answer}) as server:
-        found = verify(SPEC, f"http://127.0.0.1:{server.server_port}", connections=1)
+        found = verify(SPEC, server.url, connections=1)
     assert found.kinds == {kind: 1}
     (difference,) = found.differences
     assert (difference.path, difference.kind, difference.detail) == (LARGE, kind, detail)
@@ -181,32 +175,32 @@ def test_different_answer_is_named(docroot: Path, answer: Answer, kind: str, det
 @pytest.mark.parametrize("answer", [chunked(), until_close(0)])
 def test_a_right_body_may_come_without_its_length(docroot: Path, answer: Answer) -> None:
     with failing(docroot, dict.fromkeys(PATHS, answer)) as server:
-        assert verify(SPEC, f"http://127.0.0.1:{server.server_port}") == WHOLE
+        assert verify(SPEC, server.url) == WHOLE
 
 
 def test_a_server_may_close_an_idle_connection(docroot: Path) -> None:
-    def unannounced(handler: BaseHTTPRequestHandler, content: bytes) -> None:
-        right(handler, content)
+    def unannounced(handler: Handler, content: bytes) -> None:
+        handler.reply(content)
         handler.close_connection = True
 
     with failing(docroot, dict.fromkeys(PATHS[::3], unannounced)) as server:
-        assert verify(SPEC, f"http://127.0.0.1:{server.server_port}", connections=2) == WHOLE
+        assert verify(SPEC, server.url, connections=2) == WHOLE
 
 
 def test_bytes_that_were_not_announced_are_not_taken_for_the_next_answer(docroot: Path) -> None:
-    def one_more(handler: BaseHTTPRequestHandler, content: bytes) -> None:
-        right(handler, content)
+    def one_more(handler: Handler, content: bytes) -> None:
+        handler.reply(content)
         handler.wfile.write(b"@")
 
     with failing(docroot, {PATHS[30]: announcing(-1, 0), PATHS[40]: one_more}) as server:
-        found = verify(SPEC, f"http://127.0.0.1:{server.server_port}", connections=1)
+        found = verify(SPEC, server.url, connections=1)
     assert [(each.path, each.kind) for each in found.differences] == [(PATHS[30], "wrong-length")]
 
 
 def test_all_differences_are_counted_and_the_first_are_listed(docroot: Path) -> None:
     answers = dict.fromkeys(PATHS[:10], status(404)) | dict.fromkeys(PATHS[20:25], damaged(3))
     with failing(docroot, answers) as server:
-        found = verify(SPEC, f"http://127.0.0.1:{server.server_port}", connections=1, limit=12)
+        found = verify(SPEC, server.url, connections=1, limit=12)
     assert found.kinds == {"status:404": 10, "wrong-answer": 5}
     assert found.different == 15
     assert [each.path for each in found.differences] == [*PATHS[:10], *PATHS[20:22]]
@@ -216,7 +210,7 @@ def test_missing_answer_is_given_up(docroot: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(verifying, "ANSWER_S", 3.0)
     over = threading.Event()
     with failing(docroot, {LARGE: lambda _handler, _content: over.wait(30)}) as server:
-        found = verify(SPEC, f"http://127.0.0.1:{server.server_port}")
+        found = verify(SPEC, server.url)
         over.set()
     (difference,) = found.differences
     assert str(difference) == f"{LARGE}: timeout, no answer within 3 s"
@@ -231,7 +225,7 @@ def test_what_progress_raises_ends_it_at_once(docroot: Path) -> None:
     with failing(docroot, dict.fromkeys(PATHS, lambda _handler, _content: over.wait(30))) as server:
         began = time.monotonic()
         with pytest.raises(KeyboardInterrupt):
-            verify(SPEC, f"http://127.0.0.1:{server.server_port}", interrupted)
+            verify(SPEC, server.url, interrupted)
         assert time.monotonic() - began < 10
         over.set()
 
@@ -240,14 +234,14 @@ def test_a_server_that_goes_away_ends_it(docroot: Path) -> None:
     answers: dict[str, Answer] = {}
     with failing(docroot, answers) as server:
 
-        def last(handler: BaseHTTPRequestHandler, content: bytes) -> None:
+        def last(handler: Handler, content: bytes) -> None:
             server.socket.close()
-            right(handler, content)
+            handler.reply(content)
             handler.close_connection = True
 
         answers[PATHS[30]] = last
         with pytest.raises(TargetUnreachable, match=r"nothing answers at .* any more"):
-            verify(SPEC, f"http://127.0.0.1:{server.server_port}", connections=1)
+            verify(SPEC, server.url, connections=1)
 
 
 def test_an_address_without_a_server_is_refused() -> None:

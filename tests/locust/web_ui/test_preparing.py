@@ -10,7 +10,7 @@ import pytest
 from sitebench._engine import Directory
 from sitebench.targets.ownership import FLAG
 from tests.locustfiles.conftest import LOCALES
-from tests.support.other_site import other_site
+from tests.support.http_server import other_site
 from tests.support.screen import Screen
 from tests.support.waiting import eventually
 from tests.support.web_page import web_ui
