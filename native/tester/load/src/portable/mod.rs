@@ -334,14 +334,15 @@ impl<P: Protocol> User<P> {
     fn start_over(&mut self, users: &mut Users<P>) {
         self.end(&users.labels, false);
         let programs = users.programs.clone();
-        let kept = self.cursor.kept(&programs[self.program]);
+        let program = &programs[self.program];
+        let kept = self.cursor.kept(program);
         for connection in 0..self.connections.len() {
             let is_kept = connection != self.active && kept.contains(&connection);
             if !is_kept && self.connections[connection].is_up {
                 self.close(connection, None);
             }
         }
-        start_over(&mut Walk { user: self, users });
+        start_over(&mut Walk { user: self, users }, program);
     }
 }
 

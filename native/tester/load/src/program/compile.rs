@@ -186,6 +186,11 @@ impl<R> Program<R> {
         }
     }
 
+    /// Whether a place of the program is one of the steps that a user does once.
+    pub(crate) fn is_start(&self, pc: usize) -> bool {
+        self.ops.iter().take(pc).any(|op| matches!(op, Op::SkipIfBegun { to } if *to > pc))
+    }
+
     /// The innermost repeat that a place of the program is in: its counter, and where its rounds end.
     pub(crate) fn repeat_around(&self, pc: usize) -> Option<(usize, usize)> {
         let ends = self.ops.iter().enumerate().skip(pc);

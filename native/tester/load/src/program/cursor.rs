@@ -25,6 +25,11 @@ const BACKOFF_FIRST_NS: u64 = 10 * MILLI;
 /// Backoffs are doubled up to this.
 const BACKOFF_LAST_NS: u64 = SECOND;
 
+/// The pauses of a user whose start failed, doubled as well: what is refused there may be counted, as wrong passwords
+/// are.
+const START_FIRST_NS: u64 = SECOND;
+const START_LAST_NS: u64 = 30 * SECOND;
+
 /// The pause before a pass after passes that failed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Backoff {
@@ -34,9 +39,9 @@ pub(crate) struct Backoff {
 impl Backoff {
     pub(crate) const FIRST: Self = Self { next_ns: BACKOFF_FIRST_NS };
 
-    fn take_ns(&mut self) -> u64 {
+    fn take_ns(&mut self, last_ns: u64) -> u64 {
         let pause_ns = self.next_ns;
-        self.next_ns = (pause_ns * 2).min(BACKOFF_LAST_NS);
+        self.next_ns = (pause_ns * 2).min(last_ns);
         pause_ns
     }
 }
@@ -48,8 +53,9 @@ pub(crate) struct Cursor {
     pub(crate) pc: usize,
     /// Rounds that repeats have yet to begin, with the one at hand.
     counters: Box<[u64]>,
-    /// Whether the steps of the first pass are done.
+    /// Whether the steps of the first pass are done; until then, the pause before they are tried again.
     begun: bool,
+    start: Backoff,
     /// Where the operation at hand is recorded when it is over; `None` while none has begun.
     pub(crate) whole: Option<Slot>,
     /// What counts of the operation at hand: `whole`, or one of its steps.
@@ -64,6 +70,7 @@ impl Cursor {
             pc: 0,
             counters: vec![0; program.counters].into(),
             begun: false,
+            start: Backoff { next_ns: START_FIRST_NS },
             whole: None,
             counted: program.counted,
             stopping: false,
@@ -392,12 +399,16 @@ fn go_without<W: Walker>(user: &mut W, program: &Program<W::Request>, unsent: En
 }
 
 /// Begins the next pass, which follows one that failed after a pause.
-pub(crate) fn start_over<W: Walker>(user: &mut W) -> W::Stop {
+pub(crate) fn start_over<W: Walker>(user: &mut W, program: &Program<W::Request>) -> W::Stop {
     let cursor = user.cursor();
+    let has_failed_start = program.is_start(cursor.pc);
     cursor.pc = 0;
     if cursor.stopping {
         return user.end();
     }
-    let pause_ns = user.backoff().take_ns();
+    let pause_ns = match has_failed_start {
+        true => cursor.start.take_ns(START_LAST_NS),
+        false => user.backoff().take_ns(BACKOFF_LAST_NS),
+    };
     user.sleep(pause_ns)
 }

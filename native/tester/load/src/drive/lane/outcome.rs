@@ -175,6 +175,7 @@ impl<P: Protocol> Lane<P> {
     pub(super) fn restart(&mut self, failure: Failure, turn: &mut Turn<'_, P>, now_ns: u64) -> Fate {
         self.disconnect(None);
         self.abort_pass(failure, turn, now_ns);
-        program::start_over(&mut Walk { lane: self, turn, now_ns })
+        let program = turn.program;
+        program::start_over(&mut Walk { lane: self, turn, now_ns }, program)
     }
 }

@@ -1,7 +1,7 @@
 //! Scenario files: what they say is what is sent, and what is wrong is counted under its own name.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -345,16 +345,29 @@ fn each_user_keeps_the_row_of_its_number() {
 }
 
 #[test]
-fn a_start_that_fails_is_tried_again_after_a_pause() {
+fn request_of_16_mib_is_refused_before_anything_is_sent() {
+    let responder = Responder::right(&people(Profile::Paper, 1));
+    let text =
+        |bytes: usize| format!("[[operation]]\ncompare = 'cn=a'\nentry = {{ sn = '{}' }}", "x".repeat(bytes));
+    assert!(try_start(&responder, &text(15 << 20), &Tables::new()).is_ok());
+    let problem = try_start(&responder, &text(16 << 20), &Tables::new()).err().unwrap();
+    assert!(problem.contains("the request has 16 MiB or more"), "{}", problem.len());
+}
+
+#[test]
+fn failed_start_is_repeated_after_a_pause_that_an_answer_does_not_shorten() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::lookups(&people, Do::Code(ResultCode::SUCCESS));
-    let text = "[[start.step]]\nsearch = '(uid=a)'\ncapture.dn = 'dn'\n[[operation]]\ndelete = '{dn}'";
+    let text = "[start]\nstep = [{ compare = 'cn=a', entry = { sn = 'a' } }, { search = '(uid=a)', capture.dn = 'dn' }]\n\
+                [[operation]]\ndelete = '{dn}'";
     let mut engine = try_start(&responder, text, &Tables::new()).unwrap();
     engine.start_lanes("mix", 1).unwrap();
-    std::thread::sleep(Duration::from_millis(400));
+    assert!(eventually(|| responder.seen.answered(op::SEARCH_REQUEST) >= 1));
+    let began = Instant::now();
+    assert!(eventually(|| responder.seen.answered(op::SEARCH_REQUEST) >= 2));
+    assert!(began.elapsed() > Duration::from_millis(900), "{:?}", began.elapsed());
     let found = [engine.stop(Duration::from_secs(5)).unwrap()];
-    // Pauses of 10, 20, 40, 80, 160 ms are between: a lane that does not pause has thousands.
-    assert!((2..=8).contains(&row(&found, "start", "search").0), "{:?}", row(&found, "start", "search"));
+    assert_eq!(row(&found, "start", "search").1, [("nothing-captured".to_owned(), 2)]);
     assert_eq!(row(&found, "delete", "delete").0, 0);
 }
 
