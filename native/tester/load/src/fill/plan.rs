@@ -477,9 +477,13 @@ impl Plan {
 
     /// What was captured into a place, with its name; only the name where it is secret.
     pub(crate) fn captured_into(&self, place: usize, kept: &Kept) -> Option<(String, Option<String>)> {
-        let Held::Capture(_, name) = self.values.get(place)? else { return None };
-        let shown = kept.shown(place)?;
+        let (name, shown) = (self.capture_at(place)?, kept.shown(place)?);
         Some((name.clone(), (!self.names.captured.contains(name)).then_some(shown)))
+    }
+
+    /// The name of what is captured into a place.
+    pub(crate) fn capture_at(&self, place: usize) -> Option<&String> {
+        if let Held::Capture(_, name) = self.values.get(place)? { Some(name) } else { None }
     }
 
     /// What of texts was captured, with its names.

@@ -6,7 +6,7 @@ use memchr::memmem;
 use scenario::{Body, Capture, Code, Escaped, Json, Named, Part, Request, Source, Step, Take, Template};
 
 use super::escape::{Escape, FORM, push};
-use super::fill::{Fill, Site};
+use super::fill::{Fill, Filler, Site};
 use super::look::{Finder, finder};
 use super::target::{Target, is_header_name};
 use crate::compile_error::{CompileError, Result};
@@ -425,7 +425,23 @@ impl Looks<'_> {
     }
 }
 
+impl Owner {
+    /// Appends it as it is looked for.
+    pub(super) fn write(&self, filler: &mut Filler<'_>, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.before.needle());
+        filler.write(&self.value, out);
+    }
+}
+
 impl Needle {
+    /// The same of a text.
+    pub(super) fn write(&self, filler: &mut Filler<'_>, out: &mut Vec<u8>) {
+        match self {
+            Self::Fixed(finder) => out.extend_from_slice(finder.needle()),
+            Self::Written(fill, _) => drop(filler.write(fill, out)),
+        }
+    }
+
     const fn fill(&self) -> Option<&Fill> {
         match self {
             Self::Fixed(_) => None,

@@ -3,6 +3,7 @@
 use scenario::is_named_secret_on_sites;
 
 use super::ask::{Ask, Status, Statuses};
+use super::look::Lacks;
 use super::{Http, LaneState};
 use crate::record::told::Told;
 use crate::scripted::hide;
@@ -28,8 +29,8 @@ impl Http {
         told.captured.iter_mut().for_each(|(_, value)| *value = None);
         if let Some(answer) = answer {
             told.answered(status_line(answer, lane.status), lane.status);
-            if let Some(expected) = self.expected(ask, lane) {
-                told.said = format!("{}, expected {expected}", told.said);
+            if let Some(lacking) = self.expected(ask, lane).or_else(|| self.lacking(ask, lane)) {
+                told.said = format!("{}, {lacking}", told.said);
             }
         }
         let hide = |http: &mut Self, text: &str| http.without_secrets(ask, lane, text);
@@ -55,7 +56,7 @@ impl Http {
     /// What the status should have been, where it is another.
     fn expected(&mut self, ask: &Ask, lane: &LaneState) -> Option<String> {
         let Statuses::Any(statuses) = &ask.statuses else {
-            return (!(200..300).contains(&lane.status)).then(|| "2xx".to_owned());
+            return (!(200..300).contains(&lane.status)).then(|| "expected 2xx".to_owned());
         };
         let plan = &self.scripts[ask.script].plan;
         let mut texts = Vec::new();
@@ -69,7 +70,36 @@ impl Http {
                 }
             });
         }
-        (!texts.contains(&lane.status.to_string())).then(|| texts.join(" or "))
+        (!texts.contains(&lane.status.to_string())).then(|| format!("expected {}", texts.join(" or ")))
+    }
+
+    /// What it lacks beside that, as it was looked for.
+    fn lacking(&mut self, ask: &Ask, lane: &LaneState) -> Option<String> {
+        let (lacks, length) = (lane.visit.lacks?, lane.visit.length);
+        let (mut filler, mut text) = (self.filler(ask, &lane.visit.memory.kept).0, Vec::new());
+        match lacks {
+            Lacks::Length => return Some(format!("{length} bytes, expected {}", ask.length?)),
+            Lacks::End => return Some(format!("more than the {length} bytes that its head says")),
+            Lacks::Capture(number) => {
+                let name = filler.plan.capture_at(ask.captures[number].place)?;
+                return Some(format!("nothing to capture as {name}"));
+            }
+            Lacks::Header(number) => {
+                let (name, value) = &ask.headers[number];
+                text.extend_from_slice(format!("{name}: ").as_bytes());
+                if is_named_secret_on_sites(name) {
+                    text.extend_from_slice(HIDDEN.as_bytes());
+                } else {
+                    filler.write(value, &mut text);
+                }
+            }
+            Lacks::Text(number) => ask.contains[number].write(&mut filler, &mut text),
+            Lacks::Fresh(number) => ask.fresh[number].write(&mut filler, &mut text),
+            Lacks::Owner => ask.identity.as_ref()?.write(&mut filler, &mut text),
+        }
+        let place =
+            if matches!(lacks, Lacks::Header(_)) { "the head".to_owned() } else { format!("{length} bytes") };
+        Some(format!("no {:?} in {place}", String::from_utf8_lossy(&text)))
     }
 }
 

@@ -95,6 +95,13 @@ impl Http {
             told.answered(status_line(answer, lane.status), lane.status);
             if lane.status != 200 {
                 told.said.push_str(", expected 200");
+            } else if let Some(checker) = lane.file.checker.as_ref().filter(|_| self.shared.verify) {
+                let (length, size) = (lane.visit.length, checker.size());
+                if length != size {
+                    told.said.push_str(&format!(", {length} bytes, expected {size}"));
+                } else if let Some(place) = checker.finish() {
+                    told.said.push_str(&format!(", byte {place} is not that of the file"));
+                }
             }
         }
         told

@@ -10,7 +10,7 @@ use super::ask::{Ask, Captured, From, Needle, Owner, Status, Statuses};
 use super::escape::push_number;
 use super::fill::Filler;
 use super::jar::{Jar, Place};
-use super::look::between;
+use super::look::{Lacks, between};
 use super::way::Way;
 use super::{Http, LaneState, Stage, head};
 use crate::protocol::Encoded;
@@ -30,8 +30,9 @@ pub(super) struct Visit {
     pub(super) changed: bool,
     /// A change of the operation at hand was refused: no page can show all of them.
     pub(super) refused: bool,
-    /// Whether the answer's header lines are not as they must be.
-    wrong_headers: bool,
+    /// What the answer at hand lacks, and how long its body is.
+    pub(super) lacks: Option<Lacks>,
+    pub(super) length: u64,
     pub(super) way: Way,
 }
 
@@ -61,7 +62,7 @@ impl Http {
     pub(super) fn ask(&mut self, ask: &Ask, lane: &mut LaneState, out: &mut Vec<u8>) -> Encoded {
         lane.stage = Stage::Head;
         let visit = &mut lane.visit;
-        visit.wrong_headers = false;
+        visit.lacks = None;
         visit.way.hops = 0;
         let memory = &mut visit.memory;
         memory.give_up(&mut self.scripts[ask.script].drawers);
@@ -95,7 +96,7 @@ impl Http {
     /// Looks at the head of an answer.
     #[inline]
     pub(super) fn judge_head(&mut self, ask: &Ask, lane: &mut LaneState, bytes: &[u8], sets_cookies: bool) {
-        let Visit { memory, jar, path, wrong_headers, .. } = &mut lane.visit;
+        let Visit { memory, jar, path, lacks, .. } = &mut lane.visit;
         if sets_cookies && ask.keeps_cookies {
             for line in head::lines(bytes, head::SET_COOKIE) {
                 jar.set(line, ask.place(path));
@@ -117,22 +118,17 @@ impl Http {
             return;
         }
         let (mut filler, scratch) = self.filler(ask, &memory.kept);
-        for (name, value) in &ask.headers {
+        let lacking = ask.headers.iter().position(|(name, value)| {
             scratch.clear();
             filler.write(value, scratch);
-            *wrong_headers |= !head::lines(bytes, name.as_bytes()).any(|line| line == scratch);
-        }
+            !head::lines(bytes, name.as_bytes()).any(|line| line == scratch)
+        });
+        *lacks = lacking.map(Lacks::Header);
     }
 
     /// The failure of an answer, the worst kind first.
     #[inline]
-    pub(super) fn judge(
-        &mut self,
-        ask: &Ask,
-        lane: &mut LaneState,
-        body: Option<&[u8]>,
-        length: u64,
-    ) -> Option<Failure> {
+    pub(super) fn judge(&mut self, ask: &Ask, lane: &mut LaneState, body: Option<&[u8]>) -> Option<Failure> {
         let (verify, body) = (self.shared.verify, body.unwrap_or_default());
         let visit = &mut lane.visit;
         let drawers = &self.scripts[ask.script].drawers;
@@ -143,25 +139,25 @@ impl Http {
         let (filler, text) = self.filler(ask, &visit.memory.kept);
         let mut look = Look { body, filler, text };
         let owner = ask.identity.as_ref().filter(|_| verify).map(|check| look.whose(check));
-        if owner == Some(Whose::Anothers) {
-            return Some(Failure::Leak);
-        }
-        if !look.accepts(&ask.statuses, lane.status) {
+        let (failure, lacks) = if owner == Some(Whose::Anothers) {
+            (Failure::Leak, Lacks::Owner)
+        } else if !look.accepts(&ask.statuses, lane.status) {
             return Some(Failure::Status(lane.status));
-        }
-        if ask.length.is_some_and(|wanted| wanted != length) {
-            return Some(Failure::WrongLength);
-        }
-        if visit.wrong_headers || owner == Some(Whose::Nobodys) {
-            return Some(Failure::WrongAnswer);
-        }
-        if verify && !ask.contains.iter().all(|needle| look.has(needle)) {
-            return Some(Failure::WrongAnswer);
-        }
-        if must_be_fresh && !ask.fresh.iter().all(|needle| look.has(needle)) {
-            return Some(Failure::Stale);
-        }
-        self.capture_for(ask, visit, body)
+        } else if ask.length.is_some_and(|wanted| wanted != visit.length) {
+            (Failure::WrongLength, Lacks::Length)
+        } else if let Some(header) = visit.lacks {
+            (Failure::WrongAnswer, header)
+        } else if owner == Some(Whose::Nobodys) {
+            (Failure::WrongAnswer, Lacks::Owner)
+        } else if verify && let Some(number) = look.lacks(&ask.contains) {
+            (Failure::WrongAnswer, Lacks::Text(number))
+        } else if must_be_fresh && let Some(number) = look.lacks(&ask.fresh) {
+            (Failure::Stale, Lacks::Fresh(number))
+        } else {
+            return self.capture_for(ask, visit, body);
+        };
+        visit.lacks = Some(lacks);
+        Some(failure)
     }
 
     fn capture_for(&mut self, ask: &Ask, visit: &mut Visit, body: &[u8]) -> Option<Failure> {
@@ -189,7 +185,10 @@ impl Http {
                 _ => {}
             }
             if memory.found & 1 << number == 0 {
-                let Some(texts) = &capture.default else { return Some(Failure::NothingCaptured) };
+                let Some(texts) = &capture.default else {
+                    visit.lacks = Some(Lacks::Capture(number));
+                    return Some(Failure::NothingCaptured);
+                };
                 memory.keep_default(capture.place, capture.take, texts);
             }
         }
@@ -285,6 +284,12 @@ impl Look<'_> {
             self.text == found
         };
         if is(&owner.value) || owner.other.as_ref().is_some_and(is) { Whose::Asked } else { Whose::Anothers }
+    }
+
+    /// The first of these texts that is not in it.
+    #[inline]
+    fn lacks(&mut self, needles: &[Needle]) -> Option<usize> {
+        needles.iter().position(|needle| !self.has(needle))
     }
 
     #[inline]

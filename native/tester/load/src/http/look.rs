@@ -14,6 +14,19 @@ pub(super) fn finder(text: &str) -> Result<Finder> {
     Ok(Box::new(memmem::Finder::new(text.as_bytes()).into_owned()))
 }
 
+/// What an answer lacks: the number of an expected header line, of a text, or of a capture.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Lacks {
+    Header(usize),
+    Owner,
+    Text(usize),
+    Fresh(usize),
+    Capture(usize),
+    Length,
+    /// Its end: more came than its head says.
+    End,
+}
+
 /// What stands between two texts.
 #[inline]
 pub(super) fn between<'b>(

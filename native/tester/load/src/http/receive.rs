@@ -3,6 +3,7 @@
 use wire::http::{Body, Framing};
 
 use super::judge::conclude;
+use super::look::Lacks;
 use super::request::Request;
 use super::{Http, LaneState, Stage};
 use crate::fill::{Draw, Preparation};
@@ -251,13 +252,16 @@ impl Http {
         (consumed, came): (usize, usize),
     ) -> Received {
         lane.stage = Stage::Head;
+        lane.visit.length = length;
         let mut failure = match request {
-            Request::Ask(_, ask) => self.judge(ask, lane, body, length),
+            Request::Ask(_, ask) => self.judge(ask, lane, body),
             Request::File(..) => self.judge_file(lane, length),
         };
         if came > consumed {
             // Nothing more was asked for: the body is longer than its head says.
-            failure = failure.or(Some(Failure::WrongLength));
+            if failure.is_none() {
+                (failure, lane.visit.lacks) = (Some(Failure::WrongLength), Some(Lacks::End));
+            }
             lane.keeps = false;
         }
         let fatal = match request {

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use load::{AnyConfig, Engine, Snapshot, Tables};
 use proptest::prelude::*;
@@ -326,6 +326,59 @@ fn what_start_captures_and_sets_is_the_user_s() {
     for seen in &seen[1..] {
         assert_eq!(seen.header("Authorization"), Some("Bearer k1"));
         assert_eq!(seen.header("Cookie"), Some(if seen.target == "/own" { "mine=1" } else { "s=1" }));
+    }
+}
+
+#[test]
+fn failed_start_is_repeated_after_a_pause_of_a_second() {
+    let server = Server::new(|_, _| ok("no"));
+    let text = r#"
+        [start]
+        step = [{ get = "/form" }, { get = "/login", expect.contains = "Hello" }]
+        [[operation]]
+        get = "/work""#;
+    let mut engine = try_start(&config(server.port, text), &Tables::new()).unwrap();
+    engine.start_lanes("mix", 1).unwrap();
+    assert!(eventually(|| server.requests().len() >= 2));
+    let began = Instant::now();
+    assert!(eventually(|| server.requests().len() >= 4));
+    assert!(began.elapsed() > Duration::from_millis(900), "{:?}", began.elapsed());
+    let snapshot = engine.stop(Duration::from_secs(5)).unwrap();
+    assert_eq!(failures(&snapshot, "get"), Vec::<String>::new());
+    assert!(server.requests().iter().all(|seen| seen.target != "/work"));
+}
+
+#[test]
+fn lacking_expectation_is_named_in_example_and_log() {
+    for (expect, lacking) in [
+        ("expect.contains = ['who', '{account.password}\"x']", r#"no "{account.password}\"x" in 12 bytes"#),
+        ("expect.contains = 'Itm 17'", "no \"Itm 17\" in 12 bytes"),
+        ("expect.headers.X-Kind = '{account.name}'", "no \"X-Kind: ann\" in the head"),
+        ("expect.headers.X-Token = 'abc'", "no \"X-Token: ...\" in the head"),
+        ("expect.length = 5", "12 bytes, expected 5"),
+        (
+            "expect.identity = { before = 'id=', value = '{account.name}', until = ' ' }",
+            "no \"id=ann\" in 12 bytes",
+        ),
+        ("capture.id = { json = '/a' }", "nothing to capture as id"),
+        ("capture.id = { header = 'Location' }", "nothing to capture as id"),
+    ] {
+        let server = Server::new(|_, _| ok("<who am I> ."));
+        let text = format!(
+            "data.account.file = 'a.csv'\n[[operation]]\nname = 'o'\nstep = [{{ get = '/{{account.name}}', {expect} }}]"
+        );
+        let mut config = config(server.port, &text);
+        config["log"] = json!({"most": 1});
+        let tables = one("account", &["name", "password"], &[&["ann", "pa55"]]);
+        let mut engine = try_start(&config, &tables).unwrap_or_else(|problem| panic!("{problem}"));
+        engine.start_lanes("mix", 1).unwrap();
+        assert!(eventually(|| server.requests().len() > 1));
+        let snapshot = engine.stop(Duration::from_secs(5)).unwrap();
+        let example =
+            snapshot.steps.iter().flat_map(|step| &step.examples).map(|(_, example)| example).next();
+        assert_eq!(example.map(String::as_str), Some(&*format!("GET /ann: 200 OK, {lacking}")), "{expect}");
+        let line: Value = serde_json::from_str(&snapshot.log[0]).unwrap();
+        assert_eq!(line["said"], format!("200 OK, {lacking}"));
     }
 }
 
