@@ -181,7 +181,10 @@ fn nothing_is_sent_before_the_arrival_and_a_counted_step_is_timed_from_it() {
 
 #[test]
 fn in_a_repeat_the_rate_is_of_arrivals_and_each_step_is_due_when_the_one_before_has_ended() {
-    let responder = Responder::start(&people(Profile::Paper, 1), |_, _| Do::Slowly(20));
+    let responder = Responder::start(&people(Profile::Paper, 1), |tag, _| match tag {
+        op::SEARCH_REQUEST => Do::Slowly(100),
+        _ => Do::Slowly(20),
+    });
     let ask = "{ name = 'ask', compare = 'cn=a,o=x', entry = { sn = 'a' } }";
     let text = format!(
         "[[operation]]\nname = 'o'\ncounts = 'ask'\nstep = [{{ name = 'find', search = '(uid=a)' }}, \
@@ -192,17 +195,17 @@ fn in_a_repeat_the_rate_is_of_arrivals_and_each_step_is_due_when_the_one_before_
     let (mut ramp, mut window) = (Totals::default(), Totals::default());
     run_until(&mut engine, &mut ramp, |totals| totals.count("ask") >= 4);
     let (start_ns, _) = cut(&mut engine, &mut ramp);
-    std::thread::sleep(Duration::from_millis(600));
+    std::thread::sleep(Duration::from_millis(1_200));
     let (end_ns, _) = cut(&mut engine, &mut window);
     let pace = engine.pace().unwrap();
     to_the_end(&mut engine, &mut window);
     let due = pace.first_at(end_ns) - pace.first_at(start_ns);
     assert_eq!(window.count("find"), due, "{window:?}");
     // Those of arrivals at an edge are due on both its sides.
-    assert!(window.count("ask").abs_diff(4 * due) <= 12, "{due} {window:?}");
+    assert!(window.count("ask").abs_diff(4 * due) <= due, "{due} {window:?}");
     let latency = window.of("ask").clock(Clock::Latency);
-    // The first includes the search, and none a think time.
-    let quick = latency.count_between(0, 39_900_000);
-    assert!(quick.abs_diff(3 * due) <= 12, "{quick} of {due}: {window:?}");
+    // The first includes the search; of the three others most neither that nor a think time, on a busy machine too.
+    let slow = latency.count_between(119_900_000, u64::MAX);
+    assert!(slow >= due, "{slow} of {due}: {window:?}");
     assert!(latency.min() >= 19_900_000 && latency.value_at_quantile(0.5) < 40_000_000, "{window:?}");
 }
