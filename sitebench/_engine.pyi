@@ -766,7 +766,7 @@ def seed_directory(
     stop: int,
     progress: Callable[[int], object] | None = None,
 ) -> int:
-    """Add people [start, stop) to a live directory, pipelined; return how many are there.
+    """Add people [start, stop) to a live directory, pipelined; return how many were not there.
 
     `config_json`: {"host", "port", "base", "bind_dn", "password", "connections", "window",
     "timeout_ms"}; all but host and port may be left out.

@@ -34,7 +34,7 @@ from ils_bench.targets import clean, journal
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.groups import groups_of, ldif_of, spec_of_groups
 from ils_bench.targets.identity import ask_password, identity_of
-from ils_bench.targets.live import assure_encrypted, count_seeded, open_live, seed
+from ils_bench.targets.live import assure_encrypted, open_live, seed
 from ils_bench.targets.opening import OWN_TARGETS
 from ils_bench.targets.password_schemes import remedy_of
 from ils_bench.targets.people import spec_of, suffix_of
@@ -46,7 +46,6 @@ from sitebench._engine import (
     Groups,
     LdifCount,
     Population,
-    first_person,
     read_people,
 )
 from sitebench.errors import (
@@ -74,7 +73,7 @@ from sitebench.units import plural
 _Move = Callable[[int], object]
 _READ_BYTES = 1 << 20
 _FIRST_KEYS = 1_000
-"""People who are looked for before a directory is taken to have none: seeding begins with them."""
+"""People who are compared one after the other, to name one that differs: a second or two."""
 _CONTAINERS = {"o": "organization", "ou": "organizationalUnit", "dc": "domain", "c": "country"}
 """Structural classes of RFC 4519 and RFC 4524, by the attribute that names the entry."""
 
@@ -153,13 +152,13 @@ def verify_destination(options: SeedOptions, place: str) -> None:
 
 
 def _first_difference(options: SeedOptions, population: Population) -> str:
-    """Name the first person who is missing or differs; nothing where there are only more people."""
+    """Name the first person who is missing or differs, if it is one of the first thousand."""
     target = open_live(options)
     with (
         connect(target.address, target.who, target.trust) as connection,
-        bar("looking for the first that differs", population.size) as move,
+        bar("looking for the first that differs", _FIRST_KEYS) as move,
     ):
-        for number in range(population.size):
+        for number in range(min(population.size, _FIRST_KEYS)):
             dn = population.dn(number)
             connection.search(dn, "(objectClass=*)", "BASE", attributes=["*"])
             entry = next((e for e in connection.response if e["type"] == "searchResEntry"), None)
@@ -173,7 +172,7 @@ def _first_difference(options: SeedOptions, population: Population) -> str:
             if person.finish() != population.contents(number, number + 1):
                 return f"; the first that differs is {dn!r}"
             move(number + 1)
-    return ""
+    return f"; the first {min(population.size, _FIRST_KEYS):,} are as they have to be"
 
 
 def _destination(options: SeedOptions, place: str) -> tuple[SeedOptions, Destination]:
@@ -263,36 +262,30 @@ def _print_ldif(population: Population, groups: Groups | None) -> None:
 
 
 def _seed_live(options: SeedOptions, people: Spec, groups: Groups | None) -> tuple[str, bool]:
-    """Add who is missing; return what is there now, and whether none of it was there before."""
+    """Add who is missing; return what is there now, and whether nobody was there before."""
     _assure_own(options, "filling a directory")
     assure_encrypted(options)
     address = parse_address(options.target, start_tls=options.start_tls)
     with connect(address, identity_of(options), Trust.from_options(options)) as connection:
         _make_containers(connection, options.base)
     target = open_live(options)
-    population = generate(people).population
-    present = count_seeded(target, population)
-    with translated():
-        first_keys = min(people.size, _FIRST_KEYS)
-        is_filled_anew = first_person(target.to_engine(), population, 0, first_keys) is None
     # A million who cannot log in would have to be removed again.
     first = replace(people, size=min(1, people.size))
-    seed(target, first, lambda written, _: None, keep=True)
+    added, _ = seed(target, first, lambda written, _: None, keep=True)
     check_logins(options, generate(first).population, remedy_of(target, people.hash))
     with _resumable_bar(f"filling {target.address}", people.size) as move:
-        seed(target, people, lambda written, _: move(written), keep=True)
+        added += seed(target, people, lambda written, _: move(written), keep=True)[0]
     if groups is not None:
         say(f"{target.address}: {seed_groups_of(target, groups)}")
     many = plural(people.size, "person", "people")
-    if not is_filled_anew:
-        at_most = "at most " if present < people.size else ""
+    if added < people.size:
         say(
-            f"{target.address}: added {at_most}{people.size - present:,} of {many}; those who were "
-            "there already were not compared: `sitebench ils verify` compares them"
+            f"{target.address}: added {added:,} of {many}; those who were there already were not "
+            "compared: `sitebench ils verify` compares them"
         )
     verb = "is" if people.size == 1 and groups is None else "are"
     message = f"{many}{_and(groups)} {verb} under {options.base} at {target.address}"
-    return message, is_filled_anew
+    return message, added == people.size
 
 
 def _assure_own(options: SeedOptions, writer: str) -> None:

@@ -112,7 +112,7 @@ def make_ready(
     people = spec_of(options, size)
     if (needing or adds) and target.owns(named=adds):
         assure_encrypted(options)
-        return seed(target, people, progress, keep=False)
+        return seed(target, people, progress, keep=False)[1]
     if needing:
         option = "--accounts accounts.csv"
         if not any(map(is_login, programs)):
@@ -234,8 +234,8 @@ def _none_added(target: OpenDirectory, population: Population, start: int, stop:
 
 def seed(
     target: OpenDirectory, people: Spec, progress: Progress, *, keep: bool
-) -> Callable[[], object]:
-    """Add the people that are missing; return what removes them again.
+) -> tuple[int, Callable[[], object]]:
+    """Add the people that are missing; return how many, and what removes them again.
 
     Unless they are to be kept, they are in the journal until they are removed.
     """
@@ -243,7 +243,7 @@ def seed(
     population = generated.population
     present = count_seeded(target, population)
     if present >= people.size:
-        return lambda: None
+        return 0, lambda: None
     assure_taken(target, people)
     say_room(target, people)
     make_hashes(generated)
@@ -258,7 +258,7 @@ def seed(
             first=present,
         )
     try:
-        _add(target, population, present, progress)
+        added = _add(target, population, present, progress)
     except KeyboardInterrupt:
         if reservation is not None:
             _remove(reservation, target)
@@ -268,18 +268,22 @@ def seed(
             journal.release(reservation)
         raise explain_full(target, error) from error
     if reservation is None:
-        return lambda: None
-    return lambda: _remove(reservation, target)
+        return added, lambda: None
+    return added, lambda: _remove(reservation, target)
 
 
-def _add(target: OpenDirectory, population: Population, present: int, progress: Progress) -> None:
-    """Add people from `present` on; after the first of them, say how long the others take."""
-    config, size = target.to_engine(), population.size
+def _add(target: OpenDirectory, population: Population, present: int, progress: Progress) -> int:
+    """Add people from `present` on; after the first of them, say how long the others take.
+
+    Return how many were not there before.
+    """
+    config, size, total = target.to_engine(), population.size, 0
 
     def add(start: int, stop: int) -> float:
+        nonlocal total
         began = time.monotonic()
         with translated():
-            seed_directory(
+            total += seed_directory(
                 config, population, start, stop, lambda count: progress(start + count, size)
             )
         return time.monotonic() - began
@@ -289,7 +293,7 @@ def _add(target: OpenDirectory, population: Population, present: int, progress: 
         took, added = add(present, stop), stop - present
         present = stop
         if present == size:
-            return
+            return total
         if took >= _TELLING_S:
             break
     left_s = (size - present) * took / added
@@ -303,6 +307,7 @@ def _add(target: OpenDirectory, population: Population, present: int, progress: 
             f"the {added:,} before them"
         )
     add(present, size)
+    return total
 
 
 def _remove(reservation: journal.Reservation, target: OpenDirectory) -> None:

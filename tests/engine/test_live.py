@@ -34,8 +34,8 @@ def test_people_are_added_once_and_removed_once(directory: Directory) -> None:
     config = where(directory.port)
     suffix = entries(directory)
     with_container = suffix + 1
-    for _ in range(2):
-        assert seed_directory(config, PEOPLE, 0, 500) == 500
+    for added in (500, 0):
+        assert seed_directory(config, PEOPLE, 0, 500) == added
         assert entries(directory) == with_container + 500
     assert remove_people(config, PEOPLE, 100, 600) == 400
     assert remove_people(config, PEOPLE, 100, 600) == 0

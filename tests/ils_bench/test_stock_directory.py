@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import sitebench
+from ils_bench.seeding import commands
 from ils_bench.targets import journal
 from sitebench._engine import Population, seed_directory
 from sitebench.runs.runfile import RunFile
@@ -314,7 +315,9 @@ def test_a_password_that_was_changed_is_found(stock: StockSlapd) -> None:
     assert ils(stock, "clean", "--seeded", *at(stock)).code == 0
 
 
-def test_seed_claims_nothing_of_people_it_did_not_read(stock: StockSlapd) -> None:
+def test_seed_claims_nothing_of_people_it_did_not_read(
+    stock: StockSlapd, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It printed the digest of the wanted people over a changed one, and `verify` named `seed`."""
     where = f"{stock.url}/{BASE}"
     first = ils(stock, "seed", "--to", where)
@@ -326,7 +329,8 @@ def test_seed_claims_nothing_of_people_it_did_not_read(stock: StockSlapd) -> Non
     again = ils(stock, "seed", "--to", where)
     assert again.code == 0, again.err
     assert "digest " not in again.err
-    assert "who were there already were not compared: `sitebench ils verify` compares" in again.err
+    assert f"added 1 of {PEOPLE} people; those who were there already were not" in again.err
+    assert "`sitebench ils verify` compares" in again.err
     whole = ils(stock, "seed", "--to", where)
     assert f"added 0 of {PEOPLE} people; those who were there already were not" in whole.err
     verified = ils(stock, "verify", where)
@@ -335,7 +339,18 @@ def test_seed_claims_nothing_of_people_it_did_not_read(stock: StockSlapd) -> Non
     assert "`sitebench ils clean --seeded`, then `sitebench ils seed`" in verified.err
     stock.client("ldapdelete", "-D", ADMIN, "-w", PASSWORD, known().dn(3))
     assert f"the first that is missing is '{known().dn(3)}'" in ils(stock, "verify", where).err
+    monkeypatch.setattr(commands, "_FIRST_KEYS", 3)
+    assert "; the first 3 are as they have to be" in ils(stock, "verify", where).err
     assert ils(stock, "clean", "--seeded", *at(stock)).code == 0
+
+
+def test_seed_over_later_people_prints_how_many_it_added(stock: StockSlapd) -> None:
+    """It printed the digest as if it had read them where the first thousand were missing."""
+    _add_people(stock.url, generate(_people()).population, 100, PEOPLE)
+    ran = ils(stock, "seed", "--to", f"{stock.url}/{BASE}")
+    assert ils(stock, "clean", "--seeded", *at(stock)).code == 0
+    assert f"added 100 of {PEOPLE} people; those who were there already were not" in ran.err
+    assert "digest " not in ran.err
 
 
 def test_seed_without_the_right_to_write_names_the_bind(stock: StockSlapd) -> None:
@@ -346,13 +361,20 @@ def test_seed_without_the_right_to_write_names_the_bind(stock: StockSlapd) -> No
     assert "bind as a user who may write there, with --bind-dn" in refused.err
 
 
-def _crash(url: str) -> None:
-    people = Spec(PEOPLE, profile="person", locales=LOCALES, base=BASE)
-    made = journal.reserve(url, people, bind_dn=ADMIN, keys=50)
+def _people() -> Spec:
+    return Spec(PEOPLE, profile="person", locales=LOCALES, base=BASE)
+
+
+def _add_people(url: str, population: Population, start: int, stop: int) -> None:
     config = f'{{"host": "127.0.0.1", "port": {url.rpartition(":")[2]}, "bind_dn": "{ADMIN}", '
-    config += f'"password": "{PASSWORD}"}}'
-    population = generate(people).population
-    seed_directory(config, population, made.start, made.start + 30)
+    config += f'"password": "{PASSWORD}", "base": "{BASE}"}}'
+    seed_directory(config, population, start, stop)
+
+
+def _crash(url: str) -> None:
+    reserved = journal.reserve(url, _people(), bind_dn=ADMIN, keys=50)
+    population = generate(_people()).population
+    _add_people(url, population, reserved.start, reserved.start + 30)
 
 
 def test_what_a_crashed_run_left_is_removed_by_the_journal_alone(stock: StockSlapd) -> None:

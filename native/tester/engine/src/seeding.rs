@@ -11,7 +11,7 @@ use crate::errors::engine_error;
 use crate::population::Population;
 use crate::progress::tell;
 
-/// Adds people [start, stop) to a live directory, pipelined; returns how many are there.
+/// Adds people [start, stop) to a live directory, pipelined; returns how many were not there.
 #[pyfunction]
 #[pyo3(signature = (config_json, population, start, stop, progress=None))]
 pub fn seed_directory(
@@ -24,7 +24,7 @@ pub fn seed_directory(
 ) -> PyResult<u64> {
     let config = config::parse("a live directory", config_json)?;
     let people = population.people();
-    Ok(run(py, progress, |tell| seeding::seed(&config, &people, start..stop, tell))?.done)
+    Ok(run(py, progress, |tell| seeding::seed(&config, &people, start..stop, tell))?.changed)
 }
 
 /// Deletes people [start, stop) from a live directory, pipelined; returns how many were there.

@@ -80,7 +80,10 @@ pub enum SeedingError {
         expected: String,
     },
     /// A group is not what it should be.
-    #[error("{server}: {dn:?} {what}; check the options, or run `sitebench ils seed` again")]
+    #[error(
+        "{server}: {dn:?} {what}; check the options, or make the groups anew: \
+         `sitebench ils clean --seeded`, then `sitebench ils seed`"
+    )]
     WrongGroup { server: String, dn: String, what: String },
     /// A person or a group was refused.
     #[error("{server} refuses to {verb} {dn:?}: {answer}; {}", remedy(*.code, .verb))]
