@@ -17,6 +17,8 @@ from sitebench.counts import metrics
 
 SEQUENCE = "sequence"
 """Step name under which a whole pass of a program is recorded."""
+START = "start"
+"""What rows of a scenario's `[start]` are under: a user does it once, and it is no operation."""
 
 
 class StepTotals(msgspec.Struct):

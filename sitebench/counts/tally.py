@@ -11,7 +11,7 @@ import msgspec
 
 from sitebench.counts.metrics import LATENCY, PROCESSING
 from sitebench.counts.queue import NO_QUEUE, Queue
-from sitebench.counts.source import Drained, StepRecord, StepTotals, ended
+from sitebench.counts.source import START, Drained, StepRecord, StepTotals, ended
 
 _WAITS = 0.01
 """Share of their time above which lanes count as waiting; pauses after failures are below it."""
@@ -174,6 +174,15 @@ class Tally(msgspec.Struct):
             _add(self.steps, totals)
         for totals in later.due.values():
             _add(self.due, totals)
+
+    def with_starts(self, earlier: Iterable[Tally]) -> Tally:
+        """Return it with what users did before it to begin: who failed tries again seldom."""
+        due = {key: totals for key, totals in self.due.items() if key[0] != START}
+        for tally in (*earlier, self):
+            for totals in tally.due.values():
+                if totals.program == START:
+                    _add(due, totals)
+        return msgspec.structs.replace(self, due=due)
 
     def operations(self, counts: Iterable[tuple[str, str]]) -> Iterator[tuple[float, int]]:
         """Yield the seconds of each drain or stretch, and the operations that succeeded in it."""

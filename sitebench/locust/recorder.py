@@ -11,6 +11,7 @@ import msgspec
 from locust.env import Environment
 from msgspec import structs
 
+from sitebench.counts.source import START
 from sitebench.counts.spans import Span
 from sitebench.counts.steady import MOST_WINDOWS, Steadiness, settle
 from sitebench.counts.tally import Tally
@@ -118,7 +119,7 @@ class Subject(msgspec.Struct, frozen=True):
                 warnings.append(died)
         result = summarise(
             spec,
-            windows.measured,
+            self._with_starts(windows, windows.measured),
             self.counts,
             windows.use(),
             target_cores=self.cores,
@@ -132,6 +133,14 @@ class Subject(msgspec.Struct, frozen=True):
             pools=self.pools,
         )
         return structs.replace(result, sent=windows.sent)
+
+    def _with_starts(self, windows: Windows, measured: Tally) -> Tally:
+        """Return the measured window with what users did before it to begin."""
+        if any(program == START for program, _ in self.counts):
+            return measured
+        phases = (Phase.RAMP, Phase.WARMUP)
+        tallies = [tally for phase, tally in windows.tallies.items() if phase in phases]
+        return measured.with_starts(tallies)
 
     def _death(self, windows: Windows) -> PointWarning | None:
         try:

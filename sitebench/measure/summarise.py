@@ -11,7 +11,7 @@ from msgspec.structs import asdict
 from sitebench.counts import metrics
 from sitebench.counts.durations import summarise_clocks
 from sitebench.counts.littles_law import littles_law
-from sitebench.counts.source import StepTotals
+from sitebench.counts.source import START, StepTotals
 from sitebench.counts.spans import Span
 from sitebench.counts.steady import Settled, Steadiness, settle
 from sitebench.counts.tally import Tally
@@ -82,7 +82,7 @@ def summarise(
         operations=counted.count - counted.failed,
         failures_by_kind=_printable(sum(failures, Counter[str]())),
         examples={
-            printable(kind): printable(f"{totals.step}: {text}")
+            printable(kind): printable(f"{_name(totals)}: {text}")
             for totals in reversed(tally.due.values())
             if not totals.overlaps
             for kind, text in totals.examples.items()
@@ -125,6 +125,11 @@ def summarise(
         figures=figures or {},
         workers=tuple(workers),
     )
+
+
+def _name(totals: StepTotals) -> str:
+    """Return what a message calls a step."""
+    return f"{START}: {totals.step}" if totals.program == START else totals.step
 
 
 def _in_use(pool: Pool, tally: Tally, workers: int) -> PoolUse:

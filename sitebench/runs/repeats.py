@@ -16,6 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from sitebench.counts.durations import clocks
+from sitebench.counts.source import START
 from sitebench.runs.point import PointResult, PointSpec, failing
 from sitebench.verdict.evidence import OtherLoad
 from sitebench.verdict.verdict import Quoted
@@ -63,17 +64,15 @@ def _coverage(n: int, k: int) -> float:
 
 def of_operation(result: PointResult, name: str) -> PointResult:
     """Return what a result says of one of its operations."""
-    step = next((step for step in result.steps if step.counted and step.program == name), None)
-    if step is None:
-        return replace(result, operations=0, failures_by_kind={}, clocks=clocks(), steps=())
     steps = tuple(row for row in result.steps if row.program == name)
+    step = next((step for step in steps if step.counted), None)
     # A step before the counted one fails, and the operation with it.
     failures = sum(row.failures for row in failing(result.spec, steps))
     return replace(
         result,
-        operations=round(step.per_s * result.seconds),
+        operations=0 if step is None else round(step.per_s * result.seconds),
         failures_by_kind={"failed": failures} if failures else {},
-        clocks=step.clocks,
+        clocks=clocks() if step is None else step.clocks,
         steps=steps,
         # What the target can do at most is of the mixture.
         verdict=replace(result.verdict, at_most_per_s=None),
@@ -96,8 +95,13 @@ class Series(msgspec.Struct, frozen=True):
 
     @property
     def parts(self) -> tuple[Series, ...]:
-        """The operations that its total is the sum of; none where that is one."""
-        names = self.operations
+        """The operations that its total is the sum of; none where that is one.
+
+        A start that failed is one of them: its failures are in the total.
+        """
+        steps = [step for result in self.results for step in result.steps]
+        names = [START] * any(step.failures for step in steps if step.program == START)
+        names = list(dict.fromkeys([*names, *self.operations]))
         return tuple(map(self.of_operation, names)) if len(names) > 1 else ()
 
     def of_operation(self, name: str) -> Series:

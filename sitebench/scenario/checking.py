@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from sitebench._engine import Engine, StepStats
-from sitebench.counts.source import SEQUENCE
+from sitebench.counts.source import SEQUENCE, START
 from sitebench.errors import BadInput, MeasurementFailed, printable
 from sitebench.options.option import Options
 from sitebench.scenario.script import Operation, Script, alone, is_script
@@ -44,12 +44,19 @@ def check(
     wrong = []
     if script.has_pauses:
         print(f"{script.path}: its pauses are left out")
+    if script.writes:
+        print(f"{script.path}: what it writes is written, as in a run, and stays")
     for operation in script.operations:
         steps, requests = _once(script, operation, options, opening, timeout_s)
-        print(operation.name)
+        is_stuck = _has_failed_start(script, steps)
+        name = START if is_stuck else operation.name
+        print(name)
         for line in _lines(steps, requests):
             print(f"  {line}")
-        wrong += [operation.name] * any(step.failures for step in steps)
+        wrong += [name] * any(step.failures for step in steps)
+        if is_stuck:
+            # No user comes to any operation, and another try may lock an account.
+            break
     if wrong:
         expected = f"{script.path} says" if is_script(script.path) else "it has to be"
         raise MeasurementFailed(f"{', '.join(wrong)}: not answered as {expected}", remedy)
@@ -71,7 +78,9 @@ def _once(
     steps: list[StepStats] = []
     log: list[str] = []
     give_up = time.monotonic() + 2 * timeout_s
-    while sum(row.count for row in steps if row.step == last) < times and not _is_cut_off(steps):
+    while sum(row.count for row in steps if row.step == last) < times:
+        if _is_cut_off(steps) or _has_failed_start(script, steps):
+            break
         if time.monotonic() > give_up:
             # What is stopped would be told as answers that never came, and may not be asked yet.
             engine.stop(0.0)
@@ -99,6 +108,12 @@ def _is_shown(step: StepStats) -> bool:
 def _is_cut_off(steps: list[StepStats]) -> bool:
     """Whether it never came to the operation, and would try again."""
     return any(step.failures for step in steps if _OPENS.search(step.step))
+
+
+def _has_failed_start(script: Script, steps: list[StepStats]) -> bool:
+    """Whether a step failed that a user does before the first operation."""
+    begins = bool(script.start["steps"])
+    return begins and any(step.failures for step in steps if step.program == START)
 
 
 def _lines(steps: list[StepStats], requests: list[dict[str, Any]]) -> Iterator[str]:

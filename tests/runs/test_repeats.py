@@ -181,6 +181,22 @@ def test_failure_of_a_step_before_the_counted_one_is_the_operations() -> None:
     assert [of_operation(mixed, name).failures for name in ("find", "write")] == [0, 12]
 
 
+def test_start_that_failed_is_a_part_with_its_failures_and_no_figures() -> None:
+    mixed = of_two_operations(a_spec("mix"), 1_000, 200)
+    login = StepResult("start", "login", count=9, failures=0, per_s=4.5, counted=False)
+    names = [
+        [part.spec.operation for part in series([result])[0].parts]
+        for result in (
+            structs.replace(mixed, steps=(*mixed.steps, structs.replace(login, failures=failures)))
+            for failures in (0, 7)
+        )
+    ]
+    assert names == [["- find", "- write"], ["- start", "- find", "- write"]]
+    failed = structs.replace(mixed, steps=(*mixed.steps, structs.replace(login, failures=7)))
+    start = series([failed])[0].parts[0]
+    assert (start.failures, start.results[0].operations) == (7, 0)
+
+
 def test_one_operation_has_no_parts_and_one_that_was_not_done_no_figures() -> None:
     (single,) = series(repeated(100, 200))
     assert single.parts == ()

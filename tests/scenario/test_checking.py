@@ -75,6 +75,47 @@ def test_where_no_connection_opens_it_ends_at_once(tmp_path: Path) -> None:
     assert "did not end within" not in ran.err
 
 
+def test_start_that_fails_is_shown_once_and_ends_the_check(tmp_path: Path) -> None:
+    """It was repeated without a pause, and the check advised to wait longer."""
+    (tmp_path / "shop.toml").write_text(
+        "[start]\nstep = [{ get = '/' }, "
+        "{ name = 'login', get = '/login', expect.contains = 'Hello' }]\n"
+        "[[operation]]\nname = 'browse'\nget = '/'\n[[operation]]\nname = 'buy'\nget = '/'\n"
+    )
+    with other_site() as (url, requests):
+        argv = ("site", "run", "shop.toml", "--check", "--target", url)
+        ran = in_process(*argv, cwd=tmp_path)
+    assert (ran.code, requests.count("GET /login")) == (1, 1), ran.out + ran.err
+    assert "start: not answered as shop.toml says" in ran.err
+    (line,) = [line for line in ran.out.splitlines() if "failed" in line]
+    assert ran.out.splitlines()[0] == "start"
+    assert "login                failed, wrong-answer: GET /login: 200" in line
+    assert line.endswith(', no "Hello" in 13 bytes')
+    assert "writes" not in ran.out
+
+
+def test_failed_start_is_named_where_no_operation_succeeds(tmp_path: Path) -> None:
+    (tmp_path / "shop.toml").write_text(
+        "[start]\nstep = [{ name = 'login', get = '/login', expect.contains = 'Hello' }]\n"
+        "[[operation]]\nname = 'browse'\nget = '/'\n"
+    )
+    brief = ("--users", "1", "--threads", "1", "--warmup", "0s", "--measure", "500ms")
+    with other_site() as (url, requests):
+        ran = in_process("site", "run", "shop.toml", *brief, "--target", url, cwd=tmp_path)
+    assert "the first: start: login: GET /login: 200" in ran.err
+    assert ', no "Hello" in 13 bytes' in ran.err
+    assert requests.count("GET /login") == 1
+
+
+def test_check_says_that_it_writes(directory: LdapDirectory, tmp_path: Path) -> None:
+    change = f'modify = "uid=user1,{BASE}"\nchange.replace.description = ["changed"]'
+    text = f'{TWO}[[operation]]\nname = "change"\n{change}\n'
+    ran = checked(tmp_path, directory.url, text, "--i-own-this-target")
+    assert ran.code == 0, ran.err
+    assert "mix.toml: what it writes is written, as in a run, and stays" in ran.out.splitlines()
+    assert "writes" not in checked(tmp_path, directory.url, TWO).out
+
+
 PAUSE = '{ think = "10m", distribution = "constant" }'
 
 
