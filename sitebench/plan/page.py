@@ -104,21 +104,19 @@ class _Planner(msgspec.Struct, frozen=True):
 
     @property
     def data(self) -> list[dict[str, Any]]:
-        """The machines' rates for the script; `at` is the index of the initial size."""
+        """The machines' rates for the script, and the remarks on those of each size."""
         keys = {name: rate_key(self.plan.scenario, name) for name in self.operations}
         return [
             {
                 "sizes": table.sizes,
                 "rates": {key: table.rates.get(name, ()) for name, key in keys.items()},
-                "at": self._size_index(table),
+                "remarks": [
+                    [(r.operation, str(r)) for r in table.remarks if r.size == size]
+                    for size in table.sizes
+                ],
             }
             for table in self.tables
         ]
-
-    def _size_index(self, table: RateTable) -> int:
-        if table.machine == self.plan.machine:
-            return table.sizes.index(self.plan.size)
-        return table.sizes.index(self.suite.size) if self.suite.size in table.sizes else 0
 
 
 def _planner(suite: PlanSuite, tables: Sequence[RateTable]) -> _Planner:

@@ -43,6 +43,7 @@
   function start(root) {
     const suite = root.dataset.suite;
     const tables = DATA[suite];
+    let isChosen = false;  // The size, by the reader.
     const find = (name) => root.querySelector(`[name="${name}"]`);
     const table = () => tables[Number(find("machine").value)];
 
@@ -52,7 +53,20 @@
       table().sizes.forEach((size, n) => {
         select.add(new Option(size ? size.toLocaleString("en-US") : "any", String(n)));
       });
-      select.value = String(table().at);
+      isChosen = false;
+    }
+
+    // The smallest measured size with room for the people, as the command takes it; else the largest.
+    function fitSize() {
+      let fitting = "0";
+      for (const option of find("size").options) {
+        find("size").value = option.value;
+        const people = perMachine(solve(suite, inputs()));
+        if (Number.isNaN(people)) continue;
+        fitting = option.value;
+        if (people <= (table().sizes[Number(fitting)] || Infinity)) break;
+      }
+      find("size").value = fitting;
     }
 
     function inputs() {
@@ -67,9 +81,18 @@
       return values;
     }
 
+    function perMachine(values) {
+      return "view_s" in values || values.lists_all ? values.community : values.online / values.machines;
+    }
+
+    function remarks(values) {
+      return table().remarks[Number(find("size").value)]
+        .filter(([operation]) => values[`n_${operation}`] !== 0).map(([, text]) => `* ${text}. `).join("");
+    }
+
     function warning(values) {
       const size = table().sizes[Number(find("size").value)];
-      const people = "view_s" in values || values.lists_all ? values.community : values.online / values.machines;
+      const people = perMachine(values);
       if (!Number.isFinite(values.machines)) return "No answer: an input is missing or out of range, or an operation has no rate at this size.";
       if (values.busy_limit <= 0) return "No answer: even an idle machine takes longer than the objective.";
       if (!size || people <= size) return "";
@@ -78,6 +101,7 @@
     }
 
     function show() {
+      if (!isChosen) fitSize();
       const values = solve(suite, inputs());
       for (const cell of root.querySelectorAll("output[data-answer]")) {
         const value = values[cell.dataset.answer];
@@ -85,7 +109,7 @@
         cell.value = valid ? FORMATS[cell.dataset.answer](value) : "n/a";
         cell.dataset.value = valid ? String(value) : "";
       }
-      root.querySelector(".plan-warning").textContent = warning(values);
+      root.querySelector(".plan-warning").textContent = remarks(values) + warning(values);
       draw(root.querySelector("svg"), suite, values);
     }
 
@@ -98,6 +122,8 @@
         if (slider) slider.value = slider.dataset.log ? String(Math.log10(Number(moved.value))) : moved.value;
       } else if (moved.name === "machine") {
         offerSizes();
+      } else if (moved.name === "size") {
+        isChosen = true;
       }
       show();
     });

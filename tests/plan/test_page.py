@@ -11,7 +11,7 @@ from ils_bench.paper.plan import MIX
 from ils_bench.paper.plan import PLAN as ILS
 from sitebench.plan.model import Scenario, solve
 from sitebench.plan.page import planner_fragment
-from sitebench.plan.rates import RateTable
+from sitebench.plan.rates import RateTable, Remark
 from sitebench.plan.suite import plan_suites
 from tests.support.browser import Browser, browsing
 
@@ -141,8 +141,30 @@ def test_another_machine_brings_its_own_sizes_and_rates(browser: Browser) -> Non
     scenario = Scenario(0.04, 1_200.0, MIX, community=1_000_000)
     exactly(browser, "ils", solve(scenario, ILS.presets["paper-7000"].rates_at(500)))
     put(browser, "ps", "machine", "1")
+    assert answers(browser, "ps")["simultaneous"] == ("803", 802.5)  # With a million people.
+    put(browser, "ps", "size", "1")
     assert answers(browser, "ps")["simultaneous"] == ("1,088", 1_087.5)
     assert answers(browser, "ps")["served"] == ("27,188", 27_187.5)
+
+
+def test_size_follows_the_community_until_it_is_chosen_and_lower_bounds_are_marked(
+    window: Browser, tmp_path: Path
+) -> None:
+    rates = {"connect": (9_000.0, 8_000.0), "add": (21_000.0, 19_000.0), "lookup": (3e4, 2e4)}
+    bound = Remark("add", 100_000, "a lower bound: other programs had the cores")
+    table = RateTable("today's", (1_000, 100_000), rates, (bound,))
+    window.open(page(tmp_path / "plan.html", {**RATES, "ils": [table]}))
+    warning = ".plan-suite[data-suite=ils] .plan-warning"
+    for community, size in ((10_000, 1_000), (1_000_000, 100_000)):
+        put(window, "ils", "community", community)
+        scenario = Scenario(0.04, 1_200.0, MIX, community=community)
+        exactly(window, "ils", solve(scenario, table.rates_at(size)))
+        is_marked = "add at 100k: a lower bound" in window.text(warning)
+        assert is_marked == (size == 100_000)
+    put(window, "ils", "size", "0")
+    put(window, "ils", "community", 2_000_000)
+    scenario = Scenario(0.04, 1_200.0, MIX, community=2_000_000)
+    exactly(window, "ils", solve(scenario, table.rates_at(1_000)))
 
 
 def test_what_has_no_answer_says_so(browser: Browser) -> None:

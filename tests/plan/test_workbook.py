@@ -8,12 +8,13 @@ from typing import Any
 
 import openpyxl  # type: ignore[import-untyped]
 import pytest
+from msgspec.structs import replace
 
 from ils_bench.paper.plan import PLAN as ILS
 from ps_bench.paper.plan import PLAN as PS
 from sitebench.plan.choose import plan
 from sitebench.plan.model import PERCENTILES, Scenario, solve
-from sitebench.plan.rates import RateTable
+from sitebench.plan.rates import RateTable, Remark
 from sitebench.plan.workbook.workbook import Planned, example, write
 from tests.support.libreoffice import LibreOffice
 
@@ -148,6 +149,23 @@ def test_the_first_machine_has_the_plans_answers(workbook: Path) -> None:
     assert site("Simultaneous users (users)") == values["simultaneous"]
     assert site("Community that one machine serves (people)") == values["served"]
     assert site("Machines needed (machines)") == values["machines"]
+
+
+def test_other_machines_have_the_size_that_the_community_needs_and_bounds_are_marked(
+    workbook: Path, tmp_path: Path
+) -> None:
+    """As the console: 1997's rates were those of 10,000 people whatever the community."""
+    site = cells(workbook, "Personalized site")
+    assert [site("Size measured", column) for column in "DE"] == [1_000_000, 1_000_000]
+    bound = Remark("pages", 100_000, "a lower bound: other programs had the cores")
+    pages = replace(PAGES, remarks=(bound,))
+    path = tmp_path / "plan.xlsx"
+    community = Scenario(0.03, 12.0, None, 0.25, 90_000)
+    write(path, [Planned(plan(PS, community, pages), (pages,))], "A fine processor")
+    note = openpyxl.load_workbook(path)["Personalized site"]["A2"].value
+    assert "pages at 100k: a lower bound: other programs had the cores" in note
+    site = cells(path, "Personalized site")
+    assert [site("Size measured", column) for column in "DE"] == [100_000, 100_000]
 
 
 def test_without_a_run_the_sheets_have_the_example_of_1997(tmp_path: Path) -> None:

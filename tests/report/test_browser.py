@@ -2,6 +2,7 @@
 
 import base64
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -165,6 +166,23 @@ def test_first_screen_has_target_date_load_result_trust_and_next_step(
     assert re.search(r"Lookup (at least )?[\d,]+/s [12]k entries: (p95|latency not known)", text)
     assert re.search(r"(Measured|Lower bounds|[Nn]ot usable).* rates? (is|are) ", text), text
     assert "Next step:" in text
+
+
+def test_first_screen_of_a_phone_has_a_result_of_several_runs(
+    browser: Browser, page: Path, tmp_path: Path
+) -> None:
+    """The heads and the stamps of three runs filled it."""
+    copies = [page.parent / name for name in ("directory.sitebench", "site.sitebench")]
+    copies.append(Path(shutil.copy(copies[0], tmp_path / "again.sitebench")))
+    report = tmp_path / "several.html"
+    done = in_process("report", *map(str, copies), "--out", str(report))
+    assert done.code == 0, done.err
+    size(browser, 390, 844)
+    browser.open(report.as_uri())
+    until_drawn(browser)
+    text = browser.run(FIRST_SCREEN)
+    assert re.search(r"\d{1,2} \w+ 20\d\d, \d\d:\d\d UTC", text), text
+    assert re.search(r"Lookup, directory (at least )?[\d,]+/s", text), text
 
 
 CUT = (

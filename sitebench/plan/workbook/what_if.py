@@ -45,6 +45,8 @@ class WhatIf(msgspec.Struct, frozen=True):
     machines: Sequence[Machine]
     queue_limit: float = 1.0
     """How busy the machine planned with may be for the objective of a mix."""
+    bounds: Sequence[str] = ()
+    """Which of its rates are lower bounds, and why."""
 
 
 def write(book: Workbook, what_if: WhatIf, measured: str) -> None:
@@ -56,7 +58,9 @@ def write(book: Workbook, what_if: WhatIf, measured: str) -> None:
     grid.put(0, 0, what_if.title, grid.styles.title)
     change = "Change any yellow cell; the others are calculated from them."
     source = f"Measured: {what_if.machines[0].table.machine}, {measured}. " if measured else ""
-    grid.put(1, 0, f"{source}{change}", grid.styles.note)
+    grid.put(
+        1, 0, f"{source}{change}{''.join(f' * {b}.' for b in what_if.bounds)}", grid.styles.note
+    )
     row, entries = _scenario(grid, what_if)
     row, columns = _machines(grid, row + 1, what_if, entries)
     needed = columns[0]

@@ -91,10 +91,21 @@ def _what_if(sheet: Planned) -> WhatIf:
         rate_sheet(suite, tables, operations),
         [
             Machine(sheet.tables[0], sheet.plan.size),
-            *(Machine(table, suite.size) for table in presets.values()),
+            *(Machine(table, _size_of(sheet.plan, table)) for table in presets.values()),
         ],
         sheet.plan.values.get("queue_limit", 1.0),
+        [warning for warning in sheet.plan.warnings if "a lower bound" in warning],
     )
+
+
+def _size_of(plan: Plan, table: RateTable) -> int:
+    """Return the size that the command takes for another machine; the paper's example has one."""
+    if plan.scenario.community is None:
+        return plan.suite.size
+    try:
+        return planned(plan.suite, plan.scenario, table).size
+    except BadInput:
+        return plan.suite.size
 
 
 def example(suite: PlanSuite, tables: Sequence[RateTable]) -> Planned:
