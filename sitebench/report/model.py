@@ -14,7 +14,9 @@ import msgspec
 
 from sitebench._engine import Histogram
 from sitebench.counts.metrics import CENSORED, LATENCY, SERVICE
-from sitebench.errors import BadRunFile
+from sitebench.errors import BadRunFile, UnknownValue
+from sitebench.measure.objective import Objective
+from sitebench.measure.outcomes import advised_results
 from sitebench.monitor.figures import rates
 from sitebench.report.suite import ReportSuite
 from sitebench.runs.export import csv, hlog
@@ -66,9 +68,16 @@ class Run(msgspec.Struct, frozen=True, dict=True):
     downloads: Mapping[str, str]
     """The run file in other formats, by file name; none that would make the page too large."""
 
+    @property
+    def objective(self) -> Objective | None:
+        try:
+            return Objective.of_manifest(self.manifest)
+        except UnknownValue:
+            return None  # Of a newer version.
+
     @cached_property
     def results(self) -> list[PointResult]:
-        return [point.result for point in self.points]
+        return advised_results((point.result for point in self.points), self.objective)
 
     @cached_property
     def series(self) -> list[Series]:

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from sitebench.runs.store import RunStore
+from sitebench.verdict.warning import PointWarning, WarningKind
 from tests.report import made
 from tests.support.cli import in_process
 
@@ -68,6 +70,20 @@ def test_several_runs_share_one_page(run: Path, tmp_path: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert all(f'<p class="facts"><b>{label}</b>' in text for label in ("made", "after"))
     assert text.count('class="next"') == 2
+
+
+def test_advice_on_time_is_for_the_objective_of_the_run(tmp_path: Path) -> None:
+    path = tmp_path / "few.sitebench"
+    with RunStore(path) as store:
+        few = WarningKind.TOO_FEW_SAMPLES
+        result = made.measured(store, made.spec())
+        warning = PointWarning(few, "too few for a p99", "measure longer: --measure 500s")
+        verdict = replace(result.verdict, warnings=(warning,))
+        store.complete(1, {}, replace(result, verdict=verdict))
+        store.confirm(result.spec)
+        store.set_manifest({"objective": "p50<1s"})
+    assert in_process("report", path).code == 0
+    assert "500s" not in path.with_suffix(".html").read_text(encoding="utf-8")
 
 
 def test_page_of_several_runs_is_not_that_of_the_first(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from sitebench.errors import UnknownValue
 from sitebench.measure.objective import Objective, ObjectiveState
 from sitebench.measure.outcomes import Outcome
 from sitebench.report.model import Report, Run
@@ -22,13 +21,12 @@ _WORST_FIRST = (ObjectiveState.BROKEN, ObjectiveState.UNKNOWN, ObjectiveState.ME
 
 def tables(report: Report) -> list[Table]:
     """Return a table per run that was measured with an objective."""
-    return [_table(report, run, goal) for run in report.runs if (goal := _objective(run))]
+    return [_table(report, run, goal) for run in report.runs if (goal := run.objective)]
 
 
 def in_words(run: Run, series: Series) -> list[str]:
     """Return whether a point met each condition of its run's objective, the worst of repeats."""
-    objective = _objective(run)
-    if objective is None:
+    if (objective := run.objective) is None:
         return []
     words = []
     for outcomes in zip(*(objective.judge(r).outcomes for r in series.results), strict=True):
@@ -36,13 +34,6 @@ def in_words(run: Run, series: Series) -> list[str]:
         word = _STATES[state].text if series.valid else Outcome.INVALID
         words.append(f"objective {outcomes[0].asked}: {word}")
     return words
-
-
-def _objective(run: Run) -> Objective | None:
-    try:
-        return Objective.of_manifest(run.manifest)
-    except UnknownValue:
-        return None  # Of a newer version.
 
 
 def _table(report: Report, run: Run, objective: Objective) -> Table:

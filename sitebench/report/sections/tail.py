@@ -25,8 +25,8 @@ def table(report: Report, run: Run) -> Table:
 
 
 def _row(report: Report, run: Run, series: Series) -> Row:
-    measured = {id(result) for result in series.results}
-    points = [point for point in run.points if id(point.result) in measured]
+    keys = {result.spec.key for result in series.results}
+    points = [point for point in run.points if point.spec.key in keys]
     answered, censored = _merge_points(points)
     merged = with_censored(answered, censored)
     # From the shortest wait that timed out on, a figure is a lower bound.
