@@ -83,8 +83,6 @@ _FAR = 100
 
 
 class LoadLevel(msgspec.Struct, frozen=True):
-    """One load to measure: what differs between the points of a search."""
-
     users: int
     rate: float | None
     measure: float
@@ -115,19 +113,12 @@ def check_options(options: PeakOptions) -> None:
 
 
 def _check_clients(options: PeakOptions) -> None:
-    values = {
-        "--users": options.users,
-        "--start": options.start,
-        "--apart": options.apart,
-    }
-    for name, value in values.items():
-        if value:
-            if options.objective is None:
-                raise BadInput(
-                    f"{name} needs --objective",
-                    "add --objective 'p99<5ms,failures<0.1%', or use --clients",
-                )
-            raise BadInput(f"{name} is of the search for a rate", f"leave --clients out, or {name}")
+    names = [f"--{name}" for name in ("users", "start", "apart") if getattr(options, name)]
+    for name in names:
+        if options.objective is None:
+            remedy = "add --objective 'p99<5ms,failures<0.1%', or use --clients"
+            raise BadInput(f"{name} needs --objective", remedy)
+        raise BadInput(f"{name} is of the search for a rate", f"leave --clients out, or {name}")
     rising = sorted(set(options.clients))
     if options.objective is not None and rising != [*options.clients]:
         raise BadInput(

@@ -2,8 +2,7 @@
 
 The knee is where the ratio of throughput to response time is highest, Kleinrock's "power"
 ("Power and deterministic rules of thumb for probabilistic problems in computer communications",
-1979). Up to it, more load buys a greater share of throughput than it costs in response time;
-beyond it response time grows faster.
+1979); beyond it response time grows faster.
 """
 
 from __future__ import annotations
@@ -82,9 +81,8 @@ def plot(curve: Sequence[Spot], bend: Spot | None) -> str:
         row = HEIGHT - 1 - round(spot.response_us / most_time * (HEIGHT - 1))
         if grid[row][column] != "K":
             grid[row][column] = "K" if spot == bend else "o" if spot.valid else "x"
-    top, bottom = format_ns(most_time * 1e3), "0"
-    margin = max(len(top), len(bottom))
-    labels = [top, *[""] * (HEIGHT - 2), bottom]
+    top = format_ns(most_time * 1e3)
+    margin, labels = len(top), [top, *[""] * (HEIGHT - 2), "0"]
     lines = [
         f"{label:>{margin}} |{''.join(cells)}".rstrip()
         for label, cells in zip(labels, grid, strict=True)
