@@ -10,10 +10,9 @@ from typing import Any, Protocol, runtime_checkable
 
 from sitebench.api.result import Result
 from sitebench.errors import BadInput, TargetDied, UnknownValue
-from sitebench.measure.sweep import sweep
+from sitebench.measure.sweep import Reporter, sweep
 from sitebench.options.arguments import check_arguments
 from sitebench.options.spelling import nearest
-from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.store import RunStore
 from sitebench.scenario.script import asked_by, is_script
 from sitebench.suite import Suite, suite, suites
@@ -117,7 +116,7 @@ def run(
         run_file = Path(out or folder / "run.sitebench")
         with RunStore(run_file) as store:
             try:
-                (result,) = sweep([stage], store, _Quiet())
+                (result,) = sweep([stage], store, Reporter())
             except TargetDied as error:
                 raise TargetDied(error.message, "see why it ended, and measure again") from error
         return Result.from_file(run_file, result.spec)
@@ -167,14 +166,3 @@ def _suite_of(operation: str | Program, target: str | Server) -> Suite:
             f"give it a {' or a '.join(suite.title.lower() for suite in able)}",
         )
     return own_suite
-
-
-class _Quiet:
-    """A reporter that shows nothing."""
-
-    def planned(self, points: int) -> None: ...
-    def opening(self, title: str) -> None: ...
-    def started(self, spec: PointSpec) -> None: ...
-    def retried(self, spec: PointSpec) -> None: ...
-    def progress(self, spec: PointSpec, elapsed_s: float, store: RunStore) -> None: ...
-    def finished(self, result: PointResult, *, resumed: bool) -> None: ...

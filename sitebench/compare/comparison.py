@@ -136,12 +136,10 @@ class Row(msgspec.Struct, frozen=True):
 
     @property
     def median_a(self) -> float:
-        """The median over A's repeats."""
         return statistics.median(self.a)
 
     @property
     def median_b(self) -> float:
-        """The median over B's repeats."""
         return statistics.median(self.b)
 
     @property
@@ -151,7 +149,6 @@ class Row(msgspec.Struct, frozen=True):
 
     @property
     def differs(self) -> bool:
-        """Whether a difference is claimed."""
         if self.least is None:
             return self._beyond_drift
         return self.enough and self.effect.differs
@@ -175,7 +172,6 @@ class Row(msgspec.Struct, frozen=True):
 
     @property
     def alarm(self) -> bool:
-        """Whether the A/A null finds a difference."""
         return self.enough and self.null is not None and self.null.differs
 
 
@@ -202,7 +198,6 @@ class Compared(msgspec.Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        """What was measured."""
         return self.matched.title
 
     def row(self, key: str) -> Row | None:
@@ -210,7 +205,6 @@ class Compared(msgspec.Struct, frozen=True):
 
     @property
     def repeats(self) -> int:
-        """How many repeats of each side were compared, the lesser number."""
         return min((min(len(row.a), len(row.b)) for row in self.rows), default=0)
 
     @property

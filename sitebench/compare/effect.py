@@ -24,12 +24,10 @@ class Effect(msgspec.Struct, frozen=True):
 
     @property
     def differs(self) -> bool:
-        """Whether 1 is outside the interval."""
         return self.low is not None and self.high is not None and (self.low > 1 or self.high < 1)
 
 
 def effect(a: _Logs, b: _Logs, alpha: float) -> Effect:
-    """Compare B's repeats with A's, pair by pair."""
     shift = pair_shift([y - x for x, y in zip(a, b, strict=True)], alpha)
     logs = (shift.low, shift.high, detectable(shift, alpha))
     return Effect(math.exp(shift.estimate), *(None if x is None else math.exp(x) for x in logs))

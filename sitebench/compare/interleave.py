@@ -71,7 +71,6 @@ class Interleaving(msgspec.Struct, frozen=True):
     """
 
     def value(self, side: str) -> str:
-        """Return what stands for `{}` on a side."""
         return self.a if side == "a" else self.b
 
     def argv(self, side: str, file: Path, repeats: int) -> list[str]:
@@ -82,7 +81,6 @@ class Interleaving(msgspec.Struct, frozen=True):
         return [*python_module("sitebench.cli.main"), *words, *extra]
 
     def turns(self) -> list[Turn]:
-        """Return every measurement in its turn."""
         lot, turns = random.Random(self.seed), []
         for repeat in range(self.repeats):
             first = lot.randrange(2)
@@ -137,7 +135,6 @@ def plan(
 
 
 def files(out: str) -> tuple[Path, Path]:
-    """Return the run files of both sides."""
     base = out.removesuffix(".sitebench")
     return Path(f"{base}-a.sitebench"), Path(f"{base}-b.sitebench")
 
@@ -211,7 +208,6 @@ def measure(
 
 
 def _is_done(path: Path, repeat: int) -> bool:
-    """Whether every point of a repeat is in the file."""
     with RunFile(path) as file:
         statuses = [point.status for point in file.points() if point.spec.repeat == repeat]
     return bool(statuses) and all(status == "done" for status in statuses)
@@ -242,7 +238,6 @@ def _restart(plan: Interleaving, turn: Turn, command: str) -> None:
 
 
 def _run(plan: Interleaving, turn: Turn, file: Path) -> None:
-    """Run one command to its end; raises the error that it reports."""
     if plan.restart:
         _restart(plan, turn, plan.restart)
     with tempfile.TemporaryFile("w+") as errors:

@@ -22,8 +22,6 @@ _UNSET = "not set"
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """An option in which two runs differ."""
-
     name: str
     a: str
     b: str

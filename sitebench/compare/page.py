@@ -19,7 +19,6 @@ from sitebench.tables.html import to_html
 
 
 def comparison_page(comparison: Comparison) -> str:
-    """Return the whole document."""
     a, b = comparison.a, comparison.b
     lead = _facts("A", a) + _facts("B", b)
     lead += "".join(
@@ -74,7 +73,6 @@ def comparison_section(report: Report) -> Section | None:
 
 
 def _chooser_section(identity: str, title: str, label: str, chart: Chart, *, short: str) -> Section:
-    """Return the section of a chart with a list to choose from."""
     options = [("", list(chart.titles.items()))]
     body = chooser(chart.chooser, label, options) + figure(chart)
     return Section(identity, title, body, (chart,), short=short)

@@ -39,7 +39,6 @@ def show(comparison: Comparison, console: Console) -> None:
 
 
 def _say(console: Console, line: str, style: str | None = None) -> None:
-    """Print a line without wrapping."""
     console.print(printable(line), style=style, highlight=False, markup=False, soft_wrap=True)
 
 

@@ -36,8 +36,6 @@ _MACHINE = {
 
 
 class Run(msgspec.Struct, frozen=True):
-    """One run file, as a comparison reads it."""
-
     path: Path
     label: str
     manifest: Mapping[str, Any]

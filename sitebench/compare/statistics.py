@@ -41,7 +41,6 @@ class Shift(msgspec.Struct, frozen=True):
 
     @property
     def differs(self) -> bool:
-        """Whether zero is outside the interval."""
         return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
 
 

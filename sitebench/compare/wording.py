@@ -27,12 +27,10 @@ def _value(row: Row, number: float) -> str:
 
 
 def _percent(row: Row, ratio: float) -> str:
-    """Format a ratio as a change in percent; one failure in 100,000 operations is a change."""
     return f"{(ratio - 1) * 100:+.{3 if row.measure.unit == '%' else 1}f}%"
 
 
 def _interval(row: Row, effect: Effect) -> str:
-    """Format the interval of a ratio as changes in percent."""
     if effect.low is None or effect.high is None:
         return NOTHING
     return f"{_percent(row, effect.low)} to {_percent(row, effect.high)}"
@@ -44,7 +42,6 @@ def detectable(row: Row) -> str:
 
 
 def answer(point: Compared) -> str:
-    """Return the answer for a point in a sentence."""
     if not point.rows:
         return f"{point.title}: not compared"
     first, *rest = point.rows
@@ -114,7 +111,6 @@ def stamp(point: Compared) -> tuple[str, str]:
 
 
 def describe_procedure(analysis: Analysis) -> str:
-    """Describe the procedure in a sentence."""
     if not analysis.rows:
         return "Nothing was compared."
     if analysis.design is Design.APART:

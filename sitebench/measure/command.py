@@ -151,7 +151,6 @@ def _opened(out: str, *, create: bool) -> Iterator[RunStore]:
 
 
 def one_table(results: Sequence[PointResult]) -> list[Printable]:
-    """Return the table with a row per point."""
     return [PointsTable(results)]
 
 

@@ -188,7 +188,6 @@ class _Condition(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """The metric, and of what."""
         return self.metric if self.operation is None else f"{self.operation}: {self.metric}"
 
     def __str__(self) -> str:
@@ -233,8 +232,6 @@ class _Condition(msgspec.Struct, frozen=True):
 
 
 class Objective(msgspec.Struct, frozen=True):
-    """Conditions that must all hold."""
-
     conditions: tuple[_Condition, ...]
 
     @classmethod
@@ -298,7 +295,6 @@ class Objective(msgspec.Struct, frozen=True):
         return max(condition.samples for condition in self.conditions)
 
     def about(self, metric: str) -> bool:
-        """Return whether a condition is about this metric."""
         return any(condition.metric == metric for condition in self.conditions)
 
 

@@ -23,7 +23,6 @@ _WORKERS: Final[Placement] = {"panel": "Workers", "locust": False}
 
 
 def objective_option(explanation: str, **placement: Unpack[Placement]) -> Objective | None:
-    """Make the field of an objective."""
     parse = Objective.parse
     return option.parsed(None, explanation, parse=parse, metavar="CONDITIONS", **placement)
 

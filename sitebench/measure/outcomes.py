@@ -112,7 +112,6 @@ def judge_points(
 
 
 def missed_objectives(judged: Sequence[Judged]) -> list[str]:
-    """Return a line per point that did not pass."""
     return [
         f"{point.outcome}: {point_name(point.spec)}: {point.message}"
         for point in judged

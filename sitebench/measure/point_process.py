@@ -171,11 +171,9 @@ class _RunnerProcess:
 
     @property
     def returncode(self) -> int | None:
-        """The exit code, or None while it runs."""
         return self._process.returncode
 
     def begin(self, request: Request) -> None:
-        """Have it measure a point."""
         import pickle  # Late: a command that is refused does without.
 
         self._busy = True

@@ -14,6 +14,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 
 from sitebench.counts.source import SEQUENCE
 from sitebench.measure.objective import Objective
+from sitebench.measure.sweep import Reporter
 from sitebench.monitor.others import other_programs
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.store import RunStore
@@ -23,18 +24,13 @@ from sitebench.units import format_duration, format_rate, format_size, plural
 from sitebench.verdict.verdict import Quoted
 
 
-class JsonLines(Closing):
+class JsonLines(Reporter, Closing):
     """Prints one JSON object per point as soon as it is done; standard output is for results."""
 
     def __init__(self, objective: Objective | None = None) -> None:
         self._objective = objective
 
-    def planned(self, points: int) -> None: ...
-    def opening(self, title: str) -> None: ...
     def seeding(self, done: int, total: int) -> None: ...
-    def started(self, spec: PointSpec) -> None: ...
-    def retried(self, spec: PointSpec) -> None: ...
-    def progress(self, spec: PointSpec, elapsed_s: float, store: RunStore) -> None: ...
     def close(self) -> None: ...
 
     def finished(self, result: PointResult, *, resumed: bool) -> None:
@@ -58,7 +54,7 @@ _LONG_S = 5.0
 """A point that is measured for so long shows its rate before it ends, also where no bar can."""
 
 
-class LiveProgress(Closing):
+class LiveProgress(Reporter, Closing):
     """A bar for the running point with its current rate, and a line for each finished one."""
 
     def __init__(
@@ -178,7 +174,6 @@ Shown = JsonLines | LiveProgress
 
 @contextmanager
 def bar(title: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Show a progress bar; yields the function that moves it."""
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task(title, total=total)

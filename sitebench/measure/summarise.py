@@ -128,7 +128,6 @@ def summarise(
 
 
 def _name(totals: StepTotals) -> str:
-    """Return what a message calls a step."""
     return f"{START}: {totals.step}" if totals.program == START else totals.step
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -34,8 +34,8 @@ from sitebench.verdict.rules.thresholds import USED_UP
 from sitebench.verdict.verdict import Bound, Quoted
 
 
-class _Reporter(Protocol):
-    """Shows the progress of a sweep."""
+class Reporter:
+    """Shows the progress of a sweep; by itself, nothing."""
 
     def opening(self, title: str) -> None: ...
     def planned(self, points: int) -> None: ...
@@ -70,7 +70,7 @@ def repeated(
     ]
 
 
-def sweep(stages: Sequence[Stage], store: RunStore, reporter: _Reporter) -> list[PointResult]:
+def sweep(stages: Sequence[Stage], store: RunStore, reporter: Reporter) -> list[PointResult]:
     """Measure what is not measured yet; return the results that count of all points, in order."""
     planned = [test.spec for stage in stages for test in stage.tests]
     store.plan(planned)
@@ -82,7 +82,7 @@ def sweep(stages: Sequence[Stage], store: RunStore, reporter: _Reporter) -> list
 
 
 def _results_of(
-    stage: Stage, runner: Runner, store: RunStore, reporter: _Reporter
+    stage: Stage, runner: Runner, store: RunStore, reporter: Reporter
 ) -> list[PointResult]:
     """Measure what is not measured yet of a stage; return the results that count."""
     tries = {test.spec.key: _stored(test, store) for test in stage.tests}
@@ -134,7 +134,7 @@ def second_try(result: PointResult) -> PointSpec | None:
 
 
 @contextmanager
-def opened(stage: Stage, store: RunStore, reporter: _Reporter) -> Iterator[OpenTarget[Any]]:
+def opened(stage: Stage, store: RunStore, reporter: Reporter) -> Iterator[OpenTarget[Any]]:
     """Open a stage's target and record its facts; its points failed where it does not open."""
     reporter.opening(stage.title)
     with ExitStack() as stack:
@@ -153,7 +153,7 @@ def opened(stage: Stage, store: RunStore, reporter: _Reporter) -> Iterator[OpenT
 
 
 def measure_point(
-    test: Test, target: OpenTarget[Any], runner: Runner, store: RunStore, reporter: _Reporter
+    test: Test, target: OpenTarget[Any], runner: Runner, store: RunStore, reporter: Reporter
 ) -> PointResult:
     """Measure one point, and show it; raises if it does not measure its target."""
     result = _measured(test, target, runner, store, reporter)
@@ -162,9 +162,8 @@ def measure_point(
 
 
 def _measured(
-    test: Test, target: OpenTarget[Any], runner: Runner, store: RunStore, reporter: _Reporter
+    test: Test, target: OpenTarget[Any], runner: Runner, store: RunStore, reporter: Reporter
 ) -> PointResult:
-    """Measure one point and confirm it."""
     spec = test.spec
     reporter.started(spec)
     try:

@@ -76,13 +76,11 @@ class Test:
 
     @property
     def target(self) -> OpenTarget[Any]:
-        """Its target, which is open."""
         assert self.opened is not None
         return self.opened
 
     @property
     def scenarios(self) -> dict[str, str]:
-        """The text of the scenario file, by its digest."""
         file = self.scenario
         return {} if file is None else {self.spec.settings[SCENARIO_DIGEST]: file[1]}
 

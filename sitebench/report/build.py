@@ -62,7 +62,6 @@ _TABLES: tuple[Callable[[Report], list[Table]], ...] = (
 
 
 def sections(report: Report) -> list[Section]:
-    """Return every section that has content."""
     builders = _SECTIONS if report.points else _OF_FAILURES
     return [section for make in builders if (section := make(report)) is not None]
 

@@ -129,7 +129,6 @@ def names(values: Iterable[str]) -> Columns:
 
 
 def short(value: float | None, digits: int = 4) -> float | None:
-    """Round a number to the digits that a screen shows."""
     if value is None or not math.isfinite(value):
         return None
     rounded = float(f"{value:.{digits}g}")
@@ -142,7 +141,6 @@ def transpose(rows: Sequence[Sequence[Any]], width: int) -> list[Sequence[Any]]:
 
 
 def quantity(field: str, **properties: Any) -> Spec:
-    """Return a channel, or a line of a tooltip, for a field of numbers."""
     return {"field": field, "type": "quantitative", **properties}
 
 

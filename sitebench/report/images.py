@@ -59,5 +59,4 @@ def _with_size(spec: dict[str, Any]) -> dict[str, Any]:
 
 
 def slug(text: str) -> str:
-    """Return a text as part of a file name."""
     return re.sub(r"[^a-z0-9.]+", "-", text.lower()).strip("-")

@@ -58,8 +58,6 @@ class Point(msgspec.Struct, frozen=True):
 
 
 class Run(msgspec.Struct, frozen=True, dict=True):
-    """One run file."""
-
     label: str
     path: Path
     manifest: Mapping[str, Any]
@@ -150,15 +148,12 @@ class Report(msgspec.Struct, frozen=True, dict=True):
         return [self.suite(name) for name in names]
 
     def specs(self, suite: ReportSuite) -> list[PointSpec]:
-        """Return what was measured of a suite."""
         return [series.spec for _, series in self.all_series if series.spec.suite == suite.name]
 
     def operations(self, suite: ReportSuite) -> list[str]:
-        """Return the operations of a suite that were measured."""
         return list(dict.fromkeys(spec.operation for spec in self.specs(suite)))
 
     def runs_of(self, suite: ReportSuite, operation: str) -> list[Run]:
-        """Return the runs that measured an operation."""
         key = (suite.name, operation)
         return [
             run
@@ -167,12 +162,10 @@ class Report(msgspec.Struct, frozen=True, dict=True):
         ]
 
     def title_for(self, title: str, *runs: Run) -> str:
-        """Return the title of a table of these runs, which names them if there are others."""
         names = " and ".join(run.label for run in runs)
         return title if len(self.runs) == len(runs) else f"{title}: {names}"
 
     def name(self, spec: PointSpec) -> str:
-        """Return a point's operation and size."""
         suite = self.suite(spec.suite)
         return f"{suite.title_of(spec.operation)}, {suite.size_of(spec)}"
 

@@ -22,8 +22,6 @@ _REPEATS = "Repeats"
 
 
 class PaperTable(msgspec.Struct, frozen=True):
-    """One table as printed: a machine, its sizes, and a row of cells per measurement."""
-
     machine: str
     sizes: Sequence[int]
     rows: Mapping[str, Sequence[str]]

@@ -16,8 +16,6 @@ _NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d*\.?\d+")
 
 
 class PrintedTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A printed table, cell by cell."""
-
     number: str
     """As printed, such as "Table 9"; numbers repeat, so a title is cited with it."""
     title: str

@@ -53,8 +53,6 @@ def besides_1997(tables: Sequence[PrintedTable], statements: Sequence[Statement]
 
 
 class ReportSuite(msgspec.Struct, frozen=True):
-    """One suite, as a report shows it."""
-
     name: str
     title: str
     size_title: str
@@ -85,7 +83,6 @@ class ReportSuite(msgspec.Struct, frozen=True):
         return self.operations.get(operation, operation)
 
     def figures(self, specs: Sequence[PointSpec]) -> list[RateFigure]:
-        """Return a figure for each measured operation, the paper's own first."""
         figures = [
             figure
             for figure in self.rates
@@ -97,7 +94,6 @@ class ReportSuite(msgspec.Struct, frozen=True):
         return figures + [f for name in operations for f in make(name, self.title_of(name))]
 
     def size_of(self, spec: PointSpec) -> str:
-        """Return a point's size with its unit."""
         return f"{format_size(spec.entries)} {self.people}" if spec.entries else spec.clients
 
 

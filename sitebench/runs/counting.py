@@ -18,7 +18,6 @@ def same_steps(one: PointResult, other: PointResult) -> bool:
 
 
 def _counted_steps(result: PointResult) -> dict[str, set[str]]:
-    """Return the steps that were counted, by operation."""
     steps: dict[str, set[str]] = {}
     for step in result.steps:
         if step.counted and step.count > step.failures:

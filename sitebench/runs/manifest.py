@@ -105,7 +105,6 @@ def method_of(manifest: Mapping[str, Any]) -> int:
 
 
 def _versions() -> dict[str, str]:
-    """Return the versions of all software that influences the figures."""
     from importlib.metadata import PackageNotFoundError, version
 
     versions = {"python": sys.version.split()[0], "sqlite": sqlite3.sqlite_version}

@@ -72,7 +72,6 @@ class PointSpec(msgspec.Struct, frozen=True):
         return json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"))
 
     def to_json(self) -> dict[str, Any]:
-        """Return what `--json` prints."""
         return asdict(self)
 
     @property
@@ -133,7 +132,6 @@ class PointSpec(msgspec.Struct, frozen=True):
 
     @property
     def key(self) -> str:
-        """Name of the point in a run file."""
         return hashlib.sha256(self.stored().encode()).hexdigest()[:20]
 
     @classmethod
@@ -175,7 +173,6 @@ class StepResult(msgspec.Struct, frozen=True):
     """Whether its time is that of other steps too: a whole pass, or a phase of a request."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return what the run file keeps; results written before there were phases stay as read."""
         return {
             "program": self.program,
             "step": self.step,
@@ -288,7 +285,6 @@ class PointResult(Window, frozen=True, kw_only=True):
 
     @property
     def ops_per_s(self) -> float:
-        """Successful operations per second of the window."""
         return self.operations / self.seconds if self.seconds else 0.0
 
     @property
@@ -320,7 +316,6 @@ class PointResult(Window, frozen=True, kw_only=True):
         return max(0.0, 1.0 - max(self.generator_cpu_s) / self.seconds)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the object that `--json` prints and the run file keeps."""
         spec, use = self.spec, self.use
         lanes = {"preparing_us": self.preparing_us, "busy_lanes": self.busy_lanes}
         queues = {"queue_start": self.queue_start, "queue_end": self.queue_end}

@@ -63,7 +63,6 @@ def _coverage(n: int, k: int) -> float:
 
 
 def of_operation(result: PointResult, name: str) -> PointResult:
-    """Return what a result says of one of its operations."""
     steps = tuple(row for row in result.steps if row.program == name)
     step = next((step for step in steps if step.counted), None)
     # A step before the counted one fails, and the operation with it.
@@ -89,7 +88,6 @@ class Series(msgspec.Struct, frozen=True):
 
     @property
     def operations(self) -> list[str]:
-        """The operations that were counted in any repeat."""
         steps = [step for result in self.results for step in result.steps]
         return list(dict.fromkeys(s.program for s in steps if s.counted and s.count))
 
@@ -105,13 +103,11 @@ class Series(msgspec.Struct, frozen=True):
         return tuple(map(self.of_operation, names)) if len(names) > 1 else ()
 
     def of_operation(self, name: str) -> Series:
-        """Return the repeats of one of its operations."""
         results = tuple(of_operation(result, name) for result in self.results)
         return Series(replace(self.spec, operation=f"- {name}"), results, part=True)
 
     @property
     def n(self) -> int:
-        """How often the point was measured."""
         return len(self.results)
 
     @property
@@ -143,7 +139,6 @@ class Series(msgspec.Struct, frozen=True):
 
     @property
     def failures(self) -> int:
-        """Failed steps of all repeats."""
         return sum(result.failures for result in self.results)
 
     def values(self, figure: Of) -> list[float] | None:
@@ -156,7 +151,6 @@ class Series(msgspec.Struct, frozen=True):
         return figures if figures and len(figures) == self.n else None
 
     def median(self, figure: Of) -> float | None:
-        """Return the median over repeats."""
         values = self.values(figure)
         return None if values is None else statistics.median(values)
 

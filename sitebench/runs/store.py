@@ -164,7 +164,6 @@ class RunStore(Closing):
             self._db.executemany("INSERT OR REPLACE INTO manifest VALUES (?, ?)", rows)
 
     def manifest(self) -> dict[str, Any]:
-        """Return every fact about the run."""
         rows = self._rows("SELECT key, value FROM manifest")
         return {key: json.loads(value) for key, value in rows}
 
@@ -180,7 +179,6 @@ class RunStore(Closing):
             self.set_manifest({"scenarios": {**self.manifest().get("scenarios", {}), **texts}})
 
     def plan(self, specs: Iterable[PointSpec]) -> None:
-        """Enter points that are not in the file yet."""
         rows = [(spec.key, spec.stored()) for spec in specs]
         with self._transaction():
             self._db.executemany("INSERT OR IGNORE INTO points (key, spec) VALUES (?, ?)", rows)
@@ -222,7 +220,6 @@ class RunStore(Closing):
         return started[0][0]
 
     def point_id(self, key: str) -> int:
-        """Return a planned point's row."""
         return int(self._value_of("id", key))
 
     def join(self, key: str) -> int:
@@ -250,7 +247,6 @@ class RunStore(Closing):
             yield
 
     def spec(self, key: str) -> PointSpec:
-        """Return the specification of a planned point."""
         return PointSpec.read(self._value_of("spec", key))
 
     def _value_of(self, column: str, key: str) -> Any:
@@ -295,7 +291,6 @@ class RunStore(Closing):
             )
 
     def append_sample(self, point: int, t_ns: int, rows: Iterable[Row]) -> None:
-        """Add one reading of the monitor."""
         with self._recording(point):
             self._db.executemany(
                 "INSERT INTO samples VALUES (?, ?, ?, ?, ?)",
@@ -303,7 +298,6 @@ class RunStore(Closing):
             )
 
     def set_aside(self, point: int, phase: str, other: str) -> None:
-        """Move a point's timeline from one phase to another."""
         with self._recording(point):
             self._db.execute(
                 "UPDATE timeline SET phase = ? WHERE point = ? AND phase = ?", (other, point, phase)

@@ -42,7 +42,6 @@ class Slot(msgspec.Struct):
 
     @property
     def seconds(self) -> float:
-        """Length of the slot."""
         return (self.t1_ns - self.t0_ns) / 1e9
 
     @property
@@ -64,7 +63,6 @@ class Slot(msgspec.Struct):
 
 
 def counted_steps(result: PointResult) -> Steps:
-    """Return the steps that count as an operation."""
     return {(step.program, step.step) for step in result.steps if step.counted}
 
 
@@ -94,7 +92,6 @@ def _gapless(drains: Iterable[Slot]) -> Iterator[Slot]:
 
 
 def seconds(parts: Sequence[Slot], every_s: float = 1.0) -> list[Slot]:
-    """Return slots of about so many seconds, or as long as they are: merged, as copies."""
     copies = [replace(slot, latency=slot.latency.copy()) for slot in parts]
     return _join(copies, every_s - _HALF_A_DRAIN_S)
 
@@ -142,7 +139,6 @@ def cells(histogram: Histogram) -> dict[int, int]:
 
 
 def cell_of(ns: int) -> int:
-    """Return the cell that a latency is in."""
     return bisect_right(_EDGES, ns) - 1
 
 

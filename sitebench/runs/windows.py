@@ -35,8 +35,6 @@ _SAMPLE_NS = 900_000_000
 
 
 class Phase(StrEnum):
-    """Phase of a point."""
-
     RAMP = "ramp"
     WARMUP = "warmup"
     MEASURE = "measure"
@@ -81,7 +79,6 @@ class Windows:
         late is part of it."""
 
     def absorb(self, drained: Drained) -> None:
-        """Add one drain to the present phase."""
         self._count(drained)
         if time.monotonic_ns() >= self._next_sample_ns:
             self._keep(self._monitor.sample())
@@ -162,7 +159,6 @@ class Windows:
         return sum(tally.seconds for tally in self.tallies.values())
 
     def use(self) -> Use:
-        """Return the resources that the measured window used."""
         # A test that is stopped while its first sample is taken has none.
         start = self._bounds.get(Phase.MEASURE) or self._monitor.sample(thorough=True)
         end = self._bounds.get(Phase.AFTER) or self._monitor.sample(thorough=True)
@@ -180,7 +176,6 @@ class Windows:
         )
 
     def close(self) -> None:
-        """Stop the monitor."""
         self._monitor.close()
 
     def complete(self, result: PointResult) -> None:

@@ -18,7 +18,6 @@ from sitebench.units import format_bytes
 
 
 def tables(report: Report) -> list[Table]:
-    """Return the tables of each run: resources of its points, and what their operations cost."""
     return [
         table
         for run in report.runs
@@ -49,7 +48,6 @@ def _overview(report: Report, run: Run) -> Table:
 
 
 def _costs(report: Report, run: Run) -> Table:
-    """Return what one operation of each point costs the target."""
     rows: list[Row] = [
         [report.distinct_name(series.spec, run), *(_cost(series, *c) for c in _COSTS.values())]
         for series in run.series

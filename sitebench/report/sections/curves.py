@@ -56,7 +56,6 @@ class _Curve(msgspec.Struct, frozen=True):
 
     @property
     def spec(self) -> PointSpec:
-        """The first of its points."""
         return self.series[0].spec
 
 
@@ -82,7 +81,6 @@ def _load(series: Series) -> tuple[float, int]:
 
 
 def _titles(report: Report, curves: Sequence[_Curve]) -> dict[str, str]:
-    """Return each curve's title in the list."""
     call = distinguishing_label((curve.spec for curve in curves), ignoring=HOW_HARD)
     titles = {}
     for curve in curves:
@@ -97,7 +95,6 @@ def _titles(report: Report, curves: Sequence[_Curve]) -> dict[str, str]:
 
 
 def section(report: Report) -> Section | None:
-    """Return the curve of each group, and the answer of the search for its peak."""
     curves = _curves(report)
     if not curves:
         return None

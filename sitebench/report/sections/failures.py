@@ -9,7 +9,6 @@ from sitebench.tables.table import NOTHING, Row, Table
 
 
 def tables(report: Report) -> list[Table]:
-    """Return operations that failed by kind, and points without a result."""
     pairs = ((make, run) for make in (_by_kind, _points) for run in report.runs)
     return [table for make, run in pairs if (table := make(report, run)).rows]
 

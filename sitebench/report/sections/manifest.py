@@ -29,7 +29,6 @@ def _run(run: Run) -> str:
 
 
 def _table(run: Run) -> Table:
-    """Return every fact, one per row."""
     rows: list[Row] = [
         [name, value]
         for key, fact in sorted(run.manifest.items())

@@ -127,7 +127,6 @@ def _row(report: Report, run: Run, series: Series, *, repeated: bool) -> Row:
 
 
 def _part(series: Series, *, repeated: bool) -> Row:
-    """Return the row of one operation of several."""
     interval = around(series, rate_of, format_rate) if series.n > 1 else ""
     return [
         *(series.spec.operation, "", load_name(series.spec), ""),

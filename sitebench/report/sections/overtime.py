@@ -42,7 +42,6 @@ _LEAST_PARTS = 5
 
 
 def section(report: Report) -> Section | None:
-    """Return the figure of one point at a time, with a list of all points."""
     options = [
         (run.label, [(p.id, _name(report, run, p)) for p in run.points]) for run in report.runs
     ]

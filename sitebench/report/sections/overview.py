@@ -91,7 +91,6 @@ def chart(report: Report) -> Chart:
 
 
 def _operations(report: Report) -> list[list[_Bar]]:
-    """Return the bars of each operation, by line and size."""
     operations = []
     for suite in report.present:
         for operation in report.operations(suite):

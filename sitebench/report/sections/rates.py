@@ -40,7 +40,6 @@ class _Line(msgspec.Struct, frozen=True):
 
     @property
     def spec(self) -> PointSpec:
-        """The first of its points."""
         return self.series[0].spec
 
     @property
@@ -88,7 +87,6 @@ def caller(report: Report, drawn: Sequence[_Line]) -> Callable[[_Line], str]:
 
 
 def section(report: Report) -> Section | None:
-    """Return the figure of each operation measured at several sizes."""
     charts = [
         _chart(report, suite, _today(suite, drawing), f"rate-{suite.name}-{drawing.name}")
         for suite in report.present

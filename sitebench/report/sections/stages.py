@@ -48,7 +48,6 @@ def _name(report: Report, run: Run, point: Point) -> str:
 
 
 def tables(report: Report) -> list[Table]:
-    """Return a table for each point in stages."""
     return [
         spans_table(_name(report, run, point), stages, point.result.spans)
         for run, point, stages in _staged_points(report)

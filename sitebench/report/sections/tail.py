@@ -14,7 +14,6 @@ from sitebench.units import format_ns
 
 
 def table(report: Report, run: Run) -> Table:
-    """Return a row per point, its repeats merged sample by sample."""
     columns = ("Point", "Load", "samples", *(f"p{q:g}" for q in FAR_OUT), "max")
     rows = [_row(report, run, series) for series in run.series]
     notes = [

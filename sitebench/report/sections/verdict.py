@@ -54,7 +54,6 @@ def _card(report: Report, suite: ReportSuite) -> str:
 
 
 def _searches(run: Run, suite: ReportSuite, operation: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the answers of searches to an objective for an operation."""
     for peak in answers.searches(run, suite.name, operation):
         best = next((series for series in run.series if run.found_at(series) is peak), None)
         if best is None or peak.get("rate") is None:

@@ -17,7 +17,6 @@ _COLUMNS = (
 
 
 def tables(report: Report) -> list[Table]:
-    """Return one table per run that workers made."""
     return [table for run in report.runs if (table := _workers(report, run)).rows]
 
 

@@ -110,7 +110,6 @@ def timeline(run: RunFile) -> Iterator[_Row]:
 
 @_lines
 def samples(run: RunFile) -> Iterator[_Row]:
-    """Yield a row per value the monitor read and found changed; counters are cumulative."""
     for point in run.points():
         of_point = _point_columns(point)
         for row in run.samples(point.id):
