@@ -185,6 +185,13 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         """Return options with what the suite concludes from them and from a scenario."""
         return options
 
+    def _owns_target(self, options: _O) -> bool:
+        """Return whether a target of the user's may be overwritten: else that is refused later."""
+        if options.target in self.targets.built_in:
+            return False
+        address, owned = self.targets.parse(options.target), options.i_own_this_target
+        return ownership.owns(address.host, address.port, owned=owned, named=False)
+
     def check_several(self, options: _O) -> None:
         """Raise where no more than one point of these options may be measured."""
 
@@ -209,7 +216,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         if names := file.secrets:
             variables = ", ".join(f"${name}" for name in names)
             say(f"{file.path} sends {variables} of this environment to {options.target}")
-        if file.overwrites and options.target not in self.targets.built_in and not options.check:
+        if file.overwrites and self._owns_target(options) and not options.check:
             rows = file.changed_rows
             many = f"up to {plural(rows, 'entry', 'entries')}" if rows else "entries"
             say(f"{file.path} changes {many} of {options.target}; nothing changes them back")

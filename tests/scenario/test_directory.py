@@ -474,6 +474,15 @@ def test_what_is_overwritten_is_said_before(folder: Path, directory: LdapDirecto
     assert f"mix.toml changes up to {PEOPLE} entries of {directory.url}" in ran.err
 
 
+def test_refusal_to_overwrite_says_once_that_nothing_changes_it_back(
+    folder: Path, directory: LdapDirectory
+) -> None:
+    argv = [word for word in WHERE if word != "--i-own-this-target"]
+    ran = in_process("ils", "run", "mix.toml", "--target", directory.url, *argv, cwd=folder)
+    assert ran.code == 2
+    assert ran.err.count("back") == 1, ran.err
+
+
 def test_an_operation_fails_once(folder: Path, directory: LdapDirectory) -> None:
     wrong = '{ search = "(uid=none)", expect.entries = 1 }'
     (folder / "mix.toml").write_text(
