@@ -137,14 +137,8 @@ class RunFile(Closing):
         self._rows("PRAGMA trusted_schema = OFF")
         self._rows("PRAGMA cell_size_check = ON")
         self._rows(_BEGIN)
-        marks = [self._rows(f"PRAGMA {name}")[0][0] for name in ("application_id", "user_version")]
         self._rows("SELECT count(*) FROM sqlite_schema")
-        if refused := schema.foreign(*marks):
-            raise BadRunFile(f"{self.path} {refused[0]}", refused[1])
-        if active := self._rows(schema.ACTIVE):
-            raise BadRunFile(
-                f"{self.path} has a view or trigger {active[0][0]!r}", schema.OTHER_FILE
-            )
+        schema.refuse_foreign(self.path, self._rows)
         pages = self._rows("PRAGMA page_count")[0][0] * self._rows("PRAGMA page_size")[0][0]
         if self._unlocked and _size(place) < pages:
             raise self._damage(f"{_size(place):,} bytes of {pages:,}")

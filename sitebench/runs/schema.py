@@ -22,6 +22,12 @@ errors.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from sitebench.errors import BadRunFile
+
 _APPLICATION_ID = 0x53424E52
 """`PRAGMA application_id`: "SBNR"."""
 
@@ -60,7 +66,7 @@ PRAGMA application_id = {_APPLICATION_ID};
 PRAGMA user_version = {VERSION};
 """
 
-ACTIVE = (
+_ACTIVE = (
     "SELECT name FROM sqlite_schema WHERE type IN ('view', 'trigger')"
     " OR (type = 'table' AND sql LIKE 'create virtual%')"
 )
@@ -69,13 +75,16 @@ ACTIVE = (
 OTHER_FILE = "name a run file that sitebench wrote"
 
 
-def foreign(application: int, version: int) -> tuple[str, str] | None:
-    """Return why a database with these two marks cannot be read, and the remedy."""
+def refuse_foreign(path: Path, rows: Callable[[str], list[Any]]) -> None:
+    """Raise unless a database, whose `rows` a query returns, is a run file that can be read."""
+    marks = (rows(f"PRAGMA {name}")[0][0] for name in ("application_id", "user_version"))
+    application, version = marks
     if application != _APPLICATION_ID:
-        return "is a database of another program", OTHER_FILE
+        raise BadRunFile(f"{path} is a database of another program", OTHER_FILE)
     if version != VERSION:
         newer = "use the newer sitebench that wrote it"
         older = "measure again, into another file (--out): no release wrote that schema"
-        message = f"has schema {version}, this sitebench reads schema {VERSION}"
-        return message, newer if version > VERSION else older
-    return None
+        message = f"{path} has schema {version}, this sitebench reads schema {VERSION}"
+        raise BadRunFile(message, newer if version > VERSION else older)
+    if active := rows(_ACTIVE):
+        raise BadRunFile(f"{path} has a view or trigger {active[0][0]!r}", OTHER_FILE)

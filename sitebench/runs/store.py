@@ -107,13 +107,7 @@ class RunStore(Closing):
                 # Statement by statement: `executescript` would end the transaction.
                 for statement in filter(str.strip, schema.CREATE.split(";\n")):
                     self._db.execute(statement)
-            marks = [self._rows(f"PRAGMA {m}")[0][0] for m in ("application_id", "user_version")]
-            if refused := schema.foreign(*marks):
-                raise BadRunFile(f"{self.path} {refused[0]}", refused[1])
-            if active := self._rows(schema.ACTIVE):
-                raise BadRunFile(
-                    f"{self.path} has a view or trigger {active[0][0]!r}", schema.OTHER_FILE
-                )
+            schema.refuse_foreign(self.path, self._rows)
         # A database that was never a run file must not be changed: WAL comes after the checks.
         self._rows("PRAGMA journal_mode = WAL")
         self._rows("PRAGMA synchronous = NORMAL")
