@@ -9,6 +9,7 @@ are as spreadsheets elsewhere part them: by semicolons or tabs.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -68,21 +69,21 @@ class Names:
 
     def plain(self, i: int) -> str:
         """Return the name of a person for messages."""
-        return self.template.replace(_PLACE, str(i) if self.listed is None else self.listed[i])
+        return self._fill(i, str)
 
     def condition(self, i: int) -> str:
         """Return the condition of a search filter for a person."""
-        if self.listed is None:
-            return self.template.replace(_PLACE, str(i))
-        return self.template.replace(_PLACE, self.listed[i].translate(_SPECIAL))
+        return self._fill(i, lambda text: text.translate(_SPECIAL))
 
     def rdn(self, i: int) -> str:
-        if self.listed is None:
-            return self.template.replace(_PLACE, str(i))
         # Late, as everywhere: importing ldap3 takes two tenths of a second.
         from ldap3.utils.dn import escape_rdn
 
-        return self.template.replace(_PLACE, escape_rdn(self.listed[i]))
+        return self._fill(i, escape_rdn)
+
+    def _fill(self, i: int, escape: Callable[[str], str]) -> str:
+        name = str(i) if self.listed is None else escape(self.listed[i])
+        return self.template.replace(_PLACE, name)
 
     @property
     def attribute(self) -> str:

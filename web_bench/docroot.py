@@ -6,17 +6,15 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from sitebench.errors import BadInput
 from sitebench.seeders.pools import cache_folder
 from web_bench.options import FileSetOptions, ServeOptions, WebOptions
-from web_bench.seed import seed
+from web_bench.seed import Progress, seed
 from web_bench.workload import Workload
-
-Progress = Callable[[int, int], object]
 
 
 def with_options(workload: Workload, options: FileSetOptions) -> Workload:

@@ -230,12 +230,12 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         peak_options, words = combine(PeakOptions, self.one), self.operation(self.default)
 
         @command(peak_options, words, panel=_PANEL, explanation=self._help("peak"))
-        def peak(options: Any, operation: str | None) -> None:
+        def peak(options: SuiteOptions, operation: str | None) -> None:
             from sitebench.measure.peak.command import PeakJob, find_peak
 
             refuse_check(options, self.suite)
-            points, options, name = self._begin(options, operation)
-            one = narrow(points.options, options)
+            points, settled, name = self._begin(options, operation)
+            one = narrow(points.options, settled)
             points.point(one, name)
             points.check(one, [points.program(one, name)])
             job = PeakJob(
@@ -246,7 +246,7 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                 default_out=run_file(f"{self.suite.name}-peak"),
                 afterwards=points.leftovers(one),
             )
-            find_peak(options, job)
+            find_peak(settled, job)
 
         return peak
 

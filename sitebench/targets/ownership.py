@@ -35,7 +35,7 @@ def assure_own(host: str, port: int, *, owned: bool, what: str, named: bool = Tr
     """Raise NotYours unless `what` may write to a target."""
     if owns(host, port, owned=owned, named=named):
         return
-    declare = f"if it is yours, add {FLAG}, or a line that reads {host} to {own_targets()}"
+    declare = f"if it is yours, {_permit(host)}"
     if not on_loopback(host):
         place = f"{host}, which is not this machine's loopback"
         raise NotYours(f"{what} writes to {place}", declare)
@@ -49,8 +49,12 @@ def assure_overwriting(host: str, port: int, *, owned: bool, what: str) -> None:
         raise NotYours(
             f"{what} changes entries of {host}:{port} that it did not add, and nothing changes "
             "them back",
-            f"if they are yours to change, add {FLAG}",
+            f"if they are yours to change, {_permit(host)}",
         )
+
+
+def _permit(host: str) -> str:
+    return f"add {FLAG}, or a line that reads {host} to {own_targets()}"
 
 
 def _is_listed(host: str, port: int) -> bool:

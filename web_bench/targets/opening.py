@@ -19,9 +19,9 @@ from sitebench.system.machine import usable_cores
 from sitebench.targets.embedded import open_child
 from sitebench.targets.limits import confine, forget, refuse_limits
 from sitebench.targets.tls import ServerTls, Trust, trusting
-from web_bench.docroot import Progress, docroot_of
+from web_bench.docroot import docroot_of
 from web_bench.options import WebOptions
-from web_bench.seed import file_set
+from web_bench.seed import Progress, file_set
 from web_bench.targets import apache, cgi, nginx
 from web_bench.targets.embedded import PROGRAMS
 from web_bench.targets.open_web import OpenWeb, check_able
