@@ -23,7 +23,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from ils_bench.quick import plain, quote
 from sitebench._engine import profile_facts
@@ -44,19 +44,16 @@ class BadSequence(BadInput):
 class Step:
     """One thing a lane does."""
 
-    op: ClassVar[str]
-
     @property
     def label(self) -> str:
         """Name under which the step is recorded."""
-        return getattr(self, "name", "") or self.op
+        return getattr(self, "name", "") or type(self).__name__.lower()
 
 
 @dataclasses.dataclass(frozen=True)
 class Connect(Step):
     """Open a TCP connection."""
 
-    op = "connect"
     name: str = ""
 
 
@@ -64,7 +61,6 @@ class Connect(Step):
 class Bind(Step):
     """Bind: anonymously, simply with a DN and a password, or by a SASL mechanism."""
 
-    op = "bind"
     dn: str = ""
     password: str = dataclasses.field(default="", repr=False)
     version: int = 3
@@ -76,7 +72,6 @@ class Bind(Step):
 class Unbind(Step):
     """Say goodbye and close the connection."""
 
-    op = "unbind"
     name: str = ""
 
 
@@ -84,7 +79,6 @@ class Unbind(Step):
 class Repeat(Step):
     """Do the steps a number of times."""
 
-    op = "repeat"
     times: int
     steps: tuple[Step, ...]
 
@@ -93,7 +87,6 @@ class Repeat(Step):
 class Think(Step):
     """Do nothing for a while, as people do."""
 
-    op = "think"
     mean_ms: float
     distribution: str = "exponential"
 
@@ -107,7 +100,6 @@ class Lookup(Step):
     search also keeps that person online, as ILS clients do it.
     """
 
-    op = "lookup"
     person: str = "random"
     attributes: tuple[str, ...] = ()
     refresh_minutes: int | None = None
@@ -118,7 +110,6 @@ class Lookup(Step):
 class Add(Step):
     """Enter a person who is not there yet."""
 
-    op = "add"
     person: str = "new"
     name: str = ""
 
@@ -127,7 +118,6 @@ class Add(Step):
 class Delete(Step):
     """Remove a person."""
 
-    op = "delete"
     person: str = "current"
     name: str = ""
 
@@ -145,7 +135,6 @@ class Change:
 class Modify(Step):
     """Change a person's attributes."""
 
-    op = "modify"
     changes: tuple[Change, ...]
     person: str = "current"
     name: str = ""
@@ -155,7 +144,6 @@ class Modify(Step):
 class Refresh(Step):
     """Keep a person online with RFC 2589's extended operation."""
 
-    op = "refresh"
     ttl_s: int = _ONLINE_MINUTES * 60
     person: str = "current"
     name: str = ""
@@ -165,7 +153,6 @@ class Refresh(Step):
 class Compare(Step):
     """Ask whether a person has the value the population says."""
 
-    op = "compare"
     attribute: str = "cn"
     person: str = "random"
     name: str = ""
@@ -175,7 +162,6 @@ class Compare(Step):
 class Retrieve(Step):
     """List everyone, as far as the server's size limit or ours goes."""
 
-    op = "retrieve"
     attributes: tuple[str, ...] = ("cn",)
     size_limit: int = 0
     name: str = ""
@@ -185,7 +171,6 @@ class Retrieve(Step):
 class Search(Step):
     """Any search; the base is the target's unless given."""
 
-    op = "search"
     filter: str = "(objectClass=*)"
     base: str = ""
     scope: str = "sub"
@@ -322,7 +307,7 @@ class _Writer:
     def _request(self, step: Step) -> list[str]:
         write = _WRITERS.get(type(step))
         if write is None:
-            raise self._bad(f"has a step {step.op!r} of its own", "use those of sitebench")
+            raise self._bad(f"has a step {step.label!r} of its own", "use those of sitebench")
         return write(self, step)
 
     def _compare(self, step: Compare) -> list[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from importlib.resources import files as package
 from typing import Any
 
@@ -251,9 +251,8 @@ def _workload(loaded: Script) -> Workload:
         *(step for operation in operations for step in operation["steps"]),
         *facts["start"]["steps"],
     ]
-    script_fields = {field.name: getattr(loaded, field.name) for field in fields(Script)}
     return Workload(
-        **script_fields,
+        **vars(loaded),
         title=facts["title"] or loaded.name,
         classes=tuple(_class(operation, loaded, files, secure) for operation in operations),
         file_set=files if any("file" in step["asks"] for step in steps) else None,
