@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use crate::form::GENERATED;
 use crate::template::{Field, Part, Template};
 use crate::types::{
-    Body, Capture, Control, Data, Encoding, Entry, Json, Named, Scenario, Source, Step, Value, Verb, flat,
+    Body, Capture, Control, Data, Encoding, Entry, Json, Named, Scenario, Source, Step, Value, Verb,
 };
 
 /// A text of a step.
@@ -131,9 +131,7 @@ impl Scenario {
     /// Files that values are taken from, each with whether what is in it is shown nowhere.
     pub fn value_files(&self) -> Vec<(&str, bool)> {
         let mut found: Vec<(&str, bool)> = Vec::new();
-        let operations = self.operations.iter().map(|operation| &operation.steps);
-        let steps = operations.chain([&self.start]).flat_map(|steps| flat(steps));
-        for text in steps.flat_map(Step::texts) {
+        for text in self.steps().flat_map(Step::texts) {
             // A path is borrowed from the file: no other text is of this encoding.
             let (Encoding::File, Cow::Borrowed(template)) = (text.encoding, text.text) else { continue };
             let Some(path) = template.literal() else { continue };
@@ -148,10 +146,8 @@ impl Scenario {
 
     /// Columns of data that are shown nowhere: those that are listed, and those that a password is made of.
     pub fn secret_columns(&self, data: &Data) -> Vec<String> {
-        let operations = self.operations.iter().map(|operation| &operation.steps);
-        let steps = operations.chain([&self.start]).flat_map(|steps| flat(steps));
         let texts: Vec<_> =
-            header_texts(&self.headers).into_iter().chain(steps.flat_map(Step::texts)).collect();
+            header_texts(&self.headers).into_iter().chain(self.steps().flat_map(Step::texts)).collect();
         let secret = texts.iter().filter(|text| text.secrecy == Secrecy::Secret).map(|text| &*text.text);
         let passwords = self.connections.iter().filter_map(|connection| connection.password.as_ref());
         let mut columns = data.secret.clone();
@@ -182,9 +178,7 @@ impl Scenario {
             Source::Attribute(name) => name == GENERATED || is_named_secret(name),
             _ => false,
         };
-        let operations = self.operations.iter().map(|operation| &operation.steps);
-        let steps = operations.chain([&self.start]).flat_map(|steps| flat(steps));
-        let captures = steps.flat_map(|step| step.captures.iter().filter(is_secret));
+        let captures = self.steps().flat_map(|step| step.captures.iter().filter(is_secret));
         captures.map(|capture| capture.name.clone()).collect()
     }
 }

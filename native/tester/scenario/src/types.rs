@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use wire::ldap::Scope;
 
 use crate::form::Protocol;
 use crate::template::{Field, Template};
@@ -355,20 +356,7 @@ pub struct Search {
     pub page_size: Option<u32>,
 }
 
-/// How deep a search goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
-    /// The base alone.
-    Base,
-    /// What is right below it.
-    One,
-    /// The base and all below it.
-    Sub,
-    /// All below it.
-    Children,
-}
-
-/// Which aliases a search follows (RFC 4511 section 4.5.1.3).
+/// Which aliases a search follows, in the order of their numbers (RFC 4511 section 4.5.1.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deref {
     /// None.
@@ -506,7 +494,7 @@ pub struct Change {
     pub values: Vec<Value>,
 }
 
-/// What a change does.
+/// What a change does, in the order of their numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangeKind {
     /// RFC 4511 section 4.6.
@@ -737,10 +725,8 @@ impl Scenario {
     /// Names of entries that operations enter, as they are written, and those that they are given later; in which
     /// operation, `None` for `[start]`.
     pub fn added(&self) -> Vec<(Option<usize>, String)> {
-        let operations = self.operations.iter().enumerate();
-        let operations = operations.map(|(number, operation)| (Some(number), &operation.steps));
         let mut found = Vec::new();
-        for (block, steps) in [(None, &self.start)].into_iter().chain(operations) {
+        for (block, steps) in self.blocks() {
             let mut names: Vec<String> = Vec::new();
             for step in flat(steps) {
                 match &step.verb {
@@ -781,20 +767,20 @@ impl Scenario {
 
     /// What is captured, and in which operation; `None` for `[start]`.
     pub fn captures(&self) -> Vec<(Option<usize>, &str)> {
-        fn of(steps: &[Step]) -> Vec<&str> {
-            let mut names = Vec::new();
-            for step in steps {
-                names.extend(step.captures.iter().map(|capture| capture.name.as_str()));
-                if let Verb::Repeat { steps, .. } = &step.verb {
-                    names.extend(of(steps));
-                }
-            }
-            names
-        }
+        let of = |(block, steps)| captured(steps).into_iter().map(move |name| (block, name));
+        self.blocks().flat_map(of).collect()
+    }
+
+    /// The steps of `[start]` and of the operations, by their numbers.
+    fn blocks(&self) -> impl Iterator<Item = (Option<usize>, &[Step])> {
         let operations = self.operations.iter().enumerate();
-        let operations = operations.map(|(number, operation)| (Some(number), &operation.steps));
-        let blocks = [(None, &self.start)].into_iter().chain(operations);
-        blocks.flat_map(|(block, steps)| of(steps).into_iter().map(move |name| (block, name))).collect()
+        let operations = operations.map(|(number, operation)| (Some(number), &operation.steps[..]));
+        [(None, &self.start[..])].into_iter().chain(operations)
+    }
+
+    /// Every step, those of repeats too.
+    pub(crate) fn steps(&self) -> impl Iterator<Item = &Step> {
+        self.blocks().flat_map(|(_, steps)| flat(steps))
     }
 
     /// Blocks that are repeated once for each value of a list, with the list's name.
@@ -812,9 +798,8 @@ impl Scenario {
             }
         }
         let mut found = Vec::new();
-        of(&self.start, &Block::default(), &mut found);
-        for (number, operation) in self.operations.iter().enumerate() {
-            of(&operation.steps, &Block { operation: Some(number), repeats: Vec::new() }, &mut found);
+        for (operation, steps) in self.blocks() {
+            of(steps, &Block { operation, repeats: Vec::new() }, &mut found);
         }
         found
     }

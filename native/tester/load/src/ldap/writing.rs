@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use scenario::{
-    Block, Change, ChangeKind, Control, Deref, Encoding, Entry, Part, Search, Template, Value, Verb,
-};
+use scenario::{Block, Change, Control, Encoding, Entry, Part, Search, Template, Value, Verb};
 use wire::ber::{self, tag};
 use wire::dn::{Dn, escape_value};
 use wire::ldap::control::PagedResults;
@@ -216,13 +214,7 @@ impl<'p> Writing<'p> {
         let dn = self.dn(dn)?;
         let change = |Change { kind, attribute, values }: &Change| {
             let values = values.iter().map(|value| self.value(value));
-            let number: u8 = match kind {
-                ChangeKind::Add => 0,
-                ChangeKind::Delete => 1,
-                ChangeKind::Replace => 2,
-                ChangeKind::Increment => 3,
-            };
-            Ok((number, attribute.clone(), values.collect::<Result<Vec<_>>>()?))
+            Ok((*kind as u8, attribute.clone(), values.collect::<Result<Vec<_>>>()?))
         };
         let changes = changes.iter().map(change).collect::<Result<Vec<_>>>()?;
         self.frame(|out, id, fields| {
@@ -481,25 +473,13 @@ impl<'p> Writing<'p> {
     }
 
     fn search(&mut self, search: &Search) -> Result<Frame> {
-        let scope = match search.scope {
-            scenario::Scope::Base => wire::ldap::Scope::Base,
-            scenario::Scope::One => wire::ldap::Scope::One,
-            scenario::Scope::Sub => wire::ldap::Scope::Subtree,
-            scenario::Scope::Children => wire::ldap::Scope::Children,
-        };
-        let dereference = match search.deref {
-            Deref::Never => 0,
-            Deref::Searching => 1,
-            Deref::Finding => 2,
-            Deref::Always => 3,
-        };
         self.page_size = search.page_size;
         let options = SearchOptions {
-            scope,
+            scope: search.scope,
             size_limit: search.size_limit,
             time_limit_s: whole_seconds(search.time_limit),
             types_only: search.types_only,
-            dereference,
+            dereference: search.deref as u8,
         };
         let (base, filter) = (self.dn(&search.base)?, self.filter(&search.filter)?);
         self.frame(|out, id, fields| {

@@ -3,9 +3,10 @@
 //! It is written from the file and not from the bytes that are sent: what is secret is a field there, and stands for itself.
 
 use scenario::{
-    Encoding, Entry, Named, Part, Place, Scope, Secrecy, Step, StepText, Template, Verb, header_texts,
+    Encoding, Entry, Named, Part, Place, Secrecy, Step, StepText, Template, Verb, header_texts,
     is_named_secret, is_named_secret_on_sites,
 };
+use wire::ldap::Scope;
 
 /// Of a shorter text too much else would be hidden.
 const LEAST_SECRET: usize = 4;
@@ -25,7 +26,7 @@ pub(crate) fn rest(step: &Step, common: &[Named]) -> (Template, Vec<String>) {
             let scope = match search.scope {
                 Scope::Base => "base",
                 Scope::One => "one",
-                Scope::Sub => "sub",
+                Scope::Subtree => "sub",
                 Scope::Children => "children",
             };
             line.word("scope", scope);

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use toml::de::DeValue;
+use wire::ldap::Scope;
 use wire::ldap::oid::WHO_AM_I;
 
 use super::Reader;
@@ -13,7 +14,7 @@ use crate::problem::{did_you_mean, nearest, quoted};
 use crate::shape::{in_order, int, number, within};
 use crate::template::Template;
 use crate::types::{
-    Body, Deref, Entry, Escaped, Json, PAGED_RESULTS, Request, Rows, Sasl, Scope, Search, Times, Verb,
+    Body, Deref, Entry, Escaped, Json, PAGED_RESULTS, Request, Rows, Sasl, Search, Times, Verb,
 };
 
 impl<'d, 't> Reader<'_, 'd, 't> {
@@ -122,7 +123,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
                 Some("base") => Scope::Base,
                 Some("one") => Scope::One,
                 Some("children") => Scope::Children,
-                _ => Scope::Sub,
+                _ => Scope::Subtree,
             },
             attributes: self.attributes(step, "attributes"),
             size_limit: step.int("size_limit").unwrap_or(0),

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use scenario::*;
+use wire::ldap::Scope;
 
 fn example(name: &str) -> Scenario {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/files");
