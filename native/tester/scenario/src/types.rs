@@ -779,7 +779,7 @@ impl Scenario {
     }
 
     /// Every step, those of repeats too.
-    pub(crate) fn steps(&self) -> impl Iterator<Item = &Step> {
+    pub fn steps(&self) -> impl Iterator<Item = &Step> {
         self.blocks().flat_map(|(_, steps)| flat(steps))
     }
 

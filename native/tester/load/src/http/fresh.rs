@@ -1,14 +1,17 @@
 //! What a page after an update proves: nothing about rows that other users may change meanwhile.
 
 use crate::compile_error::{CompileError, Result};
-use scenario::{Body, Data, Deal, Field, Json, Request, Rows, Scenario, Step, Template, Verb};
+use scenario::{Body, Data, Deal, Field, Json, Request, Rows, Scenario, Step, Template, Verb, flat};
 
 /// Refuses `fresh` where what is changed, or looked at, may be another user's too.
 pub(super) fn check(scenario: &Scenario) -> Result<()> {
     let operations = scenario.operations.iter().map(|operation| &operation.steps);
     for steps in [&scenario.start].into_iter().chain(operations) {
-        let mut asked = Vec::new();
-        requests(steps, &mut asked);
+        let asked = flat(steps).into_iter().filter_map(|step| match &step.verb {
+            Verb::Request(request) => Some((step, &**request)),
+            _ => None,
+        });
+        let asked: Vec<_> = asked.collect();
         let Some(text) = asked.iter().find_map(|(step, _)| step.expect.fresh.first()) else { continue };
         let is_about = |step: &Step, request: &Request| {
             !matches!(request.method, "GET" | "HEAD") || !step.expect.fresh.is_empty()
@@ -28,17 +31,6 @@ pub(super) fn check(scenario: &Scenario) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Requests of steps, and of those that are repeated.
-fn requests<'s>(steps: &'s [Step], found: &mut Vec<(&'s Step, &'s Request)>) {
-    for step in steps {
-        match &step.verb {
-            Verb::Request(request) => found.push((step, request)),
-            Verb::Repeat { steps, .. } => requests(steps, found),
-            _ => {}
-        }
-    }
 }
 
 /// Whether no other user has the row of data meanwhile.

@@ -1,5 +1,7 @@
 //! Filling requests in, and judging what is answered.
 
+use memchr::memchr;
+use people::Spec;
 use scenario::{AUTHORIZATION, Count, GENERATED, Take};
 use wire::ber::{Reader, tag};
 use wire::dn::{Dn, Plain};
@@ -25,7 +27,31 @@ const MOST_EMPTY: u64 = 100;
 /// So many fields are filled in without asking for memory.
 const FEW: usize = 16;
 
+/// The name in `<naming>=<name>,<base>`, if it stands there unescaped.
+fn plain_name<'d>(dn: &'d [u8], naming: &str, base: &[u8]) -> Option<&'d [u8]> {
+    let name = dn.get(naming.len() + 1..)?.strip_suffix(base)?.strip_suffix(b",")?;
+    memchr(b'\\', name).is_none().then_some(name)
+}
+
 impl Ldap {
+    /// The value that a person is looked up by; `dn` becomes the DN of the right answer, if it is known.
+    #[inline]
+    fn spell_value<'v>(&'v mut self, person: Person, dn: &'v mut Vec<u8>) -> &'v [u8] {
+        let names = &self.shared.names;
+        dn.clear();
+        if let Some(people) = names.known(person) {
+            people.write_dn(person.number, dn);
+            // The name stands in the DN as it is, unless something in it is special in DNs.
+            let Spec { profile, base, .. } = people.spec();
+            if let Some(name) = plain_name(dn, profile.naming(), base.as_bytes()) {
+                return name;
+            }
+        }
+        self.name.clear();
+        names.write_value(person, &mut self.name);
+        &self.name
+    }
+
     /// Whether all captures were found that a request is made of.
     #[inline]
     pub(super) fn can_fill(ask: &Ask, lane: &LaneState) -> bool {

@@ -2,7 +2,7 @@
 
 use scenario::{
     Code, Connection, Control, Data, Drawn, Entry, Expect, Part, Problems, Protocol, Rows, Sasl, Scenario,
-    Step, Template, Verb,
+    Step, Template, Verb, flat,
 };
 
 use wire::ldap::ResultCode;
@@ -100,7 +100,12 @@ impl Lower for Requests<'_> {
             if let [one, other, ..] = &drawn[..] {
                 return Err(wrong(format!("adds people of {one} and of {other}: one at a time")));
             }
-            if let Some(name) = drawn.iter().find(|name| !adds(&operation.steps, name)) {
+            let steps = flat(&operation.steps);
+            let adds = |name: &str| {
+                let mut verbs = steps.iter().map(|step| &step.verb);
+                verbs.any(|verb| matches!(verb, Verb::Add { entry: Entry::Row(data), .. } if data == name))
+            };
+            if let Some(name) = drawn.iter().find(|name| !adds(name)) {
                 let add = format!("add = \"{{{name}.dn}}\"");
                 return Err(wrong(format!("has people of {name}, and no step with {add}")));
             }
@@ -121,6 +126,7 @@ impl Lower for Requests<'_> {
     ) -> Result<Option<(&'static str, Request)>> {
         let given = &place.spec.bind;
         let own = connection.password.is_none() && connection.sasl.is_none();
+        let binds = |step: &Step| matches!(step.verb, Verb::Bind { .. }) && step.on == connection.name;
         let bind = match &connection.bind {
             Some(name) if name.parts.is_empty() && own => own_bind(place, &[], connection.version)?,
             Some(name) => {
@@ -133,15 +139,7 @@ impl Lower for Requests<'_> {
                 };
                 Ask::bind(place.script, place.plan, place.block, &bind)?
             }
-            None if binds(&place.scenario.start, &connection.name) => return Ok(None),
-            None if place
-                .scenario
-                .operations
-                .iter()
-                .any(|operation| binds(&operation.steps, &connection.name)) =>
-            {
-                return Ok(None);
-            }
+            None if place.scenario.steps().any(binds) => return Ok(None),
             None if given.dn.is_empty() && given.sasl.is_none() => return Ok(None),
             None => own_bind(place, &[], connection.version)?,
         };
@@ -164,22 +162,4 @@ fn own_bind(place: &Place<'_>, controls: &[Control], version: u8) -> Result<Ask>
     let version = if sasl.is_some() { 3 } else { version };
     let bind = Bind { name: &name, password: Some(&password), sasl, version, controls };
     Ask::bind(place.script, place.plan, place.block, &bind)
-}
-
-/// Whether any of the steps enters people of these data.
-fn adds(steps: &[Step], name: &str) -> bool {
-    steps.iter().any(|step| match &step.verb {
-        Verb::Add { entry: Entry::Row(data), .. } => data == name,
-        Verb::Repeat { steps, .. } => adds(steps, name),
-        _ => false,
-    })
-}
-
-/// Whether any of the steps binds on a connection.
-fn binds(steps: &[Step], on: &str) -> bool {
-    steps.iter().any(|step| match &step.verb {
-        Verb::Bind { .. } => step.on == on,
-        Verb::Repeat { steps, .. } => binds(steps, on),
-        _ => false,
-    })
 }

@@ -5,7 +5,6 @@
 
 mod ask;
 mod describe;
-mod encode;
 mod frame;
 mod judge;
 mod lower;
@@ -169,6 +168,16 @@ pub struct LaneState {
     wrong: bool,
     /// What it remembers for a scenario.
     memory: Option<Box<Memory>>,
+}
+
+/// Message ids go round in what one byte holds.
+const LAST_ID: u8 = 127;
+
+impl LaneState {
+    fn next_id(&mut self) -> i32 {
+        self.id = self.id % LAST_ID + 1;
+        i32::from(self.id)
+    }
 }
 
 /// What the protocols of all threads share.

@@ -39,8 +39,12 @@ impl Protocol for Ldap {
     #[inline]
     fn prepare(&mut self, preparation: &Preparation, lane: &mut LaneState) -> Encoded {
         // One who waits for a row has taken a person already.
-        if preparation.takes && !lane.memory.as_deref().is_some_and(|memory| memory.kept.waits()) {
-            self.take_key(lane);
+        if preparation.takes
+            && !lane.memory.as_deref().is_some_and(|memory| memory.kept.waits())
+            && let Some(ring) = &mut self.ring
+        {
+            let key = ring.take();
+            (lane.taken, lane.comes_again) = (Some(key.person), key.used_before);
         }
         let memory = lane.memory.get_or_insert_default();
         self.scripts[preparation.script].prepare(preparation, memory, lane.taken, &mut self.rng)

@@ -205,7 +205,7 @@ impl<P: Protocol> Lane<P> {
                 if !turn.context.protocol.keeps_connection(&self.state) {
                     self.disconnect(None);
                 }
-                self.answered(bytes, (failure, fatal), turn, read_ns)
+                self.answered(bytes, failure, fatal, turn, read_ns)
             }
             Received::Broken(failure) => self.lost(failure, turn),
         }
@@ -222,7 +222,7 @@ impl<P: Protocol> Lane<P> {
         match turn.context.protocol.ended(request, &mut self.state) {
             Received::Done { failure, fatal, .. } => {
                 self.disconnect(None);
-                self.answered(&[], (failure, fatal), turn, now_ns)
+                self.answered(&[], failure, fatal, turn, now_ns)
             }
             Received::More { .. } => self.ask_next_part(request, turn),
             Received::Broken(failure) => self.lost(failure, turn),

@@ -15,7 +15,8 @@ impl<P: Protocol> Lane<P> {
     pub(super) fn answered(
         &mut self,
         answer: &[u8],
-        (failure, fatal): (Option<Failure>, bool),
+        failure: Option<Failure>,
+        fatal: bool,
         turn: &mut Turn<'_, P>,
         now_ns: u64,
     ) -> Fate {

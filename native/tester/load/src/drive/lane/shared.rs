@@ -124,7 +124,7 @@ impl<P: Protocol> Lane<P> {
             Received::Done { failure, fatal, .. } => {
                 self.ticket = None;
                 turn.context.pools[share.pool].release(ticket);
-                Ok(self.answered(message, (failure, fatal), turn, read_ns))
+                Ok(self.answered(message, failure, fatal, turn, read_ns))
             }
             Received::Broken(failure) => Err(failure),
         }
