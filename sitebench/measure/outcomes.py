@@ -22,7 +22,7 @@ from sitebench.runs.store import RunStore
 from sitebench.tables.tables import point_name
 from sitebench.units import format_duration, plural
 from sitebench.verdict.warning import PointWarning, WarningKind
-from sitebench.verdict.warnings import LONGER
+from sitebench.verdict.warnings import LONGER, steady_remedy
 
 
 class Outcome(StrEnum):
@@ -80,7 +80,14 @@ def advised_results(
     for result in results:
         warnings = result.verdict.warnings
         if objective is not None:
-            warnings = tuple(w for w in warnings if w.kind != WarningKind.TOO_FEW_SAMPLES)
+            steady = steady_remedy(
+                result.seconds
+            )  # A point's warnings all have its longest window.
+            warnings = tuple(
+                replace(w, remedy=steady) if w.remedy.startswith(LONGER) else w
+                for w in warnings
+                if w.kind != WarningKind.TOO_FEW_SAMPLES
+            )
             conditions = objective.judge(result).outcomes
             longest = max(conditions, key=lambda condition: condition.longer_s)
             if longest.longer_s and result.settled.state != Steadiness.GROWING:

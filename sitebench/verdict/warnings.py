@@ -293,13 +293,16 @@ def _too_short(window: Evidence) -> PointWarning | None:
             window.settled.evidence,
             f"warm up for longer: --warmup {format_duration(math.ceil(window.pauses_s))}",
         )
-    # A window that was not steady at first has already been extended.
-    longer = format_duration(max(30, 2 * round(window.seconds, -1)))
     return PointWarning(
         WarningKind.TOO_SHORT,
         f"too short to tell whether it was steady: {window.settled.evidence}",
-        LONGER + longer,
+        steady_remedy(window.seconds),
     )
+
+
+def steady_remedy(seconds: float) -> str:
+    """Return the remedy for a window in which a drift cannot be told; it has been extended once."""
+    return LONGER + format_duration(max(30, 2 * round(seconds, -1)))
 
 
 def _too_few_samples(window: Evidence) -> PointWarning | None:
