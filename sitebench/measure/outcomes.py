@@ -80,9 +80,8 @@ def advised_results(
     for result in results:
         warnings = result.verdict.warnings
         if objective is not None:
-            steady = steady_remedy(
-                result.seconds
-            )  # A point's warnings all have its longest window.
+            # A point's warnings all have its longest window, be it a p99's.
+            steady = steady_remedy(result.seconds)
             warnings = tuple(
                 replace(w, remedy=steady) if w.remedy.startswith(LONGER) else w
                 for w in warnings
