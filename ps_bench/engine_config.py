@@ -1,4 +1,4 @@
-"""What the engine reads of a test of a site, and which people its processes may create."""
+"""The engine's configuration for a test of a personalized site."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sitebench.targets import engine_config as shared
 from sitebench.targets.tls import SYSTEM, Trust
 
 _NEWCOMERS = 1_000_000_000
-"""People that one process may create: more than any run can."""
+"""People that one process may create: more than any run does."""
 
 
 def engine_config(
@@ -23,7 +23,6 @@ def engine_config(
     slot: WorkerSlot,
     trust: Trust = SYSTEM,
 ) -> str:
-    """Return the configuration of one engine."""
     return shared.engine_config(
         options,
         address,

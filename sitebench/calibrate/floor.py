@@ -1,7 +1,6 @@
-"""This machine's floor: two raw loops in native code, one thread each side, trading bytes.
+"""This machine's floor: two raw loops in native code that trade bytes, with a thread each.
 
-What a tester and a target of any kind could reach together here at most: nothing is parsed,
-nothing looked up, nothing checked.
+An upper bound for any load generator and target here: they parse, look up and check nothing.
 """
 
 from __future__ import annotations
@@ -34,18 +33,16 @@ class Responder(msgspec.Struct, frozen=True):
 
 
 class Floor(msgspec.Struct, frozen=True):
-    """What the raw loops reached."""
+    """Figures of the raw loops, with the CPU time of an operation on each side."""
 
     ops_per_s: float
     client_cpu_us: float
-    """CPU time of one operation on each side."""
     server_cpu_us: float
     p50_us: float
 
 
 @contextlib.contextmanager
 def responder(exchange: Exchange) -> Iterator[Responder]:
-    """Yield a null responder."""
     child = Child("sitebench.calibrate.null_responder", exchange._asdict())
     try:
         yield Responder(int(child.ready["port"]), child.pid, exchange)

@@ -16,12 +16,13 @@ from sitebench.options import option
 from sitebench.options.command import argument, command
 from sitebench.suite import Suite, suites
 from sitebench.suite import suite as find_suite
+from sitebench.system.files import make_folder
 from sitebench.units import format_duration, plural
 
 _MEASURE_S = 5.0
 
 _POINT_S = 6.0
-"""What a point takes besides its window: warm-up, the start of its processes, second tries."""
+"""Time of a point besides its window: warm-up, the start of its processes, second tries."""
 
 
 @dataclass(frozen=True)
@@ -60,12 +61,7 @@ def demo(options: _DemoOptions, suite: Sequence[str]) -> None:
     If it is interrupted, the same command continues.
     """
     selected, out = [find_suite(name) for name in suite] or suites(), Path(options.out)
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadInput(
-            f"cannot make folder {out}: {error.strerror}", "name a folder that you may write"
-        ) from error
+    make_folder(out)
     sweeps = [_Sweep(member, options.measure, out) for member in selected]
     try:
         _run(click.get_current_context().find_root().command, sweeps, out / "demo.html")
@@ -75,8 +71,6 @@ def demo(options: _DemoOptions, suite: Sequence[str]) -> None:
 
 
 class _Sweep:
-    """The part of the demo that measures one suite."""
-
     def __init__(self, suite: Suite, measure_s: float | None, out: Path) -> None:
         self.suite = suite
         self.file = out / f"demo-{suite.name}.sitebench"
@@ -85,12 +79,12 @@ class _Sweep:
         self._point_s = window + _POINT_S
 
     def left_s(self) -> float:
-        """Return how long what is not measured yet takes."""
+        """Return the time that the missing points take."""
         n_done, planned = self.progress()
         return (planned - n_done) * self._point_s
 
     def progress(self) -> tuple[int, int]:
-        """Return how many points are measured, and of how many; raise if they are of another."""
+        """Return the numbers of measured and planned points; refuse another command's."""
         from sitebench.cli.resume import again
         from sitebench.runs.runfile import RunFile
 
@@ -98,7 +92,7 @@ class _Sweep:
             return 0, self.suite.demo.points
         with RunFile(self.file) as run:
             command: Any = run.manifest().get("command")
-            # A second try is no point more.
+            # A second try is not another point.
             states = [point.status for point in run.points() if point.spec.threads is None]
         if command and again(command, self.file) != again(["sitebench", *self.argv], self.file):
             raise BadInput(
@@ -141,20 +135,18 @@ def _run(root: Any, sweeps: Sequence[_Sweep], page: Path) -> None:
 
 
 def _command(root: Any, argv: Sequence[str]) -> None:
-    """Run a command of sitebench in this process."""
     with root.make_context("sitebench", list(argv)) as context:
         root.invoke(context)
 
 
 def _span(seconds: float) -> str:
-    """Say how long it takes, up to every point's being measured for longer, and once more."""
+    """Return a range: points may be measured for longer, and a second time."""
     if seconds < 100:
         return f"{seconds:.0f} to {2 * seconds:.0f} s"
     return f"{seconds / 60:.0f} to {2 * seconds / 60:.0f} min"
 
 
 def _say_interrupted(sweeps: Sequence[_Sweep]) -> None:
-    """Say what was measured, and how to continue."""
     from sitebench.measure.command import say
 
     progress = {str(sweep.file): sweep.progress() for sweep in sweeps}

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import click
 
-from sitebench.errors import BadInput
 from sitebench.options import option
 from sitebench.options.command import argument, command
-from sitebench.system.files import write
+from sitebench.system.files import make_folder, write
 
 
 @dataclass(frozen=True)
@@ -70,13 +69,7 @@ def report(options: _ReportOptions, run: Sequence[Path]) -> None:
         write(Path(options.markdown), markdown)
     if options.figures is not None:
         folder = Path(options.figures)
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise BadInput(
-                f"cannot make folder {folder}: {error.strerror}",
-                "name a folder that you may write",
-            ) from error
+        make_folder(folder)
         click.echo(f"figures: {folder}, each takes a second or more", err=True)
         for name, content in images.images(sections, options.format):
             write(folder / name, content)

@@ -15,7 +15,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 class SiteAddress(msgspec.Struct, frozen=True):
-    """Where a site listens, and below which path it is."""
+    """A site's address, and the path below which it is."""
 
     host: str
     port: int
@@ -32,7 +32,7 @@ class SiteAddress(msgspec.Struct, frozen=True):
 
 
 def parse_address(url: str) -> SiteAddress:
-    """Read http://host:port/path; the port is 80 unless given."""
+    """Read http://host:port/path."""
     try:
         parts = urlsplit(secret.address(url))
         port = parts.port

@@ -12,8 +12,6 @@ from sitebench.scenario.script import Script
 
 @dataclass(frozen=True)
 class LogOption:
-    """What a server that is started here writes of its requests."""
-
     access_log: bool = option.flag(
         "Log of every request by a server that is started here, in the common format, as the "
         "papers' servers had it.",
@@ -23,7 +21,7 @@ class LogOption:
 
 
 def refuse_log(options: LogOption) -> None:
-    """Raise where a server that runs already is to log."""
+    """Refuse the option for a server that runs already."""
     if options.access_log:
         raise BadInput(
             "only a server that is started here is told to log its requests",
@@ -35,7 +33,7 @@ _Keeping = TypeVar("_Keeping", bound=Any)
 
 
 def settle_keepalive(options: _Keeping, script: Script | None) -> _Keeping:
-    """Return options that say how long connections are kept; a scenario decides that itself."""
+    """Return options with `keepalive` set; a scenario decides it itself."""
     keepalive: bool | None = options.keepalive
     if script is None:
         return replace(options, keepalive=bool(keepalive))

@@ -1,4 +1,4 @@
-"""A web site: its address, a probe that asks once whether it answers, and an open target."""
+"""A web site as an open target, and the probe of whether it answers."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from sitebench.targets.open_target import OpenTarget
 from sitebench.targets.tls import SYSTEM, Trust, short, tls_failed
 
 WHOLE_S = 10.0
-"""For all of a probe, however steadily the site sends."""
+"""Time limit of a whole probe."""
 _ANSWER_S = 5.0
-"""Without a byte."""
+"""Time limit of each byte."""
 _MOST_BYTES = 1 << 20
-"""Of a front page with its head; more is not looked at."""
+"""Of a front page with its head; the rest is not read."""
 
 
 class Page(msgspec.Struct, frozen=True):
-    """What a site answers to a stranger: its status, some headers, and a body."""
+    """An answer to a request without cookies."""
 
     status: int
     reason: str
@@ -41,7 +41,7 @@ class Page(msgspec.Struct, frozen=True):
 
 
 def probe(address: SiteAddress, trust: Trust = SYSTEM, path: str = "/") -> Page:
-    """Raise what is wrong with a site, or return its front page; any HTTP answer will do."""
+    """Return a page of a site, of any status; raise where it does not answer in HTTP."""
     context = trust.context() if address.is_encrypted else None
     connection: http.client.HTTPConnection
     if context is None:
@@ -79,7 +79,7 @@ def probe(address: SiteAddress, trust: Trust = SYSTEM, path: str = "/") -> Page:
 
 
 class _Received(io.RawIOBase):
-    """What a site sends, as if it ended after so many bytes; late, it is an error."""
+    """A connection's bytes, which end after `_MOST_BYTES`, and raise after the deadline."""
 
     def __init__(self, raw: io.RawIOBase, deadline: Deadline) -> None:
         self._raw, self._deadline, self.budget = raw, deadline, _MOST_BYTES
@@ -102,7 +102,7 @@ class _Received(io.RawIOBase):
 
 
 class _Answer(http.client.HTTPResponse):
-    """An answer, read within limits from its head on: there may be any number of them before it."""
+    """An answer, of which also the head, and provisional ones before it, are read within limits."""
 
     def __init__(self, *arguments: Any, deadline: Deadline, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)
@@ -110,7 +110,6 @@ class _Answer(http.client.HTTPResponse):
         self.fp = io.BufferedReader(self._received)
 
     def begin(self) -> None:
-        """Read the head; provisional answers before it count too."""
         try:
             super().begin()
         except http.client.HTTPException as error:
@@ -162,7 +161,7 @@ class OpenSite(OpenTarget[SiteAddress]):
 
 
 def open_live(options: SuiteOptions) -> OpenSite:
-    """Address a site that runs already; raises what is wrong with it."""
+    """Return a site that runs already, after a probe."""
     address, trust = parse_address(options.target), Trust.from_options(options)
     server = probe(address, trust).server
     facts = {} if server is None else {"server": server}

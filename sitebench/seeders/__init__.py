@@ -6,7 +6,7 @@ Entry `i` of a population is a pure function of (seed, i); see `native/shared/pe
 from typing import Literal, get_args
 
 DEFAULT_BASE = "ou=Dynamic,o=Intranet"
-"""Where people are in a directory."""
+"""The container of people in a directory."""
 
 DEFAULT_LOCALES = ("en_US", "de_DE", "fr_FR", "es_ES", "ru_RU", "el_GR", "ja_JP")
 """Latin, Cyrillic, Greek and Japanese names, with and without diacritics."""
@@ -16,8 +16,8 @@ Profile = Literal["paper", "small", "ils", "person", "posix", "ad"]
 PROFILES: tuple[Profile, ...] = get_args(Profile)
 
 HASHES = ("ssha", "ssha512", "clear", "crypt", "pbkdf2-sha256", "pbkdf2-sha512", "argon2")
-"""How directories are given passwords; the first unless another is asked for. The slow ones, from
-`crypt` on, have parameters behind their names (`native/shared/hashes`)."""
+"""Forms of passwords, the default first. The slow ones, from `crypt` on, take parameters behind
+their names (`native/shared/hashes`)."""
 
 DEFAULT_POOL = 1_000
-"""How many slow hashes people share, unless told otherwise."""
+"""The default number of slow hashes that people share."""

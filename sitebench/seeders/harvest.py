@@ -1,14 +1,13 @@
-"""What people are made of, drawn from Faker: given names, cities, sentences and the rest.
+"""Name pools drawn from Faker: given names, cities, sentences and the rest.
 
-Faker needs hundreds of microseconds for a person; the engine combines people from pools in a fifth
-of one. Harvesting again with the same Faker gives the same text, to the byte: every field is drawn
-from a generator seeded for it alone, without weights, and values keep the order they were first
-drawn in.
+Faker takes hundreds of microseconds for a person, the engine a fifth of one with pools. The same
+Faker gives the same bytes: a field has a generator seeded for it alone, without weights, and values
+stand in the order in which they were first drawn.
 
     python -m sitebench.seeders.harvest > sitebench/seeders/pools.txt
 
-makes the pools of the default locales again. That makes other people, so that no run can be
-compared with an earlier one: it is for a change of the fields or rules below.
+makes the pools of the default locales again, after a change of the fields or rules below. That
+makes other people, so that no run can be compared with an earlier one.
 """
 
 from __future__ import annotations
@@ -30,13 +29,13 @@ HEADER = "sitebench-pools 1"
 RECIPE = 2
 """Raise it when fields, limits or rules below change: files of an older recipe are left alone."""
 FALLBACK_LOCALE = "en_US"
-"""What people have when a provider's values suit no attribute: user names and telephone numbers
-are ASCII by their syntax."""
+"""Its values replace those of a locale that suit no attribute: user names and telephone numbers are
+ASCII by their syntax."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One pool: where its values come from, how many it has at most, and which suit."""
+    """One pool: Faker's provider, the bounds of its values, and a test of each."""
 
     name: str
     provider: str
@@ -46,7 +45,7 @@ class Field:
 
 
 def harvest(locales: Sequence[str]) -> str:
-    """Return a pools file of locales, all of it from the Faker that is installed."""
+    """Return a pools file of locales, drawn from the installed Faker."""
     from importlib.metadata import version
 
     head = f"{HEADER}\nfaker {version('faker')}\n"
@@ -56,7 +55,7 @@ def harvest(locales: Sequence[str]) -> str:
 
 
 def section(locale: str, fallback: Callable[[Field], Sequence[str]]) -> str:
-    """Return the pools of one locale; `fallback` has values where none of the locale's suits."""
+    """Return the pools of one locale; `fallback` has the values where none of the locale suits."""
     lines = [f"[{locale} country]", country(locale)]
     for field in FIELDS:
         lines += [f"[{locale} {field.name}]", *(_values(locale, field) or fallback(field))]
@@ -64,7 +63,7 @@ def section(locale: str, fallback: Callable[[Field], Sequence[str]]) -> str:
 
 
 def _values(locale: str, field: Field) -> list[str]:
-    """Draw suitable values until there are enough, or the provider seems to have no more."""
+    """Draw suitable values until there are enough, or the provider seems exhausted."""
     fake = _faker_for(locale)
     fake.seed_instance(f"{HEADER} {field.name}")
     draw = getattr(fake, field.provider)
@@ -94,7 +93,7 @@ EXAMPLES = ", ".join(DEFAULT_LOCALES)
 
 
 def country(locale: str) -> str:
-    """Return the country a locale names, as ISO 3166 has it."""
+    """Return the ISO 3166 country code of a locale."""
     _, _, code = locale.partition("_")
     if len(code) == 2 and code.isascii() and code.isalpha() and code.isupper():
         return code

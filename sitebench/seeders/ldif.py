@@ -22,10 +22,7 @@ _PEOPLE_PER_PIECE = 2_000
 def pieces(
     population: Population, start: int, stop: int, *, containers: bool = True
 ) -> Iterator[tuple[int, bytes]]:
-    """Yield how many people are written with each piece, and the piece: whole entries.
-
-    The next piece is made while this one is used: the engine works without the interpreter's lock.
-    """
+    """Yield the number of people so far and a piece of whole entries; a thread makes the next."""
     from concurrent.futures import ThreadPoolExecutor
 
     def make(begin: int) -> tuple[int, bytes]:
@@ -51,14 +48,11 @@ def write_ldif(
     progress: Callable[[int], object] = lambda written: None,
     more: Iterable[bytes] = (),
 ) -> int:
-    """Write everyone to `path`, after the entries of the base DN, and return the file's bytes.
+    """Write the base DN, everyone and `more` to `path`, and return the file's size.
 
-    `more` is what follows the people.
-
-    `progress` is called with the number of people that are written. The file appears when it is
-    complete: half a file would load as if it were all. An interrupted one leaves a file of that
-    name and `.part`, which is compared with what it should be (quicker than writing it again) and
-    continued from there.
+    `progress` is called with the number of people written. The file appears when it is complete:
+    half a file would load as if it were all. An interruption leaves `PATH.part`, of which the next
+    call keeps the part that is right: reading is quicker than writing.
     """
     with complete_or_resumable(path) as file:
         going_on = True
@@ -76,7 +70,7 @@ def write_ldif(
 
 @contextmanager
 def complete_or_resumable(path: Path) -> Iterator[BinaryIO]:
-    """Yield a file that becomes `path` on success; an interruption leaves it to be continued."""
+    """Yield a file that becomes `path` on success; after an interruption it can be continued."""
     part = path.with_name(f"{path.name}.part")
     if path.is_dir():
         raise _cannot_write(path, "it is a directory")
@@ -96,7 +90,7 @@ def complete_or_resumable(path: Path) -> Iterator[BinaryIO]:
 
 
 def _open_own(path: str, flags: int) -> int:
-    """Open a file of this user's that is no link: others who write there know its name."""
+    """Open a file of this user that is no link: other users who may write there know its name."""
     descriptor = os.open(path, flags | os.O_NOFOLLOW, 0o666)
     if os.fstat(descriptor).st_uid != os.geteuid():
         os.close(descriptor)
@@ -106,10 +100,7 @@ def _open_own(path: str, flags: int) -> int:
 
 @contextmanager
 def _gone_if_empty(part: Path, file: BinaryIO) -> Iterator[None]:
-    """Remove an empty file while it is locked: there is nothing in it to continue.
-
-    Without the lock, another program may have made a file of that name, or begin to write it.
-    """
+    """Remove an empty file after an error, while it is locked: later it may be another's."""
     try:
         yield
     except BaseException:
@@ -121,5 +112,4 @@ def _gone_if_empty(part: Path, file: BinaryIO) -> Iterator[None]:
 
 
 def _cannot_write(path: Path, reason: str | None) -> BadInput:
-    remedy = "choose a writable place with enough room"
-    return BadInput(f"cannot write {path}: {reason}", remedy)
+    return BadInput(f"cannot write {path}: {reason}", "choose a writable place with enough room")

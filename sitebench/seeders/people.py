@@ -1,4 +1,4 @@
-"""Populations: the engine's people, with the pools they are made from found or made first."""
+"""Populations: the engine's people, and the pools that they are made from."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 _PEOPLE_AT_A_TIME = 10_000
 _LOOKED_AT = 100
-"""People who are looked at for a name in ASCII: of seven locales most have one."""
+"""People among whom a name in ASCII is looked for: of seven locales most have one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """What, besides the pools, determines a population."""
+    """All that determines a population, besides the pools."""
 
     size: int
     seed: int = 1997
@@ -34,16 +34,16 @@ class Spec:
     locales: tuple[str, ...] = DEFAULT_LOCALES
     base: str = DEFAULT_BASE
     hash: str | None = None
-    """How a directory is given passwords, where the profile has any; {SSHA} unless said."""
+    """The form of passwords, where the profile has any; default {SSHA}."""
     one_password: str | None = None
-    """That of all people, in place of each person's own."""
+    """One password of all people."""
     hash_pool: int | None = None
-    """How many people log in differently: person i as person i mod this. 0 for all; unless said,
-    all with a quick hash and DEFAULT_POOL with a slow one."""
+    """Number of different logins: person i has that of person i mod this. 0 for all; default: all
+    with a quick hash, DEFAULT_POOL with a slow one."""
 
     @property
     def pool(self) -> int | None:
-        """How many log in differently; None for all."""
+        """Number of different logins; None for all."""
         if self.hash_pool is not None:
             return self.hash_pool or None
         if self.hash is None:
@@ -52,7 +52,7 @@ class Spec:
         return DEFAULT_POOL if slow else None
 
     def to_dict(self) -> dict[str, object]:
-        """Return what the engine reads and a manifest keeps."""
+        """Return it as the engine reads it and a manifest keeps it."""
         fields: dict[str, object] = {
             "seed": self.seed,
             "size": self.size,
@@ -67,12 +67,12 @@ class Spec:
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Spec:
-        """Return what `to_dict` was made of."""
+        """Return the spec of which `to_dict` made this."""
         fields = {**stored, "locales": tuple(stored["locales"])}
         if (passwords := fields.pop("passwords", None)) is not None:
             fields |= {"hash": passwords["hash"], "one_password": passwords.get("one")}
             spec = cls(**fields)
-            # Said only where it is another than it would be.
+            # Set only where it differs from the default.
             if spec.pool != (pool := passwords.get("pool")):
                 fields["hash_pool"] = pool or 0
         return cls(**fields)
@@ -80,7 +80,7 @@ class Spec:
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """A population, and what another process or a reader of the run file needs to make it again."""
+    """A population, and all that another process needs to make it again."""
 
     population: Population
     spec: Spec
@@ -88,11 +88,11 @@ class People:
 
     @property
     def spec_json(self) -> str:
-        """The spec as `sitebench._engine.Population` takes it, with `pools.path`."""
+        """The spec as `sitebench._engine.Population` takes it."""
         return json.dumps(self.spec.to_dict())
 
     def manifest(self) -> dict[str, object]:
-        """Return what identifies these people, without paths of this machine."""
+        """Return the identity of these people, without paths of this machine."""
         return {
             "digest": self.population.digest,
             "spec": self.spec.to_dict(),
@@ -137,23 +137,19 @@ def _check_passwords(spec: Spec) -> None:
 
 
 def no_people_or_seed_below_zero(size: int, seed: int) -> None:
-    """Refuse numbers that no population can have."""
     if size < 0 or seed < 0:
         raise BadInput("a population has a negative size or seed", "use whole numbers from 0 on")
 
 
 def easily_typed(population: Population) -> int:
-    """Return a person whose name is ASCII, as every terminal takes it, where one of the first is.
-
-    It is shown as an example, so of the first it is: a smaller directory has it, too.
-    """
+    """Return one of the first people whose name is ASCII, as an example; else the first."""
     first = range(min(population.size, _LOOKED_AT))
     return next((index for index in first if population.name(index).isascii()), 0)
 
 
 @contextmanager
 def contents_meanwhile(population: Population) -> Iterator[Future[Contents]]:
-    """Digest the whole population in a thread; an exception in the block ends it early."""
+    """Digest the whole population in a thread, which an exception in the block ends early."""
     from concurrent.futures import ThreadPoolExecutor
 
     abandoned = Event()

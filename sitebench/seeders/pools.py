@@ -1,10 +1,9 @@
-"""Name pools: what people are made of, as files for the engine.
+"""Name pools, as files for the engine.
 
-The file's bytes are the pools' identity: their SHA-256 is in every manifest, and runs are compared
-only where it is equal. So that the people do not change with each release of Faker, the pools of
-the default locales were drawn once (by `harvest`) and lie beside this module; Faker is asked for
-other locales only. Line 2 of a pools file names the Faker that the pools here came from, whichever
-draws further locales: equal names have equal digests.
+The SHA-256 of a pools file is in every manifest, and runs are compared only where it is equal. So
+that people do not change with each release of Faker, the pools of the default locales were drawn
+once (by `harvest`); Faker draws other locales only. Line 2 of every pools file names the Faker of
+the default locales: equal names have equal digests.
 """
 
 from __future__ import annotations
@@ -35,33 +34,19 @@ class PoolsFile:
 
 
 def pools(locales: Sequence[str] = DEFAULT_LOCALES, *, cache: Path | None = None) -> PoolsFile:
-    """Return the pools of `locales`.
-
-    Any but the default locales are put together once, in the user's cache folder (XDG base
-    directories) unless `cache` is another.
-    """
+    """Return the pools of `locales`; any but the default ones are kept in a cache folder."""
     _check_locales(locales)
     if tuple(locales) == DEFAULT_LOCALES:
         return PoolsFile(_SHIPPED, hashlib.sha256(_SHIPPED.read_bytes()).hexdigest())
     path = (cache or cache_folder()) / _file_name(locales)
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
+    if not (content := read_cached("name pools", path)):
         content = _put_together(locales).encode()
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            # Another process may be reading, or making it too.
-            with atomic_write(path) as fresh:
-                fresh.write_bytes(content)
-        except OSError as error:
-            raise no_cache("name pools", path, error) from error
-    except OSError as error:
-        raise no_cache("name pools", path, error) from error
+        cache_content("name pools", path, content)
     return PoolsFile(path, hashlib.sha256(content).hexdigest())
 
 
 def _put_together(locales: Sequence[str]) -> str:
-    """Return the pools of `locales`: what is shipped, and of other locales what Faker draws."""
+    """Return the pools of `locales`: shipped ones, and those that Faker draws."""
     head, shipped = _read_shipped()
 
     def fallback(field: Field) -> Sequence[str]:
@@ -74,14 +59,14 @@ def _put_together(locales: Sequence[str]) -> str:
 
 @functools.cache
 def _read_shipped() -> tuple[str, Mapping[str, str]]:
-    """Return the two lines that a pools file begins with, and what is shipped of each locale."""
+    """Return the first two lines of a pools file, and the shipped pools of each locale."""
     text = _SHIPPED.read_text(encoding="utf-8")
     head, *parts = re.split(r"^(?=\[\S+ country\])", text, flags=re.MULTILINE)
     return head, dict(zip(DEFAULT_LOCALES, parts, strict=True))
 
 
 def _check_locales(locales: Sequence[str]) -> None:
-    """Refuse what cannot be harvested before anything is."""
+    """Refuse locales that cannot be harvested, before any is."""
     if not locales:
         raise BadInput(
             "--locales: none to take names from", f"name at least one, for example {EXAMPLES}"
@@ -93,7 +78,7 @@ def _check_locales(locales: Sequence[str]) -> None:
 
 
 def cache_folder() -> Path:
-    """Return the folder for what can be made again (XDG Base Directory Specification)."""
+    """Return the cache folder (XDG Base Directory Specification)."""
     base = os.environ.get("XDG_CACHE_HOME", "")
     # A relative path in the variable is invalid and to be ignored, says the specification.
     root = Path(base) if base.startswith("/") else Path.home() / ".cache"
@@ -104,7 +89,7 @@ def _file_name(locales: Sequence[str]) -> str:
     """Return a name that changes whenever the content would."""
     drawn = ""
     if not set(locales) <= set(DEFAULT_LOCALES):
-        # Late: its import takes as long as that of all this.
+        # Imported here: it takes as long as all other imports.
         from importlib.metadata import version
 
         drawn = f"-faker-{version('faker')}"
@@ -112,7 +97,26 @@ def _file_name(locales: Sequence[str]) -> str:
     return f"pools-{RECIPE}{drawn}-{key}.txt"
 
 
-def no_cache(content: str, path: Path, error: OSError) -> BadInput:
-    """Return the error of a cache folder that is of no use."""
-    message = f"cannot keep the {content} in {path}: {error.strerror}"
+def read_cached(kind: str, path: Path) -> bytes:
+    """Return a file of the cache; nothing if it does not exist."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise no_cache(kind, path, error) from error
+
+
+def cache_content(kind: str, path: Path, content: bytes) -> None:
+    """Write a file of the cache, which another process may be reading or writing too."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_write(path) as fresh:
+            fresh.write_bytes(content)
+    except OSError as error:
+        raise no_cache(kind, path, error) from error
+
+
+def no_cache(kind: str, path: Path, error: OSError) -> BadInput:
+    message = f"cannot keep the {kind} in {path}: {error.strerror}"
     return BadInput(message, "set XDG_CACHE_HOME to a writable folder")

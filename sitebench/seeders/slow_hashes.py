@@ -1,7 +1,7 @@
-"""Slow hashes of passwords: which ones this machine can make, and making a pool of them once.
+"""Pools of slow password hashes, computed once.
 
-A value is a pure function of seed, hash and number, as people are; it takes up to a second, so
-those that were made are kept in the user's cache folder, where each process of a test finds them.
+A value is a pure function of seed, hash and number. It takes up to a second, so values are kept in
+the user's cache folder, where every process of a test reads them.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from pathlib import Path
 from sitebench._engine import hash_facts
 from sitebench.errors import BadInput
 from sitebench.seeders.people import People, Spec
-from sitebench.seeders.pools import cache_folder, no_cache
-from sitebench.system.files import atomic_write
+from sitebench.seeders.pools import cache_content, cache_folder, read_cached
 from sitebench.system.machine import usable_cores
 from sitebench.units import format_bytes, format_duration, plural
 
@@ -23,13 +22,10 @@ _WORTH_SAYING_S = 2.0
 
 
 def make_hashes(people: People, *, cache: Path | None = None) -> None:
-    """Make the slow hashes that people have, if any are missing: before they are written.
-
-    Says how long it takes, where that is a while; what an interruption leaves is kept.
-    """
+    """Make the missing slow hashes of people; an interruption keeps those that are ready."""
     population, spec = people.population, people.spec
     path = _file(spec, cache)
-    population.take_hashes(_read_cached(path))
+    population.take_hashes(read_cached("hashes", path))
     total, ready = population.slow_hashes
     if ready == total:
         return
@@ -37,7 +33,7 @@ def make_hashes(people: People, *, cache: Path | None = None) -> None:
     _, _, _, memory = hash_facts(spec.hash)
     free = _free_bytes()
     if memory > free:
-        # Systems promise more than they have, and end a process that takes it.
+        # Systems overcommit memory, and kill the process that uses it.
         raise BadInput(
             f"{spec.hash} takes {format_bytes(memory)} of memory for each password, and "
             f"{format_bytes(free)} are free here",
@@ -56,7 +52,7 @@ def make_hashes(people: People, *, cache: Path | None = None) -> None:
     finally:
         _, finished = population.slow_hashes
         if finished > ready:
-            _keep(path, population.hashes())
+            cache_content("hashes", path, population.hashes())
 
 
 def _free_bytes() -> int:
@@ -83,28 +79,8 @@ def _make_and_say(people: People, threads: int, left_s: float, one_s: float) -> 
         people.population.make_hashes(threads, move)
 
 
-def _read_cached(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return b""
-    except OSError as error:
-        raise no_cache("hashes", path, error) from error
-
-
-def _keep(path: Path, values: bytes) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # Another process may be reading, or making them too.
-        with atomic_write(path) as fresh:
-            fresh.write_bytes(values)
-    except OSError as error:
-        raise no_cache("hashes", path, error) from error
-
-
 def _file(spec: Spec, cache: Path | None) -> Path:
     """Return a name that changes whenever the values would."""
     identity = json.dumps([spec.seed, spec.hash, spec.one_password])
-    return (
-        cache or cache_folder()
-    ) / f"hashes-{hashlib.sha256(identity.encode()).hexdigest()[:16]}"
+    digest = hashlib.sha256(identity.encode()).hexdigest()[:16]
+    return (cache or cache_folder()) / f"hashes-{digest}"

@@ -1,7 +1,6 @@
-"""User-property databases: built once per (seed, size, people), kept, and copied for each use.
+"""User-property databases: built once per (seed, size, people), kept, and copied for each point.
 
-The paper made its databases beforehand and renamed the one of the wanted size into place; here a
-point gets a copy, so that every point starts from the same file whatever the one before did to it.
+A copy for each, so that every point starts from the same file.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ from sitebench._engine import Visitors, build_upd, copy_upd, inspect_upd
 from sitebench.errors import BadInput, SitebenchError
 from sitebench.seeders import DEFAULT_LOCALES
 from sitebench.seeders.people import no_people_or_seed_below_zero
-from sitebench.seeders.pools import PoolsFile, cache_folder, pools
+from sitebench.seeders.pools import PoolsFile, cache_folder, no_cache, pools
 from sitebench.system.native_errors import translated
 
 Progress = Callable[[int, int], object]
-"""Called with how many people are in, and how many are wanted."""
+"""Called with the numbers of people written and of all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,20 +33,19 @@ class UpdSpec:
     locales: tuple[str, ...] = DEFAULT_LOCALES
 
     def to_json(self) -> str:
-        """Return what the engine reads."""
         return json.dumps({"seed": self.seed, "size": self.size, "locales": list(self.locales)})
 
 
 @dataclass(frozen=True, slots=True)
 class Upd:
-    """A user-property database, and what it says of itself."""
+    """A user-property database and its manifest."""
 
     path: Path
     manifest: Mapping[str, str | int]
 
 
 def visitors(spec: UpdSpec) -> Visitors:
-    """Return the people of a spec, as many as are asked for."""
+    """Return the people of a spec, of any number."""
     source = _pools(spec)
     with translated():
         identity = {"seed": spec.seed, "locales": list(spec.locales)}
@@ -57,7 +55,7 @@ def visitors(spec: UpdSpec) -> Visitors:
 def open_cached(
     spec: UpdSpec, progress: Progress = lambda written, total: None, *, cache: Path | None = None
 ) -> Upd:
-    """Return the database of a spec, built now if this machine has none, or another one there."""
+    """Return the database of a spec; build it if the cache has none, or another one."""
     path = (cache or cache_folder() / "upd") / _name(spec, _pools(spec))
     if path.exists():
         # A truncated file or one of another version in the cache can be made again.
@@ -66,15 +64,12 @@ def open_cached(
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise BadInput(
-            f"cannot keep databases in {path.parent}: {error.strerror}",
-            "set XDG_CACHE_HOME to a writable folder",
-        ) from error
+        raise no_cache("databases", path.parent, error) from error
     return build(spec, path, progress)
 
 
 def inspect(spec: UpdSpec, path: Path) -> Upd:
-    """Return the database at `path`; raises when it is not the one of a spec."""
+    """Return the database at `path`; raises when it is not that of the spec."""
     with translated():
         manifest = inspect_upd(str(path), json.dumps({"size": spec.size}))
     if manifest["population"] != visitors(spec).digest:
@@ -87,14 +82,11 @@ def inspect(spec: UpdSpec, path: Path) -> Upd:
 
 
 def build(spec: UpdSpec, path: Path, progress: Progress = lambda written, total: None) -> Upd:
-    """Write the database of a spec; what is at `path` stays until the new one is complete."""
+    """Write the database of a spec; a file at `path` stays until the new one is complete."""
     source = _pools(spec)
     with translated():
         manifest = build_upd(
-            str(path),
-            str(source.path),
-            spec.to_json(),
-            lambda written: progress(written, spec.size),
+            str(path), str(source.path), spec.to_json(), lambda n: progress(n, spec.size)
         )
     return Upd(path, manifest)
 

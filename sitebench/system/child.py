@@ -1,9 +1,8 @@
 """Helper processes: targets and responders that must not share a process with the generator.
 
-The parent writes one JSON line to the child's standard input (configuration travels there, because
-every user of the machine can read arguments); the child answers one JSON line, `{"ready": ...}` or
-`{"error": ...}`, and serves until its standard input ends. So it ends with its parent, however the
-parent ended. Each further line asks for the state of its service, and is answered by one line.
+The parent writes a JSON line with the configuration to the child's standard input (every user of
+the machine can read arguments). The child answers `{"ready": ...}` or `{"error": ...}`, and each
+further line with the state of its service. It ends when its standard input does: with its parent.
 """
 
 from __future__ import annotations
@@ -33,13 +32,11 @@ _STOP_S = 15.0
 ANSWER_S = 60.0
 """Time limit for an answer: long, because on a busy machine a slow child is not a dead one."""
 _PARENT = "SITEBENCH_PARENT"
-"""Environment variable with the id of the parent, for processes that have no pipe to it."""
+"""Environment variable: the parent's process id, for processes that have no pipe to it."""
 _EXIT_TERMINATED = 128 + signal.SIGTERM
 
 
 class Child:
-    """A helper process that has reported ready."""
-
     def __init__(
         self,
         module: str,
@@ -48,7 +45,7 @@ class Child:
         timeout_s: float = 60.0,
         before: Sequence[str] = (),
     ) -> None:
-        """Start it and wait until it is ready; `before` is a command to run it under."""
+        """Start the process and wait until it is ready; `before` is a command to run it under."""
         self.name = module
         # A session of its own: Ctrl-C is for the parent, which stops its children in order.
         self._process = subprocess.Popen(
@@ -76,7 +73,7 @@ class Child:
         return state
 
     def _exchange(self, message: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:
-        """Send one line and return its answer, past late answers to earlier lines."""
+        """Send a line and return its answer; skip late answers to earlier lines."""
         assert self._process.stdin is not None
         self._pending += 1
         try:
@@ -115,7 +112,6 @@ class Child:
 
     @property
     def alive(self) -> bool:
-        """Whether the process still runs."""
         return self._process.poll() is None
 
     def stop(self) -> None:
@@ -132,18 +128,18 @@ class Child:
 
 
 def of_this_parent(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of a process that calls `is_orphaned` to end with this one."""
+    """Return the environment for a child process that polls `is_orphaned`."""
     return {**environment, _PARENT: str(os.getpid())}
 
 
 def is_orphaned() -> bool:
-    """Return whether the process that started this one is gone, however it ended."""
+    """Return whether the process that started this one has ended."""
     parent = os.environ.get(_PARENT)
     return parent is not None and int(parent) != os.getppid()
 
 
 def lives(pid: int) -> bool:
-    """Return whether a process runs; a killed one stays behind as a zombie for a while."""
+    """Return whether a process runs; a zombie does not."""
     import psutil
 
     try:
@@ -153,7 +149,7 @@ def lives(pid: int) -> bool:
 
 
 def dump(error: SitebenchError) -> dict[str, str]:
-    """Return an error as JSON, for another process."""
+    """Return an error in JSON types, for another process."""
     return {"kind": type(error).__name__, "message": error.message, "remedy": error.remedy}
 
 
@@ -166,7 +162,7 @@ def revive(dumped: Mapping[str, str]) -> SitebenchError:
 
 
 class Service(msgspec.Struct, frozen=True):
-    """What a child serves: its first answer, how to stop it, and its state."""
+    """The service of a child: its first answer, how to stop it, and its state."""
 
     ready: Mapping[str, Any]
     stop: Callable[[], object]
@@ -176,8 +172,7 @@ class Service(msgspec.Struct, frozen=True):
 def serve(start: Callable[[dict[str, Any]], Service]) -> None:
     """Run as the child process: read the request, start, report ready, serve until stopped.
 
-    If the parent ends during `start`, SystemExit is raised in it, so `start` must clean up on any
-    exception.
+    `start` must clean up on any exception: SystemExit is raised in it if the parent ends.
     """
     stopped = Stop()
     service: Service | None = None
@@ -203,7 +198,7 @@ def serve(start: Callable[[dict[str, Any]], Service]) -> None:
 
 
 def _answer(answer: Mapping[str, Any]) -> None:
-    """Write a line to the parent; if it is gone, the end of standard input shows that."""
+    """Write a line to the parent; the end of standard input shows whether it is gone."""
     with contextlib.suppress(BrokenPipeError):
         print(json.dumps(answer), flush=True)
 

@@ -1,25 +1,17 @@
-"""What is open until it is closed, and closes itself at the end of a `with` block."""
+"""A base class of context managers that close themselves."""
 
 from __future__ import annotations
 
-from types import TracebackType
 from typing import Self
 
 
 class Closing:
-    """A context manager that closes itself."""
-
     def close(self) -> None:
-        """End what was opened; calling it again does nothing."""
+        """Release what was opened; calling it again does nothing."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

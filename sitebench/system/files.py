@@ -1,4 +1,4 @@
-"""Atomic writes, which leave a file as it was when they fail half-way, and holders of locks."""
+"""Atomic writes, which leave a file unchanged when they fail half-way, and holders of locks."""
 
 from __future__ import annotations
 
@@ -14,15 +14,14 @@ from sitebench.system.scratch import scratch
 
 @contextlib.contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
-    """Yield a path beside `path`; what is written there replaces `path` at the end.
+    """Yield a path beside `path`; the file written there replaces `path` at the end.
 
-    A symbolic link stays one: the file that it leads to is replaced, or made. A pipe or a device is
-    written to directly.
+    Of a symbolic link the target is replaced. A pipe or a device is written to directly.
     """
     if path.exists() and not path.is_file():
         yield path
         return
-    # Unlike Path.resolve, it also has an answer for symbolic links that form a circle.
+    # Unlike Path.resolve, it does not raise on a loop of symbolic links.
     target = Path(os.path.realpath(path))
     with scratch(target.parent) as folder:
         fresh = folder / target.name
@@ -33,7 +32,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
 
 def write(path: Path, content: str | bytes) -> None:
-    """Write a file in one step; raises BadFile where that is not possible."""
+    """Write a file atomically; raises BadFile where that is not possible."""
     try:
         with atomic_write(path) as fresh:
             fresh.write_bytes(content if isinstance(content, bytes) else content.encode())
@@ -55,13 +54,21 @@ def lock_holder(descriptor: int) -> int | None:
 
 
 def refuse_existing(path: Path) -> None:
-    """Raise if a file is there already: it may be the only copy of what somebody needs."""
+    """Raise if a file exists: it may be the only copy."""
     if path.is_file():
         raise BadInput(f"{path} is there already", "remove it, or name another file")
 
 
+def make_folder(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(
+            f"cannot make folder {path}: {error.strerror}", "name a folder that you may write"
+        ) from error
+
+
 def cannot_write(path: Path | str, error: OSError) -> BadFile:
-    """Return the error for a file that cannot be written."""
     return BadFile(
         f"cannot write {path}: {error.strerror}",
         "name a file in a folder that exists and that you may write, with enough room",

@@ -1,4 +1,4 @@
-"""Control groups, which ration what processes get: version 1 or 2, whichever this machine has."""
+"""Control groups, which limit the memory and disk of processes: version 1 or 2."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Group(msgspec.Struct, frozen=True):
 
 @contextlib.contextmanager
 def memory(max_bytes: int) -> Iterator[Group]:
-    """Make a group whose processes get so many bytes together, cached files included."""
+    """Make a group that limits the memory of its processes together, cached files included."""
     with _group("memory", "memory") as group:
         group.write("memory.limit_in_bytes" if group.version == 1 else "memory.max", str(max_bytes))
         yield group
@@ -49,7 +49,7 @@ def memory(max_bytes: int) -> Iterator[Group]:
 
 @contextlib.contextmanager
 def disk(bytes_per_s: int, folder: Path) -> Iterator[Group]:
-    """Make a group whose processes read and write so much a second of the disk under a folder."""
+    """Make a group that limits how fast its processes read and write the disk of a folder."""
     device = _disk_under(folder)
     with _group("blkio", "io") as group:
         if group.version == 1:
@@ -67,15 +67,14 @@ def _group(old: str, new: str) -> Iterator[Group]:
     try:
         group.path.mkdir()
     except OSError as error:
-        raise NotPossible(
-            f"control groups of {parent} cannot be made: {error.strerror}", _REMEDY
-        ) from error
+        message = f"control groups of {parent} cannot be made: {error.strerror}"
+        raise NotPossible(message, _REMEDY) from error
     try:
         yield group
     finally:
         give_up = time.monotonic() + _EMPTY_S
         while group.path.exists() and time.monotonic() < give_up:
-            # A process that has just ended is in its group for a moment longer.
+            # A process stays in its group for a moment after its end.
             with contextlib.suppress(OSError):
                 group.path.rmdir()
                 break
@@ -83,7 +82,7 @@ def _group(old: str, new: str) -> Iterator[Group]:
 
 
 def _parent(old: str, new: str) -> tuple[int, Path]:
-    """Return the version of the groups with a controller, and where they are made."""
+    """Return the version of the groups with a controller, and their parent folder."""
     mounts = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
     for _, place, kind, options, *_ in mounts:
         if kind == "cgroup" and old in options.split(","):
@@ -91,7 +90,7 @@ def _parent(old: str, new: str) -> tuple[int, Path]:
     for _, place, kind, *_ in mounts:
         if kind == "cgroup2" and new in (Path(place) / "cgroup.controllers").read_text().split():
             subtree = Path(place) / "cgroup.subtree_control"
-            with contextlib.suppress(OSError):  # refused, or there already: reading it tells
+            with contextlib.suppress(OSError):  # refused, or enabled already: reading it tells
                 subtree.write_text(f"+{new}")
             if new in subtree.read_text().split():
                 return 2, Path(place)
@@ -99,7 +98,7 @@ def _parent(old: str, new: str) -> tuple[int, Path]:
 
 
 def _disk_under(folder: Path) -> str:
-    """Return the whole disk that holds a folder, or will, as control groups name it."""
+    """Return the device number of the whole disk below a folder, which may not exist yet."""
     ancestor = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     device = ancestor.stat().st_dev
     place = Path(f"/sys/dev/block/{os.major(device)}:{os.minor(device)}")

@@ -1,8 +1,8 @@
 """Signals that end a command: Ctrl-C, SIGTERM, and SIGHUP of a terminal that is closed.
 
-While modules are imported nothing has begun: Ctrl-C ends the process at once and quietly. This
-module imports next to nothing itself, because what comes before it is not covered: `signal` would
-import `enum`, which takes as long as the start of Python.
+While modules are imported, Ctrl-C ends the process at once and quietly. This module imports next to
+nothing, as imports before it are not covered: `signal` would import `enum`, which takes as long as
+the start of Python.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import stat
 
 
 class EndingQuietly:
-    """Ends the process on Ctrl-C within its block; a signal that is ignored stays so.
+    """Ends the process on Ctrl-C within its block; an ignored signal stays ignored.
 
-    An exception instead would be printed, or changed, by whatever import it interrupts.
+    The import that an exception interrupts would print or change it.
     """
 
     def __enter__(self) -> None:
@@ -38,7 +38,7 @@ def ending() -> tuple[int, ...]:
 
 
 def end_in_order() -> None:
-    """Have SIGTERM and SIGHUP do what Ctrl-C does: targets are stopped, results so far are kept."""
+    """Treat SIGTERM and SIGHUP as Ctrl-C: targets are stopped, results so far are kept."""
     for number in ending():
         if number == signal.SIGTERM:
             signal.signal(number, signal.default_int_handler)
@@ -52,9 +52,9 @@ def _interrupt_once(number: int, _: object) -> None:
 
 
 def hang_up(number: int) -> None:
-    """Ignore further signals of this kind, and write nothing to a terminal that is gone.
+    """Ignore further signals of this kind, and write nothing to the closed terminal.
 
-    The kernel and the shell each send one. An error in writing would end the clean-up.
+    The kernel and the shell send one each. A write error would end the clean-up.
     """
     signal.signal(number, signal.SIG_IGN)
     null = os.open(os.devnull, os.O_RDWR)

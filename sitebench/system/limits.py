@@ -1,4 +1,4 @@
-"""Limits of this process, checked and raised before a test runs into them."""
+"""This process's limit on open files, checked and raised before a test reaches it."""
 
 from __future__ import annotations
 

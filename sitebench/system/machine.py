@@ -1,4 +1,4 @@
-"""This machine: which one it is, and its cores."""
+"""This machine's identity and its cores."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from sitebench.errors import BadInput
 from sitebench.units import plural
 
 MOST_THREADS = 4
-"""Beyond four threads of its own, a machine has better use for its cores: the target."""
+"""More are given with --threads only: the target needs the other cores."""
 
 _SCHEDULED = 2
-"""CPUCLOCK_SCHED of the kernel's posix-timers: on a core, in its own code or the kernel's."""
+"""CPUCLOCK_SCHED of the kernel's posix-timers: time on a core, in user mode or the kernel."""
 
 
 def this_machine() -> str:
@@ -23,15 +23,13 @@ def this_machine() -> str:
 
 def usable_cores() -> int:
     """Return how many cores this process may run on."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return len(os.sched_getaffinity(0))
 
 
 def engine_threads(threads: int | None) -> int:
-    """Return the engine's threads: as asked, or half of the cores.
+    """Return the engine's threads: the number given, or half of the cores.
 
-    More threads than cores take the target's time, and its rate for the target's limit.
+    With more threads than cores the engine would be the limit, and seem to be the target's.
     """
     if threads is not None and threads > (cores := usable_cores()):
         raise BadInput(
@@ -42,8 +40,8 @@ def engine_threads(threads: int | None) -> int:
 
 
 def cpu_ns(pid: int) -> int:
-    """Return the CPU that a process's threads have used, as clock_getcpuclockid(3) finds its clock.
+    """Return a process's CPU time, by the clock of clock_getcpuclockid(3).
 
-    /proc counts in ticks of 10 ms, of which a short measurement has too few.
+    /proc counts in ticks of 10 ms, which are too coarse for a short measurement.
     """
     return time.clock_gettime_ns(~pid << 3 | _SCHEDULED)

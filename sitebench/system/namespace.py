@@ -15,12 +15,12 @@ from sitebench.errors import NotPossible
 from sitebench.system.programs import find_program
 
 _BUCKET = ("burst", "32kb", "latency", "50ms")
-"""What may pass at once, and how long the rest waits before it is dropped."""
+"""The token bucket's size, and how long packets queue before they are dropped."""
 _numbers = itertools.count()
 
 
 class RemoteHost(msgspec.Struct, frozen=True):
-    """Its address, that of this end, and what to put before a command that shall run there."""
+    """Its address, that of this end, and the command prefix that runs a program there."""
 
     address: str
     own_address: str
@@ -29,7 +29,7 @@ class RemoteHost(msgspec.Struct, frozen=True):
 
 @contextmanager
 def remote_host(bits_per_s: int | None = None) -> Iterator[RemoteHost]:
-    """Make one, with a cable that carries so much in each direction; it goes with the context.
+    """Make a host and a cable of this rate in each direction; both end with the context.
 
     Raises NotPossible where that is not allowed.
     """
@@ -59,7 +59,7 @@ def remote_host(bits_per_s: int | None = None) -> Iterator[RemoteHost]:
 
 
 def _addresses(interface: int) -> tuple[str, str]:
-    """Return both ends' addresses: the interface's number is no other's, so they are not either."""
+    """Return both ends' addresses, unique as the interface's number is."""
     network = 4 * (interface % (1 << 14))
     own_address, other_address = (
         f"10.95.{number >> 8}.{number & 255}" for number in (network + 1, network + 2)

@@ -15,22 +15,22 @@ _REMEDIES = {
     "OutOfDescriptors": "raise `ulimit -n`",
     "PortInUse": "choose another port",
 }
-"""Remedies for messages of the engine that have none."""
+"""Remedies for messages without one, by the kind of error."""
 _HINTS = {
     "Cannot assign requested address": "name an address of this machine, such as 127.0.0.1, or "
     "0.0.0.0 for all of them",
     ": people have ": "name one of these in the file; people log in with --profile person",
     "unknown field": "use one of those that it expects",
 }
-"""Remedies for messages with these words."""
+"""Remedies for messages without one, by words in them; they come first."""
 
 
 @contextlib.contextmanager
 def translated() -> Iterator[None]:
     """Raise errors of the engine as errors of sitebench.
 
-    The engine writes `what happened; what to do` in one text. The first part may quote a server,
-    semicolons included, so the remedy is what follows the last one.
+    The engine writes `message; remedy`. The message may quote a server's semicolons, so the remedy
+    follows the last one.
     """
     try:
         yield

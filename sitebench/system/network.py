@@ -13,14 +13,11 @@ from sitebench.system.machine import this_machine
 
 _LOWEST_PORT = 10_000  # Well-known services keep below.
 HOST_AND_PORT = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*:\d{1,5}")
-"""What a person types who leaves out the scheme of an address."""
+"""An address without its scheme."""
 
 
 def on_loopback(host: str) -> bool:
-    """Return whether a host is this machine, at an address that no other machine can reach.
-
-    A name is what it resolves to: `127.example.com` may be anywhere.
-    """
+    """Return whether a host resolves to loopback addresses only; `127.example.com` may not."""
     try:
         addresses = socket.getaddrinfo(host, None)
     except OSError:
@@ -32,15 +29,14 @@ def on_loopback(host: str) -> bool:
 
 
 def this_loopback() -> str:
-    """Return an identifier of what 127.0.0.1 is here: each network namespace has its own."""
+    """Return an identifier of this network namespace, as each has its own 127.0.0.1."""
     return f"{this_machine()}/{Path('/proc/self/ns/net').readlink()}"
 
 
 def free_port() -> int:
-    """Return a port on which nothing listens just now.
+    """Return a port on which nothing listens now, below the ephemeral range if there is one.
 
-    Outgoing connections start from the ephemeral range, so under load a port of that range
-    is often taken before the server to come has bound it. Ports below are tried first.
+    Under load an outgoing connection often takes a port of that range before the server binds it.
     """
     first, _ = _ephemeral_range() or (_LOWEST_PORT, 0)
     below = range(_LOWEST_PORT, first)
@@ -53,7 +49,7 @@ def free_port() -> int:
 
 
 def local_ports() -> int | None:
-    """Return how many ports connections of one address may start from; None where unknown."""
+    """Return the number of ephemeral ports of an address; None where unknown."""
     port_range = _ephemeral_range()
     return port_range and port_range[1] - port_range[0] + 1
 
@@ -67,6 +63,6 @@ def _ephemeral_range() -> tuple[int, int] | None:
 
 
 def page_url(host: str, port: int, path: str = "/", *, scheme: str = "http") -> str:
-    """Return the URL, for a browser on this machine, of a server that listens there."""
+    """Return the URL for a browser on this machine of a server that listens at `host`."""
     shown_host = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
     return f"{scheme}://{f'[{shown_host}]' if ':' in shown_host else shown_host}:{port}{path}"

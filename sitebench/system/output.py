@@ -1,4 +1,4 @@
-"""Standard output, whose reader may have enough, such as `head`, and whose disk may be full."""
+"""Standard output, whose reader may end early, such as `head`, and whose disk may be full."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from sitebench.errors import SitebenchError
 
 
 class StandardOutput(io.FileIO):
-    """The bytes of standard output: an error in writing them is told from those of files."""
+    """The bytes of standard output: its write errors are distinguished from those of files."""
 
     def __init__(self) -> None:
         super().__init__(1, "wb", closefd=False)
 
     def write(self, data: Any, /) -> int:
         if not data:
-            # click tries whether it takes bytes.
+            # click probes whether it takes bytes.
             return 0
         try:
             return super().write(data)
@@ -35,10 +35,7 @@ class StandardOutput(io.FileIO):
 
 
 def assure_open() -> None:
-    """Have standard streams that work, or say why not.
-
-    What a caller has closed (`>&-`) goes nowhere: else a file of ours gets its number.
-    """
+    """Open closed standard streams (`>&-`) on /dev/null: else a file of ours gets the number."""
     for name, number in (("stdin", 0), ("stdout", 1), ("stderr", 2)):
         if getattr(sys, name) is None:
             null = os.open(os.devnull, os.O_RDWR)
@@ -47,7 +44,7 @@ def assure_open() -> None:
                 os.close(null)
             setattr(sys, name, os.fdopen(number, "w" if number else "r"))
     if (stream := sys.stdout) is sys.__stdout__ and isinstance(stream, io.TextIOWrapper):
-        # With `python -u` nothing is kept back.
+        # `python -u` writes through, without a buffer.
         raw = StandardOutput()
         sys.stdout = io.TextIOWrapper(
             raw if stream.write_through else io.BufferedWriter(raw),
@@ -59,7 +56,7 @@ def assure_open() -> None:
 
 
 def no_longer_read() -> bool:
-    """Return whether standard output is a pipe without a reader; what is left goes nowhere."""
+    """Return whether standard output is a pipe without a reader; if so, drop the rest."""
     output = sys.stdout.fileno()
     poll = select.poll()
     poll.register(output)
@@ -70,12 +67,12 @@ def no_longer_read() -> bool:
 
 
 def _to_nowhere(output: int) -> None:
-    """Drop what is left: Python would report the error again when it flushes at exit."""
+    """Drop the rest: Python would report the error again when it flushes at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), output)
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Write lines to standard output, until its reader has enough."""
+    """Write lines to standard output, until its reader ends."""
     try:
         sys.stdout.writelines(f"{line}\n" for line in lines)
         sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""Other programs: where they are installed, and the last line that they wrote."""
+"""Other programs: where they are installed, and the last line of their output."""
 
 from __future__ import annotations
 
@@ -26,6 +26,6 @@ def python_module(name: str) -> list[str]:
 
 
 def last_line(output: str) -> str:
-    """Return the last line of a program's output: most write there why they ended."""
+    """Return the last line of a program's output, which usually has the error."""
     lines = output.strip().splitlines()
     return lines[-1].strip() if lines else "it wrote nothing"

@@ -1,9 +1,7 @@
-"""Temporary folders that are removed with their process, or by the next one if it was killed.
+"""Temporary folders that are removed by their process, or by a later one if it was killed.
 
-They lie in the folder for temporary files, or beside the file that is made in them.
-
-The process that makes one holds a lock on it. The kernel releases a lock when its process ends,
-however it ends: a folder that can be locked belongs to no running process.
+A process holds a lock on its folder, which the kernel releases when the process ends: a folder that
+can be locked belongs to no running process.
 """
 
 from __future__ import annotations
@@ -27,14 +25,14 @@ def scratch(parent: Path | None = None) -> Iterator[Path]:
         if (lock := _lock(leftover)) is not None:
             shutil.rmtree(leftover, ignore_errors=True)
             os.close(lock)
-    # Locked before it has the name by which others find it.
+    # Locked before it gets the name that other processes look for.
     unlocked = Path(tempfile.mkdtemp(prefix="sitebench-", dir=parent))
     try:
         lock = os.open(unlocked, os.O_RDONLY | os.O_DIRECTORY)
     except OSError:
         unlocked.rmdir()
         raise
-    with contextlib.suppress(OSError):  # On a file system without locks no other process has one.
+    with contextlib.suppress(OSError):  # Without locks in a file system no folder is removed there.
         fcntl.flock(lock, fcntl.LOCK_EX)
     folder = unlocked.rename(unlocked.with_name(_PREFIX + unlocked.name.rpartition("-")[2]))
     try:

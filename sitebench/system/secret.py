@@ -1,9 +1,8 @@
 """Secrets: read from a file or the environment, or typed at the terminal; never an argument.
 
 A secret that was typed, or passed in by a program, is kept in an anonymous file in memory
-(memfd_create(2)). Its path is used like that of any other password file, and processes that are
-started with the descriptors of `handed_on` can open it, as often as they need to. No other user
-can, and it ends with the last of these processes.
+(memfd_create(2)), whose path is used like that of a password file. Child processes that inherit the
+descriptors of `handed_on` can open it; no other user can, and it ends with the last of them.
 """
 
 from __future__ import annotations
@@ -28,8 +27,8 @@ WEB_TOKEN = "SITEBENCH_WEB_TOKEN"
 _VARIABLES = (BIND_PASSWORD, KEY_PASSWORD, UI_LOGIN, WEB_TOKEN)
 
 FIRST_DESCRIPTOR = 100
-"""What is handed on has at least this number, or half of those that a process may have: one that is
-given it has opened fewer files."""
+"""Descriptors handed on have at least this number, or half of the limit: a child process has opened
+fewer files."""
 _descriptors: list[int] = []
 
 
@@ -40,8 +39,7 @@ _AUTHORITY = re.compile(r"[^\s@:\[\]?#]*(:\d*)?|\[[^\s@\]]*\](:\d*)?")
 def address(url: str) -> str:
     """Return an address; refuse one that may contain a password, which would be stored and shown.
 
-    The message does not quote it. A slash in a password ends the authority, so anything before an @
-    that is not a host and port is refused, too.
+    A slash in a password ends the authority, so an @ may stand only behind a host and port.
     """
     rest = url.partition("://")[2]
     if _UNSCHEMED.match(url) or ("@" in rest and not _AUTHORITY.fullmatch(rest.partition("/")[0])):
@@ -66,14 +64,14 @@ def first_line(path: str, kind: str, variable: str) -> str:
 
 
 def read_once(path: str, kind: str, variable: str) -> str:
-    """Return a path that can be read as often as needed: of a pipe, that of a copy in memory."""
+    """Return a path that can be read repeatedly: of a pipe, that of a copy in memory."""
     if Path(path).is_fifo():
         return _hold_for_children(first_line(path, kind, variable))
     return path
 
 
 def read(path: str | None, kind: str, variable: str) -> str | None:
-    """Return a secret from its file, or else from the environment; None without either."""
+    """Return a secret from its file, or from the environment; None without either."""
     return os.environ.get(variable) if path is None else first_line(path, kind, variable)
 
 
@@ -97,7 +95,7 @@ def prompt_for_secret(prompt: str, none: BadInput) -> str:
 
 
 def _hold_for_children(text: str) -> str:
-    """Return the path of a secret that is held until this process and those it starts end."""
+    """Return the path of a secret that is held until this process and its children end."""
     descriptor = _hold(text.encode())
     # Locust's web UI replaces this process by exec, which closes other descriptors.
     os.set_inheritable(descriptor, True)
@@ -106,7 +104,7 @@ def _hold_for_children(text: str) -> str:
 
 @contextlib.contextmanager
 def held(content: bytes) -> Iterator[str]:
-    """Yield a path at which only processes of this test can read `content`, until the end."""
+    """Yield a path at which only processes of this test can read `content`."""
     descriptor = _hold(content)
     try:
         yield _path(descriptor)

@@ -14,12 +14,10 @@ _Handler = Callable[[int, FrameType | None], None]
 
 
 class Stop:
-    """An event that signals may set.
+    """An event that signals may set: a byte in a pipe, seen whenever it was written.
 
-    `threading.Event` will not do. If a signal arrives while the main thread is about to wait, the
-    handler runs there, and `set` deadlocks on the lock that the interrupted `wait` holds; if one
-    arrives just before the thread sleeps, the handler does not run until something else wakes the
-    thread. A byte in a pipe is seen whenever it was written.
+    A signal handler that calls `threading.Event.set` deadlocks on the lock of an interrupted
+    `wait`, and does not run if the signal arrives just before the thread sleeps.
     """
 
     def __init__(self) -> None:
@@ -27,13 +25,11 @@ class Stop:
         os.set_blocking(self._write, False)
 
     def set(self) -> None:
-        """Set the event."""
         # If the pipe is full, the event is set already.
         with contextlib.suppress(BlockingIOError):
             os.write(self._write, b"\0")
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Return whether the event is set, after `timeout` seconds at the latest."""
         # The byte is not read: the event stays set.
         poll = select.poll()
         poll.register(self._read, select.POLLIN)
@@ -43,7 +39,7 @@ class Stop:
     def on_signals(
         self, *signals: int, handler: _Handler = lambda _signal, _frame: None
     ) -> Iterator[None]:
-        """Set the event on signals, in the main thread; `handler` runs, too."""
+        """Set the event on signals, in the main thread, and run `handler`."""
         previous = {number: signal.signal(number, handler) for number in signals}
         woke = signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
         try:
@@ -54,6 +50,6 @@ class Stop:
                 signal.signal(number, previous_handler)
 
     def close(self) -> None:
-        """Close the pipe; the event must not be set any more."""
+        """Close the pipe; the event must not be set afterwards."""
         os.close(self._read)
         os.close(self._write)

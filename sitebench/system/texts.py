@@ -1,4 +1,4 @@
-"""Text files that options name: a worker has the master's, whatever lies on its own machine."""
+"""Text files that options name: a worker reads the master's, not those of its own machine."""
 
 from __future__ import annotations
 
@@ -7,18 +7,17 @@ from pathlib import Path
 from sitebench.errors import BadFile
 
 _RECEIVED: dict[str, str] = {}
-"""By the names that the files have at the master."""
+"""The master's texts, by path."""
 
 
 def receive(path: str, text: str) -> None:
-    """Use the master's text for the file of this name: this machine may have none, or another."""
     _RECEIVED[path] = text
 
 
 def read_text(
     path: Path | str, kind: str, error: type[BadFile], remedy: str = "name a readable TOML file"
 ) -> str:
-    """Return a file's text, as the master has it; `kind` it is stands in the error."""
+    """Return a file's text, the master's if there is one; `kind` is for the error."""
     try:
         return _RECEIVED.get(str(path)) or Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as wrong:

@@ -1,4 +1,4 @@
-"""Certificates of servers that are started for a test, by the openssl program."""
+"""Certificates for servers that are started for a test, made by the openssl program."""
 
 from __future__ import annotations
 
@@ -22,15 +22,13 @@ subjectKeyIdentifier = hash
 subjectAltName = DNS:localhost, IP:{host}
 """
 """Self-signed: a client that trusts it trusts no other."""
-_DAYS = "30"
-"""Longer than any measurement."""
 
 
 def make_certificate(cert: Path, key: Path, host: str = "127.0.0.1") -> None:
     """Make a certificate for an address of this machine, and its key."""
     config = cert.with_suffix(".cnf")
     config.write_text(_REQUEST.format(host=host))
-    argv = ["req", "-x509", "-nodes", "-newkey", "ec", "-days", _DAYS]
+    argv = ["req", "-x509", "-nodes", "-newkey", "ec", "-days", "30"]
     argv += ["-pkeyopt", "ec_paramgen_curve:P-256", "-config", str(config)]
     process = _openssl([*argv, "-keyout", str(key), "-out", str(cert)])
     if process.returncode:
@@ -41,7 +39,7 @@ def make_certificate(cert: Path, key: Path, host: str = "127.0.0.1") -> None:
 
 
 def unlock(locked: str, password: str, key: Path) -> None:
-    """Write a key without its password, for a server that would ask for it at the terminal."""
+    """Write a key without its password, as servers prompt for it at the terminal."""
     key.touch(0o600)
     argv = ["pkey", "-in", locked, "-passin", "stdin", "-out", str(key)]
     process = _openssl(argv, f"{password}\n")

@@ -1,4 +1,4 @@
-"""An end for a whole conversation, since each byte renews the timeout of a socket."""
+"""A time limit for a whole conversation: each byte renews the timeout of a socket."""
 
 from __future__ import annotations
 
@@ -7,22 +7,21 @@ import os
 import socket
 import threading
 import time
-from types import TracebackType
+from typing import Self
+
+from sitebench.system.closing import Closing
 
 
 def connecting_s(timeout_s: float) -> float:
-    """Return how long lanes in Python wait for a connection, as the engine does.
-
-    `CONNECT_MS` of `native/tester/load/src/config.rs` has the reason.
-    """
+    """Return the connect timeout of Python lanes, as `CONNECT_MS` of the engine's config.rs."""
     return min(timeout_s, 5.0)
 
 
-class Deadline:
+class Deadline(Closing):
     """Shuts down the connections that it watches, if its block has not ended in time.
 
     That wakes a thread, or a greenlet, which waits for one of them. A greenlet that never waits has
-    to look at `over`.
+    to look at `is_over`.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -33,16 +32,11 @@ class Deadline:
         self._lock = threading.Lock()
         self._watched: list[socket.socket] = []
 
-    def __enter__(self) -> Deadline:
+    def __enter__(self) -> Self:
         self._timer.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         self._end = float("inf")
         self._timer.cancel()
         with self._lock:
@@ -52,17 +46,17 @@ class Deadline:
 
     @property
     def is_over(self) -> bool:
-        """Whether the block lasts too long; never after it."""
+        """Whether the block takes too long; False after its end."""
         return time.monotonic() >= self._end
 
     def remaining(self, at_most: float) -> float:
         """Return a timeout for the next call."""
-        # Zero would mean not to wait, which has errors of its own.
+        # With a timeout of zero a socket does not block, and fails otherwise.
         return min(at_most, max(0.001, self._end - time.monotonic()))
 
     def watch(self, connection: socket.socket) -> None:
-        """Watch a connection, in TLS or before it."""
-        # A descriptor of its own: TLS takes the connection's away, and a closed one may be reused.
+        # A descriptor of its own: TLS detaches the connection's, and the number of a closed one
+        # may be reused.
         duplicate = socket.socket(fileno=os.dup(connection.fileno()))
         with self._lock:
             self._watched.append(duplicate)

@@ -19,7 +19,7 @@ from sitebench.targets.open_target import Known
 from sitebench.targets.tls import Trust, trusting
 
 _START_S = 600.0
-"""A million people are made, or copied, in seconds; a slow machine gets ten minutes."""
+"""For making or copying a million people, which takes seconds on a quick machine."""
 _NOT_SETTINGS = {"host", "port", "admin_password"}
 
 
@@ -32,19 +32,15 @@ def open_child(
     data: Path | None = None,
     **request: Any,
 ) -> tuple[str, dict[str, Any], Known]:
-    """Start a suite's server; return its host, its first answer, and what an OpenTarget knows.
+    """Start a suite's server; return its host, its first answer, and the fields of its OpenTarget.
 
-    The first answer has its `port`. `data` is where the files of the target are, if it has any.
+    The first answer has its `port`. `data` is the folder of the target's files, if it has any.
     """
     with contextlib.ExitStack() as opening:
         confinement = opening.enter_context(confine(limits, data))
         config = {**config, "host": confinement.host or config.get("host", "127.0.0.1")}
-        child = Child(
-            module,
-            {"config": config, **request},
-            timeout_s=_START_S,
-            before=confinement.before,
-        )
+        request |= {"config": config}
+        child = Child(module, request, timeout_s=_START_S, before=confinement.before)
         opened = opening.pop_all()
     opened.callback(child.stop)
     ca = child.ready["ca"]
@@ -68,6 +64,6 @@ def open_child(
 
 
 def service(server: NativeServer, opened: contextlib.ExitStack) -> Service:
-    """Return what the child reports of its server, and how it ends."""
+    """Return the service of the child process."""
     ca = stopping(server, opened)
     return Service({"port": server.port, "ca": ca}, opened.pop_all().close, server.stats)

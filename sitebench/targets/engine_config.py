@@ -1,4 +1,4 @@
-"""What the engine reads of any suite: target, schedule, keys and additions."""
+"""The engine's configuration, the part of all suites."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sitebench.system.machine import engine_threads
 from sitebench.targets.open_target import ServerAddress
 
 _TRIED = 1_000
-"""Requests of one operation that `--check` shows."""
+"""Requests of an operation that `--check` shows."""
 
 
 def engine_config(
@@ -26,8 +26,7 @@ def engine_config(
 ) -> str:
     """Return the configuration of one engine; workers differ in draws, additions and their share.
 
-    `target` is what the suite's protocol adds about the target, `adds` the first person that this
-    engine may add and how many.
+    `target` has the settings of the suite's protocol, `adds` the people that this engine may add.
     """
     schedule: dict[str, Any] = {"kind": "closed"}
     if (stages := options.stages) is not None:
@@ -49,7 +48,7 @@ def engine_config(
         "target": {
             "host": address.host,
             "port": address.port,
-            # Loopback has many addresses, each with ports of its own to connect from.
+            # Each loopback address has ports of its own to connect from.
             "spread_sources": address.host.startswith("127."),
             **target,
         },
@@ -59,7 +58,7 @@ def engine_config(
         "keys": {"choice": options.keys, "seed": options.seed, "engine": slot.index},
         "adds": dict(adds),
         "scenarios": list(scenarios),
-        # Of requests failures are logged, or all where they are only tried.
+        # Failed requests are logged, with --check all.
         "log": {"most": _TRIED, "all": True}
         if options.check
         else {"most": MOST if options.fail_log else 0},

@@ -1,4 +1,4 @@
-"""A native server inside this process: for `serve`, for tests, and for programs."""
+"""A native server in this process, for `serve`, tests and programs."""
 
 from __future__ import annotations
 
@@ -33,10 +33,7 @@ _C = TypeVar("_C", bound="InProcess[Any]")
 
 
 class InProcess(Closing, Generic[_S]):
-    """A server on native threads of this process, until it is closed.
-
-    `opening` holds what was opened for it before, and is closed with it.
-    """
+    """A server on native threads of this process; `opening` is closed with it."""
 
     def __init__(
         self,
@@ -52,7 +49,7 @@ class InProcess(Closing, Generic[_S]):
             with translated():
                 self._server = start(json.dumps(config))
             self.ca = stopping(self._server, opening)
-            """File with the authority of a certificate that was made for it."""
+            """File with the authority of its made certificate."""
             self._opened = opening.pop_all()
 
     @property
@@ -68,22 +65,21 @@ class InProcess(Closing, Generic[_S]):
         return self._server.stats()
 
     def unknown_names(self) -> list[str]:
-        """Return attributes and matching rules that clients asked for and it does not have."""
+        """Return attributes and matching rules that clients requested and it does not have."""
         return self._server.unknown_names()
 
     def close(self) -> None:
-        """Close every connection and free what it holds; calling it again does nothing."""
         self._opened.close()
 
 
 def stopping(server: NativeServer, opened: contextlib.ExitStack) -> str | None:
-    """Have a server stop when `opened` is closed; return the file of a CA made for it, if any."""
+    """Stop a server when `opened` is closed; return the file of a CA made for it, if any."""
     opened.callback(server.stop)
     return None if server.made_ca is None else opened.enter_context(ca_file(server.made_ca))
 
 
 def facts_of(server: InProcess[Any], options: TlsOptions) -> Known:
-    """Return what an OpenTarget knows of a server in this process; its owner throws it away."""
+    """Return the fields of the OpenTarget of a server in this process."""
     return {
         "pid": os.getpid(),
         "cores": server.threads,
@@ -94,7 +90,7 @@ def facts_of(server: InProcess[Any], options: TlsOptions) -> Known:
 
 
 def certificate(tls: bool | ServerTls, host: str) -> dict[str, Any]:
-    """Return the certificate that a server at `host` shows, as the engine reads it."""
+    """Return the certificate of a server at `host`, as the engine reads it."""
     return (tls if isinstance(tls, ServerTls) else ServerTls()).to_engine(host)
 
 

@@ -1,6 +1,6 @@
 """Limits on a target that is started here: its processors, memory, network and disk.
 
-They make one machine stand for several: the papers varied one of these and held the rest.
+The papers varied one of these and held the rest.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ _UNITS = {
 }
 _NONE = "none"
 
-# The process enters its groups, and becomes the target.
+# A shell that enters the groups, and becomes the target.
 _ENTER = 'for group in $1; do echo $$ > "$group" || exit 1; done; shift; exec "$@"'
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """What a target gets at most; None is what the machine has."""
+    """Limits of a target; None is no limit."""
 
     processors: int | None = None
     memory: int | None = None
-    """Bytes, files that it has cached included."""
+    """Bytes, cached files included."""
     network: int | None = None
     """Bits a second in each direction."""
     disk: int | None = None
@@ -54,7 +54,7 @@ class Limits(msgspec.Struct, frozen=True):
         return limits
 
     def with_limit(self, name: str, value: str) -> Limits:
-        """Return the limits with one of them changed; `none` removes it."""
+        """Return the limits with one changed; `none` removes it."""
         if name not in _UNITS:
             raise UnknownValue(f"{name!r} cannot be limited", f"limit {', '.join(_UNITS)}")
         units, example = _UNITS[name]
@@ -68,7 +68,7 @@ class Limits(msgspec.Struct, frozen=True):
         def format_limit(name: str, value: int) -> str:
             units, _ = _UNITS[name]
             whole = (unit_size for unit_size in units.items() if value % unit_size[1] == 0)
-            # Of several names of a unit, the first and shortest.
+            # Of the names of a unit, the first and shortest.
             smallest = next(iter(units.items()))
             unit, size = max(whole, key=lambda unit_size: unit_size[1], default=smallest)
             return f"{name}={value / size:.15g}{unit}"
@@ -81,9 +81,9 @@ class Confinement(msgspec.Struct, frozen=True):
     """How a target is started within its limits."""
 
     before: tuple[str, ...] = ()
-    """What to put before its command."""
+    """The prefix of its command."""
     host: str | None = None
-    """The address that it must listen on, where that is no longer the machine's choice."""
+    """The address that it must listen on, with a limit of the network."""
 
 
 UNCONFINED = Confinement()
@@ -91,25 +91,21 @@ UNCONFINED = Confinement()
 
 @contextmanager
 def confine(limits: Limits | None, data: Path | None = None) -> Iterator[Confinement]:
-    """Make ready for a target within limits; `data` is where its files are.
-
-    Raises NotPossible with the reason where the machine does not allow one of them.
-    """
-    wrapper: list[str] = []
-    host = None
+    """Prepare for a target within limits, with its files in `data`; may raise NotPossible."""
+    limits, wrapper, host = limits or Limits(), list[str](), None
     with ExitStack() as stack:
         procs = []
-        if limits is not None and limits.memory is not None:
+        if limits.memory is not None:
             procs.append(stack.enter_context(groups.memory(limits.memory)).procs)
-        if limits is not None and limits.disk is not None:
+        if limits.disk is not None:
             if data is None:
                 raise NotPossible("this target keeps nothing on a disk", "limit something else")
             procs.append(stack.enter_context(groups.disk(limits.disk, data)).procs)
         if procs:
             wrapper += ["/bin/sh", "-c", _ENTER, "sh", " ".join(map(str, procs))]
-        if limits is not None and limits.processors is not None:
+        if limits.processors is not None:
             wrapper += _on_processors(limits.processors)
-        if limits is not None and limits.network is not None:
+        if limits.network is not None:
             remote = stack.enter_context(remote_host(limits.network))
             wrapper += remote.before
             host = remote.address
@@ -117,10 +113,10 @@ def confine(limits: Limits | None, data: Path | None = None) -> Iterator[Confine
 
 
 def forget(folder: Path) -> None:
-    """Have the kernel drop what it has cached of a folder's files.
+    """Drop a folder's files from the page cache.
 
-    Cached pages count for the group that read them first, which is that of the process that wrote
-    them: a target within limits of memory or disk would find them there.
+    Cached pages count for the group that read or wrote them first: a limited target would find them
+    for nothing.
     """
     for path in folder.rglob("*"):
         if path.is_file():
@@ -133,7 +129,7 @@ def forget(folder: Path) -> None:
 
 
 def refuse_limits(target: str, limits: Limits | None) -> None:
-    """Raise when a target that runs already is to be limited."""
+    """Refuse limits of a target that runs already."""
     if limits is not None:
         raise BadInput(
             f"{target} runs already, and only a target that is started here can be limited",
@@ -142,10 +138,7 @@ def refuse_limits(target: str, limits: Limits | None) -> None:
 
 
 def _on_processors(count: int) -> list[str]:
-    """Return the command that keeps a program on the last of the processors.
-
-    The tester's threads go where there is room, which is on the others.
-    """
+    """Return the command prefix that keeps a program on the last processors."""
     usable = sorted(os.sched_getaffinity(0))
     if count > len(usable):
         raise NotPossible(

@@ -1,4 +1,4 @@
-"""An open target: where it is, which process serves it, and whether it still answers."""
+"""An open target: its address, its process, and whether it still answers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _A = TypeVar("_A", bound=ServerAddress)
 
 
 class Known(TypedDict, total=False):
-    """What is known of a target that was started here, as the fields of its OpenTarget."""
+    """Fields of the OpenTarget of a server that was started here."""
 
     pid: int
     cores: int
@@ -54,10 +54,9 @@ def _stop_nothing() -> None: ...
 
 @dataclass(frozen=True)
 class OpenTarget(Closing, Generic[_A]):
-    """A server that answers; a suite's own says how to `probe` it.
+    """A server that answers; each suite defines `probe`.
 
-    `pid` and `cores` are known where it runs on this machine and the test started it; `counters`
-    is what it has counted, if it says so.
+    `pid`, `cores` and `counters` (its own) are those of a server that was started here.
     """
 
     name: str
@@ -65,7 +64,7 @@ class OpenTarget(Closing, Generic[_A]):
     pid: int | None = field(default=None, kw_only=True)
     cores: int | None = field(default=None, kw_only=True)
     disposable: bool = field(default=False, kw_only=True)
-    """It is thrown away afterwards, so that nothing needs to be removed from it."""
+    """It is deleted afterwards, so that nothing needs to be removed from it."""
     owned: bool = field(default=False, kw_only=True)
     """The user says that it may be written to (`--i-own-this-target`)."""
     alive: Callable[[], bool] = field(default=_lives, kw_only=True)
@@ -74,17 +73,16 @@ class OpenTarget(Closing, Generic[_A]):
     facts: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
     trust: Trust = field(default=SYSTEM, kw_only=True)
     ca: str | None = field(default=None, kw_only=True)
-    """The file with the authority of a certificate that was made for it."""
+    """File with the authority of its made certificate."""
 
     def probe(self) -> object:
         raise NotImplementedError
 
     def close(self) -> None:
-        """Stop what was started for it; calling it again does nothing."""
         self.stop()
 
     def reused(self) -> Self:
-        """Return it for several tests: one removes what it added, before the next."""
+        """Return it for several tests: each removes what it added."""
         return replace(self, disposable=False, owned=self.owned or self.disposable)
 
     def detached(self) -> Self:
@@ -92,25 +90,24 @@ class OpenTarget(Closing, Generic[_A]):
         return replace(self, alive=_lives, stop=_stop_nothing, counters=dict)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it for processes on other machines: what is not of this one, and no secret."""
+        """Return the fields that hold on other machines too, without secrets."""
         names = [field.name for field in fields(self) if field.name not in _OF_HERE]
         sent: dict[str, Any] = msgspec.to_builtins({name: getattr(self, name) for name in names})
         return sent
 
     def identified(self, options: Any) -> Self:
-        """Return it as a process knows it that has the options, and secrets of its own."""
+        """Return it with the options and secrets of this process."""
         return self
 
     def pending_cleanup(self, pid: int) -> str | None:
-        """Return in words what the process of a test still removes from it."""
+        """Describe what the process of a test still removes from it."""
         return None
 
     def warnings(self) -> tuple[PointWarning, ...]:
-        """Return warnings about its identity."""
         return self.trust.warnings() if self.address.is_encrypted else ()
 
     def owns(self, *, named: bool) -> bool:
-        """Return whether it may be written to; `named`: by what says so in its name."""
+        """Return whether it may be written to; `named`: by a command that names the writing."""
         owned = self.owned or self.disposable
         return ownership.owns(self.address.host, self.address.port, owned=owned, named=named)
 

@@ -1,9 +1,8 @@
-"""Permission to write: a target that runs already is written to only if its user says so.
+"""Permission to write to a target that runs already.
 
-A slip in an address must not fill a stranger's directory, nor submit a stranger's forms. On
-loopback a command that writes by its name, such as `add`, says so; a test that only reads does
-not, and what listens on loopback may be a tunnel to production. Reading needs no permission here:
-access control is the target's business.
+A typing error in an address must not fill a stranger's directory, nor submit a stranger's forms.
+`--i-own-this-target` or a list of one's own permits it. So does, on loopback, a command whose name
+says that it writes, such as `add`; any other may have met a tunnel to production.
 """
 
 from __future__ import annotations
@@ -18,15 +17,15 @@ FLAG = "--i-own-this-target"
 
 
 def own_targets() -> Path:
-    """Return the file whose lines are hosts, or host:port, that the user may write to."""
+    """Return the file that lists targets, as host or host:port, that the user may write to."""
     base = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
     return Path(base) / "sitebench" / "own-targets"
 
 
 def owns(host: str, port: int, *, owned: bool, named: bool) -> bool:
-    """Return whether a target may be written to; `owned` is --i-own-this-target.
+    """Return whether a target may be written to.
 
-    `named`: the user named what writes, which is permission enough on loopback.
+    `owned` is --i-own-this-target; `named`: the user named the writing, enough on loopback.
     """
     return owned or (named and on_loopback(host)) or _is_listed(host, port)
 
@@ -44,7 +43,7 @@ def assure_own(host: str, port: int, *, owned: bool, what: str, named: bool = Tr
 
 
 def assure_overwriting(host: str, port: int, *, owned: bool, what: str) -> None:
-    """Raise NotYours unless `what` may change what was in a target before, on loopback too."""
+    """Raise NotYours unless `what` may change entries that a target had before."""
     if not owns(host, port, owned=owned, named=False):
         raise NotYours(
             f"{what} changes entries of {host}:{port} that it did not add, and nothing changes "

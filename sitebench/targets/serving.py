@@ -1,4 +1,4 @@
-"""What the `serve` commands of all suites share: what is asked of them, and when they end."""
+"""The `serve` commands of all suites: their limits, output and end."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 _T = TypeVar("_T", bound="InProcess[Any]")
 
 _LOOK_S = 1.0
-"""How often a server is asked for names that its clients miss."""
+"""Interval of looks for names that clients request and the server does not have."""
 _HELD = ("entries", "answer_bytes")
-"""Counters that say what a server holds, not what it did."""
+"""Gauges among the counters."""
 
 
 def parse_limits(text: str) -> dict[str, int]:
@@ -43,7 +43,7 @@ def serve_until_stopped(
     warning: str | None = None,
 ) -> None:
     """Serve until a signal ends it; warn where `host` can be reached from other machines."""
-    # Late: options need this module for their limits, and help does without rich.
+    # Imported here: options use this module, and help needs no rich.
     from rich.console import Console
 
     console = Console()
@@ -63,7 +63,7 @@ def serve_until_stopped(
 
 
 def _totals(counters: Mapping[str, int]) -> str:
-    """Return what a server did in a line, to hold against what a client counted."""
+    """Return a server's totals in a line, to compare with a client's."""
     counts = [
         f"{name.replace('_', ' ')} {count:,}"
         for name, count in counters.items()
@@ -74,6 +74,6 @@ def _totals(counters: Mapping[str, int]) -> str:
 
 @contextmanager
 def until_stopped() -> Iterator[Stop]:
-    """Yield what the signals that end a command set."""
+    """Yield an event that the signals which end a command set."""
     with closing(Stop()) as stopped, stopped.on_signals(*ending()):
         yield stopped

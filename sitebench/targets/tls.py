@@ -1,4 +1,4 @@
-"""TLS settings: what every client of a test trusts, and a server's certificate."""
+"""TLS: the trust of every client of a test, a server's certificate, and failures."""
 
 from __future__ import annotations
 
@@ -44,17 +44,16 @@ class Trust(msgspec.Struct, frozen=True):
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return it for the other processes of a test; no secret is in it."""
+        """Return it for the other processes of a test; it holds no secret."""
         return asdict(self)
 
     def to_engine(self) -> dict[str, Any]:
-        """Return it as the engine reads it."""
         fields = asdict(self)
         del fields["key_password_file"]
         return {**fields, "key_password": key_password(self.key_password_file)}
 
     def context(self) -> ssl.SSLContext:
-        """Return it as Python's clients take it."""
+        """Return it for Python's clients."""
         try:
             context = ssl.create_default_context(cadata=self.ca_pem)
         except (ssl.SSLError, ValueError) as error:
@@ -62,7 +61,7 @@ class Trust(msgspec.Struct, frozen=True):
                 f"--tls-ca holds no certificate: {error}",
                 "give it in PEM (-----BEGIN CERTIFICATE-----)",
             ) from error
-        # As the lanes verify: a certificate that is given itself is trusted, and only names of the
+        # As the engine verifies: a given certificate itself is trusted, and only names of the
         # subjectAltName count.
         context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
         context.hostname_checks_common_name = False
@@ -74,7 +73,7 @@ class Trust(msgspec.Struct, frozen=True):
         if self.cert is not None:
             password = key_password(self.key_password_file)
             try:
-                # Without a password OpenSSL would ask for one at the terminal.
+                # Without a password OpenSSL would prompt at the terminal.
                 context.load_cert_chain(self.cert, self.key, lambda: password or "")
             except (OSError, ValueError) as error:
                 raise BadFile(
@@ -85,7 +84,6 @@ class Trust(msgspec.Struct, frozen=True):
         return context
 
     def warnings(self) -> tuple[PointWarning, ...]:
-        """Return warnings about a measurement made with it."""
         if not self.insecure:
             return ()
         return (
@@ -102,7 +100,6 @@ SYSTEM = Trust()
 
 
 def trusting(trust: Trust, ca: str) -> Trust:
-    """Return the same settings with the authorities of a file."""
     return replace(trust, ca_pem=_authorities(ca))
 
 
@@ -118,7 +115,6 @@ def _authorities(path: str) -> str:
 
 
 def key_password(path: str | None) -> str | None:
-    """Read the password of a key from its file or the environment; never from an argument."""
     return secret.read(path, "key's password file", secret.KEY_PASSWORD)
 
 
@@ -134,10 +130,7 @@ def _lone() -> BadInput:
 def check_tls(
     options: TlsOptions, target: str, *, start_tls: bool = False, may_choose: bool = False
 ) -> None:
-    """Raise what is wrong with a test's TLS options, before anything is measured.
-
-    `may_choose`: some connections may be with TLS, whatever the target's address says.
-    """
+    """Check a test's TLS options; `may_choose`: connections may use TLS whatever the address."""
     over_tls = target.lower().startswith(("ldaps:", "https:"))
     if options.tls and "://" in target and not over_tls and not start_tls:
         raise BadInput(
@@ -156,7 +149,7 @@ def check_tls(
 
 
 class ServerTls(msgspec.Struct, frozen=True):
-    """A server's certificate; without files, one is made."""
+    """A server's certificate; without files one is made."""
 
     cert: str | None = None
     key: str | None = None
@@ -184,13 +177,12 @@ class ServerTls(msgspec.Struct, frozen=True):
         )
 
     def to_engine(self, host: str) -> dict[str, Any]:
-        """Return it as a server at this address reads it."""
         return {**asdict(self), "names": [] if host in ("0.0.0.0", "::") else [host]}
 
 
 @contextlib.contextmanager
 def ca_file(pem: str) -> Iterator[str]:
-    """Yield a file with the authority of a certificate that was made, for clients to trust."""
+    """Yield a file with the authority of a made certificate, for clients to trust."""
     with scratch() as folder:
         path = folder / "ca.pem"
         path.write_text(pem, encoding="ascii")
@@ -255,7 +247,7 @@ _FAULTS = (
     ),
     _Fault("tls:broken", ("SSL", "TLS"), "it does not keep to TLS", "see its log"),
 )
-"""Recognised by OpenSSL's wording, which libraries keep where they replace the exception."""
+"""Recognised by OpenSSL's words, which libraries keep where they replace the exception."""
 
 
 def _fault(error: BaseException) -> _Fault | None:
@@ -276,13 +268,10 @@ def fault_kind(error: BaseException) -> str | None:
 
 
 def tls_failed(address: object, error: BaseException) -> TlsFailed | None:
-    """Return what to raise about a failure of TLS, if it is one."""
-    fault = _fault(error)
-    return (
-        None
-        if fault is None
-        else TlsFailed(f"no TLS with {address}: {fault.message}", fault.remedy)
-    )
+    """Return the error to raise about a failure of TLS, if it is one."""
+    if (fault := _fault(error)) is None:
+        return None
+    return TlsFailed(f"no TLS with {address}: {fault.message}", fault.remedy)
 
 
 def short(error: BaseException) -> str:
