@@ -1,8 +1,7 @@
-"""Formulas written once, then computed, or printed as Excel, as JavaScript and in words.
+"""Formulas written once, then computed, or printed for Excel, in JavaScript and in words.
 
-The planner answers on the command line, in a workbook and in a web page. All three use the same
-`Formula`, so that they cannot differ: `value` computes it here, `excel` and `script` print it for
-the others, operation by operation in the same order, so that even the last bit is equal.
+The command line, the workbook and the page use the same `Formula`: its operations have the same
+order in each, so that even the last bit of a result is equal.
 """
 
 from __future__ import annotations
@@ -11,37 +10,43 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from operator import add, mul, sub, truediv
+from typing import ClassVar
 
 Name = Callable[[str], str]
 """Returns an input's name in another language: a cell, a property of an object."""
 
 Number = float | int
 
-_SPELLING = {"*": "x", "-": "-", "/": "/", "+": "+"}
-"""Operators in words, in ASCII for any terminal."""
-
 _ROUNDING = 1e-9
-"""By how much a rounding error may exceed a whole number before it is rounded up."""
+"""The rounding error by which a result may exceed a whole number."""
 
 
 class Formula(ABC):
     """An expression over named inputs."""
 
-    @abstractmethod
-    def value(self, inputs: Mapping[str, float]) -> float:
-        """Compute it."""
+    _EXCEL: ClassVar[str]
+    _SCRIPT: ClassVar[str]
+    """Templates of its fields, in which a formula stands for its text in the same language."""
 
     @abstractmethod
-    def excel(self, name: Name) -> str:
-        """Return it as Excel and LibreOffice read it."""
-
-    @abstractmethod
-    def script(self, name: Name) -> str:
-        """Return it in JavaScript."""
+    def value(self, inputs: Mapping[str, float]) -> float: ...
 
     @abstractmethod
     def words(self, inputs: Mapping[str, float]) -> str:
         """Return it for people: of a condition, the side that applies to these inputs."""
+
+    def excel(self, name: Name) -> str:
+        """Return it as Excel and LibreOffice read it."""
+        return self._EXCEL.format_map(self._fields(lambda part: part.excel(name)))
+
+    def script(self, name: Name) -> str:
+        """Return it in JavaScript."""
+        return self._SCRIPT.format_map(self._fields(lambda part: part.script(name)))
+
+    def _fields(self, text: Callable[[Formula], str]) -> dict[str, object]:
+        fields = vars(self).items()
+        return {key: text(field) if isinstance(field, Formula) else field for key, field in fields}
 
     def __add__(self, other: Formula | Number) -> Formula:
         return Operation("+", self, formula(other))
@@ -89,14 +94,10 @@ class Constant(Formula):
 
     number: float
 
+    _EXCEL = _SCRIPT = "{number:.15g}"
+
     def value(self, inputs: Mapping[str, float]) -> float:
         return self.number
-
-    def excel(self, name: Name) -> str:
-        return f"{self.number:.15g}"
-
-    def script(self, name: Name) -> str:
-        return f"{self.number:.15g}"
 
     def words(self, inputs: Mapping[str, float]) -> str:
         return f"{self.number:.15g}"
@@ -110,25 +111,11 @@ class Operation(Formula):
     left: Formula
     right: Formula
 
+    # Every parenthesis, so that the order of operations is that of `value`.
+    _EXCEL, _SCRIPT = "({left}{sign}{right})", "({left} {sign} {right})"
+
     def value(self, inputs: Mapping[str, float]) -> float:
-        left, right = self.left.value(inputs), self.right.value(inputs)
-        match self.sign:
-            case "+":
-                return left + right
-            case "-":
-                return left - right
-            case "*":
-                return left * right
-            case _:
-                return left / right
-
-    def excel(self, name: Name) -> str:
-        # Every parenthesis, so that the order of operations is that of `value`.
-        return f"({self.left.excel(name)}{self.sign}{self.right.excel(name)})"
-
-    def script(self, name: Name) -> str:
-        # Every parenthesis, so that the order of operations is that of `value`.
-        return f"({self.left.script(name)} {self.sign} {self.right.script(name)})"
+        return _OPERATORS[self.sign](self.left.value(inputs), self.right.value(inputs))
 
     def words(self, inputs: Mapping[str, float]) -> str:
         # Only the parentheses that a reader needs.
@@ -141,11 +128,16 @@ class Operation(Formula):
             self.sign != "+" and isinstance(of_right, Operation)
         ):
             right = f"({right})"
-        return f"{left} {_SPELLING[self.sign]} {right}"
+        # In ASCII, for any terminal.
+        return f"{left} {self.sign.replace('*', 'x')} {right}"
+
+
+_OPERATORS: Mapping[str, Callable[[float, float], float]]
+_OPERATORS = {"+": add, "-": sub, "*": mul, "/": truediv}
 
 
 def _active_side(side: Formula, inputs: Mapping[str, float]) -> Formula:
-    """Return the formula whose words stand for one: of a condition, the side that applies."""
+    """Return a formula, of a condition the side that applies."""
     while isinstance(side, IfAny):
         side = side.then if side.condition.value(inputs) > 0 else side.otherwise
     return side
@@ -158,14 +150,10 @@ class Least(Formula):
     left: Formula
     right: Formula
 
+    _EXCEL, _SCRIPT = "MIN({left},{right})", "Math.min({left}, {right})"
+
     def value(self, inputs: Mapping[str, float]) -> float:
         return min(self.left.value(inputs), self.right.value(inputs))
-
-    def excel(self, name: Name) -> str:
-        return f"MIN({self.left.excel(name)},{self.right.excel(name)})"
-
-    def script(self, name: Name) -> str:
-        return f"Math.min({self.left.script(name)}, {self.right.script(name)})"
 
     def words(self, inputs: Mapping[str, float]) -> str:
         return f"the smaller of {self.left.words(inputs)} and {self.right.words(inputs)}"
@@ -177,14 +165,11 @@ class WholeUp(Formula):
 
     of: Formula
 
+    _EXCEL = f"MAX(1,ROUNDUP({{of}}-{_ROUNDING:.0E},0))"
+    _SCRIPT = f"Math.max(1, Math.ceil({{of}} - {_ROUNDING!r}))"
+
     def value(self, inputs: Mapping[str, float]) -> float:
         return max(1.0, float(math.ceil(self.of.value(inputs) - _ROUNDING)))
-
-    def excel(self, name: Name) -> str:
-        return f"MAX(1,ROUNDUP({self.of.excel(name)}-{_ROUNDING:.0E},0))"
-
-    def script(self, name: Name) -> str:
-        return f"Math.max(1, Math.ceil({self.of.script(name)} - {_ROUNDING!r}))"
 
     def words(self, inputs: Mapping[str, float]) -> str:
         return f"{self.of.words(inputs)}, rounded up"
@@ -198,22 +183,18 @@ class IfAny(Formula):
     then: Formula
     otherwise: Formula
 
+    _EXCEL, _SCRIPT = (
+        "IF({condition}>0,{then},{otherwise})",
+        "({condition} > 0 ? {then} : {otherwise})",
+    )
+
     def value(self, inputs: Mapping[str, float]) -> float:
         # Only the side that applies: the other may divide by a number that is missing.
-        side = self.then if self.condition.value(inputs) > 0 else self.otherwise
-        return side.value(inputs)
-
-    def excel(self, name: Name) -> str:
-        parts = f"{self.then.excel(name)},{self.otherwise.excel(name)}"
-        return f"IF({self.condition.excel(name)}>0,{parts})"
-
-    def script(self, name: Name) -> str:
-        parts = f"{self.then.script(name)} : {self.otherwise.script(name)}"
-        return f"({self.condition.script(name)} > 0 ? {parts})"
+        return _active_side(self, inputs).value(inputs)
 
     def words(self, inputs: Mapping[str, float]) -> str:
         return _active_side(self, inputs).words(inputs)
 
 
 _SPELT_OUT = (Least, WholeUp)
-"""What has words of its own, where another formula has signs."""
+"""Formulas whose words are no signs."""

@@ -1,4 +1,4 @@
-"""What the paper of 1997 asks beside the processors: networks, memory, and what a day has."""
+"""Calculations of the paper of 1997 besides processors: networks, memory, operations of a day."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from sitebench.plan.suite import Calculation
 _DAY_S = 86_400.0
 
 IN_PRACTICE = 0.94
-"""The part of a line that was used in practice (the capacity table of 1996, of 250 K)."""
+"""Share of a line used in practice (the capacity table of 1996, of 250 K)."""
 
 
 def traffic(
     unit: str, per_s: float, bytes_each: float, line: float, notes: Sequence[str]
 ) -> Calculation:
-    """Return how many networks the highest rate of one machine takes, and its day."""
-    traffic_bits, line_bits = Input("traffic_bits_per_s"), Input("line_bits_per_s")
+    """Return the networks that the highest rate of one machine takes, and its day."""
+    bits = Input("per_s") * Input("bytes_each") * Constant(8.0)
+    line_bits = Input("line_bits_per_s") * Input("in_practice")
+    networks = WholeUp(Input("traffic_bits_per_s") / line_bits)
     return Calculation(
         f"Networks and a day: {unit}",
         {
@@ -28,18 +30,8 @@ def traffic(
             "in_practice": ("Share of it that is used in practice", IN_PRACTICE),
         },
         (
-            Step(
-                "traffic_bits_per_s",
-                "traffic at the highest rate",
-                "bit/s",
-                Input("per_s") * Input("bytes_each") * Constant(8.0),
-            ),
-            Step(
-                "networks",
-                "networks that it takes",
-                "networks",
-                WholeUp(traffic_bits / (line_bits * Input("in_practice"))),
-            ),
+            Step("traffic_bits_per_s", "traffic at the highest rate", "bit/s", bits),
+            Step("networks", "networks that it takes", "networks", networks),
             Step("per_day", f"{unit} a day", "1/day", Input("per_s") * Constant(_DAY_S)),
         ),
         notes,
@@ -47,20 +39,14 @@ def traffic(
 
 
 def memory(people: float, bytes_each: float, notes: Sequence[str]) -> Calculation:
-    """Return the memory of people whose entries are all kept there."""
+    """Return the memory of people's entries."""
+    megabytes = Input("people") * Input("bytes_each") / Constant(1e6)
     return Calculation(
         "Memory of a directory",
         {
             "people": ("People listed on one machine", people),
             "bytes_each": ("Bytes of a person's entry", bytes_each),
         },
-        (
-            Step(
-                "memory_mb",
-                "memory of their entries",
-                "MB",
-                Input("people") * Input("bytes_each") / Constant(1e6),
-            ),
-        ),
+        (Step("memory_mb", "memory of their entries", "MB", megabytes),),
         notes,
     )

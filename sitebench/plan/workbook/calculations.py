@@ -1,4 +1,4 @@
-"""A suite's other laws on a sheet: their inputs in yellow, and every step as a formula."""
+"""A suite's other laws on a sheet: inputs in yellow, and each step as a formula."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ def _shape(number: Value) -> str:
 
 
 def write(book: Workbook, plan: Plan) -> None:
-    """Write the sheet; nothing for a suite without such laws."""
     if not plan.calculations:
         return
     grid = Grid(book, f"{sheet_name(plan.suite)} more")
@@ -26,7 +25,7 @@ def write(book: Workbook, plan: Plan) -> None:
     grid.sheet.set_column(2, 2, 60)
     row = 0
     for calculation in plan.calculations:
-        grid.put(row, 0, calculation.title, grid.styles.title)
+        grid.put(row, 0, calculation.title, "title")
         row += 1
         names: dict[str, str] = {}
         for key, (label, number) in calculation.inputs.items():
@@ -40,6 +39,6 @@ def write(book: Workbook, plan: Plan) -> None:
             names[step.key] = grid.formula(row, 1, text, value, _shape(value))
             row += 1
         for note in calculation.notes:
-            grid.put(row, 0, note, grid.styles.note)
+            grid.put(row, 0, note, "note")
             row += 1
         row += 1

@@ -1,4 +1,4 @@
-"""What-if tables that vary one input, for every machine side by side, and their charts."""
+"""Tables that vary one input, with a column for each machine, and their charts."""
 
 from __future__ import annotations
 
@@ -14,22 +14,18 @@ FIRST_COLUMN = 2
 
 _SHARES = (0.01, 0.02, 0.04, 0.06, 0.08, 0.1)
 _COMMUNITIES = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
-"""The varied inputs: active shares, and multiples of the community."""
+"""Active shares, and multiples of the community."""
 
 
 @dataclass
 class Column:
-    """A column of cells: their names in formulas, and their values."""
+    """A column of cells: their names in formulas and their values, by key."""
 
     names: dict[str, str]
     values: dict[str, Value]
 
-    def name(self, key: str) -> str:
-        return self.names[key]
-
 
 def draw(grid: Grid, row: int, law: Law, scenario: Column, columns: Sequence[Column]) -> None:
-    """Write the two tables that vary one input each, and their charts."""
     served, machines = (
         next(step for step in law.steps if step.key == key) for key in ("served", "machines")
     )
@@ -44,7 +40,7 @@ def draw(grid: Grid, row: int, law: Law, scenario: Column, columns: Sequence[Col
     chart_column = FIRST_COLUMN + len(columns) + 1
     grid.sheet.insert_chart(3, chart_column, chart)
 
-    community, base = scenario.name(COMMUNITY.key), float(scenario.values[COMMUNITY.key])
+    community, base = scenario.names[COMMUNITY.key], float(scenario.values[COMMUNITY.key])
     sizes = [(COMMUNITY.key, f"{community}*{factor!r}", base * factor) for factor in _COMMUNITIES]
     top = end + 2
     end = _vary(grid, top, "Machines by community", sizes, machines, columns=columns, shape=WHOLE)
@@ -67,7 +63,7 @@ def _vary(
 
     A case is an input, its formula and its value; without a formula it is an input cell.
     """
-    grid.put(row, 1, title, grid.styles.heading)
+    grid.put(row, 1, title, "heading")
     for index, column in enumerate(columns, FIRST_COLUMN):
         grid.formula(row, index, column.names["machine"], str(column.values["machine"]))
     for down, (key, text, value) in enumerate(cases, row + 1):
@@ -80,13 +76,12 @@ def _vary(
             if step.key == "machines":
                 varied.names["online"] = f"({cell}*{varied.names['active']})"
                 varied.values["online"] = value * float(varied.values["active"])
-            law = guard(step.formula, varied.name)
+            law = guard(step.formula, varied.names.__getitem__)
             grid.formula(down, index, law, compute(step.formula, varied.values), WHOLE)
     return row + 1 + len(cases)
 
 
 def _chart(grid: Grid, row: int, end: int, machines: int, *, title: str, up: str) -> Any:
-    """Return the chart of the table of cases in these rows."""
     chart = grid.book.add_chart({"type": "scatter", "subtype": "straight_with_markers"})
     first, last = row + 1, end - 1
     for index in range(FIRST_COLUMN, FIRST_COLUMN + machines):

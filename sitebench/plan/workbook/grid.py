@@ -1,7 +1,6 @@
 """Sheets whose formulas are written together with their results.
 
-A workbook is also opened by programs that do not calculate (previews, mail readers, scripts). They
-show the result that is stored with each formula; a law's formula gives both from one definition.
+Programs that do not calculate (previews, mail readers, scripts) show the stored results.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 from xlsxwriter.utility import (  # type: ignore[import-untyped]
     xl_range_abs,
     xl_rowcol_to_cell,
@@ -24,48 +22,39 @@ if TYPE_CHECKING:
 
 Value = float | str
 MISSING = "n/a"
-"""The content of a cell without a number, and of all cells calculated from it."""
+"""The content of a cell without a number, and of all cells that follow from it."""
 
 NUMBER, SHARE = "[>=100]#,##0;[>=10]#,##0.0;0.####", "[>=0.01]0.0%;0.0##%"
 SMALL, WHOLE = "0.000000", "#,##0"
 
 
-class _Styles(msgspec.Struct, frozen=True):
-    title: Format
-    heading: Format
-    text: Format
-    note: Format
-    warning: Format
-
-    @classmethod
-    def create(cls, book: Workbook) -> _Styles:
-        return cls(
-            book.add_format({"bold": True, "font_size": 14}),
-            book.add_format({"bold": True, "bottom": 1, "text_wrap": True, "valign": "bottom"}),
-            book.add_format({"text_wrap": True, "valign": "top"}),
-            book.add_format({"italic": True, "font_color": "#555555"}),
-            book.add_format({"bold": True, "font_color": "#9C0006", "align": "right"}),
-        )
+_STYLES: Mapping[str, Mapping[str, Any]] = {
+    "": {},
+    "title": {"bold": True, "font_size": 14},
+    "heading": {"bold": True, "bottom": 1, "text_wrap": True, "valign": "bottom"},
+    "text": {"text_wrap": True, "valign": "top"},
+    "note": {"italic": True, "font_color": "#555555"},
+    "warning": {"bold": True, "font_color": "#9C0006", "align": "right"},
+}
 
 
 class Grid:
     def __init__(self, book: Workbook, name: str) -> None:
         self.book, self.name = book, name
-        self.styles = _Styles.create(book)
         self.sheet: Worksheet = book.add_worksheet(name)
         self.sheet.set_landscape()
         self.sheet.fit_to_pages(1, 0)
         self._formats: dict[str, Format] = {}
 
     def format(self, **properties: Any) -> Format:
-        """Return the workbook's format with these properties, creating it at first use."""
+        """Return the workbook's format with these properties, made at first use."""
         key = repr(properties)
         if key not in self._formats:
             self._formats[key] = self.book.add_format(properties)
         return self._formats[key]
 
-    def put(self, row: int, column: int, value: Value, style: Format | None = None) -> None:
-        self.sheet.write(row, column, value, style)
+    def put(self, row: int, column: int, value: Value, style: str = "") -> None:
+        self.sheet.write(row, column, value, self.format(**_STYLES[style]))
 
     def entry(self, row: int, column: int, value: Value, shape: str, name: str = "") -> str:
         """Write an input cell; return its name in formulas."""
@@ -94,18 +83,23 @@ class Grid:
         """Name a range of cells, for formulas of every sheet."""
         self.book.define_name(name, f"='{self.name}'!{xl_range_abs(top, left, bottom, right)}")
 
+    def choose(self, row: int, column: int, source: str) -> None:
+        """Have an input cell offer a range's values."""
+        rule = {"validate": "list", "source": f"={source}"}
+        self.sheet.data_validation(row, column, row, column, rule)
+
     def warn(self, row: int, column: int, text: str, value: str) -> None:
         """Write a formula whose result is a warning or empty."""
-        self.sheet.write_formula(row, column, f"={text}", self.styles.warning, value)
+        self.sheet.write_formula(row, column, f"={text}", self.format(**_STYLES["warning"]), value)
 
 
 def cell(row: int, column: int) -> str:
-    """Return the absolute name of a cell of the same sheet."""
+    """Return a cell's absolute name within its sheet."""
     return str(xl_rowcol_to_cell(row, column, row_abs=True, col_abs=True))
 
 
 def compute(law: Formula, values: Mapping[str, Value]) -> Value:
-    """Return the result of a law's cell; without one of its inputs it is `MISSING`."""
+    """Return a law's result, `MISSING` without one of its inputs."""
     try:
         result = law.value(values)  # type: ignore[arg-type]
     except (TypeError, ZeroDivisionError):
@@ -114,5 +108,5 @@ def compute(law: Formula, values: Mapping[str, Value]) -> Value:
 
 
 def guard(law: Formula, name: Name) -> str:
-    """Return a law's formula for a cell; without one of its inputs it is `MISSING`."""
+    """Return a law's formula for a cell, `MISSING` without one of its inputs."""
     return f'IFERROR({law.excel(name)},"{MISSING}")'

@@ -1,7 +1,7 @@
 """One what-if sheet, laid out like those of the paper's Appendix A.
 
-The scenario first, then three machines side by side (the one planned with, and 1997's two), each
-with its rates, the law step by step and the answers; then the two tables of the charts.
+The scenario, then three machines side by side (the one planned with, and 1997's two) with rates,
+the law's steps and the answers, then the two tables of the charts.
 """
 
 from __future__ import annotations
@@ -16,7 +16,17 @@ from sitebench.plan.model import PERCENTILES, Law, Scenario, rate_key, wait_fact
 from sitebench.plan.rates import UNSTATED, RateTable
 from sitebench.plan.suite import PlanSuite, sheet_name
 from sitebench.plan.workbook.cases import FIRST_COLUMN, Column, draw
-from sitebench.plan.workbook.grid import NUMBER, SHARE, SMALL, WHOLE, Grid, Value, compute, guard
+from sitebench.plan.workbook.grid import (
+    MISSING,
+    NUMBER,
+    SHARE,
+    SMALL,
+    WHOLE,
+    Grid,
+    Value,
+    compute,
+    guard,
+)
 from sitebench.plan.workbook.rate_sheet import RateSheet, size_label
 
 if TYPE_CHECKING:
@@ -24,25 +34,19 @@ if TYPE_CHECKING:
 
 _DEFAULT_COMMUNITY = 1_000_000
 _SLOW = "objective cannot be met"
+_FAR, _BEYOND = "over 2x what was measured", "extrapolated"
 _SHAPES = {"share": SHARE, "s": SMALL}
-
-
-class Machine(msgspec.Struct, frozen=True):
-    """One column: a machine at a size."""
-
-    table: RateTable
-    size: int
 
 
 class WhatIf(msgspec.Struct, frozen=True):
     """The content of one sheet."""
 
     suite: PlanSuite
-    title: str
     scenario: Scenario
     law: Law
     rates: RateSheet
-    machines: Sequence[Machine]
+    machines: Sequence[tuple[RateTable, int]]
+    """Those with a column, and the size whose rates are taken."""
     queue_limit: float = 1.0
     """How busy the machine planned with may be for the objective of a mix."""
     bounds: Sequence[str] = ()
@@ -50,30 +54,29 @@ class WhatIf(msgspec.Struct, frozen=True):
 
 
 def write(book: Workbook, what_if: WhatIf, measured: str) -> None:
-    """Write the sheet; `measured` says on which machine its rates were measured, and when."""
+    """Write the sheet; `measured` describes the machine and the day of its rates."""
     grid = Grid(book, sheet_name(what_if.suite))
     grid.sheet.set_column(0, 0, 4)
     grid.sheet.set_column(1, 1, 54)
     grid.sheet.set_column(2, 2 + len(what_if.machines), 27)
-    grid.put(0, 0, what_if.title, grid.styles.title)
+    grid.put(0, 0, f"Capacity planner: {what_if.suite.title}", "title")
     change = "Change any yellow cell; the others are calculated from them."
-    source = f"Measured: {what_if.machines[0].table.machine}, {measured}. " if measured else ""
-    grid.put(
-        1, 0, f"{source}{change}{''.join(f' * {b}.' for b in what_if.bounds)}", grid.styles.note
-    )
+    source = f"Measured: {what_if.machines[0][0].machine}, {measured}. " if measured else ""
+    bounds = "".join(f" * {bound}." for bound in what_if.bounds)
+    grid.put(1, 0, f"{source}{change}{bounds}", "note")
     row, entries = _scenario(grid, what_if)
     row, columns = _machines(grid, row + 1, what_if, entries)
     needed = columns[0]
-    grid.put(2, 1, "Machines needed for the community below", grid.styles.heading)
-    grid.formula(2, 2, needed.name("machines"), needed.values["machines"], WHOLE, bold=True)
+    grid.put(2, 1, "Machines needed for the community below", "heading")
+    grid.formula(2, 2, needed.names["machines"], needed.values["machines"], WHOLE, bold=True)
     draw(grid, row + 1, what_if.law, entries, columns)
 
 
 def _scenario(grid: Grid, what_if: WhatIf) -> tuple[int, Column]:
     """Write the inputs; return the row below and their cells."""
     prefix, scenario = what_if.suite.name.upper(), what_if.scenario
-    grid.put(3, 0, "1", grid.styles.heading)
-    grid.put(3, 1, "User scenario", grid.styles.heading)
+    grid.put(3, 0, "1", "heading")
+    grid.put(3, 1, "User scenario", "heading")
     entries = Column({}, {})
     row = 4
     for key, label, value, shape, allowed in _inputs(
@@ -81,7 +84,8 @@ def _scenario(grid: Grid, what_if: WhatIf) -> tuple[int, Column]:
     ):
         grid.put(row, 0, chr(ord("A") + row - 4))
         grid.put(row, 1, label)
-        entries.names[key] = grid.entry(row, 2, value, shape, f"{prefix}_{_word(key)}")
+        name = key.replace("-", "_").replace(".", "_")
+        entries.names[key] = grid.entry(row, 2, value, shape, f"{prefix}_{name}")
         entries.values[key] = value
         grid.sheet.data_validation(row, 2, row, 2, allowed)
         row += 1
@@ -91,10 +95,6 @@ def _scenario(grid: Grid, what_if: WhatIf) -> tuple[int, Column]:
         entries.values[key] = value
         row += 1
     return row, entries
-
-
-def _word(key: str) -> str:
-    return key.replace("-", "_").replace(".", "_")
 
 
 def _range_rule(low: float, high: float, message: str) -> dict[str, Any]:
@@ -151,7 +151,7 @@ def _inputs(
 
 
 def _derived_inputs(scenario: Scenario, entries: Column) -> list[tuple[str, str, str, Value]]:
-    """Return inputs of the law that are calculated from typed ones: key, label, formula, value."""
+    """Return the law's inputs that follow from typed ones: key, label, formula, value."""
     names, values = entries.names, entries.values
     if scenario.mix is not None:
         seconds = float(values["session_min"]) * 60
@@ -159,19 +159,12 @@ def _derived_inputs(scenario: Scenario, entries: Column) -> list[tuple[str, str,
     factors = {name: wait_factor(share) for name, share in PERCENTILES.items()}
     listed = ",".join(f"{factor!r}" for factor in factors.values())
     labels = ",".join(f'"{name}"' for name in factors)
+    within, within_s = f"{names['objective_ms']}/1000", float(values["objective_ms"]) / 1000
+    lookup = f"INDEX({{{listed}}},MATCH({names['percentile']},{{{labels}}},0))"
+    factor = factors[str(values["percentile"])]
     return [
-        (
-            "objective_s",
-            "objective in seconds",
-            f"{names['objective_ms']}/1000",
-            float(values["objective_ms"]) / 1000,
-        ),
-        (
-            "wait_factor",
-            "ln(1 / (1 - percentile))",
-            f"INDEX({{{listed}}},MATCH({names['percentile']},{{{labels}}},0))",
-            factors[str(values["percentile"])],
-        ),
+        ("objective_s", "objective in seconds", within, within_s),
+        ("wait_factor", "ln(1 / (1 - percentile))", lookup, factor),
     ]
 
 
@@ -179,81 +172,79 @@ def _machines(grid: Grid, top: int, what_if: WhatIf, entries: Column) -> tuple[i
     """Write a column per machine; return the row below and the columns."""
     rates = [f"{name}/s" for name in what_if.rates.operations]
     labels = ["Machine", "Size measured", *rates]
-    grid.put(top, 0, "2", grid.styles.heading)
-    grid.put(top, 1, "What each machine serves", grid.styles.heading)
+    grid.put(top, 0, "2", "heading")
+    grid.put(top, 1, "What each machine serves", "heading")
     steps = what_if.law.steps
     results = [f"{s.meaning[0].upper()}{s.meaning[1:]} ({s.unit})" for s in steps]
     for down, label in enumerate([*labels, *results, "Check"], 1):
         grid.put(top + down, 1, label)
     columns = [
-        _machine(grid, top + 1, FIRST_COLUMN + n, what_if=what_if, machine=machine, entries=entries)
-        for n, machine in enumerate(what_if.machines)
+        _machine(grid, top + 1, index, what_if=what_if, machine=machine, entries=entries)
+        for index, machine in enumerate(what_if.machines, FIRST_COLUMN)
     ]
     return top + 1 + len(labels) + len(steps) + 1, columns
 
 
 def _machine(
-    grid: Grid, row: int, index: int, *, what_if: WhatIf, machine: Machine, entries: Column
+    grid: Grid,
+    row: int,
+    index: int,
+    *,
+    what_if: WhatIf,
+    machine: tuple[RateTable, int],
+    entries: Column,
 ) -> Column:
     rates, column = what_if.rates, Column(dict(entries.names), dict(entries.values))
-    name = grid.entry(row, index, machine.table.machine, "@")
-    column.names["machine"], column.values["machine"] = name, machine.table.machine
-    size = grid.entry(row + 1, index, size_label(machine.size), WHOLE)
-    grid.sheet.data_validation(row, index, row, index, _list_rule(rates.machines))
-    grid.sheet.data_validation(row + 1, index, row + 1, index, _list_rule(rates.sizes(name)))
+    table, measured = machine
+    name = grid.entry(row, index, table.machine, "@")
+    column.names["machine"], column.values["machine"] = name, table.machine
+    size = grid.entry(row + 1, index, size_label(measured), WHOLE)
+    grid.choose(row, index, rates.range_name("machines"))
+    grid.choose(row + 1, index, rates.sizes(name))
     row += 2
     for operation in rates.operations:
         key = rate_key(what_if.scenario, operation)
-        value = rates.rate(machine.table, machine.size, operation)
+        value = table.rates_at(measured).get(operation, MISSING)
         column.names[key] = grid.formula(row, index, rates.find(name, size, operation), value)
         column.values[key] = value
         row += 1
     for step in what_if.law.steps:
         value = compute(step.formula, column.values)
         shape, bold = _SHAPES.get(step.unit, WHOLE), step.key in _ANSWERS
-        text = guard(step.formula, column.name)
+        text = guard(step.formula, column.names.__getitem__)
         if step.key == "busy_limit":
-            # A text has no value: nothing below it is computed from a limit that there is not.
+            # Of a text nothing below is computed.
             text = f'IF({text}<=0,"{_SLOW}",{text})'
             value = _SLOW if isinstance(value, float) and value <= 0 else value
         column.names[step.key] = grid.formula(row, index, text, value, shape, bold=bold)
         column.values[step.key] = value
         row += 1
-    _check(grid, row, index, what_if=what_if, column=column, size=size, measured=machine.size)
+    _check(grid, row, index, what_if=what_if, column=column, size=size, measured=measured)
     return column
 
 
 _ANSWERS = ("simultaneous", "served", "machines")
 
 
-def _list_rule(source: str) -> dict[str, Any]:
-    return {"validate": "list", "source": f"={source}"}
-
-
 def _check(
     grid: Grid, row: int, index: int, *, what_if: WhatIf, column: Column, size: str, measured: int
 ) -> None:
-    """Write a column's warning, of those that the command line has."""
-    far, beyond = "over 2x what was measured", "extrapolated"
-    limit = column.name("busy_limit")
+    """Write a column's warning, as the command line has it."""
+    limit = column.names["busy_limit"]
     whole = what_if.scenario.mix is None or what_if.scenario.lists_all
     people = Input("community") if whole else Input("online") / Input("machines")
-    text = people.excel(column.name)
-    grid.warn(
-        row,
-        index,
-        f'IFERROR(IF({limit}="{_SLOW}","{_SLOW}",IF(ISNUMBER({size}),IF({text}>2*{size},"{far}",'
-        f'IF({text}>{size},"{beyond}","")),"")),"")',
-        _warning(column, people, measured, (far, beyond)),
+    text = people.excel(column.names.__getitem__)
+    formula = (
+        f'IFERROR(IF({limit}="{_SLOW}","{_SLOW}",IF(ISNUMBER({size}),IF({text}>2*{size},"{_FAR}",'
+        f'IF({text}>{size},"{_BEYOND}","")),"")),"")'
     )
+    grid.warn(row, index, formula, _warning(column, people, measured))
 
 
-def _warning(column: Column, people: Formula, measured: int, messages: tuple[str, str]) -> str:
-    limit, community = column.values["busy_limit"], compute(people, column.values)
-    if limit == _SLOW:
+def _warning(column: Column, people: Formula, measured: int) -> str:
+    if column.values["busy_limit"] == _SLOW:
         return _SLOW
-    if isinstance(community, str):
+    community = compute(people, column.values)
+    if isinstance(community, str) or measured == UNSTATED or community <= measured:
         return ""
-    if measured == UNSTATED or community <= measured:
-        return ""
-    return messages[0] if community > 2 * measured else messages[1]
+    return _FAR if community > 2 * measured else _BEYOND

@@ -1,7 +1,6 @@
 """The planner as a workbook: a what-if sheet and a sheet of rates per suite, and notes.
 
-Laid out like the workbook of the paper's Appendix A, whose own file is no longer online. Results
-are stored with the formulas, so that any program can show them.
+Laid out like the workbook of the paper's Appendix A, whose file is no longer online.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ from sitebench.plan.render import law_lines
 from sitebench.plan.suite import PlanSuite
 from sitebench.plan.workbook import calculations, what_if
 from sitebench.plan.workbook.grid import Grid
-from sitebench.plan.workbook.rate_sheet import rate_sheet
-from sitebench.plan.workbook.what_if import Machine, WhatIf
+from sitebench.plan.workbook.rate_sheet import RateSheet
+from sitebench.plan.workbook.what_if import WhatIf
 
 if TYPE_CHECKING:
     from xlsxwriter.workbook import Workbook  # type: ignore[import-untyped]
@@ -41,8 +40,8 @@ _SOURCES = (
 )
 
 
-# In memory: needs no room in a temporary folder. A text is never a formula or a link: names of
-# machines come from run files.
+# In memory, without temporary files. A text is never a formula or a link: machines' names come from
+# run files.
 _BOOK = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
 
 
@@ -54,7 +53,7 @@ class Planned(msgspec.Struct, frozen=True):
 
 
 def write(path: Path, sheets: Sequence[Planned], machine: str) -> None:
-    """Write the workbook; `machine` describes where the rates were measured."""
+    """Write the workbook; `machine` names the machine on which the rates were measured."""
     from xlsxwriter import Workbook  # type: ignore[import-untyped]
     from xlsxwriter.exceptions import XlsxWriterException  # type: ignore[import-untyped]
 
@@ -83,15 +82,18 @@ def _what_if(sheet: Planned) -> WhatIf:
     presets = {} if mix and sheet.plan.scenario.objective else suite.presets
     operations = tuple(dict.fromkeys([*(mix or {}), *names]))
     scenario = with_all(sheet.plan.scenario, operations)
+    # Formulas look tables up by name: of each machine the first.
+    first_tables: dict[str, RateTable] = {}
+    for table in tables:
+        first_tables.setdefault(table.machine, table)
     return WhatIf(
         suite,
-        f"Capacity planner: {suite.title}",
         scenario,
         law_of(scenario),
-        rate_sheet(suite, tables, operations),
+        RateSheet(suite, tuple(first_tables.values()), operations),
         [
-            Machine(sheet.tables[0], sheet.plan.size),
-            *(Machine(table, _size_of(sheet.plan, table)) for table in presets.values()),
+            (sheet.tables[0], sheet.plan.size),
+            *((table, _size_of(sheet.plan, table)) for table in presets.values()),
         ],
         sheet.plan.values.get("queue_limit", 1.0),
         [warning for warning in sheet.plan.warnings if "a lower bound" in warning],
@@ -111,8 +113,8 @@ def _size_of(plan: Plan, table: RateTable) -> int:
 def example(suite: PlanSuite, tables: Sequence[RateTable]) -> Planned:
     """Return the paper's scenario on a run's machine.
 
-    Without a run's rates it is on a machine with those of 1997's larger one, to be typed over as
-    in Appendix A; its name says so.
+    Without a run it is a machine with the rates of 1997's larger one, to be typed over as in
+    Appendix A.
     """
     first_plan = on_first(suite, tables)
     if first_plan is not None:
@@ -127,24 +129,16 @@ def example(suite: PlanSuite, tables: Sequence[RateTable]) -> Planned:
 def _notes(book: Workbook, sheets: Sequence[Planned], machine: str) -> None:
     grid = Grid(book, "Notes")
     grid.sheet.set_column(0, 0, 110)
-    grid.put(0, 0, "Notes", grid.styles.title)
+    grid.put(0, 0, "Notes", "title")
     row = 2
     for sheet in sheets:
-        suite = sheet.plan.suite
-        row = _lines(
-            grid,
-            row,
-            f"{suite.title}: the law, with the values at the time of writing",
-            [
-                *law_lines(sheet.plan),
-                *sheet.plan.warnings,
-            ],
-        )
+        title = f"{sheet.plan.suite.title}: the law, with the values at the time of writing"
+        row = _lines(grid, row, title, [*law_lines(sheet.plan), *sheet.plan.warnings])
     _lines(grid, row, "Sources", [*_SOURCES, f"Rates measured on: {machine or 'no run given'}"])
 
 
 def _lines(grid: Grid, row: int, title: str, lines: Sequence[str]) -> int:
-    grid.put(row, 0, title, grid.styles.heading)
+    grid.put(row, 0, title, "heading")
     for down, line in enumerate(lines, 1):
-        grid.sheet.write(row + down, 0, line, grid.styles.text)
+        grid.put(row + down, 0, line, "text")
     return row + len(lines) + 2
