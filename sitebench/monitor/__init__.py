@@ -1,7 +1,7 @@
-"""Resource use of target, tester and machine, sampled once a second (the papers used perfmon).
+"""Resource use of target, load generator and machines, sampled once a second.
 
 A `Monitor` takes a `Sample` of cumulative counters; `use_between` turns two of them into the `Use`
-of a window. `figures` is the table of all names. docs/monitor.md has the source of each figure.
+of a window. docs/monitor.md has the source of each figure.
 """
 
 from sitebench.monitor.between import use_between

@@ -1,8 +1,8 @@
-"""The programs of this machine that a target sends requests to: those behind a proxy.
+"""The programs of this machine behind a target, such as a proxy's servers.
 
-They are found by the connections that the target's processes have opened, over TCP or a Unix
-socket, and by who listens at the other end. What works for the target is neither a part of it nor
-a stranger that takes its cores. Processes of other users are found by root only.
+They are the listeners at the other ends of connections, over TCP or a Unix socket, that the target
+opened. Their CPU is neither the target's nor that of other programs. Only root sees the processes
+of other users.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from sitebench.monitor.sock_diag import LISTEN, UnixSocket, tcp_sockets, unix_so
 from sitebench.monitor.texts import read
 
 _BUDGET = 0.01
-"""Share of a core that looking may take: on a machine of many processes the looks are fewer."""
+"""Share of a core that looking may take; with many processes the looks are fewer."""
 
 _THIS_MACHINE = ("127.", "::1", "::ffff:127.")
 
 
 class Program:
-    """A program behind a target: the process that started its others, and its CPU since then."""
+    """A program behind a target: its first process and all descendants."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
@@ -33,7 +33,7 @@ class Program:
         self._found_cpu_s = 0.0 if first is None else first.cpu_s
 
     def sample(self) -> BehindSample | None:
-        """Return its CPU so far; None if it has ended."""
+        """Return the CPU time so far; None if the program has ended."""
         now = self._reader.read()
         if now is None:
             return None
@@ -41,7 +41,7 @@ class Program:
 
 
 class Behind:
-    """Finds the programs behind a target; whoever answered it once stays one of them."""
+    """Finds the programs behind a target; one that was called once stays."""
 
     def __init__(self, target: ProcessReader) -> None:
         self._target = target
@@ -50,7 +50,7 @@ class Behind:
         self._not_before = 0.0
 
     def look(self) -> tuple[Program, ...]:
-        """Look at the target's connections, if the last look has been paid for."""
+        """Look at the target's connections, as often as `_BUDGET` allows."""
         if time.monotonic() >= self._not_before:
             began_s = time.thread_time()
             self._look()
@@ -69,14 +69,14 @@ class Behind:
             self._add(first_holder({str(sock.inode) for sock in listening if sock.name == name}))
 
     def _add(self, pid: int | None) -> None:
-        """Add a process unless it is a part of the target, or started it."""
+        """Add a process unless it is one of the target's, or their ancestor."""
         target_pids = {*self._target.pids, *ancestors(self._target.pid)}
         if pid is not None and pid not in target_pids and pid not in self._programs:
             self._programs[pid] = Program(pid)
 
 
 def _addresses_called(inodes: Set[int]) -> set[tuple[str, int]]:
-    """Return the addresses of this machine that these sockets are connected to, and not from."""
+    """Return the addresses of this machine to which these sockets opened connections."""
     sockets = [sock for sock in tcp_sockets() if sock.inode in inodes]
     listening = {sock.port for sock in sockets if sock.state == LISTEN}
     return {

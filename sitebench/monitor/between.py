@@ -1,4 +1,4 @@
-"""What was used between two samples, by the table of figures; nothing is read here."""
+"""The use between two samples, by the table of figures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sitebench.monitor.sample import (
 from sitebench.monitor.use import BehindUse, DiskUse, Gap, InterfaceUse, MachineUse, ProcessUse, Use
 
 _HANGING_S = 5.0
-"""In a window as long as this, a source that answers is asked several times."""
+"""In a window of this length, a source that answers gets several requests."""
 
 _USE_NAMES = {
     "resident_bytes": "rss",
@@ -28,11 +28,11 @@ _USE_NAMES = {
     "swapped_in_pages": "swapped_in",
     "swapped_out_pages": "swapped_out",
 }
-"""Figures that a `Use`, and so `--json`, calls by another name than the run file's samples."""
+"""Names of figures in a `Use` and in `--json`, where the run file's samples have others."""
 
 
 def _figure_differences(start: Any, end: Any) -> dict[str, Any]:
-    """Return the figures of two samples of one kind: growth of counters, last value of gauges."""
+    """Return the growth of counters between two samples of one kind, and the last of gauges."""
     differences = {}
     for name in end.__struct_fields__:
         figure, last = FIGURES.get(name), getattr(end, name)
@@ -46,7 +46,7 @@ def _figure_differences(start: Any, end: Any) -> dict[str, Any]:
 
 
 def use_between(start: Sample, end: Sample, seconds: float) -> Use:
-    """Return what was used between two samples; memory is the end's, as the paper has it."""
+    """Return the use between two samples; memory is that at the end, as in the paper."""
     machine = _machine_between(start.machine, end.machine)
     target = None
     if start.target is not None and end.target is not None:
@@ -69,7 +69,7 @@ def use_between(start: Sample, end: Sample, seconds: float) -> Use:
 
 
 def _behind_use(start: Sample, end: Sample) -> tuple[BehindUse, ...]:
-    """Return what the programs behind the target used, or since they were found if that is less."""
+    """Return the use of the programs behind the target, since they were found if that is later."""
     earlier_cpu_s = {program.pid: program.cpu_s for program in start.behind}
     return tuple(
         BehindUse(program.name, program.cpu_s - earlier_cpu_s.get(program.pid, program.found_cpu_s))
@@ -78,7 +78,7 @@ def _behind_use(start: Sample, end: Sample) -> tuple[BehindUse, ...]:
 
 
 def _process_between(start: ProcessSample, end: ProcessSample) -> ProcessUse:
-    """Return what a process used; a child that began within the window counts whole."""
+    """Return a process's use; a thread that began within the window counts whole."""
     looked = end.looked - start.looked
     return ProcessUse(
         **_figure_differences(start, end),
@@ -92,7 +92,7 @@ def _process_between(start: ProcessSample, end: ProcessSample) -> ProcessUse:
 
 
 def _machine_between(start: MachineSample, end: MachineSample) -> MachineUse:
-    """Return what a machine used, over its own time between the samples."""
+    """Return a machine's use, over the time between its own samples."""
     seconds = max(end.at_s - start.at_s, 1e-9)
     readings = end.readings - start.readings
     figures = _figure_differences(start, end) | _network(start.network, end.network)
@@ -117,16 +117,16 @@ def _machine_between(start: MachineSample, end: MachineSample) -> MachineUse:
 
 
 def share(part_s: float, seconds: float) -> float:
-    """Return which part of a time was spent so.
+    """Return a part of a time, 0 to 1.
 
-    The kernel counts in ticks of its own while the window is the clock's: a core that was busy
-    throughout may have a tick more; and what it says was stolen sometimes becomes less again.
+    The kernel counts in its own ticks: a core that was busy throughout may have one more, and
+    stolen time sometimes decreases.
     """
     return min(1.0, max(0.0, part_s / seconds))
 
 
 def _disks(start: MachineSample, end: MachineSample, seconds: float) -> tuple[DiskUse, ...]:
-    """Return what each disk did; one that is new did all of it within the window."""
+    """Return each disk's use; all of that of a new one was within the window."""
     disks = []
     for name, last in end.disks.items():
         first = start.disks.get(name, DiskSample(0, 0, 0.0, 0))
@@ -185,7 +185,7 @@ def _directory(
 
 
 def _gaps(start: Sample, end: Sample, seconds: float) -> tuple[Gap, ...]:
-    """Return the sources with missing answers; one that hangs is not asked again."""
+    """Return the sources with missing answers; one that hangs gets no further requests."""
     earlier_answers = {answers.source: answers for answers in start.answers}
     gaps = []
     for answers in end.answers:

@@ -1,9 +1,9 @@
 """CPU time of children that are not waited for, counted by the kernel's performance events.
 
-Where a process ignores SIGCHLD, the kernel adds the times of its children to no process (wait(2),
-notes). fcgiwrap and Apache's mod_cgid do so, and every CGI program is such a child. A task clock
-that children inherit counts them: perf_event_open(2). The kernel may refuse it: to ordinary users
-where `kernel.perf_event_paranoid` is above 2, in most containers to all.
+Where a process ignores SIGCHLD, as fcgiwrap and Apache's mod_cgid do, the kernel adds the times of
+its children (CGI programs) to no process (wait(2), notes). A task clock that children inherit
+counts them: perf_event_open(2). Most containers refuse it, and machines where
+`kernel.perf_event_paranoid` is above 2 do to ordinary users.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ class ChildClock:
             self._descriptors.append(_open(int(tid)))
 
     def read_s(self) -> float:
-        """Return how long they have run."""
         read = (os.read(descriptor, 8) for descriptor in self._descriptors)
         return sum(int.from_bytes(ticks, "little") for ticks in read) / 1e9
 

@@ -1,8 +1,7 @@
 """Another machine's counters, from Prometheus' node_exporter on it.
 
-Only the collectors that are needed are requested (`collect[]`), which saves both machines most of
-the work. An exporter with one of them switched off refuses such a request; then everything is
-requested.
+Only the collectors that are needed are requested (`collect[]`), which saves both machines work. An
+exporter with one of them switched off refuses that, and is then asked for everything.
 """
 
 from __future__ import annotations
@@ -28,11 +27,11 @@ if TYPE_CHECKING:
 
 _TIMEOUT_S = 1.0
 _WHOLE_S = 3.0
-"""For an answer, however steadily its bytes come; a timeout is for each of them."""
+"""Time limit of a whole answer; `_TIMEOUT_S` is for each read."""
 _LARGEST = 1 << 20
 """Usual pages have 60 KB."""
 _MOST_LINES = 8_000
-"""Of what is wanted: a machine of 512 cores has some 5,000, and each takes 20 us to parse."""
+"""Of wanted metrics: a machine of 512 cores has some 5,000, and each takes 20 us to parse."""
 
 _COLLECTORS = (
     *("cpu", "diskstats", "meminfo", "netclass", "netdev", "netstat"),
@@ -61,7 +60,7 @@ _INTERFACES = tuple(
 )
 _SPEED = "node_network_speed_bytes"
 _VIRTUAL = ("lo", "veth", "docker", "br-", "virbr", "tap", "tun", "ifb", "dummy", "cni", "flannel")
-"""Interfaces that report a made-up speed, by the beginnings of their names."""
+"""Prefixes of interfaces that report a made-up speed."""
 
 _CPU, _SWITCHES = "node_cpu_seconds_total", "node_context_switches_total"
 _RUNNING, _BLOCKED = "node_procs_running", "node_procs_blocked"
@@ -80,7 +79,7 @@ _WANTED = frozenset(
 
 
 class _Received(io.RawIOBase):
-    """What an exporter sends, for as long as an answer may take."""
+    """A connection's bytes, until the time limit of an answer."""
 
     def __init__(self, raw: io.RawIOBase) -> None:
         self._raw, self._end = raw, time.monotonic() + _WHOLE_S
@@ -189,10 +188,7 @@ class Exporter:
 
 
 def metrics(text: str, names: Collection[str]) -> dict[str, list[Metric]]:
-    """Return the wanted metrics of a page in Prometheus' text format, by name.
-
-    Only their lines are parsed: an exporter writes a thousand, and some eighty are needed.
-    """
+    """Return the wanted metrics of a page in Prometheus' text format, by name; parse no others."""
     # Imported here: it takes 0.1 s, and only runs with an exporter need it.
     from prometheus_client.parser import text_string_to_metric_families
 
@@ -236,7 +232,7 @@ def _cores(times: list[Metric]) -> tuple[CoreSample, ...]:
 def _by_device(
     metrics: Mapping[str, list[Metric]], names: tuple[str, ...]
 ) -> dict[str, list[float]]:
-    """Return one list per device, in the order of the names; zero where one is missing."""
+    """Return the values of each device, in the order of the names; zero where one is missing."""
     devices: dict[str, list[float]] = {}
     for n, name in enumerate(names):
         for sample in metrics.get(name, ()):

@@ -1,12 +1,11 @@
-"""The table of figures: what each name in the run file's samples means, and its rate over time.
+"""The table of figures: the meaning of each name in the run file's samples, and its rate over time.
 
-A field of a sample has the name of its figure (with `disk_` or `interface_` before it in the parts
-of that name), so that a figure is spelled once: samples are written and subtracted by this table.
-A name may be followed by a dot and which one it is of (`core_busy_s.0`). What a target reports of
-itself (`directory`) is a counter if its name ends in `_total`.
+A field of a sample has the name of its figure (of a disk or an interface without the prefix):
+samples are written and subtracted by this table. A name may be followed by a dot and an instance
+(`core_busy_s.0`). A figure that the target reports is a counter if its name ends in `_total`.
 
 The run file leaves out a value that did not change. A source was read at every instant at which
-any of its values is there; the others had their last value then.
+it has any value; its other figures had their last value then.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from msgspec.structs import replace
 
 
 class Figure(msgspec.Struct, frozen=True):
-    """What a value is; `rate_unit` is the unit of a counter's growth per second."""
+    """The meaning of a value; `rate_unit` is that of a counter's growth per second."""
 
     title: str
     unit: str
@@ -104,7 +103,7 @@ SHORTEST_NS = 100_000_000
 
 
 def describe(name: str) -> Figure:
-    """Return what a name means; a name of another version is shown as it is."""
+    """Return the figure of a name; one of another version is shown as it is."""
     stem, _, instance = name.partition(".")
     figure = FIGURES.get(stem)
     if figure is None:
@@ -114,10 +113,10 @@ def describe(name: str) -> Figure:
 
 
 def rates(samples: Iterable[SampleRow]) -> dict[tuple[str, str], list[tuple[int, float]]]:
-    """Return per (who, what) its values over time; of a counter, its growth per second.
+    """Return the values over time by (who, what); of a counter, its growth per second.
 
-    The samples are those of one point, in order of time. A counter that went back (its process
-    was restarted) has no rate there.
+    The samples are those of one point, in order of time. A counter that decreased (its process was
+    restarted) has no rate there.
     """
     instants: dict[str, list[int]] = {}
     values: dict[tuple[str, str], dict[int, float]] = {}

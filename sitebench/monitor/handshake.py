@@ -1,17 +1,16 @@
 """The round trip to the target, by a TCP handshake once a second.
 
-The kernels answer a handshake themselves, so a slow target, or one without CPU left, does not
-show in it; queues on the path do. The kernel also takes the time (tcp_info.tcpi_rtt), so a slow
-load generator does not show either. Each reading begins a handshake. One that takes more than a
-millisecond is read by the next reading, a second later, or by a later one. A handshake that is
-under way for long counts as what it has lasted, as a lost segment is sent again after a second.
+The kernels answer a handshake and take its time (tcp_info.tcpi_rtt): it shows queues on the path,
+and neither a slow target nor a slow load generator. Each reading begins a handshake. One that takes
+more than a millisecond is read by a later reading. A handshake that is under way for long counts as
+its time so far, as a lost segment is sent again after a second.
 
-A connection is closed as soon as its handshake is read: a server with one worker serves nobody
-else while it waits for the request of a connection that is open. To a server that is farther away
-than a millisecond it is open for up to a second: a reading yields to no other greenlet.
+A connection is closed as soon as its handshake is read: a server with one worker waits for the
+request of an open connection. To a server farther away than a millisecond it is open for up to a
+second: a reading yields to no other greenlet.
 
-The load's own connections tell less: with a request under way the kernel's round trip lasts until
-the answer, whose segment carries the acknowledgement, and so holds the target's own time.
+Round trips of the load's own connections include the target's time: the acknowledgement comes with
+the answer.
 """
 
 from __future__ import annotations
@@ -32,20 +31,20 @@ _RTT_AT = 68
 _ESTABLISHED, _SYN_SENT = 1, 2
 
 _LONG_S = 1.0
-"""A handshake under way for longer counts before it is done."""
+"""A handshake under way for longer counts before its end."""
 
 _WAIT_S = 1e-3
-"""A reading waits so long for the handshake that it begins."""
+"""The time for which a reading waits for the handshake that it begins."""
 
 _MOST = 64
-"""Handshakes under way at a time: with as many, the path is silent."""
+"""Handshakes under way at a time: with as many, nothing answers."""
 
 
 class RoundTrips(msgspec.Struct, frozen=True):
-    """Round trips so far, and how long those have lasted that are under way for long."""
+    """Round trips so far, and the times so far of those under way for long."""
 
     took_s: Sequence[float] = ()
-    """All of a test; `n` of them had been measured by this reading."""
+    """All of a test, of which `n` had been measured by this reading."""
     n: int = 0
     under_way_s: tuple[float, ...] = ()
 
@@ -58,13 +57,13 @@ class RoundTrips(msgspec.Struct, frozen=True):
         return self.took_s[self.n - 1] if self.n else None
 
     def typical_since(self, start: RoundTrips) -> float | None:
-        """Return the median of those after `start`, as long as they lasted; None without any."""
+        """Return the median of those after `start`; None without any."""
         durations_s = (*self.took_s[start.n : self.n], *self.under_way_s)
         return statistics.median(durations_s) if durations_s else None
 
 
 class _Handshake(msgspec.Struct):
-    """One under way: since when, and how long it had lasted when it was looked at last."""
+    """A handshake under way: its begin, and its time at the last look."""
 
     connection: socket.socket
     began_s: float = msgspec.field(default_factory=time.monotonic)
@@ -99,7 +98,7 @@ class Handshakes:
             handshake.lasted_s = time.monotonic() - handshake.began_s
             return False
         if state == _ESTABLISHED and (took_s or handshake.lasted_s):
-            # Of a segment that was sent again the kernel may know the last round trip only.
+            # After a retransmission the kernel may know the last round trip only.
             self._took_s.append(max(took_s, handshake.lasted_s))
         handshake.connection.close()
         return True

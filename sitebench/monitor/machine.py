@@ -1,4 +1,4 @@
-"""Reads this machine from /proc, and any process's network namespace from /proc/PID/net."""
+"""Readers of this machine (/proc) and of a process's network namespace (/proc/PID/net)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TCP_EXTENDED = ("ListenOverflows", "ListenDrops")
 
 
 class NetworkReader:
-    """One network namespace, by a process that lives in it."""
+    """Reads the network namespace of a process."""
 
     def __init__(self, pid: int | None = None) -> None:
         self._place = "/proc/self/net" if pid is None else f"/proc/{pid}/net"
@@ -33,7 +33,7 @@ class NetworkReader:
         self._examined: set[str] = set()
 
     def read(self, *, thorough: bool = False) -> NetworkSample:
-        """Return the counters now; `thorough` also counts sockets by state, of this namespace."""
+        """Return the counters now; `thorough`: with this namespace's sockets by state."""
         interfaces = texts.interfaces(self._file("dev"))
         tcp = texts.protocol(self._file("snmp"), "Tcp", _TCP)
         extended = texts.protocol(self._file("netstat"), "TcpExt", _TCP_EXTENDED)
@@ -56,7 +56,7 @@ class NetworkReader:
     def _speed_of(self, interfaces: Mapping[str, InterfaceSample]) -> Mapping[str, int]:
         """Return the speed of real cards, and of virtual ones that a token bucket limits.
 
-        What a virtual interface itself reports is made up.
+        The speed that a virtual interface itself reports is made up.
         """
         if self._is_own:
             for name in interfaces.keys() - self._examined:
@@ -72,7 +72,7 @@ class NetworkReader:
 
 
 def _token_bucket(interface: str) -> int | None:
-    """Return the bits a second that a token bucket lets leave an interface, if it has one."""
+    """Return the bits/s of an interface's token bucket, if it has one."""
     tc = shutil.which("tc", path=os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin")))
     if tc is None or interface == "lo":
         return None
@@ -87,20 +87,17 @@ def _token_bucket(interface: str) -> int | None:
 
 
 class MachineReader:
-    """This machine."""
-
     def __init__(self) -> None:
         self._network = NetworkReader()
         self._runnable_sum = 0
         self._readings = 0
 
     def read(self, *, thorough: bool = False) -> MachineSample:
-        """Return every counter now."""
         at_s = time.monotonic()
         stat = texts.stat(texts.read("/proc/stat") or "")
         memory = texts.named_numbers(texts.read("/proc/meminfo") or "", _MEMORY)
         paging = texts.named_numbers(texts.read("/proc/vmstat") or "", _PAGING)
-        # This reader runs while it reads: it is not part of the queue (vmstat does so too).
+        # Without this reader, which runs while it reads (as vmstat does).
         runnable = None if stat.runnable is None else max(0, stat.runnable - 1)
         if runnable is not None:
             self._runnable_sum += runnable
@@ -126,7 +123,7 @@ class MachineReader:
 
 
 def _pressure() -> dict[str, float]:
-    """Return stalled seconds; "cpu.full" is left out: all tasks cannot wait for a core at once."""
+    """Return stalled seconds without "cpu.full": never do all tasks wait for a core."""
     stalled_by_resource = {}
     for resource in _PRESSURES:
         text = texts.read(f"/proc/pressure/{resource}") or ""
@@ -137,37 +134,32 @@ def _pressure() -> dict[str, float]:
 
 
 def network_namespace(pid: int | str) -> str | None:
-    """Return the identity of a process's network namespace, or None if it may not be read."""
+    """Return the identity of a process's network namespace; None if it may not be read."""
     try:
         return os.readlink(f"/proc/{pid}/ns/net")  # noqa: PTH115
     except OSError:
         return None
 
 
-_STATES = {
-    1: "established",
-    2: "syn_sent",
-    3: "syn_received",
-    4: "fin_wait_1",
-    5: "fin_wait_2",
-    6: "time_wait",
-    7: "close",
-    8: "close_wait",
-    9: "last_ack",
-    10: "listen",
-    11: "closing",
-    12: "new_syn_received",
-}
-"""enum tcp_state of include/net/tcp_states.h."""
+_STATES = (
+    *(
+        "unknown",
+        "established",
+        "syn_sent",
+        "syn_received",
+        "fin_wait_1",
+        "fin_wait_2",
+        "time_wait",
+    ),
+    *("close", "close_wait", "last_ack", "listen", "closing", "new_syn_received"),
+)
+"""enum tcp_state of include/net/tcp_states.h, from 1 on."""
 
 
 def sockets_by_state() -> dict[str, int]:
-    """Return the number of this namespace's TCP sockets in each state.
-
-    Empty if the kernel does not say. /proc/net/sockstat has the number in TIME_WAIT
-    (docs/monitor.md has the cost).
-    """
+    """Return the number of this namespace's TCP sockets in each state but TIME_WAIT, if known."""
     try:
-        return dict(Counter(_STATES.get(sock.state, "unknown") for sock in tcp_sockets()))
+        counts = Counter(sock.state for sock in tcp_sockets())
     except OSError:
         return {}
+    return {_STATES[state]: n for state, n in counts.items()}

@@ -1,8 +1,8 @@
-"""The monitor: which sources are read once a second, each slow one in a thread of its own.
+"""The monitor: sources that are read once a second, slow ones each in a thread of its own.
 
-Sampling takes a slow source's last answer at once: one that does not answer loses its figures and
-delays nothing, except the first answer, before the load begins. In a process that gevent has
-patched the thread is a greenlet, and the hub runs while it waits.
+A sample has a slow source's last answer: one that does not answer loses its figures and delays
+nothing, except the first answer, before the load begins. In a process that gevent has patched the
+thread is a greenlet.
 """
 
 from __future__ import annotations
@@ -17,33 +17,33 @@ from sitebench.monitor.handshake import Handshakes
 from sitebench.monitor.machine import MachineReader, NetworkReader, network_namespace
 from sitebench.monitor.process import ProcessReader, Stalls
 from sitebench.monitor.reached import interface_to
-from sitebench.monitor.sample import Answers, BehindSample, MachineSample, ProcessSample, Sample
+from sitebench.monitor.sample import Answers, MachineSample, ProcessSample, Sample
 
 T = TypeVar("T")
 _PERIOD_S = 1.0
 
 _STALLS_S = 0.1
-"""How often the states of the target's threads are read, to see those that wait for a disk."""
+"""Interval of reading the states of the target's threads."""
 
 _BEHIND_S = 0.25
-"""How often the target's connections are looked at, until that has cost a hundredth of a core."""
+"""Least interval of looking at the target's connections."""
 
 _FIRST_ANSWER_S = 2.0
 """Time limit for a first answer from other machines, before the load begins."""
 
 
 class Probe(Protocol):
-    """Counters that a target reports of itself; a suite knows how to read them."""
+    """Counters that a target reports of itself."""
 
     @property
     def source(self) -> str:
         """Its name in messages."""
 
     def read(self) -> Mapping[str, float] | None:
-        """Read now: names that end in `_total` are counters, others gauges.
+        """Return the values now: names that end in `_total` are counters, others gauges.
 
-        None if the target does not offer them, or not to this user: it is not asked again. Any
-        exception counts as a missing answer.
+        None if the target does not offer them to this user: it is not read again. Any exception
+        counts as a missing answer.
         """
 
     def close(self) -> None: ...
@@ -56,7 +56,7 @@ class _Background(Generic[T]):
         self,
         source: str,
         ask: Callable[[], T | None],
-        hang_up: Callable[[], None],
+        hang_up: Callable[[], None] = lambda: None,
         period_s: float = _PERIOD_S,
     ) -> None:
         self.latest: T | None = None
@@ -65,7 +65,7 @@ class _Background(Generic[T]):
         self._hang_up = hang_up
         self._period_s = period_s
         self.answers = Answers(source, 0, 0, "")
-        """Requests that have ended, how many were not answered, and why the last one was not."""
+        """Of requests that have ended."""
         self._stop = threading.Event()
         self._first = threading.Event()
         self._thread = threading.Thread(target=self._run, name="monitor", daemon=True)
@@ -97,7 +97,7 @@ class _Background(Generic[T]):
         except Exception as error:  # a fault of another machine must not end the run
             missing, reason = missing + 1, str(error) or type(error).__name__
         finally:
-            # One that is under way when a window ends is neither answered nor missing.
+            # A request under way when a window ends is neither answered nor missing.
             self.answers = Answers(self.answers.source, self.answers.asked + 1, missing, reason)
             self._first.set()
         return True
@@ -106,8 +106,8 @@ class _Background(Generic[T]):
 class Monitor:
     """Samples this process, this machine and, where it runs on it, the target's family.
 
-    `address` is where the target listens, for round trips; `exporter` is the address of a
-    node_exporter on the target's machine. `probe` reads counters of the target itself.
+    `address` is the target's, for round trips; `exporter` is the address of a node_exporter on the
+    target's machine. `probe` reads counters of the target itself.
     """
 
     def __init__(
@@ -135,12 +135,9 @@ class Monitor:
         self._programs: _Background[tuple[Program, ...]] | None = None
         self._stalls: _Background[Stalls] | None = None
         if self._target is not None:
-            look = self._target.stalls.look
-            self._stalls = _Background("the target's threads", look, lambda: None, _STALLS_S)
-            programs = Behind(self._target).look
-            self._programs = _Background(
-                "the target's connections", programs, lambda: None, _BEHIND_S
-            )
+            threads, behind = self._target.stalls, Behind(self._target)
+            self._stalls = _Background("target's threads", threads.look, period_s=_STALLS_S)
+            self._programs = _Background("target's peers", behind.look, period_s=_BEHIND_S)
         for source in self._sources:
             source.wait_first()
 
@@ -149,11 +146,12 @@ class Monitor:
         return [source for source in (self._remote, self._probe) if source is not None]
 
     def sample(self, *, thorough: bool = False) -> Sample:
-        """Read every counter now; `thorough`, at a window's bounds, includes the expensive ones."""
+        """Read every counter now; `thorough`, at a window's bounds: the expensive ones too."""
         target = None if self._target is None else self._target.read()
         network = None
         if target is not None and self._target_network is not None:
             network = self._target_network.read()
+        programs = None if self._programs is None else self._programs.latest
         return Sample(
             target,
             self._generator.read() or ProcessSample(0.0, 0.0, 0),
@@ -164,23 +162,13 @@ class Monitor:
             tuple(source.answers for source in self._sources if source.offered),
             None if self._handshakes is None else self._handshakes.read(),
             self._interface,
-            self._read_behind(),
+            tuple(sample for program in programs or () if (sample := program.sample())),
         )
 
-    def _read_behind(self) -> tuple[BehindSample, ...]:
-        programs = None if self._programs is None else self._programs.latest
-        samples = (program.sample() for program in programs or ())
-        return tuple(sample for sample in samples if sample is not None)
-
     def close(self) -> None:
-        if self._handshakes is not None:
-            self._handshakes.close()
-        if self._stalls is not None:
-            self._stalls.close()
-        if self._programs is not None:
-            self._programs.close()
-        for source in self._sources:
-            source.close()
+        for source in (self._handshakes, self._stalls, self._programs, *self._sources):
+            if source is not None:
+                source.close()
 
 
 def _other_network(pid: int | None) -> NetworkReader | None:

@@ -1,8 +1,7 @@
-"""A look at what other programs take of this machine, before the first point is measured.
+"""The CPU use of other programs, before the first point is measured.
 
-At that moment the target waits for work and no load is made, so what is busy beside this process is
-neither tester nor target. A quiet machine is recognised in a quarter of a second; a busy one is
-looked at for a whole one, to be sure and to name who it is.
+The target waits for work then, so all CPU use but this process's is that of other programs. A quiet
+machine is recognised in a quarter of a second; a busy one is observed for a whole one.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ from sitebench.units import plural
 
 _WAITS_S = (0.25, 0.75)
 _SHOWS = 0.10
-"""Share of the cores that others may take without a word: figures then lack at most a tenth."""
+"""Share of the cores that others may take without a warning: rates are at most a tenth lower."""
 _NAMED = 3
 _LEAST_NAMED = 0.05
-"""A program that takes fewer cores is not named."""
+"""Cores below which a program is not named."""
 
 
 class Others(msgspec.Struct, frozen=True):
-    """What other programs used of the cores that sitebench may use, and which used most."""
+    """Other programs' use of the cores that sitebench may use, and the busiest of them."""
 
     busy_cores: float
     cores: int
@@ -36,7 +35,7 @@ class Others(msgspec.Struct, frozen=True):
 
     @property
     def disturb(self) -> bool:
-        """Whether figures that are measured beside them will show it."""
+        """Whether they noticeably change measured figures."""
         return self.busy_cores >= _SHOWS * self.cores
 
     def __str__(self) -> str:
@@ -50,7 +49,7 @@ class Others(msgspec.Struct, frozen=True):
 
 
 def other_programs() -> Others:
-    """Return what other programs use now; takes up to a second."""
+    """Return the present use; takes up to a second."""
     start = _Reading.now()
     for wait_s in _WAITS_S:
         time.sleep(wait_s)
@@ -61,7 +60,7 @@ def other_programs() -> Others:
 
 
 class _Reading(msgspec.Struct, frozen=True):
-    """Seconds of CPU so far, of the cores, of this process, and of each of the others."""
+    """CPU seconds so far: of each core, of this process, and of each other."""
 
     at_s: float
     cores_s: tuple[float, ...]
@@ -72,7 +71,7 @@ class _Reading(msgspec.Struct, frozen=True):
     def now(cls) -> _Reading:
         cores = texts.stat(texts.read("/proc/stat") or "").cores
         allowed = os.sched_getaffinity(0)
-        # Stolen time went to another virtual machine: ending programs here does not bring it back.
+        # Stolen time is used by another virtual machine, not by programs here.
         busy = tuple(core.busy_s - core.stolen_s for n, core in enumerate(cores) if n in allowed)
         return cls(time.monotonic(), busy, time.process_time(), dict(_processes()))
 

@@ -1,14 +1,11 @@
 """Reads a process, or one with all its descendants, from /proc.
 
-A target is the sum of its process, all threads and all descendants. When a child is reaped, the
-kernel adds its CPU, faults and disk traffic to its parent's, so the sum stays complete. Without a
-wait(2) for it, what a child used since the last sample is lost; the sum then stays where it was
-and never falls. Its CPU is not lost where a `ChildClock` counts it; of that the system's part stays
-unknown.
+When a child is waited for, the kernel adds its CPU, faults and disk traffic to its parent's, so the
+sum stays complete. Without a wait(2), a child's use since the last sample is lost, and the sum
+stays as it was; only its CPU is counted by a `ChildClock`, without the system's part.
 
-The kernel counts context switches and waiting for a core per thread only. Reading a thread takes
-some 30 us; with more than `_THREADS` threads these two are left out. Its state takes 10 us, and is
-read of any number of threads, in turn and less often where there are many.
+Context switches and waits for a core are counted per thread. Reading a thread takes some 30 us;
+with more than `_THREADS` threads these two are left out. A thread's state takes 10 us.
 """
 
 from __future__ import annotations
@@ -18,6 +15,7 @@ import operator
 import os
 import time
 from collections.abc import Mapping
+from functools import reduce
 
 import msgspec
 import psutil
@@ -29,7 +27,7 @@ from sitebench.monitor.throttle import Throttle, io_stalled_s
 
 _THREADS = 128
 _LOOK_THREADS = 256
-"""Threads whose state is read in one look, some 10 us each: of more, a part at a time in turn."""
+"""Threads whose state is read in one look; more are read in turn."""
 _LOOK_BUDGET = 0.01
 """Share of a core that looking at threads may take; with many, the looks are fewer."""
 _CPU, _SYSTEM, _MINOR, _MAJOR, _READ, _WRITTEN = range(6)
@@ -37,7 +35,7 @@ _DEAD = ("Z", "X")
 
 
 class Rising:
-    """Sums of several processes that do not fall when one of them ends."""
+    """Sums over processes that do not fall when one of them ends."""
 
     def __init__(self) -> None:
         self._last: tuple[float, ...] = ()
@@ -55,21 +53,17 @@ class Rising:
 
 
 class _Threads:
-    """Counters of threads, added up; threads that ended stay in the sum."""
+    """Sums over threads, in which those that ended stay."""
 
     def __init__(self) -> None:
-        self._last: dict[int, _Thread] = {}
+        self._last: Mapping[int, _Thread] = {}
         self._ended = _Thread("", 0, 0)
 
     def update(self, now: Mapping[int, _Thread]) -> _Thread:
-        for tid, was in self._last.items():
-            if tid not in now:
-                self._ended = self._ended.plus(was)
-        self._last = dict(now)
-        total = self._ended
-        for thread in now.values():
-            total = total.plus(thread)
-        return total
+        ended = (thread for tid, thread in self._last.items() if tid not in now)
+        self._ended = reduce(_Thread.plus, ended, self._ended)
+        self._last = now
+        return reduce(_Thread.plus, now.values(), self._ended)
 
 
 class _Thread(msgspec.Struct, frozen=True):
@@ -82,18 +76,11 @@ class _Thread(msgspec.Struct, frozen=True):
     waited_s: float | None = 0.0
 
     def plus(self, other: _Thread) -> _Thread:
-        """Add two threads; a figure that one lacks is unknown for both."""
-        return _Thread(
-            "",
-            self.voluntary + other.voluntary,
-            self.involuntary + other.involuntary,
-            _plus(self.ran_s, other.ran_s),
-            _plus(self.waited_s, other.waited_s),
-        )
-
-
-def _plus(one: float | None, other: float | None) -> float | None:
-    return None if one is None or other is None else one + other
+        """Add switches and waits; of a thread without waits they are unknown."""
+        waits = (self.waited_s, other.waited_s)
+        waited_s = None if None in waits else sum(filter(None, waits))
+        voluntary = self.voluntary + other.voluntary
+        return _Thread("", voluntary, self.involuntary + other.involuntary, None, waited_s)
 
 
 class _Family(msgspec.Struct):
@@ -118,19 +105,18 @@ class _Clocked(msgspec.Struct, frozen=True):
     before_s: float
     """CPU time of the process when its clock began."""
     children: frozenset[tuple[int, int]]
-    """Its children by then, which the clock does not count, and when they were started."""
+    """Its earlier children, which the clock does not count, and when they were started."""
     clock: ChildClock | None
     """None where the kernel refuses one."""
 
 
 class Stalls(msgspec.Struct):
-    """How much of its time the work of the target waited for a disk, by its threads' states.
+    """The share of the target's time with work to do in which it waited for a disk.
 
     Pressure (PSI) is the whole machine's and understates where other cores are busy; the kernel's
-    delay accounting is off by default. So the states of the threads are read, at best ten times a
-    second: a thread that waits for a page, a commit or a journal is in state D, one that runs or
-    wants a core in R. Each look adds the share of D among the two. Threads without work, and those
-    that wait for one of these, are in neither: a pool may be of any size.
+    delay accounting is off by default. So the states of threads are read: a thread that waits for a
+    page, a commit or a journal is in D, one that runs or waits for a core in R. Each look adds the
+    share of D among the two. Threads without work are in neither.
     """
 
     places: tuple[str, ...] = ()
@@ -140,7 +126,7 @@ class Stalls(msgspec.Struct):
     _not_before: float = 0.0
 
     def look(self) -> Stalls:
-        """Look at the threads, if there are any and the last look has been paid for."""
+        """Look at the threads, if there are any, as often as `_LOOK_BUDGET` allows."""
         began = time.monotonic()
         if not self.places or began < self._not_before:
             return self
@@ -159,12 +145,12 @@ class Stalls(msgspec.Struct):
 
 
 class ProcessReader:
-    """Reads one process, with its descendants when it is a target's."""
+    """Reads one process, of a target with its descendants."""
 
     def __init__(self, pid: int, *, family: bool) -> None:
         self.pid = pid
         self.pids = frozenset((pid,))
-        """Its processes, when it was read last."""
+        """Its processes at the last reading."""
         self._with_children = family
         self._rising = Rising()
         self._threads = _Threads()
@@ -192,7 +178,7 @@ class ProcessReader:
         *,
         is_counted: bool = False,
     ) -> None:
-        """Add a process and its descendants; a clock may have counted its CPU time already."""
+        """Add a process and its descendants; `is_counted`: a clock counts its CPU time already."""
         status = texts.read(f"/proc/{pid}/status") or ""
         self._add(pid, stat, status, family)
         if not self._with_children:
@@ -211,7 +197,7 @@ class ProcessReader:
             self._add_with_children(child, of_child, family, is_counted=counted)
 
     def _clock(self, pid: int, stat: texts.ProcessStat, status: str) -> _Clocked | None:
-        """Return the clock of a process, if it ignores the end of its children."""
+        """Return the clock of a process that ignores the end of its children."""
         clocked = self._clocked.get(pid)
         if clocked is not None and clocked.started == stat.started:
             return clocked
@@ -270,10 +256,10 @@ class ProcessReader:
             family.sums[_MAJOR] += stat.waited_major_faults
         if stat.state in _DEAD:
             return
-        family.allowed |= texts.allowed_cores(status)
         family.rss += stat.rss
         family.threads += stat.threads
         with contextlib.suppress(OSError):
+            family.allowed |= os.sched_getaffinity(pid)
             # The number of open descriptors, since Linux 6.2. (Path is slower, as in texts.names.)
             family.descriptors += os.stat(f"/proc/{pid}/fd").st_size  # noqa: PTH116
         if (text := texts.read(f"/proc/{pid}/io")) is None:
@@ -306,7 +292,7 @@ def _thread(pid: int, tid: int, status: Mapping[str, int] | None) -> _Thread | N
 
 
 def _by_name(threads: Mapping[int, _Thread]) -> dict[str, float]:
-    """Return CPU by the name that each thread was given; equal names get numbers."""
+    """Return CPU by thread name; equal names get numbers."""
     cpu_by_name: dict[str, float] = {}
     for tid in sorted(threads):
         thread = threads[tid]

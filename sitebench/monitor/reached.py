@@ -1,4 +1,4 @@
-"""How a target is reached from here: through which interface, and which process answers there."""
+"""The interface through which a target is reached, and the process that listens there."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ LOOPBACK = "lo"
 _LISTENS = "0A"
 _ANY = ("0.0.0.0", "::")
 _INIT = 1
-"""It holds the sockets of programs that it starts when they are first asked (systemd.socket)."""
+"""It holds the sockets of programs that it starts at the first connection (systemd.socket)."""
 
 
 def interface_to(host: str, port: int) -> str | None:
-    """Return the interface through which an address is reached; None where that is not known."""
+    """Return the interface through which an address is reached, if known."""
     with contextlib.suppress(OSError):
         for family, _, _, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM):
             with socket.socket(family, socket.SOCK_DGRAM) as probe:
-                probe.connect(address)  # No packet is sent: the kernel chooses a route.
+                probe.connect(address)  # Sends no packet: the kernel chooses a route.
                 own_address = str(probe.getsockname()[0])
             if own_address == address[0]:
                 return LOOPBACK
@@ -36,11 +36,10 @@ def interface_to(host: str, port: int) -> str | None:
 
 
 def listener(host: str, port: int) -> int | None:
-    """Return the process of this machine that listens at an address, by the inode of its socket.
+    """Return the process of this machine that listens at an address; of workers their parent.
 
-    Of a server with workers it is the one that started them. None if the address is another
-    machine's, or the process may not be looked at, or is one that started this one: with its
-    descendants it is no target.
+    None if the address is another machine's, or the process is another user's or an ancestor of
+    this one.
     """
     if interface_to(host, port) != LOOPBACK:
         return None
@@ -54,7 +53,7 @@ def listener(host: str, port: int) -> int | None:
 
 
 def first_holder(inodes: Set[str]) -> int | None:
-    """Return the process that has these sockets; of several the one that started the others."""
+    """Return the process that has these sockets; of several the ancestor of the others."""
     holders = {
         pid
         for pid in map(int, filter(str.isdigit, texts.names("/proc")))
@@ -69,10 +68,9 @@ def first_holder(inodes: Set[str]) -> int | None:
 
 
 def _listening(beside_connections: bool) -> Iterator[tuple[str, int, str]]:
-    """Yield the address, the port and the inode of each socket that listens.
+    """Yield the address, the port and the inode of each listening socket.
 
-    Linux has them first. Behind them are connections, on a busy machine 28,000 in TIME_WAIT, among
-    which only another kernel (gVisor) has some that listen.
+    Linux lists them before connections, of which 28,000 may be in TIME_WAIT; gVisor does not.
     """
     for name, family in (("tcp", socket.AF_INET), ("tcp6", socket.AF_INET6)):
         with contextlib.suppress(OSError), Path(f"/proc/self/net/{name}").open() as rows:
@@ -82,7 +80,7 @@ def _listening(beside_connections: bool) -> Iterator[tuple[str, int, str]]:
                         continue
                     break
                 address, _, port = fields[1].partition(":")
-                # Words of the machine's byte order, little on all that we run on.
+                # Words in the machine's byte order, little-endian on x86-64 and aarch64.
                 words = [
                     bytes.fromhex(address[word : word + 8])[::-1]
                     for word in range(0, len(address), 8)
@@ -100,6 +98,6 @@ def sockets_of(pid: int) -> Iterator[str]:
 
 
 def ancestors(pid: int) -> Iterator[int]:
-    """Yield the process that started a process, the one that started that, and so on."""
+    """Yield a process's parent, its parent, and so on."""
     while (text := texts.read(f"/proc/{pid}/stat")) and (pid := texts.process_stat(text).parent):
         yield pid

@@ -1,7 +1,7 @@
-"""A sample: every counter at one instant, and the rows that the run file keeps of it.
+"""A sample: every counter at one instant, and its rows in the run file.
 
-Counters are cumulative, so a window's use is the difference of the samples at its bounds,
-whatever lies between, and a second that was missed costs detail, never a wrong sum.
+Counters are cumulative: a window's use is the difference of the samples at its bounds, and a missed
+second costs detail only.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from sitebench.monitor.figures import FIGURES
 from sitebench.monitor.handshake import RoundTrips
 
 Row = tuple[str, str, float]
-"""Whose figure it is, its name, and its value."""
+"""A source, a figure's name, and its value."""
 
 
 def _rows(source: str, sample: Any, prefix: str = "", suffix: str = "") -> Iterator[Row]:
-    """Yield the fields that are figures, those that are known."""
+    """Yield the fields that are figures and known."""
     for name in sample.__struct_fields__:
         value = getattr(sample, name)
         if prefix + name in FIGURES and isinstance(value, int | float):
@@ -27,7 +27,7 @@ def _rows(source: str, sample: Any, prefix: str = "", suffix: str = "") -> Itera
 
 
 class ProcessSample(msgspec.Struct, frozen=True):
-    """A process, or a target's process with its descendants, since it began."""
+    """A process, of a target with its descendants, since it began."""
 
     cpu_s: float
     system_s: float
@@ -49,10 +49,9 @@ class ProcessSample(msgspec.Struct, frozen=True):
     thread_cpu_s: Mapping[str, float] = {}
     looked: int = 0
     stalled: float = 0.0
-    """How often the threads were looked at, and the sum of the shares of those with work to do that
-    waited for a disk."""
+    """The number of looks at the threads, and the sum of the shares that waited for a disk."""
     ran_s: Mapping[int, float] = {}
-    """Each thread's time on a core, by its id: for the busiest one, not for the run file."""
+    """Each thread's time on a core, by its id; not in the run file."""
 
     def rows(self, source: str) -> Iterator[Row]:
         yield from _rows(source, self)
@@ -71,7 +70,7 @@ class BehindSample(msgspec.Struct, frozen=True):
 
 
 class CoreSample(msgspec.Struct, frozen=True):
-    """One core's time since boot, by what it was spent on."""
+    """One core's time since boot, by use."""
 
     user_s: float
     system_s: float
@@ -129,10 +128,10 @@ class NetworkSample(msgspec.Struct, frozen=True):
 
 
 class MachineSample(msgspec.Struct, frozen=True):
-    """A machine at `at_s` of the monotonic clock that reads it.
+    """A machine at `at_s` of this machine's monotonic clock.
 
-    `runnable_sum` adds up the run queue of every reading so far and `readings` counts them, so
-    that a window's mean follows from its bounds as everything else does.
+    `runnable_sum` adds up the run queue over `readings`, so that a window's mean follows from the
+    samples at its bounds.
     """
 
     at_s: float
@@ -166,12 +165,12 @@ class MachineSample(msgspec.Struct, frozen=True):
         yield from self.network.rows(source)
 
     def spent_s(self, name: str) -> float:
-        """Return what all cores spent on one of `CORE_TIMES`."""
+        """Return one of `CORE_TIMES` of all cores."""
         return float(sum(getattr(core, name) for core in self.cores))
 
 
 class Answers(msgspec.Struct, frozen=True):
-    """Requests to a source other than this machine's own files, and how many went unanswered."""
+    """Requests to a slow source, the number without an answer, and why the last had none."""
 
     source: str
     asked: int
@@ -180,7 +179,7 @@ class Answers(msgspec.Struct, frozen=True):
 
 
 class Sample(msgspec.Struct, frozen=True):
-    """Everything at one instant; the target is None if it is remote or has ended."""
+    """All sources at one instant; the target is None if it is remote or has ended."""
 
     target: ProcessSample | None
     generator: ProcessSample
@@ -194,7 +193,6 @@ class Sample(msgspec.Struct, frozen=True):
     behind: tuple[BehindSample, ...] = ()
 
     def rows(self) -> Iterator[Row]:
-        """Yield (who, what, value), the shape in which the run file keeps samples."""
         if self.target is not None:
             yield from self.target.rows("target")
         yield from self.generator.rows("generator")
@@ -210,9 +208,9 @@ class Sample(msgspec.Struct, frozen=True):
 
 
 class Changes:
-    """Leaves out of a point's rows every value that has not changed since the row before.
+    """Leaves unchanged values out of a point's rows.
 
-    The first row of each source is always written: it says that the source was read.
+    Each source's first row is always written, as the sign that the source was read.
     """
 
     def __init__(self) -> None:
@@ -220,7 +218,6 @@ class Changes:
         self._received: dict[str, object] = {}
 
     def rows(self, sample: Sample) -> list[Row]:
-        """Return the rows of a sample that changed."""
         latest = {"target-machine": sample.target_machine, "directory": sample.directory}
         earlier, self._received = self._received, dict(latest)
         # Sources that did not answer since the last sample.
@@ -232,7 +229,7 @@ class Changes:
         return self.changed_rows(row for row in sample.rows() if row[0] not in silent)
 
     def changed_rows(self, rows: Iterable[Row]) -> list[Row]:
-        """Return those rows of one instant that changed."""
+        """Return the changed rows of one instant."""
         changed: list[Row] = []
         sources: set[str] = set()
         for source, name, value in rows:

@@ -1,7 +1,7 @@
 """Sockets of this network namespace, from the kernel's sock_diag as `ss` reads them.
 
 The messages are those of linux/netlink.h, linux/inet_diag.h, linux/unix_diag.h and sock_diag(7).
-Sockets in TIME_WAIT are not asked for: there may be 28,000, each a row of /proc/net/tcp.
+Sockets in TIME_WAIT are not requested: there may be 28,000.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _TIMEOUT_S = 1.0
 
 
 class TcpSocket(msgspec.Struct, frozen=True):
-    """One TCP socket; a connection that was closed by its program has no inode."""
+    """One TCP socket; the inode is 0 once its program has closed it."""
 
     state: int
     inode: int
@@ -55,7 +55,7 @@ class UnixSocket(msgspec.Struct, frozen=True):
 
 
 def tcp_sockets() -> Iterator[TcpSocket]:
-    """Yield those of TCP, except in TIME_WAIT; raises OSError where the kernel does not say."""
+    """Yield TCP sockets, except in TIME_WAIT; raises OSError without sock_diag."""
     for family, length in ((socket.AF_INET, 4), (socket.AF_INET6, 16)):
         for message in _dump(_TCP_REQUEST.pack(family, socket.IPPROTO_TCP, 0, 0, _STATES)):
             (state,) = _TCP.unpack_from(message)
@@ -68,7 +68,7 @@ def tcp_sockets() -> Iterator[TcpSocket]:
 
 
 def unix_sockets() -> Iterator[UnixSocket]:
-    """Yield those of the Unix domain; raises OSError where the kernel does not say."""
+    """Yield sockets of the Unix domain; raises OSError without sock_diag."""
     attributes = _SHOW_NAME | _SHOW_PEER
     for message in _dump(_UNIX_REQUEST.pack(socket.AF_UNIX, 0, 0xFFFFFFFF, 0, attributes, 0, 0)):
         _, _, state, inode, _, _ = _UNIX.unpack_from(message)
@@ -85,7 +85,7 @@ def unix_sockets() -> Iterator[UnixSocket]:
 
 
 def _dump(request: bytes) -> Iterator[bytes]:
-    """Yield what the kernel answers to a request, a message for each socket."""
+    """Yield the kernel's answers to a request, one for each socket."""
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETLINK_SOCK_DIAG) as kernel:
         kernel.settimeout(_TIMEOUT_S)
         length = _HEADER.size + len(request)

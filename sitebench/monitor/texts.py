@@ -1,8 +1,7 @@
-"""Files that the kernel writes under /proc: `read` and `names` open them, the rest parses text.
+"""Files under /proc: `read` and `names` open them, the rest parses text.
 
-Meanings and units: proc(5), and the kernel's Documentation/admin-guide/iostats.rst,
-Documentation/accounting/psi.rst and Documentation/scheduler/sched-stats.rst. A line or a column
-that an older kernel does not print is None or absent; one that a newer kernel adds is ignored.
+Meanings and units: proc(5), and iostats.rst, psi.rst and sched-stats.rst of the kernel. A line or a
+column that an older kernel does not print is None or absent; one that a newer adds is ignored.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from sitebench.monitor.sample import CoreSample, DiskSample, InterfaceSample
 TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
 _SECTOR = 512
-"""Bytes of a sector in /proc/diskstats, whatever the disk's own are."""
+"""Bytes of a sector in /proc/diskstats, of any disk."""
 
 
 def read(path: str) -> str | None:
@@ -48,8 +47,6 @@ def names(path: str) -> list[str]:
 
 
 class _Stat(msgspec.Struct, frozen=True):
-    """What /proc/stat says."""
-
     cores: tuple[CoreSample, ...]
     context_switches: int | None
     runnable: int | None
@@ -57,7 +54,7 @@ class _Stat(msgspec.Struct, frozen=True):
 
 
 def stat(text: str) -> _Stat:
-    """Read /proc/stat; guest time is within user time already."""
+    """Read /proc/stat; guest time is a part of user time."""
     cores: list[CoreSample] = []
     counts: dict[str, int] = {}
     for line in text.splitlines():
@@ -161,56 +158,39 @@ def sockets(text: str, text6: str = "") -> dict[str, int]:
 
 
 class ProcessStat(msgspec.Struct, frozen=True):
-    """What /proc/PID/stat says; the last ones include children that ended and were waited for."""
+    """Fields of /proc/PID/stat; the `waited` ones are of children that were waited for."""
 
     state: str
     parent: int
     minor_faults: int
+    waited_minor_faults: int
     major_faults: int
+    waited_major_faults: int
     user_s: float
     system_s: float
+    waited_user_s: float
+    waited_system_s: float
     threads: int
     started: int
     rss: int
-    waited_minor_faults: int
-    waited_major_faults: int
-    waited_user_s: float
-    waited_system_s: float
 
 
 def process_stat(text: str) -> ProcessStat:
-    """Read /proc/PID/stat; the name in parentheses may itself hold any character."""
-    f = text[text.rindex(")") + 2 :].split()
+    """Read /proc/PID/stat; the name in parentheses may hold any character."""
+    state, *fields = text[text.rindex(")") + 2 :].split()
+    n = [int(field) for field in fields[:21]]
+    user_s, system_s, waited_user_s, waited_system_s = (ticks * TICK_S for ticks in n[10:14])
     return ProcessStat(
-        state=f[0],
-        parent=int(f[1]),
-        minor_faults=int(f[7]),
-        waited_minor_faults=int(f[8]),
-        major_faults=int(f[9]),
-        waited_major_faults=int(f[10]),
-        user_s=int(f[11]) * TICK_S,
-        system_s=int(f[12]) * TICK_S,
-        waited_user_s=int(f[13]) * TICK_S,
-        waited_system_s=int(f[14]) * TICK_S,
-        threads=int(f[17]),
-        started=int(f[19]),
-        rss=int(f[21]) * PAGE,
+        state,
+        n[0],
+        *(n[6], n[7], n[8], n[9]),
+        *(user_s, system_s, waited_user_s, waited_system_s),
+        *(n[16], n[18], n[20] * PAGE),
     )
 
 
-def allowed_cores(status: str) -> frozenset[int]:
-    """Read the cores of /proc/PID/status that a process may run on, written as in 0-3,8."""
-    cores: set[int] = set()
-    for line in status.splitlines():
-        if line.startswith("Cpus_allowed_list:"):
-            for part in line.split()[1].split(","):
-                first, _, last = part.partition("-")
-                cores.update(range(int(first), int(last or first) + 1))
-    return frozenset(cores)
-
-
 def ignores_children(status: str) -> bool:
-    """Return whether /proc/PID/status shows that SIGCHLD is ignored."""
+    """Return whether SIGCHLD is ignored, from /proc/PID/status."""
     for line in status.splitlines():
         if line.startswith("SigIgn:"):
             return bool(int(line.split()[1], 16) >> (signal.SIGCHLD - 1) & 1)
@@ -232,7 +212,7 @@ def throttled_s(text: str) -> float | None:
 
 
 def quota_cores(limit: str | None, quota: str | None, period: str | None) -> float | None:
-    """Read cpu.max, or version 1's pair of files: cores' worth of CPU, or None for no quota."""
+    """Read cpu.max, or version 1's pair of files: cores' worth of CPU; None without a quota."""
     allowed, period_us = limit.split() if limit else (quota or "-1", period or "0")
     if allowed == "max" or int(allowed) <= 0 or int(period_us) <= 0:
         return None
@@ -240,7 +220,7 @@ def quota_cores(limit: str | None, quota: str | None, period: str | None) -> flo
 
 
 class CpuHierarchy(msgspec.Struct, frozen=True):
-    """Where the hierarchy of control groups that rations the CPU is mounted."""
+    """A mounted hierarchy of control groups that limits the CPU."""
 
     version: int
     root: str
@@ -248,7 +228,7 @@ class CpuHierarchy(msgspec.Struct, frozen=True):
 
 
 def cpu_hierarchies(mountinfo: str) -> list[CpuHierarchy]:
-    """Read /proc/self/mountinfo; version 1 first, for where both are mounted it has the quota."""
+    """Read /proc/self/mountinfo; version 1 first, as it has the quota where both are mounted."""
     hierarchies = []
     for line in mountinfo.splitlines():
         mount_text, _, type_text = line.partition(" - ")
@@ -263,7 +243,7 @@ def cpu_hierarchies(mountinfo: str) -> list[CpuHierarchy]:
 
 
 def control_group(text: str, version: int) -> str | None:
-    """Read /proc/PID/cgroup: the path within the hierarchy that rations the CPU."""
+    """Read /proc/PID/cgroup: the path within the hierarchy that limits the CPU."""
     for line in text.splitlines():
         number, _, rest = line.partition(":")
         controllers, _, path = rest.partition(":")
@@ -273,7 +253,7 @@ def control_group(text: str, version: int) -> str | None:
 
 
 def switches(status: Mapping[str, int]) -> tuple[int, int] | None:
-    """Return voluntary and involuntary switches of a thread's status, where it has them."""
+    """Return voluntary and involuntary switches of a thread's status, if it has them."""
     if not status.keys() >= SWITCHES:
         return None
     return status["voluntary_ctxt_switches"], status["nonvoluntary_ctxt_switches"]

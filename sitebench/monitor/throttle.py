@@ -1,4 +1,4 @@
-"""What control groups say of a process: how long CPU quotas throttled it, and its I/O pressure."""
+"""A process's control groups: the time for which CPU quotas throttled it, and its I/O pressure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sitebench.monitor import texts
 
 
 class Throttle:
-    """The time one process was throttled, also across a move to another control group."""
+    """The time for which a process was throttled, also across a move to another group."""
 
     def __init__(self, pid: int) -> None:
         self._groups = f"/proc/{pid}/cgroup"
@@ -18,10 +18,7 @@ class Throttle:
         self._sum = 0.0
 
     def quota_cores(self) -> float | None:
-        """Return how many cores the tightest quota allows now; None without a quota.
-
-        Call `read` first: it finds the process's group.
-        """
+        """Return the cores of the tightest quota at the last `read`; None without a quota."""
         files = ("cpu.max", "cpu.cfs_quota_us", "cpu.cfs_period_us")
         groups = [stat.removesuffix("cpu.stat") for stat in self._stats]
         quotas = [
@@ -30,16 +27,14 @@ class Throttle:
         return min((quota for quota in quotas if quota is not None), default=None)
 
     def read(self) -> float | None:
-        """Return seconds of throttling since the first reading; None if they are not known."""
+        """Return seconds of throttling since the first reading, if known."""
         text = texts.read(self._groups)
         if text is None:
             return None
         moved = text != self._text
         if moved:
             self._text, self._stats = text, _stats(text)
-        group_times = [
-            texts.throttled_s(stat) for path in self._stats if (stat := texts.read(path))
-        ]
+        group_times = [texts.throttled_s(texts.read(path) or "") for path in self._stats]
         known_times = [seconds for seconds in group_times if seconds is not None]
         if not known_times:
             return None
@@ -52,19 +47,16 @@ class Throttle:
 
 def _stats(groups: str) -> list[str]:
     """Return the cpu.stat of a process's group and of every group around it."""
-    for hierarchy in _hierarchies():
-        path = texts.control_group(groups, hierarchy.version)
-        if path is not None:
-            return [
-                f"{hierarchy.mount}{group}/cpu.stat" for group in ancestry(path, hierarchy.root)
-            ]
+    for mounted in _hierarchies():
+        if (path := texts.control_group(groups, mounted.version)) is not None:
+            return [f"{mounted.mount}{group}/cpu.stat" for group in ancestry(path, mounted.root)]
     return []
 
 
 def io_stalled_s(pid: int) -> float | None:
-    """Return how long all of a process's own control group that had work to do waited for disks.
+    """Return the time for which all work of a process's control group waited for disks.
 
-    None where its group is the one that everything is in, or the tester's.
+    None where its group is the root, or the load generator's.
     """
     own_group, group = (
         texts.control_group(texts.read(f"/proc/{process}/cgroup") or "", 2)
@@ -80,9 +72,9 @@ def io_stalled_s(pid: int) -> float | None:
 
 
 def ancestry(path: str, root: str) -> list[str]:
-    """Return a group's path and its ancestors' below what is mounted, innermost first.
+    """Return a group's path and its ancestors' below the mount, innermost first.
 
-    In a container the mount shows a part of the hierarchy only, while the path may be the whole
+    In a container the mount may show a part of the hierarchy, and the path be that of the whole
     one; a path outside the mount cannot be read.
     """
     if root != "/" and (path == root or path.startswith(root + "/")):

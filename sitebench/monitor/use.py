@@ -1,4 +1,4 @@
-"""What was used within a window: the differences of two samples, typed, units in the names.
+"""The use within a window: differences of two samples, with units in the names.
 
 A figure that a machine does not report is None or absent, never zero.
 """
@@ -12,13 +12,13 @@ import msgspec
 
 
 class ProcessUse(msgspec.Struct, frozen=True):
-    """What one process used; a target's children and threads are summed into it.
+    """The use of one process, of a target with its descendants.
 
     `rss` is resident memory at the end, `peak_rss` its highest since the process began. `waited_s`
-    is the time its threads were runnable without a core, `throttled_s` the time a CPU quota
-    throttled its control group (summed over the cores), and `quota_cores` that quota at the end.
-    `busiest_thread_s` is the CPU of the busiest thread, `disk_wait_share` the share of the time of
-    its threads with work to do in which they waited for a disk.
+    is the time for which its threads were runnable without a core, `throttled_s` that for which a
+    CPU quota throttled its control group (summed over the cores), `quota_cores` that quota at the
+    end. `busiest_thread_s` is the CPU of the busiest thread, `disk_wait_share` the share of its
+    threads' time with work to do in which they waited for a disk.
     """
 
     cpu_s: float
@@ -39,13 +39,13 @@ class ProcessUse(msgspec.Struct, frozen=True):
     system_s: float | None = None
     descriptors: int | None = None
     io_stalled_s: float | None = None
-    """Time in which all that had work to do in the target's own control group waited for disks."""
+    """Time in which all work of the target's own control group waited for disks."""
     allowed_cores: tuple[int, ...] | None = None
-    """The cores that one or another of its processes may run on, at the end."""
+    """The cores that its processes may run on, at the end."""
 
 
 class DiskUse(msgspec.Struct, frozen=True):
-    """What one whole disk did; `busy_share` is the part of the window with a request in flight."""
+    """The use of one disk; `busy_share` is the part of the window with a request in flight."""
 
     name: str
     read_bytes: int
@@ -55,7 +55,7 @@ class DiskUse(msgspec.Struct, frozen=True):
 
 
 class InterfaceUse(msgspec.Struct, frozen=True):
-    """What one network interface carried; a virtual one has no speed."""
+    """The use of one network interface; a virtual one has no speed."""
 
     name: str
     bytes_in: int
@@ -67,12 +67,12 @@ class InterfaceUse(msgspec.Struct, frozen=True):
 
 
 class MachineUse(msgspec.Struct, frozen=True):
-    """What a whole machine used.
+    """The use of a whole machine.
 
-    `busy_per_core` and `pressure` are shares of the window, 0 to 1. A core is busy when it is not
-    idle and not waiting for a disk; time stolen by the hypervisor counts as busy, and is in
-    `stolen_s` too. `run_queue` is the mean number of runnable tasks, without the reader itself.
-    `sockets` are those of TCP, by state, at the end.
+    `busy_per_core` and `pressure` are shares of the window, 0 to 1. A core is busy when it is
+    neither idle nor waiting for a disk; time stolen by the hypervisor counts, and is in `stolen_s`
+    too. `run_queue` is the mean number of runnable tasks, without the reader itself. `sockets` are
+    those of TCP, by state, at the end.
     """
 
     busy_per_core: tuple[float, ...] = ()
@@ -100,12 +100,11 @@ class MachineUse(msgspec.Struct, frozen=True):
 
     @property
     def busy_cores(self) -> float:
-        """How many cores' worth of time were used."""
         return sum(self.busy_per_core)
 
 
 class Gap(msgspec.Struct, frozen=True):
-    """A source that did not always answer: its samples are missing."""
+    """A source that did not always answer."""
 
     source: str
     asked: int
@@ -114,21 +113,21 @@ class Gap(msgspec.Struct, frozen=True):
 
 
 class BehindUse(msgspec.Struct, frozen=True):
-    """A program that the target sends requests to, and the CPU that it used."""
+    """A program behind the target, and the CPU that it used."""
 
     name: str
     cpu_s: float
 
 
 class Use(msgspec.Struct, frozen=True, kw_only=True):
-    """What a window used, by target, generator and their machines.
+    """The use within a window, of target, generator and their machines.
 
-    `machine` is the generator's. `target_machine` is None if the target shares it, or if the other
-    one is not monitored; a target in a network namespace of its own has one, with that namespace's
-    network. `directory` holds the target's own counters: names that end in `_total` are counts
-    over the window, others values at its end. `round_trip_s` is the median of the TCP handshakes
-    within the window, `idle_round_trip_s` the shortest of all: they begin before the load does.
-    `interface` is that of this machine through which the target is reached.
+    `machine` is the generator's. `target_machine` is None if the target is on the same, or on one
+    that is not monitored; a target in another network namespace has one, with that network.
+    `directory` has the target's own counters: names that end in `_total` are counts of the window,
+    others values at its end. `round_trip_s` is the median of the TCP handshakes within the window,
+    `idle_round_trip_s` the shortest of all, also before the load. `interface` is that of this
+    machine through which the target is reached.
     """
 
     seconds: float
@@ -147,12 +146,10 @@ class Use(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def target_cpu_s(self) -> float | None:
-        """CPU seconds of the target's processes."""
         return None if self.target is None else self.target.cpu_s
 
     @property
     def target_rss(self) -> int | None:
-        """Resident memory of the target's processes at the end."""
         return None if self.target is None else self.target.rss
 
     @property
@@ -168,7 +165,7 @@ class Use(msgspec.Struct, frozen=True, kw_only=True):
         return (self.target_machine or self.machine).available_bytes
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON; what is not known is left out, and read as None again."""
+        """Return it in JSON types, without unknown figures."""
         figures: dict[str, Any] = _without_none(msgspec.to_builtins(self))
         return figures
 
