@@ -1,8 +1,8 @@
-"""From a machine's measured rates to a plan: which size's rates apply.
+"""From a machine's measured rates to a plan: the size whose rates apply.
 
-Rates depend on how many people a directory or database has, and that number is a part of the
-answer: the plan takes the smallest measured size with room for it. Without such a size it takes
-the largest, for up to twice as many people, and refuses more (method rule 11).
+Rates depend on the number of people in a directory or database, which is a part of the answer: the
+plan takes the smallest measured size with room for it; without one the largest, for up to twice as
+many people (method rule 11).
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from sitebench.plan.suite import Calculation, PlanSuite
 from sitebench.units import format_size
 
 _STRETCH = 2.0
-"""By what factor an answer may exceed the largest size measured."""
+"""The factor by which an answer may exceed the largest size measured."""
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """One answer: the scenario, the rates it came from, and its warnings."""
+    """One answer: the scenario, its rates, and warnings."""
 
     suite: PlanSuite
     scenario: Scenario
@@ -58,7 +58,7 @@ def plan(suite: PlanSuite, scenario: Scenario, table: RateTable, size: int | Non
 
 
 def on_first(suite: PlanSuite, tables: Sequence[RateTable]) -> tuple[Plan, RateTable] | None:
-    """Plan the paper's scenario with the first machine that has a rate for each operation in it."""
+    """Plan the paper's scenario with the first machine that has all its rates."""
     for table in tables:
         try:
             return plan(suite, suite.scenario, table), table
@@ -75,7 +75,7 @@ def with_calculations(plan: Plan, options: PlanOptions | None = None) -> Plan:
 
 
 def _complete(scenario: Scenario, table: RateTable) -> list[int]:
-    """Return the sizes at which every operation has a rate; refuse a table without such a size."""
+    """Return the sizes with a rate for every operation; refuse a table without one."""
     names = needed(scenario)
     sizes = [size for size in table.sizes if all(name in table.rates_at(size) for name in names)]
     if sizes:
@@ -91,7 +91,6 @@ def _complete(scenario: Scenario, table: RateTable) -> list[int]:
 
 
 def _reasons(table: RateTable, names: Sequence[str]) -> str:
-    """Return why rates are missing, as far as the run shows it."""
     reasons = "; ".join(str(remark) for remark in table.remarks if remark.operation in names)
     return f" ({reasons})" if reasons else ""
 
@@ -110,16 +109,12 @@ def _missing(table: RateTable, name: str) -> BadInput:
 
 
 def _plan_at(suite: PlanSuite, scenario: Scenario, table: RateTable, size: int) -> Plan:
-    rates = table.rates_at(size)
-    for name in needed(scenario):
+    rates, names = table.rates_at(size), needed(scenario)
+    for name in names:
         if name not in rates:
             raise _missing(table, name)
     values = solve(scenario, rates)
-    warnings = [
-        str(remark)
-        for remark in table.remarks
-        if remark.size == size and remark.operation in needed(scenario)
-    ]
+    warnings = [str(r) for r in table.remarks if r.size == size and r.operation in names]
     people = round_half_up(people_per_machine(values))
     if people > size != UNSTATED:
         times = f"{float(f'{people / size:.2g}'):,g}"

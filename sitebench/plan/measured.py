@@ -1,7 +1,7 @@
 """Rates from a run: the highest among its loads, as a median over repeats.
 
-A point that says nothing about the target (unsettled, failed) is left out, with a remark. Where the
-tester was the limit, the rate is a lower bound: a plan with it needs no more machines than it says.
+A point that is not usable (unsettled, failed) is left out, with a remark. A rate that is a lower
+bound counts: the plan needs no more machines than it says.
 """
 
 from __future__ import annotations
@@ -30,44 +30,39 @@ any other setting measured another thing."""
 def tables_of(
     results: Iterable[PointResult], suite: PlanSuite, objective: Objective | None = None
 ) -> tuple[RateTable, ...]:
-    """Return one table per target that a run measured, in the order of the run.
+    """Return a table for each target that a run measured, in the order of the run.
 
-    With an objective only the loads that met it count, of those that came as people do, by a rate:
-    a user who waits for each answer meets nearly any objective at a rate that no crowd may have.
+    With an objective only loads at a rate count, and only those that met it: a closed loop of few
+    users meets nearly any objective at a rate that independent users would not.
     """
     groups: dict[tuple[str, ...], list[Series]] = {}
     for point in series(results):
-        # The mean of stages is no rate that a target was asked for.
-        if point.spec.stages is not None:
-            continue
-        if point.spec.suite == suite.name and suite.operation(point) is not None:
+        # The mean rate of stages is that of no one load.
+        of_suite = point.spec.suite == suite.name and point.spec.stages is None
+        if of_suite and suite.operation(point) is not None:
             groups.setdefault(_target_key(point.spec), []).append(point)
     names = _target_names(list(groups))
     return tuple(_table(names[key], suite, points, objective) for key, points in groups.items())
 
 
 def _target_key(spec: PointSpec) -> tuple[str, ...]:
-    """Return the key of a target's table: points of two targets are never mixed."""
+    """Return the key by which points are put into tables."""
     settings = {n: value for n, value in spec.settings.items() if n not in _SAME_TABLE}
     return spec.target, spec.client, json.dumps(settings, sort_keys=True)
 
 
 def _target_names(keys: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
-    """Name every target by the settings in which it differs from the others."""
+    """Name each target by the settings in which it differs from the others."""
     settings: list[dict[str, Any]] = [json.loads(key[2]) for key in keys]
     differ = sorted(
         name
         for name in {name for values in settings for name in values}
         if len({values.get(name) for values in settings}) > 1
     )
-    clients = {key[1] for key in keys}
+    parts = 2 if len({key[1] for key in keys}) > 1 else 1
     return {
         key: ", ".join(
-            [
-                key[0],
-                *([key[1]] if len(clients) > 1 else []),
-                *(f"{name}={values[name]}" for name in differ if name in values),
-            ]
+            [*key[:parts], *(f"{name}={values[name]}" for name in differ if name in values)]
         )
         for key, values in zip(keys, settings, strict=True)
     }
@@ -97,9 +92,10 @@ _Rates = list[tuple[float, Series]]
 def _that_met(
     valid: _Rates, tried: Sequence[Series], objective: Objective
 ) -> tuple[_Rates, tuple[str, str] | None]:
-    """Return the rates that met the objective; where none did, why not and what to do.
+    """Return the rates that met the objective; where none did, the reason and the remedy.
 
-    Not one that met it in a search's short window and broke when it, or a lower one, was held.
+    A rate is left out that met it in a search's short window, where it or a lower one broke it in a
+    longer window.
     """
     spec = valid[0][1].spec
     search = (
@@ -138,7 +134,7 @@ def _state(point: Series, objective: Objective) -> ObjectiveState:
 
 
 def _broke(point: Series, objective: Objective) -> bool:
-    """Return whether a search would say that the target did not hold this rate."""
+    """Return whether a search would judge that the target did not keep this rate."""
     return point.spec.rate is not None and any(
         reply_of(result, objective).answer is Answer.BROKE
         for result in point.results
@@ -147,7 +143,7 @@ def _broke(point: Series, objective: Objective) -> bool:
 
 
 def _outweighs(broke: Series, met: Series) -> bool:
-    """Return whether what broke was no faster than what met it, and no less was given to it."""
+    """Return whether a broken point had no higher rate, shorter window or fewer users."""
     broken, other = broke.spec, met.spec
     return (
         (broken.rate or 0.0) <= (other.rate or 0.0)
@@ -159,11 +155,11 @@ def _outweighs(broke: Series, met: Series) -> bool:
 def _of_one_kind(
     tried: Sequence[Series], remarks: list[Remark], remark: Callable[..., Remark]
 ) -> Iterator[Series]:
-    """Yield what counted one kind of step; raise where two kinds would make one rate."""
+    """Yield the points that count one kind of step; raise where points count different ones."""
     kinds: dict[bool, PointResult] = {}
     for point in tried:
         for result in point.results:
-            # On an open schedule a web request is counted as the pass that arrives.
+            # On an open schedule a web request counts as the whole pass.
             first = kinds.setdefault(point.spec.rate is None, result)
             if not same_steps(first, result):
                 raise BadInput(
@@ -172,7 +168,7 @@ def _of_one_kind(
                     "plan from runs of one of both",
                 )
         programs = {s.program for s in point.results[0].steps if s.counted and s.count}
-        # Several classes of users have their names joined; the operations of one scenario are one.
+        # The names of several user classes are joined; the operations of a scenario are one.
         several = "+" in point.spec.operation and not point.spec.of_a_file
         if several and len(programs) > 1 < len(counts := point.results[0].counts):
             reason = f"left out: its rate is of {_words(counts)} together"
@@ -188,7 +184,7 @@ def _words(counts: Sequence[str]) -> str:
 def _best(
     tried: Sequence[Series], rate: Of, objective: Objective | None, remark: Callable[..., Remark]
 ) -> tuple[float | None, list[Remark]]:
-    """Return the highest rate that may be planned with, and remarks on it."""
+    """Return the highest rate to plan with, and remarks on it."""
     remarks: list[Remark] = []
     for point in (tried := [*_of_one_kind(tried, remarks, remark)]):
         if not point.usable:

@@ -1,21 +1,17 @@
 """The planner's two laws, each a list of steps that compute one number from those before.
 
-Both are Little's law: people present = arrivals per second x seconds they stay. A machine is
-busy `demand` seconds per session, or 1 / rate seconds per page; kept busy up to a limit, it
-finishes limit / demand sessions (or pages) per second, each of one person present.
-
-A session is a mix of operations, each measured alone. An operation costs a machine 1 / its rate;
-costs add up as long as operations wait for the same resource, which is what a saturated target was
-measured to do. How busy a machine may be for a response-time objective has a formula for pages;
-for a mix it is an input, `queue_limit`, that `solve` finds. docs/planner.md derives each step and
-states its limits.
+Both are Little's law: people present = arrivals per second x seconds they stay. A machine is busy
+for 1 / rate seconds per page, or for the sum over the operations of a session, each measured alone.
+How busy it may be for a response-time objective has a formula for pages; for a mix it is an input,
+`queue_limit`, that `solve` simulates. docs/planner.md derives each step and states its limits.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import add
 
 import msgspec
 from msgspec.structs import replace
@@ -43,14 +39,13 @@ class Step(msgspec.Struct, frozen=True):
 
 
 class Law(msgspec.Struct, frozen=True):
-    """What one machine serves, and how many machines a community needs."""
+    """Steps to the capacity of one machine, and to the machines of a community."""
 
     capacity: tuple[Step, ...]
     machines: tuple[Step, ...]
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """Every step, each after those whose results it uses."""
         return self.capacity + self.machines
 
 
@@ -65,11 +60,11 @@ _SIMULTANEOUS, _ONLINE, _MACHINES = Input("simultaneous"), Input("online"), Inpu
 
 def _of_sessions(operations: Iterable[str]) -> Law:
     """Return the law of sessions made of these operations."""
-    names = tuple(operations)
     costs = [
-        Step(f"cost_{name}", f"seconds of {name} per session", "s", _cost(name)) for name in names
+        Step(f"cost_{name}", f"seconds of {name} per session", "s", _cost(name))
+        for name in operations
     ]
-    demand = _sum([Input(step.key) for step in costs])
+    demand = reduce(add, [Input(step.key) for step in costs])
     return Law(
         (
             *costs,
@@ -100,28 +95,20 @@ def _cost(name: str) -> Formula:
     return IfAny(number, number / Input(f"rate_{name}"), Constant(0.0))
 
 
-def _sum(terms: list[Input]) -> Formula:
-    total: Formula = terms[0]
-    for term in terms[1:]:
-        total = total + term
-    return total
-
-
 def _limit(allowed: Formula) -> Step:
     meaning = "how busy a machine may be on average"
     return Step("busy_limit", meaning, "share", allowed / _BURST)
 
 
 def _of_one_kind() -> tuple[Step, ...]:
-    """Return how busy a machine may be: the lesser of what headroom and objective allow.
+    """Return how busy a machine may be: the lesser of the limits by headroom and by objective.
 
-    M/M/c: one queue, arrivals and service times at random, and `cores` operations served at once,
-    each for `service_s`. An operation has to wait with Erlang's probability C, and then for
-    service_s / (cores x (1 - busy)) on average. The times are taken for exponential: the share q is
-    answered within their mean x ln(1 / (1 - q)), where `wait_factor` is that logarithm. With one
-    core that is exact. With more it is on the safe side from p90 on, for the times vary less: there
-    are at least as many idle cores, on average, as the probability 1 - C that there is one. C is
-    taken to be `busy`, which it never exceeds, so that the limit has a formula.
+    M/M/c: one queue, random arrivals and service times, `cores` operations at once, each for
+    `service_s`. An operation waits with Erlang's probability C, and then for service_s / (cores x
+    (1 - busy)) on average. Response times are taken as exponential: the share q is answered within
+    the mean x `wait_factor`, ln(1 / (1 - q)). That is exact with one core; with more it is on the
+    safe side from p90 on, as times vary less. C is taken as `busy`, its upper bound, so that the
+    limit has a formula.
     """
     limit: Formula = 1 - _HEADROOM
     spare = _OBJECTIVE / (_SERVICE * _WAIT) - 1
@@ -145,11 +132,11 @@ def _machines(busy: Formula) -> tuple[Step, ...]:
 
 
 class Scenario(msgspec.Struct, frozen=True):
-    """What people do, and what the machines have to satisfy.
+    """The behaviour of people, and the requirements of the machines.
 
-    `objective` is a percentile and the seconds within which it must lie, to be estimated from
-    rates alone; None for rates of loads that met it when measured. A machine works on `cores`
-    operations at once. In the busiest minutes `burst` times as many arrive as on average.
+    `objective` is a percentile and its bound in seconds, to be estimated from rates alone; None for
+    rates of loads that met it when measured. A machine works on `cores` operations at once. In the
+    busiest minutes `burst` times as many arrive as on average.
     """
 
     active: float
@@ -161,7 +148,7 @@ class Scenario(msgspec.Struct, frozen=True):
     cores: int = 1
     burst: float = 1.0
     lists_all: bool = False
-    """Whether each directory lists the whole community, and not its share of those online."""
+    """Whether each directory lists the whole community, or its share of those online."""
 
     def __post_init__(self) -> None:
         _check(0 < self.active <= 1, f"--active {self.active:.0%}", "0% < x <= 100%")
@@ -179,7 +166,7 @@ class Scenario(msgspec.Struct, frozen=True):
             _check(fine, "an objective that nothing can meet", "p99<50ms")
 
     def inputs(self) -> dict[str, float]:
-        """Return the law's inputs except the rates."""
+        """Return the law's inputs without the rates."""
         inputs = {"active": self.active, "headroom": self.headroom, "burst": self.burst}
         if self.mix is None:
             share, within_s = self.objective or (0.0, 0.0)
@@ -200,12 +187,12 @@ def _check(fine: bool, problem: str, remedy: str) -> None:
 
 
 def wait_factor(share: float) -> float:
-    """Return the quantile of this share of exponentially distributed times, in means."""
+    """Return a quantile of exponentially distributed times, in means."""
     return -math.log1p(-share)
 
 
 def with_all(scenario: Scenario, operations: Sequence[str]) -> Scenario:
-    """Return a scenario that names every operation with a rate, 0 for those not in its mix."""
+    """Return a scenario whose mix names every operation, 0 for those that it lacked."""
     if scenario.mix is None:
         return scenario
     return replace(scenario, mix={name: scenario.mix.get(name, 0.0) for name in operations})
@@ -251,16 +238,16 @@ def solve(scenario: Scenario, rates: Mapping[str, float]) -> dict[str, float]:
 
 
 def _by_queueing(scenario: Scenario, rates: Mapping[str, float]) -> float:
-    """Return how busy a machine may be for the objective: the share 1.0 without one.
+    """Return how busy a machine may be for the objective; 1.0 without one.
 
-    One queue for all cores, as many arrivals and as long a service as chance has it, with the mean
-    of each kind. Operations of several kinds have no formula: `busy_limit` plays them through.
+    A queue of several kinds of operations has no formula: `busy_limit` simulates it, with random
+    arrivals and with random service times of each kind.
     """
     if scenario.objective is None or scenario.mix is None:
         return 1.0
     share, within_s = scenario.objective
     kinds = tuple((scenario.mix[name], scenario.cores / rates[name]) for name in needed(scenario))
-    limit = _cached_busy_limit(kinds, scenario.cores, within_s, 1 - share)
+    limit = _busy_limit(kinds, scenario.cores, within_s, 1 - share)
     if limit is None:
         raise UnknownValue(
             _why_not(dict(zip(needed(scenario), kinds, strict=True)), scenario.objective),
@@ -287,23 +274,18 @@ def _why_not(kinds: Mapping[str, tuple[float, float]], objective: tuple[float, f
     )
 
 
-@lru_cache
-def _cached_busy_limit(
-    kinds: tuple[tuple[float, float], ...], cores: int, within_s: float, late: float
-) -> float | None:
-    return busy_limit(kinds, cores, within_s, late)
+_busy_limit = lru_cache(busy_limit)
 
 
 def round_half_up(value: float) -> int:
-    """Round as the paper's workbook does: Python's `round` takes halves to the even number."""
+    """Round as the paper's workbook does: Python's `round` rounds halves to the even number."""
     return math.floor(value + 0.5)
 
 
 def people_per_machine(values: Mapping[str, float]) -> float:
-    """Return how many people each machine's directory or database has at this answer.
+    """Return the people in each machine's directory or database at this answer.
 
-    A directory lists those who are online, shared out among the machines, or all people; every
-    machine of a site has the whole community.
+    A directory lists its share of those online, or the whole community, as each site does.
     """
     if "view_s" in values or values.get("lists_all"):
         return values.get("community", values["served"])

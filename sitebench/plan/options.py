@@ -15,24 +15,20 @@ from sitebench.plan.rates import RateTable
 from sitebench.units import format_size, parse_rate
 
 ACTIVE = 0.04
-"""The share of a community that is active at once, of directories and sites (the 1997 paper's
-Appendix A, pages 22 to 24)."""
+"""Share of a community that is active at once (the 1997 paper's Appendix A, pages 22 to 24)."""
 
 
 def preset_option(machines: Iterable[str]) -> str | None:
-    """Return the option that chooses among a paper's machines."""
     return option.choice(None, "1997's machine to take the rates of.", *machines, panel="Target")
 
 
 def mix_option(default: Pairs, explanation: str) -> Pairs:
-    """Return the option that says what a user does in a session."""
     return option.parsed(
         default, explanation, parse=parse_mix, show=_show, metavar="LIST", panel="Load"
     )
 
 
 def rates_option(explanation: str) -> Pairs | None:
-    """Return the option that says what a machine does, without a run."""
     return option.parsed(
         None, explanation, parse=parse_rates, show=_show, metavar="LIST", panel="Target"
     )
@@ -48,7 +44,7 @@ def _show(pairs: Pairs) -> str:
 
 @dataclass(frozen=True)
 class PlanOptions:
-    """The planner's options in any suite; each suite's class adds its own and its presets."""
+    """The planner's options of all suites; each suite's class adds its own and its presets."""
 
     community: int | None = option.size(
         None, "People in the community to plan machines for.", panel="Load"
@@ -103,7 +99,7 @@ class PlanOptions:
 
 @dataclass(frozen=True)
 class MixPlanOptions(PlanOptions):
-    """Of a suite whose users do a mix of operations in each session."""
+    """Options of a suite whose users do a mix of operations in each session."""
 
     session: float = option.duration(1.0, "Length of a user's session.", panel="Load")
     mix: Pairs = mix_option((), "Operations per session.")

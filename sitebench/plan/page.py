@@ -1,7 +1,7 @@
-"""The planner inside an HTML report: sliders, and numbers that follow them.
+"""The planner in an HTML report: sliders, and numbers that follow them.
 
-The page's script gets its laws from the formulas of `model`. Without a script the page still shows
-the plan's answers, and so does its printout.
+The page's script gets its laws from the formulas of `model`. Without a script, and on paper, the
+page shows the plan's answers.
 """
 
 from __future__ import annotations
@@ -41,10 +41,7 @@ _ANSWERS = {
 
 
 class _Field(msgspec.Struct, frozen=True):
-    """One input: a number, and for most a slider.
-
-    The law's input is the typed number divided by `per` and multiplied by `times`.
-    """
+    """One input; the law gets its number, divided by `per` and multiplied by `times`."""
 
     key: str
     label: str
@@ -58,11 +55,7 @@ class _Field(msgspec.Struct, frozen=True):
 
 
 def planner_fragment(rates: Mapping[str, Sequence[RateTable]]) -> tuple[str, str]:
-    """Return planners as HTML, and the script that they need; it loads nothing.
-
-    `rates` are those of measured machines, by suite, each of which gets a planner. Every class
-    starts with `plan-`; their style is the page's.
-    """
+    """Return planners as HTML, and their script; `rates` are of measured machines, by suite."""
     planners = [_planner(s, rates[s.name]) for s in plan_suites() if s.name in rates]
     laws = ", ".join(
         f"{_literal(name)}: {_laws(steps)}" for planner in planners for name, steps in planner.laws
@@ -74,7 +67,7 @@ def planner_fragment(rates: Mapping[str, Sequence[RateTable]]) -> tuple[str, str
 
 
 def _literal(value: object) -> str:
-    """Return a value for a script, which no text in it can end."""
+    """Return a value for a script, without `</script>`."""
     return json.dumps(value).replace("<", "\\u003c")
 
 
@@ -95,7 +88,7 @@ class _Planner(msgspec.Struct, frozen=True):
 
     @property
     def laws(self) -> list[tuple[str, Sequence[Step]]]:
-        """The steps of the plan, and those of the suite's other laws, by name."""
+        """Steps by the name of the plan's law and of the suite's further ones."""
         calculations = enumerate(self.plan.calculations)
         return [
             (self.suite.name, self.law.steps),
@@ -171,7 +164,7 @@ def _fields(planner: _Planner) -> Iterator[_Field]:
 
 
 def _top(scenario: Scenario) -> float:
-    """Return the largest active share that slider and chart show."""
+    """Return the largest active share of slider and chart."""
     return 0.2 if scenario.active <= 0.2 else 1.0
 
 
@@ -182,6 +175,8 @@ def _percent(field: _Field, share: float) -> _Field:
 
 
 def _section(planner: _Planner) -> str:
+    top = _top(planner.plan.scenario)
+    chart = _CHART.replace("TOP", f"{top:g}").replace("MOST", f"{top:.0%}")
     prefix = f"plan-{planner.suite.name}"
     fields = "".join(_field(prefix, field) for field in _fields(planner))
     machines = "".join(
@@ -218,12 +213,12 @@ def _section(planner: _Planner) -> str:
         f'<h3 id="{prefix}-title">{planner.suite.title}</h3>'
         f'<div class="plan-inputs" role="group" aria-label="Inputs">{fields}{choices}</div>{note}'
         f'<table class="plan-answers"><tbody>{_answers(planner.plan)}</tbody></table>'
-        f'<p class="plan-warning" role="status"></p>{_chart(_top(planner.plan.scenario))}</section>'
+        f'<p class="plan-warning" role="status"></p>{chart}</section>'
     )
 
 
 def _other_laws(planner: _Planner) -> str:
-    """Return the suite's other laws: inputs, and what follows from them."""
+    """Return the suite's further laws: inputs and results."""
     pairs = zip(planner.laws[1:], planner.plan.calculations, strict=True)
     laws = "".join(_other(f"plan-{name}", name, calculation) for (name, _), calculation in pairs)
     title = f"{planner.suite.title}: {', '.join(m.title for m in planner.plan.calculations)}"
@@ -251,7 +246,7 @@ def _other(prefix: str, name: str, calculation: Calculation) -> str:
 
 
 def _slider(number: float) -> tuple[float, float, float]:
-    """Return a slider's bounds and step: shares to 1, other numbers to four times what they are."""
+    """Return a slider's bounds and step: to 1 of a share, else to four times the number."""
     return (0.01, 1, 0.01) if 0 < number <= 1 else (0, 4 * number, number / 100)
 
 
@@ -294,10 +289,6 @@ def _answers(plan: Plan) -> str:
             f'<td><output data-answer="{key}">{text}</output></td></tr>'
         )
     return "".join(rows)
-
-
-def _chart(top: float) -> str:
-    return _CHART.replace("TOP", f"{top:g}").replace("MOST", f"{top:.0%}")
 
 
 _CHART = (

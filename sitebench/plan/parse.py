@@ -1,4 +1,4 @@
-"""Mixes, rates and objectives as typed on the command line."""
+"""Mixes, rates and objectives of the command line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sitebench.plan.model import PERCENTILES, wait_factor
 from sitebench.units import parse_rate
 
 Pairs = tuple[tuple[str, float], ...]
-"""Numbers by name."""
+"""Names and numbers."""
 
 _NUMBER_REMEDY = "write a number of at least 0, such as lookup=6"
 
@@ -53,7 +53,7 @@ def _number(text: str) -> float:
 def estimable(objective: Objective) -> tuple[float, float]:
     """Return the percentile and bound for the queueing estimate: the tightest of several.
 
-    Rates alone say nothing about failures or CPU use, which have to be measured.
+    Failures and CPU use cannot be estimated from rates.
     """
     bounds = []
     for condition in objective.conditions:

@@ -1,4 +1,4 @@
-"""A machine's rates: operations per second by operation and by number of people."""
+"""A machine's rates: operations per second, by operation and number of people."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ PAGES = "pages"
 """The operation of a site's visitors (Table 13's "Web pages requested")."""
 
 UNSTATED = 0
-"""The size of typed-in rates, for which the number of people is not known."""
+"""The size of typed-in rates, whose number of people is not known."""
 
 
 class Remark(msgspec.Struct, frozen=True):
-    """A note on one rate: why it is missing, or what it leaves open."""
+    """A note on one rate: why it is missing or uncertain."""
 
     operation: str
     size: int
     message: str
     remedy: str | None = None
-    """What gives the rate, where it is missing for this reason."""
+    """How to get the rate, where it is missing."""
 
     def __str__(self) -> str:
         return f"{self.operation} at {format_size(self.size)}: {self.message}"
 
 
 class RateTable(msgspec.Struct, frozen=True):
-    """One machine: the rates of each operation, one per size; None where it was not measured."""
+    """A machine's rates of each operation, one per size; None where it was not measured."""
 
     machine: str
     sizes: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""A plan as tables on the screen, and as one JSON object."""
+"""A plan as tables and as a JSON object."""
 
 from __future__ import annotations
 
@@ -16,19 +16,14 @@ from sitebench.plan.suite import Calculation, PlanSuite
 from sitebench.tables.console import Printable
 from sitebench.tables.table import Cell, Mark, Table
 from sitebench.tables.terminal import to_text
-from sitebench.units import (
-    format_duration,
-    format_percent,
-    format_rate,
-    format_size,
-)
+from sitebench.units import format_duration, format_percent, format_rate, format_size
 
 _MOST_COLUMNS = 4
-"""More machines have a row each: a terminal is no wider."""
+"""Of machines in a terminal; more have a row each."""
 
 
 def render(plan: Plan, rest: Sequence[Plan | SitebenchError]) -> list[Printable]:
-    """Lay out a plan, the same scenario on other machines, its law, what-ifs and warnings."""
+    """Return a plan, the same scenario on other machines, the law, what-ifs and warnings."""
     return [
         _inputs(plan),
         _answers([plan, *(other for other in rest if isinstance(other, Plan))]),
@@ -37,7 +32,7 @@ def render(plan: Plan, rest: Sequence[Plan | SitebenchError]) -> list[Printable]
         "",
         _what_if_table(plan),
         *(part for calculation in plan.calculations for part in _calculation(calculation)),
-        *(_example_of_1997(plan.suite) if _is_1997s(plan) else []),
+        *_example_of_1997(plan),
         *(f"* {warning}" for warning in plan.warnings),
     ]
 
@@ -83,7 +78,7 @@ def _people_text(plan: Plan) -> str:
 
 
 def number(value: float) -> str:
-    """Write a number as people do: no digits that nobody reads."""
+    """Format a number with four digits, or its whole part."""
     return f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:,.4g}"
 
 
@@ -138,7 +133,7 @@ def _solved_steps(plan: Plan) -> list[Step]:
 
 
 def _what_ifs(plan: Plan) -> list[tuple[str, Mapping[str, float]]]:
-    """Return the answers with the active share and the stay at half and at double."""
+    """Return the answers with half and double the active share and the stay."""
     stay = "seconds per page" if plan.scenario.mix is None else "session"
     scenario, cases = plan.scenario, [("as asked", plan.values)]
     for times, word in ((0.5, "half"), (2.0, "double")):
@@ -164,7 +159,7 @@ def _what_if_table(plan: Plan) -> Table:
 
 
 def compared_with_1997(suite: PlanSuite) -> list[dict[str, Any]]:
-    """Return each answer that the paper prints for its own inputs, and ours."""
+    """Return the answers that the paper prints for its own inputs, and ours."""
     rows = []
     for printed in suite.printed:
         table = suite.presets[printed.preset]
@@ -183,12 +178,11 @@ def compared_with_1997(suite: PlanSuite) -> list[dict[str, Any]]:
     return rows
 
 
-def _is_1997s(plan: Plan) -> bool:
-    """Return whether the rates are the paper's: its example says nothing of other machines."""
-    return plan.machine in {table.machine for table in plan.suite.presets.values()}
-
-
-def _example_of_1997(suite: PlanSuite) -> list[Printable]:
+def _example_of_1997(plan: Plan) -> list[Printable]:
+    """Return the paper's example, if the plan's rates are the paper's."""
+    suite = plan.suite
+    if plan.machine not in {table.machine for table in suite.presets.values()}:
+        return []
     answers = compared_with_1997(suite)
     rows = [
         [
@@ -212,6 +206,10 @@ def _example_of_1997(suite: PlanSuite) -> list[Printable]:
 
 def document(plan: Plan, rest: Sequence[Plan | SitebenchError]) -> dict[str, Any]:
     """Return the object that `--json` prints."""
+    calculations = [
+        {"title": law.title, "values": law.values, "law": _steps(law.steps, law.values)}
+        for law in plan.calculations
+    ]
     return {
         "suite": plan.suite.name,
         **_plan_json(plan),
@@ -221,20 +219,8 @@ def document(plan: Plan, rest: Sequence[Plan | SitebenchError]) -> dict[str, Any
         ],
         "what_if": [{"case": name, **_figures(values)} for name, values in _what_ifs(plan)],
         "beside": [_plan_json(other) for other in rest if isinstance(other, Plan)],
-        **_calculations(plan),
+        **({"calculations": calculations} if calculations else {}),
         "printed_1997": compared_with_1997(plan.suite),
-    }
-
-
-def _calculations(plan: Plan) -> dict[str, Any]:
-    """Return the suite's other laws, if it has any."""
-    if not plan.calculations:
-        return {}
-    return {
-        "calculations": [
-            {"title": law.title, "values": law.values, "law": _steps(law.steps, law.values)}
-            for law in plan.calculations
-        ]
     }
 
 

@@ -1,4 +1,4 @@
-"""The planner's part of a suite: its users, the paper's machines, its options and its words."""
+"""The planner's part of a suite: its users, the paper's machines, options and texts."""
 
 from __future__ import annotations
 
@@ -17,27 +17,26 @@ from sitebench.suite import suites
 
 
 class PrintedAnswer(msgspec.Struct, frozen=True):
-    """What the paper's workbook prints for its own inputs on one machine."""
+    """The results that the paper's workbook prints for its own inputs on one machine."""
 
     preset: str
     simultaneous: int
     community: int
     near: bool = False
-    """Whether the paper rounds: then ours agrees within a percent."""
+    """Whether the paper rounds: ours may differ by a percent."""
 
     def matches_printed(self, simultaneous: int, community: int) -> bool:
         pairs = ((simultaneous, self.simultaneous), (community, self.community))
-        if self.near:
-            return all(math.isclose(computed, printed, rel_tol=0.01) for computed, printed in pairs)
-        return all(computed == printed for computed, printed in pairs)
+        tolerance = 0.01 if self.near else 0.0
+        return all(math.isclose(ours, printed, rel_tol=tolerance) for ours, printed in pairs)
 
 
 class Calculation(msgspec.Struct, frozen=True, dict=True):
-    """A law of a suite beside its plan: its inputs, and steps that follow from them."""
+    """A further law of a suite: inputs, and steps that follow from them."""
 
     title: str
     inputs: Mapping[str, tuple[str, float]]
-    """By key: what it is, and its number."""
+    """Label and number, by key."""
     steps: Sequence[Step]
     notes: Sequence[str] = ()
 
@@ -56,25 +55,25 @@ class PlanSuite(msgspec.Struct, frozen=True, kw_only=True):
     """The text of `sitebench plan NAME --help`."""
     options: type[PlanOptions]
     people_in: str = ""
-    """Where each machine keeps its people: "directory", "database"; nowhere on a web server."""
+    """Each machine's store of people: "directory", "database"; none on a web server."""
     operation: Callable[[Series], str | None]
     """Returns a measured operation's name in a plan, or None if plans leave it out."""
     rate: Of
-    """Its rate per second."""
+    """Returns its rate per second."""
     scenario: Scenario
     """The paper's users."""
     presets: Mapping[str, RateTable]
-    """The paper's machines: the first is the default without other rates; the last stands for the
-    reader's own in a workbook made without a run."""
+    """The paper's machines: the first is the default; the last stands for the reader's own in a
+    workbook made without a run."""
     size: int
     """The size whose rates the paper's example uses."""
     printed: Sequence[PrintedAnswer]
     calculations: Callable[
         [PlanOptions, Mapping[str, float], Mapping[str, float]], Sequence[Calculation]
     ] = lambda options, rates, values: ()
-    """Return the suite's other laws, with the machine's rates and every number of the plan."""
+    """Returns the suite's further laws, from the machine's rates and every number of the plan."""
     explain: Callable[[], list[str]] = list
-    """Returns why our answers differ from the printed ones, a paragraph each; called only if so."""
+    """Returns why our answers differ from the printed ones, a paragraph each."""
 
 
 def sheet_name(suite: PlanSuite) -> str:
