@@ -1,1 +1,1 @@
-"""Results as tables in the terminal."""
+"""Results as tables."""

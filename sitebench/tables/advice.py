@@ -1,4 +1,4 @@
-"""What to do about the figures of a run: each cause once, with its points and its remedy."""
+"""Advice on the figures of a run: each cause once, with its points and its remedy."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _CAUSES: Mapping[str, frozenset[str]] = {
     WarningKind.ANSWERS_UNREAD: frozenset((_NOISY, _SHARED, _STARVED, _NEAR_CEILING)),
     WarningKind.SCHEDULE_LAG: frozenset((_NOISY, _SHARED, _STARVED, _NEAR_CEILING)),
 }
-"""What is the same cause, seen elsewhere: a kind is left out at a point that has one of these."""
+"""Kinds that state the same cause: a kind is left out at a point with one of these."""
 
 _TELL: Mapping[str, frozenset[str]] = {
     Bound.GENERATOR: frozenset(
@@ -38,7 +38,7 @@ _TELL: Mapping[str, frozenset[str]] = {
     Bound.OTHERS: frozenset((_NOISY,)),
     Bound.UNSETTLED: frozenset((WarningKind.UNSETTLED, WarningKind.TOO_SHORT)),
 }
-"""Warnings that say why a point that is not valid is not."""
+"""Warnings that explain why a point is not valid."""
 
 _LAST = (
     *(WarningKind.TOO_SHORT, WarningKind.TOO_FEW_SAMPLES),
@@ -52,14 +52,14 @@ _REMEDIES: Mapping[str, str] = {
 
 
 class Advice(msgspec.Struct):
-    """A remedy, and the points that it is for."""
+    """A remedy and its points."""
 
     kind: str
     remedy: str
     bad: bool = False
     """Whether one of the points is not usable."""
     messages: dict[str, list[PointSpec]] = {}
-    """The points by message, in the order of the points: the figures in messages differ."""
+    """The points by message, as the figures in messages differ."""
     concerned: dict[int, set[int]] = {}
     """The repeats of each point."""
 
@@ -69,7 +69,7 @@ class Advice(msgspec.Struct):
 
 
 def advise(points: Sequence[Series]) -> list[Advice]:
-    """Return each remedy once; what asks only for more comes last."""
+    """Return each remedy once, those of `_LAST` at the end."""
     advices: dict[str | tuple[str, str], Advice] = {}
     for n, point in enumerate(points):
         for result in point.results:
@@ -88,7 +88,7 @@ def advise(points: Sequence[Series]) -> list[Advice]:
 
 
 class WhatToDo:
-    """A list of remedies; nothing where there is nothing to do."""
+    """A list of remedies for the terminal."""
 
     def __init__(self, results: Sequence[PointResult]) -> None:
         self._points = series(results)
@@ -108,14 +108,14 @@ class WhatToDo:
             place, first = self._places(advice.concerned), advice.first
             alone = sum(one.n for one in self._points) == 1
             point_name = "" if alone else f"{self._name(first)}: "
-            # Of the first point alone: those of others differ in their figures.
+            # Of the first point only: the figures of others differ.
             messages = [text for text, specs in advice.messages.items() if specs[0] is first]
             lines += _wrap(f"- {advice.remedy}{f' ({place})' if place else ''}", width)
             lines += _wrap(f"  {point_name}{'; '.join(messages)}", width)
         return lines
 
     def _places(self, concerned: Mapping[int, set[int]]) -> str:
-        """Return the points that a remedy is for: `lookup at 1k, 10k; add at 1k`."""
+        """Return the points of a remedy: `lookup at 1k, 10k; add at 1k`."""
         if len(self._points) == 1 and len(concerned[0]) == self._points[0].n:
             return ""
         places: dict[str, list[str]] = {}
@@ -133,16 +133,16 @@ class WhatToDo:
         is_ambiguous = any(len(set(sizes)) < len(sizes) for sizes in places.values())
         if is_ambiguous or len(concerned) > _MOST_NAMED:
             return f"{len(concerned)} of {len(self._points)} points"
-        if by_clients:
-            labels = {name: ", ".join(sizes) for name, sizes in places.items()}
-            return "; ".join(
-                f"{name}, {label}{'' if label.endswith(')') else ' clients'}"
-                for name, label in labels.items()
-            )
-        return "; ".join(f"{name} at {', '.join(sizes)}" for name, sizes in places.items())
+        labels = {name: ", ".join(sizes) for name, sizes in places.items()}
+        if not by_clients:
+            return "; ".join(f"{name} at {label}" for name, label in labels.items())
+        return "; ".join(
+            f"{name}, {label}{'' if label.endswith(')') else ' clients'}"
+            for name, label in labels.items()
+        )
 
     def _name(self, spec: PointSpec) -> str:
-        """Return the name of the one point whose figures are shown."""
+        """Return the name of the point whose figures are shown."""
         by_clients = self._by_clients() and spec.entries
         name = f"{spec.title}, {spec.clients}" if by_clients else spec.title
         return f"{name}, repeat {spec.repeat + 1}" if spec.repeat else name
@@ -153,7 +153,7 @@ class WhatToDo:
 
 
 def _causes(result: PointResult) -> list[PointWarning]:
-    """Return a point's warnings without those that say the same cause again."""
+    """Return a point's warnings without those that repeat a cause."""
     verdict = result.verdict
     kinds = {warning.kind for warning in verdict.warnings}
     causes = [warning for warning in verdict.warnings if not _is_explained(warning, kinds)]

@@ -1,7 +1,6 @@
-"""What the bottleneck was, in the form of the papers' Tables 10, 11, 15 and 16.
+"""Bottlenecks, in the form of the papers' Tables 10, 11, 15 and 16.
 
-One point has the paper's table: resource, bottleneck, comments. Several have a row each. Of
-repeats, the worst grade is shown, and Primary if more than half have it.
+One point has the paper's table: resource, bottleneck, comments. Several have a row each.
 """
 
 from __future__ import annotations
@@ -33,26 +32,16 @@ WORDS: dict[str, str] = {
     Grade.NO: "No",
     Grade.UNKNOWN: "Not enough information",
 }
-"""The paper's words, and one for what it did not have: worst first."""
+"""The paper's words, and one of ours: worst first."""
 
-_MARKS = {
-    Grade.PRIMARY: Mark.PRIMARY,
-    Grade.TAKEN: Mark.TAKEN,
-    Grade.POSSIBLE: Mark.POSSIBLE,
-    Grade.NO: Mark.NO,
-    Grade.UNKNOWN: Mark.UNKNOWN,
-}
 _MOST_COLUMNS = 6
-"""More points have a row each: a terminal is no wider."""
+"""Of points in a terminal; more have a row each."""
 _BRIEFLY = "?"
 """Not enough information, in a narrow column."""
 
 
 def findings_of(point: Series) -> dict[str, Finding]:
-    """Return one finding per resource: the worst over repeats, but Primary only of more than half.
-
-    One repeat of six may be wrong; what held back most of them is what held back the point.
-    """
+    """Return a finding per resource: the worst of the repeats, Primary only of more than half."""
     order = list(WORDS)
     findings: dict[str, Finding] = {}
     for resource in TITLES:
@@ -69,7 +58,7 @@ def findings_of(point: Series) -> dict[str, Finding]:
 
 
 def bottleneck_tables(results: Sequence[PointResult]) -> list[Table]:
-    """Return what the terminal shows: comments on one point, a table per operation of several.
+    """Return the tables of the terminal: comments on one point, a table per operation of several.
 
     Few points have a column each, as a terminal is narrow.
     """
@@ -86,7 +75,7 @@ def bottleneck_tables(results: Sequence[PointResult]) -> list[Table]:
         notes = [
             f"{name}: {_evidence(point)}"
             for name, point in columns_of_points
-            # The reason that a point is invalid is a footnote below every table.
+            # The reason of an invalid point is a footnote below all tables.
             if not any(map(needs_footnote, point.results))
         ]
         if any(finding.grade == Grade.UNKNOWN for p in same for finding in findings_of(p).values()):
@@ -105,7 +94,7 @@ def overview(
     *,
     unknown: str = WORDS[Grade.UNKNOWN],
 ) -> Table:
-    """Return a row per point, by their names: each resource's grade, and the verdict."""
+    """Return a row per named point: each resource's grade, and the verdict."""
     rows: list[Row] = []
     for name, point in points:
         findings = findings_of(point)
@@ -131,7 +120,7 @@ def _grade(finding: Finding | None, unknown: str) -> Cell:
     if finding is None:
         return Cell(unknown, Mark.UNKNOWN, "this run file does not say")
     text = unknown if finding.grade == Grade.UNKNOWN else WORDS[finding.grade]
-    return Cell(text, _MARKS[Grade(finding.grade)], finding.evidence)
+    return Cell(text, Mark(finding.grade), finding.evidence)
 
 
 def _verdict(point: Series) -> Cell:
@@ -140,7 +129,7 @@ def _verdict(point: Series) -> Cell:
 
 
 def _column(point: Series, among: Sequence[Series]) -> str:
-    """Return what distinguishes a point from the others of its operation."""
+    """Return the name that distinguishes a point from the others of its operation."""
     size = format_size(point.spec.size) + point.spec.variant
     identity = [point.spec.size, point.spec.variant]
     if sum([other.spec.size, other.spec.variant] == identity for other in among) == 1:

@@ -25,7 +25,7 @@ class _Results(Console):
 
 
 def results_console() -> Console:
-    """Return the terminal; what reads a pipe wants each row in one line, unless COLUMNS is set."""
+    """Return a console for standard output; in a pipe without COLUMNS, rows are never wrapped."""
     if sys.stdout.isatty() or "COLUMNS" in os.environ:
         return _Results()
     return _Results(width=_NOT_WRAPPED)

@@ -1,4 +1,4 @@
-"""A table on a page."""
+"""A table as HTML."""
 
 from __future__ import annotations
 

@@ -9,7 +9,6 @@ from sitebench.tables.table import Table, cell_of
 
 
 def to_markdown(table: Table) -> str:
-    """Return the table, its title as a heading."""
     rule = ["---" if n < table.left else "---:" for n in range(len(table.columns))]
     lines = [f"### {plain(table.title)}", "", _line(map(plain, table.columns)), _line(rule)]
     lines += [_line(plain(cell_of(cell).words) for cell in row) for row in table.rows]
@@ -23,9 +22,6 @@ def _line(cells: Iterable[str]) -> str:
 
 
 def plain(text: str) -> str:
-    """Escape what Markdown would interpret: bars, tags, emphasis, line ends.
-
-    Tags as HTML does: to some renderers a backslash before `<` is a text, and the tag a tag.
-    """
+    """Escape bars, tags, emphasis and line ends; not all renderers know a backslash before `<`."""
     marked = re.sub(r"([\\|*_`>\[\]])", r"\\\1", re.sub(r"\s+", " ", text))
     return marked.replace("<", "&lt;")

@@ -1,4 +1,4 @@
-"""The end of a run: one table with a row per point, and what the figures need to be read."""
+"""The end of a run: a table with a row per point, and notes."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from sitebench.verdict.verdict import Bound, Quoted
 _GAP = "  "
 _PERCENTILES = ("p50", "p95", "p99")
 _DROPPED = ("p95", "p50")
-"""Columns that a narrow terminal has no room for, the first to go first."""
+"""Columns that a narrow terminal leaves out, in this order."""
 _LOWER = Quoted.AT_LEAST
 _TOO_HIGH = {
     Bound.GENERATOR: "includes delays of the load generator; the server was faster",
     Bound.OTHERS: "too high beside other programs",
 }
-"""What a star says of a latency whose rate is a lower bound."""
+"""The meaning of a star behind a latency whose rate is a lower bound."""
 _SEVERAL = 1.5
-"""A step is counted more than once in an operation where it has a higher rate by this factor."""
+"""A step's rate, by the rate of arrivals, from which it is counted several times in each."""
 LONGER = 1.5
-"""A window is so much longer than asked for where it was extended until something is known."""
+"""A window's length, by the given one, from which it was extended (`--until`)."""
 
 
 class _Column(msgspec.Struct, frozen=True):
@@ -44,7 +44,6 @@ class _Column(msgspec.Struct, frozen=True):
         return max(to_text(cell).cell_len for cell in (self.name, *self.cells))
 
     def lines(self) -> list[Text]:
-        """Return the name and the cells, all of the same width."""
         lines = [to_text(cell) for cell in (self.name, *self.cells)]
         for line in lines:
             line.align("right" if self.right else "left", self.width)
@@ -52,7 +51,7 @@ class _Column(msgspec.Struct, frozen=True):
 
 
 class PointsTable:
-    """A row per point. Its figures are never cut or wrapped."""
+    """A row per point, whose figures are never cut or wrapped."""
 
     def __init__(self, results: Sequence[PointResult]) -> None:
         points = series(results)
@@ -78,7 +77,7 @@ def _width(columns: Sequence[_Column]) -> int:
 
 
 def _title(points: Sequence[Series]) -> str:
-    """Return what all points have in common."""
+    """Return the common settings of all points."""
     first = points[0].spec
     parts = [first.target]
     if len({point.spec.users for point in points}) == 1:
@@ -119,7 +118,7 @@ def _columns(points: Sequence[Series]) -> list[_Column]:
 
 
 def _rate(point: Series) -> str:
-    """Return the rate; of a lower bound, what the target can do at least and at most."""
+    """Return the rate; of a lower bound, the bounds of the target's rate."""
     if point.grade == Quoted.AT_LEAST and point.at_most is not None:
         return f"{format_rate(point.median(rate_of) or 0.0)}..{format_rate(point.at_most)}"
     return rate_mark(point)
@@ -139,7 +138,7 @@ def _limit(point: Series) -> str | Cell:
 
 
 def _notes(points: Sequence[Series]) -> list[str]:
-    """Explain the marks that the table has, and no others."""
+    """Explain the marks in the table."""
     marks = []
     if any(point.grade == Quoted.AT_LEAST and point.at_most is not None for point in points):
         marks.append("a..b: the true rate is between a and b")
@@ -162,7 +161,8 @@ def _notes(points: Sequence[Series]) -> list[str]:
     for point in points:
         if not point.part:
             notes += _arrival_rates(point.results[-1])
-    if thinking := sum(_thinking(point) for point in points if not point.part):
+    results = [result for point in points if not point.part for result in point.results]
+    if thinking := sum(int(result.counters.get(THINKING) or 0) for result in results):
         noun = "operation was" if thinking == 1 else "operations were"
         notes.append(
             f"{thinking:,} {noun} in a think time of {'its' if thinking == 1 else 'their'} own "
@@ -171,12 +171,8 @@ def _notes(points: Sequence[Series]) -> list[str]:
     return notes
 
 
-def _thinking(point: Series) -> int:
-    return sum(int(result.counters.get(THINKING) or 0) for result in point.results)
-
-
 def _arrival_rates(result: PointResult) -> list[str]:
-    """Return the rate of arrivals beside that of a step which each of them counts several times."""
+    """Return the rates of arrivals and of a step that is counted several times in each."""
     if result.spec.rate is None:
         return []
     whole = {step.program: step for step in result.steps if step.step == SEQUENCE}

@@ -1,4 +1,4 @@
-"""Columns of the table of a test in stages, minute by minute: in the terminal and in a report."""
+"""The table of a test in stages, minute by minute."""
 
 from __future__ import annotations
 
@@ -28,26 +28,14 @@ def _latency(name: str) -> Callable[[Span], str]:
     return format_latency
 
 
-def _late(span: Span) -> str:
-    return NOTHING if span.late_us is None else format_ns(span.late_us * 1e3)
-
-
-def _requested_rate(span: Span) -> str:
-    return NOTHING if span.asked_per_s is None else format_rate(span.asked_per_s)
-
-
-def _users(span: Span) -> str:
-    return NOTHING if span.users is None else f"{span.users:,.1f}"
-
-
 _COLUMNS: Mapping[str, Callable[[Span], str]] = {
     "from": lambda span: format_clock(span.begin_s),
-    "users": _users,
-    "asked/s": _requested_rate,
+    "users": lambda span: NOTHING if span.users is None else f"{span.users:,.1f}",
+    "asked/s": lambda span: NOTHING if (n := span.asked_per_s) is None else format_rate(n),
     "answered/s": lambda span: format_rate(span.answered_per_s),
     "fails": lambda span: f"{span.failures:,}",
     "thinking": lambda span: f"{span.thinking:,}",
-    "began late": _late,
+    "began late": lambda span: NOTHING if (us := span.late_us) is None else format_ns(us * 1e3),
     **{name: _latency(name) for name in OVER_TIME},
     "max": _latency("max"),
 }
@@ -64,7 +52,7 @@ def columns(stages: Stages, spans: Iterable[Span]) -> dict[str, Callable[[Span],
 
 
 def notes(groups: Iterable[tuple[Stages, Iterable[Span]]]) -> list[str]:
-    """Return what is to be said below the rows of these stages."""
+    """Return the notes below the rows of these stages."""
     groups = list(groups)
     kinds = {stages.of_users for stages, _ in groups}
     return [
@@ -90,7 +78,7 @@ _BEGUN = (
 
 
 def spans_table(subject: str, stages: Stages, spans: Sequence[Span]) -> Table:
-    """Return a row per span; the title says why they are shorter than a minute."""
+    """Return a row per span; the title has the reason of spans shorter than a minute."""
     heading = f"{subject}, minute by minute"
     if stages.span_s != 60.0:
         length = format_duration(stages.span_s)
@@ -101,7 +89,7 @@ def spans_table(subject: str, stages: Stages, spans: Sequence[Span]) -> Table:
 
 
 def terminal_spans(results: Sequence[PointResult]) -> list[Table | str]:
-    """Return the rows of every result in stages, with notes below the last."""
+    """Return a table for every result in stages, with notes below the last."""
     staged = [
         (result, stages)
         for result in results

@@ -1,4 +1,4 @@
-"""A table, whatever shows it: the terminal, the page of a report, or Markdown."""
+"""A table, for the terminal, the page of a report, or Markdown."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Cell(msgspec.Struct, frozen=True):
 
     @property
     def words(self) -> str:
-        """Its text where colours may be missing."""
+        """Its text, readable without colours."""
         if self.mark is Mark.INVALID:
             return f"{self.text} (not usable)"
         bound = self.mark is Mark.BOUND and not self.text.startswith(">=")

@@ -1,4 +1,4 @@
-"""Figures as tables show them, and the tables that every suite has of its points."""
+"""Figures in tables, and the tables that every suite has of its points."""
 
 from __future__ import annotations
 
@@ -37,10 +37,9 @@ def of_operation(results: Sequence[PointResult], operation: str) -> list[Series]
 
 
 def measurement_rows(points: Sequence[Series], rate_name: str) -> dict[str, list[str]]:
-    """Return the five rows of the papers' measurement tables, each the median over repeats.
+    """Return the rows of the papers' measurement tables, as medians over repeats.
 
-    "Sent" and "received" are the target's, as perfmon counted them on the server; available
-    memory is the value at the end.
+    "Sent" and "received" are the target's; available memory is that at the end.
     """
     return {
         "CPU Utilization": medians(
@@ -58,7 +57,7 @@ def _per_second(counter: Counter) -> Of:
 
 
 def medians(points: Sequence[Series], getter: Of, show: Callable[[float], str]) -> list[str]:
-    """Return a row of medians, with `n/a` where one is not known."""
+    """Return a row of medians, `n/a` where one is not known."""
     values = [point.median(getter) for point in points]
     return [NOTHING if value is None else show(value) for value in values]
 
@@ -76,14 +75,14 @@ def repeat_rows(points: Sequence[Series], rate_name: str) -> dict[str, list[str]
 
 
 def around(point: Series, getter: Of, show: Callable[[float], str]) -> str:
-    """Return the interval of a median; least and greatest if there are too few values for one."""
+    """Return the interval of a median; of too few values the least and the greatest."""
     interval = point.interval(getter)
     bounds = point.spread(getter) if interval is None else (interval.low, interval.high)
     return NOTHING if bounds is None else format_interval(*bounds, show)
 
 
 def _repeat_notes(results: Sequence[PointResult]) -> list[str]:
-    """Explain the figures of repeats, and that few repeats have no interval."""
+    """Explain the figures of repeats."""
     counts = sorted({point.n for point in series(results)})
     if not counts or counts[-1] == 1:
         return []
@@ -96,10 +95,10 @@ def _repeat_notes(results: Sequence[PointResult]) -> list[str]:
 
 
 def latency_tables(results: Sequence[PointResult]) -> list[Table]:
-    """Return latencies and the tester's own cost: one point per row, medians over repeats.
+    """Return latencies and the cost of the load generator, as medians over repeats.
 
-    A percentile of too few samples is `n/a`; `n` counts all samples. The 95 % intervals of p99
-    stand below, and wrong answers, which are not among the latencies.
+    A percentile of too few samples is `n/a`; `n` counts all samples. The notes have the 95 %
+    intervals of p99, and wrong answers, which are not among the latencies.
     """
     points = [
         (f"{point.spec.operation} {format_size(point.spec.size)}{point.spec.variant}", point)
@@ -124,11 +123,11 @@ def latency_tables(results: Sequence[PointResult]) -> list[Table]:
 
 
 def cost_table(points: Iterable[tuple[str, Series]]) -> Table:
-    """Return what the tester itself cost, by the names of points."""
+    """Return the cost of the load generator, by the names of points."""
     rows = [
         [
             *(name, load_name(point.spec), waiting(point)),
-            *medians([point], unread_p99, show_micros),
+            *medians([point], lambda r: r.clocks[UNREAD].p99, show_micros),
             *medians([point], lambda r: r.cpu_us_per_op, "{:.3g}".format),
             *medians([point], lambda r: r.headroom, "{:.0%}".format),
         ]
@@ -144,17 +143,11 @@ def cost_table(points: Iterable[tuple[str, Series]]) -> Table:
 
 
 def load_name(spec: PointSpec) -> str:
-    """Return a point's load in words."""
     if spec.stages is not None:
         return spec.stages.name
     if spec.rate is None:
         return f"{spec.users:,}\u00a0user{'s' if spec.users > 1 else ''}"
     return f"{format_rate(spec.rate)}/s asked for"
-
-
-def unread_p99(result: PointResult) -> float | None:
-    """Return how long answers lay unread at most, in microseconds."""
-    return result.clocks[UNREAD].p99
 
 
 def _wrong(point: Series) -> str:
@@ -166,7 +159,7 @@ def _wrong(point: Series) -> str:
 
 
 def waiting(point: Series) -> str:
-    """Return how many operations were due and not answered at both edges of the window."""
+    """Return the numbers of operations due and not answered at both edges of the window."""
     edges: tuple[Of, Of] = (
         lambda r: None if r.queue_start is None else r.queue_start.length,
         lambda r: None if r.queue_end is None else r.queue_end.length,
@@ -175,7 +168,7 @@ def waiting(point: Series) -> str:
 
 
 def footnotes(results: Sequence[PointResult]) -> list[str]:
-    """Explain every invalid or failing point in a line, and the figures of repeats."""
+    """Explain the figures of repeats, and each invalid or failing point in a line."""
     return _repeat_notes(results) + [
         f"* {point_name(result.spec)}: {result.verdict.bound}: {result.verdict.evidence}"
         for result in results
@@ -184,7 +177,7 @@ def footnotes(results: Sequence[PointResult]) -> list[str]:
 
 
 def attempts(results: Sequence[PointResult]) -> list[str]:
-    """Say in a line of each point that was tried twice what both tries gave, and which counts."""
+    """Describe both tries of each point that was tried twice, and name the one that counts."""
     counting = {id(result) for result in best_tries(results)}
     lines = []
     for second in (result for result in results if result.spec.threads is not None):
@@ -204,23 +197,19 @@ def needs_footnote(result: PointResult) -> bool:
 
 
 def processors(point: Series) -> int | None:
-    """Return how many processors the target had: its limit, or its machine's; None elsewhere."""
+    """Return the target's processors: its limit, or its machine's; None elsewhere."""
     limited = Limits.parse(point.spec.settings.get("target_limits", "")).processors
     cores = {len(r.use.machine.busy_per_core) for r in point.results if r.use.target_is_local}
     return limited or (cores.pop() if len(cores) == 1 else None)
 
 
 def setup(points: Sequence[Series]) -> str:
-    """Return what stood where a paper names its machine: target, clients, processors."""
+    """Return the test bed, as a paper names its machine: target, clients, processors."""
     targets = dict.fromkeys(point.spec.target for point in points)
     users = dict.fromkeys(f"{point.spec.users:,}" for point in points)
     clients = points[0].spec.clients if len(users) == 1 else f"{' and '.join(users)} clients"
-    return ", ".join([" and ".join(targets), clients, *_processors(points)])
-
-
-def _processors(points: Sequence[Series]) -> list[str]:
-    had = {processors(point) for point in points}
-    return [in_processors(n) for n in sorted(count for count in had if count)]
+    counts = sorted(filter(None, {processors(point) for point in points}))
+    return ", ".join([" and ".join(targets), clients, *map(in_processors, counts)])
 
 
 def in_processors(n: int) -> str:
@@ -249,18 +238,15 @@ def percentile(name: str) -> Of:
 
 
 def latency_mark(point: Series, name: str) -> str:
-    """Return a figure of the latency; `>= 10 s` or `<= 10 s` where it is a bound.
+    """Return a figure of the latency; `name` is a field of `Durations`.
 
-    Answers that never came leave a lower bound, long waits for other programs an upper one. `name`
-    is a field of `Durations`.
-
-    Where it is not the target's alone, as the tester was the limit or the rate was not steady, a
-    `*` leads to the footnote.
+    It is `>= 10 s` with operations that were never answered, `<= 10 s` with long waits for other
+    programs. Of an invalid point, a `*` leads to the footnote.
     """
     (text,) = medians([point], lambda result: getattr(result.clocks[LATENCY], name), show_micros)
     if text == NOTHING:
         return text
-    # Of repeats, a lower bound of one weighs more: it is of answers that never came.
+    # A lower bound of one repeat wins: `max` takes `>=` before `<=`.
     sign = max(result.latency_sign(name) for result in point.results)
     return f"{sign}{text}{'' if point.valid else ' *'}"
 
@@ -272,7 +258,7 @@ def rate_mark(point: Series, getter: Of = rate_of) -> str:
 
 
 def _p99_interval(point: Series) -> str:
-    """Return `p99 1.26 ms (1.19..1.34 ms)`: by half seconds or, of six repeats, by their median."""
+    """Return `p99 1.26 ms (1.19..1.34 ms)`; the interval of repeats is that of their median."""
     if point.n == 1:
         latency = point.results[0].clocks[LATENCY]
         if (would_do_s := latency.too_alike.get("p99")) is not None:
@@ -287,25 +273,22 @@ def _p99_interval(point: Series) -> str:
 
 
 def limit(point: Series) -> Cell:
-    """Return the verdicts of all repeats, marked where the rate is a lower bound or none."""
+    """Return the verdicts of all repeats, marked unless the point is valid."""
     bounds = dict.fromkeys(result.verdict.bound for result in point.results)
     return Cell(", ".join(bounds), _LIMITS.get(point.grade, Mark.PLAIN))
 
 
 def marked(point: Series, text: str) -> str | Cell:
-    """Return a cell of a series; one that is a lower bound or none of the target's is marked."""
+    """Return a cell of a series, marked unless it is valid."""
     if point.valid:
         return text
     return Cell(text, Mark.BOUND if point.usable else Mark.INVALID, why(point))
 
 
 def why(point: Series) -> str:
-    """Return why a series is not the target's number; nothing where it is."""
-    return "; ".join(
-        dict.fromkeys(
-            f"{r.verdict.bound}: {r.verdict.evidence}" for r in point.results if not r.verdict.valid
-        )
-    )
+    """Return the reasons of an invalid series."""
+    verdicts = (result.verdict for result in point.results if not result.verdict.valid)
+    return "; ".join(dict.fromkeys(f"{verdict.bound}: {verdict.evidence}" for verdict in verdicts))
 
 
 def show_micros(value: float) -> str:

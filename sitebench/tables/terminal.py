@@ -23,7 +23,7 @@ _STYLES = {
     Mark.FAIL: "red",
 }
 _ANY = 100_000
-"""A width that is enough for any text."""
+"""A width for any text."""
 
 
 def to_terminal(table: Table) -> Group:
@@ -42,14 +42,14 @@ def to_terminal(table: Table) -> Group:
 
 
 def to_text(content: str | Cell) -> Text:
-    """Return a cell as it is shown; what it says may be a stranger's."""
+    """Return a cell for the terminal, without control characters of a stranger's text."""
     cell = cell_of(content)
     lines = (printable(line, len(line)) for line in cell.words.split("\n"))
     return Text("\n".join(lines), style=_STYLES.get(cell.mark, ""))
 
 
 class _Whole(rich.table.Table):
-    """A table that is wider than the terminal if its figures need that: none is ever cut."""
+    """A table that is wider than the terminal if its figures need it."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         unlimited = options.update(width=_ANY)

@@ -1,7 +1,7 @@
-"""What a measured window showed: everything a verdict is based on, and the shares computed from it.
+"""The evidence of a verdict: a measured window, and shares computed from it.
 
-A share is of what was available: of the cores a process may use, of the window's seconds. It is
-None, never zero, where the machine does not say.
+A share is of the cores that a process may use, or of the window's seconds. It is None, never zero,
+where it is not known.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sitebench.verdict.window import Window
 
 
 class OtherLoad(msgspec.Struct, frozen=True):
-    """What the target used at another load of the same run."""
+    """The target's use at another load of the same run."""
 
     cores: float
     cost_s: float
@@ -25,54 +25,53 @@ class OtherLoad(msgspec.Struct, frozen=True):
 
 
 class PoolUse(msgspec.Struct, frozen=True):
-    """A pool of connections that the tester's users share."""
+    """A pool of connections that the scenario's users share."""
 
     name: str
     places: int
     in_use: float
-    """How many of them had a request in flight, on average."""
+    """The mean number of connections with a request in flight."""
 
 
 class Evidence(Window, frozen=True, kw_only=True):
-    """A measured window, and under what conditions it was measured."""
+    """A measured window, and the conditions of its measurement."""
 
     rate: float | None = None
     arrivals: str | None = None
-    """How they are spaced, at a rate."""
+    """Their spacing, at a rate."""
     users: int = 0
     rate_at_half: float | None = None
-    """What half as many users did in the same run, where they were measured."""
+    """The rate of half as many users in the same run, if measured."""
     other_loads: tuple[OtherLoad, ...] = ()
-    """Other loads of the same target in the same run, as far as they were measured before."""
+    """Other loads of the same target that were measured before in the same run."""
     pools: tuple[PoolUse, ...] = ()
     thinks: bool = False
     pauses_s: float | None = None
-    """How long operations think within, where the warm-up was too short for that."""
+    """Think time within operations, where the warm-up was too short for it."""
     longest_drain_s: float | None = None
-    """The longest time between two drains: how late the tester's own timer was."""
+    """The longest time between two drains, which shows delays of the load generator's timer."""
     local_ports: int | None = None
-    """Ports that this machine may open connections from, per address."""
+    """Ports of an address from which this machine may open connections."""
 
     @property
     def has_stages(self) -> bool:
-        """Whether its rate went through stages, so that its means are of no one load."""
+        """Whether the load went through stages, so that means are those of no one load."""
         return self.settled is not None and self.settled.state == Steadiness.STAGED
 
     @property
     def target_machine(self) -> MachineUse | None:
-        """The machine that the target runs on; None if it is not monitored."""
+        """The target's machine; None if it is not monitored."""
         if self.use.target_machine is not None:
             return self.use.target_machine
         return self.use.machine if self.use.target_is_local else None
 
     @property
     def on_loopback(self) -> bool:
-        """Whether nothing but this machine's own memory is between tester and target."""
         return self.use.interface == LOOPBACK
 
     @property
     def target_wanted(self) -> float | None:
-        """The target's share of its CPU, including the time its threads waited for a core."""
+        """The target's share of its CPU, with the time for which its threads waited for a core."""
         target = self.use.target
         if target is None or target.waited_s is None:
             return self.target_share
@@ -87,7 +86,7 @@ class Evidence(Window, frozen=True, kw_only=True):
     def generator_wanted(self) -> float:
         """Share of the window in which the mean generator thread ran, or waited for a core.
 
-        The kernel gives one sum for the process; its other threads have little to do.
+        The kernel gives one sum for the process, whose other threads do little.
         """
         waited = self.use.generator.waited_s
         if waited is None or not self.generator_cpu_s or not self.seconds:
@@ -97,13 +96,13 @@ class Evidence(Window, frozen=True, kw_only=True):
 
     @property
     def generator_of_quota(self) -> float | None:
-        """Share of its quota of CPU that the generator's process used."""
+        """Share of its CPU quota that the generator's process used."""
         quota, cores = self.use.generator.quota_cores, self.per_second(self.use.generator.cpu_s)
         return None if quota is None or cores is None else cores / quota
 
     @property
     def busy(self) -> float | None:
-        """Share of the target's machine's cores that were busy with anything."""
+        """Share of the cores of the target's machine that were busy."""
         machine = self.target_machine
         if machine is None or not machine.busy_per_core:
             return None
@@ -111,7 +110,7 @@ class Evidence(Window, frozen=True, kw_only=True):
 
     @property
     def allowed_busy(self) -> float | None:
-        """The same of those cores only that the target's processes may run on."""
+        """Share of the cores that the target's processes may run on that were busy."""
         target, machine = self.use.target, self.target_machine
         if target is None or target.allowed_cores is None or machine is None:
             return self.busy
@@ -121,35 +120,35 @@ class Evidence(Window, frozen=True, kw_only=True):
 
     @property
     def all_cores_busy(self) -> bool:
-        """Whether tester and target are on one machine whose cores are all busy."""
+        """Whether load generator and target are on one machine whose cores are all busy."""
         return self.use.target_is_local and self.busy is not None and self.busy >= USED_UP
 
     @property
     def others_cores(self) -> float:
-        """How many cores of the tester's machine other programs used."""
+        """Cores of the load generator's machine that other programs used."""
         target = self.use.target.cpu_s if self.use.target else 0.0
         own_cores = (target + self.use.generator.cpu_s) / self.seconds + self.behind_cores
         return max(0.0, self.use.machine.busy_cores - own_cores)
 
     @property
     def behind_cores(self) -> float:
-        """How many cores the programs behind the target used."""
+        """Cores that the programs behind the target used."""
         return sum(program.cpu_s for program in self.use.behind) / self.seconds
 
     @property
     def usable_cores(self) -> tuple[int, ...]:
-        """The cores of its machine that the processes of a target on this machine may run on."""
+        """The cores that the processes of a target on this machine may run on."""
         cores = tuple(range(len(self.use.machine.busy_per_core)))
         target = self.use.target
         return cores if target is None else target.allowed_cores or cores
 
     @property
     def taken_cores(self) -> float:
-        """How many of the `usable_cores` other programs used: neither target nor tester."""
+        """Cores of the `usable_cores` that other programs used."""
         target, usable = self.use.target, self.usable_cores
         if target is None or len(usable) == len(self.use.machine.busy_per_core):
             return self.others_cores
-        # What else these cores did; the tester may have, where it can run there.
+        # The load generator counts where it may run on the target's cores.
         shared = set(usable) & set(self.use.generator.allowed_cores or usable)
         ours_s = target.cpu_s + (self.use.generator.cpu_s if shared else 0.0)
         busy = (self.allowed_busy or 0.0) * len(usable)
@@ -158,11 +157,10 @@ class Evidence(Window, frozen=True, kw_only=True):
 
     @property
     def others_took_cores(self) -> bool:
-        """Whether other programs had the cores of a target, which were all busy.
+        """Whether other programs used cores that the target lacked, which were all busy.
 
-        At least half of them; or, where the target waited for cores, half of what it lacked. A fair
-        share between it and as many other threads is just that. A target that used up its quota,
-        or its one thread's core, had all that it may use.
+        They used at least half of the cores; or, where the target waited for cores, half of those
+        that it lacked: a fair share with as many other threads.
         """
         used_share, busy = self.target_share, self.allowed_busy
         if used_share is None or busy is None or not self.use.target_is_local:
@@ -175,7 +173,7 @@ class Evidence(Window, frozen=True, kw_only=True):
 
     @property
     def target_waits(self) -> bool:
-        """Whether the target would have used its cores up, had it had them."""
+        """Whether the target would have used its cores up, had they been free."""
         share, busy = self.target_wanted, self.allowed_busy
         if share is None or (busy is not None and busy < USED_UP):
             return False
@@ -183,11 +181,11 @@ class Evidence(Window, frozen=True, kw_only=True):
 
     @property
     def waited_for_others_us(self) -> float | None:
-        """How long an operation waited on average for cores that other programs had.
+        """The mean wait of an operation for cores that other programs used.
 
-        The kernel says how long threads of target and tester were runnable without a core, and not
-        who had it: of that time, others get their share of what was busy. None where a wait cannot
-        be read, or others have so few cores that figures lack at most a tenth.
+        The kernel reports the waits of target and load generator for a core, of which other
+        programs get their share of the busy cores. None where a wait is not known, or where others
+        used so few cores that figures change by a tenth at most.
         """
         target, generator, busy = self.use.target, self.use.generator, self.use.machine.busy_cores
         if target is None or not self.use.target_is_local or not (self.operations and busy):
@@ -203,9 +201,8 @@ class Evidence(Window, frozen=True, kw_only=True):
     def link(self) -> InterfaceUse | None:
         """The fuller interface of the two ends of the path, of those with a known speed.
 
-        On our side it is that of the route to the target. Where the route is not known, as on
-        another machine, it is the emptiest of those that carried the load, or more than that: its
-        samples are up to a second late, hence the half.
+        On this machine it is that of the route to the target; on another one, the emptiest of those
+        that carried at least half of the load (its samples are up to a second late).
         """
 
         def fill_level(interface: InterfaceUse) -> float:
@@ -232,12 +229,12 @@ class Evidence(Window, frozen=True, kw_only=True):
 
     @property
     def full_pool(self) -> PoolUse | None:
-        """The pool of the tester's connections whose places were all in use, if there is one."""
+        """The pool of connections whose places were all in use, if there is one."""
         return next((pool for pool in self.pools if pool.in_use >= FULL * pool.places), None)
 
     @property
     def pool_full(self) -> float | None:
-        """Share of its own readings at which operations waited for one of the target's threads."""
+        """Share of the target's readings at which operations waited for one of its threads."""
         counters = self.use.directory or {}
         looked = counters.get("pool_looked_total")
         return counters["pool_full_total"] / looked if looked else None
@@ -247,6 +244,6 @@ class Evidence(Window, frozen=True, kw_only=True):
         return (machine.stolen_s or 0.0) / self.seconds / (len(machine.busy_per_core) or 1)
 
     def pressure(self, name: str) -> float | None:
-        """Return the share of the window that tasks of the target's machine were stalled."""
+        """Return the share of the window in which tasks of the target's machine were stalled."""
         machine = self.target_machine
         return None if machine is None else machine.pressure.get(name)

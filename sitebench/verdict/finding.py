@@ -1,8 +1,4 @@
-"""Whether one resource limited the target: a grade, and the evidence in a sentence.
-
-The resources are the rows of the paper's Tables 10, 11, 15 and 16, the grades its words; its
-"Yes" (the disks, Tables 15 and 16) is Primary here.
-"""
+"""Rows and grades of the paper's Tables 10, 11, 15 and 16, whose "Yes" is Primary here."""
 
 from __future__ import annotations
 
@@ -12,7 +8,7 @@ import msgspec
 
 
 class Resource(StrEnum):
-    """What may limit a server, in the papers' order."""
+    """Resources in the papers' order."""
 
     CPU = "cpu"
     NETWORK = "network"
@@ -27,7 +23,7 @@ class Grade(StrEnum):
 
     PRIMARY = "primary"
     TAKEN = "taken"
-    """Other programs had it, so that the target's own limit is not known."""
+    """Other programs used it, so that the target's own limit is not known."""
     POSSIBLE = "possible"
     NO = "no"
     UNKNOWN = "unknown"

@@ -1,7 +1,7 @@
-"""What the bottleneck was: a typed answer, the evidence for it, and the warnings.
+"""The verdict: the bottleneck, its evidence, and the warnings.
 
-Rules judge one resource each (`sitebench.verdict.rules`), and one judges the generator; this
-combines them. docs/verdict.md says how, with every threshold and where it comes from.
+It combines the rules of each resource and of the generator (`sitebench.verdict.rules`), as
+docs/verdict.md explains.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ class Bound(StrEnum):
     OPERATING_SYSTEM = "operating-system"
     SOFTWARE = "software"
     SERIALISED = "serialised"
-    """Its software, too: operations wait for each other, by a lock or a pool of threads."""
+    """The target's software: operations wait for each other, by a lock or a pool of threads."""
     DISK = "disk"
     POOL = "pool"
-    """All places of the connections that the scenario's users share, as its file asks for."""
+    """The connections that the scenario's users share."""
     GENERATOR = "generator"
     OTHERS = "others"
-    """Programs that are neither target nor tester had the cores."""
+    """Other programs used the cores."""
     SCHEDULE = "schedule"
     STAGED = "staged"
-    """The load changed by stages, so that no one resource can have limited it."""
+    """The load changed by stages: no one resource limited it."""
     UNSETTLED = "unsettled"
     FAILED = "failed"
     LEAK = "leak"
@@ -61,16 +61,16 @@ class Bound(StrEnum):
 
 
 class Quoted(StrEnum):
-    """How the rate of a point may be quoted; run files and `--json` call this its grade."""
+    """How the rate of a point may be quoted: the grade in run files and `--json`."""
 
     MEASURED = "measured"
     AT_LEAST = "at least"
-    """The tester was the limit, or other programs had the cores: the target may do more."""
+    """The load generator was the limit, or other programs used the cores."""
     NOT_USABLE = "not usable"
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What limited the point, whether the figure is the target's, and why."""
+    """The limit of the point, whether the figure is the target's, and the evidence."""
 
     bound: str = msgspec.field(name="verdict")
     valid: bool
@@ -78,11 +78,10 @@ class Verdict(msgspec.Struct, frozen=True):
     findings: tuple[Finding, ...] = msgspec.field(default=(), name="bottlenecks")
     warnings: tuple[PointWarning, ...] = ()
     at_most_per_s: float | None = None
-    """Where the rate is a lower bound: what the target's CPU allows, if that is known."""
+    """Of a lower bound: the rate that the target's CPU allows, if known."""
 
     @property
     def grade(self) -> Quoted:
-        """How the rate may be quoted."""
         if self.valid:
             return Quoted.MEASURED
         worker_lost = any(warning.kind == WarningKind.WORKER_LOST for warning in self.warnings)
@@ -91,18 +90,17 @@ class Verdict(msgspec.Struct, frozen=True):
 
     @property
     def latency_at_most(self) -> bool:
-        """Whether latencies are upper bounds: of a valid point, with waits for others in them."""
+        """Whether latencies of a valid point are upper bounds, as they include waits for others."""
         kinds = {warning.kind for warning in self.warnings}
         return self.valid and WarningKind.OTHERS_IN_LATENCY in kinds
 
     def to_json(self) -> dict[str, Any]:
-        """Return the verdict's part of the object that a point is kept as."""
         fields: dict[str, Any] = msgspec.to_builtins(self)
         return {**fields, "grade": self.grade, "latency_at_most": self.latency_at_most}
 
 
 def judge(window: Evidence, suite_warnings: Sequence[PointWarning] = ()) -> Verdict:
-    """Judge one window; `suite_warnings` are warnings that only the suite can know of."""
+    """Judge a window; `suite_warnings` are those of the suite."""
     if leaks := window.failures_by_kind.get(LEAK):
         return Verdict(Bound.LEAK, False, f"{plural(leaks, 'page')} showed another user's data")
     if window.operations == 0:
@@ -122,7 +120,7 @@ def judge(window: Evidence, suite_warnings: Sequence[PointWarning] = ()) -> Verd
             and not (tester.used_up or window.others_took_cores)
         )
     ):
-        # There was no single rate, or no single latency, that a resource could limit.
+        # There was no one rate or latency that a resource could limit.
         verdict = Verdict(Bound.UNSETTLED, False, window.settled.evidence)
     else:
         verdict = _bound(window, tester, findings)
@@ -170,16 +168,16 @@ def _bound(window: Evidence, tester: Generator, findings: Sequence[Finding]) -> 
     summary = f"{evidence[Resource.CPU]}; {tester.message}{failed}"
     by_others = tester.starved or window.others_took_cores
     if tester.used_up and not (tester.spans or by_others):
-        # A faster one might have shown more, whatever of the target's is used up beside it.
+        # A faster load generator may reach more, also with a resource of the target used up.
         limits = ["the load generator", *_names(used_up)]
         were = "was the limit" if len(limits) == 1 else "were used up: the rate is a lower bound"
         return Verdict(Bound.GENERATOR, False, f"{summary}: {' and '.join(limits)} {were}")
-    # Of a tester that others starved, latencies are upper bounds where its waits are known.
+    # If others starved the load generator, latencies are upper bounds where its waits are known.
     unknown_waits = tester.starved and window.waited_for_others_us is None
     if schedule_kept(window) and not unknown_waits:
         return Verdict(Bound.SCHEDULE, True, f"the schedule's rate was kept; {summary}")
     if by_others:
-        # What the target's CPU says is that its cores were taken.
+        # The evidence of the target's CPU may name the others already.
         cores = f"other programs used {window.others_cores:.2f} cores of this machine"
         shared = window.others_took_cores
         return Verdict(Bound.OTHERS, False, summary if shared else f"{summary}: {cores}")
@@ -208,7 +206,7 @@ def _of_no_one_resource(window: Evidence, used_up: Sequence[str], summary: str) 
 
 
 def _none_used_up(window: Evidence) -> str:
-    """Return that no resource is used up, or who shared cores that none had most of."""
+    """Return that no resource is used up, or which programs shared the busy cores."""
     target, busy = window.per_second(window.use.target_cpu_s), window.allowed_busy
     if target is None or busy is None or busy < USED_UP:
         return "no monitored resource is used up"
@@ -221,7 +219,7 @@ def _none_used_up(window: Evidence) -> str:
 
 
 def with_interval(window: Evidence, verdict: Verdict) -> Verdict:
-    """Add to the verdict of a tester's limit the interval that the target's own lies in."""
+    """Add the interval of the target's rate to a verdict on a lower bound."""
     rate = window.operations / window.seconds
     evidence = f"{verdict.evidence}; at least {format_rate(rate)}/s (measured)"
     if (upper := upper_bound(window)) is None:

@@ -1,4 +1,4 @@
-"""A typed warning about a measurement, with its remedy (as in hyperfine's warnings.rs)."""
+"""Typed warnings about a measurement."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 
 class WarningKind(StrEnum):
-    """The kinds of warnings; run files and `--json` hold these words."""
+    """Kinds of warnings; run files and `--json` hold these words."""
 
     ANSWERS_UNREAD = "answers-unread"
     GENERATOR_NEAR_CEILING = "generator-near-ceiling"
@@ -47,10 +47,10 @@ class WarningKind(StrEnum):
 
 
 class PointWarning(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A reason to distrust a figure, and what to do about it."""
+    """A reason to distrust a figure, and its remedy."""
 
     kind: str
     message: str
     remedy: str
     spoils: bool = False
-    """The figure is not one of what was to be measured: the point is not valid."""
+    """Whether the point is not valid: its figure is of something else."""

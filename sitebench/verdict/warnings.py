@@ -1,7 +1,4 @@
-"""Warnings about a measurement: one function for each, from the evidence to a warning or None.
-
-A warning leaves the point valid; whether it is valid is the verdict's to say.
-"""
+"""Warnings about a measurement, one function for each; none of them makes the point invalid."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ from sitebench.verdict.warning import PointWarning, WarningKind
 _TIMEOUT = "timeout"
 
 _PORTS_LOW = 0.80
-"""A connect sweep that used this share of the ports uses the rest within the next window."""
+"""Share of the ports in use: a connect sweep uses the rest within the next window."""
 
 _STOLEN = 0.02
 """Stolen time below this is not reported: half of what a comparison has to find (5 %)."""
@@ -33,23 +30,23 @@ _P99_NEEDS = 10_000
 """A hundred samples lie beyond it (docs/method.md, rule 5)."""
 
 _LATE_DRAIN_S = 2.0
-"""The tester drains its recorders every half second: this late, four drains found no core."""
+"""The recorders are drained every half second: this late, four drains got no core."""
 
 QUOTA = "run the load generator outside of that control group, or raise its quota (cpu.max)"
 WOKE_LATE = (
     "lanes were free, so the load generator woke up late: give it cores of its own (taskset)"
 )
-"""Remedies by which `sitebench.tables.advice` tells causes of one kind apart."""
+"""Remedies by which `sitebench.tables.advice` distinguishes causes of one kind."""
 
 LONGER = "measure longer: --measure "
-"""The remedy of warnings that a longer window would end, before its length."""
+"""The remedy where a longer window is needed, without its length."""
 
 MORE_LOAD = "run sitebench on another machine, or give it more threads (--threads 2) or workers"
 """The remedy where the load generator is the limit."""
 
 
 def find_warnings(window: Evidence) -> tuple[PointWarning, ...]:
-    """Return every warning about one window, the gravest first."""
+    """Return every warning about a window, the gravest first."""
     warnings = [warning for rule in _RULES if (warning := rule(window)) is not None]
     longest = longest_window(warning.remedy for warning in warnings)
     return tuple(
@@ -59,29 +56,20 @@ def find_warnings(window: Evidence) -> tuple[PointWarning, ...]:
 
 
 def longest_window(remedies: Iterable[str]) -> str:
-    """Return the remedy with the longest window of those that propose one."""
+    """Return the remedy with the longest window."""
     longer = (remedy for remedy in remedies if remedy.startswith(LONGER))
     return max(longer, key=lambda remedy: parse_duration(remedy.removeprefix(LONGER)), default="")
 
 
 def _unsettled_window(window: Evidence) -> PointWarning | None:
-    """Warn that the rate or latency was still changing."""
-    if window.settled is None:
+    remedies: dict[str, str] = {
+        Steadiness.GROWING: "lower the rate (--rate) until the target keeps up with it",
+        Steadiness.UNSETTLED: "warm up longer (--warmup), measure longer (--measure), and look for "
+        "other work on the machines",
+    }
+    if (settled := window.settled) is None or settled.state not in remedies:
         return None
-    if window.settled.state == Steadiness.GROWING:
-        return PointWarning(
-            WarningKind.UNSETTLED,
-            window.settled.evidence,
-            "lower the rate (--rate) until the target keeps up with it",
-        )
-    if window.settled.state != Steadiness.UNSETTLED:
-        return None
-    return PointWarning(
-        WarningKind.UNSETTLED,
-        window.settled.evidence,
-        "warm up longer (--warmup), measure longer (--measure), and look for other work on the "
-        "machines",
-    )
+    return PointWarning(WarningKind.UNSETTLED, settled.evidence, remedies[settled.state])
 
 
 def _littles_law(window: Evidence) -> PointWarning | None:
@@ -96,7 +84,7 @@ def _littles_law(window: Evidence) -> PointWarning | None:
 
 
 def _generator_starved(window: Evidence) -> PointWarning | None:
-    """Warn that latencies include the tester's own waiting for a core."""
+    """Warn that latencies include the load generator's own waits for a core."""
     waited = max(0.0, min(1.0, window.generator_wanted) - window.generator_share)
     throttled = window.per_second(window.use.generator.throttled_s) or 0.0
     if throttled >= STALLED_SOME:
@@ -117,9 +105,9 @@ def _generator_starved(window: Evidence) -> PointWarning | None:
 
 
 def _answers_unread(window: Evidence) -> PointWarning | None:
-    """Warn that a large part of the service time may be the tester's own waiting."""
+    """Warn that a large part of the service time may be the load generator's own."""
     unread, service = (window.clocks[clock].percentiles for clock in (UNREAD, SERVICE))
-    # Of few samples the highest percentile that there is.
+    # Of few samples the highest percentile.
     name = next((name for name in ("p99", "p90", "p50") if unread[name] is not None), "p99")
     waited, took = unread[name], service[name]
     if waited is None or not took or waited <= STALLED_SOME * took:
@@ -134,7 +122,6 @@ def _answers_unread(window: Evidence) -> PointWarning | None:
 
 
 def _generator_near_ceiling(window: Evidence) -> PointWarning | None:
-    """Warn that a faster tester might reach more."""
     if window.generator_share < BUSY:
         return None
     return PointWarning(
@@ -146,7 +133,7 @@ def _generator_near_ceiling(window: Evidence) -> PointWarning | None:
 
 
 def _shared_cores(window: Evidence) -> PointWarning | None:
-    """Warn that tester and target compete for the same cores."""
+    """Warn that load generator, target or other programs compete for the same cores."""
     if not window.all_cores_busy or window.busy is None:
         return None
     target = (window.use.target_cpu_s or 0.0) / window.seconds
@@ -191,12 +178,11 @@ def _others_in_latency(window: Evidence) -> PointWarning | None:
 
 
 def _timeouts(window: Evidence) -> PointWarning | None:
-    """Warn that percentiles miss the longest samples."""
     timeouts = window.failures_by_kind.get(_TIMEOUT, 0)
     n = max(timeouts, window.clocks[CENSORED].n)
     if not n:
         return None
-    # What failed without a wrong answer has lost its connection.
+    # Operations that failed without a wrong answer lost their connection.
     broken = min(window.failures - timeouts - window.clocks[WRONG].n, n - timeouts)
     return PointWarning(
         WarningKind.TIMEOUTS,
@@ -210,7 +196,6 @@ def _timeouts(window: Evidence) -> PointWarning | None:
 
 
 def _failures(window: Evidence) -> PointWarning | None:
-    """Warn that operations failed."""
     failures = {kind: n for kind, n in window.failures_by_kind.items() if kind != _TIMEOUT and n}
     if not failures:
         return None
@@ -245,7 +230,7 @@ def _schedule_lag(window: Evidence) -> PointWarning | None:
 
 
 def _ports(window: Evidence) -> PointWarning | None:
-    """Warn that local ports run out; on loopback each lane has its own address."""
+    """Warn that local ports run out; on loopback lanes have addresses of their own."""
     waiting = window.use.machine.sockets.get("time_wait", 0)
     if (
         window.on_loopback
@@ -284,7 +269,6 @@ def _stolen_time(window: Evidence) -> PointWarning | None:
 
 
 def _too_short(window: Evidence) -> PointWarning | None:
-    """Warn that the window is too short to judge whether rate and latency were steady."""
     if window.settled is None or window.settled.state != Steadiness.TOO_SHORT:
         return None
     if window.pauses_s is not None:
@@ -306,11 +290,10 @@ def steady_remedy(seconds: float) -> str:
 
 
 def _too_few_samples(window: Evidence) -> PointWarning | None:
-    """Warn that the tail was not sampled."""
     latency = window.clocks[LATENCY]
     growing = window.settled is not None and window.settled.state == Steadiness.GROWING
     if latency.p99 is not None or growing:
-        # No window is long enough for a p99 that grows with it.
+        # A p99 that grows with the window needs no longer one.
         return None
     remedy = "have longer stages, or more load in them"
     if not window.has_stages:
@@ -327,11 +310,11 @@ def _too_few_samples(window: Evidence) -> PointWarning | None:
 def not_known(
     rule: Until, too_alike: Mapping[str, float], measured_s: float, *, used_up: bool = False
 ) -> PointWarning:
-    """Warn that a window which was to go on until a percentile is known ended before.
+    """Warn that a window with `--until` ended before its percentile was known.
 
-    `too_alike` are seconds that may do for percentiles whose half seconds are too alike to tell.
-    `measured_s`: less than its time where it was known at a look, and no longer with the half
-    second after it. `used_up`: the data of its users were, before its time.
+    `too_alike` has the window that may do for a percentile whose half seconds are too alike.
+    `measured_s` may be below the limit: known at the last look, but not at the end. `used_up`: the
+    users' data were.
     """
     name = rule.percentile.replace("_", ".")
     limit = format_duration(min(rule.limit_s, float(round(measured_s))))
@@ -351,7 +334,7 @@ def not_known(
 
 
 def data_used_up(after_s: float, measured_s: float, asked_s: float, lost_rows: int) -> PointWarning:
-    """Warn that a window ended with the last row of its data, of which some may have been lost."""
+    """Warn that a window ended with the last row of its data."""
     if lost_rows:
         return _rows_lost(
             f"no row was left after {after_s:.1f} s, and {lost_rows} of them were lost: "
@@ -366,7 +349,6 @@ def data_used_up(after_s: float, measured_s: float, asked_s: float, lost_rows: i
 
 
 def target_died(after_s: float, reason: str) -> PointWarning:
-    """Warn that the target of a test in stages stopped answering, and did not come back."""
     return PointWarning(
         WarningKind.TARGET_DIED,
         f"the last answer came {after_s:.1f} s into the stages, and what was due after counts as "
@@ -376,7 +358,7 @@ def target_died(after_s: float, reason: str) -> PointWarning:
 
 
 def rows_held(waited_s: float) -> PointWarning:
-    """Warn that users waited for data which one of them at a time has."""
+    """Warn that users waited for exclusive rows."""
     return PointWarning(
         WarningKind.ROWS_HELD,
         f"users waited {waited_s:.1f} s in all for a row that no other user had",
@@ -385,7 +367,7 @@ def rows_held(waited_s: float) -> PointWarning:
 
 
 def rows_lost(count: int) -> PointWarning:
-    """Warn that data which one user at a time has became fewer."""
+    """Warn that exclusive rows are lost."""
     return _rows_lost(
         f"{plural(count, 'row is', 'rows are')} lost since the start: "
         "a change was not answered and may yet be made, or a bind was refused or not answered and "
@@ -399,7 +381,6 @@ def _rows_lost(message: str) -> PointWarning:
 
 
 def _monitor_gaps(window: Evidence) -> PointWarning | None:
-    """Warn that samples are missing."""
     for gap in window.use.gaps:
         missing = f"{gap.missing} of {gap.asked} answers are" if gap.asked else "every answer is"
         reason = f" ({gap.reason})" if gap.reason else ""
@@ -418,7 +399,6 @@ def _monitor_gaps(window: Evidence) -> PointWarning | None:
 
 
 def _unwatched_target(window: Evidence) -> PointWarning | None:
-    """Warn that only the tester was monitored."""
     if window.use.target is not None or window.target_machine is not None:
         return None
     return PointWarning(
@@ -431,7 +411,7 @@ def _unwatched_target(window: Evidence) -> PointWarning | None:
 
 
 def _hidden_cost(window: Evidence) -> PointWarning | None:
-    """Warn that much of what an operation costs is not in the target's figures."""
+    """Warn that much of an operation's cost is not in the target's figures."""
     programs = window.use.behind
     behind_s = sum(program.cpu_s for program in programs)
     if behind_s < STALLED_SOME * ((window.use.target_cpu_s or 0.0) + behind_s) or not behind_s:
@@ -449,13 +429,7 @@ def _hidden_cost(window: Evidence) -> PointWarning | None:
 
 _RULES: tuple[Callable[[Evidence], PointWarning | None], ...] = (
     *(_failures, _timeouts, _unsettled_window, _littles_law),
-    *(
-        _generator_starved,
-        _answers_unread,
-        _generator_near_ceiling,
-        _shared_cores,
-        _others_in_latency,
-    ),
-    *(_schedule_lag, _ports, _swap, _stolen_time),
+    *(_generator_starved, _answers_unread, _generator_near_ceiling, _shared_cores),
+    *(_others_in_latency, _schedule_lag, _ports, _swap, _stolen_time),
     *(_too_short, _too_few_samples, _monitor_gaps, _unwatched_target, _hidden_cost),
 )

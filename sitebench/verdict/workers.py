@@ -1,8 +1,9 @@
-"""Each worker of a distributed test: its figures, and what they mean for the verdict."""
+"""The workers of a distributed test in the verdict."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from operator import itemgetter
 from typing import Any
 
 from msgspec.structs import replace
@@ -17,31 +18,27 @@ from sitebench.verdict.verdict import Bound, Verdict, with_interval
 from sitebench.verdict.warning import PointWarning, WarningKind
 
 _SKEW_S = 0.5
-"""Half a second is how often timelines have a value: a clock that is off by more shows in them."""
+"""The interval of timelines: an offset of a clock by more shows in them."""
 
 
 def use_of_all(use: Use, workers: Sequence[WorkerSeen]) -> Use:
-    """Return what the test used: the master's samples and its workers' reports combined.
+    """Return the test's use: the master's samples and its workers' reports combined.
 
-    The generator is all workers' processes. Its machine is the master's where a worker is on
-    it, with the target if that is there; otherwise that of the worker whose thread was busiest.
+    The generator is all workers' processes. Its machine is the master's where a worker is on it;
+    otherwise that of the worker whose thread was busiest.
     """
-    reported = [worker for worker in workers if worker.use is not None]
-    own_machine = this_machine()
-    if not reported:
+    uses = [(max(w.cpu_s, default=0.0), w.use) for w in workers if w.use is not None]
+    if not uses:
         return use
-    together = _sum_of_processes(
-        [worker.use.generator for worker in reported if worker.use is not None]
-    )
-    if any(worker.machine == own_machine for worker in workers):
+    together = _sum_of_processes([reported.generator for _, reported in uses])
+    if this_machine() in {worker.machine for worker in workers}:
         return replace(use, generator=together)
-    busiest = max(reported, key=lambda worker: max(worker.cpu_s, default=0.0))
-    assert busiest.use is not None
+    _, busiest = max(uses, key=itemgetter(0))
     return replace(
         use,
         generator=together,
-        machine=busiest.use.machine,
-        interface=busiest.use.interface,
+        machine=busiest.machine,
+        interface=busiest.interface,
         target_machine=use.target_machine or (use.machine if use.target_is_local else None),
         target_is_local=False,
     )
@@ -65,7 +62,7 @@ def _sum(values: Iterable[Any]) -> Any:
 def apply_workers(
     verdict: Verdict, window: Evidence, workers: Sequence[WorkerSeen], expected: int
 ) -> Verdict:
-    """Return the verdict with the workers considered; those that change it are named."""
+    """Return the verdict with that of the workers; those that change it are named."""
     verdict = replace(verdict, warnings=(*verdict.warnings, *_warnings(workers, expected)))
     if missing := [worker for worker in workers if worker.ended or worker.missing]:
         evidence = "; ".join(_ending_text(worker) for worker in missing)
@@ -75,8 +72,8 @@ def apply_workers(
     if not full or verdict.bound in (Bound.FAILED, Bound.LEAK, Bound.UNSETTLED):
         return verdict
     evidence = "; ".join(f"{worker.name}: {tester.message}" for worker, tester in full)
-    full_up = replace(verdict, bound=Bound.GENERATOR, valid=False, evidence=evidence)
-    return with_interval(window, full_up)
+    limited = replace(verdict, bound=Bound.GENERATOR, valid=False, evidence=evidence)
+    return with_interval(window, limited)
 
 
 def _judge_one_worker(worker: WorkerSeen) -> Generator:

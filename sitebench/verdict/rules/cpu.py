@@ -1,10 +1,9 @@
-"""CPU: the paper's first question, "is it fully utilized?", asked of the cores the target may use.
+"""CPU: the paper's first question, "is it fully utilized?", of the cores that the target may use.
 
 It is used up in three cases: the target runs on its cores all the time; it uses up the quota of
-its control group; or it waits for its cores because the tester runs on them. Waiting alone does
-not show the last: many threads that wake up wait a moment each, while the cores have time left.
-Where other programs had most of its cores, they are taken: the figure says what those left, and is
-a lower bound, however little the target wanted. With few users it wants little, as they wait too.
+its control group; or it waits for cores that are busy with the load generator. Waits alone do not
+show the last: many threads that wake up wait a moment each, while the cores have time left. Where
+other programs used most of its cores, they are taken, and the rate is a lower bound.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ _finding = partial(Finding, Resource.CPU)
 
 
 def cpu(window: Evidence) -> Finding:
-    """Return whether the target's CPU is used up."""
     target, used_share = window.use.target, window.target_share
     if target is None or used_share is None:
         return _by_machine(window)
@@ -53,7 +51,7 @@ def cpu(window: Evidence) -> Finding:
 
 
 def taken_by_others(window: Evidence) -> str:
-    """Return how busy the cores were that the target may use, and what other programs used."""
+    """Describe how busy the cores were that the target may use, and others' use of them."""
     busy, core_count = share(window.allowed_busy or 0.0), cores(len(window.usable_cores))
     return (
         f"{busy} of the {core_count} that it may use was busy, and other programs used "
@@ -62,7 +60,7 @@ def taken_by_others(window: Evidence) -> str:
 
 
 def _by_machine(window: Evidence) -> Finding:
-    """Judge a target of which only its machine is monitored."""
+    """Judge a target of which only the machine is monitored."""
     if window.busy is None:
         return _finding(Grade.UNKNOWN, "the target's processes cannot be monitored from here")
     text = f"the target's machine was {share(window.busy)} busy, with all its processes together"

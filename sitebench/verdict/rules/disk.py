@@ -1,10 +1,9 @@
-"""Disk: how long work waited for it, and how busy the busiest one was.
+"""Disk: the waits of work for it, and the utilisation of the busiest one.
 
-Utilisation proves little of a disk that serves many requests at once, and the I/O limit of a
-control group delays requests before the disk counts them. Threads of the target that wait for I/O
-show both, and so does the pressure (PSI) of a control group of its own: the larger counts. Without
-either the machine's pressure says how long any process waited; it understates where other cores
-are busy.
+Utilisation proves little of a disk that serves many requests at once, and an I/O limit of a control
+group delays requests before the disk counts them. The waits of the target's threads, or the
+pressure (PSI) of its own control group, show both: the larger counts. Without either the machine's
+pressure counts, which understates where other cores are busy.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ _finding = partial(Finding, Resource.DISK)
 
 
 def disk(window: Evidence) -> Finding:
-    """Return whether the target waits for disks."""
     machine, target = window.target_machine, window.use.target
     waited = None if target is None else _waiting_share(target, window.seconds)
     pressure = window.pressure("io.some")
@@ -41,7 +39,7 @@ def disk(window: Evidence) -> Finding:
     grades = (_by_stall(stalled), _by_business(busiest, stalled))
     worst = max(grades, key=_ORDER.index)
     if traffic == _NO_TRAFFIC and (waited or 0.0) < STALLED_SOME:
-        worst = Grade.NO  # What waited for the disks was something else.
+        worst = Grade.NO  # Other programs waited for the disks.
     return _finding(worst, "; ".join(parts))
 
 
@@ -50,14 +48,14 @@ _NO_TRAFFIC = "the target read and wrote nothing"
 
 
 def _waiting_share(target: ProcessUse, seconds: float) -> float | None:
-    """Return how much of its time the target waited, by its threads and by its control group."""
+    """Return the larger share of time with waits, of the target's threads and control group."""
     group = None if target.io_stalled_s is None else min(1.0, target.io_stalled_s / seconds)
     shares = (target.disk_wait_share, group)
     return max((part for part in shares if part is not None), default=None)
 
 
 def _traffic(target: ProcessUse, seconds: float) -> str | None:
-    """Describe what the target itself read and wrote; None if that is not known."""
+    """Describe the target's own traffic, if known."""
     read, written = target.read_bytes, target.written_bytes
     if read is None or written is None:
         return None
@@ -74,7 +72,7 @@ def _by_stall(stalled: float | None) -> Grade:
 
 
 def _by_business(busiest: DiskUse | None, stalled: float | None) -> Grade:
-    """Grade a busy disk; if no process waits for it, it only serves many requests at once."""
+    """Grade a busy disk; without waits it only serves many requests at once."""
     if busiest is None or busiest.busy_share < BUSY:
         return Grade.NO
     if stalled is not None and stalled < STALLED_SOME:

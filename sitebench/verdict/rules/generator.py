@@ -1,8 +1,7 @@
-"""The tester: whether its own capacity limited the result.
+"""The load generator: whether its own capacity limited the result.
 
 It is used up when one of its threads runs on a core all the time, when its threads run or wait for
-a core all the time (other programs have the cores), or when its CPU quota is used up. The rate is
-then a lower bound of what the target can do, whatever of the target's was used up beside it.
+a core all the time, or when its CPU quota is used up. The rate is then a lower bound.
 """
 
 from __future__ import annotations
@@ -34,23 +33,19 @@ _MOST_NAMED = 5
 
 
 class Generator(msgspec.Struct, frozen=True):
-    """Whether the tester is at its ceiling, and the evidence in a sentence."""
+    """Whether the load generator is at its ceiling, and the evidence in a sentence."""
 
     used_up: bool
     message: str
     starved: bool = False
-    """Other programs, neither tester nor target, used most of the machine."""
+    """Other programs used most of the machine."""
     spans: str = ""
-    """Of stages: in which spans it was at its ceiling, where not in all of them."""
+    """Of stages: the spans with it at its ceiling, unless all."""
 
 
 def generator(window: Evidence) -> Generator:
-    """Return whether the tester could have done no more."""
-    busiest, wanted_share, of_quota = (
-        window.generator_share,
-        window.generator_wanted,
-        window.generator_of_quota,
-    )
+    busiest, wanted_share = window.generator_share, window.generator_wanted
+    of_quota = window.generator_of_quota
     text = f"the busiest generator thread was on a core {share(busiest)} of the time"
     if busiest >= USED_UP:
         return Generator(True, text)
@@ -60,24 +55,17 @@ def generator(window: Evidence) -> Generator:
     if wanted_share >= USED_UP or (window.all_cores_busy and wanted_share >= BUSY):
         waiting = share(min(1.0, wanted_share) - busiest)
         text = f"{text}, and its threads waited for a core another {waiting}"
-        return Generator(True, text, starved=_others_outcompete(window))
+        most = STALLED_MOST * len(window.use.machine.busy_per_core)
+        return Generator(True, text, starved=window.others_cores >= most)
     if late := _late(window):
         return Generator(True, f"{text}; {late}")
     held_up = [_held_up(span) for span in window.spans]
-    return Generator(
-        any(held_up), text, spans="" if all(held_up) else _stretch_times(window.spans, held_up)
-    )
-
-
-def _others_outcompete(window: Evidence) -> bool:
-    return window.others_cores >= STALLED_MOST * len(window.use.machine.busy_per_core)
+    spans = "" if all(held_up) else _stretch_times(window.spans, held_up)
+    return Generator(any(held_up), text, spans=spans)
 
 
 def _late(window: Evidence) -> str:
-    """Describe a late start with lanes free: only the tester can be the reason.
-
-    Of stages the mean does not tell whether any was free when it was late.
-    """
+    """Describe a late start with lanes free, caused by the load generator; not of stages' means."""
     if window.rate is None or window.has_stages or schedule_kept(window):
         return ""
     late, service_us, busy = window.late_us, window.clocks[SERVICE].mean, window.busy_lanes or 0.0
@@ -90,10 +78,10 @@ def _late(window: Evidence) -> str:
 
 
 def _held_up(span: Span) -> bool:
-    """Return whether the tester was at its ceiling in one span of stages.
+    """Return whether the load generator was at its ceiling in a span of stages.
 
-    It was late where operations began a noticeable part of the span late, mostly while lanes were
-    free. After failures lanes are free as they pause: that is the target's.
+    Operations began late by a noticeable part of the span, mostly while lanes were free. After
+    failures lanes are free as they pause: that is due to the target.
     """
     if (span.tester_busy or 0.0) >= USED_UP:
         return True
@@ -106,7 +94,7 @@ def _held_up(span: Span) -> bool:
 
 
 def _stretch_times(spans: Sequence[Span], held_up: Sequence[bool]) -> str:
-    """Name times of spans by when they begin and end: "0:02 to 0:04"."""
+    """Return stretches of spans by begin and end: "0:02 to 0:04"."""
     times = []
     for is_held, rows in groupby(zip(held_up, spans, strict=True), key=itemgetter(0)):
         if is_held:
@@ -129,11 +117,10 @@ def schedule_kept(window: Evidence) -> bool:
 def rate_reached(
     operations: int, due: float, arrivals: str | None, queues: tuple[Queue | None, Queue | None]
 ) -> bool:
-    """Return whether so many operations are as many as were due on average.
+    """Return whether the operations are as many as were due.
 
-    The number of random arrivals has the square root of its mean as its standard deviation. The
-    queues at the window's edges say more exactly whether the target kept up with those that came;
-    of the others some may have failed.
+    The standard deviation of random arrivals is the square root of their mean. The queues at the
+    window's edges show more exactly whether the target kept up with those that came.
     """
     start, end = queues
     grown = 0 if start is None or end is None else end.length - start.length

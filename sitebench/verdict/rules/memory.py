@@ -1,8 +1,7 @@
-"""Memory: what is available at the end, as in the paper, and whether tasks wait for pages.
+"""Memory: that available at the end, as in the paper, and waits for pages.
 
-The paper's sign of a shortage is perfmon's Pages/sec, pages fetched from disk: swap and major
-faults today. As in the paper, a high rate of faults with much memory left is attributed to mapped
-files, and so to the disk.
+The paper's sign of a shortage is perfmon's Pages/sec: swap and major faults. As in the paper, many
+faults with much memory left are of mapped files, and so the disk's.
 """
 
 from __future__ import annotations
@@ -23,7 +22,6 @@ _SCARCE = 0.05
 
 
 def memory(window: Evidence) -> Finding:
-    """Return whether the target's machine lacks memory."""
     machine = window.target_machine
     if machine is None:
         return _finding(Grade.UNKNOWN, "no data about the memory of the target's machine")

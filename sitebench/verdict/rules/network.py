@@ -1,9 +1,8 @@
-"""Network: a full link, a link that loses segments, or one on which operations spend their time.
+"""Network: a full link, a link that loses segments, or one with queues.
 
-The paper compares traffic with bandwidth ("less than 3 % of the available bandwidth"). That needs
-a link whose speed this machine knows, and slower ones may lie on the path. So the kernel times a
-TCP handshake once a second: no program of the target takes part in it. What the typical one takes
-longer under load than idle is queueing on the path, and is compared with the time operations take.
+The paper compares traffic with bandwidth ("less than 3 % of the available bandwidth"), for which the
+speed of every link on the path has to be known. So the kernel also times a TCP handshake once a second: the
+increase of its median under load is queueing on the path, and is compared with the service time.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ _finding = partial(Finding, Resource.NETWORK)
 
 
 def network(window: Evidence) -> Finding:
-    """Return whether the path between tester and target is used up."""
     moved = sum(window.counters.get(counter) or 0 for counter in (BYTES_IN, BYTES_OUT))
     text = f"{format_bytes(moved / window.seconds)}/s of operations"
     signs = [
@@ -41,7 +39,7 @@ _Sign = tuple[Grade, str]
 
 
 def _bandwidth(window: Evidence) -> _Sign | None:
-    """Compare traffic with the speed of the link, where it has one."""
+    """Compare traffic with the speed of the link, if known."""
     link = window.link
     if link is None or link.speed_bits_s is None:
         return None
@@ -52,12 +50,12 @@ def _bandwidth(window: Evidence) -> _Sign | None:
 
 
 def _queueing(window: Evidence) -> _Sign | None:
-    """Compare what a round trip takes longer under load with what an operation takes."""
+    """Compare the increase of a round trip under load with the service time."""
     loaded, idle = window.use.round_trip_s, window.use.idle_round_trip_s
     took = window.clocks[SERVICE].mean
     machine = window.target_machine
     if machine is not None and machine.listen_overflows:
-        return None  # Its kernel did not answer handshakes for want of room, not the path.
+        return None  # Its kernel dropped handshakes, not the path.
     if loaded is None or idle is None or not took:
         return None
     service_s = took / 1e6
@@ -76,14 +74,11 @@ def _queueing(window: Evidence) -> _Sign | None:
 
 
 def _losses(window: Evidence) -> _Sign | None:
-    """Look for retransmitted segments on the machines that are monitored."""
-    machines = [
-        machine for machine in (window.target_machine, window.use.machine) if machine is not None
-    ]
+    """Compare retransmitted segments with all, on the machines that are monitored."""
     losses = [
-        (m.retransmits / m.segments_out, m.retransmits)
-        for m in machines
-        if m.retransmits is not None and m.segments_out
+        (machine.retransmits / machine.segments_out, machine.retransmits)
+        for machine in (window.target_machine, window.use.machine)
+        if machine is not None and machine.retransmits is not None and machine.segments_out
     ]
     if not losses or max(losses)[0] < LOSS:
         return None

@@ -1,7 +1,6 @@
-"""Operating system: connections the kernel refuses, and its share of the target's CPU.
+"""Operating system: refused connections, and the kernel's share of the target's CPU.
 
-The paper had to say "not enough information": perfmon could not separate a server's own work from
-the kernel's on its behalf. /proc does.
+The paper has "not enough information": perfmon did not separate the two shares of a server's CPU.
 """
 
 from __future__ import annotations
@@ -18,11 +17,10 @@ from sitebench.verdict.rules.wording import share
 _finding = partial(Finding, Resource.OPERATING_SYSTEM)
 
 _MOST = 0.50
-"""More of the CPU goes to the kernel than to the program: save system calls, not code."""
+"""From here on more of the CPU goes to the kernel than to the program."""
 
 
 def operating_system(window: Evidence, *, cpu_used_up: bool) -> Finding:
-    """Return whether the kernel limits the target."""
     machine = window.target_machine
     if machine is None:
         return _finding(Grade.UNKNOWN, "no data about the kernel of the target's machine")
@@ -45,7 +43,6 @@ def operating_system(window: Evidence, *, cpu_used_up: bool) -> Finding:
 
 
 def kernel_share(window: Evidence) -> float | None:
-    """Return how much of the target's CPU went to the kernel on its behalf."""
     target = window.use.target
     if target is None or target.system_s is None or not target.cpu_s:
         return None

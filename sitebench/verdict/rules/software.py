@@ -1,9 +1,8 @@
 """Software: the bottleneck when resources are free and the target does not use them.
 
-A single busy thread among several cores; connections or requests that the target rejects; or
-waiting for something that is not a resource of the machine: locks, timers, a pool too small. The
-last is said where there is evidence of it: the target's own count of its threads, or as many
-operations from twice as many users.
+Its signs are a single busy thread with several cores; rejected connections or requests; and waits
+for locks, timers or a small pool, with evidence: the target's own count of busy threads, or
+the same rate with twice as many users.
 """
 
 from __future__ import annotations
@@ -24,23 +23,21 @@ _REJECTED = (
     *("connect-refused", "connect-timeout"),
     *("result:busy", "result:unavailable", "status:429", "status:503"),
 )
-"""Failures by which a server says, or shows, that it accepts no more."""
+"""Failures by which a server shows that it accepts no more."""
 
 _SEVERAL_CORES = 1.5
-"""With this many cores or more, a thread that fills one leaves capacity that it cannot use."""
-
+"""With as many cores a thread that fills one leaves capacity unused."""
 
 _GAIN = 1.05
-"""Twice the users that bring less than this do not bring more: a comparison has to find as much."""
+"""The least gain from twice the users: as much as a comparison has to find."""
 
 
 def serialised_signs(window: Evidence) -> str | None:
-    """Return what shows that operations wait for each other while the target's cores are idle."""
+    """Return the signs that operations wait for each other while the target's cores are idle."""
     wanted_share, full, half = window.target_wanted, window.pool_full, window.rate_at_half
     if wanted_share is None or wanted_share >= BUSY or _one_thread(window) is not None:
         return None
     if _no_core_idle(window):
-        # Who waits may wait for a core.
         return None
     signs = []
     if full is not None and full >= STALLED_MOST:
@@ -61,7 +58,6 @@ def serialised_signs(window: Evidence) -> str | None:
 
 
 def software(window: Evidence, findings: Sequence[Finding], *, pressed: bool) -> Finding:
-    """Return whether the target's own program limits it, given the other findings."""
     if away := sum(window.failures_by_kind.get(kind, 0) for kind in _REJECTED):
         return _finding(Grade.POSSIBLE, f"the target rejected {plural(away, 'operation')}")
     if (busiest := _one_thread(window)) is not None:
@@ -76,7 +72,7 @@ def software(window: Evidence, findings: Sequence[Finding], *, pressed: bool) ->
 
 
 def _by_the_others(window: Evidence, findings: Sequence[Finding]) -> Finding:
-    """Conclude from the resources that the target uses up, or does not."""
+    """Conclude from the findings on other resources."""
     used_up = [finding.resource for finding in findings if finding.grade == Grade.PRIMARY]
     if Resource.CPU in used_up:
         kernel = kernel_share(window)
@@ -88,12 +84,11 @@ def _by_the_others(window: Evidence, findings: Sequence[Finding]) -> Finding:
         return _finding(Grade.NO, f"it waits for resources that are used up: {', '.join(used_up)}")
     if (text := serialised_signs(window)) is not None:
         return _finding(Grade.PRIMARY, text)
-    full = "the cores that it may use were busy: it may wait for them"
-    if (unwatched := any(finding.grade == Grade.UNKNOWN for finding in findings)) or _no_core_idle(
-        window
-    ):
+    unknown = any(finding.grade == Grade.UNKNOWN for finding in findings)
+    if unknown or _no_core_idle(window):
+        full = "the cores that it may use were busy: it may wait for them"
         less = "not everything it may wait for is monitored"
-        return _finding(Grade.UNKNOWN, less if unwatched else full)
+        return _finding(Grade.UNKNOWN, less if unknown else full)
     return _finding(
         Grade.POSSIBLE,
         "no resource of the machine is used up: it waits for locks, timers or pools of its own, or "
@@ -102,7 +97,6 @@ def _by_the_others(window: Evidence, findings: Sequence[Finding]) -> Finding:
 
 
 def _no_core_idle(window: Evidence) -> bool:
-    """Return whether the cores that the target may use were busy, whoever used them."""
     return window.allowed_busy is not None and window.allowed_busy >= USED_UP
 
 

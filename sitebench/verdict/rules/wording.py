@@ -1,4 +1,4 @@
-"""Numbers, as the sentences of evidence write them."""
+"""Numbers in the sentences of evidence."""
 
 from __future__ import annotations
 
@@ -13,5 +13,4 @@ def share(value: float) -> str:
 
 
 def cores(n: float) -> str:
-    """Write a number of cores."""
     return plural(n, "core")
