@@ -1,1 +1,1 @@
-"""Counts and durations of a load, and the statistics computed from them."""
+"""Counts and durations of a load, and their statistics."""

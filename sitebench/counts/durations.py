@@ -1,7 +1,7 @@
-"""Durations as results keep them: percentiles where there are enough samples, mean and maximum.
+"""Durations in results: percentiles of enough samples, mean and maximum.
 
-An operation whose answer never came took at least as long as it was waited for. It ranks there, so
-that a percentile which falls among such operations is a lower bound: it is written `>= 10 s`.
+An operation that was never answered ranks by the time until it was given up. A percentile among
+such operations is a lower bound, written `>= 10 s`.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from sitebench._engine import Histogram
 from sitebench.counts import metrics
 
 LEAST_BEYOND = 100
-"""A percentile needs this many samples beyond it; with fewer it is None."""
+"""The least number of samples beyond a percentile."""
 
 OVER_TIME = ("p50", "p95", "p99")
-"""Percentiles that are drawn second by second."""
+"""Percentiles that are drawn over time."""
 
 FAR_OUT = (99.0, 99.9, 99.99, 99.999)
-"""Percentiles of the tail, which are of all repeats together."""
+"""Percentiles of the tail, over all repeats."""
 
 
 def percentile_ns(histogram: Histogram, q: float) -> int | None:
@@ -33,16 +33,16 @@ def percentile_ns(histogram: Histogram, q: float) -> int | None:
 
 
 def with_censored(answered: Histogram, censored: Histogram) -> Histogram:
-    """Return all operations; one that was never answered ranks as long as it was waited for."""
+    """Return all operations, those never answered by the time until they were given up."""
     together = answered.copy()
     together.add(censored)
     return together
 
 
 class Durations(msgspec.Struct, frozen=True):
-    """Summary of a histogram, in microseconds; None where there are too few samples.
+    """Summary of a histogram, in microseconds; None of too few samples.
 
-    A percentile is a field here, and its name says which: everything else follows PERCENTILES.
+    Each percentile is a field; PERCENTILES has them by name.
     """
 
     p50: float | None = None
@@ -54,15 +54,15 @@ class Durations(msgspec.Struct, frozen=True):
     mean: float | None = None
     n: int = 0
     at_least: tuple[str, ...] = ()
-    """Which of the figures above are lower bounds, because answers never came."""
+    """Figures that are lower bounds, because of operations that were never answered."""
     intervals: Mapping[str, tuple[float, float | None]] = {}
-    """Low and high of percentiles, with 95 %; no high where it is beyond the last sample."""
+    """The 95 % intervals of percentiles; one without a high is one-sided."""
     too_alike: Mapping[str, float] = {}
-    """Of those without an interval, as half seconds are too alike: seconds that would do."""
+    """Seconds that would do for an interval, where half seconds are too correlated."""
 
     @classmethod
     def of(cls, histogram: Histogram, censored: Histogram | None = None) -> Durations:
-        """Summarise a histogram of nanoseconds, and what timed out beside it."""
+        """Summarise a histogram of nanoseconds, and that of operations given up."""
         if censored is not None:
             histogram = with_censored(histogram, censored)
         if not (n := histogram.count):
@@ -70,7 +70,7 @@ class Durations(msgspec.Struct, frozen=True):
         percentiles = {name: percentile_ns(histogram, q) for name, q in PERCENTILES.items()}
         bounds: tuple[str, ...] = ()
         if censored is not None and censored.count:
-            # Below the shortest wait that timed out, the order is that of the answered alone.
+            # Below the shortest time until giving up, ranks are those of answered operations.
             least = censored.min
             ranked = (p for p, ns in percentiles.items() if ns is not None and ns >= least)
             bounds = (*ranked, "max", "mean")
@@ -81,17 +81,16 @@ class Durations(msgspec.Struct, frozen=True):
         return cls(**marks, max=maximum, mean=mean, n=n, at_least=bounds)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what results keep; what there may be none of only where there is some."""
+        """Return it for results, without empty collections."""
         return {name: value for name, value in asdict(self).items() if value not in ((), {})}
 
     @property
     def percentiles(self) -> Mapping[str, float | None]:
-        """Every percentile by its name."""
         return {name: getattr(self, name) for name in PERCENTILES}
 
 
 def heading(name: str) -> str:
-    """Return how a percentile's field is written for people: p99.9."""
+    """Return a percentile's name for people: p99.9."""
     return name.replace("_", ".")
 
 
@@ -100,16 +99,16 @@ PERCENTILES = {
     for name in Durations.__struct_fields__
     if name.startswith("p")
 }
-"""Per cent by the field."""
+"""Per cent by field."""
 
 
 def clocks(**durations: Durations) -> dict[str, Durations]:
-    """Return the durations of every clock: those that are known, and none of the others."""
+    """Return durations of every clock, empty ones where not given."""
     return {clock: durations.get(clock, Durations()) for clock in metrics.CLOCKS}
 
 
 def summarise_clocks(times: Mapping[str, Histogram]) -> dict[str, Durations]:
-    """Summarise every clock; what was never answered ranks in it where the table says so."""
+    """Summarise every clock, with operations given up in those that have a `bound`."""
     return {
         clock: Durations.of(times[clock], None if clock.bound is None else times[clock.bound])
         for clock in metrics.CLOCKS

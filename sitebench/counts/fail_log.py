@@ -1,8 +1,4 @@
-"""`--fail-log FILE`: the first failed operations of each phase of a point, as lines of JSON.
-
-The engine keeps the first of each thread and hands them out with its counts; lines of a phase after
-the first `MOST` are left out.
-"""
+"""`--fail-log FILE`: the first failed operations of each phase of a point, as lines of JSON."""
 
 from __future__ import annotations
 
@@ -21,38 +17,21 @@ from sitebench.errors import BadInput
 from sitebench.system.files import write
 
 MOST = 100
-"""Lines of a phase: what fails before a window takes none of its room.
-
-The counts have all failures; to see what is wrong the first are enough.
-"""
+"""Lines of a phase; the counts have all failures."""
 GIVEN_UP = "--fail-log: cannot write"
-"""What the line begins with that says so, which a point's process hands on."""
+"""The begin of the message of a log that cannot be written."""
 _NAMES = (
-    *(
-        "time",
-        "point",
-        "phase",
-        "user",
-        "iteration",
-        "operation",
-        "step",
-        "kind",
-        "code",
-        "diagnostic",
-    ),
-    *("asked", "rows"),
+    *("time", "point", "phase", "user", "iteration", "operation"),
+    *("step", "kind", "code", "diagnostic", "asked", "rows"),
 )
-
-
 _BEGINS = b'{"time": '
-"""What a line of a log begins with."""
+"""The begin of each line of a log."""
 
 
 def begin(path: str, out: str | None = None) -> None:
-    """Make the file anew, for all points of a command; raises where it cannot be written.
+    """Create the log of a command; raises where it cannot be written.
 
-    Only an earlier log is overwritten: a slip may have named data, or a run file, as that of `out`.
-    Where that is there the run goes on, and points that it has are not measured again.
+    It overwrites nothing but an earlier log, which it continues where the run file `out` exists.
     """
     file = Path(path)
     if out is not None and Path(out).resolve() == file.resolve():
@@ -72,17 +51,17 @@ def begin(path: str, out: str | None = None) -> None:
 
 
 def forget(path: str, point: str) -> None:
-    """Leave out what an earlier try of a point has logged: it was interrupted."""
+    """Remove the lines of an interrupted try of a point."""
     file = Path(path)
     if file.is_file():
         member = f'"point": {json.dumps(point)}'
         lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
-        # In one step: it has the lines of other points too.
+        # Atomically: it has the lines of other points too.
         write(file, "".join(line for line in lines if member not in line))
 
 
 def _private(path: str, flags: int) -> int:
-    """Open a file; a new one is its owner's alone, as people are named in it."""
+    """Open a file, a new one for its owner only, as it names people."""
     return os.open(path, flags, 0o600)
 
 
@@ -93,16 +72,16 @@ def _is_log(file: Path) -> bool:
 
 @dataclass
 class FailLog:
-    """The log of one point, or of a test that is none."""
+    """The log of one point, or of a test without one."""
 
     path: str
     point: str | None
-    """The point's key, as the run file has it."""
+    """The point's key in the run file."""
     _is_given_up: bool = False
     _n_accepted: Counter[str] = field(default_factory=Counter)
 
     def take(self, lines: Iterable[str], phase: str) -> None:
-        """Add what the engine has logged in a phase; of a file that cannot be written no more."""
+        """Add the engine's lines of a phase; after a write error no more."""
         failures: list[dict[str, Any]] = [json.loads(line) for line in lines]
         failures.sort(key=lambda failure: str(failure["time"]))
         accepted = failures[: MOST - self._n_accepted[phase]]
@@ -117,14 +96,14 @@ class FailLog:
         try:
             _append(Path(self.path), text.encode())
         except OSError as error:
-            # The point is worth more than its log.
+            # A write error does not end the point.
             self._is_given_up = True
             reason = f"{self.path}: {error.strerror}; no more failures are logged, all are counted"
             print(f"{GIVEN_UP} {reason}", file=sys.stderr, flush=True)
 
 
 def _append(path: Path, lines: bytes) -> None:
-    """Add lines to a file: all of them, or none."""
+    """Add all lines to a file, or none."""
     with open(path, "ab", buffering=0, opener=_private) as file:
         size = file.tell()
         try:

@@ -1,17 +1,14 @@
 """Little's law as a check: the lanes that ran, against the lanes that the clocks account for.
 
-N = X x R, with R the time from one operation's end to the next one's end in a lane. Multiplied
-by the seconds of the window, both sides are lane-seconds, and each is counted independently:
+N = X x R, with R the time from one operation's end to the next one's end in a lane. Multiplied by
+the seconds of the window, both sides are lane-seconds, counted independently:
 
 - the lanes that ran, integrated over time;
-- the sum of all clocks of all steps: service time and time of operations given up (from the
-  histograms), the engine's own processing, and waiting (thinking, no arrival due, pausing
-  after a failed connection).
+- all clocks of all steps: service time, time of operations given up, the engine's own processing,
+  and waiting (thinking, no arrival due, pausing after a failed connection).
 
-An operation is recorded where it ends, so one that spans a window's edge would be counted in one
-window and missed in the other. The time under way is read from the lanes at both edges: that of
-the start is subtracted, that of the end is added. So the law holds without a steady state, with
-long operations and in short windows.
+An operation is recorded at its end. So the time under way at the window's start is subtracted, and
+that at its end added: the law holds without a steady state, and in short windows.
 
 A lost drain, an operation counted twice, a wrong clock or a saturated histogram breaks it.
 """
@@ -25,7 +22,7 @@ TOLERANCE = 0.02
 
 
 class LittlesLaw(msgspec.Struct, frozen=True):
-    """Both sides in lanes, and the relative difference of the clocks' side."""
+    """Both sides in lanes, and the relative deviation of the clocks' side."""
 
     lanes: float
     from_clocks: float

@@ -1,34 +1,34 @@
-"""What is measured of every step: each clock and each counter, declared once.
+"""Metrics of every step: each clock and each counter, declared once.
 
-A clock is a histogram of one kind of time, a counter is a sum. Native recorders have the same table
-(`native/tester/load/src/record/metric.rs`), and a test holds one to the other. Everything between a
-recorder and a report iterates over these tables; a metric is named only for a rule about that one.
+A clock is a histogram of one kind of time, a counter is a sum. All code between a recorder and a
+report iterates over these tables, which a test compares with those of native recorders
+(`native/tester/load/src/record/metric.rs`).
 
       due        sent                  answered    read
        |--- lag ---|--------- service ------|----------|
        |------------------- latency --------|----------|
                                             |- unread -|
 
-An answer may lie unread: that time is the tester's own, and in service time and latency.
+An answer may lie unread: that time is the load generator's own, and in service time and latency.
 """
 
 from __future__ import annotations
 
 RESULT, STEP = "result", "step"
-"""Where a clock stands even if nothing was recorded: in a point's result, in each of its steps."""
+"""Places of a clock even if nothing was recorded: a point's result, each of its steps."""
 
 
 class Clock(str):
-    """A histogram of one kind of time, in nanoseconds. It is its name, so that it is a key, too."""
+    """A histogram of one kind of time, in nanoseconds. It is its name, and so a key."""
 
     unit = "ns"
     heading: str
-    """As a table's column or row calls it."""
+    """In tables."""
     meaning: str
     closed: Clock | None
-    """The clock that it is on a closed schedule, where nothing is due before it is sent."""
+    """The clock with the same times on a closed schedule, where operations are due when sent."""
     bound: Clock | None
-    """The clock of operations without an answer that rank in it, each as a lower bound."""
+    """The clock of operations without an answer, which rank in it as lower bounds."""
     always: tuple[str, ...]
 
     def __new__(
@@ -48,17 +48,17 @@ class Clock(str):
 
     @property
     def key(self) -> str:
-        """Its name where its durations are summarised in microseconds: in JSON and CSV."""
+        """Its name in JSON and CSV, where its durations are in microseconds."""
         return f"{self}_us"
 
 
 class Counter(str):
-    """A sum over operations. It is its name, so that it is a key, too."""
+    """A sum over operations. It is its name, and so a key."""
 
     unit: str
     meaning: str
     whole: bool
-    """Whether it is of operations, and not of each of their steps."""
+    """Whether it is of whole operations, and not of their steps."""
 
     def __new__(cls, name: str, unit: str, meaning: str, *, whole: bool = False) -> Counter:
         counter = super().__new__(cls, name)
@@ -67,16 +67,16 @@ class Counter(str):
 
     @property
     def key(self) -> str:
-        """Its name among the figures of a result: a time is shown as that of one operation."""
+        """Its name in results, where a time is that of one operation."""
         return f"{self}_us" if self.unit == "ns" else str(self)
 
     @property
     def column(self) -> str:
-        """Its name where the sum itself is shown."""
+        """Its name as a sum."""
         return f"{self}_ns" if self.unit == "ns" else str(self)
 
     def figure(self, total: int, operations: int) -> int | float | None:
-        """Return the figure of a result: a sum of bytes, or the microseconds of an operation."""
+        """Return the figure of a result: a sum, or the microseconds of an operation."""
         if self.unit != "ns":
             return total
         return total / operations / 1e3 if operations else None
@@ -119,7 +119,7 @@ UNREAD = Clock(
 WRONG = Clock("wrong", "wrong answers", "due to answered, of wrong answers")
 
 CLOCKS = (SERVICE, LATENCY, LAG, UNREAD, WRONG, CENSORED, ABANDONED)
-"""Every clock, in the order in which it is shown."""
+"""Every clock, in the order of tables."""
 
 BYTES_OUT = Counter("bytes_out", "bytes", "bytes sent")
 BYTES_IN = Counter("bytes_in", "bytes", "bytes received")
@@ -136,7 +136,6 @@ THINKING = Counter(
 )
 
 COUNTERS = (BYTES_OUT, BYTES_IN, PROCESSING, FAILED, PAUSED, THINKING)
-"""Every counter."""
 
 ENDED = (SERVICE, WRONG, CENSORED)
-"""The clocks that share all operations among them: each that ended is in exactly one."""
+"""Every operation that ended is in exactly one of these clocks."""

@@ -1,29 +1,26 @@
-"""How far a percentile may be off, from how its tail is spread over the window.
+"""Confidence intervals of percentiles, from the spread of the tail over the window.
 
 A percentile is a rank, so its error is that of a share: of the operations that take longer than a
-value. The interval of the share is computed for every value, and the percentile's interval is from
-the largest value that surely more operations exceed to the smallest that surely fewer exceed (test
-inversion). The spread at the upper end is that of the operations beyond the upper end itself.
+value. The interval is from the largest value that surely more operations exceed to the smallest
+that surely fewer exceed (test inversion). The spread at the upper end is that of the operations
+beyond it.
 
-Operations are not drawn one by one: a stall of 20 ms at 10,000/s is one event and 200 samples. So
-the error of a share comes from the window's half seconds. Independent operations make each count
-binomial; what exceeds that is correlated, for nobody knows how long. The excess is looked for at
-all time scales: in the differences between neighbours of half a second, of 1 s, 2 s and so on
-(Haar's wavelet), and what each correlation time would make of them is known (first-order
-autocorrelation beside independent noise). Each excess and correlation time counts by its
-likelihood, so that those which the window does not rule out widen the interval, also where half
-seconds look independent. A window with few correlation times in it has no interval, but the length
-of a window that would do.
+Operations are not independent: a stall of 20 ms at 10,000/s is one event and 200 samples. So the
+error of a share comes from the window's half seconds. Independent operations have binomial counts;
+variance in excess of that is correlated, for an unknown time. The excess is estimated at all time
+scales, from differences between neighbours of half a second, of 1 s, 2 s and so on (Haar's
+wavelet), by the model of first-order autocorrelation beside independent noise. Each excess and
+correlation time counts by its likelihood, so that all which the window does not rule out widen the
+interval. A window of few correlation times has no interval, but the length of one that would do.
 
-With the variance of the share go as many independent operations as have the same (Korn and Graubard
-1998). Their binomial interval is Wilson's, with continuity corrected. Their number times the share
-is that of the separate events beyond a value, in which stalls and queues come. With fewer than five
-beyond the upper end there is none: the interval is one-sided. It is of what the window saw: of what
-happens once a minute, ten seconds know nothing.
+The variance of the share is that of a number of independent operations (Korn and Graubard 1998),
+whose binomial interval is Wilson's, with continuity correction. This number times the share is that
+of separate events beyond a value. With fewer than five beyond the upper end the interval is
+one-sided. Events that are rarer than the window is long are not in it.
 
-An operation that was given up ranks as long as it was waited for, as in `counts.durations`. When
-those were is not kept by half seconds, so they count as one event; beyond the shortest of them
-there is no upper end, and a percentile that is a lower bound has no interval.
+Operations that were given up rank as in `counts.durations`, and count as one event, as they are not
+kept by half seconds. No upper end is beyond the shortest of them, and a percentile that is a lower
+bound has no interval.
 """
 
 from __future__ import annotations
@@ -46,19 +43,19 @@ _Z = NormalDist().inv_cdf(0.975)
 """Of 95 %."""
 
 _LEAST_STRETCHES = 8
-"""Of fewer half seconds the spread is not known."""
+"""The least number of half seconds for an estimate of the spread."""
 
 _LEAST_EVENTS = 5.0
-"""With fewer events beyond an upper end, their number says too little."""
+"""The least number of events beyond an upper end."""
 
 _LEAST_INDEPENDENT = 4.0
-"""A window tells where it is worth so many independent half seconds."""
+"""The least number of independent half seconds to which a window has to be equivalent."""
 
 _DOUBT = 0.5
-"""How likely a window may be worth fewer."""
+"""The greatest probability that it is equivalent to fewer."""
 
 _WOULD_DO = 3.0
-"""A window of so many times the least number of independent half seconds tells in most cases."""
+"""A window of this multiple of the least number has an interval in most cases."""
 
 _EXCESSES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 """Correlated variance as multiples of the independent variance."""
@@ -71,19 +68,18 @@ square root of their correlation time: with equal weights, and 1 for none, inter
 _NEGLIGIBLE = 1e-4
 
 Bounds = tuple[float, float | None]
-"""Low and high in microseconds; no high where it is one-sided."""
+"""Low and high in microseconds; no high if it is one-sided."""
 
 
 class Intervals(msgspec.Struct, frozen=True):
-    """The 95 % intervals of a window's percentiles, and why others have none."""
+    """The 95 % intervals of a window's percentiles."""
 
     bounds: Mapping[str, Bounds] = {}
     too_alike: Mapping[str, float] = {}
-    """Of half seconds that are too alike to tell: how many seconds of a window would do."""
+    """Seconds of a window that would do, for percentiles of half seconds too correlated."""
 
 
 def too_alike_to_tell(would_do_s: float) -> str:
-    """Say why a percentile has no interval, and how long a window would do."""
     return f"half seconds too alike to tell, a window of {format_duration(would_do_s)} would do"
 
 
@@ -114,13 +110,13 @@ def percentile_intervals(
 
 
 class _Spread(msgspec.Struct, frozen=True):
-    """Of the operations that take at least as long as a value: their share, and how sure it is."""
+    """The share of operations that take at least as long as a value, and its precision."""
 
     share: float
     independent: float
-    """How many independent operations would know the share as well."""
+    """The number of independent operations with the same variance."""
     would_do: float | None = None
-    """Half seconds of a window that would do; None where this one does."""
+    """Half seconds of a window that would do, if this one does not."""
 
     @property
     def events(self) -> float:
@@ -134,7 +130,7 @@ class _Window:
         self.whole = Histogram()
         self._values = list[list[int]]()
         self._beyond = list[list[int]]()
-        """How many operations take at least as long as each value, and 0 at the end."""
+        """Numbers of operations that take at least as long as each value, and 0 at the end."""
         for stretch in stretches:
             self.whole.add(stretch)
             buckets = stretch.buckets()
@@ -146,7 +142,7 @@ class _Window:
         self._spreads = dict[int, _Spread]()
 
     def spread(self, rank: int) -> _Spread:
-        """Return the spread of those that take at least as long as the value of this rank."""
+        """Return the spread of operations that take at least as long as a value, by its rank."""
         if rank not in self._spreads:
             value = self.values[rank]
             pairs = zip(self._values, self._beyond, strict=True)
@@ -156,7 +152,7 @@ class _Window:
         return self._spreads[rank]
 
     def low(self, share: float, rank: int) -> int:
-        """Return the last rank, up to this one, that surely more than this share reach."""
+        """Return the last rank, up to `rank`, that surely more than this share reach."""
         first, last = 0, rank
         while first < last:
             middle = (first + last + 1) // 2
@@ -168,7 +164,7 @@ class _Window:
         return first
 
     def high(self, share: float, rank: int) -> int | None:
-        """Return the least value, from this rank on, that surely fewer than this share exceed."""
+        """Return the least value, from `rank` on, that surely fewer than this share exceed."""
         first, last = rank, len(self.values)
         while first < last:
             middle = (first + last) // 2
@@ -186,13 +182,13 @@ class _Window:
 
 
 def _spread(beyond: Sequence[int], counts: Sequence[int]) -> _Spread:
-    """Return the spread of operations, from how many are in each half second."""
+    """Return the spread of operations, from their numbers in each half second."""
     total, size = sum(counts), len(counts)
     share = sum(beyond) / total
     binomial = total * share * (1 - share)
     off = [part - share * count for part, count in zip(beyond, counts, strict=True)]
     square = sum(x * x for x in off)
-    # Nothing is correlated in what the rounding of the share leaves.
+    # Only the rounding of the share is left.
     if square < 1 or not binomial:
         return _Spread(share, total)
     energies = _energies(off)
@@ -224,7 +220,7 @@ def _spread(beyond: Sequence[int], counts: Sequence[int]) -> _Spread:
 
 
 class _Hypothesis(msgspec.Struct, frozen=True):
-    """What an excess and a correlation time make of the variance, beside independent noise of 1."""
+    """The variances by an excess and a correlation time, beside independent noise of 1."""
 
     log_weight: float
     """Of the prior, and of the noise at each time scale."""
@@ -236,7 +232,7 @@ class _Hypothesis(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=8)
 def _hypotheses(size: int) -> tuple[_Hypothesis, ...]:
-    """Return every excess and correlation time that a window of so many half seconds may have."""
+    """Return every excess and correlation time of a window of this number of half seconds."""
     scales = [2**n for n in range(size.bit_length() - 1)]
     times = [2**n for n in range(size.bit_length()) if 2**n <= size]
     weigh = sum(math.sqrt(time) for time in times) * len(_EXCESSES)
@@ -272,7 +268,7 @@ def _energies(off: Sequence[float]) -> list[float]:
 
 
 def _quantile(mixture: Sequence[tuple[float, float]]) -> float:
-    """Return what 95 % of a mixture of normal distributions, (weight, variance), do not exceed."""
+    """Return the two-sided 95 % quantile of a mixture of normals, each (weight, variance)."""
     scales = [(weight, math.sqrt(2 * variance)) for weight, variance in mixture]
     lower, upper = min(scale for _, scale in scales), 3 * max(scale for _, scale in scales)
     while upper - lower > 1e-3 * lower:
@@ -291,10 +287,10 @@ def _readable(seconds: float) -> float:
 
 
 def _wilson(share: float, n: float) -> tuple[float, float]:
-    """Return the interval of a share of n independent operations, with continuity corrected.
+    """Return the interval of a share of n independent operations, with continuity correction.
 
-    With half an event or less on a side it reaches to the end there: the correction is more than
-    the share itself (Newcombe 1998), and beside it the formula has no meaning.
+    With half an event or less on a side it reaches to the end there, as the correction exceeds the
+    share itself (Newcombe 1998).
     """
     twice, square = 2 * n * share, _Z * _Z
     spread = 4 * share * n * (1 - share)

@@ -1,4 +1,4 @@
-"""What is due and not answered, and how much longer that may become by chance."""
+"""The queue of operations that are due and not answered, and its growth by chance."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ import math
 import msgspec
 
 LEAST_SHARE = 0.005
-"""Growth by less than this share of what was due is none. It is a third of what is always to be
-found: a rate that is 1.5 % above what the target can do."""
+"""The least growth, by the operations due: a third of that at a rate 1.5 % above the target's."""
 
 _DEVIATIONS = 3
 
 
 class Queue(msgspec.Struct, frozen=True):
-    """What is due and not answered: not begun for want of a lane, and under way."""
+    """Operations that wait for a lane, and those under way."""
 
     backlog: int = 0
     in_flight: int = 0
@@ -28,9 +27,8 @@ NO_QUEUE = Queue()
 
 
 def allowed_growth(length: float, due: float) -> float:
-    """Return by how much a queue of this length may grow while so many operations are due.
+    """Return the growth of a queue of this length that chance explains.
 
-    Operations under way are a Poisson number where they do not wait for each other; the difference
-    of two has twice its variance.
+    The number under way is Poisson distributed; the difference of two has twice its variance.
     """
     return max(LEAST_SHARE * due, _DEVIATIONS * math.sqrt(2 * (length + 1)))

@@ -1,7 +1,7 @@
-"""What drives the lanes, and what it hands out.
+"""The source of a load and its drains.
 
-The native engine hands out snapshots. Portable Python lanes, and a master for its workers, hand out
-the same as plain values, with which all that only passes numbers on can be tested.
+Those of the native engine are snapshots. Portable Python lanes, and a master for its workers, have
+the same as plain values.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ START = "start"
 
 
 class StepTotals(msgspec.Struct):
-    """One step of one program, summed over drains; histograms merge bucket by bucket."""
+    """One step of one program, summed over drains."""
 
     program: str
     step: str
@@ -31,9 +31,9 @@ class StepTotals(msgspec.Struct):
     clocks: dict[str, Histogram] = msgspec.field(default_factory=lambda: defaultdict(Histogram))
     counters: dict[str, int] = msgspec.field(default_factory=lambda: defaultdict(int))
     overlaps: bool = False
-    """Whether its time and its failures are those of other steps too."""
+    """Whether its time and failures are those of other steps too."""
     examples: dict[str, str] = {}
-    """Of each kind of failure the first request, and its answer, in words."""
+    """The first request and its answer, by kind of failure."""
 
     @classmethod
     def closed(cls, program: str, step: str, *, overlaps: bool = False) -> StepTotals:
@@ -46,17 +46,15 @@ class StepTotals(msgspec.Struct):
 
     @property
     def failed(self) -> int:
-        """Failed operations of every kind."""
         return sum(self.failures.values())
 
     @property
     def clock_ns(self) -> int:
-        """Time that lanes spent on this step, answered or not, the engine's own included."""
+        """Time of lanes for this step, with failures and the engine's own time."""
         engine_ns = self.counters[metrics.FAILED] + self.counters[metrics.PROCESSING]
         return self.clocks[metrics.SERVICE].sum + engine_ns
 
     def add(self, record: StepRecord) -> None:
-        """Merge one drain's worth, or several."""
         self.overlaps = record.overlaps
         self.count += record.count
         self.failures.update(record.failures)
@@ -68,7 +66,7 @@ class StepTotals(msgspec.Struct):
 
 
 class Drain(msgspec.Struct, frozen=True):
-    """One drain of one process, or of several together: as plain values."""
+    """One drain of one process, or of several together, as plain values."""
 
     t0_ns: int
     t1_ns: int
@@ -79,35 +77,34 @@ class Drain(msgspec.Struct, frozen=True):
     waiting_ns: int
     underway_ns: int
     lane_counts: Sequence[int] = ()
-    """Requests that succeeded, by lane; those of several processes follow one another."""
+    """Requests that succeeded, by lane; of several processes one after the other."""
     backlog: int = 0
     in_flight: int = 0
     owed: int = 0
     late: Sequence[StepTotals] = ()
-    """What was due in the window before the last cut; the others in `steps` were due since."""
+    """Operations due in the window before the last cut; those in `steps` were due since."""
     older: Sequence[StepTotals] = ()
-    """What was due before that window."""
+    """Operations due before that window."""
     without_row: int = 0
-    """Users that have ended since the start because there was no row left for them."""
+    """Users that have ended since the start, as no row was left for them."""
     row_wait_ns: int = 0
-    """Time that users waited for rows that others had alone."""
+    """Waits of users for exclusive rows."""
     lost_rows: int = 0
-    """Rows lost since the start that users have alone in turn: a change was never answered."""
+    """Exclusive rows lost since the start, as a change was never answered."""
     log: Sequence[str] = ()
-    """What the engine has logged of requests, each as a line of JSON."""
+    """The engine's log of requests, as lines of JSON."""
     spans: Sequence[tuple[int, StepTotals]] = ()
-    """Of a schedule of stages, the arrivals among all these by the span in which they were due."""
+    """Of stages, the arrivals among all these by the span in which they were due."""
 
 
 StepRecord = StepStats | StepTotals
-"""What one step of one program did between two drains."""
+"""One step of one program between two drains."""
 
 Drained = Snapshot | Drain
-"""Everything recorded between two drains."""
 
 
 def used_up(drained: Drained) -> bool:
-    """Return whether no user is left, as their data are used up: the test is over."""
+    """Return whether no user is left, as their data are used up."""
     return drained.without_row > 0 and drained.lanes == 0
 
 
@@ -119,7 +116,7 @@ def ended(drained: Drained) -> Iterator[StepRecord]:
 
 
 class Source(Protocol):
-    """Starts and stops lanes, and hands out what they recorded."""
+    """Starts and stops lanes, and drains their records."""
 
     def start_lanes(self, program: str, n: int) -> None: ...
     def stop_lanes(self, program: str, n: int) -> None: ...

@@ -1,7 +1,7 @@
-"""What was due in each span of a test in stages: counts, lateness and latency, minute by minute.
+"""Counts, lateness and latency in each span of a test in stages, minute by minute.
 
 An operation is in the span in which it was due, however late it ended. Histograms are kept encoded:
-a day has 1,440 minutes, and decoded each would hold megabytes.
+a day has 1,440 minutes, and a decoded one holds megabytes.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from sitebench.counts.stages import Stages
 _CLOCKS = (LATENCY, CENSORED, LAG)
 
 _HELD_BACK_S = 2.0
-"""Drains are taken every half second: a tester this late with one had no core."""
+"""Drains are taken every half second: a load generator this late with one had no core."""
 
 
 class Span(msgspec.Struct, frozen=True):
-    """What was due in one span."""
+    """Operations due in one span."""
 
     begin_s: float
     seconds: float
@@ -35,18 +35,17 @@ class Span(msgspec.Struct, frozen=True):
     failures: int
     latency_us: Durations
     lag_us: Durations
-    """How late they began."""
     tester_busy: float | None = None
-    """Share of the span in which the busiest thread of the tester was on a core."""
+    """Share of the span in which the busiest thread of the load generator was on a core."""
     tester_late: float | None = None
-    """Share of the span's half seconds after which operations were due although most lanes were
-    free, or which the tester itself was late to end; older run files know neither."""
+    """Share of the span's half seconds after which operations were due with most lanes free, or
+    which the load generator ended late; older run files have neither."""
     asked: float | None = None
-    """How many operations the stages ask for; at random more or fewer are due."""
+    """Operations that the stages plan, on average."""
     users: float | None = None
-    """Of stages of users, how many there are on average."""
+    """The mean number, of stages of users."""
     thinking: int = 0
-    """How many of the operations were in a think time of their own when the test ended."""
+    """Operations in a think time of their own at the end of the test."""
 
     @property
     def asked_per_s(self) -> float | None:
@@ -54,23 +53,19 @@ class Span(msgspec.Struct, frozen=True):
 
     @property
     def late_us(self) -> float | None:
-        """How late they began on average."""
         return self.lag_us.mean
 
     @property
     def answered_per_s(self) -> float:
-        """Operations that succeeded, whenever that was."""
+        """Operations that succeeded, whenever they ended."""
         return (self.operations - self.failures - self.thinking) / self.seconds
 
     def to_json(self) -> dict[str, Any]:
+        load = {"asked": self.asked, "asked_per_s": self.asked_per_s}
         return {
             "begin_s": self.begin_s,
             "seconds": self.seconds,
-            **(
-                {"users": self.users}
-                if self.asked is None
-                else {"asked": self.asked, "asked_per_s": self.asked_per_s}
-            ),
+            **({"users": self.users} if self.asked is None else load),
             "operations": self.operations,
             "failures": self.failures,
             "thinking": self.thinking,
@@ -103,7 +98,7 @@ class _Counted(msgspec.Struct):
 
 
 class _Tester(msgspec.Struct):
-    """What the tester did in one span."""
+    """The load generator in one span."""
 
     seconds: float = 0.0
     late_s: float = 0.0
@@ -117,7 +112,7 @@ class _Tester(msgspec.Struct):
 
 
 class SpanCounts:
-    """Adds up what drains have of each span."""
+    """Adds up the drains' records of each span."""
 
     def __init__(self, span_s: float = math.inf) -> None:
         self._span_s = span_s
@@ -125,19 +120,16 @@ class SpanCounts:
         self._tester: dict[int, _Tester] = {}
 
     def add(self, spans: Iterable[tuple[int, StepRecord]]) -> None:
-        """Take what one drain has, by the number of the span."""
+        """Add a drain's records, by the number of the span."""
         for number, record in spans:
             key = (number, record.program, record.step)
             self._steps.setdefault(key, _Counted()).add(record)
 
     def add_tester(self, drained: Drained, began_ns: int, cpu_s: Sequence[float]) -> None:
-        """Take what the tester did until this drain, of a window that began then.
-
-        A drain over several spans, as of a tester that stood still, is shared out.
-        """
+        """Add the load generator's time up to this drain, shared out among its spans."""
         begin_s, end_s = (drained.t0_ns - began_ns) / 1e9, (drained.t1_ns - began_ns) / 1e9
         seconds = end_s - begin_s
-        # A second operation may have come due as the drain was taken.
+        # One operation may have come due as the drain was taken.
         waits = drained.backlog > 1 and 2 * drained.in_flight < drained.lanes
         late = waits or seconds >= _HELD_BACK_S
         while begin_s < end_s:
@@ -151,14 +143,14 @@ class SpanCounts:
     def spans(
         self, stages: Stages, counts: Collection[tuple[str, str]], ended_s: float = math.inf
     ) -> tuple[Span, ...]:
-        """Return the spans of these stages, with the steps that count as an operation.
+        """Return the spans of these stages, of the steps that count as an operation.
 
-        `ended_s`: when the test ended, if that was before them.
+        `ended_s`: the end of the test, if before that of the stages.
         """
         edges = list(stages.spans(ended_s))
         parts_of: list[list[_Counted]] = [[] for _ in edges]
         for (number, *step), part in self._steps.items():
-            # A step that is counted again in one operation may be due after the stages.
+            # A repeated step of an operation may be due after the stages.
             if tuple(step) in counts and number * stages.span_s < stages.lasts_s:
                 parts_of[min(number, len(edges) - 1)].append(part)
         testers = [_Tester() for _ in edges]

@@ -1,12 +1,10 @@
 """`--stages 30s:100,1m:500`: a load that rises and falls, as on a Monday morning.
 
-A stage is how long it lasts and the rate at its end, in operations a second; in between, the rate
-goes in a straight line from that of the stage before, and in the first from 0. That is what k6
-means by a stage of arrivals (its `startRate` is 0 unless said). The engine computes when each
+A stage is its length and the rate at its end, in operations a second. The rate is linear within it,
+from that of the stage before, or from 0: k6's stages of arrivals. The engine computes when each
 operation is due (`native/tester/load/src/choose/schedule.rs`).
 
-With `30s:100 users` it is users who come and go, each as fast as it is answered
-(`locust/role_local.py` starts and stops them).
+With `30s:100 users` users come and go (`locust/role_local.py` starts and stops them).
 """
 
 from __future__ import annotations
@@ -33,20 +31,20 @@ _CLOCK = re.compile(r"\d:\d\d")
 """A time of day."""
 _LEAST_S = 0.001
 _MOST_S = 86_400.0
-"""A day, which has 1,440 minutes: as many rows are a table that can still be looked at."""
+"""A day: a table of 1,440 minutes can still be read."""
 _MOST_STAGES = 1_500
 """A day of minutes, and some. They are an argument of a process, which the kernel bounds."""
 _MOST_NAMED = 5
 _MINUTE_S = 60.0
 WITHIN_MINUTES_S = 180.0
-"""Less than three minutes are no curve."""
+"""The least length with spans of a minute: fewer than three are no curve."""
 _SHORT_S = (1.0, 2.0, 5.0, 10.0, 20.0)
 _MOST_SHORT = 12
-"""More spans of a short test have too few operations for a percentile."""
+"""Spans of a short test; of more, each has too few operations for a percentile."""
 
 
 class Stage(msgspec.Struct, frozen=True):
-    """How long it lasts, and the rate or the number of users at its end."""
+    """Its length, and the rate or the number of users at its end."""
 
     lasts_s: float
     level: float
@@ -58,8 +56,6 @@ class Stage(msgspec.Struct, frozen=True):
 
 
 class Stages(msgspec.Struct, frozen=True):
-    """Stages one after the other."""
-
     stages: tuple[Stage, ...]
 
     def __str__(self) -> str:
@@ -67,7 +63,7 @@ class Stages(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """What a table calls them: themselves, or how many."""
+        """Their name in tables."""
         if len(self.stages) <= _MOST_NAMED:
             return f"stages {', '.join(map(str, self.stages))}"
         highest = plural(round(self.highest), "user")
@@ -77,12 +73,12 @@ class Stages(msgspec.Struct, frozen=True):
 
     @classmethod
     def from_option(cls, text: str) -> Stages:
-        """Read what an option was given: stages, or `@FILE.csv` with minutes and rates."""
+        """Read an option's value: stages, or `@FILE.csv` with minutes and rates."""
         return _of_file(text[1:]) if text.startswith("@") else cls.parse(text)
 
     @classmethod
     def parse(cls, text: str) -> Stages:
-        """Read what `str` wrote, or a user; no file."""
+        """Read stages, as `str` writes them."""
         parts = [part.strip() for part in text.split(",")]
         return _check(f"stages {text[:60]!r}", map(_stage, parts))
 
@@ -92,7 +88,7 @@ class Stages(msgspec.Struct, frozen=True):
 
     @property
     def of_users(self) -> bool:
-        """Whether users come and go, and there is no rate."""
+        """Whether they are of users, without a rate."""
         return self.stages[0].of_users
 
     @property
@@ -104,7 +100,7 @@ class Stages(msgspec.Struct, frozen=True):
         return max(stage.level for stage in self.stages)
 
     def users_at(self, at_s: float) -> int:
-        """Return how many users there are; never none, as a test begins with one."""
+        """Return the number of users, at least the one with whom a test begins."""
         return max(1, round(self._level(at_s)))
 
     def _level(self, at_s: float) -> float:
@@ -117,17 +113,14 @@ class Stages(msgspec.Struct, frozen=True):
 
     @property
     def span_s(self) -> float:
-        """How long the spans are that figures are given of: minutes, or less of a short test."""
+        """The length of a span: a minute, or less in a short test."""
         lasts_s = self.lasts_s
         if lasts_s >= WITHIN_MINUTES_S:
             return _MINUTE_S
         return next(width for width in _SHORT_S if lasts_s <= _MOST_SHORT * width)
 
     def due(self, upto_s: float) -> float:
-        """Return how many operations are due up to a time, on average: the rate's integral.
-
-        Of users it is the seconds of all of them.
-        """
+        """Return the operations due up to a time on average, or the seconds of all users."""
         due = begin_s = level = 0.0
         for stage in self.stages:
             lasts_s = min(stage.lasts_s, max(0.0, upto_s - begin_s))
@@ -137,7 +130,7 @@ class Stages(msgspec.Struct, frozen=True):
 
     @property
     def edges(self) -> Iterator[tuple[float, float]]:
-        """Yield the corners of the line that the load goes along: seconds and rate, or users."""
+        """Yield the corners of the load's line: seconds, and rate or users."""
         begin_s = 0.0
         yield 0.0, 0.0
         for stage in self.stages:
@@ -147,7 +140,7 @@ class Stages(msgspec.Struct, frozen=True):
     def spans(self, ended_s: float = math.inf) -> Iterator[tuple[float, float]]:
         """Yield the begin and the end of each span, in seconds; a short rest joins the last.
 
-        `ended_s`: when the test ended, if that was before its stages.
+        `ended_s`: the end of the test, if before that of its stages.
         """
         lasts_s, span_s = min(self.lasts_s, ended_s), self.span_s
         last = max(0, round(lasts_s / span_s) - 1)
@@ -170,10 +163,8 @@ def _length(text: str, stage: str) -> float:
     except UnknownValue as error:
         raise UnknownValue(f"stage {stage!r}: {error.message}", error.remedy) from None
     if lasts_s < _LEAST_S:
-        raise UnknownValue(
-            f"stage {stage!r} is shorter than 1 ms",
-            "give it a time; with 1ms the rate jumps",
-        )
+        remedy = "give it a time; with 1ms the rate jumps"
+        raise UnknownValue(f"stage {stage!r} is shorter than 1 ms", remedy)
     return lasts_s
 
 
@@ -200,10 +191,8 @@ def _users(text: str, stage: str) -> int:
 def _check(source: str, parts: Iterable[Stage]) -> Stages:
     stages = Stages(tuple(parts))
     if len(stages.stages) > _MOST_STAGES:
-        raise UnknownValue(
-            f"{source}: {len(stages.stages):,} stages are too many",
-            f"give at most {_MOST_STAGES:,}",
-        )
+        excess = f"{source}: {len(stages.stages):,} stages are too many"
+        raise UnknownValue(excess, f"give at most {_MOST_STAGES:,}")
     if len({stage.of_users for stage in stages.stages}) > 1:
         raise UnknownValue(f"{source}: rates and users", "write users after all of them, or none")
     if not stages.highest:
@@ -216,11 +205,11 @@ def _check(source: str, parts: Iterable[Stage]) -> Stages:
 
 
 def _of_file(path: str) -> Stages:
-    """Read rows of a minute and the rate then; a first row of minute 0 is where the rate begins."""
+    """Read rows of a minute and its rate; a first row of minute 0 has the initial rate."""
     import csv
 
     text = read_text(path, "the stages", BadFile, f"name a CSV file; {_ROW}")
-    # Spreadsheets begin a file with a byte order mark, and may part cells otherwise.
+    # Spreadsheets write a byte order mark, and separators of the locale.
     lines = text.removeprefix("\ufeff").splitlines()
     parted = next((mark for mark in ";,\t" if any(mark in line for line in lines)), ",")
     try:
@@ -245,7 +234,7 @@ def _of_file(path: str) -> Stages:
             raise BadFile(f"{place} is not a minute and a rate", remedy)
         at_s = minute * 60.0
         if not stages and not at_s:
-            # Rows say a rate at a time: here it does not rise from 0.
+            # The rate begins here, and does not rise from 0.
             at_s = _LEAST_S
         if at_s < begin_s + _LEAST_S:
             raise BadFile(f"{place} is not after the minute before", "put the minutes in order")

@@ -1,24 +1,20 @@
 """Whether throughput had settled: a slope test over the measured window and its parts.
 
 The window is cut into slots of about half a second. The slope of their rates is Theil and Sen's,
-the median of all pairs' slopes: one slot lost to another process does not move it. Whether chance
-makes such a slope depends on how far rates wander by themselves: a busy machine is busy for seconds
-at a time, and rates that follow each other closely go far without a cause. How they wander is read
-from the steps between neighbours, after a rise or a fall of any shape is taken out: how large they
-are, and how much of one is taken back by the next. All of it is taken back where slots are
-independent, nothing where each goes on from the last. Few slots tell that badly, so the benefit of
-the doubt is the target's.
+the median of all pairs' slopes, which one slot lost to another process does not move. Its
+significance depends on the autocorrelation of the rates: a busy machine is busy for seconds at a
+time. That is estimated from the steps between neighbours, after removal of a monotone trend: steps
+are reversed by the next where slots are independent, and not in a random walk. The estimate from
+few slots is rounded up, in the target's favour.
 
 A window is unsettled when its rate drifts by more than `_DRIFT` and that is significant, over the
 whole window or over one of the half windows that roll over it: a window that begins before the
-target is warm has a steady end and no steady mean. A larger drift that is not significant means
-that the window is too short to tell; one whose length was not given is made longer
-(`locust.role_local`).
+target is warm has a steady end and no steady mean. With a larger drift that is not significant the
+window is too short to tell; one of the default length is made longer (`locust.role_local`).
 
-On an open schedule throughput stays steady whatever the target does, and latency shows it. So the
-mean latency of the slots is tested there in the same way, in logarithms: a target that warms up has
-one mean at the window's begin and another at its end. The queue may not grow either: much of what
-waits in that of a target which does not keep up has no latency yet.
+On an open schedule the throughput is that of the arrivals. So the logarithm of the slots' mean
+latency is tested in the same way, and the queue's growth: operations in a growing queue have no
+latency yet.
 """
 
 from __future__ import annotations
@@ -39,27 +35,27 @@ MIN_SLOTS = 8
 """With fewer slots only a strictly monotone series is significant."""
 
 MOST_WINDOWS = 3
-"""A window of the default length that cannot tell is made longer, up to so many times that."""
+"""The greatest length of a window that is made longer, in default ones."""
 
 _DRIFT = 0.05
-"""A change within the window that is as large as what comparisons are to find: 5 %."""
+"""A change within the window that comparisons have to find: 5 %."""
 
 _LATENCY_DRIFT = 0.25
-"""What 5 % in the cost of an operation make of latency in a queue that is busy 80 % of the time."""
+"""The effect on latency of 5 % in the cost of an operation, in a queue that is 80 % busy."""
 
 _LATENCY_DOUBT = 1.0
-"""From a doubling or halving on, a change of latency that may be chance is told: a queue that is
-nearly full makes smaller ones in most windows."""
+"""A change of latency that is not significant is reported from a doubling or halving on: a queue
+that is nearly full has smaller ones in most windows."""
 
 _FALSE_ALARM_RATE = 0.002
-"""How often a steady target may be called unsettled, all spans of a window together; up to 4 %
-where each slot is 0.95 of the one before it and chance (simulated). Of rate and latency each."""
+"""The probability of a steady target's being called unsettled, of rate and latency each; up to 4 %
+where slots have an autocorrelation of 0.95 (simulated)."""
 
 _DOUBT = 4.0
-"""Slots may be more alike than they look, by so many standard errors of 1 / sqrt(slots)."""
+"""Standard errors, 1 / sqrt(slots), by which the autocorrelation may be higher than estimated."""
 
 _SMOOTH = 3
-"""Slots on each side over which the rise that is taken out is smoothed: a stair follows chance."""
+"""Slots on each side over which the trend is smoothed: a stair would follow chance."""
 
 _SHORTEST_S = 0.4
 """Shorter drains are merged: those at a phase's ends last milliseconds."""
@@ -72,29 +68,27 @@ _Slot = tuple[float, float, float]
 
 
 class Steadiness(StrEnum):
-    """Whether the rate of a window was steady, as far as its length shows it."""
+    """Whether the rate of a window was steady."""
 
     SETTLED = "settled"
     UNSETTLED = "unsettled"
     GROWING = "growing"
-    """The queue of an open schedule was."""
+    """The queue of an open schedule was growing."""
     TOO_SHORT = "too-short"
     STAGED = "staged"
-    """It was to change, by stages: nothing was tested."""
+    """It changed by stages: nothing was tested."""
 
 
 class Settled(msgspec.Struct, frozen=True):
-    """Whether a window was steady."""
-
     state: str
     evidence: str
     slope_percent: float | None = None
-    """What is tested: the change from end to end, in percent of the median half second. It is below
-    -100 where the rate fell and most half seconds came after that."""
+    """The change from end to end, in percent of the median half second: below -100 where the rate
+    fell before most half seconds."""
 
 
 class _Drift(msgspec.Struct, frozen=True):
-    """Drift of one span: its change as a share of what is usual, and the p-value of that."""
+    """Drift of one span: its change as a share of the median, and the p-value."""
 
     begin_s: float
     end_s: float
@@ -107,7 +101,7 @@ class _Drift(msgspec.Struct, frozen=True):
 
 
 class _Series:
-    """What is tested for a drift: slots of a window, each (begin, end, value)."""
+    """Slots of a window, each (begin, end, value), tested for a drift."""
 
     def __init__(
         self,
@@ -129,12 +123,12 @@ class _Series:
 
     @property
     def may_be_chance(self) -> bool:
-        """Whether the change over the whole window is large and not significant."""
+        """Whether the change over the whole window is large; it may not be significant."""
         return self._larger(self.whole, self._doubt)
 
     @property
     def drifting(self) -> str:
-        """Both ends of the worst drift: the change as a share may exceed all there was."""
+        """Both ends of the worst drift, as its change may exceed the median."""
         if (drift := self.worst) is None:
             return ""
         verb = "rose" if drift.change > 0 else "fell"
@@ -146,7 +140,7 @@ class _Series:
 
     @property
     def wandering(self) -> str:
-        """What cannot be told from chance, without the change: it would be read as one."""
+        """The p-value without the change, which would be read as one."""
         chance, allowed = 100 * self.whole.chance, 100 * self.allowed
         return (
             f"{self._name} of half seconds differs so much that a steady one looks like this in "
@@ -155,7 +149,6 @@ class _Series:
 
     @property
     def steady(self) -> str:
-        """Why it is settled."""
         if self._larger(self.whole, self._limit):
             return f"{self._name} changed by no more than chance explains"
         return f"{self._name} changed by less than {self._limit:.0%}, which is allowed"
@@ -166,7 +159,7 @@ class _Series:
         return f"{format_rate(float(f'{value:.3g}'))}/s"
 
     def _larger(self, drift: _Drift, limit: float) -> bool:
-        """Whether a drift is larger than a share; of logarithms in both directions alike."""
+        """Whether a drift exceeds a share, of logarithms as a ratio in both directions."""
         fall = 1 / (1 + limit) - 1 if self._logarithms else -limit
         return not fall <= drift.change <= limit
 
@@ -178,8 +171,8 @@ def settle(
 ) -> Settled:
     """Judge consecutive drains, each (seconds, operations).
 
-    Of an open schedule `queue` is what was due and not answered at the end of each, and `waited_ns`
-    the sum of the latencies of its operations.
+    Of an open schedule `queue` is the queue's length at the end of each, and `waited_ns` the sum of
+    its operations' latencies.
     """
     drains = list(drains)
     rates = list(_rates(drains))
@@ -190,7 +183,7 @@ def settle(
         return Settled(Steadiness.TOO_SHORT, "in most half seconds no operation ended")
     if queue and (grown := _growth(drains, queue)):
         return Settled(Steadiness.GROWING, grown)
-    # The throughput of an open schedule is that of its arrivals: random ones differ by themselves.
+    # The throughput of an open schedule is that of its random arrivals.
     series = [] if queue else [_Series("the rate", rates, _DRIFT, _DRIFT)]
     latencies = _latencies([seconds for seconds, _ in drains], rates, waited_ns)
     if len(latencies) >= MIN_SLOTS:
@@ -210,7 +203,7 @@ def settle(
 
 
 def _growth(drains: Sequence[tuple[float, int]], queue: Sequence[int]) -> str:
-    """Describe how the queue grew over the whole window; nothing if it did not."""
+    """Describe the growth of the queue over the whole window, if any."""
     ends = list(accumulate(seconds for seconds, _ in drains))
     slots = [(begin, end, float(queue[bisect_left(ends, end)])) for begin, end, _ in _rates(drains)]
     drift, usual = _drift(slots), median(length for _, _, length in slots)
@@ -227,7 +220,7 @@ def _growth(drains: Sequence[tuple[float, int]], queue: Sequence[int]) -> str:
 def _latencies(
     seconds: Sequence[float], rates: Sequence[_Slot], waited_ns: Sequence[float]
 ) -> list[_Slot]:
-    """Return the logarithm of each slot's mean latency; slots in which nothing ended have none."""
+    """Return the logarithm of the mean latency of each slot in which operations ended."""
     waited = _rates(zip(seconds, waited_ns, strict=False))
     pairs = zip(rates, waited, strict=False)
     return [
@@ -253,7 +246,7 @@ def _rates(drains: Iterable[tuple[float, float]]) -> Iterator[_Slot]:
 
 
 def _spans(n: int) -> Iterator[tuple[int, int]]:
-    """Yield the whole window, then half windows at every quarter, if they have enough slots."""
+    """Yield the whole window, then the half windows at each quarter with enough slots."""
     yield 0, n
     if n // 2 >= MIN_SLOTS:
         for quarter in range(3):
@@ -279,11 +272,11 @@ def _drift(rates: Sequence[_Slot], *, logarithms: bool = False) -> _Drift:
 
 
 def _wander(rest: Sequence[float], middles: Sequence[float]) -> float:
-    """Return the standard deviation of the slope of values that wander as these do.
+    """Return the standard deviation of the slope of values with this autocorrelation.
 
-    Two values that are k slots apart differ by V(k) = V(1) (1 - r^k) / (1 - r) on average of the
-    squares, where r is how alike neighbours are: first-order autocorrelation. The slope is a sum of
-    values with weights that add up to nothing, so its variance follows from V alone.
+    The mean square of the difference of values k slots apart is V(k) = V(1) (1 - r^k) / (1 - r),
+    with a first-order autocorrelation r. The slope's weights add up to 0, so its variance follows
+    from V alone.
     """
     steps = [following - value for value, following in pairwise(rest)]
     square = sum(step * step for step in steps)
@@ -302,7 +295,7 @@ def _wander(rest: Sequence[float], middles: Sequence[float]) -> float:
 
 
 def _smooth(values: Sequence[float]) -> list[float]:
-    """Return means over neighbours: as many on each side, at the ends fewer."""
+    """Return means over neighbours, as many on each side, fewer at the ends."""
     reach = [min(_SMOOTH, n, len(values) - 1 - n) for n in range(len(values))]
     return [sum(values[n - k : n + k + 1]) / (2 * k + 1) for n, k in enumerate(reach)]
 

@@ -1,4 +1,4 @@
-"""Totals per step over a window: drains are added, and no figure is averaged."""
+"""Totals per step over a window."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ _WAITS = 0.01
 """Share of their time above which lanes count as waiting; pauses after failures are below it."""
 
 MOST_STRETCHES = 2_048
-"""The test for steadiness takes at most 240 slots; eight times as many stretches lose no precision.
-An hour has 7,200 drains."""
+"""Eight times the slots of the test for steadiness; an hour has 7,200 drains."""
 
 
 def _pairs(values: array[Any]) -> array[Any]:
-    """Add every two neighbours; an odd last one stays."""
+    """Add each two neighbours; an odd last value stays."""
     pairs = zip_longest(values[::2], values[1::2], fillvalue=0)
     return array(values.typecode, (a + b for a, b in pairs))
 
@@ -38,8 +37,8 @@ def _add(steps: _Steps, record: StepRecord) -> None:
 class Tally(msgspec.Struct):
     """Every step over one window, with the window's true bounds.
 
-    Rates are of what ended in the window (`steps`), durations and failures of what was due in it
-    (`due`): the slowest of those end after it.
+    Rates are of operations that ended in the window (`steps`), durations and failures of those due
+    in it (`due`), the slowest of which end after it.
     """
 
     t0_ns: int | None = None
@@ -53,36 +52,32 @@ class Tally(msgspec.Struct):
     longest_drain_s: float = 0.0
     stretch_s: array[float] = msgspec.field(default_factory=lambda: array("d"))
     succeeded: dict[tuple[str, str], array[int]] = {}
-    """Per drain, or per stretch of several drains in a long window: its seconds, and the successes
+    """The seconds of each drain (in a long window, of each stretch of several), and the successes
     of each (program, step) in it. A shorter array is zero from its end on."""
     waited_ns: dict[tuple[str, str], array[float]] = {}
-    """In the same way, the sum of the latencies of those successes."""
+    """Likewise, the sum of the latencies of those successes."""
     queue: array[int] = msgspec.field(default_factory=lambda: array("q"))
-    """How many operations were due and not answered at the end of each drain or stretch."""
+    """The queue's length at the end of each drain or stretch."""
     lane_ns: int = 0
     waiting_ns: int = 0
     row_wait_ns: int = 0
-    """Of that, the time of waits for rows that others had alone."""
+    """Waits for exclusive rows, a part of `waiting_ns`."""
     lost_rows: int = 0
-    """Rows that were lost up to its end, as a change was never answered."""
+    """Rows lost up to the window's end, as a change was never answered."""
     lane_counts: list[int] = []
     """Requests that succeeded, by lane; empty unless a target's `phases` are recorded."""
     underway_start_ns: int = 0
     underway_ns: int = 0
     length_s: float | None = None
-    """Of several workers' windows: the length that makes the rate the sum of the workers' rates."""
+    """Of several workers' windows: the length by which the rate is the sum of theirs."""
 
     @classmethod
     def starting(cls, boundary: Drained) -> Tally:
-        """Begin a window where the drain at its boundary ended."""
-        cpu = tuple(boundary.cpu_ns)
-        underway = boundary.underway_ns
-        queue = Queue(boundary.backlog, boundary.in_flight)
+        """Begin a window at the end of a drain."""
+        cpu, underway = tuple(boundary.cpu_ns), boundary.underway_ns
+        queue, begin_ns = Queue(boundary.backlog, boundary.in_flight), boundary.t1_ns
         return cls(
-            boundary.t1_ns,
-            boundary.t1_ns,
-            cpu,
-            cpu,
+            *(begin_ns, begin_ns, cpu, cpu),
             underway_start_ns=underway,
             underway_ns=underway,
             queue_start=queue,
@@ -91,43 +86,42 @@ class Tally(msgspec.Struct):
 
     @property
     def seconds(self) -> float:
-        """Actual length of the window, not the configured one."""
+        """The actual length of the window."""
         if self.length_s is not None:
             return self.length_s
         return 0.0 if self.t0_ns is None else (self.t1_ns - self.t0_ns) / 1e9
 
     @property
     def lane_s(self) -> float:
-        """Lane-seconds: lanes that ran, integrated over time."""
+        """Lanes that ran, integrated over time."""
         return self.lane_ns / 1e9
 
     @property
     def clock_s(self) -> float:
-        """Lane-seconds that all clocks together account for."""
+        """Lane-seconds of all clocks together."""
         steps = (step for step in self.steps.values() if not step.overlaps)
         underway = self.underway_ns - self.underway_start_ns
         return (sum(step.clock_ns for step in steps) + self.waiting_ns + underway) / 1e9
 
     @property
     def target_s(self) -> float:
-        """Lane-seconds spent waiting for the target: connects, binds and requests of every step."""
+        """Lane-seconds of waits for the target: connects, binds and requests of all steps."""
         steps = (step for step in self.steps.values() if not step.overlaps)
         own = sum(step.counters[PROCESSING] for step in steps)
         return self.clock_s - (self.waiting_ns + own) / 1e9
 
     @property
     def waits(self) -> bool:
-        """Whether lanes were idle for a noticeable time: their users think."""
+        """Whether lanes were idle for a noticeable time, as their users think."""
         return self.waiting_ns > _WAITS * self.lane_ns
 
     @property
     def thread_cpu_s(self) -> tuple[float, ...]:
-        """CPU seconds that each engine thread used within the window."""
+        """CPU seconds of each engine thread within the window."""
         start = self.cpu_start_ns or (0,) * len(self.cpu_ns)
         return tuple((end - begin) / 1e9 for begin, end in zip(start, self.cpu_ns, strict=True))
 
     def add(self, drained: Drained) -> None:
-        """Merge one drain."""
         if self.t0_ns is None:
             self.t0_ns = drained.t0_ns
         self.t1_ns = drained.t1_ns
@@ -157,19 +151,19 @@ class Tally(msgspec.Struct):
         self.stretch_s.append(seconds)
         self.queue.append(self.queue_end.length)
         if len(self.stretch_s) == MOST_STRETCHES:
-            # Every two become one, so that memory is bounded for windows of any length.
+            # Each two become one, to bound the memory of windows of any length.
             self.stretch_s = _pairs(self.stretch_s)
             self.queue = self.queue[1::2]
             self.succeeded = {key: _pairs(values) for key, values in self.succeeded.items()}
             self.waited_ns = {key: _pairs(values) for key, values in self.waited_ns.items()}
 
     def add_late(self, steps: Iterable[StepRecord]) -> None:
-        """Take what was due in this window and has ended after it."""
+        """Add operations that were due in this window and ended after it."""
         for record in steps:
             _add(self.due, record)
 
     def merge(self, later: Tally) -> None:
-        """Add the steps of another window; outside the measured window nothing else is used."""
+        """Add the steps only of another window."""
         for totals in later.steps.values():
             _add(self.steps, totals)
         for totals in later.due.values():
@@ -185,19 +179,19 @@ class Tally(msgspec.Struct):
         return msgspec.structs.replace(self, due=due)
 
     def operations(self, counts: Iterable[tuple[str, str]]) -> Iterator[tuple[float, int]]:
-        """Yield the seconds of each drain or stretch, and the operations that succeeded in it."""
+        """Yield the seconds of each drain or stretch, and its successful operations."""
         counted = [self.succeeded[key] for key in counts if key in self.succeeded]
         for n, seconds in enumerate(self.stretch_s):
             yield seconds, sum(column[n] for column in counted if n < len(column))
 
     def latencies_ns(self, counts: Iterable[tuple[str, str]]) -> list[float]:
-        """Return the sum of the latencies of the operations that `operations` yields."""
+        """Return the sums of the latencies of those operations."""
         counted = [self.waited_ns[key] for key in counts if key in self.waited_ns]
         stretches = range(len(self.stretch_s))
         return [sum(column[n] for column in counted if n < len(column)) for n in stretches]
 
     def merge_steps(self, counts: Iterable[tuple[str, str]], *, due: bool = False) -> StepTotals:
-        """Merge the steps that count as an operation, one (program, step) per program."""
+        """Merge the steps that count as an operation, one (program, step) for each program."""
         merged, steps = StepTotals("", "operation"), self.due if due else self.steps
         for key in counts:
             if key in steps:

@@ -1,9 +1,8 @@
-"""`--until p99:5%`: a window that goes on until a percentile is known well enough.
+"""`--until p99:5%`: a window that goes on until a percentile is known precisely enough.
 
-Known to 5 % means that it has a 95 % interval (`counts.percentile_interval`) and that half of it is
-at most 5 % of it; a one-sided interval is not enough. Stopping at the first time that this looks so
-favours windows that look calm by chance. So the question is asked of all that was measured so far,
-and not again before that has grown.
+Known to 5 % means that half of its two-sided 95 % interval (`counts.percentile_interval`) is at
+most 5 % of it. Frequent looks would favour windows that seem calm by chance: the next look comes
+only after the window has grown.
 """
 
 from __future__ import annotations
@@ -22,11 +21,11 @@ _PATTERN = re.compile(r"(p[0-9.]+):([0-9.]+%)(?:,(.+))?")
 
 
 class Until(msgspec.Struct, frozen=True):
-    """A percentile, how well it is to be known, and when to give up."""
+    """A percentile, its precision, and a time limit."""
 
     percentile: str
     precision: float
-    """Half the width of its interval, as a share of it."""
+    """Half the width of the interval, as a share of the percentile."""
     limit_s: float
     text: str
 
@@ -50,6 +49,6 @@ class Until(msgspec.Struct, frozen=True):
         return cls(name, precision, limit_s, text)
 
     def is_precise(self, intervals: Intervals) -> bool:
-        """Whether it is known so well from a window with these intervals."""
+        """Return whether these intervals of a window are precise enough."""
         low, high = intervals.bounds.get(self.percentile, (0.0, None))
         return high is not None and high - low <= self.precision * (high + low)

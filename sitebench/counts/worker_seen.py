@@ -1,4 +1,4 @@
-"""What a worker of a distributed test did within the measured window."""
+"""A worker of a distributed test within the measured window."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from sitebench.monitor import Use
 
 
 class WorkerSeen(msgspec.Struct, frozen=True):
-    """One worker within the measured window.
+    """A worker within the measured window.
 
-    `operations` counts every step. `ended` says how it ended before the test did: `lost` without
-    notice, `left` in order. `missing` counts operations that it did and that no report contained.
-    `skew_s` is its wall clock minus the master's; timelines do not depend on it.
+    `operations` counts every step. `ended` is `lost` or `left`: before the test's end, without or
+    with notice. `missing` counts operations in no report. `skew_s` is its wall clock minus the
+    master's; timelines do not depend on it.
     """
 
     index: int
@@ -39,6 +39,6 @@ class WorkerSeen(msgspec.Struct, frozen=True):
         return f"worker {self.index} ({self.host}, {self.address})"
 
     def to_json(self) -> dict[str, Any]:
-        """Return what `--json` prints and the run file keeps."""
+        """Return it for `--json` and the run file."""
         use = None if self.use is None else self.use.to_json()
         return {**asdict(self), "use": use}

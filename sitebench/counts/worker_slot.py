@@ -8,7 +8,7 @@ import msgspec
 
 
 class WorkerSlot(msgspec.Struct, frozen=True):
-    """A process's index among those that make the load of one test, and their number."""
+    """A process's index among those of the load of one test, and their number."""
 
     index: int = 0
     count: int = 1
@@ -16,8 +16,8 @@ class WorkerSlot(msgspec.Struct, frozen=True):
     def rate(self, total: float | None) -> float | None:
         """Return this process's part of a rate; all parts add up to it exactly.
 
-        A float is an integer times a power of two: the integer is divided, as evenly as possible.
-        Each part has the same exponent or less, so that adding the parts rounds nothing.
+        A float is an integer times a power of two: the integer is divided, so that adding the parts
+        rounds nothing.
         """
         if total is None:
             return None

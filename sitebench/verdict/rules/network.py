@@ -1,7 +1,7 @@
 """Network: a full link, a link that loses segments, or one with queues.
 
-The paper compares traffic with bandwidth ("less than 3 % of the available bandwidth"), for which the
-speed of every link on the path has to be known. So the kernel also times a TCP handshake once a second: the
+The paper compares traffic with bandwidth ("less than 3 % of the available bandwidth"), which needs
+the speed of every link on the path. So the kernel also times a TCP handshake once a second: the
 increase of its median under load is queueing on the path, and is compared with the service time.
 """
 
