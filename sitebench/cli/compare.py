@@ -20,8 +20,6 @@ _SLOWER = "slower"
 
 @dataclass(frozen=True)
 class _CompareOptions:
-    """What `sitebench compare` takes besides A and B."""
-
     interleave: str | None = option.text(
         None, "`run` or `sweep` command to measure with A and B in turn, in place of {}.", "CMD"
     )
@@ -86,14 +84,8 @@ def compare(options: _CompareOptions, a: str, b: str) -> None:
             )
         from sitebench.compare.interleave import plan
 
-        turns = plan(
-            options.interleave,
-            a,
-            b,
-            repeats=options.repeats,
-            seed=options.seed,
-            restart=options.restart,
-        )
+        order = {"repeats": options.repeats, "seed": options.seed}
+        turns = plan(options.interleave, a, b, restart=options.restart, **order)
         decides = options.fail_on is not None
         files = _measure(turns, options.out, decides=decides, quiet=options.quiet)
     elif options.out is not None or options.restart is not None:
@@ -138,7 +130,6 @@ def compare(options: _CompareOptions, a: str, b: str) -> None:
 def _measure(
     plan: Interleaving, out: str | None, *, decides: bool, quiet: bool
 ) -> tuple[Path, Path]:
-    """Measure both in turn and return their run files."""
     import datetime as dt
 
     from sitebench.compare import interleave
@@ -153,16 +144,15 @@ def _measure(
     try:
         _in_turn(plan, files, decides=decides, quiet=quiet)
     except BaseException as error:
-        if isinstance(error, KeyboardInterrupt) or (
-            out is None and not isinstance(error, BadInput)
-        ):
+        is_interrupt = isinstance(error, KeyboardInterrupt)
+        if is_interrupt or (out is None and not isinstance(error, BadInput)):
             say(f"results so far are kept; resume with: {_again(name, has_name=out is not None)}")
         raise
     return files
 
 
 def _in_turn(plan: Interleaving, files: tuple[Path, Path], *, decides: bool, quiet: bool) -> None:
-    """Measure under a bar that names whose turn it is; off a terminal each turn is a line."""
+    """Measure under a bar that names the turn; off a terminal each turn is a line."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
     from rich.progress import TimeRemainingColumn as Left
@@ -191,7 +181,7 @@ def _in_turn(plan: Interleaving, files: tuple[Path, Path], *, decides: bool, qui
 
 
 def _warn_of_too_few(repeats: int, files: tuple[Path, Path]) -> None:
-    """Say, once the points are known after the first turn, that so few repeats cannot pass."""
+    """Say, after the first turn has shown the points, if the repeats are too few to pass."""
     from sitebench.compare.comparison import repeats_to_tell
     from sitebench.measure.command import say
     from sitebench.runs.repeats import series

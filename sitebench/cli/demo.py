@@ -27,8 +27,6 @@ _POINT_S = 6.0
 
 @dataclass(frozen=True)
 class _DemoOptions:
-    """What `sitebench demo` takes besides suites."""
-
     measure: float | None = option.duration(
         None, "Length of each measured window (default: 5s).", panel="Options"
     )

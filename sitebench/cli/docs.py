@@ -1,7 +1,6 @@
 """`sitebench docs`: the documentation, as text.
 
-A wheel has the pages and examples as data (`make data` copies them); a checkout has them where they
-are written.
+A wheel has the pages and examples as data, which `make data` copies.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ from sitebench.system.output import print_lines
 _CHECKOUT = Path(__file__).parents[2]
 _HOME = _CHECKOUT if (_CHECKOUT / "mkdocs.yml").is_file() else _CHECKOUT / "sitebench" / "data"
 _SCHEMA = "schema"
-"""Names the JSON Schema of scenario files, which is no file."""
+"""The page with the JSON Schema of scenario files."""
 _KINDS = (".md", ".py", ".toml", ".yml")
 
 
 def pages() -> Mapping[str, Path]:
-    """Return every page by its name, then every file of an example by its path."""
+    """Return every page by name, then every file of an example by path."""
     examples = [path for path in (_HOME / "examples").rglob("*") if path.suffix in _KINDS]
     return {
         **{path.stem: path for path in sorted((_HOME / "docs").glob("*.md"))},
@@ -31,7 +30,6 @@ def pages() -> Mapping[str, Path]:
 
 
 def text(page: str) -> str:
-    """Return a page, or a file of an example."""
     if page == _SCHEMA:
         from sitebench._engine import scenario_schema
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Format(msgspec.Struct, frozen=True):
-    """A format: the module of its name in `sitebench.runs.export` yields lines, by kind of rows."""
+    """A format; its module in `sitebench.runs.export` has a function for each of `rows`."""
 
     holds: str
     rows: Sequence[str] = ("points",)
@@ -36,8 +36,6 @@ FORMATS = {
 
 @dataclass(frozen=True)
 class _ExportOptions:
-    """What `sitebench export` takes besides the run file."""
-
     format: str = option.choice(
         "csv",
         f"Format: {' or '.join(f'{name} ({form.holds})' for name, form in FORMATS.items())}.",
@@ -84,7 +82,7 @@ def export(options: _ExportOptions, run: Path) -> None:
 
 
 def as_text(run: RunFile, form: str, rows: str = "points") -> Iterator[str]:
-    """Yield a run file as text, line by line."""
+    """Yield the lines of a run file as text."""
     lines: Callable[[RunFile], Iterator[str]]
     lines = resolve_name(f"sitebench.runs.export.{form}:{rows}")
     with run.reading("a value"):
@@ -94,7 +92,7 @@ def as_text(run: RunFile, form: str, rows: str = "points") -> Iterator[str]:
 def _write(lines: Iterable[str], out: str, run: Path) -> None:
     if out == "-":
         if sys.stdout.isatty():
-            # A run file may be a stranger's; what is piped or written stays as it is.
+            # A run file may be a stranger's; in a pipe or file it stays unchanged.
             lines = (printable(line, len(line)) for line in lines)
         print_lines(lines)
         return

@@ -1,6 +1,6 @@
 """The root of the command line; suites add their commands through `sitebench.suite`.
 
-Importing it must stay quick, because completion does so at every key: no Locust, no ldap3, no
+Its import must stay quick, because completion imports it at every key: no Locust, no ldap3, no
 Faker, and a command only when it is needed.
 """
 
@@ -26,7 +26,7 @@ from sitebench.system.output import assure_open, no_longer_read
 from sitebench.system.version import say_version
 
 _COMPLETE = "_SITEBENCH_COMPLETE"
-"""The variable by which the shell asks what a word may become (`docs/install.md`)."""
+"""The shell's variable for completion (`docs/install.md`)."""
 
 _EXAMPLES = "\n\n".join(
     [
@@ -38,12 +38,11 @@ _LONG_NAMES = {suite.name: suite.long_name for suite in suites() if suite.long_n
 
 
 def _group(name: str, commands: str, explanation: str, panel: str, **options: Any) -> Group:
-    """Make a group of commands that are imported when one of them is needed."""
+    """Return a group of commands that are imported when one is needed."""
     return Group(name, lambda: resolve_name(commands), help=explanation, panel=panel, **options)
 
 
 def _members() -> Mapping[str, Member]:
-    """Return every command; those of a module by its name."""
     (calibrate,) = filter(None, (suite.calibrate for suite in suites()))
     plan = "Plan capacity: people per machine, machines per community."
     return {
@@ -73,7 +72,6 @@ app = Group(
 
 
 def main() -> None:
-    """Run the command line; a SitebenchError is printed as one line and its remedy."""
     end_in_order()
     assure_open()
     try:

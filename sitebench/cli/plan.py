@@ -37,7 +37,6 @@ COMMANDS = {suite.name: _command(suite) for suite in plan_suites()}
 
 
 def _plan(suite: PlanSuite, options: PlanOptions, run: Path | None) -> None:
-
     from sitebench.plan.choose import plan, with_calculations
     from sitebench.plan.render import document, render
     from sitebench.runs.runfile import showing
@@ -80,7 +79,7 @@ def _plan(suite: PlanSuite, options: PlanOptions, run: Path | None) -> None:
 
 
 def _size(suite: PlanSuite, options: PlanOptions, typed: RateTable | None) -> int | None:
-    """Return the size whose rates are asked for; the paper's example has its own."""
+    """Return the given size; the paper's example has its own."""
     example = typed is None and options.community is None
     return suite.size if example and options.size is None else options.size
 
@@ -93,21 +92,19 @@ def _scenario(options: PlanOptions, *, estimated: bool) -> Scenario:
 
 
 def _say_simulating(scenario: Scenario, machines: Sequence[RateTable], table: RateTable) -> None:
-    """Say that a queue is being simulated, where it is: that takes seconds for each machine."""
+    """Announce a simulation of a queue, which takes seconds for each machine."""
     if scenario.objective is None or scenario.mix is None:
         return
     from sitebench.measure.command import say
 
-    n = machines.index(table) + 1
-    say(
-        f"{n} of {len(machines)}: simulating the queue of {table.machine}, for some seconds or more"
-    )
+    turn = f"{machines.index(table) + 1} of {len(machines)}"
+    say(f"{turn}: simulating the queue of {table.machine}, for some seconds or more")
 
 
 def _other_machine(
     suite: PlanSuite, options: PlanOptions, machines: Sequence[RateTable], table: RateTable
 ) -> Plan | SitebenchError:
-    """Plan the same scenario with a machine of 1997; return the error if that fails."""
+    """Plan the same scenario with a machine of 1997; return the error where that fails."""
     from sitebench.plan.choose import plan
 
     try:
@@ -121,7 +118,7 @@ def _other_machine(
 def _read(
     run: Path, options: PlanOptions
 ) -> tuple[dict[str, tuple[RateTable, ...]], str, float | None]:
-    """Return the rates of each suite, the machine, and the bits/s of its busiest network card."""
+    """Return each suite's rates, the machine's name, and the bits/s of its busiest network card."""
     from sitebench.plan.measured import tables_of
     from sitebench.runs.runfile import RunFile
 
@@ -160,7 +157,7 @@ def _write(
     rates: Mapping[str, Sequence[RateTable]],
     machine: str,
 ) -> None:
-    """Write the planned suite, and the others that the run measured; without a run, all."""
+    """Write the planned suite and the others of the run; without a run, all."""
     from sitebench.plan.workbook.workbook import Planned, example, write
 
     name = answer.suite.name

@@ -15,8 +15,6 @@ from sitebench.system.files import make_folder, write
 
 @dataclass(frozen=True)
 class _ReportOptions:
-    """What `sitebench report` takes besides run files."""
-
     out: str | None = option.file("HTML page to write (default: beside RUN).", panel="Output")
     title: str | None = option.text(
         None, "Heading of the page (default: the target's name).", "TEXT", panel="Output"

@@ -13,7 +13,7 @@ from sitebench.options.spelling import gives, long_option, remove_option
 from sitebench.system.programs import python_module
 
 NOT_FROM_A_FILE = ("fail_log", "junit", "docroot", "cgi_program")
-"""Options that write or run what they name, which a run file of somebody else may choose."""
+"""Options that write or run files, which a stranger's run file must not choose."""
 
 _MOST_SHOWN = 10_000
 """Characters of a command."""
@@ -47,13 +47,13 @@ def resume(run: Path) -> None:
             f"if the command is yours, repeat it: {line}",
         )
     say(f"resuming with: {line}")
-    # A new process, so that the command it records is the first one, not `resume`.
+    # A new process, whose recorded command is the first one, not `resume`.
     python = python_module("sitebench.cli.main")
     os.execv(python[0], [*python, *argv])
 
 
 def again(command: Any, run: Path) -> list[str] | None:
-    """Return the arguments that resume a run file, or None if it records no command."""
+    """Return the arguments that resume a run file; None if it records no command."""
     if not isinstance(command, list) or command[:1] != ["sitebench"] or len(command) < 2:
         return None
     argv = [part for part in remove_option(command[1:], "out") if part != "--resume"]

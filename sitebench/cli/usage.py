@@ -1,4 +1,4 @@
-"""What is wrong with a command line, as one line and its remedy like every other error."""
+"""Errors of a command line, as one line and its remedy like every other error."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ALSO_CALLED = {
     "out": ("output",),
     "password-file": ("password", "w", "bind-password"),
 }
-"""What people try who come from other tools, or from another command of this one."""
+"""Names of other tools, or of other commands of this one."""
 REMOVED = {
     "calm-time": "write the users over time as --stages",
     "calm-users": "write the users over time as --stages",
@@ -39,7 +39,7 @@ REMOVED = {
     "step-users": "write the users over time as --stages",
     "window": "give more --repeats: each measures for a second",
 }
-"""What to do in place of options that commands had (docs/decisions/0196 and 0197)."""
+"""Remedies for removed options (docs/decisions/0196 and 0197)."""
 _NOT_COMMANDS = {
     "version": "sitebench --version",
     "help": "sitebench --help",
@@ -49,7 +49,7 @@ _NOT_COMMANDS = {
 
 
 def as_bad_input(error: click.UsageError) -> BadInput:
-    """Return what click found wrong, with what was probably meant."""
+    """Return click's error, with a guess of what was meant."""
     context = error.ctx
     command = "sitebench" if context is None else context.command_path
     message = error.format_message().rstrip(".")
@@ -96,7 +96,7 @@ def _command_meant(tried: str, context: Any) -> str | None:
 
 
 def _deeper(tried: str, group: Any, path: str, context: Any) -> Iterator[str]:
-    """Yield the command lines below a group that end with this word: a command, or an operation."""
+    """Yield the command lines below a group that end with this command or operation."""
     for name, member in group.members():
         if hasattr(member, "members"):
             if tried in dict(member.members()):

@@ -1,4 +1,4 @@
-"""`sitebench worker`: makes load for a master, on this machine or another."""
+"""`sitebench worker`: generates load for a master, on this machine or another."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from sitebench.units import plural
 
 @dataclass(frozen=True)
 class _WorkerOptions:
-    """What `sitebench worker` takes besides the master."""
-
     processes: int = option.count(1, "Number of worker processes.", panel="Options")
     client: str | None = option.choice(
         None,
@@ -56,9 +54,9 @@ def worker(options: _WorkerOptions, master: MasterAddress) -> None:
     from sitebench.measure.command import say
     from sitebench.targets.serving import until_stopped
 
-    processes = options.processes
+    workers_command = WorkerCommand(master, options.processes, options.client, options.threads)
     with until_stopped() as stopped:
-        workers = plural(processes, "worker waits", "workers wait")
+        workers = plural(options.processes, "worker waits", "workers wait")
         say(f"{workers} for masters at {master.host}:{master.port}; stop with Ctrl-C")
-        supervise(WorkerCommand(master, processes, options.client, options.threads), stopped)
+        supervise(workers_command, stopped)
     say("ended")
