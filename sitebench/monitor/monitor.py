@@ -135,9 +135,9 @@ class Monitor:
         self._programs: _Background[tuple[Program, ...]] | None = None
         self._stalls: _Background[Stalls] | None = None
         if self._target is not None:
-            threads, behind = self._target.stalls, Behind(self._target)
-            self._stalls = _Background("target's threads", threads.look, period_s=_STALLS_S)
-            self._programs = _Background("target's peers", behind.look, period_s=_BEHIND_S)
+            stalls, peers = self._target.stalls, Behind(self._target)
+            self._stalls = _Background("target's threads", stalls.look, period_s=_STALLS_S)
+            self._programs = _Background("target's peers", peers.look, period_s=_BEHIND_S)
         for source in self._sources:
             source.wait_first()
 

@@ -28,7 +28,7 @@ class PrintedAnswer(msgspec.Struct, frozen=True):
     def matches_printed(self, simultaneous: int, community: int) -> bool:
         pairs = ((simultaneous, self.simultaneous), (community, self.community))
         tolerance = 0.01 if self.near else 0.0
-        return all(math.isclose(ours, printed, rel_tol=tolerance) for ours, printed in pairs)
+        return all(math.isclose(answer, printed, rel_tol=tolerance) for answer, printed in pairs)
 
 
 class Calculation(msgspec.Struct, frozen=True, dict=True):

@@ -159,11 +159,11 @@ def _derived_inputs(scenario: Scenario, entries: Column) -> list[tuple[str, str,
     factors = {name: wait_factor(share) for name, share in PERCENTILES.items()}
     listed = ",".join(f"{factor!r}" for factor in factors.values())
     labels = ",".join(f'"{name}"' for name in factors)
-    within, within_s = f"{names['objective_ms']}/1000", float(values["objective_ms"]) / 1000
+    text, within_s = f"{names['objective_ms']}/1000", float(values["objective_ms"]) / 1000
     lookup = f"INDEX({{{listed}}},MATCH({names['percentile']},{{{labels}}},0))"
     factor = factors[str(values["percentile"])]
     return [
-        ("objective_s", "objective in seconds", within, within_s),
+        ("objective_s", "objective in seconds", text, within_s),
         ("wait_factor", "ln(1 / (1 - percentile))", lookup, factor),
     ]
 

@@ -55,8 +55,8 @@ def generator(window: Evidence) -> Generator:
     if wanted_share >= USED_UP or (window.all_cores_busy and wanted_share >= BUSY):
         waiting = share(min(1.0, wanted_share) - busiest)
         text = f"{text}, and its threads waited for a core another {waiting}"
-        most = STALLED_MOST * len(window.use.machine.busy_per_core)
-        return Generator(True, text, starved=window.others_cores >= most)
+        least = STALLED_MOST * len(window.use.machine.busy_per_core)
+        return Generator(True, text, starved=window.others_cores >= least)
     if late := _late(window):
         return Generator(True, f"{text}; {late}")
     held_up = [_held_up(span) for span in window.spans]
