@@ -16,7 +16,7 @@ from sitebench.measure.outcomes import Outcome, judge_result, missed_objectives
 from sitebench.options.arguments import check_arguments
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.runfile import RunFile
-from sitebench.runs.timeline import MEASURED, Slot, counted_steps, slots
+from sitebench.runs.timeline import MEASURED, Slot, counted_steps, merge_clocks, slots
 from sitebench.units import format_ns, format_rate, plural
 from sitebench.verdict.verdict import Quoted
 
@@ -43,12 +43,8 @@ class Result:
         with RunFile(path) as file:
             (stored,) = [point for point in file.points() if point.spec.key == spec.key]
             assert stored.result is not None
-            counted = counted_steps(stored.result)
-            latency = Histogram()
-            for step in file.steps(stored.id):
-                if (step.program, step.step) in counted:
-                    latency.add(with_censored(step.clocks[LATENCY], step.clocks[CENSORED]))
-            timeline = slots(file.timeline(stored.id), counted, _MOST_SLOTS)
+            latency = with_censored(*merge_clocks(file, stored, LATENCY, CENSORED))
+            timeline = slots(file.timeline(stored.id), counted_steps(stored.result), _MOST_SLOTS)
             return cls(stored.result, latency, timeline)
 
     @property

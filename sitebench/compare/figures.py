@@ -22,7 +22,7 @@ from sitebench.report.charts import (
 from sitebench.report.sections.spectrum import levels, spectrum_spec
 from sitebench.runs.repeats import Series, median_interval
 from sitebench.runs.runfile import RunFile
-from sitebench.runs.timeline import counted_steps
+from sitebench.runs.timeline import merge_clocks
 
 _SIDES = ("A", "B")
 _ANSWER, _NULL = "B/A", "A/A null"
@@ -260,10 +260,7 @@ def _merge_latency(run: Run, file: RunFile, series: Series) -> Histogram:
         result = results.get(point.spec.key)
         if result is None or not result.verdict.valid:
             continue
-        counted = counted_steps(result)
-        for step in file.steps(point.id):
-            if (step.program, step.step) in counted:
-                latency.add(step.clocks[LATENCY])
+        latency.add(*merge_clocks(file, point, LATENCY))
     return latency
 
 

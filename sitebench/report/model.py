@@ -21,9 +21,9 @@ from sitebench.monitor.figures import rates
 from sitebench.report.suite import ReportSuite
 from sitebench.runs.export import csv, hlog
 from sitebench.runs.point import PointResult, PointSpec
-from sitebench.runs.repeats import Series, best_tries, series
+from sitebench.runs.repeats import Series, counted_points, series
 from sitebench.runs.runfile import RunFile, StoredPoint
-from sitebench.runs.timeline import Slot, counted_steps, slots
+from sitebench.runs.timeline import Slot, counted_steps, merge_clocks, slots
 from sitebench.suite import suites
 from sitebench.units import format_rate, plural
 
@@ -195,7 +195,7 @@ def load(paths: Sequence[Path]) -> Report:
                     label,
                     file.path,
                     file.manifest(),
-                    [_point(file, f"r{n}", p, max_slots) for p in _counted_points(points)],
+                    [_point(file, f"r{n}", p, max_slots) for p in counted_points(points)],
                     points,
                     _downloads(file, label),
                 )
@@ -218,22 +218,10 @@ def _read_points(file: RunFile, *, alone: bool) -> list[StoredPoint]:
     raise BadRunFile(f"{file.path} has no measured point ({len(stored)} planned, {state})", remedy)
 
 
-def _counted_points(stored: Sequence[StoredPoint]) -> list[StoredPoint]:
-    """Return the points that are done; of two tries, the one that counts."""
-    finished = [point for point in stored if point.status == "done"]
-    keys = {r.spec.key for r in best_tries(p.result for p in finished if p.result is not None)}
-    return [point for point in finished if point.spec.key in keys]
-
-
 def _point(file: RunFile, run: str, stored: StoredPoint, max_slots: int) -> Point:
     assert stored.result is not None
     counted = counted_steps(stored.result)
-    service, latency, censored = Histogram(), Histogram(), Histogram()
-    for step in file.steps(stored.id):
-        if (step.program, step.step) in counted:
-            service.add(step.clocks[SERVICE])
-            latency.add(step.clocks[LATENCY])
-            censored.add(step.clocks[CENSORED])
+    service, latency, censored = merge_clocks(file, stored, SERVICE, LATENCY, CENSORED)
     return Point(
         f"{run}p{stored.id}",
         run,

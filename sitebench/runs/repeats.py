@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from sitebench.counts.durations import clocks
 from sitebench.counts.source import START
 from sitebench.runs.point import PointResult, PointSpec, failing
+from sitebench.runs.runfile import StoredPoint
 from sitebench.verdict.evidence import OtherLoad
 from sitebench.verdict.verdict import Quoted
 
@@ -177,6 +178,13 @@ def best_tries(results: Iterable[PointResult]) -> list[PointResult]:
         if key not in best or _worth(result) > _worth(best[key]):
             best[key] = result
     return list(best.values())
+
+
+def counted_points(stored: Sequence[StoredPoint]) -> list[StoredPoint]:
+    """Return the points that are done; of two tries, the one that counts."""
+    finished = [point for point in stored if point.status == "done"]
+    keys = {r.spec.key for r in best_tries(p.result for p in finished if p.result is not None)}
+    return [point for point in finished if point.spec.key in keys]
 
 
 def rate_at_half(spec: PointSpec, results: Iterable[PointResult]) -> float | None:

@@ -11,8 +11,9 @@ from msgspec.structs import replace
 
 from sitebench._engine import Histogram
 from sitebench.counts.durations import percentile_ns
+from sitebench.counts.metrics import Clock
 from sitebench.runs.point import PointResult
-from sitebench.runs.runfile import TimelineRow
+from sitebench.runs.runfile import RunFile, StoredPoint, TimelineRow
 
 PER_DECADE = 12
 """Latency cells per factor of ten of the heat map: each is 21 % above the one below."""
@@ -64,6 +65,17 @@ class Slot(msgspec.Struct):
 
 def counted_steps(result: PointResult) -> Steps:
     return {(step.program, step.step) for step in result.steps if step.counted}
+
+
+def merge_clocks(file: RunFile, point: StoredPoint, *clocks: Clock) -> list[Histogram]:
+    """Return what each clock measured of a point's operations: its counted steps, merged."""
+    assert point.result is not None
+    counted, merged = counted_steps(point.result), [Histogram() for _ in clocks]
+    for step in file.steps(point.id):
+        if (step.program, step.step) in counted:
+            for histogram, clock in zip(merged, clocks, strict=True):
+                histogram.add(step.clocks[clock])
+    return merged
 
 
 def slots(rows: Iterable[TimelineRow], counted: Steps, limit: int) -> list[Slot]:

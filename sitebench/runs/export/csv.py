@@ -16,7 +16,7 @@ from typing import Any
 from sitebench._engine import Histogram
 from sitebench.counts import metrics
 from sitebench.counts.durations import Durations
-from sitebench.runs.repeats import best_tries
+from sitebench.runs.repeats import counted_points
 from sitebench.runs.runfile import RunFile, StoredPoint
 from sitebench.units import format_interval
 
@@ -49,10 +49,9 @@ def _lines(rows_of: Callable[[RunFile], Iterable[_Row]]) -> Callable[[RunFile], 
 def points(run: RunFile) -> Iterator[_Row]:
     """Yield a row per point, also of those that are not done; of two tries, one counts."""
     stored = run.points()
-    finished = [p.result for p in stored if p.status == "done" and p.result is not None]
-    counted = {result.spec.key for result in best_tries(finished)}
+    counted = {point.id for point in counted_points(stored)}
     for point in stored:
-        is_discarded = point.status == "done" and point.spec.key not in counted
+        is_discarded = point.status == "done" and point.id not in counted
         result = {} if point.result is None else point.result.to_json()
         for repeated in ("operation", "entries", "spec", "steps", "spans"):
             result.pop(repeated, None)
