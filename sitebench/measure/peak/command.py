@@ -77,6 +77,10 @@ _MOST_USERS = 1024
 """The search uses at most this many lanes: with the portable client each needs a thread."""
 
 _HOLD_WINDOWS = 3
+_HOLDS = 3
+"""How often the rate that is reported has to hold: by chance a rate seldom does so often."""
+_PRECISION = 0.05
+"""Gap between the highest rate that held and the lowest that did not."""
 
 _FAR = 100
 """How long a search takes is said for a limit of this many times the rate that it starts with."""
@@ -227,6 +231,8 @@ class _PeakSearch(msgspec.Struct, frozen=True):
             start=options.start or round_rate(max(100.0, needed / window)),
             users=options.users or DEFAULT_USERS,
             most_users=limit,
+            precision=_PRECISION,
+            holds=_HOLDS,
             apart_s=options.apart or 0.0,
         )
         hold = _HOLD_WINDOWS * window

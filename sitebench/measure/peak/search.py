@@ -101,9 +101,7 @@ class SearchPlan(msgspec.Struct, frozen=True):
     users: int
     most_users: int
     precision: float = 0.05
-    """Gap between the highest rate that held and the lowest that did not."""
     holds: int = 3
-    """How often the rate that is reported has to hold: by chance a rate seldom does so often."""
     apart_s: float = 0.0
 
     @property
