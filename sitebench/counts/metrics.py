@@ -14,37 +14,34 @@ An answer may lie unread: that time is the load generator's own, and in service 
 
 from __future__ import annotations
 
+from dataclasses import InitVar, dataclass
+from typing import ClassVar, Self
+
 RESULT, STEP = "result", "step"
 """Places of a clock even if nothing was recorded: a point's result, each of its steps."""
 
 
-class Clock(str):
-    """A histogram of one kind of time, in nanoseconds. It is its name, and so a key."""
+class _Metric(str):
+    """A metric is its name, and so a key."""
 
-    unit = "ns"
+    def __new__(cls, name: str, *_: object, **__: object) -> Self:
+        return super().__new__(cls, name)
+
+
+@dataclass(eq=False, repr=False)
+class Clock(_Metric):
+    """A histogram of one kind of time, in nanoseconds."""
+
+    name: InitVar[str]
     heading: str
     """In tables."""
     meaning: str
-    closed: Clock | None
+    closed: Clock | None = None
     """The clock with the same times on a closed schedule, where operations are due when sent."""
-    bound: Clock | None
+    bound: Clock | None = None
     """The clock of operations without an answer, which rank in it as lower bounds."""
-    always: tuple[str, ...]
-
-    def __new__(
-        cls,
-        name: str,
-        heading: str,
-        meaning: str,
-        *,
-        closed: Clock | None = None,
-        bound: Clock | None = None,
-        always: tuple[str, ...] = (),
-    ) -> Clock:
-        clock = super().__new__(cls, name)
-        clock.heading, clock.meaning, clock.closed, clock.bound = heading, meaning, closed, bound
-        clock.always = always
-        return clock
+    always: tuple[str, ...] = ()
+    unit: ClassVar[str] = "ns"
 
     @property
     def key(self) -> str:
@@ -52,18 +49,15 @@ class Clock(str):
         return f"{self}_us"
 
 
-class Counter(str):
-    """A sum over operations. It is its name, and so a key."""
+@dataclass(eq=False, repr=False)
+class Counter(_Metric):
+    """A sum over operations."""
 
+    name: InitVar[str]
     unit: str
     meaning: str
-    whole: bool
+    whole: bool = False
     """Whether it is of whole operations, and not of their steps."""
-
-    def __new__(cls, name: str, unit: str, meaning: str, *, whole: bool = False) -> Counter:
-        counter = super().__new__(cls, name)
-        counter.unit, counter.meaning, counter.whole = unit, meaning, whole
-        return counter
 
     @property
     def key(self) -> str:
