@@ -25,7 +25,7 @@ from sitebench.measure.outcomes import (
     raise_if_missed,
 )
 from sitebench.measure.progress import JsonLines, LiveProgress, Shown, counting
-from sitebench.measure.sweep import Stage, repeated
+from sitebench.measure.sweep import Stage, repeat_stages
 from sitebench.measure.sweep import sweep as run_sweep
 from sitebench.options.option import group_of
 from sitebench.options.spelling import gives
@@ -85,7 +85,7 @@ def recording(
             raise BadInput("--resume needs a run file", "name the file with --out")
         if out is None:
             out = str(stack.enter_context(scratch()) / "run")
-        store = stack.enter_context(_opened(out, create=not options.resume))
+        store = stack.enter_context(_open_store(out, create=not options.resume))
         begun_s = store.last_begun()
         stack.enter_context(reporter)
         try:
@@ -132,7 +132,7 @@ def _check_monitor(url: str | None) -> None:
 
 
 @contextlib.contextmanager
-def _opened(out: str, *, create: bool) -> Iterator[RunStore]:
+def _open_store(out: str, *, create: bool) -> Iterator[RunStore]:
     """Open a run file; a new one is removed if no point could begin.
 
     After Ctrl-C it stays, because the printed command resumes it.
@@ -179,7 +179,7 @@ def measure(
         else LiveProgress(counting(options.repeats), quiet=options.quiet, grows=grows)
     )
     with recording(options, reporter, users, default_out) as store:
-        planned = repeated(stages(reporter.seeding), options.repeats, lot)
+        planned = repeat_stages(stages(reporter.seeding), options.repeats, lot)
         objectives = {"objective": None}
         if options.objective is not None:
             objectives = options.objective.to_manifest()

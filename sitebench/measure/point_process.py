@@ -115,7 +115,8 @@ class Runner:
                 return result
             suffix = "" if process.returncode is None else f" (exit code {process.returncode})"
             raise PointFailed(
-                f"{spec.title} ended without a result{suffix}: {last_line(self._printed(printed))}",
+                f"{spec.title} ended without a result{suffix}: "
+                f"{last_line(self._read_from(printed))}",
                 "run the same command again; report it if it ends so again",
             )
         except BaseException:
@@ -123,11 +124,11 @@ class Runner:
             process.interrupt(test)
             raise
         finally:
-            for line in self._printed(printed).splitlines():
+            for line in self._read_from(printed).splitlines():
                 if line.startswith((REMOVED, GIVEN_UP)):
                     print(line, file=sys.stderr, flush=True)
 
-    def _printed(self, begin: int) -> str:
+    def _read_from(self, begin: int) -> str:
         """Return what processes have printed from there on."""
         end = os.fstat(self._output.fileno()).st_size
         return os.pread(self._output.fileno(), end - begin, begin).decode(errors="replace")

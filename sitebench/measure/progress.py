@@ -43,11 +43,11 @@ class JsonLines(Reporter, Closing):
 def counting(repeats: int) -> Callable[[PointSpec], str]:
     """Return how to name the points of a sweep, and which repeat of how many."""
 
-    def named(spec: PointSpec) -> str:
+    def name_point(spec: PointSpec) -> str:
         turn = f", repeat {spec.repeat + 1} of {repeats}" if repeats > 1 else ""
         return f"{spec.title}{turn}"
 
-    return named
+    return name_point
 
 
 _LONG_S = 5.0

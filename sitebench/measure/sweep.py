@@ -53,7 +53,7 @@ class Stage(msgspec.Struct, frozen=True):
     open: Callable[[], AbstractContextManager[OpenTarget[Any]]]
 
 
-def repeated(
+def repeat_stages(
     stages: Sequence[Stage], repeats: int, lot: random.Random | None = None
 ) -> list[Stage]:
     """Return every stage once per repeat, interleaved, so that drift affects all equally.
@@ -85,13 +85,13 @@ def _results_of(
     stage: Stage, runner: Runner, store: RunStore, reporter: Reporter
 ) -> list[PointResult]:
     """Measure what is not measured yet of a stage; return the results that count."""
-    tries = {test.spec.key: _stored(test, store) for test in stage.tests}
+    tries = {test.spec.key: _read_tries(test, store) for test in stage.tests}
     missing = [test for test in stage.tests if _next(test, tries[test.spec.key], store) is not None]
     for test in stage.tests:
         if test not in missing:
             reporter.finished(*best_tries(tries[test.spec.key]), resumed=True)
     if missing:
-        with opened(stage, store, reporter) as target:
+        with open_stage(stage, store, reporter) as target:
             for test in missing:
                 results = tries[test.spec.key]
                 while (following := _next(test, results, store)) is not None:
@@ -102,7 +102,7 @@ def _results_of(
     return [result for test in stage.tests for result in best_tries(tries[test.spec.key])]
 
 
-def _stored(test: Test, store: RunStore) -> list[PointResult]:
+def _read_tries(test: Test, store: RunStore) -> list[PointResult]:
     """Return the tries of a point that are done."""
     tries: list[PointResult] = []
     while (following := _next(test, tries, store)) and (result := store.result(following.spec)):
@@ -134,7 +134,7 @@ def second_try(result: PointResult) -> PointSpec | None:
 
 
 @contextmanager
-def opened(stage: Stage, store: RunStore, reporter: Reporter) -> Iterator[OpenTarget[Any]]:
+def open_stage(stage: Stage, store: RunStore, reporter: Reporter) -> Iterator[OpenTarget[Any]]:
     """Open a stage's target and record its facts; its points failed where it does not open."""
     reporter.opening(stage.title)
     with ExitStack() as stack:

@@ -11,7 +11,7 @@ from msgspec import structs
 
 from sitebench.compare.effect import effect, odd_and_even
 from sitebench.errors import UnknownValue
-from sitebench.measure.sweep import Stage, repeated
+from sitebench.measure.sweep import Stage, repeat_stages
 from sitebench.runs.point import PointResult
 from sitebench.suite_base.vary import Level, _cells, read, scaling_lines, table
 from sitebench.tables.table import Table
@@ -80,14 +80,14 @@ def test_of_tables_in_which_nothing_changes_few_show_a_gain() -> None:
 def test_in_each_repeat_the_order_is_drawn_and_every_level_comes_once() -> None:
     specs = [a_spec(settings={"threads": str(n)}) for n in range(4)]
     stages = [Stage("", [a_test(spec)], contextlib.nullcontext) for spec in specs]  # type: ignore[arg-type]
-    found = repeated(stages, 20, random.Random(1997))
+    found = repeat_stages(stages, 20, random.Random(1997))
     rounds = [[each.tests[0].spec for each in found[n : n + 4]] for n in range(0, 80, 4)]
     for n, made in enumerate(rounds):
         assert {spec.repeat for spec in made} == {n}
         assert sorted(spec.settings["threads"] for spec in made) == ["0", "1", "2", "3"]
     first = [made[0].settings["threads"] for made in rounds]
     assert all(first.count(str(n)) < 11 for n in range(4))
-    assert repeated(stages, 20, random.Random(1997)) == found
+    assert repeat_stages(stages, 20, random.Random(1997)) == found
 
 
 def test_a_rate_that_the_tester_bounds_is_marked_and_brings_no_gain() -> None:

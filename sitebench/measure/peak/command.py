@@ -59,7 +59,7 @@ from sitebench.measure.peak.tables import (
 from sitebench.measure.peak.users import Held, judge_users, users_answer
 from sitebench.measure.point_process import Runner
 from sitebench.measure.progress import JsonLines, LiveProgress, Shown
-from sitebench.measure.sweep import Stage, measure_point, opened, repeated, sweep
+from sitebench.measure.sweep import Stage, measure_point, open_stage, repeat_stages, sweep
 from sitebench.measure.test import Test
 from sitebench.options.option import join_values
 from sitebench.runs.manifest import collect, resume_facts
@@ -207,7 +207,7 @@ class _PeakSearch(msgspec.Struct, frozen=True):
 
     def over_clients(self, clients: Sequence[int]) -> _Answer:
         tests = [self.job.test(LoadLevel(users, None, self.job.window_s)) for users in clients]
-        stages = repeated([replace(self.stage, tests=tests)], self.options.repeats)
+        stages = repeat_stages([replace(self.stage, tests=tests)], self.options.repeats)
         results = sweep(stages, self.store, self.reporter)
         curve = spots(results, lambda spec: spec.users)
         bend = knee(curve)
@@ -301,7 +301,7 @@ class _PeakSearch(msgspec.Struct, frozen=True):
                     reply = _reply(result, objective)
                 else:
                     if target is None:
-                        opening = opened(self.stage, self.store, self.reporter)
+                        opening = open_stage(self.stage, self.store, self.reporter)
                         target = stack.enter_context(opening)
                         self._announce(plan, takes_s)
                     has_held = any(probe.reply.answer is Answer.HELD for probe in tried)

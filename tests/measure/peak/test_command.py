@@ -262,7 +262,7 @@ def test_rate_is_repeated_after_a_pause(tmp_path: Path, monkeypatch: pytest.Monk
     clock = Clock()
     monkeypatch.setattr(command, "time", clock)
     monkeypatch.setattr(command, "measure_point", clock.measure)
-    monkeypatch.setattr(command, "opened", nothing_opened)
+    monkeypatch.setattr(command, "open_stage", nothing_opened)
 
     def test(load: LoadLevel) -> Test:
         return a_test(a_spec(rate=load.rate, users=load.users, measure_s=load.measure))
