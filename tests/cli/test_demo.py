@@ -15,8 +15,7 @@ SHORT = ("demo", "ps", "--measure", "300ms")
 
 
 def test_the_demo_measures_and_reports_and_measures_nothing_twice(tmp_path: Path) -> None:
-    ran = in_process(*SHORT, "--out", "new/folder", cwd=tmp_path)
-    assert ran.code == 0, ran.err
+    ran = in_process(*SHORT, "--out", "new/folder", cwd=tmp_path).check(0)
     assert "More: " not in ran.out
     title, head, row, *_ = ran.out.splitlines()
     assert title.startswith("embedded, 64 clients")

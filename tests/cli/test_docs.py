@@ -29,8 +29,7 @@ NAMED = re.compile(r"`sitebench docs ([\w/.-]+)`")
 
 
 def test_without_a_page_it_lists_them_by_their_headings() -> None:
-    ran = in_process("docs")
-    assert ran.code == 0
+    ran = in_process("docs").check(0)
     assert re.search(r"^tuning +Tuning: vary one thing, hold the rest$", ran.out, re.MULTILINE)
     assert re.search(r"^examples/flask_site/site.toml$", ran.out, re.MULTILINE)
     listed = {line.split()[0] for line in ran.out.splitlines()[:-1]}
@@ -47,15 +46,13 @@ def test_page_is_printed_as_it_is_written(page: str) -> None:
 
 def test_schema_of_scenario_files_is_printed_for_editors() -> None:
     """The page had users import a private module."""
-    ran = in_process("docs", "schema")
-    assert ran.code == 0, ran.err
+    ran = in_process("docs", "schema").check(0)
     assert json.loads(ran.out) == json.loads(scenario_schema())
     assert "_engine" not in (ROOT / "docs/scenarios.md").read_text()
 
 
 def test_a_page_that_is_not_there_is_refused_with_one_that_is_like_it() -> None:
-    ran = in_process("docs", "verdct")
-    assert ran.code == 2
+    ran = in_process("docs", "verdct").check(2)
     assert ran.err == (
         "sitebench: there is no page 'verdct'\n"
         "  did you mean verdict? `sitebench docs` lists all of them\n"
@@ -69,8 +66,7 @@ def test_it_prints_nothing_but_pages(page: str) -> None:
 
 
 def test_the_example_of_a_scenario_is_one(tmp_path: Path) -> None:
-    ran = in_process("ps", "example")
-    assert ran.code == 0
+    ran = in_process("ps", "example").check(0)
     (tmp_path / "site.toml").write_text(ran.out)
     assert len(read(str(tmp_path / "site.toml")).operations) > 1
 

@@ -135,8 +135,7 @@ def test_the_root_lists_suites_by_both_names(flag: str) -> None:
 
 
 def test_without_arguments_a_group_prints_its_help() -> None:
-    ran = sitebench("site", COLUMNS="80")
-    assert ran.code == 2
+    ran = sitebench("site", COLUMNS="80").check(2)
     assert "Usage: sitebench site [OPTIONS] COMMAND [ARGS]..." in ran.out + ran.err
     assert "\n  run " in ran.out + ran.err
 
@@ -173,6 +172,5 @@ def test_no_command_has_an_option_that_nobody_decided_on() -> None:
     ],
 )
 def test_an_option_that_went_says_what_to_do_instead(argv: tuple[str, ...], removed: str) -> None:
-    ran = in_process(*argv, f"--{removed}", "1")
-    assert ran.code == 2
+    ran = in_process(*argv, f"--{removed}", "1").check(2)
     assert ran.err == f"sitebench: no such option '--{removed}'\n  {REMOVED[removed]}\n"

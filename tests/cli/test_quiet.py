@@ -25,8 +25,7 @@ RATE = ("--rate", "100")
 )
 def test_quiet_prints_result_and_errors(tmp_path: Path, argv: tuple[str, ...], result: str) -> None:
     told = in_process(*argv, "--allow-failures", cwd=tmp_path) if "run" in argv else None
-    ran = in_process(*argv, "-q", cwd=tmp_path)
-    assert ran.code == 0, ran.err
+    ran = in_process(*argv, "-q", cwd=tmp_path).check(0)
     assert ran.err == ""
     assert result in ran.out
     assert "What to do" not in ran.out
@@ -34,8 +33,7 @@ def test_quiet_prints_result_and_errors(tmp_path: Path, argv: tuple[str, ...], r
     if told is not None:
         assert "/s" in told.err
         assert "More:" in told.out
-    wrong = in_process(*argv, "--quiet", "--target", "ldap://127.0.0.1:1", cwd=tmp_path)
-    assert wrong.code == 1
+    wrong = in_process(*argv, "--quiet", "--target", "ldap://127.0.0.1:1", cwd=tmp_path).check(1)
     assert wrong.err.startswith("sitebench: nothing answers at ldap://127.0.0.1:1")
 
 

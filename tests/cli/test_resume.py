@@ -44,8 +44,7 @@ def test_run_file_names_no_output_and_no_program(option: str, joined: bool, tmp_
     given = [f"--{option}={place}"] if joined else [f"--{option}", str(place)]
     with RunStore(run) as store:
         store.set_manifest({"command": ["sitebench", "web", "run", *given, "--measure", "1s"]})
-    ran = in_process("resume", str(run))
-    assert ran.code == 2
+    ran = in_process("resume", str(run)).check(2)
     said, remedy = ran.err.splitlines()
     assert f"has --{option}: a run file does not choose what is written or run" in said
     assert remedy.endswith(f"{shlex.join(given)} --measure 1s --out {run} --resume")
@@ -86,10 +85,7 @@ def test_a_file_without_a_command_is_refused(tmp_path: Path) -> None:
 
 
 def test_resume_does_not_begin_a_run_that_is_not_there(tmp_path: Path) -> None:
-    ran = in_process("ils", "sweep", "--out", "typo", "--resume", cwd=tmp_path)
-    assert ran.code == 2
+    ran = in_process("ils", "sweep", "--out", "typo", "--resume", cwd=tmp_path).check(2)
     assert ran.err.startswith("sitebench: no run file at typo\n")
-    ran = in_process("ils", "sweep", "--resume", cwd=tmp_path)
-    assert ran.code == 2
-    assert "--resume needs a run file" in ran.err
+    in_process("ils", "sweep", "--resume", cwd=tmp_path).check(2, "--resume needs a run file")
     assert list(tmp_path.iterdir()) == []

@@ -49,8 +49,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_slower_run_is_told_in_words_numbers_and_what_could_have_been_shown(runs: Path) -> None:
-    ran = in_process("compare", "a", "b", cwd=runs, COLUMNS="80")
-    assert ran.code == 0, ran.err
+    ran = in_process("compare", "a", "b", cwd=runs, COLUMNS="80").check(0)
     assert "lookup at 1k, 64 users: B is slower: -5." in ran.out
     for words in ("Median of", "A/A null", "could show", "Decided by pairs"):
         assert words in ran.out
@@ -59,8 +58,7 @@ def test_a_slower_run_is_told_in_words_numbers_and_what_could_have_been_shown(ru
 
 
 def test_programs_get_every_value(runs: Path) -> None:
-    ran = in_process("compare", "a", "b", "--json", cwd=runs)
-    assert ran.code == 0, ran.err
+    ran = in_process("compare", "a", "b", "--json", cwd=runs).check(0)
     found = json.loads(ran.out)
     assert found["design"] == "pairs"
     rate = found["points"][0]["measures"]["ops_per_s"]
@@ -71,8 +69,7 @@ def test_programs_get_every_value(runs: Path) -> None:
 
 
 def test_a_pipeline_can_fail_on_what_is_slower(runs: Path) -> None:
-    slower = in_process("compare", "a", "b", "--fail-on", "slower", cwd=runs)
-    assert slower.code == 3
+    slower = in_process("compare", "a", "b", "--fail-on", "slower", cwd=runs).check(3)
     assert slower.err.startswith("sitebench: lookup at 1k, 64 users: B is slower")
     assert in_process("compare", "b", "a", "--fail-on", "slower", cwd=runs).code == 0
     assert in_process("compare", "a", "c", "--fail-on", "slower", cwd=runs).code == 0
@@ -104,9 +101,7 @@ def test_inconclusive_comparison_has_its_own_exit_code(tmp_path: Path, b: str, w
         write_run(tmp_path / "b", (a_spec(), noisy(10, 7_500, 2)))
     else:
         interleaved(tmp_path / "b", side="b", **made[b])
-    ran = in_process("compare", "a", "b", "--fail-on", "slower", cwd=tmp_path)
-    assert ran.code == 4, ran.err
-    assert why in ran.err
+    ran = in_process("compare", "a", "b", "--fail-on", "slower", cwd=tmp_path).check(4, why)
     assert ran.err.startswith("sitebench: cannot tell whether B is slower: ")
     assert in_process("compare", "a", "b", cwd=tmp_path).code == 0
 
@@ -114,14 +109,12 @@ def test_inconclusive_comparison_has_its_own_exit_code(tmp_path: Path, b: str, w
 def test_runs_of_different_things_are_refused_by_name_unless_that_is_compared(runs: Path) -> None:
     said = one_line(in_process("compare", "few", "users", cwd=runs))
     assert said.endswith("the runs measured different things: users (64 / 8)")
-    ran = in_process("compare", "a", "users", "--varying", "--users", cwd=runs)
-    assert ran.code == 0, ran.err
+    ran = in_process("compare", "a", "users", "--varying", "--users", cwd=runs).check(0)
     assert "users: 64 / 8" in ran.out
 
 
 def test_runs_measured_apart_and_another_machine_are_said_first(runs: Path) -> None:
-    ran = in_process("compare", "few", "elsewhere", cwd=runs)
-    assert ran.code == 0, ran.err
+    ran = in_process("compare", "few", "elsewhere", cwd=runs).check(0)
     assert "measured apart: not decided" in ran.out
     assert "THE TESTER'S MACHINE IS NOT THE SAME, by its processor" in ran.out
     assert ran.out.index("NOT THE SAME") < ran.out.index("Median of")
@@ -143,8 +136,7 @@ def test_runs_measured_apart_and_another_machine_are_said_first(runs: Path) -> N
     ],
 )
 def test_bad_input_is_one_clear_line(runs: Path, argv: tuple[str, ...], said: str) -> None:
-    ran = in_process("compare", *argv, cwd=runs)
-    assert ran.code == 2
+    ran = in_process("compare", *argv, cwd=runs).check(2)
     assert said in ran.err.splitlines()[0]
     assert len(ran.err.splitlines()) == 2
 
@@ -190,8 +182,7 @@ def test_interleaved_targets_survive_ctrl_c_and_go_on(tmp_path: Path) -> None:
     before = repeats_done(a), repeats_done(b)
     assert sum(before) < 10
 
-    ran = sitebench(*argv, "--json", cwd=tmp_path, timeout_s=250)
-    assert ran.code == 0, ran.err
+    ran = sitebench(*argv, "--json", cwd=tmp_path, timeout_s=250).check(0)
     assert (repeats_done(a), repeats_done(b)) == (5, 5)
     found = json.loads(ran.out)
     assert found["compared"] == [{"name": "users", "a": "2", "b": "4"}]

@@ -132,8 +132,7 @@ def test_missing_worker_is_error(ground: tuple[Network, list[Worker], str], tmp_
     net, _, where = ground
     argv = ["ils", "run", "lookup", "--entries", "500", *PEOPLE, "--workers", "3", "--bind", where]
     argv += ["--workers-wait", "2s", "--target-host", net.address]
-    ran = in_process(*argv)
-    assert ran.code == 1
+    ran = in_process(*argv).check(1)
     (what, remedy) = ran.err.strip().splitlines()[-2:]
     assert "of 3 workers connected" in what
     assert f"sitebench worker --master {where}" in remedy
@@ -142,11 +141,7 @@ def test_missing_worker_is_error(ground: tuple[Network, list[Worker], str], tmp_
 def test_unreachable_target(ground: tuple[Network, list[Worker], str], tmp_path: Path) -> None:
     _, _, where = ground
     argv = ["ils", "run", "lookup", "--entries", "500", *PEOPLE, "--workers", "2", "--bind", where]
-    ran = in_process(*argv)
-    assert ran.code == 2
-    assert "worker" in ran.err
-    assert "127.0.0.1 of the master's machine" in ran.err
-    assert "--target-host" in ran.err
+    in_process(*argv).check(2, "worker", "127.0.0.1 of the master's machine", "--target-host")
 
 
 def test_password_must_be_there(ground: tuple[Network, list[Worker], str], tmp_path: Path) -> None:

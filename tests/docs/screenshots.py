@@ -104,8 +104,7 @@ def with_sample(readme: str, printed: str) -> str:
 def _report(browser: Browser, folder: Path) -> None:
     page = folder / "report.html"
     for argv in (SWEEP, ("report", "--out", str(page), SWEEP[-1])):
-        done = sitebench(*argv, cwd=folder, timeout_s=600)
-        assert done.code == 0, done.err
+        done = sitebench(*argv, cwd=folder, timeout_s=600).check(0)
         if argv == SWEEP:
             README.write_text(with_sample(README.read_text(), done.out))
     _size(browser, width=REPORT_WIDTH)

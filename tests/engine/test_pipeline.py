@@ -57,8 +57,7 @@ def test_points_of_a_target_that_is_not_there_are_errors(tmp_path: Path) -> None
         port = silent.getsockname()[1]
     target = ("--target", f"ldap://127.0.0.1:{port}", "--operations", "connect,lookup")
     argv = ("ils", "sweep", "--sizes", "100", *target, "--junit", "run.xml", *SHORT)
-    ran = sitebench(*argv, "--objective", "rate>1", cwd=tmp_path)
-    assert ran.code == 1
+    sitebench(*argv, "--objective", "rate>1", cwd=tmp_path).check(1)
     suites = ET.parse(tmp_path / "run.xml").getroot()
     found = [[suite.attrib[name] for name in ("name", "tests", "errors")] for suite in suites]
     assert found == [["ils.connect", "1", "1"], ["ils.lookup", "1", "1"]]
@@ -74,8 +73,7 @@ def test_points_of_a_target_that_is_not_there_are_errors(tmp_path: Path) -> None
     ],
 )
 def test_wrong_options(options: tuple[str, ...], words: tuple[str, ...], tmp_path: Path) -> None:
-    ran = sitebench("ils", "run", "lookup", *SHORT, *options, cwd=tmp_path)
-    assert ran.code == 2
+    ran = sitebench("ils", "run", "lookup", *SHORT, *options, cwd=tmp_path).check(2)
     lines = ran.err.strip().splitlines()
     assert len(lines) == 2, ran.err
     for word in words:

@@ -6,8 +6,7 @@ from tests.support.cli import in_process
 
 
 def test_both_sides_of_the_floor_and_of_the_engine_are_measured() -> None:
-    ran = in_process("calibrate", "--repeats", "1", "--json")
-    assert ran.code == 0, ran.err
+    ran = in_process("calibrate", "--repeats", "1", "--json").check(0)
     found = json.loads(ran.out)["floor"]
     assert list(found) == [
         "exchange, 64 connections",

@@ -20,9 +20,7 @@ MANAGE_DSA_IT = ("2.16.840.1.113730.3.4.2", True, None)
 def test_every_sequence_runs_without_a_failure(slapd: object, operation: str) -> None:
     load = ("ils", "run", operation, "--target", "openldap", "--entries", "300", *LOCALES, *SHORT)
     for measure in ("1s", "8s"):  # Where all is busy slapd gets little done: its CPU has ticks.
-        ran = in_process(*load, "--measure", measure)
-        assert ran.code == 0, ran.err
-        (point,) = ran.objects
+        (point,) = in_process(*load, "--measure", measure).check(0).objects
         if point["operations"] > 50:
             break
     assert point["operation"] == operation
@@ -72,15 +70,13 @@ def test_think_times_slow_a_user_down(slapd: object) -> None:
     ran = in_process(
         *("ils", "run", "lookup", "--target", "openldap", "--entries", "300"),
         *(*LOCALES, *SHORT, "--think", "50ms"),
-    )
-    assert ran.code == 0, ran.err
+    ).check(0)
     # 4 users that think 50 ms between lookups: 80 a second at most, and some of them.
     assert 0 < ran.objects[0]["ops_per_s"] < 100
 
 
 def test_a_rate_is_refused_with_the_client_that_has_one() -> None:
-    ran = in_process("ils", "run", "lookup", "--client", "ldap3", "--rate", "50")
-    assert ran.code == 2
+    ran = in_process("ils", "run", "lookup", "--client", "ldap3", "--rate", "50").check(2)
     assert ran.err == (
         "sitebench: --client ldap3 does no --rate\n  leave it out: the native client does\n"
     )

@@ -228,8 +228,7 @@ def test_a_crashed_run_is_cleaned_up_after(
     assert live.people >= 2_000
     # What was killed takes a moment to be gone.
     assert eventually(lambda: all(each.is_abandoned for each in journal.entries()))
-    cleaned = in_process("ils", "clean")
-    assert cleaned.code == 0, cleaned.err
+    in_process("ils", "clean").check(0)
     assert live.people == 0
     assert not list(journal.entries())
     assert "nothing to clean up" in in_process("ils", "clean").err
@@ -370,8 +369,7 @@ def test_a_real_slapd_is_filled_and_emptied_too(openldap: OpenDirectory) -> None
         *("ils", "sweep", "--target", str(openldap.address), "--sizes", "400"),
         *("--operations", "lookup,add", "--out", "run", *LOCALES, *SHORT),
         cwd=journal.folder().parents[2],
-    )
-    assert ran.code == 0, ran.err
+    ).check(0)
     assert [point["failures"] for point in ran.objects] == [0, 0]
     # 300 were there, 100 were added for the sweep and removed again.
     verified = in_process("ils", "verify", f"{openldap.address}", "--entries", "300", *LOCALES)

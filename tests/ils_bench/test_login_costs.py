@@ -28,15 +28,13 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("run") / "hashes.sitebench"
     hashes = ",".join(f"pbkdf2-sha256:{rounds}" for rounds in ROUNDS)
     load = ("--hash", hashes, "--warmup", "200ms", "--measure", "1s", "--out", path)
-    ran = in_process(*SWEEP.split(), *load)
-    assert ran.code == 0, ran.err
+    in_process(*SWEEP.split(), *load).check(0)
     return path
 
 
 def test_a_sweep_over_hashes_has_the_cost_of_a_login(run: Path) -> None:
     out = run.with_suffix(".md")
-    ran = in_process("report", run, "--out", run.with_suffix(".html"), "--markdown", out)
-    assert ran.code == 0, ran.err
+    in_process("report", run, "--out", run.with_suffix(".html"), "--markdown", out).check(0)
     lines = out.read_text().partition("### What a login costs")[2].splitlines()
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if "pbkdf2" in line]
     with RunFile(run) as file:

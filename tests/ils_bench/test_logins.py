@@ -92,8 +92,7 @@ def test_a_directory_of_each_profile_is_measured(profile: Profile) -> None:
 @pytest.mark.parametrize("operation", ["lookup", "add", "retrieve"])
 def test_the_target_that_is_started_has_them(operation: str) -> None:
     who = ("--profile", "posix", "--entries", PEOPLE, "--locales", ",".join(LOCALES))
-    ran = in_process("ils", "run", operation, *who, *BRIEF)
-    assert ran.code == 0, ran.err
+    ran = in_process("ils", "run", operation, *who, *BRIEF).check(0)
     assert ran.objects[0]["failures"] == 0
 
 
@@ -101,8 +100,7 @@ def test_an_address_with_the_papers_schema_keeps_the_papers_people() -> None:
     with LdapDirectory(0, locales=LOCALES) as directory:
         where = f"{directory.url}/ou=Dynamic,o=Intranet"
         asked = ("--entries", "20", "--locales", "en_US")
-        made = in_process("ils", "seed", "--to", where, *asked)
-        assert made.code == 0, made.err
+        made = in_process("ils", "seed", "--to", where, *asked).check(0)
         assert "profile" not in made.err
         connection = ldap3.Connection(directory.url, auto_bind=True)
         assert connection.search(directory.base, "(objectClass=RTPerson)")
@@ -183,9 +181,7 @@ def test_passwords_that_no_one_could_have_are_refused() -> None:
         (("--profile", "person", "--hash", "argon2:4000g"), "takes 4,000.0 GiB of memory for each"),
         (("--profile", "ad", "--hash", "crypt"), "Active Directory takes no {CRYPT}"),
     ):
-        ran = in_process("ils", "seed", "--to", "-", "--entries", "1", *argv)
-        assert ran.code == 2
-        assert said in ran.err
+        in_process("ils", "seed", "--to", "-", "--entries", "1", *argv).check(2, said)
 
 
 def test_a_file_that_logs_people_in_who_have_no_passwords_says_who_has(tmp_path: Path) -> None:
@@ -212,9 +208,7 @@ def test_a_slapd_is_not_made_for_active_directory(tmp_path: Path) -> None:
 def test_users_of_active_directory_are_added_over_tls_only() -> None:
     load = ("--users", "1", "--warmup", "0s", "--measure", "300ms", "--entries", "20")
     argv = ("ils", "run", "add", *load, "--profile", "ad", "--locales", "en_US")
-    ran = in_process(*argv)
-    assert ran.code == 2
-    assert "which Active Directory takes over TLS only" in ran.err
+    in_process(*argv).check(2, "which Active Directory takes over TLS only")
     assert in_process(*argv, "--start-tls").code == 0
 
 

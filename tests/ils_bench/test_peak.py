@@ -27,11 +27,9 @@ def read(path: Path) -> tuple[list[PointResult], list[dict[str, Any]]]:
 def test_client_counts_are_measured_at_one_target_and_more_can_be_added(tmp_path: Path) -> None:
     # Adding, because each client count must find the directory as the one before it did.
     asked = ("ils", "peak", "add", *LOAD)
-    first = in_process(*asked, "--clients", "2", "--out", "run", "--json", cwd=tmp_path)
-    assert first.code == 0, first.err
+    in_process(*asked, "--clients", "2", "--out", "run", "--json", cwd=tmp_path).check(0)
     argv = (*asked, "--clients", "2,4,3", "--out", "run")
-    ran = in_process(*argv, cwd=tmp_path)
-    assert ran.code == 0, ran.err
+    ran = in_process(*argv, cwd=tmp_path).check(0)
     assert ran.err.count("(measured before)") == 1
     for words in (
         "Throughput and latency by clients",
@@ -99,6 +97,4 @@ def test_what_contradicts_itself_is_one_line_and_makes_no_run_file(tmp_path: Pat
 
 
 def test_two_operations_at_once_are_refused() -> None:
-    ran = in_process("ils", "peak", "lookup,add")
-    assert ran.code == 2
-    assert "is not one operation" in ran.err
+    in_process("ils", "peak", "lookup,add").check(2, "is not one operation")

@@ -65,8 +65,7 @@ def test_interrupted_twice_it_ends_with_everybody(folder: Path, entries: str) ->
         one_more = population.dn(there + (size - there) // 8)
         seed_until(slapd, entries, one_more, signal.SIGKILL)
         assert 0 < slapd.people(DEFAULT_BASE) < size
-        done = in_process(*seed_command(slapd, entries))
-        assert done.code == 0, done.err
+        done = in_process(*seed_command(slapd, entries)).check(0)
         assert slapd.people(DEFAULT_BASE) == size
         verified = in_process("ils", "verify", *seed_command(slapd, entries)[3:])
     digest = population.contents(0, size).digest

@@ -228,8 +228,7 @@ def test_a_stranger_s_file_that_says_the_same_is_the_same(operation: str, tmp_pa
 
 
 def sitebench(*words: str) -> str:
-    done = in_process(*words)
-    assert done.code == 0, done.err
+    done = in_process(*words).check(0)
     return done.out
 
 
@@ -293,8 +292,7 @@ def test_check_knows_people_and_adds_none(tmp_path: Path) -> None:
     looking.write_text(sequences.text_of("lookup"))
     moving.write_text(MOVING)
     assert "lookup " in sitebench("ils", "run", str(looking), "--entries", "1k", "--check")
-    done = in_process("ils", "run", moving, "--check")
-    assert (done.code, "--check adds no people" in done.err) == (2, True), done.err
+    in_process("ils", "run", moving, "--check").check(2, "--check adds no people")
 
 
 def test_rows_of_what_is_added_are_those_of_the_engine(tmp_path: Path) -> None:

@@ -50,32 +50,24 @@ def worked(
             where = ("-LLL", "-b", base, f"(objectClass={kind})", "1.1")
             return servers.ldap("ldapsearch", server.url, server.bind_dn, *where).count("dn:")
 
-        seeded = ils(server, "seed", "--to", f"{server.url}/{base}", *more, *groups)
-        assert seeded.code == 0, seeded.err
-        assert said in seeded.err
+        ils(server, "seed", "--to", f"{server.url}/{base}", *more, *groups).check(0, said)
         assert there() == PEOPLE
         assert there(of_groups) == int(groups[1])
-        verified = ils(server, "verify", f"{server.url}/{base}", *more, *groups)
-        assert verified.code == 0, verified.err
+        verified = ils(server, "verify", f"{server.url}/{base}", *more, *groups).check(0)
         assert ("it shows them as memberOf of people" in verified.err) == member_of, verified.err
         assert " of them logged in, and were refused with another password" in verified.err
         at = ("--target", server.url, "--base", base, *more)
         for operation in ("lookup", "add"):
-            ran = ils(server, "run", operation, *at, *BRIEF, "--users", "2")
-            assert ran.code == 0, ran.err
-            (point,) = ran.objects
+            (point,) = ils(server, "run", operation, *at, *BRIEF, "--users", "2").check(0).objects
             assert (point["failures"], point["ops_per_s"] > 0) == (0, True), point
         assert there() == PEOPLE
         for how, rehashes in (("bind", rehashed), ("search-bind-groups", False)):
             users = ("--users", log_in, "--how", how, "--wrong", "10%")
-            ran = ils(server, "run", "login", *at, *BRIEF, *users)
-            assert ran.code == 0, ran.err
-            (point,) = ran.objects
+            (point,) = ils(server, "run", "login", *at, *BRIEF, *users).check(0).objects
             assert (point["failures"], point["ops_per_s"] > 0) == (0, True), point
             kinds = {each["kind"] for each in point["warnings"]}
             assert ("login-rehashes" in kinds) == rehashes, point["warnings"]
-        emptied = ils(server, "clean", "--seeded", *at, *groups)
-        assert emptied.code == 0, emptied.err
+        ils(server, "clean", "--seeded", *at, *groups).check(0)
         assert there() == there(of_groups) == 0
 
 
@@ -157,8 +149,7 @@ def test_apacheds_without_its_policy_is_sent_wrong_passwords_at_once(tmp_path: P
         base = f"ou=ours,{servers.SUFFIX}"
         assert ils(server, "seed", "--to", f"{server.url}/{base}").code == 0
         at = ("--target", server.url, "--base", base)
-        ran = ils(server, "run", "login", *at, *BRIEF, "--users", "8", "--wrong", "30%")
-        assert ran.code == 0, ran.err
+        ran = ils(server, "run", "login", *at, *BRIEF, "--users", "8", "--wrong", "30%").check(0)
         assert ran.objects[0]["failures"] == 0, ran.objects
 
 
@@ -185,9 +176,7 @@ def test_apacheds_makes_of_each_hash_what_the_table_says(tmp_path: Path) -> None
         for hashed, made in OF_APACHEDS.items():
             if made in (TEXT, NO_ONE):
                 where = ("--to", f"{server.url}/{server.base}", "--hash", hashed)
-                refused = ils(server, "seed", *where)
-                assert refused.code == 2, refused.err
-                assert "is ApacheDS, which " in refused.err
+                ils(server, "seed", *where).check(2, "is ApacheDS, which ")
 
 
 def made_of(server: Foreign, hashed: str) -> str:

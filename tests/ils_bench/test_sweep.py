@@ -57,8 +57,7 @@ def started(slapd: object, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
 
 def test_a_sweep_measures_every_operation_at_every_size(slapd: object, tmp_path: Path) -> None:
     argv = ("ils", "sweep", "--sizes", "100,200", "--out", "run", *PORTABLE, *SHORT)
-    ran = in_process(*argv, "--paper-tables", cwd=tmp_path)
-    assert ran.code == 0, ran.err
+    ran = in_process(*argv, "--paper-tables", cwd=tmp_path).check(0)
     for words in ("Connect Operation", "Add Operation", "Direct Lookup Operation", "Latency"):
         assert words in ran.out
     with RunStore(tmp_path / "run", create=False) as store:
@@ -85,8 +84,7 @@ def test_interrupted_sweep_is_resumed(started: subprocess.Popen[str], tmp_path: 
     _, alive = psutil.wait_procs(begun, timeout=left_s())
     assert not alive
     assert statuses(run).count("done") == 1
-    again = in_process("ils", "sweep", *TWO, *PORTABLE, *LONG, cwd=tmp_path)
-    assert again.code == 0, again.err
+    again = in_process("ils", "sweep", *TWO, *PORTABLE, *LONG, cwd=tmp_path).check(0)
     assert [point["resumed"] for point in again.objects] == [True, False]
     assert statuses(run) == ["done"] * 2
 
@@ -121,8 +119,7 @@ def test_a_sweep_over_hashes_has_each_as_points_of_its_own(tmp_path: Path) -> No
     load = ("--entries", "20,30", "--locales", "en_US", "--users", "2", "--operations", "lookup")
     # With threads that are chosen no point has a second try, with one more.
     brief = ("--threads", "1", "--warmup", "0s", "--measure", "300ms", "--out", tmp_path / "run")
-    ran = in_process("ils", "sweep", *asked, *load, *brief, "--paper-tables")
-    assert ran.code == 0, ran.err
+    ran = in_process("ils", "sweep", *asked, *load, *brief, "--paper-tables").check(0)
     with RunFile(tmp_path / "run") as file:
         specs = [each.spec for each in file.points()]
     assert [(each.entries, each.settings["hash"]) for each in specs] == [
@@ -136,11 +133,9 @@ def test_a_sweep_over_hashes_has_each_as_points_of_its_own(tmp_path: Path) -> No
     (head,) = [line for line in ran.out.splitlines() if line.startswith("Operation  Size  Hash")]
     for cell in ("20 users, ssha", "30 users, argon2:64k:1", "lookup 30, argon2:64k:1"):
         assert cell in ran.out, (cell, head)
-    exported = in_process("export", str(tmp_path / "run"))
-    assert exported.code == 0, exported.err
+    exported = in_process("export", str(tmp_path / "run")).check(0)
     assert exported.out.count("argon2:64k:1") == 2
-    report = in_process("report", str(tmp_path / "run"), "--out", str(tmp_path / "r.html"))
-    assert report.code == 0, report.err
+    in_process("report", str(tmp_path / "run"), "--out", str(tmp_path / "r.html")).check(0)
     assert "hash=argon2:64k:1" in (tmp_path / "r.html").read_text()
 
 
@@ -158,13 +153,10 @@ def test_the_pool_is_said_where_no_option_says_it(tmp_path: Path) -> None:
         "--warmup",
         "0s",
         "--json",
-    )
-    assert ran.code == 0, ran.err
+    ).check(0)
     assert ran.objects[0]["spec"]["settings"]["hash_pool"] == "1k"
 
 
 def test_hashes_that_are_none_are_refused_before_anything_is_measured() -> None:
     for text, said in (("ssha,md5", '--hash: there is no hash "md5"'), (",", "names no hash")):
-        ran = in_process("ils", "sweep", "--profile", "person", "--hash", text)
-        assert ran.code == 2
-        assert said in ran.err
+        in_process("ils", "sweep", "--profile", "person", "--hash", text).check(2, said)

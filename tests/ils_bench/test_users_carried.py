@@ -26,8 +26,7 @@ SHORT = ("--session", "1ms", "--locales", "en_US", "--threads", "1")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of users whose sessions take a millisecond."""
     path = tmp_path_factory.mktemp("run") / "run.sitebench"
-    ran = in_process("ils", "run", "ils-user", *QUICK, *SHORT, "--out", path, "--quiet")
-    assert ran.code == 0, ran.err
+    in_process("ils", "run", "ils-user", *QUICK, *SHORT, "--out", path, "--quiet").check(0)
     return path
 
 
@@ -43,8 +42,7 @@ def step(found: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def planned(path: Path, *more: str) -> Any:
-    ran = in_process("plan", "ils", path, "--mix", "ils-user=1", *more, "--json")
-    assert ran.code == 0, ran.err
+    ran = in_process("plan", "ils", path, "--mix", "ils-user=1", *more, "--json").check(0)
     return json.loads(ran.out)["answers"]["simultaneous"]
 
 
@@ -100,8 +98,7 @@ def test_what_arrives_at_a_rate_are_passes() -> None:
     ran = in_process(
         *("ils", "run", "ils-user", "--entries", "500", "--users", "16", "--locales", "en_US"),
         *(*rate, "--arrivals", "even", "--json"),
-    )
-    assert ran.code == 0, ran.err
+    ).check(0)
     (found,) = ran.objects
     assert found["counts"] == ["sequence"]
     # All that were due in the window, however late a busy machine lets them end.
@@ -161,8 +158,7 @@ def test_rate_of_users_is_that_of_their_sessions_and_none_is_censored() -> None:
         *("ils", "run", "ils-user", "--entries", 100, "--locales", "en_US", "--json"),
         *("--session", "500ms", "--users", USERS, "--threads", 1, "--timeout", "200ms"),
         *("--warmup", "1s", "--measure", "4s"),
-    )
-    assert ran.code == 0, ran.err
+    ).check(0)
     (point,) = ran.objects
     assert (point["failures"], point["censored_us"]["n"]) == (0, 0)
     # A pass has its think times in it, and a user begins the next when it is over.

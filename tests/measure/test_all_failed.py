@@ -28,8 +28,7 @@ def test_the_first_of_each_failure_is_in_terminal_junit_and_report(tmp_path: Pat
     assert re.search(rf"no operation succeeded: status:200 x [\d,]+, the first: {FIRST}", said)
     assert FIRST in (tmp_path / "l.xml").read_text()
 
-    made = in_process("report", "l.sitebench", "--markdown", "l.md", cwd=tmp_path)
-    assert made.code == 0, made.err
+    in_process("report", "l.sitebench", "--markdown", "l.md", cwd=tmp_path).check(0)
     page = html.unescape((tmp_path / "l.html").read_text())
     assert re.findall(r'<section id="(\w+)"', page) == ["failures", "manifest"]
     # In the table of kinds, and in what happened to the point.
@@ -46,8 +45,7 @@ def test_the_first_of_each_failure_is_in_terminal_junit_and_report(tmp_path: Pat
 def test_points_of_an_unreachable_target_are_errors_in_junit(tmp_path: Path) -> None:
     """They were `skipped`, and the reason was nowhere in the file."""
     run = ("ils", "run", "lookup", "--target", "ldap://127.0.0.1:1", "--entries", "10")
-    ran = in_process(*run, "--junit", "down.xml", cwd=tmp_path)
-    assert ran.code == 1
+    in_process(*run, "--junit", "down.xml", cwd=tmp_path).check(1)
     text = (tmp_path / "down.xml").read_text()
     assert 'errors="1"' in text
     assert "<error message=" in text

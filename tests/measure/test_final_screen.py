@@ -108,7 +108,5 @@ def test_what_is_piped_is_neither_wrapped_nor_cut(piped: list[str]) -> None:
 
 
 def test_json_is_not_changed_by_it(tmp_path: Path) -> None:
-    ran = in_process(*RUN, "--json", "--paper-tables", cwd=tmp_path)
-    assert ran.code == 0, ran.err
-    (point,) = ran.objects
+    (point,) = in_process(*RUN, "--json", "--paper-tables", cwd=tmp_path).check(0).objects
     assert point["operation"] == "lookup"

@@ -117,8 +117,7 @@ def measured(run: Path) -> list[tuple[int, int]]:
 
 
 def test_repeats_are_interleaved_over_sizes_and_resumed(tmp_path: Path) -> None:
-    ran = in_process(*SWEEP, "--repeats", "2", cwd=tmp_path)
-    assert ran.code == 0, ran.err
+    ran = in_process(*SWEEP, "--repeats", "2", cwd=tmp_path).check(0)
     assert measured(tmp_path / "run") == [(100, 0), (200, 0), (100, 1), (200, 1)]
     assert "scenario at 200, repeat 2 of 2" in ran.err
     assert "least..most" in ran.out

@@ -96,9 +96,7 @@ def test_a_percentile_that_is_not_known_in_time_is_told() -> None:
 def test_what_is_no_percentile_with_a_precision_is_refused(text: str) -> None:
     with pytest.raises(UnknownValue):
         Until.parse(text)
-    ended = in_process("ils", "run", "lookup", "--until", text)
-    assert ended.code == 2
-    assert "--until" in ended.err
+    in_process("ils", "run", "lookup", "--until", text).check(2, "--until")
 
 
 def test_a_precision_is_half_a_percent_to_a_half_and_the_limit_5_minutes() -> None:

@@ -10,8 +10,7 @@ from tests.support.cli import in_process
 
 def calculated(*argv: str) -> dict[str, dict[str, float]]:
     """Return the values of a plan's other laws, by their titles."""
-    ran = in_process("plan", *argv, "--json")
-    assert ran.code == 0, ran.err
+    ran = in_process("plan", *argv, "--json").check(0)
     found: list[dict[str, Any]] = json.loads(ran.out)["calculations"]
     return {each["title"]: each["values"] for each in found}
 

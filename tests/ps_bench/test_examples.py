@@ -69,8 +69,7 @@ def measured(url: str, *more: str) -> None:
             *("ps", "run", str(EXAMPLE / "site.toml"), "--target", url),
             *("--entries", str(PEOPLE), "--users", "4", "--threads", "1", "--think", "20ms"),
             *("--warmup", "0s", "--measure", window, "--json", *more),
-        )
-        assert ran.code == 0, ran.err
+        ).check(0)
         (point,) = ran.objects
         assert point["failures_by_kind"] == {}
         mix = point["figures"]["mix"]["site"]

@@ -101,9 +101,7 @@ def test_the_search_encloses_the_limit_survives_ctrl_c_and_repeats_its_answer(
         assert seen["broke_at"] > peak["rate"]
         assert f"broke {seen['broke']} of {seen['broke_of']} times" in peak["said"]
     # The target is gone: the same search over the same file needs none to find the same.
-    again = in_process(*argv, cwd=tmp_path)
-    assert again.code == 0, again.err
-    *known, same = again.objects
+    *known, same = in_process(*argv, cwd=tmp_path).check(0).objects
     assert all(point["resumed"] for point in known)
     assert same == answer
     with RunStore(tmp_path / "run", create=False) as store:

@@ -47,9 +47,7 @@ def test_it_serves_pages_and_ends_in_order(ending: signal.Signals) -> None:
 
 def test_a_database_of_ones_own_keeps_what_was_changed(tmp_path: Path) -> None:
     file = tmp_path / "people.sqlite"
-    ran = in_process("ps", "seed", str(file), *SIZE)
-    assert ran.code == 0, ran.err
-    assert "300 people" in ran.err
+    in_process("ps", "seed", str(file), *SIZE).check(0, "300 people")
     with site("--database", str(file), "--durability", "full") as (process, url):
         form = b"background=%23010203&accent=%23040506"
         request = urllib.request.Request(f"{url}/preferences", form, {"Cookie": "user=5"})

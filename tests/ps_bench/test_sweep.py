@@ -20,8 +20,7 @@ RATE = ("--rate", "200")
 
 def test_a_sweep_measures_every_size_and_is_resumed(tmp_path: Path) -> None:
     argv = ("ps", "sweep", "--sizes", "100,1k", "--out", "run", *LOAD, *RATE, *SHORT)
-    ran = in_process(*argv, "--paper-tables", cwd=tmp_path)
-    assert ran.code == 0, ran.err
+    ran = in_process(*argv, "--paper-tables", cwd=tmp_path).check(0)
     for words in ("Web pages requested/sec", "Average Connect Time", "Table 13", "exact in every"):
         assert words in ran.out
     with RunStore(tmp_path / "run", create=False) as store:

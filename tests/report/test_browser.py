@@ -58,11 +58,9 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ),
         ("ps", "run", "--entries", "1k", "--users", "4", *SHORT, "--out", str(site)),
     ):
-        done = in_process(*argv)
-        assert done.code == 0, done.err
+        in_process(*argv).check(0)
     report = folder / "report.html"
-    done = in_process("report", str(directory), str(site), "--out", str(report))
-    assert done.code == 0, done.err
+    in_process("report", str(directory), str(site), "--out", str(report)).check(0)
     return report
 
 
@@ -154,8 +152,7 @@ def test_first_screen_has_target_date_load_result_trust_and_next_step(
     browser: Browser, page: Path, tmp_path: Path, width: int, height: int
 ) -> None:
     alone = tmp_path / "alone.html"
-    done = in_process("report", str(page.parent / "directory.sitebench"), "--out", str(alone))
-    assert done.code == 0, done.err
+    in_process("report", str(page.parent / "directory.sitebench"), "--out", str(alone)).check(0)
     size(browser, width, height)
     browser.open(alone.as_uri())
     until_drawn(browser)
@@ -175,8 +172,7 @@ def test_first_screen_of_a_phone_has_a_result_of_several_runs(
     copies = [page.parent / name for name in ("directory.sitebench", "site.sitebench")]
     copies.append(Path(shutil.copy(copies[0], tmp_path / "again.sitebench")))
     report = tmp_path / "several.html"
-    done = in_process("report", *map(str, copies), "--out", str(report))
-    assert done.code == 0, done.err
+    in_process("report", *map(str, copies), "--out", str(report)).check(0)
     size(browser, 390, 844)
     browser.open(report.as_uri())
     until_drawn(browser)

@@ -41,8 +41,7 @@ def test_figures_go_into_a_folder(tmp_path: Path) -> None:
     path = tmp_path / "one.sitebench"
     with RunStore(path) as store:
         made.measured(store, made.spec())
-    ran = in_process("report", path, "--figures", tmp_path / "img" / "svg")
-    assert ran.code == 0
+    ran = in_process("report", path, "--figures", tmp_path / "img" / "svg").check(0)
     # Drawing takes a minute.
     assert re.search(r"^figures: .*svg, each takes.*\nreport: ", ran.err), ran.err
     found = sorted(each.name for each in (tmp_path / "img" / "svg").iterdir())
@@ -187,13 +186,9 @@ def test_what_cannot_be_written_is_one_line(run: Path, tmp_path: Path) -> None:
     ):
         argv = ["report", run, option, place]
         argv += ["--out", tmp_path / "page.html"] if option != "--out" else []
-        ran = in_process(*argv)
-        assert ran.code == 2, option
-        assert f"{place}: " in ran.err
+        ran = in_process(*argv).check(2, f"{place}: ")
         assert len(ran.err.splitlines()) == 2, ran.err
 
 
 def test_an_unknown_format_is_refused_before_anything_is_read(tmp_path: Path) -> None:
-    ran = in_process("report", tmp_path / "absent", "--format", "gif")
-    assert ran.code == 2
-    assert "unknown choice 'gif'" in ran.err
+    in_process("report", tmp_path / "absent", "--format", "gif").check(2, "unknown choice 'gif'")

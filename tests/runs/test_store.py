@@ -36,8 +36,7 @@ def test_a_finished_point_is_there_when_the_file_is_opened_again(path: Path) -> 
 def test_a_second_command_is_refused_with_the_process_of_the_first(path: Path) -> None:
     with RunStore(path) as store:
         finish(store)
-        ran = in_process("ils", "run", "lookup", "--entries", "10", "--out", str(path))
-        assert ran.code == 2
+        ran = in_process("ils", "run", "lookup", "--entries", "10", "--out", str(path)).check(2)
         assert ran.err == (
             f"sitebench: another command writes to {path} (process {os.getpid()})\n"
             "  wait until it has ended, or name another file with --out\n"

@@ -53,9 +53,7 @@ def run(folder: Path, directory: LdapDirectory, *more: str) -> Ran:
 
 @pytest.mark.parametrize("client", ["native", "ldap3"])
 def test_window_ends_with_last_row(client: str, folder: Path, directory: LdapDirectory) -> None:
-    ran = run(folder, directory, "--measure", "60s", "--client", client)
-    assert ran.code == 0, ran.err
-    (point,) = ran.objects
+    (point,) = run(folder, directory, "--measure", "60s", "--client", client).check(0).objects
     measured_s = point["measure_s"]
     # Those that end as users are still starting are of no window.
     assert ROWS - 100 < point["operations"] <= ROWS

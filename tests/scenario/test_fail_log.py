@@ -254,7 +254,6 @@ def test_full_disk_ends_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 def test_a_full_disk_costs_no_point(folder: Path, directory: LdapDirectory) -> None:
     (folder / "failed.jsonl").symlink_to("/dev/full")
-    ran = run(folder, directory)
-    assert ran.code == 0, ran.err
+    ran = run(folder, directory).check(0)
     assert ran.objects[0]["failures"] > 10
     assert ran.err.count("--fail-log: cannot write failed.jsonl: No space left on device") == 1

@@ -79,11 +79,9 @@ def test_recorded_login_is_replayed_with_own_tokens(login: Login) -> None:
 
 def test_the_commands_record_once_and_run_often(login: Login, tmp_path: Path) -> None:
     (tmp_path / "login.har").write_text(login.har)
-    made = in_process("site", "from-har", "login.har", "--out", "login.toml", cwd=tmp_path)
-    assert made.code == 0, made.err
+    in_process("site", "from-har", "login.har", "--out", "login.toml", cwd=tmp_path).check(0)
     run = ("site", "run", "login.toml", "--target", login.url, "--i-own-this-target")
-    tried = in_process(*run, "--check", cwd=tmp_path)
-    assert tried.code == 0, tried.out + tried.err
+    in_process(*run, "--check", cwd=tmp_path).check(0)
     load = ("--users", "4", "--warmup", "0s", "--measure", "1s", "--threads", "1", "--json")
     (point,) = in_process(*run, *load, cwd=tmp_path).objects
     assert (point["operation"], point["failures"]) == ("login", 0), point
@@ -705,8 +703,7 @@ def test_the_command_writes_the_file_and_says_what_it_needs(tmp_path: Path) -> N
     assert "accounts.csv has to have the columns email,password" in shown.err
     assert in_process("site", "from-har", str(har), "--no-think", "-o", str(out)).out == ""
     assert out.read_text() == shown.out
-    again = in_process("site", "from-har", str(har), "-o", str(out))
-    assert (again.code, "is there already" in again.err) == (2, True)
+    in_process("site", "from-har", str(har), "-o", str(out)).check(2, "is there already")
     har.write_bytes(b"\xff")
     broken = in_process("site", "from-har", str(har))
     assert (broken.code, broken.out) == (2, "")

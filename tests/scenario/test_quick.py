@@ -73,9 +73,7 @@ def test_numbered_people_have_no_list(folder: Path, directory: LdapDirectory) ->
 def test_what_cannot_be_made_is_refused(
     argv: tuple[str, ...], said: str, folder: Path, directory: LdapDirectory
 ) -> None:
-    ran = measured(folder, directory, *argv, *SHORT)
-    assert ran.code == 2
-    assert said in ran.err
+    measured(folder, directory, *argv, *SHORT).check(2, said)
 
 
 def test_a_name_is_quoted_in_the_file_that_is_made(folder: Path) -> None:
@@ -105,8 +103,7 @@ change.replace.sn = "{{person.uid}}"
 
 def test_a_file_is_tried_by_one_user(folder: Path, directory: LdapDirectory) -> None:
     (folder / "mix.toml").write_text(FILE)
-    ran = measured(folder, directory, "mix.toml", "--check", "--i-own-this-target")
-    assert ran.code == 1
+    ran = measured(folder, directory, "mix.toml", "--check", "--i-own-this-target").check(1)
     lines = [line.split()[:2] for line in ran.out.splitlines()]
     tried = "login main: search bind modify main: modify"
     assert [each[0] for each in lines] == tried.split()
@@ -114,8 +111,7 @@ def test_a_file_is_tried_by_one_user(folder: Path, directory: LdapDirectory) -> 
     assert "noSuchObject" in ran.out
     assert "modify: not answered as mix.toml says" in ran.err
     assert "secret-" not in ran.out
-    login = measured(folder, directory, "mix.toml:login", "--check")
-    assert login.code == 0
+    login = measured(folder, directory, "mix.toml:login", "--check").check(0)
     _, _, search, bind = login.out.splitlines()
     # What was sent, filled in, and what came.
     assert ' search "(uid=' in search

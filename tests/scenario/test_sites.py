@@ -78,8 +78,7 @@ def test_a_wrong_password_is_a_failed_login_and_is_shown_nowhere(tmp_path: Path)
 
 
 def test_a_built_in_operation_that_is_a_scenario_is_tried_too() -> None:
-    ran = in_process("ps", "run", "page", "--check", "--entries", "100")
-    assert ran.code == 0, ran.err
+    ran = in_process("ps", "run", "page", "--check", "--entries", "100").check(0)
     assert re.search(r"^  page +\S+ \S+ GET / .*: 200 OK$", ran.out, re.MULTILINE), ran.out
 
 

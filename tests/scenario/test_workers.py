@@ -52,9 +52,7 @@ def measured(folders: list[Path]) -> Ran:
 
 
 def test_two_workers_make_the_load_of_a_file(folders: list[Path]) -> None:
-    ran = measured(folders)
-    assert ran.code == 0, ran.err
-    (point,) = ran.objects
+    (point,) = measured(folders).check(0).objects
     assert point["failures"] == 0
     by_worker = [each["operations"] for each in point["workers"]]
     assert len(by_worker) == 2

@@ -9,7 +9,7 @@ import sys
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
@@ -27,6 +27,14 @@ class Ran:
     code: int
     out: str
     err: str
+
+    def check(self, code: int, *words: str) -> Self:
+        """Check the exit code, and that the messages have these words."""
+        assert self.code == code, self.err
+        assert "Traceback" not in self.err
+        for part in words:
+            assert part in self.err, self.err
+        return self
 
     @property
     def objects(self) -> list[dict[str, Any]]:

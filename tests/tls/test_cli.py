@@ -33,8 +33,7 @@ def test_what_serve_suggests_works_and_leaves_no_file_behind() -> None:
             timeout=left_s(),
         )
         assert "numEntries: 1" in found.stdout, found
-        ran = in_process(*lines[2].split()[1:], *PEOPLE, *SHORT)
-        assert ran.code == 0, ran.err
+        ran = in_process(*lines[2].split()[1:], *PEOPLE, *SHORT).check(0)
         assert ran.objects[0]["failures"] == 0
         ca = re.search(r"--tls-ca (\S+)", lines[2])
         assert ca is not None
@@ -45,15 +44,13 @@ def test_what_serve_suggests_works_and_leaves_no_file_behind() -> None:
 def test_start_tls_as_serve_suggests_it() -> None:
     with serving("ils", *PEOPLE, "--tls", "self-signed", "--start-tls") as (_, lines):
         assert "ldap://127.0.0.1:" in lines[0]
-        ran = in_process(*lines[2].split()[1:], *PEOPLE, *SHORT)
-        assert ran.code == 0, ran.err
+        ran = in_process(*lines[2].split()[1:], *PEOPLE, *SHORT).check(0)
         assert ran.objects[0]["failures"] == 0
 
 
 def test_an_embedded_target_speaks_tls_when_asked() -> None:
     for suite, resume in (("ils", "--tls-resume"), ("ps", "--no-tls-resume")):
-        ran = in_process(suite, "run", "--tls", resume, *PEOPLE, *SHORT)
-        assert ran.code == 0, ran.err
+        ran = in_process(suite, "run", "--tls", resume, *PEOPLE, *SHORT).check(0)
         assert ran.objects[0]["failures"] == 0
 
 
@@ -61,8 +58,7 @@ def test_an_embedded_target_speaks_tls_when_asked() -> None:
 def test_slapd_has_tls_on_request(asked: str, client: str, tmp_path: Path) -> None:
     out = tmp_path / "run.sitebench"
     run = ("ils", "run", "lookup", "--target", "openldap", asked, "--client", client)
-    ran = in_process(*run, *PEOPLE, *SHORT, "--out", str(out))
-    assert ran.code == 0, ran.err
+    ran = in_process(*run, *PEOPLE, *SHORT, "--out", str(out)).check(0)
     assert ran.objects[0]["failures"] == 0
     with RunFile(out) as run_file:
         assert "TLSCertificateFile" in str(run_file.manifest())
@@ -78,8 +74,7 @@ def test_lanes_trust_authorities_with_shared_names(client: str, tmp_path: Path) 
         assert "no certificate" in in_process(*argv).err
         names = f"# Főtanúsítvány\n{Path(str(serving_it.ca)).read_text()}"
         bundle.write_text(names, encoding="utf-8")
-        ran = in_process(*argv)
-        assert ran.code == 0, ran.err
+        ran = in_process(*argv).check(0)
         assert ran.objects[0]["failures"] == 0
         done = serving_it.stats()
         # A connection without a bind only looks whether there is a server.
@@ -90,8 +85,7 @@ def test_a_report_tells_resumed_sessions_from_full_handshakes(tmp_path: Path) ->
     out, page = tmp_path / "run.sitebench", tmp_path / "report.html"
     for asked in ("--tls-resume", "--no-tls-resume"):
         measured = ("ils", "run", "connect", "--tls", asked, *PEOPLE, *SHORT, "--out", str(out))
-        ran = in_process(*measured)
-        assert ran.code == 0, ran.err
+        in_process(*measured).check(0)
     with RunFile(out) as run_file:
         settings = [point.spec.settings["tls_resume"] for point in run_file.points()]
     assert settings == ["true", "false"]

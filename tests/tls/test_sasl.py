@@ -49,14 +49,12 @@ def test_whoever_may_write_is_known_by_either_mechanism(
     target = ("--target", mutual.url, *shown, *PEOPLE)
     sasl = ("--sasl", mechanism, *known)
     assert in_process("ils", "seed", *target).code != 0, "nobody else may"
-    seeded = in_process("ils", "seed", *target, *sasl)
-    assert seeded.code == 0, seeded.err
+    in_process("ils", "seed", *target, *sasl).check(0)
     for client in ("native", "ldap3"):
         out = tmp_path / f"{client}.sitebench"
         ran = in_process(
             *("ils", "run", "add", *target, *sasl, *SHORT, "--client", client, "--out", str(out))
-        )
-        assert ran.code == 0, ran.err
+        ).check(0)
         assert ran.objects[0]["operations"] > 0
         assert ran.objects[0]["failures"] == 0
         with RunFile(out) as run:

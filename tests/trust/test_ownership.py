@@ -212,11 +212,9 @@ def test_a_directory_elsewhere_is_filled_by_its_owner_only(config: Path) -> None
         assert directory.stats()["adds"] == added + 11
         # What is there already is looked up without a word.
         target = ("--target", directory.url, "--base", "ou=p,o=Intranet", *PEOPLE, *BRIEF)
-        ran = in_process("ils", "run", "lookup", *target)
-        assert ran.code == 0, ran.err
+        in_process("ils", "run", "lookup", *target).check(0)
         config.write_text(f"{net.address}\n")
-        ran = in_process("ils", "run", "add", *target)
-        assert ran.code == 0, ran.err
+        in_process("ils", "run", "add", *target).check(0)
 
 
 def test_a_site_elsewhere_is_read_by_anybody_and_changed_by_its_owner() -> None:
@@ -298,18 +296,15 @@ def test_people_of_whom_the_last_is_missing_are_too_few(empty: LdapDirectory) ->
 def test_to_connect_needs_nobody(empty: LdapDirectory) -> None:
     before = empty.stats()["adds"]
     target = ("--target", empty.url, *HERE, *PEOPLE, *BRIEF)
-    ran = in_process("ils", "run", "connect", *target)
-    assert ran.code == 0, ran.err
-    ran = in_process("ils", "run", "connect", *target, "--names", "uid=user.{i}", FLAG)
-    assert ran.code == 0, ran.err
+    in_process("ils", "run", "connect", *target).check(0)
+    in_process("ils", "run", "connect", *target, "--names", "uid=user.{i}", FLAG).check(0)
     assert empty.stats()["adds"] == before
 
 
 def test_file_that_declares_ownership_may_write(empty: LdapDirectory, config: Path) -> None:
     before = empty.stats()
     config.write_text("127.0.0.1\n")
-    ran = in_process("ils", "run", "lookup", "--target", empty.url, *HERE, *PEOPLE, *BRIEF)
-    assert ran.code == 0, ran.err
+    in_process("ils", "run", "lookup", "--target", empty.url, *HERE, *PEOPLE, *BRIEF).check(0)
     after = empty.stats()
     assert after["adds"] == before["adds"] + 10
     assert after["entries"] == before["entries"]
@@ -329,8 +324,7 @@ def test_locust_adds_and_removes_them_too(empty: LdapDirectory, tmp_path: Path) 
 def test_adds_by_name_need_no_consent_on_loopback(empty: LdapDirectory) -> None:
     before = empty.stats()
     target = ("--target", empty.url, *HERE, *PEOPLE, *BRIEF)
-    ran = in_process("ils", "run", "add", *target)
-    assert ran.code == 0, ran.err
+    in_process("ils", "run", "add", *target).check(0)
     after = empty.stats()
     assert after["adds"] > before["adds"] + 10
     assert after["entries"] == before["entries"]

@@ -168,8 +168,7 @@ def test_junit_has_the_figures_of_json(mixed: tuple[dict[str, Any], Path]) -> No
 
 def test_a_report_has_the_figures_of_json(mixed: tuple[dict[str, Any], Path]) -> None:
     point, folder = mixed
-    ran = sitebench("report", RUN, "--markdown", "r.md", "--out", "r.html", cwd=folder)
-    assert ran.code == 0, ran.err
+    sitebench("report", RUN, "--markdown", "r.md", "--out", "r.html", cwd=folder).check(0)
     markdown, html = ((folder / name).read_text() for name in ("r.md", "r.html"))
     html = unescape(html).replace("\u2265", ">=").replace("\u2264", "<=")
     operations = {row[0]: row for row in _rows(markdown, "Operations")}

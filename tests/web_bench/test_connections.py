@@ -43,8 +43,7 @@ def measured(
 ) -> list[dict[str, Any]]:
     """Run a command at the server; return the points that it prints."""
     window = ("--measure", "400ms", "--json")
-    ran = in_process(*command, *argv, "--target", server.url, *LOAD, *window, cwd=cwd)
-    assert ran.code == 0, ran.err
+    ran = in_process(*command, *argv, "--target", server.url, *LOAD, *window, cwd=cwd).check(0)
     return [json.loads(line) for line in ran.out.splitlines()]
 
 
@@ -97,8 +96,7 @@ def test_vary_compares_kept_connections_with_closed_ones(server: Server) -> None
 def test_contradicting_file_is_refused(option: str, text: str, per: str, tmp_path: Path) -> None:
     (tmp_path / "own.toml").write_text(text)
     argv = ("web", "run", "own.toml", "--target", "http://127.0.0.1:9", f"--{option}keepalive")
-    ran = in_process(*argv, cwd=tmp_path)
-    assert ran.code == 2
+    ran = in_process(*argv, cwd=tmp_path).check(2)
     message, remedy = ran.err.splitlines()
     assert "own.toml says itself how long connections are kept" in message
     assert f'per = "{per}" in its [connection.main]' in remedy

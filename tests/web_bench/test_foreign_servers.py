@@ -77,8 +77,7 @@ def test_one_path_is_measured_below_a_base_and_over_tls(tmp_path: Path, docroot:
 
 def refused(tmp_path: Path, url: str, *argv: str) -> Ran:
     """Run a test that is refused before it begins."""
-    ran = in_process("web", "run", *argv, "--target", url, *SHORT, cwd=tmp_path)
-    assert ran.code == 2
+    ran = in_process("web", "run", *argv, "--target", url, *SHORT, cwd=tmp_path).check(2)
     assert "\x1b" not in ran.err
     return ran
 
@@ -138,8 +137,7 @@ WRONG = {
 @pytest.mark.parametrize("argv", WRONG, ids=" ".join)
 def test_a_path_that_cannot_be_is_refused(argv: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "own.toml").write_text('[[operation]]\nget = "/own"\n')
-    ran = in_process("web", "run", *argv, cwd=tmp_path)
-    assert ran.code == 2
+    ran = in_process("web", "run", *argv, cwd=tmp_path).check(2)
     for words in WRONG[argv]:
         assert words in ran.err
     assert [each.name for each in tmp_path.iterdir()] == ["own.toml"]

@@ -12,15 +12,13 @@ from tests.web_bench.test_report import write
 
 
 def planned(*argv: str) -> dict[str, Any]:
-    ran = in_process("plan", "web", *argv, "--json")
-    assert ran.code == 0, ran.err
+    ran = in_process("plan", "web", *argv, "--json").check(0)
     found: dict[str, Any] = json.loads(ran.out)
     return found
 
 
 def test_the_worked_example_of_1997_agrees_with_what_it_prints() -> None:
-    ran = in_process("plan", "web")
-    assert ran.code == 0, ran.err
+    ran = in_process("plan", "web").check(0)
     words = " ".join(ran.out.split())
     assert "near 16,000 / 16,000 15,960 / 15,960" in words
     assert "They agree." in words
@@ -57,9 +55,7 @@ def test_a_run_gives_the_rate_of_each_workload_at_its_peak(tmp_path: Path) -> No
 
 def test_a_run_of_another_workload_names_those_it_has(tmp_path: Path) -> None:
     run = write(tmp_path / "web.sitebench", a_sweep("spice-cgi", {8: 450}))
-    ran = in_process("plan", "web", str(run))
-    assert ran.code == 2
-    assert "no rate for webbench1-static" in ran.err
+    ran = in_process("plan", "web", str(run)).check(2, "no rate for webbench1-static")
     assert "there are rates for spice-cgi" in " ".join(ran.err.split())
 
 
@@ -101,10 +97,7 @@ def test_rates_that_need_a_program_of_negative_cost_predict_no_mix() -> None:
 
 @pytest.mark.parametrize("option", ["--cgi-share", "--line-efficiency"])
 def test_a_share_of_more_than_all_is_refused(option: str) -> None:
-    ran = in_process("plan", "web", option, "200%")
-    assert ran.code == 2
-    assert f"{option} is 200%" in ran.err
-    assert "at most 100%" in ran.err
+    in_process("plan", "web", option, "200%").check(2, f"{option} is 200%", "at most 100%")
 
 
 def test_a_line_has_as_many_users_as_it_carries_requests_of_theirs() -> None:

@@ -229,8 +229,7 @@ def test_runs_with_other_clients_are_compared(tmp_path: Path) -> None:
         write(tmp_path / f"{name}.sitebench", a_sweep("spice-cgi", {1: 400.0, 8: rate}))
         for name, rate in (("a", 800.0), ("b", 1_600.0))
     )
-    ran = in_process("compare", str(a), str(b), "--json")
-    assert ran.code == 0, ran.err
+    ran = in_process("compare", str(a), str(b), "--json").check(0)
     points = json.loads(ran.out)["points"]
     assert [each["point"] for each in points] == ["spice-cgi, 1 client", "spice-cgi, 8 clients"]
     assert [each["measures"]["ops_per_s"]["b"] for each in points] == [[400.0], [1_600.0]]
@@ -238,7 +237,6 @@ def test_runs_with_other_clients_are_compared(tmp_path: Path) -> None:
 
 def test_exports_tell_points_apart(tmp_path: Path) -> None:
     run = write(tmp_path / "a.sitebench", a_sweep("spice-cgi", {1: 400.0, 8: 800.0}))
-    ran = in_process("export", str(run), "--format", "csv")
-    assert ran.code == 0, ran.err
+    ran = in_process("export", str(run), "--format", "csv").check(0)
     rows = list(csv.DictReader(ran.out.splitlines()))
     assert [(row["point"], row["users"]) for row in rows] == [("1", "1"), ("2", "8")]

@@ -114,8 +114,7 @@ def test_connections_are_closed_unless_kept(swept: tuple[Ran, Path], cache: Path
             "--json",
         ),
         XDG_CACHE_HOME=str(cache),
-    )
-    assert kept.code == 0, kept.err
+    ).check(0)
 
     def connects(point: dict[str, object]) -> int:
         steps = point["steps"]
@@ -135,8 +134,7 @@ def test_a_workload_of_ones_own_is_measured(tmp_path: Path, cache: Path) -> None
         *("web", "run", "own.toml", "--users", "2", *SHORT, *THINK, "--json", "--out", "run"),
         cwd=tmp_path,
         XDG_CACHE_HOME=str(cache),
-    )
-    assert ran.code == 0, ran.err
+    ).check(0)
     (point,) = ran.objects
     counts = {name: each["count"] for name, each in point["figures"]["mix"]["own"].items()}
     assert point["failures"] == 0
@@ -152,8 +150,7 @@ def test_operations_of_several_steps_have_rows_of_their_own(tmp_path: Path, cach
         *("web", "run", "own.toml", "--users", "2", *SHORT, *THINK, "--json"),
         cwd=tmp_path,
         XDG_CACHE_HOME=str(cache),
-    )
-    assert ran.code == 0, ran.err
+    ).check(0)
     (point,) = ran.objects
     assert point["failures"] == 0
     rows = {(each["program"], each["step"]): each["count"] for each in point["steps"]}
@@ -183,8 +180,7 @@ def test_each_kind_of_request_is_tried_once(tmp_path: Path, cache: Path) -> None
     )
     tried = in_process(
         *("web", "run", "kinds.toml", "--check"), cwd=tmp_path, XDG_CACHE_HOME=str(cache)
-    )
-    assert tried.code == 0, tried.err
+    ).check(0)
     names = [line.split()[0] for line in tried.out.splitlines() if "connect" not in line]
     assert names == ["small", "file", "inprocess", "program"]
 
@@ -199,8 +195,7 @@ def test_a_server_of_ones_own_is_measured_by_its_address(tmp_path: Path, cache: 
     seeded = in_process("web", "seed", "--set", "webbench1-static", "--to", tmp_path / "docroot")
     assert (seeded.code, "100 files" in seeded.err) == (0, True)
     with WebServer(tmp_path / "docroot") as server:
-        right = in_process("web", "verify", "--target", server.url)
-        assert right.code == 0, right.err
+        in_process("web", "verify", "--target", server.url).check(0)
     files = tmp_path / "docroot" / "webbench1" / "256b" / "0"
     (files / "0.html").write_bytes(b"?" * 256)
     (files / "1.html").unlink()

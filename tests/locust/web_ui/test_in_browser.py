@@ -270,8 +270,7 @@ def test_two_tests_from_the_form_to_the_report(page: WebPage, tmp_path: Path) ->
     page.browser.open(report.as_uri())
     drawn = "return document.documentElement.dataset.state === 'drawn'"
     assert page.sees(drawn), "not: the downloaded report is drawn"
-    again = in_process("report", str(copy), "--out", str(tmp_path / "again.html"))
-    assert again.code == 0, again.err
+    in_process("report", str(copy), "--out", str(tmp_path / "again.html")).check(0)
 
 
 HOLD = """
