@@ -389,8 +389,9 @@ fn cells_that_are_filters_names_or_codes_are_checked_before_the_first_request() 
         ),
         (
             "no name",
-            "name = 'o'\n[[operation.step]]\nsearch = '(uid={x.c})'\n[[operation.step]]\ndelete = '{x.c}'",
-            "mix:8:10: operation[1].step[2].delete: row 2 of x",
+            // The same text is right as a value.
+            "name = 'o'\n[[operation.step]]\ncompare = 'o=x'\nentry.sn = '{x.c}'\n[[operation.step]]\ndelete = '{x.c}'",
+            "mix:9:10: operation[1].step[2].delete: row 2 of x",
         ),
     ] {
         let good = match cell {
