@@ -105,7 +105,7 @@ def test_a_file_is_tried_by_one_user(folder: Path, directory: LdapDirectory) -> 
     (folder / "mix.toml").write_text(FILE)
     ran = measured(folder, directory, "mix.toml", "--check", "--i-own-this-target").check(1)
     lines = [line.split()[:2] for line in ran.out.splitlines()]
-    tried = "login main: search bind modify main: modify"
+    tried = "mix.toml: login main: search bind modify main: modify"
     assert [each[0] for each in lines] == tried.split()
     assert lines[-1] == ["modify", "failed,"]
     assert "noSuchObject" in ran.out
