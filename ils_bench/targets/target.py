@@ -45,7 +45,7 @@ class OpenDirectory(OpenTarget[DirectoryAddress]):
     def to_json(self) -> dict[str, Any]:
         return {**super().to_json(), "who": {}}
 
-    def identified(self, options: IlsOptions) -> Self:
+    def with_options(self, options: IlsOptions) -> Self:
         """Bind as options say: with the password that this machine has for them."""
         own_options = replace(options, target=str(self.address), tls_cert=self.trust.cert)
         return replace(self, who=identity_of(own_options))

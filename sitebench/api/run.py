@@ -129,7 +129,7 @@ def _password_path(
     if password is not None:
         if bind_dn is None:
             raise BadInput("a password without a DN", "give bind_dn, too")
-        return opened.enter_context(secret.held(password.encode()))
+        return opened.enter_context(secret.hold_for_test(password.encode()))
     if bind_dn is not None and secret.BIND_PASSWORD not in os.environ:
         raise BadInput(
             f"no password for {bind_dn}", f"give password, or set ${secret.BIND_PASSWORD}"

@@ -96,7 +96,7 @@ class Test:
 
     def at(self, target: OpenTarget[Any]) -> Test:
         """Return it with its target, as another process may know that."""
-        return replace(self, opened=target.detached())
+        return replace(self, opened=target.without_process())
 
     def to_message(self) -> dict[str, Any]:
         """Return what workers need, as plain data without secrets: they may be elsewhere."""
@@ -111,5 +111,5 @@ class Test:
         kinds = get_type_hints(cls)
         received = {name: msgspec.convert(data[name], kinds[name]) for name in _FOR_WORKERS}
         options_read = convert.from_texts(options, data["options"])
-        opened = msgspec.convert(data["target"], target).detached().identified(options_read)
-        return cls(options=options_read, opened=opened, **received)
+        opened = msgspec.convert(data["target"], target).without_process()
+        return cls(options=options_read, opened=opened.with_options(options_read), **received)

@@ -12,17 +12,17 @@
     return values;
   }
 
-  function number(each) {
+  function number(field) {
     // An empty or out-of-range input gives no answer, rather than a wrong one.
-    const valid = each.value !== "" && each.checkValidity();
-    return valid ? Number(each.value) / Number(each.dataset.per) * Number(each.dataset.times) : NaN;
+    const valid = field.value !== "" && field.checkValidity();
+    return valid ? Number(field.value) / Number(field.dataset.per) * Number(field.dataset.times) : NaN;
   }
 
   // A law with nothing but inputs: no machines, no chart.
   function calculate(root) {
     function show() {
       const inputs = {};
-      for (const each of root.querySelectorAll("input[type=number]")) inputs[each.name] = number(each);
+      for (const field of root.querySelectorAll("input[type=number]")) inputs[field.name] = number(field);
       const values = solve(root.dataset.law, inputs);
       for (const cell of root.querySelectorAll("output[data-answer]")) {
         const value = values[cell.dataset.answer];
@@ -71,10 +71,10 @@
 
     function inputs() {
       const values = {};
-      for (const each of root.querySelectorAll("input[type=number]")) {
-        values[each.name] = number(each);
+      for (const field of root.querySelectorAll("input[type=number]")) {
+        values[field.name] = number(field);
       }
-      for (const each of root.querySelectorAll('[name="wait_factor"], [name="lists_all"]')) values[each.name] = Number(each.value);
+      for (const field of root.querySelectorAll('[name="wait_factor"], [name="lists_all"]')) values[field.name] = Number(field.value);
       for (const [name, row] of Object.entries(table().rates)) {
         values[name] = row[Number(find("size").value)] ?? NaN;
       }

@@ -408,7 +408,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         def open_target() -> Iterator[_T]:
             self.assure_allowed(options, programs, named=named)
             with self.targets.open(options, programs, progress) as target:
-                yield target.reused() if reused else target
+                yield target.for_several_tests() if reused else target
 
         loads = [replace(options, users=users) for users in clients or (options.users,)]
         people = self.people(options, programs)

@@ -103,7 +103,7 @@ def _hold_for_children(text: str) -> str:
 
 
 @contextlib.contextmanager
-def held(content: bytes) -> Iterator[str]:
+def hold_for_test(content: bytes) -> Iterator[str]:
     """Yield a path at which only processes of this test can read `content`."""
     descriptor = _hold(content)
     try:

@@ -81,11 +81,11 @@ class OpenTarget(Closing, Generic[_A]):
     def close(self) -> None:
         self.stop()
 
-    def reused(self) -> Self:
+    def for_several_tests(self) -> Self:
         """Return it for several tests: each removes what it added."""
         return replace(self, disposable=False, owned=self.owned or self.disposable)
 
-    def detached(self) -> Self:
+    def without_process(self) -> Self:
         """Return it for a process that did not start it."""
         return replace(self, alive=_lives, stop=_stop_nothing, counters=dict)
 
@@ -95,7 +95,7 @@ class OpenTarget(Closing, Generic[_A]):
         sent: dict[str, Any] = msgspec.to_builtins({name: getattr(self, name) for name in names})
         return sent
 
-    def identified(self, options: Any) -> Self:
+    def with_options(self, options: Any) -> Self:
         """Return it with the options and secrets of this process."""
         return self
 
