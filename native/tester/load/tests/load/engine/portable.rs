@@ -136,6 +136,25 @@ fn one_user_sends_what_a_lane_of_the_same_seed_sends() {
 }
 
 #[test]
+fn pauses_after_a_failed_start_double_to_half_a_minute() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::lookups(&people, responder::Do::Code(ResultCode::SUCCESS));
+    let text = "[start]\nstep = [{ compare = 'cn=a', entry = { sn = 'a' } }, { search = '(uid=a)', capture.dn = 'dn' }]\n\
+                [[operation]]\ndelete = '{dn}'";
+    let mut client = Client::new(&config(responder.address, text), &people, responder);
+    let mut pauses_s = Vec::new();
+    while pauses_s.len() < 7 {
+        match client.next() {
+            Do::Open { .. } => client.stream = Some(TcpStream::connect(client.responder.address).unwrap()),
+            Do::Ask { request, .. } => drop(client.send(&request)),
+            Do::Wait(pause) => pauses_s.push(pause.as_secs()),
+            _ => {}
+        }
+    }
+    assert_eq!(pauses_s, [1, 2, 4, 8, 16, 30, 30]);
+}
+
+#[test]
 fn a_request_comes_in_the_parts_that_clients_take() {
     let people = people(Profile::Paper, 10);
     let responder = Responder::right(&people);
