@@ -204,8 +204,8 @@ fn in_a_repeat_the_rate_is_of_arrivals_and_each_step_is_due_when_the_one_before_
     // Those of arrivals at an edge are due on both its sides.
     assert!(window.count("ask").abs_diff(4 * due) <= due, "{due} {window:?}");
     let latency = window.of("ask").clock(Clock::Latency);
-    // The first includes the search; of the three others most neither that nor a think time, on a busy machine too.
+    // The first includes the search. With a think time in it no other would be below 50 ms; on a busy machine some are.
     let slow = latency.count_between(119_900_000, u64::MAX);
     assert!(slow >= due, "{slow} of {due}: {window:?}");
-    assert!(latency.min() >= 19_900_000 && latency.value_at_quantile(0.5) < 40_000_000, "{window:?}");
+    assert!((19_900_000..50_000_000).contains(&latency.min()), "{window:?}");
 }

@@ -76,6 +76,8 @@ pub enum Do {
     HalfAndClose,
     /// Answer rightly and close.
     RightThenClose,
+    /// The same, so many milliseconds later.
+    RightThenCloseAfter(u64),
     /// Answer rightly, and say so many bytes more that nobody asked for.
     RightThenMore(usize),
     /// Close.
@@ -239,6 +241,10 @@ fn react(shared: &Shared, stream: &mut TcpStream, message: &[u8], connection: u6
         if part.len() < out.len() {
             std::thread::sleep(Duration::from_micros(50));
         }
+    }
+    if let Do::RightThenCloseAfter(ms) = what {
+        std::thread::sleep(Duration::from_millis(ms));
+        return Err(Over);
     }
     if matches!(what, Do::Goodbye | Do::RightThenClose) { Err(Over) } else { Ok(()) }
 }
