@@ -213,7 +213,8 @@ def test_a_server_of_ones_own_is_measured_by_its_address(tmp_path: Path, cache: 
         assert "were not what was asked for (status:404 x " in result.point.verdict.evidence
         assert result.point.examples == {
             "status:404": "256b: GET /webbench1/256b/0/1.html: 404 Not Found, expected 200",
-            "wrong-answer": "256b: GET /webbench1/256b/0/0.html: 200 OK, byte 0 is not that of the file",
+            "wrong-answer": "256b: GET /webbench1/256b/0/0.html: 200 OK, "
+            "byte 0 is not that of the file",
         }
         programs = "cgi=/cgi-bin/sitebench-cgi?kind={content}&size={size}"
         cgi = in_process(
