@@ -26,7 +26,7 @@ _ATTRIBUTE = "uid"
 _PLACE = "{i}"
 _FILE = "@"
 _SPECIAL = str.maketrans({letter: f"\\{ord(letter):02x}" for letter in "\\*()\0"})
-"""In a filter (RFC 4515 section 3)."""
+"""Characters that a filter escapes (RFC 4515 section 3)."""
 
 
 def check_form(text: str) -> str:

@@ -74,7 +74,7 @@ def parse_in(text: str, scales: Mapping[str, int]) -> float | None:
 
 
 _LONGEST_S = 366 * 86_400
-"""As scenario files have it."""
+"""The longest duration, in scenario files too."""
 
 
 def parse_duration(text: str) -> float:

@@ -44,7 +44,7 @@ class FileClass:
 
     name: str
     sizes: tuple[int, ...] = ()
-    """Bytes, taken in turn."""
+    """Sizes in bytes, taken in turn."""
     spread: tuple[int, int] | None = None
     """Instead of `sizes`: the smallest and the largest; those between grow by a constant factor."""
     files: int | None = None
@@ -128,7 +128,7 @@ class Workload(Script):
     note: str = ""
     """Facts that the paper does not print, with their source."""
     kinds: frozenset[str] = frozenset()
-    """Of its programs."""
+    """Kinds of the workload's programs."""
     uses_tls: bool = False
     """Whether some of its requests go over TLS whatever the others do."""
 

@@ -38,7 +38,7 @@ class Binds(msgspec.Struct, frozen=True):
     """Binds of scenarios as accounts of others."""
 
     rows: frozenset[tuple[str, str]]
-    """Operation and step of each."""
+    """Rows of binds: operation and step."""
     files: tuple[str, ...]
     """Files of the accounts."""
     wrong: bool

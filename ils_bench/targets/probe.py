@@ -38,7 +38,7 @@ _LANGUAGES = {"ldap": "plain LDAP, not ldaps", "ldaps": "ldaps", START_TLS: "Sta
 WHOLE_S = 10.0
 """For all of a probe, and for any one answer, however steadily the directory sends."""
 _SILENCE_S = 5.0
-"""Without a byte."""
+"""How long the directory may be silent."""
 _SUCCESS, _NO_SUCH_OBJECT, _INVALID_CREDENTIALS = 0, 32, 49
 _ROOT_DSE_ATTRIBUTES = [
     "vendorName",

@@ -14,14 +14,14 @@ from ldap3.utils import asn1
 
 class AnswerLimits(msgspec.Struct, frozen=True):
     silence_s: float
-    """Between two bytes."""
+    """How long the directory may be silent between two bytes."""
     whole_s: float
-    """However steadily the directory sends."""
+    """How long an answer may take in all."""
     most_bytes: int = 256 << 10
     """Names and the root DSE have a few thousand. What ldap3 makes of so many takes it up to half a
     second of CPU, in which no clock is looked at, and 40 MB."""
     most_messages: int = 1_000
-    """An entry, and references to other directories."""
+    """Messages of one answer: an entry, and references to other directories."""
 
 
 _MESSAGES_PER_TURN = 100

@@ -18,7 +18,7 @@ from __future__ import annotations
 import msgspec
 
 TOLERANCE = 0.02
-"""Method rule 9."""
+"""Allowed relative difference (rule 9 of the method)."""
 
 
 class LittlesLaw(msgspec.Struct, frozen=True):

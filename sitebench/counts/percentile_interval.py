@@ -40,7 +40,7 @@ from sitebench.counts.durations import PERCENTILES, percentile_ns, with_censored
 from sitebench.units import format_duration
 
 _Z = NormalDist().inv_cdf(0.975)
-"""Of 95 %."""
+"""Standard deviations of a 95 % interval."""
 
 _LEAST_STRETCHES = 8
 """The least number of half seconds for an estimate of the spread."""

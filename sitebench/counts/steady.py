@@ -95,7 +95,7 @@ class _Drift(msgspec.Struct, frozen=True):
     first: float
     """The fitted line at `begin_s`, as a rate or in nanoseconds; never below 0."""
     last: float
-    """The same at `end_s`."""
+    """The value at `end_s`."""
     change: float
     chance: float
 

@@ -50,7 +50,7 @@ class _Metric(msgspec.Struct, frozen=True):
     missing: str
     """Why a point may lack it."""
     quantile: float = 0.0
-    """Of a percentile: its rank."""
+    """The rank of a percentile; 0 for other metrics."""
     sign: Callable[[PointResult], str] = lambda result: ""
     """Of a value that is a lower or an upper bound, how it is written."""
 

@@ -50,7 +50,7 @@ class Judged(msgspec.Struct, frozen=True):
     outcome: Outcome
     message: str
     kind: str = ""
-    """Of a failure: the error's name."""
+    """The error's name, if the point failed."""
 
 
 def judge_result(result: PointResult, objective: Objective | None) -> Judged:

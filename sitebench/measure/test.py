@@ -58,14 +58,14 @@ class Test:
     """Read by pytest, which collects classes of such names."""
 
     spec: PointSpec
-    """What identifies it in a run file."""
+    """What identifies the point in a run file."""
     options: LoadOptions
-    """Those of one point in its suite."""
+    """The suite's options for this one point."""
     user_classes: tuple[str, ...]
     """Classes of the locustfile, or OWN_USER."""
     locustfile: Path = Path()
     program: object = None
-    """Of OWN_USER."""
+    """The program of OWN_USER."""
     scenario: tuple[str, str] | None = None
     """The name and the text of the scenario file."""
     data: Mapping[str, str] = field(default_factory=dict)

@@ -107,7 +107,7 @@ class _Clocked(msgspec.Struct, frozen=True):
     children: frozenset[tuple[int, int]]
     """Its earlier children, which the clock does not count, and when they were started."""
     clock: ChildClock | None
-    """None where the kernel refuses one."""
+    """The CPU clock of ended children; None if the kernel refuses it."""
 
 
 class Stalls(msgspec.Struct):

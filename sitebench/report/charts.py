@@ -36,7 +36,7 @@ INK = {
     "shade": "#e9ecef",
     "bad": "#a33a00",
 }
-"""By the names of the page's variables."""
+"""Colours by the names of the page's CSS variables."""
 
 _MOST_THEN = 4
 

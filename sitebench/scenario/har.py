@@ -35,7 +35,7 @@ _LEAST = 8
 _LEAST_PASSWORD = 4
 """Characters of a password that is known again under another name."""
 _MOST_CAPTURES = 64
-"""Of one step: what the engine takes."""
+"""Captures of one step, at most: the engine takes no more."""
 _MOST_PLACES = 20
 _DEEPEST = 20
 """JSON within JSON in a scenario, whose reader takes 24 brackets."""

@@ -266,7 +266,7 @@ WEBBENCH1 = {"webbench1-static": 0.0, "webbench1-light": 0.1, "webbench1-heavy":
 """The share of CGI requests."""
 
 _TLS_SHARE, _DYNAMIC_SHARE = 0.08, 0.19
-"""Of the e-commerce test."""
+"""Shares of requests over TLS and to programs in the e-commerce test."""
 
 
 _NEEDED = {

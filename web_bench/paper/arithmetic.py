@@ -147,7 +147,7 @@ class SpiceEfficiency(msgspec.Struct, frozen=True):
     equal_clients: tuple[Efficiency, ...]
     """At every number of clients that both were measured with, fewest first."""
     highest_load: Efficiency
-    """At the largest of these."""
+    """The efficiency at the highest load."""
 
 
 def spice_efficiency(static: Sequence[CurvePoint], spice: Sequence[CurvePoint]) -> SpiceEfficiency:

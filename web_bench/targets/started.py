@@ -60,7 +60,7 @@ class Started(msgspec.Struct, frozen=True):
 
     address: SiteAddress
     secure: SiteAddress | None
-    """The same over TLS."""
+    """The address over TLS."""
     ca: str | None
     """The file with the authority of a certificate that was made for it."""
     pid: int

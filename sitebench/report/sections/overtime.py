@@ -38,7 +38,7 @@ _NO_LINE = "no line"
 """In the legend, where no percentile is known."""
 
 _LEAST_PARTS = 5
-"""Fewer would be no line."""
+"""The fewest parts that are drawn as a line."""
 
 
 def section(report: Report) -> Section | None:

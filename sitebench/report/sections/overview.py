@@ -31,7 +31,7 @@ class _Bar(msgspec.Struct, frozen=True):
     label: str
     series: Series
     rate: float
-    """Zero where it is not usable."""
+    """The rate; 0 if the point is not usable."""
     words: str
     grade: str
     low: float | None = None
