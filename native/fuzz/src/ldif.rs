@@ -1,26 +1,23 @@
-//! LDIF: refused or read, and whatever is read can be walked and encoded.
+//! LDIF: refused or read, and whatever is read can be walked and grouped.
 
-use wire::ber::{Reader, tag};
-use wire::ldap::Attributes;
-use wire::ldif::{Body, LdifError, each};
+use wire::ldif::{LdifError, Parser, Record};
 
 pub(crate) fn target(text: &[u8]) {
-    let _ = each(text, |record| {
-        match record.body {
-            Body::Content(attributes) | Body::Add(attributes) => {
-                let mut ber = Vec::new();
-                attributes.encode(&mut ber);
-                let mut reader = Reader::new(&ber);
-                let list = Attributes(reader.expect(tag::SEQUENCE).expect("a sequence"));
-                list.check().expect("what was encoded decodes");
-                let values: usize = attributes.grouped().iter().map(|(_, values)| values.len()).sum();
-                assert_eq!(values, attributes.iter().count());
-            }
-            Body::Modify(modifications) => {
-                modifications.iter().for_each(|one| one.values().for_each(drop));
-            }
-            Body::Delete | Body::ModifyDn { .. } => {}
-        }
-        Ok::<_, LdifError>(())
-    });
+    let _ = read(text);
+}
+
+fn read(text: &[u8]) -> Result<(), LdifError> {
+    let mut parser = Parser::default();
+    for line in text.split(|&byte| byte == b'\n') {
+        parser.feed(line)?.iter().for_each(check);
+    }
+    parser.finish()?.iter().for_each(check);
+    Ok(())
+}
+
+fn check(record: &Record<'_>) {
+    if let Some(lines) = record.entry {
+        let values: usize = lines.grouped().iter().map(|(_, values)| values.len()).sum();
+        assert_eq!(values, lines.iter().count());
+    }
 }

@@ -20,7 +20,7 @@ use std::sync::LazyLock;
 
 use sha2::{Digest, Sha256};
 use wire::ldap::attributes::{Attribute, Attributes};
-use wire::ldif::{Body, LdifError, Parser, Record};
+use wire::ldif::{LdifError, Parser, Record};
 
 use crate::population::{Population, decode};
 use crate::spec::{OBJECT_CLASS, Profile};
@@ -169,9 +169,7 @@ impl Count {
 
     /// Takes a record of a file, if it is a person.
     fn take_record(&mut self, record: &Record<'_>) {
-        if let Body::Content(lines) | Body::Add(lines) = record.body
-            && self.is_person(lines.iter())
-        {
+        if let Some(lines) = record.entry.filter(|lines| self.is_person(lines.iter())) {
             self.contents.add(self.hasher.hash(lines.iter()));
         }
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use wire::ber::{Reader, tag};
 use wire::ldap::{Attributes, request};
-use wire::ldif::{Body, MAX_RECORD_BYTES, Parser, Record};
+use wire::ldif::{MAX_RECORD_BYTES, Parser, Record};
 
 use super::LoadError;
 use crate::auth;
@@ -72,7 +72,7 @@ impl Loader<'_> {
             dn: String::from_utf8_lossy(record.dn).into_owned(),
             why,
         };
-        let (Body::Content(lines) | Body::Add(lines)) = record.body else {
+        let Some(lines) = record.entry else {
             return Err(refused("it describes a change; a file to start with holds entries only".into()));
         };
         if std::mem::take(&mut self.first) {

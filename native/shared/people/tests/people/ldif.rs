@@ -4,7 +4,7 @@ use crate::common::population;
 use base64::Engine as _;
 use people::{Population, Profile, ldif};
 use proptest::prelude::*;
-use wire::ldif::{Body, LdifError, each};
+use wire::ldif::Parser;
 
 /// Reads the subset of RFC 2849 that is written: one line per value, an empty line after an entry.
 fn read(text: &str) -> Vec<Vec<(String, Vec<u8>)>> {
@@ -71,13 +71,12 @@ proptest! {
         let mut file = Vec::new();
         ldif::write_attribute_line("dn", b"o=Intranet", &mut file);
         values.iter().for_each(|(name, value)| ldif::write_attribute_line(name, value, &mut file));
-        let mut read = Vec::new();
-        each(&file, |record| {
-            let Body::Content(attributes) = record.body else { return Ok(()) };
-            let owned = |(name, value): (&[u8], &[u8])| (String::from_utf8_lossy(name).into_owned(), value.to_vec());
-            read.extend(attributes.iter().map(owned));
-            Ok::<_, LdifError>(())
-        }).unwrap();
+        let (mut read, mut parser) = (Vec::new(), Parser::default());
+        let owned = |(name, value): (&[u8], &[u8])| (String::from_utf8_lossy(name).into_owned(), value.to_vec());
+        for line in file.split(|&byte| byte == b'\n') {
+            let record = parser.feed(line).unwrap();
+            read.extend(record.and_then(|record| record.entry).into_iter().flat_map(|lines| lines.iter()).map(owned));
+        }
         prop_assert_eq!(read, values);
     }
 }

@@ -34,21 +34,11 @@ pub enum Problem {
     NoName(String),
     #[error("controls are not supported; take the 'control:' line out")]
     Control,
-    #[error("changetype {0:?}; there are add, delete, modify, modrdn and moddn")]
-    ChangeType(String),
     #[error("no attributes follow the name")]
     Empty,
     /// Something after all that the record can have.
     #[error("{0:?} has no place in this record; an empty line ends a record")]
     Unexpected(String),
-    #[error("a modification starts with 'add:', 'delete:', 'replace:' or 'increment:', not with {0:?}")]
-    NoModification(String),
-    #[error("a value of {found} in a modification of {expected}; a line of '-' starts another one")]
-    OtherAttribute { expected: String, found: String },
-    #[error("a change of name needs 'newrdn:' and then 'deleteoldrdn:', here is {0:?}")]
-    NoNewName(String),
-    #[error("deleteoldrdn is {0:?}; it is 0 or 1")]
-    DeleteOldRdn(String),
 }
 
 impl Problem {

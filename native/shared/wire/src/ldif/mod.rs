@@ -4,13 +4,13 @@
 //! size. Records are borrowed from the parser until the next line is fed.
 //!
 //! ```
-//! use wire::ldif::{Body, Parser};
+//! use wire::ldif::Parser;
 //!
 //! let mut parser = Parser::default();
 //! let mut names = Vec::new();
 //! for line in b"version: 1\n\ndn: o=Intranet\nobjectClass: organization\no: Intranet\n".split(|&b| b == b'\n') {
 //!     if let Some(record) = parser.feed(line)? {
-//!         assert!(matches!(record.body, Body::Content(_)));
+//!         assert!(record.entry.is_some());
 //!         names.push(record.dn.to_vec());
 //!     }
 //! }
@@ -21,20 +21,19 @@
 //!
 //! # What is taken besides RFC 2849
 //!
-//! UTF-8 as it is, where the RFC has base64; a byte order mark; carriage returns; a last modification
-//! without its `-`. What other tools write, in short.
+//! UTF-8 as it is, where the RFC has base64; a byte order mark; carriage returns.
 //!
 //! # What is refused
 //!
-//! `:<` with a URL: a file of entries has no business reading other files. `control:` lines: the
-//! directory here would have to do more than it can.
+//! `:<` with a URL, as a file of entries must not read other files, and `control:` lines. Of a change other than
+//! `changetype: add` only the DN is read.
 
 mod error;
 mod line;
 mod record;
 
 pub use error::{LdifError, Problem};
-pub use record::{Attributes, Body, Modification, ModificationKind, Modifications, Record};
+pub use record::{Attributes, Record};
 
 use line::Line;
 
@@ -157,22 +156,5 @@ impl Parser {
         }
         self.taken = true;
         Record::read(&self.lines, &self.bytes).map(Some)
-    }
-}
-
-/// Reads LDIF that is in memory as a whole.
-pub fn each<E: From<LdifError>>(
-    text: &[u8],
-    mut visit: impl FnMut(Record<'_>) -> Result<(), E>,
-) -> Result<(), E> {
-    let mut parser = Parser::default();
-    for line in text.split(|&byte| byte == b'\n') {
-        if let Some(record) = parser.feed(line)? {
-            visit(record)?;
-        }
-    }
-    match parser.finish()? {
-        Some(record) => visit(record),
-        None => Ok(()),
     }
 }

@@ -1,7 +1,6 @@
 //! What is written is what is read, of every kind and however it is spelled.
 
 mod answers;
-mod changes;
 mod heads;
 mod names;
 mod requests;
