@@ -11,7 +11,6 @@
 //! lines name whole files; its last line may be cut. All lines but digests are known beforehand, and
 //! so is the length of each: a manifest of any content is read in constant memory.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 
@@ -160,11 +159,7 @@ impl Manifest {
 
 /// A digest as a manifest writes it.
 pub(crate) fn hexadecimal(digest: [u8; 32]) -> String {
-    digest.iter().fold(String::with_capacity(DIGEST), |mut hex, byte| {
-        // Writing to a string does not fail.
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    format!("{:x}", sha2::digest::Output::<sha2::Sha256>::from(digest))
 }
 
 fn header(set: &FileSet) -> io::Result<Vec<u8>> {

@@ -160,10 +160,8 @@ impl FromStr for Hash {
     type Err = HashError;
 
     fn from_str(text: &str) -> Result<Self, HashError> {
-        let (name, parameters) = match text.split_once(':') {
-            Some((name, parameters)) => (name, Some(parameters)),
-            None => (text, None),
-        };
+        let split = text.split_once(':');
+        let (name, parameters) = split.map_or((text, None), |(name, parameters)| (name, Some(parameters)));
         let bare = |hash: Self| match parameters {
             None => Ok(hash),
             Some(given) => Err(HashError::Bare { name: hash.name(), given: given.to_owned() }),

@@ -26,17 +26,12 @@ pub struct Slow {
 
 /// What is computed of a password.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Work {
-    Crypt { rounds: u32, salt: Vec<u8> },
-    Pbkdf2Sha256 { rounds: u32, salt: Vec<u8> },
-    Pbkdf2Sha512 { rounds: u32, salt: Vec<u8> },
-    Argon2 { kind: Argon2Kind, kib: u32, passes: u32, lanes: u32, salt: Vec<u8> },
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Argon2Kind {
-    I,
-    Id,
+pub(crate) struct Work {
+    hash: Hash,
+    salt: Vec<u8>,
+    /// Of argon2 alone.
+    algorithm: Algorithm,
+    lanes: u32,
 }
 
 /// There is no memory for it, or its parameters are none.
@@ -53,14 +48,8 @@ impl Slow {
         }
         match scheme.to_ascii_uppercase().as_str() {
             "CRYPT" => crypt(rest),
-            "PBKDF2-SHA256" => {
-                let (rounds, salt, key) = pbkdf2(rest, 32)?;
-                Some(Self { work: Work::Pbkdf2Sha256 { rounds, salt }, key })
-            }
-            "PBKDF2-SHA512" => {
-                let (rounds, salt, key) = pbkdf2(rest, 64)?;
-                Some(Self { work: Work::Pbkdf2Sha512 { rounds, salt }, key })
-            }
+            "PBKDF2-SHA256" => pbkdf2(rest, 32, |rounds| Hash::Pbkdf2Sha256 { rounds }),
+            "PBKDF2-SHA512" => pbkdf2(rest, 64, |rounds| Hash::Pbkdf2Sha512 { rounds }),
             "ARGON2" => argon2(rest),
             _ => None,
         }
@@ -68,21 +57,12 @@ impl Slow {
 
     /// Memory that a check takes.
     pub const fn memory_bytes(&self) -> u64 {
-        self.hash().memory_bytes()
+        self.work.hash.memory_bytes()
     }
 
     /// CPU that a check of a password takes at most, roughly.
     pub const fn nanoseconds(&self, password: &[u8]) -> u64 {
-        self.hash().nanoseconds(password.len())
-    }
-
-    const fn hash(&self) -> Hash {
-        match self.work {
-            Work::Crypt { rounds, .. } => Hash::Crypt { rounds },
-            Work::Pbkdf2Sha256 { rounds, .. } => Hash::Pbkdf2Sha256 { rounds },
-            Work::Pbkdf2Sha512 { rounds, .. } => Hash::Pbkdf2Sha512 { rounds },
-            Work::Argon2 { kib, passes, .. } => Hash::Argon2 { kib, passes },
-        }
+        self.work.hash.nanoseconds(password.len())
     }
 
     /// Whether it was made of this password; `None` where there is no memory to tell.
@@ -92,29 +72,27 @@ impl Slow {
 }
 
 impl Work {
+    /// That of a hash that is made here.
+    pub(crate) const fn new(hash: Hash, salt: Vec<u8>) -> Self {
+        Self { hash, salt, algorithm: Algorithm::Argon2id, lanes: 1 }
+    }
+
     pub(crate) fn key(&self, length: usize, password: &[u8]) -> Result<Vec<u8>, Failed> {
-        let mut key = vec![0; length];
-        match self {
-            Self::Crypt { rounds, salt } => {
-                let params = Sha512Params::new(*rounds as usize).map_err(|_| Failed)?;
+        let (salt, mut key) = (self.salt.as_slice(), vec![0; length]);
+        match self.hash {
+            Hash::Clear | Hash::Ssha | Hash::Ssha512 => return Err(Failed),
+            Hash::Crypt { rounds } => {
+                let params = Sha512Params::new(rounds as usize).map_err(|_| Failed)?;
                 return sha512_crypt_b64(password, salt, &params).map(String::into_bytes).map_err(|_| Failed);
             }
-            Self::Pbkdf2Sha256 { rounds, salt } => {
-                pbkdf2_hmac::<Sha256>(password, salt, *rounds, &mut key);
-            }
-            Self::Pbkdf2Sha512 { rounds, salt } => {
-                pbkdf2_hmac::<Sha512>(password, salt, *rounds, &mut key);
-            }
-            Self::Argon2 { kind, kib, passes, lanes, salt } => {
-                let params = Params::new(*kib, *passes, *lanes, Some(length)).map_err(|_| Failed)?;
+            Hash::Pbkdf2Sha256 { rounds } => pbkdf2_hmac::<Sha256>(password, salt, rounds, &mut key),
+            Hash::Pbkdf2Sha512 { rounds } => pbkdf2_hmac::<Sha512>(password, salt, rounds, &mut key),
+            Hash::Argon2 { kib, passes } => {
+                let params = Params::new(kib, passes, self.lanes, Some(length)).map_err(|_| Failed)?;
                 let mut memory = Vec::new();
                 memory.try_reserve_exact(params.block_count()).map_err(|_| Failed)?;
                 memory.resize(params.block_count(), Block::default());
-                let algorithm = match kind {
-                    Argon2Kind::I => Algorithm::Argon2i,
-                    Argon2Kind::Id => Algorithm::Argon2id,
-                };
-                Argon2::new(algorithm, Version::V0x13, params)
+                Argon2::new(self.algorithm, Version::V0x13, params)
                     .hash_password_into_with_memory(password, salt, &mut key, &mut memory)
                     .map_err(|_| Failed)?;
             }
@@ -135,25 +113,25 @@ fn crypt(text: &str) -> Option<Slow> {
     };
     let (salt, digest) = rest.split_once('$')?;
     let fits = salt.len() <= LONGEST_CRYPT_SALT && digest.len() == 86 && rounds >= 1_000;
-    fits.then(|| Slow { work: Work::Crypt { rounds, salt: salt.into() }, key: digest.into() })
+    fits.then(|| Slow { work: Work::new(Hash::Crypt { rounds }, salt.into()), key: digest.into() })
 }
 
 /// `rounds$ab64(salt)$ab64(key)`.
-fn pbkdf2(text: &str, length: usize) -> Option<(u32, Vec<u8>, Vec<u8>)> {
+fn pbkdf2(text: &str, length: usize, hash: impl Fn(u32) -> Hash) -> Option<Slow> {
     let mut parts = text.split('$');
     let rounds = digits(parts.next()?).filter(|rounds| *rounds > 0)?;
     // 389-DS's own values have '+' and padding.
     let decode = |part: &str| STANDARD_NO_PAD.decode(part.replace('.', "+").trim_end_matches('=')).ok();
     let (salt, key) = (decode(parts.next()?)?, decode(parts.next()?)?);
-    (parts.next().is_none() && key.len() == length).then_some((rounds, salt, key))
+    (parts.next().is_none() && key.len() == length).then(|| Slow { work: Work::new(hash(rounds), salt), key })
 }
 
 /// `$argon2id$v=19$m=KIB,t=PASSES,p=LANES$base64(salt)$base64(key)`.
 fn argon2(text: &str) -> Option<Slow> {
     let mut parts = text.strip_prefix('$')?.split('$');
-    let kind = match parts.next()? {
-        "argon2i" => Argon2Kind::I,
-        "argon2id" => Argon2Kind::Id,
+    let algorithm = match parts.next()? {
+        "argon2i" => Algorithm::Argon2i,
+        "argon2id" => Algorithm::Argon2id,
         _ => return None,
     };
     if parts.next()? != "v=19" {
@@ -171,5 +149,6 @@ fn argon2(text: &str) -> Option<Slow> {
         && passes > 0
         && salt.len() >= 8
         && key.len() >= 16;
-    fits.then_some(Slow { work: Work::Argon2 { kind, kib, passes, lanes, salt }, key })
+    let hash = Hash::Argon2 { kib, passes };
+    fits.then_some(Slow { work: Work { hash, salt, algorithm, lanes }, key })
 }

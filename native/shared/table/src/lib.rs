@@ -170,7 +170,7 @@ impl Table {
             sha.update(b"\n");
             sha.update(self.cell(row, column).unwrap_or_default());
         }
-        sha.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        format!("{:x}", sha.finalize())
     }
 }
 

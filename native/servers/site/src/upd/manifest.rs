@@ -29,7 +29,7 @@ impl Manifest {
         let population = visitors.digest();
         let seed = visitors.seed();
         let identity = format!("sitebench-upd {SCHEMA_VERSION}\npopulation {population}\nsize {size}\n");
-        let digest = Sha256::digest(identity.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest = format!("{:x}", Sha256::digest(identity.as_bytes()));
         Self {
             schema_version: SCHEMA_VERSION,
             seed,
