@@ -270,7 +270,10 @@ fn kind(name: &[u8]) -> Option<usize> {
     here.iter().find(|(known, _)| name.eq_ignore_ascii_case(known.as_bytes())).map(|&(_, kind)| kind)
 }
 
-fn pairs<'a>(attributes: impl Iterator<Item = Attribute<'a>>) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
+/// Attribute description and value, one pair for each value.
+pub(crate) fn pairs<'a>(
+    attributes: impl Iterator<Item = Attribute<'a>>,
+) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
     attributes
         .flat_map(|attribute| attribute.values.iter().flatten().map(move |value| (attribute.name, value)))
 }

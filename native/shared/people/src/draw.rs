@@ -70,6 +70,12 @@ impl Chance {
     pub(crate) const fn below(self, what: Draw, n: usize) -> usize {
         (((self.bits(what) >> 32) * (n as u64 & 0xffff_ffff)) >> 32) as usize
     }
+
+    /// One of these for one field.
+    #[inline]
+    pub(crate) fn choose<T>(self, what: Draw, values: &[T]) -> &T {
+        &values[self.below(what, values.len())]
+    }
 }
 
 /// What a seed turns into, once per population.

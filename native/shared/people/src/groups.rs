@@ -34,9 +34,9 @@ const GIDS: u64 = (1 << 31) - FIRST_GID;
 const GROUP_TYPE: &[u8] = b"-2147483646";
 
 /// What is in a group's description, before its number and after it.
-const MARK: (&[u8], &[u8]) = (b"Group ", b" of sitebench: ");
+const MARK: (&str, &str) = ("Group ", " of sitebench: ");
 /// What ends the description of a group until all of it is there.
-const INCOMPLETE: &[u8] = b", incomplete";
+const INCOMPLETE: &str = ", incomplete";
 
 /// The kind of entry that a group is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -311,44 +311,35 @@ impl Groups {
 
     /// The description of group `g`, by which it is known again.
     pub fn description(&self, g: u64, complete: bool) -> Vec<u8> {
-        let shape = self.shape(g);
-        let mut out = Vec::new();
-        let people = self.spec.in_all + shape.people;
-        let (number, digits) = (Decimal::new(g), Decimal::new(people));
-        let noun: &[u8] = if people == 1 { b" person" } else { b" people" };
-        let parts = [MARK.0, number.as_bytes(), MARK.1, digits.as_bytes(), noun];
-        parts.iter().for_each(|part| out.extend_from_slice(part));
-        if shape.groups > 0 {
-            let (digits, noun) =
-                (Decimal::new(shape.groups), if shape.groups == 1 { " group" } else { " groups" });
-            [b" and ", digits.as_bytes(), noun.as_bytes()]
-                .iter()
-                .for_each(|part| out.extend_from_slice(part));
+        let Shape { people, groups, .. } = self.shape(g);
+        let people = self.spec.in_all + people;
+        let mut text =
+            format!("{}{g}{}{people} {}", MARK.0, MARK.1, if people == 1 { "person" } else { "people" });
+        if groups > 0 {
+            text += &format!(" and {groups} {}", if groups == 1 { "group" } else { "groups" });
         }
         if !complete {
-            out.extend_from_slice(INCOMPLETE);
+            text += INCOMPLETE;
         }
-        out
+        text.into_bytes()
     }
 
     /// Whether a description is that of some group `g` of sitebench.
     pub fn is_ours(g: u64, description: &[u8]) -> bool {
-        let rest = description.strip_prefix(MARK.0);
-        let rest = rest.and_then(|rest| rest.strip_prefix(Decimal::new(g).as_bytes()));
-        rest.is_some_and(|rest| rest.starts_with(MARK.1))
+        description.starts_with(format!("{}{g}{}", MARK.0, MARK.1).as_bytes())
     }
 
     /// Whether a description is that of any group of sitebench.
     pub fn has_mark(description: &[u8]) -> bool {
-        description.strip_prefix(MARK.0).is_some_and(|rest| {
+        description.strip_prefix(MARK.0.as_bytes()).is_some_and(|rest| {
             let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-            digits > 0 && rest[digits..].starts_with(MARK.1)
+            digits > 0 && rest[digits..].starts_with(MARK.1.as_bytes())
         })
     }
 
     /// Whether a description is that of a group of sitebench of which a part is missing.
     pub fn is_incomplete(description: &[u8]) -> bool {
-        description.ends_with(INCOMPLETE)
+        description.ends_with(INCOMPLETE.as_bytes())
     }
 
     /// Appends the attributes of group `g` that are not its lists, without the sequence around them.

@@ -9,6 +9,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
+use crate::contents::pairs;
 use crate::groups::Groups;
 use crate::population::{Population, decode};
 use crate::spec::{OBJECT_CLASS, Profile};
@@ -20,7 +21,9 @@ const ROOM: usize = 2_048;
 /// Appends the entries that hold person after person, suffix first. See [`crate::containers`].
 pub fn write_containers(population: &Population, out: &mut Vec<u8>) -> Result<(), ContainersError> {
     for Container { dn, attributes } in crate::containers(&population.spec().base)? {
-        write_entry(dn.as_bytes(), &attributes, out);
+        let lines =
+            attributes.iter().flat_map(|(name, values)| values.iter().map(|value| (&name[..], &value[..])));
+        write_entry(dn.as_bytes(), lines.map(|(name, value)| (name.as_bytes(), value)), out);
     }
     Ok(())
 }
@@ -31,47 +34,36 @@ pub fn write_containers(population: &Population, out: &mut Vec<u8>) -> Result<()
 pub fn write_person(population: &Population, i: u64, out: &mut Vec<u8>) {
     let mut buffer = Vec::with_capacity(ROOM);
     population.write_dn(i, &mut buffer);
-    write_attribute_line("dn", &buffer, out);
-    if population.spec().profile == Profile::Ils {
-        write_attribute_line("objectClass", b"top", out);
-        write_attribute_line("objectClass", OBJECT_CLASS.as_bytes(), out);
-    }
-    buffer.clear();
+    let name = buffer.len();
     population.write_attributes(i, &mut buffer);
-    for attribute in decode(&buffer) {
-        attribute.values.iter().flatten().for_each(|value| write_line(attribute.name, value, out));
-    }
-    out.push(b'\n');
+    let (dn, list) = buffer.split_at(name);
+    let classes: &[&[u8]] = match population.spec().profile {
+        Profile::Ils => &[b"top", OBJECT_CLASS.as_bytes()],
+        _ => &[],
+    };
+    let classes = classes.iter().map(|class| (&b"objectClass"[..], *class));
+    write_entry(dn, classes.chain(pairs(decode(list))), out);
 }
 
 /// Appends group `g`.
 pub fn write_group(groups: &Groups, g: u64, out: &mut Vec<u8>) {
     let mut buffer = Vec::with_capacity(ROOM);
     groups.write_dn(g, &mut buffer);
-    write_attribute_line("dn", &buffer, out);
-    buffer.clear();
+    let name = buffer.len();
     groups.write_attributes(g, &mut buffer);
-    for attribute in decode(&buffer) {
-        attribute.values.iter().flatten().for_each(|value| write_line(attribute.name, value, out));
-    }
-    out.push(b'\n');
+    let (dn, list) = buffer.split_at(name);
+    write_entry(dn, pairs(decode(list)), out);
 }
 
 /// Appends an entry and the empty line after it.
-fn write_entry(dn: &[u8], attributes: &[(String, Vec<Vec<u8>>)], out: &mut Vec<u8>) {
-    write_attribute_line("dn", dn, out);
-    for (name, values) in attributes {
-        values.iter().for_each(|value| write_attribute_line(name, value, out));
-    }
+fn write_entry<'a>(dn: &[u8], lines: impl Iterator<Item = (&'a [u8], &'a [u8])>, out: &mut Vec<u8>) {
+    write_line(b"dn", dn, out);
+    lines.for_each(|(name, value)| write_line(name, value, out));
     out.push(b'\n');
 }
 
 /// Appends `name: value`, or `name:: base64` where RFC 2849 asks for it.
-pub fn write_attribute_line(name: &str, value: &[u8], out: &mut Vec<u8>) {
-    write_line(name.as_bytes(), value, out);
-}
-
-fn write_line(name: &[u8], value: &[u8], out: &mut Vec<u8>) {
+pub fn write_line(name: &[u8], value: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(name);
     if is_safe(value) {
         out.extend_from_slice(b": ");
@@ -101,7 +93,7 @@ mod tests {
 
     fn line(value: &[u8]) -> String {
         let mut out = Vec::new();
-        write_attribute_line("cn", value, &mut out);
+        write_line(b"cn", value, &mut out);
         String::from_utf8(out).unwrap()
     }
 

@@ -188,10 +188,5 @@ fn check(field: Field, value: &str) -> Result<(), &'static str> {
 
 /// SHA-256 in hexadecimal.
 pub(crate) fn hex_digest(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut hex, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    format!("{:x}", Sha256::digest(bytes))
 }

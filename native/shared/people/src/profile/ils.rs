@@ -3,8 +3,9 @@
 
 use wire::ber::{self, tag};
 
+use super::country;
 use crate::draw::{Chance, Draw};
-use crate::encoded::{Pool, write_attribute, write_number};
+use crate::encoded::{Pool, write_number};
 use crate::name::{Address, DOMAINS};
 use crate::pools::{Field, LocalePools};
 use wire::decimal::Decimal;
@@ -37,18 +38,13 @@ impl Ils {
     }
 
     #[inline]
-    fn locale(&self, chance: Chance) -> &Locale {
-        &self.locales[chance.below(Draw::Locale, self.locales.len())]
-    }
-
-    #[inline]
     pub(crate) fn write_name(&self, chance: Chance, i: u64, out: &mut Vec<u8>) {
-        self.locale(chance).address(chance, i).write(out);
+        chance.choose(Draw::Locale, &self.locales).address(chance, i).write(out);
     }
 
     #[inline]
     pub(crate) fn write_attributes(&self, chance: Chance, i: u64, out: &mut Vec<u8>) {
-        let locale = self.locale(chance);
+        let locale = chance.choose(Draw::Locale, &self.locales);
         ber::write_nested(out, tag::SEQUENCE, |out| locale.write(chance, i, out));
     }
 }
@@ -56,24 +52,20 @@ impl Ils {
 impl Locale {
     fn new(pools: &LocalePools) -> Self {
         let attribute = |name, field| Pool::encode(name, pools.values(field));
-        let mut country = Vec::new();
-        for value in pools.values(Field::Country).iter().take(1) {
-            write_attribute("c", value.as_bytes(), &mut country);
-        }
         Self {
             user: Pool::raw(pools.values(Field::User)),
             given: attribute("givenname", Field::Given),
             family: attribute("surname", Field::Family),
             city: attribute("location", Field::City),
             comment: attribute("comment", Field::Text),
-            country,
+            country: country(pools),
         }
     }
 
     #[inline]
     fn address(&self, chance: Chance, i: u64) -> Address<'_> {
         let user = self.user.pick(chance, Draw::User).value;
-        let domain = DOMAINS[chance.below(Draw::Domain, DOMAINS.len())];
+        let domain = chance.choose(Draw::Domain, &DOMAINS);
         Address { user, number: Decimal::new(i), domain }
     }
 
@@ -93,7 +85,7 @@ impl Locale {
         for (bit, name) in FLAGS.iter().enumerate() {
             write_number(name, flags >> bit & 1, out);
         }
-        let (major, minor, build) = VERSIONS[chance.below(Draw::Version, VERSIONS.len())];
+        let (major, minor, build) = *chance.choose(Draw::Version, &VERSIONS);
         write_number("ilsA26279966", u64::from(version(major, minor, build)), out);
         // The category: 1 personal, 2 business, 4 adults only; the last is left out.
         write_number("ilsA39321630", 1 + (flags >> FLAGS.len() & 1), out);

@@ -5,6 +5,7 @@
 
 use wire::ber::tag;
 
+use super::country;
 use crate::draw::{Chance, Draw};
 use crate::encoded::{Pool, attribute_size, write_attribute, write_multi_attribute, write_number};
 use crate::name::{Address, DOMAINS, FullName, dn_element_size};
@@ -67,13 +68,8 @@ impl Paper {
     }
 
     #[inline]
-    fn locale(&self, chance: Chance) -> &Locale {
-        &self.locales[chance.below(Draw::Locale, self.locales.len())]
-    }
-
-    #[inline]
     pub(crate) fn write_name(&self, chance: Chance, i: u64, out: &mut Vec<u8>) {
-        let locale = self.locale(chance);
+        let locale = chance.choose(Draw::Locale, &self.locales);
         let given = locale.given.pick(chance, Draw::Given).value;
         let family = locale.family.pick(chance, Draw::Family).value;
         FullName { given, family, number: Decimal::new(i) }.write(out);
@@ -81,7 +77,7 @@ impl Paper {
 
     #[inline]
     pub(crate) fn write_attributes(&self, chance: Chance, i: u64, out: &mut Vec<u8>) {
-        let locale = self.locale(chance);
+        let locale = chance.choose(Draw::Locale, &self.locales);
         out.reserve(ANSWER_BYTES);
         out.extend_from_slice(&LIST_HEADER);
         let start = out.len();
@@ -117,16 +113,12 @@ fn application() -> Vec<u8> {
 impl Locale {
     fn new(pools: &LocalePools) -> Self {
         let attribute = |name, field| Pool::encode(name, pools.values(field));
-        let mut country = Vec::new();
-        for value in pools.values(Field::Country).iter().take(1) {
-            write_attribute("c", value.as_bytes(), &mut country);
-        }
         Self {
             given: attribute("givenName", Field::Given),
             family: attribute("sn", Field::Family),
             user: Pool::raw(pools.values(Field::User)),
             phone: attribute("telephoneNumber", Field::Phone),
-            country,
+            country: country(pools),
             city: attribute("l", Field::City),
             company: attribute("o", Field::Company),
             job: attribute("title", Field::Job),
@@ -161,7 +153,7 @@ impl Locale {
         out.extend_from_slice(family.attribute);
         out.extend_from_slice(given.attribute);
         let user = self.user.pick(chance, Draw::User).value;
-        let domain = DOMAINS[chance.below(Draw::Domain, DOMAINS.len())];
+        let domain = chance.choose(Draw::Domain, &DOMAINS);
         Address { user, number, domain }.write_attribute("mail", out);
         out.extend_from_slice(self.phone.pick(chance, Draw::Phone).attribute);
         out.extend_from_slice(&self.country);

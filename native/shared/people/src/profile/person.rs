@@ -103,17 +103,12 @@ impl Person {
         Ok(Self { constant, locales: pools.iter().map(|pools| Locale::new(pools, company)).collect(), kind })
     }
 
-    #[inline]
-    fn locale(&self, chance: Chance) -> &Locale {
-        &self.locales[chance.below(Draw::Locale, self.locales.len())]
-    }
-
     /// What stands in the RDN.
     #[inline]
     pub(crate) fn write_name(&self, chance: Chance, i: u64, out: &mut Vec<u8>) {
         let number = Decimal::new(i);
         if let Kind::Ad(_) = self.kind {
-            let locale = self.locale(chance);
+            let locale = chance.choose(Draw::Locale, &self.locales);
             let given = locale.given.pick(chance, Draw::Given).value;
             let family = locale.family.pick(chance, Draw::Family).value;
             return FullName { given, family, number }.write(out);
@@ -135,7 +130,7 @@ impl Person {
     }
 
     fn write(&self, chance: Chance, i: u64, logins: Option<&Logins>, out: &mut Vec<u8>) {
-        let (locale, number) = (self.locale(chance), Decimal::new(i));
+        let (locale, number) = (chance.choose(Draw::Locale, &self.locales), Decimal::new(i));
         let number = number.as_bytes();
         let given = locale.given.pick(chance, Draw::Given);
         let family = locale.family.pick(chance, Draw::Family);

@@ -6,6 +6,7 @@
 
 use wire::ber::{self, element_size, tag};
 
+use super::country;
 use crate::draw::{Chance, Draw};
 use crate::encoded::{Pool, attribute_size, write_attribute, write_attribute_header};
 use crate::name::{FullName, dn_element_size};
@@ -56,18 +57,13 @@ impl Small {
     }
 
     #[inline]
-    fn locale(&self, chance: Chance) -> &Locale {
-        &self.locales[chance.below(Draw::Locale, self.locales.len())]
-    }
-
-    #[inline]
     pub(crate) fn write_name(&self, chance: Chance, i: u64, out: &mut Vec<u8>) {
-        self.locale(chance).name(chance, i).write(out);
+        chance.choose(Draw::Locale, &self.locales).name(chance, i).write(out);
     }
 
     #[inline]
     pub(crate) fn write_attributes(&self, chance: Chance, i: u64, out: &mut Vec<u8>) {
-        let locale = self.locale(chance);
+        let locale = chance.choose(Draw::Locale, &self.locales);
         let name = locale.name(chance, i);
         let before = self.object_class.len() + attribute_size("cn", name.len());
         let filler = locale.filler(chance, before, name.len());
@@ -116,14 +112,10 @@ const fn add_size(list: usize, name: usize) -> usize {
 
 impl Locale {
     fn new(pools: &LocalePools) -> Self {
-        let mut country = Vec::new();
-        for value in pools.values(Field::Country).iter().take(1) {
-            write_attribute("c", value.as_bytes(), &mut country);
-        }
         Self {
             given: ByLength::new(pools.values(Field::Given)),
             family: ByLength::new(pools.values(Field::Family)),
-            country,
+            country: country(pools),
             text: Text::new(pools.values(Field::Text), ADD_BYTES),
         }
     }

@@ -118,11 +118,11 @@ impl Visitors {
     /// Allocates nothing once the buffers have grown to the longest values.
     pub fn fill(&self, i: u64, visitor: &mut Visitor) {
         let chance = Chance::new(self.root, i);
-        let locale = &self.locales[chance.below(Draw::Locale, self.locales.len())];
+        let locale = chance.choose(Draw::Locale, &self.locales);
         visitor.id = i;
         locale.fill(chance, i, visitor);
-        set(&mut visitor.background, BACKGROUNDS[chance.below(Draw::Background, BACKGROUNDS.len())]);
-        set(&mut visitor.accent, ACCENTS[chance.below(Draw::Accent, ACCENTS.len())]);
+        set(&mut visitor.background, chance.choose::<&str>(Draw::Background, &BACKGROUNDS));
+        set(&mut visitor.accent, chance.choose::<&str>(Draw::Accent, &ACCENTS));
         set(&mut visitor.sections, self.sections.pick(chance, Draw::Sections));
         set(&mut visitor.interests, self.interests.pick(chance, Draw::Interests));
         set(&mut visitor.stocks, self.stocks.pick(chance, Draw::Stocks));
@@ -149,7 +149,7 @@ impl Locale {
         set(&mut visitor.given, self.pick(chance, Draw::Given, Field::Given));
         set(&mut visitor.family, self.pick(chance, Draw::Family, Field::Family));
         join(&mut visitor.name, &[&visitor.given, " ", &visitor.family, " ", number]);
-        let domain = DOMAINS[chance.below(Draw::Domain, DOMAINS.len())];
+        let domain = chance.choose(Draw::Domain, &DOMAINS);
         let user = self.pick(chance, Draw::User, Field::User);
         join(&mut visitor.mail, &[user, ".", number, "@", domain]);
         set(&mut visitor.city, self.pick(chance, Draw::City, Field::City));
@@ -160,8 +160,7 @@ impl Locale {
     }
 
     fn pick(&self, chance: Chance, what: Draw, field: Field) -> &str {
-        let values = self.pools.values(field);
-        &values[chance.below(what, values.len())]
+        chance.choose(what, self.pools.values(field)).as_str()
     }
 }
 

@@ -22,7 +22,7 @@ impl Selections {
 
     /// The one a person draws.
     pub(super) fn pick(&self, chance: Chance, what: Draw) -> &str {
-        &self.0[chance.below(what, self.0.len())]
+        chance.choose(what, &self.0).as_str()
     }
 }
 

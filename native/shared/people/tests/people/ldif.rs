@@ -69,8 +69,8 @@ proptest! {
         values in prop::collection::vec(("x[a-zA-Z0-9;-]{0,9}", prop_oneof![any::<Vec<u8>>(), "[ -~]{0,90}".prop_map(Vec::from)]), 1..6)
     ) {
         let mut file = Vec::new();
-        ldif::write_attribute_line("dn", b"o=Intranet", &mut file);
-        values.iter().for_each(|(name, value)| ldif::write_attribute_line(name, value, &mut file));
+        ldif::write_line(b"dn", b"o=Intranet", &mut file);
+        values.iter().for_each(|(name, value)| ldif::write_line(name.as_bytes(), value, &mut file));
         let (mut read, mut parser) = (Vec::new(), Parser::default());
         let owned = |(name, value): (&[u8], &[u8])| (String::from_utf8_lossy(name).into_owned(), value.to_vec());
         for line in file.split(|&byte| byte == b'\n') {
