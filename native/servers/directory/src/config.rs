@@ -33,7 +33,6 @@ pub struct Config {
     pub ldif: Option<PathBuf>,
     /// The administrator; when there is one, only it may write.
     pub admin_dn: Option<String>,
-    /// The administrator's password.
     pub admin_password: Option<Secret>,
     /// Refuse every write.
     pub read_only: bool,
@@ -43,7 +42,6 @@ pub struct Config {
     pub ils_ttl_s: u32,
     /// How it speaks TLS, if it does.
     pub tls: Option<Tls>,
-    /// All bounds.
     pub limits: Limits,
 }
 

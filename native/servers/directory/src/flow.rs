@@ -3,7 +3,6 @@
 /// What the connection does once a message has been handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flow {
-    /// It goes on.
     Continue,
     /// It handles the same message again when one may take long.
     Later,

@@ -6,7 +6,6 @@ pub(crate) enum Identity {
     /// No name: before the first bind, and after an anonymous one or one that failed.
     #[default]
     Anonymous,
-    /// The configured administrator.
     Admin,
     /// An entry, by its name.
     Entry(Box<[u8]>),

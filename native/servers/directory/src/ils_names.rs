@@ -7,7 +7,6 @@ use wire::dn::{Dn, escape_value};
 pub(crate) enum Meaning {
     /// A user, and its DN has been written.
     User,
-    /// All users.
     Everyone,
     /// Not an ILS name: it is used as it is.
     Other,

@@ -21,7 +21,6 @@ pub(crate) struct Secured {
 /// A request that waits for a slow hash.
 #[derive(Debug)]
 pub(crate) struct Waiting {
-    /// Its message's identifier.
     pub(crate) id: i32,
     pub(crate) request: WaitingRequest,
     /// What its password is checked against.

@@ -26,12 +26,10 @@ pub(crate) struct Settings {
     pub(crate) ils: Option<Names>,
     /// Whether it keeps the limits of Active Directory.
     pub(crate) ad: bool,
-    /// When it was started.
     pub(crate) started: UnixSeconds,
     /// Whether any entry has ever held a password. Until then, which in a benchmark is always, answers
     /// need not be searched for passwords to remove.
     pub(crate) passwords: AtomicBool,
-    /// In a domain.
     pub(crate) unknown: UnknownNames,
 }
 
@@ -48,7 +46,6 @@ pub(crate) struct Tls {
 /// The administrator.
 #[derive(Debug)]
 pub(crate) struct Admin {
-    /// As configured.
     pub(crate) dn: String,
     normal: Vec<u8>,
     /// Without one, no client can bind as the administrator.

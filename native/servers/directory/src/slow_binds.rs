@@ -99,7 +99,6 @@ pub(crate) enum Outcome {
     Unable,
     /// It took longer than is allowed.
     TooLong,
-    /// The client has gone.
     Gone,
 }
 

@@ -18,7 +18,6 @@ pub struct Config {
     pub port: u16,
     /// Threads that serve clients, each with its own listener and its own reading connection.
     pub threads: usize,
-    /// The user-property database.
     pub database: PathBuf,
     /// When a write counts as stored.
     pub durability: Durability,
@@ -29,7 +28,6 @@ pub struct Config {
     pub access_log: Option<PathBuf>,
     /// Its certificate and key, if it speaks TLS (https); it then speaks nothing else.
     pub tls: Option<ServerSpec>,
-    /// All bounds.
     pub limits: Limits,
 }
 

@@ -27,7 +27,6 @@ pub struct Config {
     pub access_log: Option<PathBuf>,
     /// Its certificate and key, if it speaks TLS (https); it then speaks nothing else.
     pub tls: Option<ServerSpec>,
-    /// All bounds.
     pub limits: Limits,
 }
 

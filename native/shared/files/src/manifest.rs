@@ -36,7 +36,6 @@ struct Header<S> {
 
 /// What the first line of a manifest says.
 pub(crate) enum Begun {
-    /// Nothing was written.
     Nothing,
     /// It is of this set.
     Same,

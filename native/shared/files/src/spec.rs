@@ -40,7 +40,6 @@ const fn one() -> u64 {
 
 /// Why a spec makes no file set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum SpecError {
     /// It would have to be escaped in a URL, or it is long or hidden.
     #[error(

@@ -24,7 +24,6 @@ const REPORT_EVERY: Duration = Duration::from_millis(100);
 /// Why a set is not in its docroot, or not all of it. What was written stays, and the next call
 /// continues from there.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum WriteError {
     /// The caller's progress function stopped it.
     #[error("writing {path} was cancelled with {missing} bytes missing; run it again to continue",
@@ -81,7 +80,6 @@ pub fn write(
 struct Writer<'a> {
     set: &'a FileSet,
     docroot: &'a Path,
-    /// The set's folder.
     top: OwnedFd,
     manifest: Manifest,
     /// The folder of the file that was written last, with its class and number.

@@ -40,23 +40,13 @@ pub enum Hash {
     /// SHA-512 with a salt.
     Ssha512,
     /// SHA-crypt with SHA-512, as in `/etc/shadow`.
-    Crypt {
-        /// How often.
-        rounds: u32,
-    },
+    Crypt { rounds: u32 },
     /// PBKDF2 with HMAC and SHA-256 (RFC 8018).
-    Pbkdf2Sha256 {
-        /// How often.
-        rounds: u32,
-    },
+    Pbkdf2Sha256 { rounds: u32 },
     /// The same with SHA-512.
-    Pbkdf2Sha512 {
-        /// How often.
-        rounds: u32,
-    },
+    Pbkdf2Sha512 { rounds: u32 },
     /// argon2id with one lane (RFC 9106).
     Argon2 {
-        /// Its memory.
         kib: u32,
         /// How often that is gone through.
         passes: u32,
@@ -65,7 +55,6 @@ pub enum Hash {
 
 /// Why a text names no hash.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum HashError {
     /// There is none of that name.
     #[error(

@@ -17,7 +17,6 @@ const LETTERS: &[u8; 64] = b"./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklm
 
 /// Why a value was not made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum MadeError {
     #[error("there is no memory for {0}; take less of it: argon2:19m:2 is what OWASP advises at least")]
     NoMemory(Hash),

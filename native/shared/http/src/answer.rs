@@ -15,7 +15,6 @@ pub(crate) const UNAVAILABLE: &[u8] =
 /// How a request wants to be answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResponseOptions {
-    /// The connection stays open.
     pub keep_alive: bool,
     /// The client has to be told that it does.
     pub http10: bool,
@@ -30,7 +29,6 @@ pub(crate) const CLOSING: ResponseOptions =
 /// Writes the answer to one request.
 #[derive(Debug)]
 pub struct Answer<'o> {
-    /// What goes out.
     pub out: &'o mut Vec<u8>,
     /// The value of the Date line.
     pub date: &'o str,

@@ -88,7 +88,6 @@ impl Outgoing for Infallible {
 /// A request, and all that is known of it.
 #[derive(Debug)]
 pub struct Request<'a, L> {
-    /// Its head.
     pub head: RequestHead<'a>,
     /// What its header lines say to every server.
     pub common: Lines,
@@ -96,9 +95,7 @@ pub struct Request<'a, L> {
     pub own: L,
     /// What the client sent, from the head on.
     pub bytes: &'a [u8],
-    /// Whose request it is.
     pub id: ConnectionId,
-    /// Where that client is.
     pub from: IpAddr,
     /// A body comes behind the head.
     pub has_body: bool,
@@ -125,11 +122,9 @@ impl<L> Request<'_, L> {
 /// A request and its body, which is all there when [`App::submit`] gets it.
 #[derive(Debug)]
 pub struct Received<A: App> {
-    /// How it is answered.
     pub options: ResponseOptions,
     /// What is known of it.
     pub form: A::Form,
-    /// Its body.
     pub body: Incoming,
 }
 
@@ -141,7 +136,6 @@ pub enum Progress<A: App> {
     Wait(ResponseOptions, A::Waiting),
     /// Go on with the body of the answer.
     Send(A::Outgoing, Then),
-    /// The answer is out.
     Done(Then),
     /// The client cannot be followed or goes beyond a limit: send it away.
     Abort,
@@ -173,7 +167,6 @@ pub struct Turn<A: App> {
     pub counters: A::Counters,
     /// Answers not yet handed to the kernel.
     pub out: Vec<u8>,
-    /// The time.
     pub now: Now,
     pub(crate) limits: RequestLimits,
 }

@@ -64,7 +64,6 @@ pub(crate) enum Next {
     Again,
     /// A report of the poll when the socket takes bytes again.
     Blocked,
-    /// To be closed.
     Close,
 }
 

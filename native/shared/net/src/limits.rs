@@ -5,7 +5,6 @@ use std::ops::RangeInclusive;
 /// A limit was set beyond what the server can keep.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the limit {name} cannot be {value}; it takes {least} to {most}", least = range.start(), most = range.end())]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub struct OutOfRange {
     pub name: &'static str,
     pub value: u64,

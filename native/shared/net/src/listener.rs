@@ -9,7 +9,6 @@ use socket2::{Domain, Protocol, Socket, TcpKeepalive, Type};
 
 /// Why a server cannot listen.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum ListenError {
     /// No thread would serve, or more than can be of use.
     #[error("a server needs at least one thread, and {0} are more than it can use; 1 for each core")]

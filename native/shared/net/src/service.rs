@@ -55,11 +55,9 @@ pub enum Rejection {
 /// Bytes of a file that are to be sent.
 #[derive(Debug)]
 pub struct FilePiece<'f> {
-    /// The file.
     pub file: BorrowedFd<'f>,
     /// Where they begin; moved on by what has been sent.
     pub at: &'f mut u64,
-    /// Where they end.
     pub end: u64,
 }
 

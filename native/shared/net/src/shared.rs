@@ -15,7 +15,6 @@ pub(crate) struct Shared {
     pub(crate) gate: Arc<Gate>,
     pub(crate) long: LongWork,
     pub(crate) stopping: AtomicBool,
-    /// One for each thread.
     pub(crate) traffic: Box<[PublishedTraffic]>,
 }
 

@@ -7,13 +7,11 @@ use wire::dn::{Dn, DnError, Pair};
 pub struct Container {
     /// Its name, as written in the base.
     pub dn: String,
-    /// Its attributes.
     pub attributes: Vec<(String, Vec<Vec<u8>>)>,
 }
 
 /// Why a base's entries cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum ContainersError {
     #[error("the base {base:?} is no distinguished name: {why}; write it like ou=Dynamic,o=Intranet")]
     NotADn { base: String, why: DnError },

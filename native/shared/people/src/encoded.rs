@@ -25,7 +25,6 @@ struct Span {
 pub(crate) struct Picked<'a> {
     /// The attribute, ready to copy.
     pub(crate) attribute: &'a [u8],
-    /// Its value alone.
     pub(crate) value: &'a [u8],
 }
 

@@ -98,7 +98,6 @@ impl GroupClass {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GroupSpec {
-    /// How many.
     pub count: u64,
     /// People in a group: in most of them, then in one each.
     pub members: Vec<u64>,
@@ -106,13 +105,11 @@ pub struct GroupSpec {
     pub depth: u32,
     /// People who are in every group.
     pub in_all: u64,
-    /// What they are.
     pub class: GroupClass,
 }
 
 /// Why there are no such groups.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum GroupsError {
     /// None of that size can be made.
     #[error(

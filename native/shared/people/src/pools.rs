@@ -58,7 +58,6 @@ const FIELDS: [(Field, &str); 9] = [
 
 /// Why a text is no pools file. The remedy is always the same: harvest the pools again.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum PoolsError {
     #[error("not a pools file: it does not begin with '{HEADER}'; harvest the pools again")]
     NoHeader,

@@ -16,7 +16,6 @@ use crate::spec::{Profile, Spec};
 
 /// Why there is no such population.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum PopulationError {
     /// People have to come from somewhere.
     #[error("the population has no locales; name at least one, for example en_US")]

@@ -85,7 +85,6 @@ pub struct Spec {
     pub seed: u64,
     /// How many people are seeded. The population itself has no end: adds take people from beyond.
     pub size: u64,
-    /// Which attributes people have.
     pub profile: Profile,
     /// Where people come from, in equal shares; the order matters.
     pub locales: Vec<String>,

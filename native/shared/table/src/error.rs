@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 /// Something wrong in a text, and where, as an editor counts.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {problem}")]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub struct TableError {
     pub line: u64,
     /// The character of the line, from 1.
@@ -22,7 +21,6 @@ impl TableError {
 
 /// What is wrong with a text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum Problem {
     #[error("over {max} bytes; split the file", max = super::MAX_BYTES)]
     TooLong,
@@ -62,7 +60,6 @@ pub enum Problem {
 
 /// Why a file is no table.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum ReadError {
     #[error("cannot read {}: {source}", path.display())]
     File { path: PathBuf, source: io::Error },

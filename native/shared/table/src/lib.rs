@@ -69,7 +69,6 @@ impl Default for Form {
 pub struct Head {
     /// Its number, from 1.
     pub line: u64,
-    /// Its fields.
     pub fields: Vec<String>,
 }
 
@@ -99,7 +98,6 @@ pub struct Table {
     columns: Vec<String>,
     /// Cell after cell.
     text: Vec<u8>,
-    /// Where each ends.
     ends: Vec<u32>,
 }
 

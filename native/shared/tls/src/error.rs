@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 /// Why TLS cannot be set up as configured.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum ConfigError {
     /// A file that cannot be read.
     #[error("cannot read the {what} {path:?}: {source}; name a file in PEM that this user may read")]

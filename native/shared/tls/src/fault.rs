@@ -20,7 +20,6 @@ pub enum Fault {
     Expired,
     /// The other side wants a certificate of ours, or another one.
     CertificateWanted,
-    /// The other side refuses.
     Refused,
     /// What came is not TLS.
     NotTls,

@@ -3,7 +3,6 @@
 
 /// Why bytes are not BER, or not the BER that was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum BerError {
     /// The element ends outside what encloses it.
     #[error("an element of {needed} bytes in a space of {available}")]
@@ -59,7 +58,6 @@ pub mod tag {
 pub struct Tlv<'a> {
     /// The tag byte, class and form included.
     pub tag: u8,
-    /// The content.
     pub value: &'a [u8],
 }
 

@@ -7,7 +7,6 @@ use super::{MAX_BYTES, Sizes};
 
 /// Why the raw loops cannot run, or stopped.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum FloorError {
     /// A size of zero, or over the limit.
     #[error("{} bytes for {} bytes cannot be traded: both sizes are 1 to {MAX_BYTES}", .0.request, .0.response)]

@@ -37,11 +37,9 @@ pub use responder::NullResponder;
 /// What a client of the floor does.
 #[derive(Debug, Clone)]
 pub struct Load {
-    /// Where the responder listens.
     pub target: SocketAddr,
     /// How many connections are open at a time.
     pub connections: usize,
-    /// For how long.
     pub duration: Duration,
     /// What is sent; its length has to be the responder's.
     pub request: Vec<u8>,
@@ -52,9 +50,7 @@ pub struct Load {
 /// Bytes of one operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sizes {
-    /// From client to server.
     pub request: usize,
-    /// From server to client.
     pub response: usize,
 }
 
@@ -63,7 +59,6 @@ pub struct Sizes {
 pub struct Measured {
     /// Operations that were completed in time.
     pub operations: u64,
-    /// How long it took.
     pub elapsed_ns: u64,
     /// CPU time of the calling thread.
     pub cpu_ns: u64,

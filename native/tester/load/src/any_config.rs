@@ -10,9 +10,7 @@ use crate::ldap::LdapConfig;
 /// A configuration whose `target.protocol` is `ldap`, which it is by default, or `http`.
 #[derive(Debug, Clone)]
 pub enum AnyConfig {
-    /// Of a directory.
     Ldap(LdapConfig),
-    /// Of a site.
     Http(HttpConfig),
 }
 

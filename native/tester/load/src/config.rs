@@ -30,7 +30,6 @@ pub struct Config<T> {
     /// Threads to run lanes on.
     #[serde(default = "one")]
     pub threads: usize,
-    /// The target.
     pub target: T,
     /// How answers are compared with what they must be.
     #[serde(default)]
@@ -41,7 +40,6 @@ pub struct Config<T> {
     /// How long connecting may take; by default as long as an operation, and [`CONNECT_MS`] at most.
     #[serde(default)]
     pub connect_timeout_ms: Option<u64>,
-    /// When operations start.
     #[serde(default)]
     pub schedule: Schedule,
     /// Which people operations are about.
@@ -65,7 +63,6 @@ pub enum Verify {
     /// The first answer with a person in full, later ones by length and digest.
     #[default]
     Digest,
-    /// All in full.
     Full,
     /// Not at all.
     None,
@@ -87,7 +84,6 @@ pub enum Schedule {
     Open {
         /// Per second, over all threads.
         rate: f64,
-        /// How arrivals are spaced.
         #[serde(default)]
         arrivals: Spacing,
     },
@@ -97,7 +93,6 @@ pub enum Schedule {
         stages: Vec<Stage>,
         /// How long the spans are by which operations are counted apart, by when they were due.
         span_ms: u64,
-        /// How arrivals are spaced.
         #[serde(default)]
         arrivals: Spacing,
     },
@@ -107,7 +102,6 @@ pub enum Schedule {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeysConfig {
-    /// How they are drawn.
     #[serde(default)]
     pub choice: Choice,
     /// What decides who is popular: the same for all engines of a test.
@@ -152,7 +146,6 @@ const fn paper_year() -> u64 {
 
 /// Why a configuration is refused.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum ConfigError {
     #[error("{field} is {value}: {remedy}")]
     OutOfRange { field: &'static str, value: String, remedy: &'static str },

@@ -18,7 +18,6 @@ use crate::target_address::TargetAddress;
 
 /// Why an engine does not start.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum StartError {
     #[error(transparent)]
     Config(#[from] ConfigError),

@@ -107,7 +107,6 @@ pub enum Encoded {
     Skip,
     /// It cannot be made: a value that it needs was not captured.
     Missing,
-    /// No row is left.
     UsedUp,
     /// Other lanes hold all rows that are left.
     Held,
@@ -120,7 +119,6 @@ pub enum Received {
     Partial { consumed: usize },
     /// This part of the answer is complete; the next has to be asked for.
     More { consumed: usize },
-    /// The answer is complete.
     Done {
         consumed: usize,
         /// What is wrong with it.

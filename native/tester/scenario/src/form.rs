@@ -31,11 +31,9 @@ pub enum Kind {
     Connection,
     /// A class of `[files]`.
     Class,
-    /// An object identifier.
     Oid,
     /// Text with fields in it.
     Template,
-    /// One template, or several.
     Templates,
     /// A template that is a distinguished name.
     Dn,
@@ -57,7 +55,6 @@ pub enum Kind {
     Bool,
     /// `500ms`, `2s`, `10m`, `1h`.
     Duration,
-    /// One of these words.
     Word(&'static [&'static str]),
     /// Texts without fields.
     Texts,
@@ -107,7 +104,6 @@ pub enum Kind {
 /// `tests/truth`, which compares figures with the log of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Influence {
-    /// When something is sent.
     Sending,
     /// What is counted, or of what time.
     Counting,
@@ -132,17 +128,13 @@ impl Influence {
 /// One key.
 #[derive(Debug, Clone, Copy)]
 pub struct Key {
-    /// How it is written.
     pub name: &'static str,
-    /// What its value is.
     pub kind: Kind,
-    /// Where it may stand.
     pub protocols: &'static [Protocol],
     /// What it changes of the figures; tables are marked by their keys.
     pub influence: Influence,
     /// What holds without it, for readers; [`REQUIRED`] where there is no such thing.
     pub default: &'static str,
-    /// What it means.
     pub about: &'static str,
 }
 
@@ -440,11 +432,8 @@ pub enum Answer {
 /// A verb: what it is called, where it may stand, what its answer has, and the tables of [`FORM`] with its keys.
 #[derive(Debug, Clone, Copy)]
 pub struct VerbForm {
-    /// As it is written.
     pub name: &'static str,
-    /// Where it may stand.
     pub protocols: &'static [Protocol],
-    /// What its answer has.
     pub answer: Answer,
     /// The tables of its keys.
     pub tables: &'static [&'static str],

@@ -13,7 +13,6 @@ const MOST_LISTED: usize = 20;
 /// How long what uses a field lives: what the field stands for must live as long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Life {
-    /// As the run.
     Run,
     /// As the run, on behalf of all users: a shared connection.
     Shared,

@@ -42,7 +42,6 @@ impl fmt::Display for Problem {
 pub struct Problems {
     /// At least one.
     pub shown: Vec<Problem>,
-    /// Whether there are more.
     pub more: bool,
 }
 

@@ -36,7 +36,6 @@ pub struct Template {
 pub enum Part {
     /// What stands as it is.
     Text(String),
-    /// What is filled in.
     Field(Field),
 }
 
@@ -45,7 +44,6 @@ pub enum Part {
 pub enum Field {
     /// A named value, a capture, or data of one column.
     Name(String),
-    /// A column of data.
     Column(String, String),
     /// A variable of the environment; without the `env.`.
     Env(String),
@@ -57,25 +55,19 @@ pub enum Field {
     Worker,
     /// The user's iteration, from 1.
     Iteration,
-    /// A random UUID.
     Uuid,
     /// The time when the step is sent.
     Now(Clock),
     /// Random characters.
     RandomText {
-        /// How many.
         length: u32,
         /// Which, as written: `0-9a-f`. See [`characters`].
         set: Option<String>,
     },
-    /// A random whole number.
     RandomNumber {
-        /// The smallest.
         first: u64,
-        /// The largest.
         last: u64,
     },
-    /// One of several texts.
     Choice(Vec<String>),
 }
 
@@ -95,7 +87,6 @@ pub enum Clock {
 pub struct TemplateError {
     /// The byte where the field begins.
     pub at: usize,
-    /// What is wrong.
     pub what: String,
 }
 

@@ -14,20 +14,16 @@ use crate::types::{
 pub struct StepText<'s> {
     /// As the file has it, such as `replace.mail`.
     pub key: Cow<'s, str>,
-    /// What is filled in.
     pub text: Cow<'s, Template>,
     /// How it stands for bytes.
     pub encoding: Encoding,
-    /// Whether it is shown.
     pub secrecy: Secrecy,
-    /// Where it goes.
     pub place: Place,
 }
 
 /// Whether a text is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Secrecy {
-    /// To everyone.
     Shown,
     /// What stands in the file is not, what fields stand for is: a cookie of which a column is a part.
     Literal,

@@ -19,15 +19,12 @@ pub struct Scenario {
     pub title: Option<String>,
     /// What it was taken from.
     pub paper: Option<String>,
-    /// What readers should know.
     pub note: Option<String>,
-    /// What its verbs speak.
     pub protocol: Protocol,
     /// The DN that `{base}` stands for.
     pub base: Option<Template>,
     /// Header lines of every request that has none of the same name.
     pub headers: Vec<Named>,
-    /// Whether users keep cookies.
     pub cookies: bool,
     /// Options of the run.
     pub load: Load,
@@ -41,7 +38,6 @@ pub struct Scenario {
     pub files: Option<FileSet>,
     /// What a user does before the first operation.
     pub start: Vec<Step>,
-    /// The deck.
     pub operations: Vec<Operation>,
     /// What is drawn, and where; in the order of the blocks.
     pub draws: Vec<Draw>,
@@ -60,7 +56,6 @@ pub struct Needed {
     pub operation: Option<usize>,
     /// What the file calls it.
     pub name: String,
-    /// Its object identifier.
     pub oid: String,
     /// The line of the file, from 1.
     pub line: usize,
@@ -118,11 +113,8 @@ pub enum Level {
 pub enum Lifetime {
     /// From the user's start to its end.
     User,
-    /// For so many operations.
     Operations(u32),
-    /// For one iteration.
     Iteration,
-    /// For one step.
     Step,
     /// So many connections are shared by all users, from the first to the last.
     Pool(u32),
@@ -131,7 +123,6 @@ pub enum Lifetime {
 /// `[connection.NAME]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Connection {
-    /// What steps call it.
     pub name: String,
     /// How long it is kept.
     pub lives: Lifetime,
@@ -141,7 +132,6 @@ pub struct Connection {
     pub tls: Option<Tls>,
     /// The name that it binds with after opening; `None` as the command line says.
     pub bind: Option<Template>,
-    /// The password for it.
     pub password: Option<Template>,
     /// The mechanism; `None` is the simple bind.
     pub sasl: Option<Sasl>,
@@ -163,7 +153,6 @@ impl Connection {
 pub enum Tls {
     /// From the first byte on.
     Always,
-    /// By StartTLS.
     StartTls,
     /// None.
     Never,
@@ -181,7 +170,6 @@ pub enum Sasl {
 /// `[data.NAME]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Data {
-    /// What templates call it.
     pub name: String,
     /// Where its rows come from.
     pub rows: Rows,
@@ -198,16 +186,12 @@ pub struct Data {
 /// Where rows come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Rows {
-    /// A CSV file.
     File {
-        /// Its path, as written.
         path: String,
-        /// The character between columns.
         separator: char,
         /// Whether its first line names them.
         header: bool,
     },
-    /// These values.
     Values(Vec<String>),
     /// Whole numbers, both included.
     Range(i64, i64),
@@ -228,7 +212,6 @@ pub enum Deal {
     Once,
     /// No other user has it meanwhile.
     Exclusive,
-    /// Each as likely.
     Uniform,
     /// Few of them often.
     Zipfian,
@@ -257,7 +240,6 @@ impl Deal {
 /// `[files.SET]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileSet {
-    /// The set.
     pub name: String,
     /// Its classes in the order of the file.
     pub classes: Vec<FileClass>,
@@ -266,7 +248,6 @@ pub struct FileSet {
 /// Files that are asked for equally often.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileClass {
-    /// What steps call it.
     pub name: String,
     /// Their bytes.
     pub sizes: Sizes,
@@ -277,7 +258,6 @@ pub struct FileClass {
 /// Bytes of the files of a class.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sizes {
-    /// These, taken in turn.
     Each(Vec<u64>),
     /// From the smallest to the largest; those between grow by a constant factor.
     Spread(u64, u64),
@@ -286,7 +266,6 @@ pub enum Sizes {
 /// `[[operation]]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Operation {
-    /// Its row.
     pub name: String,
     /// Its cards: the weights of the file without their common divisor.
     pub weight: u64,
@@ -298,7 +277,6 @@ pub struct Operation {
     pub page: bool,
     /// Whether its only step is written as the operation itself, and has no name of its own.
     pub is_step: bool,
-    /// Its steps.
     pub steps: Vec<Step>,
 }
 
@@ -309,7 +287,6 @@ pub struct Step {
     pub name: String,
     /// The connection it goes over; of no meaning for `think`, `repeat` and `unbind`.
     pub on: String,
-    /// What it does.
     pub verb: Verb,
     /// What the answer must be.
     pub expect: Expect,
@@ -321,7 +298,6 @@ pub struct Step {
 
 /// What a step does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "fields are the keys of the form, which `FORM` describes")]
 pub enum Verb {
     Bind { bind: Template, password: Option<Template>, sasl: Option<Sasl>, version: u8 },
     Search(Box<Search>),
@@ -343,7 +319,6 @@ pub enum Verb {
 
 /// `search`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "fields are the keys of the form, which `FORM` describes")]
 pub struct Search {
     pub filter: Template,
     pub base: Template,
@@ -361,11 +336,8 @@ pub struct Search {
 pub enum Deref {
     /// None.
     Never,
-    /// Those below the base.
     Searching,
-    /// The base.
     Finding,
-    /// All.
     Always,
 }
 
@@ -378,11 +350,9 @@ pub struct Request {
     pub path: Template,
     /// Header lines; each replaces the one of the whole file.
     pub headers: Vec<Named>,
-    /// What is sent.
     pub body: Option<Body>,
     /// How values are escaped in the answer.
     pub escaped: Escaped,
-    /// Whether redirects are followed.
     pub follow: bool,
 }
 
@@ -424,7 +394,6 @@ pub enum Escaped {
 /// How often a block is repeated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Times {
-    /// So often.
     Number(u32),
     /// Once for each value of this list, which has its name within the block.
     Each(String),
@@ -444,7 +413,6 @@ pub enum Entry {
 pub struct Value {
     /// What its bytes are made of.
     pub text: Template,
-    /// How.
     pub encoding: Encoding,
 }
 
@@ -486,11 +454,8 @@ impl Encoding {
 /// One change of a `modify`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// What is done.
     pub kind: ChangeKind,
-    /// To which attribute.
     pub attribute: String,
-    /// With which values.
     pub values: Vec<Value>,
 }
 
@@ -524,13 +489,11 @@ impl ChangeKind {
 pub struct Expect {
     /// Result codes of LDAP, any of them; empty for the verb's default.
     pub results: Vec<Code>,
-    /// How many entries come.
     pub entries: Option<Count>,
     /// What the one entry has.
     pub entry: Option<Entry>,
     /// The people of whom each entry is one, whole.
     pub every: Option<String>,
-    /// What it is called.
     pub dn: Option<Template>,
     /// Status codes of HTTP, any of them; empty for the verb's default.
     pub statuses: Vec<Code>,
@@ -540,7 +503,6 @@ pub struct Expect {
     pub contains: Vec<Template>,
     /// What header lines must be.
     pub headers: Vec<Named>,
-    /// Whose page it is.
     pub identity: Option<Identity>,
     /// What must be in the body after an update.
     pub fresh: Vec<Template>,
@@ -549,7 +511,6 @@ pub struct Expect {
 /// A code that an answer may have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Code {
-    /// This one.
     Number(u32),
     /// The one that a field says.
     Field(Template),
@@ -558,11 +519,8 @@ pub enum Code {
 /// How many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Count {
-    /// So many.
     Exactly(u64),
-    /// So many or more.
     AtLeast(u64),
-    /// So many or fewer.
     AtMost(u64),
     /// As many as there are people, or as the search's `size_limit` lets through.
     All,
@@ -584,9 +542,7 @@ pub struct Identity {
 pub struct Capture {
     /// What later steps call it.
     pub name: String,
-    /// Where it is found.
     pub from: Source,
-    /// Which of several.
     pub take: Take,
     /// What holds where nothing is found; without it the operation fails.
     pub default: Option<Vec<String>>,
@@ -599,7 +555,6 @@ pub enum Source {
     Attribute(String),
     /// A cookie that the answer sets.
     Cookie(String),
-    /// A header line.
     Header(String),
     /// A value of a JSON body, by its pointer.
     Json(String),
@@ -612,7 +567,6 @@ pub enum Source {
 pub enum Take {
     /// The first.
     First,
-    /// Any.
     Random,
     /// A list of them, for `repeat`.
     All,
@@ -620,7 +574,6 @@ pub enum Take {
 
 /// A control of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "variants are the keys of the form, which `FORM` describes")]
 pub enum Control {
     Sort(Vec<SortKey>),
     ProxiedAuthorization(Template),
@@ -686,7 +639,6 @@ impl Control {
 /// An attribute to sort by.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SortKey {
-    /// The attribute.
     pub attribute: String,
     /// Whether from the last to the first.
     pub reverse: bool,
@@ -695,18 +647,14 @@ pub struct SortKey {
 /// What is drawn at the head of a block.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Draw {
-    /// Where.
     pub block: Block,
-    /// What.
     pub what: Drawn,
 }
 
 /// What can be drawn.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Drawn {
-    /// A named value.
     Value(String),
-    /// A row of data.
     Row(String),
     /// A field such as `{uuid}`, the same wherever the block has it.
     Generator(Field),

@@ -12,7 +12,6 @@ use load::{Mechanism, Tls};
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// Name or address.
     pub host: String,
     /// TCP port.
     pub port: u16,
@@ -22,7 +21,6 @@ pub struct Config {
     /// The bind DN; anonymous if missing.
     #[serde(default)]
     pub bind_dn: Option<String>,
-    /// Its password.
     #[serde(default)]
     pub password: Option<Secret>,
     /// By which mechanism; a simple bind without.

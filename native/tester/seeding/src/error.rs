@@ -13,7 +13,6 @@ pub(super) const MAX_WINDOW: usize = 65_536;
 
 /// Why the work stopped. What was done by then stays done; doing it again skips it.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum SeedingError {
     #[error("{0} connections cannot be kept busy; ask for 1 to {MAX_CONNECTIONS}")]
     Connections(usize),

@@ -42,7 +42,6 @@ pub(super) struct Session {
 /// How a question was answered.
 pub(super) struct Answer {
     pub(super) code: ResultCode,
-    /// Name and diagnostic.
     pub(super) text: String,
     /// Where the next page begins; empty after the last.
     cookie: Vec<u8>,

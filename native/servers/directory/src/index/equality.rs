@@ -26,7 +26,6 @@ pub(crate) struct EqualityIndex {
 pub(crate) enum Hits<'i> {
     /// Up to [`DIRECT`] of them, in no order.
     Few([u32; DIRECT], usize),
-    /// More of them.
     Many(&'i RoaringBitmap),
 }
 

@@ -8,7 +8,6 @@ pub(crate) enum Progress {
     Absent,
     /// Entries below this number are in.
     Building(u32),
-    /// All are in.
     Built,
 }
 

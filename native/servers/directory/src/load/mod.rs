@@ -19,7 +19,6 @@ use crate::store::{Refusal, Store, UnixSeconds};
 
 /// Why the directory could not be filled.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum LoadError {
     /// The suffix is not a name.
     #[error(

@@ -61,7 +61,6 @@ pub(crate) struct Terms<'t> {
 /// How entries are named in the answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NameForm {
-    /// As they are stored.
     Stored,
     /// As an Internet Locator Server's clients name them.
     Ils,
@@ -121,7 +120,6 @@ struct ScanContext<'d> {
     now: Now,
     /// Whether an entry may take long.
     long: bool,
-    /// Whether there are passwords.
     passwords: bool,
     marks: &'d mut store::Scratch,
     matches: &'d mut Vec<EntryId>,

@@ -6,7 +6,6 @@ use super::syntax::Syntax;
 
 /// What an attribute is for (RFC 4512 section 4.1.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "named after RFC 4512")]
 pub enum Usage {
     UserApplications,
     DirectoryOperation,
@@ -21,7 +20,6 @@ pub struct AttributeType {
     pub oid: String,
     /// Its names, the canonical one first.
     pub names: Vec<String>,
-    /// What it means.
     pub description: Option<String>,
     /// The type it is a subtype of.
     pub superior: Option<AttributeId>,
@@ -29,7 +27,6 @@ pub struct AttributeType {
     pub equality: Option<&'static MatchingRule>,
     /// Which value comes first.
     pub ordering: Option<&'static MatchingRule>,
-    /// How pieces are compared.
     pub substrings: Option<&'static MatchingRule>,
     /// The identifier of its syntax.
     pub syntax_oid: String,
@@ -41,7 +38,6 @@ pub struct AttributeType {
     pub read_only: bool,
     /// Whether it is computed when it is asked for and never stored.
     pub computed: bool,
-    /// What it is for.
     pub usage: Usage,
     /// Whether a schema names it; otherwise an entry brought it along.
     pub declared: bool,
@@ -56,7 +52,6 @@ impl AttributeType {
 
 /// The kinds of object classes (RFC 4512 section 2.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "named after RFC 4512")]
 pub enum ClassKind {
     Abstract,
     Structural,
@@ -66,15 +61,12 @@ pub enum ClassKind {
 /// An object class.
 #[derive(Debug, Clone)]
 pub struct ObjectClass {
-    /// Its object identifier.
     pub oid: String,
     /// Its names, the canonical one first.
     pub names: Vec<String>,
-    /// What it means.
     pub description: Option<String>,
     /// The classes it derives from, as the definition spells them.
     pub superiors: Vec<String>,
-    /// Its kind.
     pub kind: ClassKind,
     /// Attributes that its entries have.
     pub must: Vec<String>,

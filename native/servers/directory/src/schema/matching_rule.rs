@@ -14,7 +14,6 @@ macro_rules! syntax {
 
 /// The ways values are made comparable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "named after the rules of RFC 4517 section 4.2")]
 pub enum Matching {
     CaseIgnore,
     CaseExact,
@@ -73,15 +72,12 @@ pub(super) static SID_RULE: MatchingRule = MatchingRule {
 /// A matching rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MatchingRule {
-    /// Its object identifier.
     pub oid: &'static str,
-    /// Its name.
     pub name: &'static str,
     /// The identifier of the assertion's syntax.
     pub syntax: &'static str,
     /// How values are made comparable.
     pub matching: Matching,
-    /// What it is for.
     pub role: Role,
 }
 

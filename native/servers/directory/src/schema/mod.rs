@@ -47,7 +47,6 @@ const OBJECT_CLASS: &str = "2.5.4.0";
 
 /// Why a schema text was not understood.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum SchemaError {
     /// A definition that does not follow RFC 4512 section 4.1 or OpenLDAP's schema files.
     #[error("schema line {line}: {problem}; write it as RFC 4512 section 4.1 has it")]

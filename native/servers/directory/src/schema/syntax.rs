@@ -17,9 +17,7 @@ pub enum Syntax {
     Integer,
     /// TRUE or FALSE.
     Boolean,
-    /// A distinguished name.
     Name,
-    /// A point in time.
     GeneralizedTime,
     /// Digits and spaces.
     NumericString,

@@ -19,7 +19,6 @@ use crate::store::EntryId;
 pub struct Cursor {
     reach: Reach,
     source: Source,
-    /// The next candidate.
     next: u32,
 }
 

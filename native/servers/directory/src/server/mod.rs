@@ -30,7 +30,6 @@ use crate::store::{Bounds, Store};
 
 /// Why a directory did not start.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum StartError {
     #[error(transparent)]
     Listen(#[from] net::ListenError),

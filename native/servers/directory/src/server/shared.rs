@@ -21,7 +21,6 @@ pub(crate) struct Shared {
     pub(super) clock: Clock,
     /// Whether the server is stopping: no further message is looked at.
     pub(super) stopping: AtomicBool,
-    /// One for each thread.
     pub(super) published: Box<[Published]>,
 }
 

@@ -22,7 +22,6 @@ struct DraftAttribute<'a> {
     name: Cow<'a, [u8]>,
     /// In their order; nothing where one has been deleted.
     values: Vec<Option<Cow<'a, [u8]>>>,
-    /// How many there are.
     count: usize,
     /// The index of each value by its [`key`]; built when a value is first looked for in a long list.
     places: Option<HashMap<Vec<u8>, usize>>,

@@ -70,7 +70,6 @@ pub struct Entry<'s> {
     /// The encoded SearchResultEntry without its header: OCTET STRING dn, then the whole
     /// PartialAttributeList. [`wire::ldap::answer::write_entry`] takes it as it is.
     pub body: &'s [u8],
-    /// When it was added.
     pub created: UnixSeconds,
     /// When it was added or last changed.
     pub modified: UnixSeconds,
@@ -148,7 +147,6 @@ struct Suffix {
 struct Writer {
     scratch: Scratch,
     inspector: Inspector,
-    /// A body being written.
     body: Vec<u8>,
     /// An attribute list being written.
     list: Vec<u8>,

@@ -11,7 +11,6 @@ pub(crate) const SUBSCHEMA_DN: &str = "cn=Subschema";
 
 /// What is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "each is named after its attribute type")]
 pub enum Operational {
     EntryDn,
     EntryUuid,

@@ -20,7 +20,6 @@ pub(crate) struct PreparedLists(HashMap<(usize, Matching, Form), PreparedList>);
 /// Which form of values a test compares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Form {
-    /// The normal form.
     Normal,
     /// The one that substrings are looked for in.
     Pieces,

@@ -7,7 +7,6 @@ use wire::ldap::ResultCode;
 /// An LDAP result other than success: what the client receives.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{code}: {diagnostic}")]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub struct Refusal {
     /// The result code of RFC 4511 appendix A.
     pub code: ResultCode,

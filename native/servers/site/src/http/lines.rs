@@ -7,7 +7,6 @@ use http::value;
 pub(crate) struct Lines<'a> {
     /// A browser: it takes HTML by name.
     pub(crate) html: bool,
-    /// The body's type.
     pub(crate) content_type: Option<&'a [u8]>,
     /// What the client has cached.
     pub(crate) if_none_match: Option<&'a [u8]>,

@@ -2,7 +2,6 @@
 
 /// A section of the page.
 pub(super) struct Section {
-    /// As in the database.
     pub(super) key: &'static str,
     pub(super) title: &'static str,
     pub(super) text: &'static str,

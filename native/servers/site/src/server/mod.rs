@@ -23,7 +23,6 @@ use crate::upd::{self, Cache, Commits, Done, Expected, Job, Manifest, OpenError,
 
 /// Why a site did not start.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum StartError {
     #[error(transparent)]
     Listen(#[from] net::ListenError),
@@ -54,7 +53,6 @@ struct Shared {
     /// Present where TLS is spoken.
     tls: Option<Acceptor>,
     images: [Picture; IMAGES.len()],
-    /// One for each thread.
     published: Box<[Published]>,
     limits: Limits,
 }

@@ -18,7 +18,6 @@ const ROWS_PER_REPORT: u64 = 4_096;
 
 /// Why there is no new UPD. A file that was there before is as it was.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum BuildError {
     /// The caller's progress function stopped it.
     #[error("building {path} was cancelled; nothing was changed", path = .0.display())]

@@ -8,7 +8,6 @@ use super::temporary::{Temporary, sibling};
 
 /// Why there is no copy. A file that was there before is as it was, unless its last step failed.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum CopyError {
     /// What is in the log would be missing from the copy.
     #[error("{path} is being written to (its -wal file is not empty); stop the site that serves it", path = .0.display())]

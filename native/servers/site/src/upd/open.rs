@@ -21,7 +21,6 @@ pub struct Expected {
 
 /// Why a file cannot be used as a UPD.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum OpenError {
     #[error("there is no user-property database at {path}; make one with `sitebench ps seed`", path = .0.display())]
     Missing(PathBuf),

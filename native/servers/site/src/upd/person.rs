@@ -8,7 +8,6 @@ use rusqlite::types::ValueRef;
 pub struct Person<'r> {
     /// Key of the row.
     pub id: u64,
-    /// The whole name.
     pub name: &'r str,
     /// Given name.
     pub given: &'r str,

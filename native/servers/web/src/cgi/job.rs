@@ -14,7 +14,6 @@ use crate::files::Root;
 pub(crate) struct Job {
     /// The connection whose request this is.
     pub(crate) ticket: ConnectionId,
-    /// A plain name.
     pub(crate) program: String,
     pub(crate) variables: Variables,
     pub(crate) body: Vec<u8>,

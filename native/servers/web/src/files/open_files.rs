@@ -27,7 +27,6 @@ pub(crate) struct OpenedFile {
     pub(crate) modified_s: u64,
     /// The same as a Last-Modified line has it.
     pub(crate) modified: String,
-    /// Its entity tag.
     pub(crate) tag: String,
     pub(crate) content_type: &'static str,
     /// A page that is parsed for each request.

@@ -24,7 +24,6 @@ use crate::stats::{Counters, Published, Stats};
 
 /// Why a server did not start.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum StartError {
     #[error(transparent)]
     Listen(#[from] net::ListenError),
@@ -66,7 +65,6 @@ struct Shared {
     /// Whether names that begin with a dot are served.
     hidden: bool,
     templates: Templates,
-    /// One for each thread.
     published: Box<[Published]>,
     limits: Limits,
 }

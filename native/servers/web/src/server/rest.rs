@@ -14,13 +14,22 @@ use crate::files::OpenedFile;
 #[derive(Debug)]
 pub(super) enum Rest {
     /// Bytes of a file.
-    File { file: Rc<OpenedFile>, at: u64, end: u64 },
+    File {
+        file: Rc<OpenedFile>,
+        at: u64,
+        end: u64,
+    },
     /// Text that is made while it is sent.
     Text(Text),
     /// A page that was made as a whole.
-    Page { page: Vec<u8>, at: usize },
-    /// What a program wrote.
-    Output { output: Output, at: usize },
+    Page {
+        page: Vec<u8>,
+        at: usize,
+    },
+    Output {
+        output: Output,
+        at: usize,
+    },
 }
 
 // Boxed, so that a connection that sends nothing is small.

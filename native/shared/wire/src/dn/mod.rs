@@ -56,7 +56,6 @@ pub struct Rdn<'a>(&'a [u8]);
 pub struct Pair<'a> {
     /// The attribute type as it was written, without an `OID.` in front.
     pub attribute: &'a [u8],
-    /// The value, still encoded.
     pub value: Value<'a>,
 }
 

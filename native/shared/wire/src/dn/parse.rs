@@ -6,7 +6,6 @@ use super::value::{Value, check_ber};
 
 /// Why bytes are not a distinguished name. Positions count from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum DnError {
     #[error("a name of {0} bytes, over the limit of {max}", max = super::MAX_DN_BYTES)]
     TooLong(usize),
@@ -40,9 +39,7 @@ pub enum DnError {
 pub(super) enum End {
     /// Another pair of the same RDN.
     Plus,
-    /// Another RDN.
     Separator,
-    /// Nothing.
     Input,
 }
 

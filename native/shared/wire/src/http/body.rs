@@ -13,7 +13,6 @@ pub enum Framing {
 
 /// Why bytes are no chunked body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum BodyError {
     #[error("a chunk without a size in hexadecimal digits")]
     BadChunkSize,

@@ -10,7 +10,6 @@ pub const MAX_HEADERS: usize = 100;
 
 /// Why bytes are not the head of an HTTP/1 message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum HeadError {
     /// Not HTTP/1, or not as RFC 9112 has it.
     #[error("not an HTTP/1 message: {0}")]

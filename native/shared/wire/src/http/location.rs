@@ -6,7 +6,6 @@ pub const MAX_TARGET_BYTES: usize = 8_000;
 /// Where a request went, as far as another may go there without another connection.
 #[derive(Debug, Clone, Copy)]
 pub struct Origin<'a> {
-    /// Whether over TLS.
     pub secure: bool,
     /// The value of its Host header.
     pub authority: &'a [u8],
@@ -14,7 +13,6 @@ pub struct Origin<'a> {
 
 /// Why a redirect leads nowhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum Astray {
     /// To another host, port or scheme.
     #[error("it leads to another host, port or scheme")]

@@ -8,7 +8,6 @@ use crate::ber::{self, tag};
 /// The LDAPResult common to every final answer (RFC 4511 section 4.1.9).
 #[derive(Debug, Clone, Copy)]
 pub struct Verdict<'a> {
-    /// How it went.
     pub code: ResultCode,
     /// The deepest existing ancestor, after noSuchObject.
     pub matched_dn: &'a [u8],

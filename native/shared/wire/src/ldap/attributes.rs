@@ -12,7 +12,6 @@ pub struct Attributes<'a>(pub &'a [u8]);
 pub struct Attribute<'a> {
     /// The attribute description, options included.
     pub name: &'a [u8],
-    /// The values.
     pub values: Values<'a>,
 }
 

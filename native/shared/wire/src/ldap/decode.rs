@@ -12,15 +12,12 @@ use crate::ber::{Reader, tag};
 pub struct Request<'a> {
     /// The message id that every answer carries back.
     pub id: i32,
-    /// What is asked.
     pub operation: Operation<'a>,
-    /// Its controls.
     pub controls: Controls<'a>,
 }
 
 /// The request operations of RFC 4511.
 #[derive(Debug, Clone, Copy)]
-#[allow(missing_docs, reason = "named after the operations of RFC 4511 section 4.2 to 4.12")]
 pub enum Operation<'a> {
     Bind(BindRequest<'a>),
     Unbind,
@@ -39,7 +36,6 @@ pub enum Operation<'a> {
 pub struct BindRequest<'a> {
     /// The protocol version asked for.
     pub version: i64,
-    /// The bind DN.
     pub name: &'a [u8],
     /// Password or SASL credentials.
     pub credentials: Credentials<'a>,
@@ -58,7 +54,6 @@ pub enum Credentials<'a> {
 
 /// How far below the base a search reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "named after RFC 4511 section 4.5.1.2")]
 pub enum Scope {
     Base = 0,
     One = 1,
@@ -72,7 +67,6 @@ pub enum Scope {
 pub struct SearchRequest<'a> {
     /// The entry to start from.
     pub base: &'a [u8],
-    /// How far to go.
     pub scope: Scope,
     /// 0 never, 1 in searching, 2 finding the base, 3 always.
     pub dereference: u8,
@@ -82,9 +76,7 @@ pub struct SearchRequest<'a> {
     pub time_limit_s: u32,
     /// Names of attributes without their values.
     pub types_only: bool,
-    /// Which entries.
     pub filter: Filter<'a>,
-    /// Which attributes of them.
     pub attributes: Selection<'a>,
 }
 
@@ -113,7 +105,6 @@ impl<'a> Selection<'a> {
 /// RFC 4511 section 4.7.
 #[derive(Debug, Clone, Copy)]
 pub struct AddRequest<'a> {
-    /// The new entry's name.
     pub dn: &'a [u8],
     /// Its attributes, walked once.
     pub attributes: Attributes<'a>,
@@ -124,7 +115,6 @@ pub struct AddRequest<'a> {
 /// RFC 4511 section 4.6.
 #[derive(Debug, Clone, Copy)]
 pub struct ModifyRequest<'a> {
-    /// The entry to change.
     pub dn: &'a [u8],
     changes: &'a [u8],
 }
@@ -149,9 +139,7 @@ impl<'a> ModifyRequest<'a> {
 /// RFC 4511 section 4.9.
 #[derive(Debug, Clone, Copy)]
 pub struct ModifyDnRequest<'a> {
-    /// The entry to rename.
     pub dn: &'a [u8],
-    /// Its new RDN.
     pub new_rdn: &'a [u8],
     /// Whether the old RDN's values leave the entry.
     pub delete_old_rdn: bool,
@@ -162,20 +150,15 @@ pub struct ModifyDnRequest<'a> {
 /// RFC 4511 section 4.10.
 #[derive(Debug, Clone, Copy)]
 pub struct CompareRequest<'a> {
-    /// The entry.
     pub dn: &'a [u8],
-    /// The attribute description.
     pub attribute: &'a [u8],
-    /// The asserted value.
     pub value: &'a [u8],
 }
 
 /// RFC 4511 section 4.12.
 #[derive(Debug, Clone, Copy)]
 pub struct ExtendedRequest<'a> {
-    /// The operation's object identifier.
     pub name: &'a [u8],
-    /// Its value.
     pub value: Option<&'a [u8]>,
 }
 

@@ -8,7 +8,6 @@ pub const MAX_FILTER_DEPTH: usize = 64;
 
 /// Why a message is not an LDAP request. The connection has to end (RFC 4511 section 4.1.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum DecodeError {
     /// Not BER, or not the elements of the grammar.
     #[error(transparent)]

@@ -28,7 +28,6 @@ pub enum Kind<'a> {
     And(Filters<'a>),
     /// Any of them; false when empty (RFC 4526).
     Or(Filters<'a>),
-    /// The opposite.
     Not(Filter<'a>),
     /// `(attribute=value)`
     Equality(Assertion<'a>),
@@ -49,9 +48,7 @@ pub enum Kind<'a> {
 /// An attribute description and a value to hold against it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Assertion<'a> {
-    /// The attribute description.
     pub attribute: &'a [u8],
-    /// The asserted value.
     pub value: &'a [u8],
 }
 
@@ -62,7 +59,6 @@ pub struct Extensible<'a> {
     pub rule: Option<&'a [u8]>,
     /// The attribute; without it every attribute that the rule fits is meant.
     pub attribute: Option<&'a [u8]>,
-    /// The asserted value.
     pub value: &'a [u8],
     /// Whether the parts of the name take part.
     pub dn_attributes: bool,
@@ -75,7 +71,6 @@ pub enum Piece<'a> {
     Initial(&'a [u8]),
     /// What it holds after the piece before.
     Any(&'a [u8]),
-    /// What it ends with.
     Final(&'a [u8]),
 }
 

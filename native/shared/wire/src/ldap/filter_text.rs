@@ -14,7 +14,6 @@ use crate::ber;
 
 /// Why a text is no filter. Positions are bytes, counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum FilterTextError {
     #[error("a filter reads (attribute=value), but at byte {0} is no '('")]
     NoOpening(usize),

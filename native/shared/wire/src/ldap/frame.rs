@@ -4,7 +4,6 @@ use crate::ber::{self, BerError};
 
 /// Why a byte stream cannot be cut into LDAP messages any more; the connection has to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum FrameError {
     /// The first byte opens no LDAPMessage: TLS, HTTP or noise.
     #[error("a message starts with {0:#04x}, not with a SEQUENCE: this is not LDAP")]

@@ -29,7 +29,6 @@ pub use result::ResultCode;
 
 /// Tags of the protocol operations (RFC 4511 appendix B, APPLICATION class).
 pub mod op {
-    #![allow(missing_docs, reason = "each is named after its operation in RFC 4511")]
     pub const BIND_REQUEST: u8 = 0x60;
     pub const BIND_RESPONSE: u8 = 0x61;
     pub const UNBIND_REQUEST: u8 = 0x42;

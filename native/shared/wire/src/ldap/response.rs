@@ -13,9 +13,7 @@ use crate::ber::{Reader, tag};
 pub struct Response<'a> {
     /// The id of the request it belongs to; 0 is unsolicited.
     pub id: i32,
-    /// What it says.
     pub reply: Reply<'a>,
-    /// Its controls.
     pub controls: Controls<'a>,
 }
 
@@ -23,37 +21,24 @@ pub struct Response<'a> {
 #[derive(Debug, Clone, Copy)]
 pub enum Reply<'a> {
     /// A SearchResultEntry. The attributes' content has not been walked.
-    Entry {
-        /// Its name.
-        dn: &'a [u8],
-        /// Its attributes.
-        attributes: Attributes<'a>,
-    },
+    Entry { dn: &'a [u8], attributes: Attributes<'a> },
     /// A SearchResultReference: somewhere else to look.
     Reference,
     /// An IntermediateResponse (RFC 4511 section 4.13).
     Intermediate,
     /// The end of an operation; `tag` is the response's tag of [`op`].
-    Done {
-        /// Which response it is.
-        tag: u8,
-        /// How it went.
-        outcome: Outcome<'a>,
-    },
+    Done { tag: u8, outcome: Outcome<'a> },
 }
 
 /// An LDAPResult, with what bind and extended responses put after it.
 #[derive(Debug, Clone, Copy)]
 pub struct Outcome<'a> {
-    /// How it went.
     pub code: ResultCode,
     /// The deepest existing ancestor, after noSuchObject.
     pub matched_dn: &'a [u8],
     /// For a person to read.
     pub diagnostic: &'a [u8],
-    /// An extended response's name.
     pub name: Option<&'a [u8]>,
-    /// An extended response's value.
     pub value: Option<&'a [u8]>,
 }
 

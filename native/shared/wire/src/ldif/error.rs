@@ -3,7 +3,6 @@
 /// Something wrong, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {problem}")]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub struct LdifError {
     /// The line, counted from 1; of a folded line the first.
     pub line: u64,
@@ -12,7 +11,6 @@ pub struct LdifError {
 
 /// What is wrong with a line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum Problem {
     /// A line that starts with a space and follows none.
     #[error("starts with a space, which continues a line, but there is none to continue")]

@@ -42,7 +42,6 @@ pub enum Deal {
 pub struct Sharer {
     /// Its number, from 0.
     pub index: u64,
-    /// How many there are.
     pub of: u64,
     /// How many threads it has.
     pub threads: u64,

@@ -169,7 +169,6 @@ impl Pace {
 /// One thread's part of the arrivals: even ones with `n mod of = index`, or one of `of` random streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Share {
-    /// The remainder.
     pub index: u64,
     /// Among how many threads.
     pub of: u64,
@@ -221,7 +220,6 @@ struct Ahead {
 /// How many arrivals are due and not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Waiting {
-    /// All of them.
     pub all: u64,
     /// Those that were due in the window.
     pub of_window: u64,
@@ -367,15 +365,9 @@ fn exponential(uniform: f64, mean: f64) -> f64 {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Think {
     /// Always the same.
-    Constant {
-        /// How long.
-        ns: u64,
-    },
+    Constant { ns: u64 },
     /// Memoryless, as independent people are.
-    Exponential {
-        /// How long on average.
-        mean_ns: u64,
-    },
+    Exponential { mean_ns: u64 },
 }
 
 impl Think {

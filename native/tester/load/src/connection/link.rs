@@ -45,7 +45,6 @@ pub(crate) enum WriteOutcome {
 pub(crate) enum ReadOutcome {
     /// So many bytes; 0 is the end.
     Bytes(usize),
-    /// Nothing has come.
     WouldBlock,
 }
 

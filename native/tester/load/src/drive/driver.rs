@@ -30,7 +30,6 @@ use crate::target_address::TargetAddress;
 
 /// Why the threads did not start.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum LaunchError {
     /// The kernel refuses a poller, a timer or a thread.
     #[error("cannot start a load thread: {0}; check the limits on threads and open files (ulimit -n)")]
@@ -41,7 +40,6 @@ pub enum LaunchError {
 
 /// Why a command to a running engine failed.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum CommandError {
     #[error("no scenario is called {0:?}: use a name from the configuration's \"scenarios\"")]
     UnknownProgram(String),

@@ -16,7 +16,6 @@ use crate::record::recorder::{Blank, Label, Recorder, Split};
 pub struct Snapshot {
     /// When the window began, on the clock of [`crate::record::clock::now_ns`].
     pub t0_ns: u64,
-    /// When it ended.
     pub t1_ns: u64,
     /// CPU time each thread has used since it started.
     pub cpu_ns: Vec<u64>,
@@ -67,7 +66,6 @@ pub struct Snapshot {
 /// What has been dealt from one deck since the engine started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeckSnapshot {
-    /// The program.
     pub program: Arc<str>,
     /// Cards of each branch in the deck.
     pub weights: Box<[u64]>,
@@ -78,7 +76,6 @@ pub struct DeckSnapshot {
 /// What one step of one program did.
 #[derive(Debug)]
 pub struct StepSnapshot {
-    /// The program.
     pub program: Arc<str>,
     /// The step; `sequence` for the whole pass.
     pub step: Arc<str>,

@@ -43,7 +43,6 @@ struct Names {
 /// What a lane keeps a value of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Held {
-    /// A named value.
     Value(String),
     /// What a block drew for a field such as `{uuid}`.
     Generated(Block, Field),
@@ -60,18 +59,29 @@ pub(super) enum Held {
 pub(crate) enum Draw {
     /// The lane's user, if it has none.
     User,
-    /// The next iteration.
     Iteration,
     /// A row; `once` for the life of the user.
-    Row { source: usize, once: bool },
-    /// A value.
-    Value { place: usize, text: Text },
+    Row {
+        source: usize,
+        once: bool,
+    },
+    Value {
+        place: usize,
+        text: Text,
+    },
     /// The next value of a list.
-    Element { list: usize, place: usize },
+    Element {
+        list: usize,
+        place: usize,
+    },
     /// What was captured before is not known any more.
-    Forget { place: usize },
+    Forget {
+        place: usize,
+    },
     /// Others may have the row again that this lane alone had.
-    GiveBack { source: usize },
+    GiveBack {
+        source: usize,
+    },
 }
 
 /// What is chosen for the steps that follow.

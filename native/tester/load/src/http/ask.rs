@@ -102,7 +102,6 @@ pub(super) struct Owner {
 pub(super) struct Captured {
     pub(super) place: usize,
     pub(super) from: From,
-    /// Which of several.
     pub(super) take: Take,
     pub(super) default: Option<Vec<Vec<u8>>>,
 }

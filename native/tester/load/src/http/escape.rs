@@ -7,7 +7,6 @@ use wire::decimal::Decimal;
 pub(super) enum Escape {
     /// As it is, in a header line: what has control characters, which would end it, is not sent.
     Line,
-    /// As it is.
     Plain,
     /// RFC 3986 section 2.1: paths, queries and forms.
     Percent,

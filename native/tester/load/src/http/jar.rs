@@ -17,7 +17,6 @@ const MOST_BYTES: usize = 8_192;
 pub(super) struct Jar {
     /// The oldest first.
     cookies: Vec<Cookie>,
-    /// Whether operations have begun.
     in_operation: bool,
 }
 

@@ -95,7 +95,6 @@ pub struct LaneState {
 pub(crate) struct Shared {
     visitors: Option<Arc<Visitors>>,
     files: Option<Arc<FileSet>>,
-    /// Where files are verified.
     copies: Option<Arc<Copies>>,
     target: Arc<Target>,
     verify: bool,

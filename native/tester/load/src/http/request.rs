@@ -6,7 +6,6 @@ use super::file::FileRequest;
 /// A compiled step. What is asked for has a number among all requests of the engine.
 #[derive(Debug)]
 pub enum Request {
-    /// Something at a path.
     Ask(usize, Box<Ask>),
     /// A file of the target's set, of which every byte is compared.
     File(usize, FileRequest),

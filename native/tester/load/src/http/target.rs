@@ -14,7 +14,6 @@ use crate::target_address::TargetAddress;
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
-    /// Name or address.
     pub host: String,
     /// TCP port.
     pub port: u16,
@@ -69,7 +68,6 @@ pub struct Secure {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Address {
-    /// Name or address.
     pub host: String,
     /// TCP port.
     pub port: u16,
@@ -88,7 +86,6 @@ const fn one() -> u64 {
 
 /// Why a site cannot be loaded as described.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum TargetError {
     /// It would not be a request.
     #[error("target.base_path is {0:?}: give a path like \"/shop\", without spaces, or nothing")]

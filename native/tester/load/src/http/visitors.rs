@@ -13,7 +13,6 @@ pub(super) enum Property {
     Id,
     Text(fn(&Visitor) -> &str),
     Number(fn(&Visitor) -> u64),
-    /// A list in JSON.
     List(fn(&Visitor) -> &str),
 }
 

@@ -66,7 +66,6 @@ pub(super) struct Enters {
 /// What an answer must be.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Expects {
-    /// Any of them.
     pub(super) codes: Vec<Expected>,
     pub(super) entries: Option<Count>,
     /// Values that the one entry must have, among others.

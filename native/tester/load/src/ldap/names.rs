@@ -24,7 +24,6 @@ pub struct NamesSpec {
 
 /// Why a template cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum NamesError {
     #[error("the name template {0:?} is not of the form attribute=text{{i}}, as in \"uid=user.{{i}}\"")]
     NoTemplate(String),

@@ -55,11 +55,8 @@ pub struct LdapRequest {
     pub entry: Vec<Values>,
     /// 0 add, 1 delete, 2 replace, 3 increment.
     pub changes: Vec<(u8, Values)>,
-    /// Of a rename.
     pub new_rdn: String,
-    /// Of a rename.
     pub delete_old_rdn: bool,
-    /// Of a rename.
     pub new_superior: Option<String>,
     /// OID, whether it is critical, value.
     pub controls: Vec<(String, bool, Option<Vec<u8>>)>,

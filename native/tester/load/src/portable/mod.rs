@@ -37,15 +37,9 @@ pub enum Do {
     /// The same of a whole pass, whose time has its think times in it.
     BeginPass(Option<Row>),
     /// A connection is opened; [`User::lost`] follows if it cannot be.
-    Open {
-        /// Where that is recorded.
-        row: Row,
-        /// Which one.
-        connection: usize,
-    },
+    Open { row: Row, connection: usize },
     /// Something is asked, and what was answered follows, or [`User::lost`].
     Ask {
-        /// Where it is recorded.
         row: Row,
         /// Over which of the user's connections, from 0.
         connection: usize,
@@ -56,14 +50,11 @@ pub enum Do {
     Wait(Duration),
     /// The same, as others have all rows alone that come next.
     AwaitRow(Duration),
-    /// A connection is closed.
     Close {
         /// Where that is recorded, unless it goes without saying.
         row: Option<Row>,
-        /// Which one.
         connection: usize,
     },
-    /// The operation is over.
     End {
         /// Where all of it is recorded.
         row: Row,
@@ -87,7 +78,6 @@ pub struct Judged {
 
 /// Why a user does nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum TurnError {
     #[error("the request before was not answered: say what was answered, or that it was lost")]
     Asking,

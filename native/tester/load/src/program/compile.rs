@@ -75,7 +75,6 @@ pub(crate) enum Op<R> {
         slot: Slot,
         counted: Slot,
     },
-    /// The operation is over.
     Done,
     /// Wait for an arrival of the open schedule.
     Await,
@@ -110,7 +109,6 @@ pub(crate) struct Share {
 /// When a program opens its connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Connects {
-    /// The program's own steps.
     Steps,
     /// Before each request, unless one is open.
     WhenDown,
@@ -218,9 +216,7 @@ pub(crate) struct Rules<R> {
     /// Whether the schedule is open.
     pub(crate) open: bool,
     pub(crate) connects: Connects,
-    /// Where a request goes.
     pub(crate) endpoint: fn(&R) -> usize,
-    /// Whether phases are recorded.
     pub(crate) phases: bool,
 }
 
@@ -250,7 +246,6 @@ impl<R> Compiled<R> {
 
 /// Why programs cannot be run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum ProgramError {
     #[error("no scenario: give at least one under \"scenarios\"")]
     NoPrograms,
@@ -309,7 +304,6 @@ struct Compiler<'a, R> {
     first_slot: usize,
     counters: usize,
     connections: usize,
-    /// The connection at hand.
     active: usize,
     kept: Vec<usize>,
     first_pool: usize,

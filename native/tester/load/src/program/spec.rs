@@ -9,7 +9,6 @@ pub(crate) const MAIN: usize = 0;
 /// What the lanes of a scenario do, over and over.
 #[derive(Debug)]
 pub(crate) struct ProgramSpec<R> {
-    /// What it is called.
     pub(crate) name: String,
     /// The step that is "an operation", or `sequence`: what an open schedule's rate is the rate of. `None` where its
     /// operations say so.
@@ -30,7 +29,6 @@ pub(crate) struct PoolSpec<R> {
     pub(crate) connections: Option<u32>,
     /// Requests in flight on one at a time.
     pub(crate) places: u8,
-    /// How one is opened.
     pub(crate) steps: Vec<Step<R>>,
 }
 
@@ -38,12 +36,7 @@ pub(crate) struct PoolSpec<R> {
 #[derive(Debug)]
 pub(crate) enum Step<R> {
     /// Open a connection, after closing the one there is.
-    Connect {
-        /// The step's name.
-        name: String,
-        /// Where to.
-        endpoint: usize,
-    },
+    Connect { name: String, endpoint: usize },
     /// Go on with this one of the lane's connections.
     Switch(usize),
     /// Ask over one of these shared connections from here on; over the lane's own without.
@@ -51,16 +44,9 @@ pub(crate) enum Step<R> {
     /// Wait until one of these shared connections stands.
     AwaitPool(usize),
     /// Count an operation that the connection was used for, and close it after so many.
-    Used {
-        /// The name of closing.
-        name: String,
-        times: u64,
-    },
+    Used { name: String, times: u64 },
     /// Send the farewell and close.
-    Close {
-        /// The step's name.
-        name: String,
-    },
+    Close { name: String },
     /// Do some steps over and over.
     Repeat { times: u64, steps: Vec<Step<R>> },
     /// Do some steps once for each value of a list, by the place of the list.
@@ -70,11 +56,7 @@ pub(crate) enum Step<R> {
     /// Do one of several things, as often as its weight says.
     Deck { branches: Vec<Branch<R>> },
     /// Ask the target something.
-    Request {
-        /// The step's name.
-        name: String,
-        request: R,
-    },
+    Request { name: String, request: R },
     /// Do some steps where there is no connection, for it to be there from then on.
     WhenDown { steps: Vec<Step<R>> },
     /// Do some steps where this side has closed the connection.

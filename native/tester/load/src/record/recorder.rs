@@ -140,7 +140,6 @@ pub struct Sample {
     pub due_ns: u64,
     /// Its think times from then on, which are in none of its times.
     pub paused_ns: u64,
-    /// When it was sent.
     pub started_ns: u64,
     /// When it was answered or given up.
     pub ended_ns: u64,
@@ -150,7 +149,6 @@ pub struct Sample {
     pub unread_ns: Option<u64>,
     pub bytes_out: u64,
     pub bytes_in: u64,
-    /// What it ended with.
     pub end: End,
 }
 
@@ -180,7 +178,6 @@ impl Sample {
 /// How an operation ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// With the right answer.
     Right,
     /// With an answer that makes it a failure.
     Wrong(Failure),

@@ -7,7 +7,6 @@ use std::fmt;
 pub struct Told {
     /// What was asked, in one line.
     pub asked: String,
-    /// What else was sent.
     pub rest: String,
     /// What was answered, in words; empty without an answer.
     pub said: String,

@@ -208,7 +208,6 @@ struct Converting<'c, L> {
     scenario: &'c Scenario,
     /// Those of a user, in the order of their places.
     connections: Vec<&'c Connection>,
-    /// Those that users share.
     shared: Vec<&'c Connection>,
     pass: Option<Pass<'c>>,
     plan: &'c Plan,

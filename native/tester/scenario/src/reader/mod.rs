@@ -54,10 +54,8 @@ struct Reader<'a, 'd, 't> {
     headers: Vec<(&'d str, &'d Item<'t>)>,
     classes: HashSet<String>,
     done: Done,
-    /// The operation's connection.
     on: String,
     needed: Vec<Needed>,
-    /// How many were read.
     steps: usize,
 }
 

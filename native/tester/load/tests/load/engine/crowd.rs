@@ -21,7 +21,6 @@ pub enum Act {
     Answer,
     /// The same answer again at once.
     Twice,
-    /// It is refused.
     Refuse,
     /// An answer to the id that is next behind it.
     Foretell,
@@ -43,7 +42,6 @@ pub enum Act {
     Last,
     /// Half an answer, and the end.
     Half,
-    /// Another operation's answer.
     OtherKind,
 }
 

@@ -582,7 +582,6 @@ struct Kind {
 #[derive(Debug, Clone)]
 struct Plan {
     connections: Vec<Kind>,
-    /// By connection.
     steps: Vec<usize>,
     users: u64,
     threads: u64,

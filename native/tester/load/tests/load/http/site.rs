@@ -79,7 +79,6 @@ pub struct Seen {
     pub connections: AtomicU64,
     /// Of those, the ones whose handshake went on with an earlier session.
     pub resumed: AtomicU64,
-    /// By method and path.
     answered: Mutex<BTreeMap<String, u64>>,
     /// The last requests, whole.
     pub requests: Mutex<Vec<Vec<u8>>>,
