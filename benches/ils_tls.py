@@ -16,14 +16,12 @@ from benches.ils import KEPT
 from benches.ratios import Skipped, Trial, Values, rows_of
 from ils_bench.calibrate import WARMUP_S, engine_alone
 from ils_bench.options import IlsOptions
-from ils_bench.sequences import Connect, Sequence, Unbind
+from ils_bench.sequences import CONNECT
 from ils_bench.targets.opening import open_target
 from ils_bench.targets.target import OpenDirectory
 from sitebench.scenario.script import Script
 
 ENTRIES = 10_000
-HANDSHAKES = Sequence("connect", (Connect(), Unbind())).script()
-"""A full handshake and nothing else, as `openssl s_time -new` makes them."""
 
 ROWS = rows_of("ils_tls")
 
@@ -35,7 +33,7 @@ class TlsBench(Bench):
         return [
             Trial("tls-plain", lambda: self._alone(self._plain, KEPT, tls=False)),
             Trial("tls-kept", lambda: self._alone(self._secure, KEPT, tls=True)),
-            Trial("tls-connect", lambda: self._alone(self._secure, HANDSHAKES, tls=True)),
+            Trial("tls-connect", lambda: self._alone(self._secure, CONNECT, tls=True)),
             Trial("tls-openssl", self._openssl),
         ]
 

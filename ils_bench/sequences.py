@@ -256,6 +256,8 @@ class _Writer:
         first, *rest = sequence.steps or (None,)
         if not isinstance(first, Connect):
             raise self._bad("begins without a connection", "begin with Connect()")
+        if all(isinstance(step, Unbind | Think) for step in walk(tuple(rest))):
+            raise self._bad("sends no request", "add a step, such as Bind()")
         if any(isinstance(step, Connect) for step in walk(tuple(rest))):
             raise self._bad(
                 "connects twice", "have one Connect; a scenario file has any number of connections"

@@ -81,6 +81,7 @@ def test_people_of_steps_are_those_that_the_steps_before_were_about() -> None:
     ("steps", "problem"),
     [
         ((Search(),), "begins without a connection"),
+        ((Connect(), Unbind()), "sends no request"),
         ((Connect(), Search(), Connect(), Search()), "connects twice"),
         ((Connect(), Unbind(), Search(), Search()), "asks for more after Unbind"),
         ((Connect(), Delete("new")), "is about a new person, and adds none before"),
