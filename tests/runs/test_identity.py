@@ -74,10 +74,11 @@ def renamed(options: type[Any], old: str, new: str) -> type[Any]:
 def test_renamed_option_keeps_the_key_of_points(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     for suite in suites():
         options = points_of(suite).options
+        option = identity.SETTINGS[name]
         before = identity.settings_of(options(rate=5.0))
         monkeypatch.setitem(identity.SETTINGS, name, "another")
-        after = identity.settings_of(renamed(options, name, "another")(rate=5.0))
-        monkeypatch.setitem(identity.SETTINGS, name, name)
+        after = identity.settings_of(renamed(options, option, "another")(rate=5.0))
+        monkeypatch.setitem(identity.SETTINGS, name, option)
         assert after == before
 
 

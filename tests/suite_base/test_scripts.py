@@ -127,11 +127,13 @@ def test_what_a_file_sends_and_changes_is_said_before(
     changes = 'base = "dc=x"\n[data.who]\nfile = "who.csv"\n[[operation]]\n'
     changes += 'modify = "uid={who.uid},dc=x"\nchange.replace.sn = "{env.SITEBENCH_A}"\n'
     assert "sends $SITEBENCH_A of this environment to ldap://a.example" in said(changes)
-    assert "changes up to 2 entries of ldap://a.example" in said(changes)
-    assert "changes" not in said(changes, check=True)
-    assert "changes" not in said(changes, target="embedded")
+    owned = {"i_own_this_target": True}
+    assert "changes up to 2 entries of ldap://a.example" in said(changes, **owned)
+    assert "changes up to" not in said(changes), "it is refused, which says so"
+    assert "changes" not in said(changes, check=True, **owned)
+    assert "changes" not in said(changes, target="embedded", **owned)
     lone = changes.replace("{who.uid}", "a").replace('[data.who]\nfile = "who.csv"\n', "")
-    assert "changes entries of ldap://a.example" in said(lone)
+    assert "changes entries of ldap://a.example" in said(lone, **owned)
     assert said('[[operation]]\nsearch = "(u=a)"\n') == ""
 
 
