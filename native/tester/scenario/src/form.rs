@@ -359,6 +359,7 @@ form! {
         every: Kind::Text, L, Nothing, "not checked",
             "people (`people = \"seeded\"`): each entry is one of them, whole";
         dn: Kind::Dn, L, Nothing, "not checked", "the name of the one entry";
+        control: Kind::Oid, L, Nothing, "not checked", "the OID of a control that the final answer carries";
         status: Kind::Statuses, H, Counting, "200 for get and head, else 2xx", "status codes, or a column";
         length: Kind::Int(0, MOST), H, Nothing, "any", "bytes of the body";
         contains: Kind::Templates, H, Nothing, "none", "what must be in the body";

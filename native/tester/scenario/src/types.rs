@@ -495,6 +495,8 @@ pub struct Expect {
     /// The people of whom each entry is one, whole.
     pub every: Option<String>,
     pub dn: Option<Template>,
+    /// The object identifier of a control that the final answer carries (RFC 4511 section 4.1.11).
+    pub control: Option<String>,
     /// Status codes of HTTP, any of them; empty for the verb's default.
     pub statuses: Vec<Code>,
     /// Bytes of the body.

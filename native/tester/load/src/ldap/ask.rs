@@ -5,7 +5,7 @@ use scenario::{
 };
 use wire::dn::escape_value;
 use wire::ldap::request as write;
-use wire::ldap::{ResultCode, filter_text, op};
+use wire::ldap::{Controls, ResultCode, filter_text, op};
 
 use super::frame::Frame;
 use super::verify::ExpectedAttributes;
@@ -74,10 +74,22 @@ pub(super) struct Expects {
     pub(super) row: Vec<(String, Text)>,
     /// The parts of its DN.
     pub(super) dn: Option<Vec<Field>>,
+    /// The object identifier of a control that the final answer must carry.
+    pub(super) control: Option<String>,
     /// The person that an entry must be, with all that is asked of them.
     pub(super) person: Option<(Whom, ExpectedAttributes)>,
     /// Entries that the search asks for at most; 0 for any number.
     pub(super) size_limit: u32,
+}
+
+impl Expects {
+    /// The expected control that a final answer with these controls does not carry.
+    #[inline]
+    pub(super) fn missing_control(&self, controls: Controls<'_>) -> Option<&str> {
+        let oid = self.control.as_deref()?;
+        let is_present = controls.iter().any(|control| control.oid == oid.as_bytes());
+        (!is_present).then_some(oid)
+    }
 }
 
 /// Which person an entry must be.
@@ -147,6 +159,10 @@ pub(super) struct Bind<'s> {
 impl Ask {
     pub(super) const fn is_search(&self) -> bool {
         self.response == op::SEARCH_DONE
+    }
+
+    pub(crate) const fn expects_control(&self) -> bool {
+        self.expects.control.is_some()
     }
 
     /// Compiles a step that stands in a block.
@@ -331,7 +347,8 @@ fn expects(plan: &Plan, block: &Block, step: &Step) -> Result<Expects> {
     if codes.is_empty() {
         codes.push(Expected::Code(usual));
     }
-    let mut expects = Expects { codes, entries: expect.entries, ..Expects::default() };
+    let (entries, control) = (expect.entries, expect.control.clone());
+    let mut expects = Expects { codes, entries, control, ..Expects::default() };
     let mut whom = expect.every.as_ref().map(|_| Whom::Anyone);
     match &expect.entry {
         Some(Entry::Attributes(attributes)) => {

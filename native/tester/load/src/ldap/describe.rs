@@ -1,7 +1,7 @@
 //! A request and its answer in words, for people who look into a failure.
 
 use wire::ldap::frame::message_length;
-use wire::ldap::{Reply, Response, ResultCode};
+use wire::ldap::{Controls, Reply, Response, ResultCode};
 
 use super::receive::MESSAGE_BYTES;
 use super::{Ask, LaneState, Ldap};
@@ -14,7 +14,7 @@ impl Ldap {
         if let Some(memory) = lane.memory.as_deref() {
             self.tell_ask(ask, memory, &mut told);
         }
-        let Some((code, diagnostic)) = answer.and_then(result) else { return told };
+        let Some((code, diagnostic, controls)) = answer.and_then(result) else { return told };
         let diagnostic = self.without_secrets(ask, lane, diagnostic);
         let result = if diagnostic.is_empty() { code.clone() } else { format!("{code}, {diagnostic:?}") };
         told.said = match lane.entries {
@@ -23,15 +23,18 @@ impl Ldap {
             0 => result,
             entries => format!("{entries} entries, {result}"),
         };
-        told.said += &self.tell_differs(ask, lane);
+        told.said += &match ask.expects.missing_control(controls).filter(|_| self.shared.verify) {
+            Some(oid) => format!(", but control {oid} is missing"),
+            None => self.tell_differs(ask, lane),
+        };
         told.code = Some(code);
         told.diagnostic = (!diagnostic.is_empty()).then_some(diagnostic);
         told
     }
 }
 
-/// The result in the last of the messages that came: its code, and what the server says to it.
-fn result(mut bytes: &[u8]) -> Option<(String, String)> {
+/// The result in the last of the messages that came: its code, what the server says to it, and its controls.
+fn result(mut bytes: &[u8]) -> Option<(String, String, Controls<'_>)> {
     loop {
         let length = message_length(bytes, MESSAGE_BYTES).ok()??;
         let response = Response::decode(bytes.get(..length)?).ok()?;
@@ -44,7 +47,7 @@ fn result(mut bytes: &[u8]) -> Option<(String, String)> {
                 }
                 code => code.name().to_owned(),
             };
-            return Some((code, said));
+            return Some((code, said, response.controls));
         }
         bytes = &bytes[length..];
     }

@@ -96,6 +96,7 @@ impl Protocol for Ldap {
                     if self.goes_on(ask, lane, outcome, response.controls) {
                         return Received::More { consumed: at };
                     }
+                    lane.wrong |= ask.expects.missing_control(response.controls).is_some();
                     let failure = self.judge_ask(ask, lane, outcome);
                     let fatal = failure.is_some() && ask.fatal;
                     return Received::Done { consumed: at, failure, fatal };

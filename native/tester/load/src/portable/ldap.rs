@@ -96,6 +96,8 @@ impl Users<Ldap> {
                     Op::Await => "schedules of a rate",
                     Op::Connect { endpoint, .. } if *endpoint != MAIN => "tls of a connection",
                     Op::Exchange { request, .. } if request.page_size.is_some() => "page_size",
+                    // `LdapAnswer` has no controls.
+                    Op::Exchange { request, .. } if request.expects_control() => "expect.control",
                     _ => continue,
                 };
                 return Err(super::cannot(&names[number], what));

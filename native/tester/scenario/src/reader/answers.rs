@@ -49,6 +49,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
             entry: table.has("entry").then(|| self.entry(table)),
             every: self.every(table, entries == Some(Count::All)),
             dn: table.get("dn").map(|value| self.dn(value)),
+            control: table.text("control"),
             statuses: self.codes(table, "status"),
             length: table.int("length"),
             contains: self.templates(table.get("contains")),

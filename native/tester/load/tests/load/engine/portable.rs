@@ -346,6 +346,10 @@ fn what_no_portable_client_does_is_refused_by_its_name() {
             with("[[operation]]\nsearch = '(cn=a)'\nbase = 'o=x'\npage_size = 9"),
             "p:1:1: a portable client does not do page_size",
         ),
+        (
+            with("[[operation]]\ndelete = 'cn=a,o=x'\nexpect.control = '1.2.3'"),
+            "p:1:1: a portable client does not do expect.control",
+        ),
     ] {
         let problem = try_users(&config, &people, &Tables::new()).err().expect(expected);
         assert!(problem.contains(expected), "{problem}");

@@ -813,6 +813,47 @@ fn pages_that_are_none_or_have_no_end_are_a_wrong_answer() {
 }
 
 #[test]
+fn an_expected_control_must_come_with_the_final_answer() {
+    let people = people(Profile::Paper, 25);
+    let text = "[[operation]]\nsearch = '(cn=*)'\npage_size = 25\nexpect.control = '1.2.840.113556.1.4.319'";
+    let without = text.replace("expect.control", "#");
+    let other = text.replace("4.319'", "4.31'");
+    let refused = text.replace("expect.", "expect.result = 'noSuchObject'\nexpect.");
+    let missing = "25 entries, success, but control 1.2.840.113556.1.4.319 is missing";
+    for (what, text, wrong) in [
+        (Do::Pages, text, None),
+        (Do::WithoutPages, &without, None),
+        (Do::WithoutPages, text, Some(missing)),
+        (Do::Pages, &other, Some("25 entries, success, but control 1.2.840.113556.1.4.31 is missing")),
+        // It is expected of answers with any result.
+        (
+            Do::Code(ResultCode::NO_SUCH_OBJECT),
+            &refused,
+            Some("noSuchObject, but control 1.2.840.113556.1.4.319 is missing"),
+        ),
+    ] {
+        let responder = Responder::lookups(&people, what);
+        let found = run(&responder, text, &Tables::new(), (op::SEARCH_REQUEST, 3));
+        let (count, failures) = row(&found, "search", "search");
+        let expected = wrong.map(|_| ("wrong-answer".to_owned(), count));
+        assert_eq!(failures, expected.into_iter().collect::<Vec<_>>(), "{what:?}: {text}");
+        let examples = found[0].steps.iter().flat_map(|step| &step.examples);
+        let said: Vec<_> = examples.map(|(_, text)| &**text).collect();
+        assert!(said.len() == usize::from(wrong.is_some()), "{said:?}");
+        assert!(said.iter().zip(wrong).all(|(said, wrong)| said.ends_with(wrong)), "{said:?}");
+    }
+    // Of pages it is the last that counts.
+    let pages = text.replace("= 25", "= 10");
+    let responder = Responder::start(&people, |_, before| match before % 3 {
+        0 | 1 => Do::Pages,
+        _ => Do::Code(ResultCode::SUCCESS),
+    });
+    let found = run(&responder, &pages, &Tables::new(), (op::SEARCH_REQUEST, 7));
+    let (count, failures) = row(&found, "search", "search");
+    assert_eq!(failures, [("wrong-answer".to_owned(), count)]);
+}
+
+#[test]
 fn steps_are_repeated_for_each_value_of_a_list() {
     let people = people(Profile::Paper, 5);
     let responder = Responder::right(&people);
