@@ -70,6 +70,7 @@ impl Ldap {
         memory.give_up(&mut self.scripts[ask.script].drawers);
         memory.changing = ask.changes;
         memory.found = 0;
+        memory.differs = None;
         if !ask.captures.is_empty() {
             memory.met.clear();
             memory.met.resize(ask.captures.len(), 0);
