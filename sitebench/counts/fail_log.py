@@ -21,8 +21,18 @@ MOST = 100
 GIVEN_UP = "--fail-log: cannot write"
 """The begin of the message of a log that cannot be written."""
 _NAMES = (
-    *("time", "point", "phase", "user", "iteration", "operation"),
-    *("step", "kind", "code", "diagnostic", "asked", "rows"),
+    "time",
+    "point",
+    "phase",
+    "user",
+    "iteration",
+    "operation",
+    "step",
+    "kind",
+    "code",
+    "diagnostic",
+    "asked",
+    "rows",
 )
 _BEGINS = b'{"time": '
 """The begin of each line of a log."""

@@ -142,16 +142,18 @@ def network_namespace(pid: int | str) -> str | None:
 
 
 _STATES = (
-    *(
-        "unknown",
-        "established",
-        "syn_sent",
-        "syn_received",
-        "fin_wait_1",
-        "fin_wait_2",
-        "time_wait",
-    ),
-    *("close", "close_wait", "last_ack", "listen", "closing", "new_syn_received"),
+    "established",
+    "syn_sent",
+    "syn_received",
+    "fin_wait_1",
+    "fin_wait_2",
+    "time_wait",
+    "close",
+    "close_wait",
+    "last_ack",
+    "listen",
+    "closing",
+    "new_syn_received",
 )
 """enum tcp_state of include/net/tcp_states.h, from 1 on."""
 
@@ -162,4 +164,5 @@ def sockets_by_state() -> dict[str, int]:
         counts = Counter(sock.state for sock in tcp_sockets())
     except OSError:
         return {}
-    return {_STATES[state]: n for state, n in counts.items()}
+    names = dict(enumerate(_STATES, 1))
+    return {names.get(state, "unknown"): n for state, n in counts.items()}

@@ -177,15 +177,21 @@ class ProcessStat(msgspec.Struct, frozen=True):
 
 def process_stat(text: str) -> ProcessStat:
     """Read /proc/PID/stat; the name in parentheses may hold any character."""
-    state, *fields = text[text.rindex(")") + 2 :].split()
-    n = [int(field) for field in fields[:21]]
-    user_s, system_s, waited_user_s, waited_system_s = (ticks * TICK_S for ticks in n[10:14])
+    f = text[text.rindex(")") + 2 :].split()
     return ProcessStat(
-        state,
-        n[0],
-        *(n[6], n[7], n[8], n[9]),
-        *(user_s, system_s, waited_user_s, waited_system_s),
-        *(n[16], n[18], n[20] * PAGE),
+        state=f[0],
+        parent=int(f[1]),
+        minor_faults=int(f[7]),
+        waited_minor_faults=int(f[8]),
+        major_faults=int(f[9]),
+        waited_major_faults=int(f[10]),
+        user_s=int(f[11]) * TICK_S,
+        system_s=int(f[12]) * TICK_S,
+        waited_user_s=int(f[13]) * TICK_S,
+        waited_system_s=int(f[14]) * TICK_S,
+        threads=int(f[17]),
+        started=int(f[19]),
+        rss=int(f[21]) * PAGE,
     )
 
 

@@ -429,7 +429,18 @@ def _hidden_cost(window: Evidence) -> PointWarning | None:
 
 _RULES: tuple[Callable[[Evidence], PointWarning | None], ...] = (
     *(_failures, _timeouts, _unsettled_window, _littles_law),
-    *(_generator_starved, _answers_unread, _generator_near_ceiling, _shared_cores),
-    *(_others_in_latency, _schedule_lag, _ports, _swap, _stolen_time),
-    *(_too_short, _too_few_samples, _monitor_gaps, _unwatched_target, _hidden_cost),
+    _generator_starved,
+    _answers_unread,
+    _generator_near_ceiling,
+    _shared_cores,
+    _others_in_latency,
+    _schedule_lag,
+    _ports,
+    _swap,
+    _stolen_time,
+    _too_short,
+    _too_few_samples,
+    _monitor_gaps,
+    _unwatched_target,
+    _hidden_cost,
 )
