@@ -108,7 +108,7 @@ class Lookup(Step):
 
 @dataclasses.dataclass(frozen=True)
 class Add(Step):
-    """Enter a person who is not there yet."""
+    """Add a new person."""
 
     person: str = "new"
     name: str = ""
@@ -197,7 +197,7 @@ class Sequence:
             )
 
     def script(self, profile: str = "paper", named_by: str | None = None) -> Script:
-        """Return its scenario for people of a profile, or for those that an attribute names."""
+        """Return the sequence's scenario for people of a profile, or named by an attribute."""
         return _script_of(self, profile, named_by)
 
     def thinking(self, mean_s: float) -> Sequence:
@@ -252,7 +252,7 @@ class _Writer:
         """The mean pause after a pass, without a connection."""
 
     def text(self, sequence: Sequence) -> str:
-        """Return the scenario; its people are those of the target when it runs."""
+        """Return the scenario, for the people of whichever target it runs at."""
         first, *rest = sequence.steps or (None,)
         if not isinstance(first, Connect):
             raise self._bad("begins without a connection", "begin with Connect()")
@@ -451,7 +451,7 @@ def built_in(
     session_s: float = 1200.0,
     named_by: str | None = None,
 ) -> Script:
-    """Return one of the suite's own operations: what its file says."""
+    """Return one of the suite's own operations, read from its file."""
     if operation == "register" and profile_facts(profile)[2]:
         raise BadInput(
             f"people of the profile {profile} do not register with an Internet Locator Server",

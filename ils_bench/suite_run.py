@@ -88,7 +88,7 @@ class IlsRun(BaseSuiteRun[IlsOptions, Script, OpenDirectory]):
         return locust is not None and locust.disposable
 
     def _take_care(self, options: IlsOptions) -> None:
-        """Raise where accounts could be locked, and watch the answers for it."""
+        """Refuse a run that could lock accounts, and watch the answers for locks."""
         if options.wrong_passwords is not None or (binds := binds_of(self.programs)) is None:
             return
         if binds.wrong and self.environment.web_ui is not None:

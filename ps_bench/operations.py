@@ -1,4 +1,4 @@
-"""The suite's own operations: the paper's scenario (Table 12, page 12), and its requests alone.
+"""The suite's own operations: the paper's scenario (Table 12, page 12), and each of its requests.
 
 Each is a scenario file in `scenarios/`.
 """

@@ -27,7 +27,7 @@ DRAINED = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A file that the server does not send as it is."""
+    """A file that the server sends altered, or not at all."""
 
     path: str
     kind: str

@@ -74,7 +74,7 @@ class FileSet:
         return file_set(self.spec()).bytes
 
     def spec(self, seed: int = SEED) -> dict[str, Any]:
-        """Return what the generator of the files is given, as JSON has it."""
+        """Return the specification for the generator of the files, as JSON."""
         return {
             "name": self.name,
             "seed": seed,

@@ -346,7 +346,7 @@ def _resumable_bar(title: str, size: int) -> Iterator[_Move]:
 
 
 def clean_all(options: SeedOptions, *, seeded: bool) -> None:
-    """Remove what the journal says was left, and with `seeded` what `seed` put there."""
+    """Remove leftovers by the journal, and with `seeded` the people of `seed`."""
     if seeded:
         # Raises what is missing from the options before any person is removed.
         options = _to_empty(options)
@@ -389,7 +389,7 @@ def _or_forget(target: str, *errors: type[SitebenchError]) -> Iterator[None]:
 
 
 def forget(options: SeedOptions) -> None:
-    """Delete what the journal has of a directory that is gone, without asking it."""
+    """Delete the journal's entries of a directory that is gone, without connecting."""
     if not options.target:
         raise BadInput("--forget does not say which directory", "name it with --target")
     abandoned = _list_abandoned(options)
@@ -405,12 +405,12 @@ def forget(options: SeedOptions) -> None:
 
 
 def _list_abandoned(options: SeedOptions) -> list[journal.Reservation]:
-    """Return what crashed runs left in the directory of --target, or in all."""
+    """Return the leftovers of crashed runs in the directory of --target, or in all."""
     return [r for r in journal.entries() if r.is_abandoned and _is_chosen(options, r)]
 
 
 def _is_chosen(options: SeedOptions, reservation: journal.Reservation) -> bool:
-    """Return whether a reservation is in the directory that --target names, if it names one."""
+    """Return whether a reservation is in the directory of --target, or --target is not set."""
     if not options.target:
         return True
     destination = parse_destination(options.target)

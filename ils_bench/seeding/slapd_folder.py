@@ -45,7 +45,7 @@ _LOCK_S = 30.0
 
 
 def fill(spec: Spec, folder: Path, progress: _Progress = lambda written: None) -> None:
-    """Make the folder, or complete what an interrupted seeding left of it."""
+    """Make the folder, or complete that of an interrupted seeding."""
     find("slapadd")
     people = generate(spec)
     make_hashes(people)

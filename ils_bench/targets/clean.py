@@ -36,7 +36,7 @@ _BLOCK = 1_000
 
 
 class Added(msgspec.Struct, frozen=True):
-    """What a run knows of the people that it added."""
+    """The people that a run added."""
 
     keys: int
     """How many it took, whatever became of the adds."""
@@ -47,7 +47,7 @@ class Added(msgspec.Struct, frozen=True):
 
 
 def remove_seeded(target: OpenDirectory) -> None:
-    """Remove the people that this process added to the seeded ones, as far as it came."""
+    """Remove the people that this process added to the seeded ones."""
     for reservation in list(journal.entries()):
         is_here = (reservation.target, reservation.base) == (str(target.address), target.base)
         is_own = reservation.pid == os.getpid() and is_here

@@ -29,7 +29,7 @@ class Identity:
         return repr(self.dn) if self.dn else "anonymous clients"
 
     def to_engine(self) -> dict[str, str | None]:
-        """Return it as the engine reads it, where it seeds or removes people."""
+        """Return the identity in the form of the engine's seeding and removal."""
         return {"bind_dn": self.dn, "password": self.password, "sasl": self.sasl}
 
     def to_ldap3(self) -> dict[str, Any]:

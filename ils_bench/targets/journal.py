@@ -47,7 +47,7 @@ class Reservation(msgspec.Struct, frozen=True):
 
     @property
     def people(self) -> Spec:
-        """The population as far as the last of these people."""
+        """The population up to the last of the reserved people."""
         return Spec(self.stop, self.seed, self.profile, self.locales, self.base)
 
     @property
@@ -154,7 +154,7 @@ def _first_free(target: str, base: str, keys: int) -> int:
 
 
 def release(reservation: Reservation) -> None:
-    """Delete a reservation: nothing of it is left in the directory."""
+    """Delete a reservation whose people are no longer in the directory."""
     _path(reservation).unlink(missing_ok=True)
 
 

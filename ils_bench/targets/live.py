@@ -62,7 +62,7 @@ def assure_encrypted(options: DirectoryOptions) -> None:
 
 
 def open_live(options: DirectoryOptions, *, base: bool = True, seen: bool = True) -> OpenDirectory:
-    """Address a directory that runs already; raises what is wrong with it, and with its base.
+    """Address a running directory; raises for problems of the directory or its base.
 
     Without `seen` an anonymous search that does not find the base is no sign that it is wrong.
     """
@@ -195,7 +195,7 @@ def _has_people(
 
 
 def count_seeded(target: OpenDirectory, population: Population) -> int:
-    """Return how many people are there, from the first on without a gap."""
+    """Return the number of people in the directory, from the first on without a gap."""
     with translated():
         return count_people(target.to_engine(), population)
 
@@ -235,7 +235,7 @@ def _none_added(target: OpenDirectory, population: Population, start: int, stop:
 def seed(
     target: OpenDirectory, people: Spec, progress: Progress, *, keep: bool
 ) -> tuple[int, Callable[[], object]]:
-    """Add the people that are missing; return how many, and what removes them again.
+    """Add missing people; return their number and the function that removes them.
 
     Unless they are to be kept, they are in the journal until they are removed.
     """
@@ -273,7 +273,7 @@ def seed(
 
 
 def _add(target: OpenDirectory, population: Population, present: int, progress: Progress) -> int:
-    """Add people from `present` on; after the first of them, say how long the others take.
+    """Add people from `present` on; after the first, announce how long the rest takes.
 
     Return how many were not there before.
     """

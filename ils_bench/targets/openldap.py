@@ -201,7 +201,7 @@ def _quote(value: object) -> str:
 
 
 def _monitor(modules: Path | None) -> str:
-    """Return what offers cn=Monitor; nothing where slapd was built without it."""
+    """Return the configuration of cn=Monitor; empty if slapd was built without it."""
     module = None if modules is None else modules.with_name(f"back_monitor{modules.suffix}")
     if module is not None and module.exists():
         return "moduleload back_monitor\ndatabase monitor"

@@ -26,7 +26,7 @@ def spec_of(options: LoadTestOptions | SeedOptions, size: int) -> Spec:
 
 
 def which_people(options: KindOptions) -> str:
-    """Return what another command is to be given to have these people, beside their number."""
+    """Return the options, beside the number, that give another command the same people."""
     words = ""
     for field, spec in fields_of(type(options)):
         value = vars(options)[field.name]

@@ -67,7 +67,7 @@ def probe(
     who: Identity = ANONYMOUS,
     trust: Trust = SYSTEM,
 ) -> None:
-    """Raise what is wrong with a directory; return when nothing is."""
+    """Raise an error if a directory cannot be used."""
     with connect(address, who, trust, brief=True) as connection:
         if base is not None and not exists(connection, base):
             keys = ("result", "description", "message")

@@ -122,7 +122,7 @@ class _Reading:
         return received
 
     def _whole(self) -> list[bytes]:
-        """Take out the messages that are there as a whole, at most those of a turn."""
+        """Take complete messages out of the buffer, at most one turn's."""
         messages: list[bytes] = []
         begin = 0
         while len(messages) < _MESSAGES_PER_TURN:

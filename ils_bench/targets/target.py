@@ -25,7 +25,7 @@ class OpenDirectory(OpenTarget[DirectoryAddress]):
     who: Identity = ANONYMOUS
 
     def probe(self) -> None:
-        """Raise what is wrong with it; its base is not looked up again."""
+        """Raise an error if the directory cannot be used; its base is not looked up again."""
         if self.who == ANONYMOUS and self.address.scheme == "ldap" and self._takes_a_bind():
             return
         # Late, as everywhere: importing ldap3 takes two tenths of a second.
@@ -55,7 +55,7 @@ class OpenDirectory(OpenTarget[DirectoryAddress]):
         return None if reservation is None else reservation.removal
 
     def to_engine(self) -> str:
-        """Return its address, as the engine's functions that seed and remove people read it."""
+        """Return the address in the form of the engine's seeding and removal."""
         return json.dumps(
             {
                 "host": self.address.host,

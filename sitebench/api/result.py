@@ -69,7 +69,7 @@ class Result:
 
     @property
     def bound(self) -> str:
-        """What held the rate where it was."""
+        """The resource or rule that limited the rate."""
         return str(self.point.verdict.bound)
 
     @check_arguments

@@ -28,7 +28,7 @@ class Program(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is called in tables and run files."""
+        """Its name in tables and run files."""
 
 
 @runtime_checkable
@@ -37,7 +37,7 @@ class Server(Protocol):
 
     @property
     def suite(self) -> str:
-        """Name of the suite whose operations it is a target of."""
+        """Name of the suite whose operations measure it."""
 
 
 @check_arguments

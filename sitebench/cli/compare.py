@@ -152,7 +152,7 @@ def _measure(
 
 
 def _in_turn(plan: Interleaving, files: tuple[Path, Path], *, decides: bool, quiet: bool) -> None:
-    """Measure under a bar that names the turn; off a terminal each turn is a line."""
+    """Measure with a progress bar; without a terminal, print a line per turn."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
     from rich.progress import TimeRemainingColumn as Left

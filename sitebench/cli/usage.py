@@ -49,7 +49,7 @@ _NOT_COMMANDS = {
 
 
 def as_bad_input(error: click.UsageError) -> BadInput:
-    """Return click's error, with a guess of what was meant."""
+    """Return click's error, with the nearest valid spelling."""
     context = error.ctx
     command = "sitebench" if context is None else context.command_path
     message = error.format_message().rstrip(".")

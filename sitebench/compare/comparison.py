@@ -214,7 +214,7 @@ class Compared(msgspec.Struct, frozen=True):
 
     @property
     def undecided(self) -> str:
-        """Why this point does not tell whether B is slower; empty if it does."""
+        """Why this point does not decide whether B is slower; empty if it does."""
         if not self.rows:
             return "not compared"
         judged = [row for row in self.rows if row.measure.judged]
@@ -255,7 +255,7 @@ _Values = tuple[Measure, list[float], list[float]]
 
 
 def analyse(matched: Sequence[Matched], design: Design, planned: int = 0) -> Analysis:
-    """Compare every point that both runs have, once it has as many repeats as were planned."""
+    """Compare every point that both runs have and whose planned repeats are complete."""
     repeats = [
         (point, _valid(point, design, planned))
         for whole in matched
@@ -287,7 +287,7 @@ def analyse(matched: Sequence[Matched], design: Design, planned: int = 0) -> Ana
 def _valid(
     matched: Matched, design: Design, planned: int
 ) -> tuple[list[PointResult], list[PointResult], list[str], str]:
-    """Return both sides' valid repeats, of pairs those whose partner is valid, and the others.
+    """Return the valid repeats of both sides (of pairs, only valid pairs), and the invalid ones.
 
     Where the tester was the limit of too many, the cost of an operation can still be compared;
     the last says so then.

@@ -50,14 +50,14 @@ _EXAMPLE = "such as 'ils run lookup --target {} --entries 10k --measure 2s'"
 
 
 class Turn(msgspec.Struct, frozen=True):
-    """One measurement: which side, and for which time (from 0)."""
+    """One measurement: its side, and its number on that side (from 0)."""
 
     side: str
     repeat: int
 
 
 class Interleaving(msgspec.Struct, frozen=True):
-    """What is measured with which two values, how often, in which order."""
+    """The command that is measured, its two values, the number of repeats, and the order."""
 
     words: tuple[str, ...]
     a: str
@@ -74,7 +74,7 @@ class Interleaving(msgspec.Struct, frozen=True):
         return self.a if side == "a" else self.b
 
     def argv(self, side: str, file: Path, repeats: int) -> list[str]:
-        """Return the command that measures a side so often, less what its file has already."""
+        """Return the command that measures the missing repeats of a side."""
         words = [word.replace(_PLACE, self.value(side)) for word in self.words]
         # What failed more is for the comparison to say.
         extra = ["--out", str(file), "--repeats", str(repeats), "--json", "--allow-failures"]
@@ -88,7 +88,7 @@ class Interleaving(msgspec.Struct, frozen=True):
         return turns
 
     def facts(self, side: str, identity: str) -> dict[str, Any]:
-        """Return what a run file's manifest keeps of the comparison it belongs to."""
+        """Return the facts of a comparison that the manifests of its run files keep."""
         return {
             "id": identity,
             "side": side,

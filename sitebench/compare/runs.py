@@ -81,7 +81,7 @@ class Comparison(msgspec.Struct, frozen=True):
 
     @property
     def undecided(self) -> str:
-        """What does not tell whether B is slower, and why; empty if all of it does."""
+        """The points that do not decide whether B is slower, and why; empty if all do."""
         points = [(point.title, point.undecided) for point in self.analysis.points]
         lines = [f"{title}: {reason}" for title, reason in points if reason]
         return "; ".join(

@@ -33,7 +33,7 @@ def percentile_ns(histogram: Histogram, q: float) -> int | None:
 
 
 def with_censored(answered: Histogram, censored: Histogram) -> Histogram:
-    """Return all operations, those never answered by the time until they were given up."""
+    """Return all operations; unanswered ones count with the time until they were given up."""
     together = answered.copy()
     together.add(censored)
     return together
@@ -81,7 +81,7 @@ class Durations(msgspec.Struct, frozen=True):
         return cls(**marks, max=maximum, mean=mean, n=n, at_least=bounds)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it for results, without empty collections."""
+        """Return a dict for results, without empty collections."""
         return {name: value for name, value in asdict(self).items() if value not in ((), {})}
 
     @property

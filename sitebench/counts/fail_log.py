@@ -71,7 +71,7 @@ def forget(path: str, point: str) -> None:
 
 
 def _private(path: str, flags: int) -> int:
-    """Open a file, a new one for its owner only, as it names people."""
+    """Open a file; a new one is readable by its owner only, as it names people."""
     return os.open(path, flags, 0o600)
 
 

@@ -109,7 +109,7 @@ def used_up(drained: Drained) -> bool:
 
 
 def ended(drained: Drained) -> Iterator[StepRecord]:
-    """Yield all that ended between two drains, whenever it was due."""
+    """Yield the steps of all operations that ended between two drains, whenever they were due."""
     yield from drained.steps
     yield from drained.late
     yield from drained.older

@@ -140,7 +140,7 @@ class _Series:
 
     @property
     def wandering(self) -> str:
-        """The p-value without the change, which would be read as one."""
+        """Evidence that the window is too short: steady rates often vary as much."""
         chance, allowed = 100 * self.whole.chance, 100 * self.allowed
         return (
             f"{self._name} of half seconds differs so much that a steady one looks like this in "

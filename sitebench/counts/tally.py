@@ -21,7 +21,7 @@ MOST_STRETCHES = 2_048
 
 
 def _pairs(values: array[Any]) -> array[Any]:
-    """Add each two neighbours; an odd last value stays."""
+    """Add neighbours in pairs; an odd last value stays."""
     pairs = zip_longest(values[::2], values[1::2], fillvalue=0)
     return array(values.typecode, (a + b for a, b in pairs))
 
@@ -170,7 +170,7 @@ class Tally(msgspec.Struct):
             _add(self.due, totals)
 
     def with_starts(self, earlier: Iterable[Tally]) -> Tally:
-        """Return it with what users did before it to begin: who failed tries again seldom."""
+        """Return the tally with users' starts before the window: a failed user seldom retries."""
         due = {key: totals for key, totals in self.due.items() if key[0] != START}
         for tally in (*earlier, self):
             for totals in tally.due.values():
@@ -185,7 +185,7 @@ class Tally(msgspec.Struct):
             yield seconds, sum(column[n] for column in counted if n < len(column))
 
     def latencies_ns(self, counts: Iterable[tuple[str, str]]) -> list[float]:
-        """Return the sums of the latencies of those operations."""
+        """Return the sum of the counted latencies of each drain or stretch."""
         counted = [self.waited_ns[key] for key in counts if key in self.waited_ns]
         stretches = range(len(self.stretch_s))
         return [sum(column[n] for column in counted if n < len(column)) for n in stretches]

@@ -53,7 +53,7 @@ def _leave_out_idle(environment: Environment, suite_run: SuiteRun) -> None:
 
 
 def _end_without_terminal() -> None:
-    """Do what Locust does on SIGTERM: it knows no SIGHUP."""
+    """Handle SIGHUP as Locust handles SIGTERM."""
     hang_up(signal.SIGHUP)
     os.kill(os.getpid(), signal.SIGTERM)
 
@@ -162,7 +162,7 @@ class Bridge:
             environment.process_exit_code = error.exit_code
 
     def interrupt(self) -> None:
-        """Interrupt Locust's main greenlet, and not the one that happens to run.
+        """Interrupt Locust's main greenlet, not the running one.
 
         The last batch comes first: Locust writes its HTML report before it fires `quitting`.
         """

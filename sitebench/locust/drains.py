@@ -20,13 +20,13 @@ _listeners: list[Listener] = []
 
 
 def on_drain(listener: Listener) -> Listener:
-    """Have a function called with what each step did since the last call."""
+    """Register a function that is called with each step's counts since its last call."""
     _listeners.append(listener)
     return listener
 
 
 def tell(drained: Drained) -> None:
-    """Call the listeners; what one of them raises is logged, as Locust does with its events."""
+    """Call the listeners; an exception of a listener is logged, as those of Locust's events are."""
     if _listeners:
         steps = [*ended(drained)]
         for listener in _listeners:

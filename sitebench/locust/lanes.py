@@ -148,7 +148,7 @@ class LoadSource:
         """Wait until every user has a lane."""
 
     def conclude(self) -> None:
-        """Give the windows what a result needs besides the drains."""
+        """Add to the windows what a master knows of its workers; a single process adds nothing."""
 
     def finish(self) -> None:
         raise NotImplementedError

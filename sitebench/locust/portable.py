@@ -65,11 +65,11 @@ class LaneClock:
         self._began_ns = time.monotonic_ns()
 
     def note_answer(self) -> None:
-        """Take the time of the answer: checking it is processing."""
+        """Take the time of the answer; its check counts as processing."""
         self._answered_ns = time.monotonic_ns()
 
     def end(self, kind: str | None, *, answered: bool, traffic: tuple[int, int]) -> Ended:
-        """End it, with its kind of failure, if any, and bytes out and in."""
+        """End the operation, with its kind of failure, if any, and the bytes sent and received."""
         if self._answered_ns <= self._began_ns:
             self.note_answer()
         self.busy = False
@@ -78,7 +78,7 @@ class LaneClock:
         return Ended(kind, answered, took, self._began_ns, queued, *traffic)
 
     def owes(self, over_ns: range, limit_ns: int) -> bool:
-        """Return whether it has begun an operation in this window that is waited for.
+        """Return whether the lane has an unfinished operation of this window.
 
         Not through a think time of its own that ends at `limit_ns` or later.
         """
@@ -110,7 +110,7 @@ class LaneClock:
         return row, self.operation_ns
 
     def stop(self) -> None:
-        """End with the lane; calling it again does nothing."""
+        """End with the lane; a second call does nothing."""
         if self in self._lanes.clocks:
             self._add_wait(time.monotonic_ns())
             self._lanes.clocks.discard(self)
@@ -135,7 +135,7 @@ class PortableLane(ABC):
 
     @abstractmethod
     def ask(self, step: Step) -> Ended:
-        """Open a connection or ask for something, and tell `steps` what came of it."""
+        """Open a connection or send a request, and report the outcome to `steps`."""
 
     @abstractmethod
     def hang_up(self, connection: int) -> None:
@@ -154,12 +154,12 @@ class PortableLane(ABC):
         self._all.keep(*row, ended)
 
     def run_pass(self) -> None:
-        """Do what comes up to the end of an operation, and record it."""
+        """Perform the steps up to the end of an operation, and record it."""
         while self._do(self._next()):
             continue
 
     def _next(self) -> Step:
-        """Return what is to be done next; blocks for good once all lanes are to stop."""
+        """Return the next step; blocks forever once all lanes are to stop."""
         if self._all.stopping:
             self.steps.stop()
         while (step := self.steps.next()) is None:

@@ -30,7 +30,7 @@ def _distributions_read_once() -> Iterator[None]:
 
 
 class _WebUI:
-    """Locust's, imported when it is made: most processes show none, and Flask takes 0.15 s."""
+    """Locust's web UI, imported on use: most processes show none, and Flask takes 0.15 s."""
 
     def __new__(cls, *args: Any, **options: Any) -> Any:
         from locust.web import WebUI
@@ -62,7 +62,7 @@ class _Empty:
 
 
 def isolate(*, folder_last: bool = False) -> None:
-    """Have Locust find nothing in the current folder; with `folder_last` what is nowhere else."""
+    """Let Locust import nothing from the current folder; with `folder_last`, search it last."""
     folder, importers = str(Path.cwd()), sys.path_importer_cache
     if folder not in sys.path:
         # Locust puts it first on the path as it loads a locustfile.

@@ -135,7 +135,7 @@ class Subject(msgspec.Struct, frozen=True):
         return structs.replace(result, sent=windows.sent)
 
     def _with_starts(self, windows: Windows, measured: Tally) -> Tally:
-        """Return the measured window with what users did before it to begin."""
+        """Return the measured window with the starts of users before it."""
         if any(program == START for program, _ in self.counts):
             return measured
         phases = (Phase.RAMP, Phase.WARMUP)
@@ -154,7 +154,7 @@ class Subject(msgspec.Struct, frozen=True):
 
 
 class Recording(msgspec.Struct):
-    """What one test is written to, and what to do when its measured window is over."""
+    """The destination of one test's data, and the action at the end of its measured window."""
 
     subject: Subject
     windows: Windows

@@ -54,7 +54,7 @@ class Role:
         """Go on: all users run."""
 
     def discard(self) -> None:
-        """Forget for Locust's screens what the recorders hold; the run file keeps it."""
+        """Drop the recorders' counts from Locust's screens; the run file keeps them."""
 
     def stop_preparing(self) -> None:
         """Stop making the target ready."""
@@ -104,7 +104,7 @@ class Role:
     # What ends a test early.
 
     def fail(self, error: SitebenchError) -> None:
-        """End the test because it cannot go on; later errors follow from the first."""
+        """End the test with an error; later errors follow from the first."""
         if not self.failed:
             self.failed = True
             log.error("%s", error)

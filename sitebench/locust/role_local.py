@@ -67,7 +67,7 @@ class LocalRole(Role):
         self.run(LocalLoad(lanes, recording.windows), test)
 
     def prepare(self, processes: int) -> Test:
-        """Have the target made ready; the web UI shows that, and can stop it."""
+        """Prepare the target; the web UI shows the progress, and can stop it."""
         if self.environment.web_ui is not None and isinstance(self.runner, LocalRunner):
             self.runner.update_state(STATE_SPAWNING)
         self.preparing, self._preparer = Preparing(), gevent.getcurrent()
@@ -154,7 +154,7 @@ class LocalRole(Role):
         gevent.spawn(self._end_test)
 
     def _come_and_go(self, stages: Stages, began: float) -> None:
-        """Have as many users at each moment as the stages say, until they are over."""
+        """Follow the stages' number of users until the stages end."""
         # A kill does not reach it in the turn in which it wakes, and would be followed by a start.
         while (at_s := time.monotonic() - began) < stages.lasts_s and not self.ending:
             if (users := stages.users_at(at_s)) != self.runner.target_user_count:

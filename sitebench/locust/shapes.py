@@ -84,7 +84,7 @@ class Shape(LoadTestShape):
         return self.runner.environment
 
     def tick(self) -> tuple[int, float] | None:
-        """Return how many users there are to be; None ends the test."""
+        """Return the wanted number of users; None ends the test."""
         try:
             if self._plan is None:
                 self._plan = self.plan()

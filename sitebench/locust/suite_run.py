@@ -24,7 +24,7 @@ class SuiteRun(Protocol):
         """The key of the point that is measured; None for a test that a user controls."""
 
     def lane_classes(self, users: Iterable[type[Any]]) -> list[type[Any]]:
-        """Return those of these user classes that are lanes; Locust alone runs the others."""
+        """Return the user classes that are lanes; Locust alone runs the others."""
 
     def check(self, options: LoadOptions, users: Sequence[type[Any]]) -> None:
         """Raise what is wrong with options for these user classes, as far as it shows at once."""
@@ -39,7 +39,7 @@ class SuiteRun(Protocol):
         """Read the prepared test of a master, in a worker."""
 
     def record(self, test: Test) -> Recording:
-        """Open what the test is written to, in the process that commands."""
+        """Open the test's destinations, in the process that commands."""
 
     def open(self, test: Test, slot: WorkerSlot) -> Session:
         """Open the session in a process that makes load."""
@@ -48,4 +48,4 @@ class SuiteRun(Protocol):
         """Record that the test could not go on."""
 
     def finish(self) -> None:
-        """End what `prepare` started; calling it again does nothing."""
+        """Undo `prepare`; a second call does nothing."""

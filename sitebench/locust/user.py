@@ -33,7 +33,7 @@ class LaneUser(User):
 
     @classmethod
     def build(cls, options: Any) -> Any:
-        """Return what users of this class repeat, under the options of a test."""
+        """Return the program of users of this class, under the options of a test."""
         raise NotImplementedError
 
     def program(self) -> str:

@@ -49,7 +49,7 @@ class Others(msgspec.Struct, frozen=True):
 
 
 def other_programs() -> Others:
-    """Return the present use; takes up to a second."""
+    """Return the CPU use of other programs now; measures for up to a second."""
     start = _Reading.now()
     for wait_s in _WAITS_S:
         time.sleep(wait_s)

@@ -229,7 +229,7 @@ class Changes:
         return self.changed_rows(row for row in sample.rows() if row[0] not in silent)
 
     def changed_rows(self, rows: Iterable[Row]) -> list[Row]:
-        """Return the changed rows of one instant."""
+        """Return the rows of a sample that differ from the sample before."""
         changed: list[Row] = []
         sources: set[str] = set()
         for source, name, value in rows:

@@ -246,7 +246,7 @@ def _other(prefix: str, name: str, calculation: Calculation) -> str:
 
 
 def _slider(number: float) -> tuple[float, float, float]:
-    """Return a slider's bounds and step: to 1 of a share, else to four times the number."""
+    """Return a slider's bounds and step: shares end at 1, other numbers at four times theirs."""
     return (0.01, 1, 0.01) if 0 < number <= 1 else (0, 4 * number, number / 100)
 
 

@@ -23,7 +23,7 @@ class Printed(msgspec.Struct, frozen=True):
 
 
 class RateFigure(msgspec.Struct, frozen=True):
-    """Operations per second against size, or another figure, for one operation."""
+    """One operation's rate, or another of its figures, against size."""
 
     name: str
     """Also the name of the image file."""

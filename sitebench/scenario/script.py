@@ -260,7 +260,7 @@ class ScenarioFile(str):
         return file
 
     def __reduce__(self) -> tuple[type[Self], tuple[str]]:
-        """Another process is sent the text, and reads that itself."""
+        """Pickle the script's text; the receiving process parses it again."""
         return type(self), (str(self),)
 
 

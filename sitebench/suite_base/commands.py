@@ -116,7 +116,7 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def _begin(
         self, options: SuiteOptions, operation: str | None, other: str | None = None
     ) -> tuple[SuitePoints[Any, Any, Any], Any, str]:
-        """Return the operation that is measured, and options as its file and target have them."""
+        """Return the operation, and the options completed by its file and target."""
         points: SuitePoints[Any, Any, Any] = resolve_name(self.suite.points)
         options, name = points.choose(options, operation or self.default_of(points, options, other))
         return points, _settle(points, points.apply_scenario(options), [name]), name

@@ -134,7 +134,7 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
         return self.points.apply_address(convert.from_namespace(options, parsed))
 
     def lane_classes(self, users: Iterable[type[Any]]) -> list[type[Any]]:
-        """Return those of these user classes that are lanes; Locust alone runs the others."""
+        """Return the user classes that are lanes; Locust alone runs the others."""
         return [user for user in users if issubclass(user, LaneUser)]
 
     def _read_programs(self, options: _O, users: Sequence[type[Any]]) -> list[_P]:

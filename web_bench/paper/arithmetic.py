@@ -117,7 +117,7 @@ def peak(curve: Sequence[CurvePoint]) -> CurvePoint:
 
 
 class Efficiency(msgspec.Struct, frozen=True):
-    """SPICE efficiency: what of the static test's rate and latency a program keeps.
+    """SPICE efficiency: a program's share of the static test's rate and latency.
 
     From 2000's definitions, which give the two at each test's own peak. Those have different
     numbers of clients, so the latency efficiency there exceeds 1 (228.7 % in Table 9); at equal

@@ -60,13 +60,13 @@ def _processors(text: str) -> int | None:
 
 
 class _Today(msgspec.Struct, frozen=True):
-    """What was measured, by workload; `count` processors are those of the table or row."""
+    """Results by workload; `count` is the number of processors of the table or row."""
 
     workloads: Mapping[str, Sequence[Series]]
     count: int | None = None
 
     def of_processors(self, *texts: str) -> _Today:
-        """Return what was measured with as many processors as a text says; all if nothing was."""
+        """Return results of as many processors as a text says; all results if there are none."""
         count = next(filter(None, map(_processors, texts)), None)
         same = {
             name: [point for point in points if processors(point) == count]
@@ -75,7 +75,7 @@ class _Today(msgspec.Struct, frozen=True):
         return _Today(same if any(same.values()) else self.workloads, count)
 
     def processors_note(self, point: Series) -> str:
-        """Return how many processors it had, where that is not what the paper's machine had."""
+        """Return the number of processors where it differs from the paper's machine."""
         n = processors(point)
         if self.count in (None, n):
             return _NOTHING

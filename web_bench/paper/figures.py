@@ -67,7 +67,7 @@ def wrong(requests: StepTotals) -> dict[str, int]:
 
 
 def _split_s(measured: Tally, workloads: Sequence[Workload]) -> dict[str, float] | None:
-    """Return the parts of an answered request's mean time, which sum to it.
+    """Return the parts that an answered request's mean time is the sum of.
 
     All of the same requests: those that were due in the window and had an answer. One on a kept
     connection has no connect, and few have a TLS handshake: their parts are means over all. Of an

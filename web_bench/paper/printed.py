@@ -32,7 +32,7 @@ class Paper(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     statements: tuple[Statement, ...] = msgspec.field(name="statement", default=())
 
     def table(self, title: str) -> PrintedTable:
-        """Return the table with a title, which no other has."""
+        """Return the table of a unique title."""
         (table,) = (table for table in self.tables if table.title == title)
         return table
 

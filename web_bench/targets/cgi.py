@@ -34,7 +34,7 @@ def install(folder: Path, program: str | None = None) -> Path:
 
 
 def digest(program: str | None) -> str:
-    """Return what tells programs apart: another one's bytes, or what ours prints.
+    """Return a program's identity: the bytes of another's, or the output of ours.
 
     Ours is compiled anew for each release, and is the same for a server while it prints the same.
     """

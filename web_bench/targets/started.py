@@ -56,7 +56,7 @@ PARSED_DATE = '<!--#config timefmt="%Y-%m-%d" --><!--#echo var="DATE_LOCAL" -->'
 
 
 class Started(msgspec.Struct, frozen=True):
-    """A server that answers, and the programs behind it."""
+    """A running server and the programs behind it."""
 
     address: SiteAddress
     secure: SiteAddress | None
@@ -302,7 +302,7 @@ def _launch(
     listening: str | None,
     folder: Path,
 ) -> subprocess.Popen[bytes]:
-    """Start programs, then the server in the same process: so it is their parent."""
+    """Start a shell that starts the programs and then becomes the server, their parent."""
     # Of its own, a shell gives those behind it an empty standard input.
     begun = "".join(f"{shlex.join(command)} <&3 3<&- & " for command in helpers)
     script = f"exec 3<&0 </dev/null; {begun} exec {shlex.join(argv)} 3<&-"

@@ -98,7 +98,7 @@ def serve(options: ServeOptions) -> None:
 
 
 def _keep_from_programs() -> None:
-    """Keep descriptors that this process was started with from the programs that it starts."""
+    """Close inherited descriptors in the programs that this process starts."""
     for descriptor in Path("/proc/self/fd").iterdir():
         with contextlib.suppress(OSError):  # the folder itself is closed by now
             if int(descriptor.name) > 2:
