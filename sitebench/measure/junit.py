@@ -127,7 +127,7 @@ def _describe_failure(result: PointResult, kind: str) -> str:
 
 
 def _number(value: float | None, sign: str = "", *, n: int = 0) -> str:
-    """Write a figure as tables do; `n` says of how many samples it is not known."""
+    """Write a figure as tables do; `n` is the number of samples of an unknown one."""
     return f"n/a (n={n})" if value is None else f"{sign}{value:.6g}"
 
 

@@ -201,7 +201,7 @@ class _Condition(msgspec.Struct, frozen=True):
         return math.ceil(least / self.share - 1e-6)
 
     def _missing(self, result: PointResult) -> tuple[str, float]:
-        """Return why a value is not known, and which window would do; 0 where none would."""
+        """Return why a value is unknown, and the window that would be enough (0: none)."""
         needed, measured = replace(self, share=1.0).samples, result.clocks[LATENCY].n
         if measured >= needed:
             return METRICS[self.metric].missing, 0.0
@@ -250,7 +250,7 @@ class Objective(msgspec.Struct, frozen=True):
         return Objective((*self.conditions, *other.conditions))
 
     def about_operation(self, operation: str, share: float) -> Objective:
-        """Return the same of one operation, which is so many of all."""
+        """Return the objective for one operation, whose `share` of all operations is given."""
         for condition in self.conditions:
             if condition.metric in _OF_ALL:
                 raise UnknownValue(
@@ -262,7 +262,7 @@ class Objective(msgspec.Struct, frozen=True):
         )
 
     def to_manifest(self) -> dict[str, Any]:
-        """Return what a run file keeps: texts, of which `of_manifest` makes the same."""
+        """Return the texts for a run file's manifest; `of_manifest` reads them."""
         texts: dict[str | None, list[str]] = {}
         for condition in self.conditions:
             texts.setdefault(condition.operation, []).append(condition.text)
@@ -272,7 +272,7 @@ class Objective(msgspec.Struct, frozen=True):
 
     @classmethod
     def of_manifest(cls, manifest: Mapping[str, Any]) -> Objective | None:
-        """Return what was asked for, None for nothing; raises for what a newer version asked."""
+        """Return the objective of a manifest, None without one; raises for a newer version's."""
         parts = manifest.get("objectives")
         texts = {None: manifest.get("objective"), **(parts if isinstance(parts, dict) else {})}
         objective = cls(())

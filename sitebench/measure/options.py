@@ -42,7 +42,7 @@ def _one_number_of_users(text: str) -> int:
 
 @dataclass(frozen=True)
 class LoadOptions(Options):
-    """The load, and what makes it."""
+    """The load and its generator."""
 
     users: int = option.parsed(
         64,
@@ -168,7 +168,7 @@ def refuse_stages(options: LoadOptions, command: str) -> None:
 
 
 def staged(options: _L) -> _L:
-    """Return options whose stages say how long is measured, and at which rate on average.
+    """Return options with the length and the mean rate of their stages.
 
     Of stages of users they say with how many at most.
     """

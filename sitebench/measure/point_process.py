@@ -44,7 +44,7 @@ _DECIDED = ("measured", "failed")
 
 
 class Request(msgspec.Struct, frozen=True):
-    """What a runner is sent: a test, and where it is recorded."""
+    """A request to a runner: a test, and its place in a run file."""
 
     test: Test
     store: Path
@@ -129,7 +129,7 @@ class Runner:
                     print(line, file=sys.stderr, flush=True)
 
     def _read_from(self, begin: int) -> str:
-        """Return what processes have printed from there on."""
+        """Return the processes' output from a position on."""
         end = os.fstat(self._output.fileno()).st_size
         return os.pread(self._output.fileno(), end - begin, begin).decode(errors="replace")
 
@@ -221,7 +221,7 @@ class _RunnerProcess:
 def _attend(
     process: _RunnerProcess, test: Test, store: RunStore, watch: Callable[[float], None]
 ) -> None:
-    """Wait until a point has a result, and then until it is over."""
+    """Wait for a point's result, and then for its end."""
     gathering, began = test.gathering, time.monotonic()
     limit_s = most_s(test.spec) + (0.0 if gathering is None else gathering.wait_s)
     while (elapsed := time.monotonic() - began) < limit_s:

@@ -71,7 +71,7 @@ def repeat_stages(
 
 
 def sweep(stages: Sequence[Stage], store: RunStore, reporter: Reporter) -> list[PointResult]:
-    """Measure what is not measured yet; return the results that count of all points, in order."""
+    """Measure missing points; return the counted results of all points, in order."""
     planned = [test.spec for stage in stages for test in stage.tests]
     store.plan(planned)
     reporter.planned(len(planned))
@@ -84,7 +84,7 @@ def sweep(stages: Sequence[Stage], store: RunStore, reporter: Reporter) -> list[
 def _results_of(
     stage: Stage, runner: Runner, store: RunStore, reporter: Reporter
 ) -> list[PointResult]:
-    """Measure what is not measured yet of a stage; return the results that count."""
+    """Measure the missing points of a stage; return its counted results."""
     tries = {test.spec.key: _read_tries(test, store) for test in stage.tests}
     missing = [test for test in stage.tests if _next(test, tries[test.spec.key], store) is not None]
     for test in stage.tests:
@@ -185,7 +185,7 @@ def _measured(
 
 
 def _cause(target: OpenTarget[Any], error: SitebenchError) -> SitebenchError:
-    """Return that the target has gone away, if it has: that explains every other error."""
+    """Return TargetDied if the target is gone, as that explains every other error."""
     try:
         target.check()
     except SitebenchError as gone:

@@ -26,7 +26,7 @@ class Gathering(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, options: LoadOptions) -> Gathering | None:
-        """Return what the options ask for; None if the point's own process makes the load."""
+        """Return the workers of the options; None if the point's own process makes the load."""
         if options.workers is None:
             return None
         return cls(options.workers, options.bind, options.workers_wait)
@@ -95,11 +95,11 @@ class Test:
         return replace(self, spec=spec, options=replace(self.options, threads=threads))
 
     def at(self, target: OpenTarget[Any]) -> Test:
-        """Return it with its target, as another process may know that."""
+        """Return the test with its target, in the form for another process."""
         return replace(self, opened=target.without_process())
 
     def to_message(self) -> dict[str, Any]:
-        """Return what workers need, as plain data without secrets: they may be elsewhere."""
+        """Return the test for workers on any machine, as plain data without secrets."""
         sent: dict[str, Any] = msgspec.to_builtins(
             {name: getattr(self, name) for name in _FOR_WORKERS}
         )
@@ -107,7 +107,7 @@ class Test:
 
     @classmethod
     def read(cls, data: dict[str, Any], options: type[Any], target: type[OpenTarget[Any]]) -> Test:
-        """Return what `to_message` made of one; raises msgspec.ValidationError."""
+        """Read a test from `to_message`; raises msgspec.ValidationError."""
         kinds = get_type_hints(cls)
         received = {name: msgspec.convert(data[name], kinds[name]) for name in _FOR_WORKERS}
         options_read = convert.from_texts(options, data["options"])

@@ -41,7 +41,7 @@ class Program:
 
 
 class Behind:
-    """Finds the programs behind a target; one that was called once stays."""
+    """Finds the programs behind a target; a program that was found once stays."""
 
     def __init__(self, target: ProcessReader) -> None:
         self._target = target

@@ -126,7 +126,7 @@ def share(part_s: float, seconds: float) -> float:
 
 
 def _disks(start: MachineSample, end: MachineSample, seconds: float) -> tuple[DiskUse, ...]:
-    """Return each disk's use; all of that of a new one was within the window."""
+    """Return each disk's use; a new disk's use was all within the window."""
     disks = []
     for name, last in end.disks.items():
         first = start.disks.get(name, DiskSample(0, 0, 0.0, 0))

@@ -103,7 +103,7 @@ SHORTEST_NS = 100_000_000
 
 
 def describe(name: str) -> Figure:
-    """Return the figure of a name; one of another version is shown as it is."""
+    """Return the figure of a name; an unknown name of another version gets a plain figure."""
     stem, _, instance = name.partition(".")
     figure = FIGURES.get(stem)
     if figure is None:
@@ -113,7 +113,7 @@ def describe(name: str) -> Figure:
 
 
 def rates(samples: Iterable[SampleRow]) -> dict[tuple[str, str], list[tuple[int, float]]]:
-    """Return the values over time by (who, what); of a counter, its growth per second.
+    """Return values over time by (who, figure); of a counter, its growth per second.
 
     The samples are those of one point, in order of time. A counter that decreased (its process was
     restarted) has no rate there.

@@ -60,7 +60,7 @@ def other_programs() -> Others:
 
 
 class _Reading(msgspec.Struct, frozen=True):
-    """CPU seconds so far: of each core, of this process, and of each other."""
+    """CPU seconds so far: of each core, of this process, and of every other process."""
 
     at_s: float
     cores_s: tuple[float, ...]

@@ -35,7 +35,7 @@ _DEAD = ("Z", "X")
 
 
 class Rising:
-    """Sums over processes that do not fall when one of them ends."""
+    """Sums over processes that do not fall when a process ends."""
 
     def __init__(self) -> None:
         self._last: tuple[float, ...] = ()
@@ -53,7 +53,7 @@ class Rising:
 
 
 class _Threads:
-    """Sums over threads, in which those that ended stay."""
+    """Sums over threads, including ended ones."""
 
     def __init__(self) -> None:
         self._last: Mapping[int, _Thread] = {}
@@ -321,7 +321,7 @@ def _children(pid: int) -> list[tuple[int, texts.ProcessStat]]:
 
 
 def _child_pids(pid: int) -> list[int]:
-    """Return the children of a process, from the list that each of its threads has."""
+    """Return the children of a process, from the lists of its threads."""
     children: list[int] = []
     for tid in texts.names(f"/proc/{pid}/task"):
         text = texts.read(f"/proc/{pid}/task/{tid}/children")

@@ -118,7 +118,7 @@ def disks(text: str, whole: Collection[str]) -> dict[str, DiskSample]:
 
 
 def interfaces(text: str) -> dict[str, InterfaceSample]:
-    """Read /proc/net/dev: those that ever carried anything."""
+    """Read /proc/net/dev: interfaces that have carried traffic."""
     interfaces = {}
     for line in text.splitlines():
         name, colon, rest = line.partition(":")

@@ -224,7 +224,7 @@ def option(
 
 
 def instead(names: Sequence[str], explanation: str, do: Callable[[click.Context], None]) -> Option:
-    """Make an option that does something in place of the command, and ends it."""
+    """Make an option that acts in place of the command, and ends it."""
 
     def act(ctx: click.Context, _: click.Parameter, is_set: bool) -> None:
         if is_set:

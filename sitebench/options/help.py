@@ -63,7 +63,7 @@ def panel(parameter: Any) -> str:
 
 
 def default(parameter: Any) -> str:
-    """Return the default as help shows it."""
+    """Return the default for the help."""
     return "required" if parameter.required else getattr(parameter, "shown", "")
 
 
@@ -111,7 +111,7 @@ def _style(text: str, code: str) -> str:
 
 
 def _first(paragraphs: Sequence[str]) -> Sequence[str]:
-    """Return the first examples, with what leads to them."""
+    """Return the first examples, with the lines above them."""
     commands = [n for n, text in enumerate(paragraphs) if text.startswith("sitebench ")]
     return paragraphs[: commands[:_EXAMPLES][-1] + 1] if commands else ()
 
@@ -170,7 +170,7 @@ def _row(parameter: Any, width: int) -> Iterator[str]:
 def _row_lines(
     label: Sequence[tuple[str, str]], text: str, column: int, width: int
 ) -> Iterator[str]:
-    """Yield a label with its explanation beside it; below it where the label is too long."""
+    """Yield a label with its explanation beside it, or below a label that is too long."""
     # A value that is longer than a line stays whole.
     lines = textwrap.wrap(text, width - column, break_on_hyphens=False, break_long_words=False)
     lines = [line.replace(_UNBROKEN, " ") for line in lines]

@@ -72,12 +72,12 @@ class Option(msgspec.Struct, frozen=True):
         return not self.metavar
 
     def text(self, value: Any) -> str:
-        """Return a value as `parse` reads it."""
+        """Return a value in the form that `parse` reads."""
         return str(value).lower() if isinstance(value, bool) else self.show(value)
 
 
 class Placement(TypedDict, total=False):
-    """Where an option appears, and what it means there; all have defaults."""
+    """The places where an option appears, and its meaning there; all have defaults."""
 
     panel: _Panel
     locust: bool
@@ -217,7 +217,7 @@ def size(
 
 
 def sizes(explanation: str, **placement: Unpack[Placement]) -> tuple[int, ...]:
-    """Make the field of several such numbers."""
+    """Make the field of several numbers of people."""
     parse = units.parse_sizes
     return parsed((), explanation, metavar="LIST", parse=parse, show=join_values, **placement)
 

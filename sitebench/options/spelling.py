@@ -16,7 +16,7 @@ _ALSO = {
 
 
 def long_option(name: str) -> str:
-    """Return a field's name as it is typed: `tls_ca` as `--tls-ca`."""
+    """Return a field's option: `--tls-ca` for `tls_ca`."""
     return "--" + name.replace("_", "-")
 
 

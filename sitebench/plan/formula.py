@@ -34,14 +34,14 @@ class Formula(ABC):
 
     @abstractmethod
     def words(self, inputs: Mapping[str, float]) -> str:
-        """Return it for people: of a condition, the side that applies to these inputs."""
+        """Return the formula in words; of a condition, the branch for these inputs."""
 
     def excel(self, name: Name) -> str:
-        """Return it as Excel and LibreOffice read it."""
+        """Return the formula for Excel and LibreOffice."""
         return self._EXCEL.format_map(self._fields(lambda part: part.excel(name)))
 
     def script(self, name: Name) -> str:
-        """Return it in JavaScript."""
+        """Return the formula in JavaScript."""
         return self._SCRIPT.format_map(self._fields(lambda part: part.script(name)))
 
     def _fields(self, text: Callable[[Formula], str]) -> dict[str, object]:

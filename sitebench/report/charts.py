@@ -216,7 +216,7 @@ def _spread(column: Any) -> Any:
 
 
 def with_data(chart: Chart, choice: str) -> Spec:
-    """Return a specification with its data; the page's script does the same."""
+    """Return a specification with its data, as the page's script does."""
     datasets = {name: rows(columns) for name, columns in chart.choices[choice].items()}
     spec: Spec = {**chart.spec, "datasets": datasets, "description": chart.description}
     series = chart.spec.get("usermeta", {}).get("series")

@@ -170,7 +170,7 @@ class Report(msgspec.Struct, frozen=True, dict=True):
         return f"{suite.title_of(spec.operation)}, {suite.size_of(spec)}"
 
     def name_without_load(self, spec: PointSpec) -> str:
-        """Return what loads of a point have in common: its operation, and its size if any."""
+        """Return a point's name without its load: its operation, and its size if any."""
         return self.name(spec) if spec.entries else self.suite(spec.suite).title_of(spec.operation)
 
     def distinct_name(self, spec: PointSpec, run: Run, ignoring: Sequence[str] = ()) -> str:
@@ -253,7 +253,7 @@ def _labels(paths: Sequence[Path]) -> list[str]:
 
 
 def _labels_of(spec: PointSpec) -> dict[str, str]:
-    """Return what a point was, in addition to its operation and size, by name."""
+    """Return a point's labels beside its operation and size."""
     settings = {name: value for name, value in spec.settings.items() if name != "stages"}
     lanes = f"{spec.users:,} user{'s' if spec.users > 1 else ''}"
     load = lanes if spec.rate is None else f"{format_rate(spec.rate)}/s"

@@ -39,7 +39,7 @@ class RateFigure(msgspec.Struct, frozen=True):
 
 
 class Folded(msgspec.Struct, frozen=True):
-    """Tables under a title; with it alone to be seen at first, if they are long."""
+    """Tables under a title; long ones are folded at first."""
 
     title: str
     tables: Sequence[Table]

@@ -92,7 +92,7 @@ OPTIONS = frozenset((*FIELDS.values(), *SETTINGS.values()))
 
 
 def settings_of(options: Options) -> dict[str, str]:
-    """Return the settings that options say; unset ones are left out."""
+    """Return the settings of options, without unset ones."""
     texts = {
         field.name: spec.text(value)
         for field, spec in fields_of(type(options))

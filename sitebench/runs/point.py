@@ -101,7 +101,7 @@ class PointSpec(msgspec.Struct, frozen=True):
 
     @property
     def until(self) -> Until | None:
-        """What the window goes on for until it is known."""
+        """The percentile whose precision ends the window."""
         text = self.settings.get("until")
         return None if text is None else Until.parse(text)
 
@@ -118,7 +118,7 @@ class PointSpec(msgspec.Struct, frozen=True):
 
     @property
     def size(self) -> int:
-        """Where it lies on its curve: how many people, or clients where a target holds none."""
+        """The point's place on a curve: its people, or its clients if the target has no people."""
         return self.entries or self.users
 
     @property
@@ -200,7 +200,7 @@ class StepResult(msgspec.Struct, frozen=True):
 
 
 class _Row(Protocol):
-    """A step, with what it is of."""
+    """A step with its program and operation."""
 
     @property
     def program(self) -> str: ...
@@ -259,7 +259,7 @@ class PointResult(Window, frozen=True, kw_only=True):
 
     @property
     def counts(self) -> tuple[str, ...]:
-        """Return what it counted as operations, by their steps: `lookup`, or whole passes."""
+        """Return the steps that counted as operations: `lookup`, or whole passes."""
         counted = [step for step in self.steps if step.counted]
         # Of a scenario file, arrivals that no user took have a row of their own: none, mostly.
         nonzero = [step for step in counted if step.count] or counted

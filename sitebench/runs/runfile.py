@@ -255,7 +255,7 @@ def showing(runs: Iterable[Path]) -> Iterator[None]:
 
 
 def _printable(value: Any) -> Any:
-    """Return what a terminal only shows: a server, or a stranger, may have said it."""
+    """Return a text without control characters: it may be a server's or a stranger's."""
     if isinstance(value, str):
         return printable(value, len(value))
     if isinstance(value, list):

@@ -68,7 +68,7 @@ def counted_steps(result: PointResult) -> Steps:
 
 
 def merge_clocks(file: RunFile, point: StoredPoint, *clocks: Clock) -> list[Histogram]:
-    """Return what each clock measured of a point's operations: its counted steps, merged."""
+    """Return the clocks of a point's operations: those of its counted steps, merged."""
     assert point.result is not None
     counted, merged = counted_steps(point.result), [Histogram() for _ in clocks]
     for step in file.steps(point.id):

@@ -106,7 +106,7 @@ def _is_shown(step: StepStats) -> bool:
 
 
 def _is_cut_off(steps: list[StepStats]) -> bool:
-    """Whether it never came to the operation, and would try again."""
+    """Whether the user never reached the operation, and would retry."""
     return any(step.failures for step in steps if _OPENS.search(step.step))
 
 

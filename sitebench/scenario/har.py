@@ -152,7 +152,7 @@ def _is_secret_header(name: str) -> bool:
 
 
 def _pauses(exchanges: Sequence[Exchange]) -> Iterator[float]:
-    """Yield for how long nothing was asked before each; 0 where that was no pause."""
+    """Yield the pause before each request; 0 if it was none."""
     ended_s: float | None = None
     for exchange in exchanges:
         if (begun_s := exchange.begun_s) is None:
@@ -182,7 +182,7 @@ class _Step:
 
     @cached_property
     def _members(self) -> Mapping[str, Sequence[str]]:
-        """Pointers of JSON, by what they point at."""
+        """JSON pointers by their values."""
         pointers: dict[str, list[str]] = {}
         for pointer, value in _leaves(_json(self.exchange.body)):
             pointers.setdefault(value, []).append(pointer)
@@ -190,7 +190,7 @@ class _Step:
 
     @cached_property
     def _numbers(self) -> frozenset[str]:
-        """What may number an object behind a path: many are looked for in each page."""
+        """Texts that may number an object in a path."""
         parts = re.finditer(rf"/({_OBJECT.pattern})(?![\w-])", self.exchange.body, re.IGNORECASE)
         return frozenset(part[1] for part in parts)
 
@@ -419,7 +419,7 @@ class _Making:
         return self._variable(name, value) if self._tells(value) else None
 
     def _tells(self, text: str) -> bool:
-        """Return whether a text says a secret, or of something that it is one."""
+        """Return whether a text contains a secret, or names one."""
         return not self._collects and bool(_SAID.search(text) or self._has_secret(text))
 
     def _has_secret(self, text: str) -> bool:
@@ -458,7 +458,7 @@ class _Making:
         return f"{{env.{_unique_name(self.variables, variable, value)}}}"
 
     def needs(self, text: str) -> Iterator[str]:
-        """Yield what a person has to do for the file, of which this is the text."""
+        """Yield the tasks that remain for the author of a file."""
         if places := ", ".join(_random_places(text)):
             yield f"what looks random is kept on lines {places}: see that none is a secret"
         if self.columns:
@@ -501,13 +501,13 @@ def _unique_name(values: dict[str, str], stem: str, value: str) -> str:
 
 
 def _is_value(text: str) -> bool:
-    """Return whether it is no word, and long enough that it is found by no chance."""
+    """Return whether a value is no word, and too long to be in a page by chance."""
     is_word = len(text) < 2 * _LEAST and not re.search(r"\d", text)
     return len(text) >= _LEAST and not is_word and re.fullmatch("[!-~]+", text) is not None
 
 
 def _random_places(text: str) -> Iterator[str]:
-    """Yield the lines of a file that have what looks random, and how it begins."""
+    """Yield the lines of a file with random-looking texts, and the beginnings of these."""
     boundaries = set(re.findall(r"boundary=-*([\w-]+)", text))
     for number, line in enumerate(text.splitlines(), 1):
         for word in dict.fromkeys(_random(re.sub(r"\\+[a-z]", " ", line))):
@@ -516,7 +516,7 @@ def _random_places(text: str) -> Iterator[str]:
 
 
 def _random(text: str) -> Sequence[str]:
-    """Return what is long, and changes between letters and digits as no words do."""
+    """Return the long texts that mix letters and digits as no words do."""
 
     def is_random(word: str) -> bool:
         bare = re.sub("[-_]", "", word)
@@ -532,7 +532,7 @@ def _login(names: Sequence[str]) -> str:
 
 
 def _json(text: str) -> Any:
-    """Return JSON that can be written again with the same meaning; None for all else."""
+    """Return JSON that can be rewritten without a change of meaning; None for other texts."""
 
     def finite(number: str) -> float:
         if not math.isfinite(value := float(number)):
@@ -564,7 +564,7 @@ def _is_shallow(value: Any, depth: int) -> bool:
 
 
 def _in_toml(value: Any, depth: int = _DEEPEST) -> bool:
-    """Return whether a scenario can say the same as JSON."""
+    """Return whether a scenario can hold this JSON."""
     is_number = isinstance(value, int) and abs(value) >= 2**63
     inner = all(_in_toml(child, depth - 1) for child in _inner(value)) if depth else False
     return value is not None and not is_number and inner
@@ -583,7 +583,7 @@ def _leaves(value: Any, pointer: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _escape(text: str) -> str:
-    """Return a text that stands for itself: braces before what reads as a name are doubled."""
+    """Return a literal text: braces before a name are doubled."""
     return _BEFORE_NAME.sub(lambda match: 2 * match[0], text)
 
 

@@ -49,7 +49,7 @@ class Exchange:
         self._cached = _member(entry, "_fromCache", str) in ("memory", "disk")
 
     def unusable(self, *, pages_only: bool) -> str:
-        """Return why it is not asked for again; nothing if it is."""
+        """Return why a request is left out; empty if it is not."""
         scheme = self.url.partition(":")[0].lower()
         reasons = {
             "websockets": scheme in ("ws", "wss") or self.status == 101,

@@ -136,7 +136,7 @@ class Script:
 
     @property
     def _rows(self) -> Iterator[tuple[str, Operation]]:
-        """Yield operations with what their rows are under."""
+        """Yield operations with the names of their rows."""
         for operation in self.operations:
             yield self.name if self.counts is not None else operation.name, operation
 
@@ -155,7 +155,7 @@ class Script:
 
     @property
     def changed_rows(self) -> int:
-        """How many rows of files name entries that it changes; a file counts once."""
+        """The number of rows that name changed entries; each file counts once."""
         names = {operation.name for operation in self.operations}
         matches = [fact for fact in self.facts["operations"] if fact["name"] in names]
         data = {name for fact in (self.start, *matches) for name in fact["changes"]}
@@ -171,7 +171,7 @@ class Script:
 
     @property
     def objectives(self) -> Iterator[tuple[str, str, float]]:
-        """Yield rows with what they must hold, and with how many of all operations they are."""
+        """Yield rows with their objectives and their shares of all operations."""
         weights = sum(operation.weight for operation in self.operations)
         for row, operation in self._rows:
             if operation.objective is not None:
@@ -181,7 +181,7 @@ class Script:
         return replace(self, think_s=mean_s)
 
     def spec(self, slot: WorkerSlot) -> dict[str, Any]:
-        """Return it as an engine takes it, of which each worker has one."""
+        """Return the script for one engine."""
         return {
             "name": self.name,
             "text": self.text,
@@ -233,7 +233,7 @@ class Script:
 
     @property
     def secrets(self) -> Mapping[str, str]:
-        """What it takes out of the environment; raises where that lacks something."""
+        """The environment variables that it sends; raises if one is not set."""
         if missing := [name for name in self.env if name not in self._environment]:
             variables = ", ".join(f"${name}" for name in missing)
             raise BadInput(
@@ -279,7 +279,7 @@ def split(source: str) -> tuple[str, str | None]:
 
 
 def name_of(source: str) -> str:
-    """Return what results call it: the operation, or the file without its ending."""
+    """Return the name in results: the operation, or the file without its extension."""
     path, only = split(source)
     return only or Path(path).stem
 
@@ -320,7 +320,7 @@ def entrusts(source: str) -> bool:
 
 
 def asked_by(source: str) -> tuple[str, frozenset[str]]:
-    """Return what a scenario file speaks, and its verbs, whatever else is wrong with it."""
+    """Return a scenario file's protocol and verbs, even if the file has mistakes."""
     facts = _facts_of(source)
     steps = [step for op in (facts["start"], *facts["operations"]) for step in op["steps"]]
     return facts["protocol"], frozenset(step["verb"] for step in steps)
@@ -460,7 +460,7 @@ def _facts(path: str, text: str, columns: dict[str, list[str]]) -> dict[str, Any
 
 
 def _bad_file(path: str, error: EngineError) -> BadFile:
-    """Return what is wrong with a scenario: one problem a line, each with its place."""
+    """Return the error of a scenario: a line for each problem, with its place."""
     first, *rest = str(error).splitlines()
     places = ", ".join(":".join(problem.split(":")[:2]) for problem in rest)
     message = f"{path}:{first}" + (f"; and at {places}" if places else "")
@@ -468,7 +468,7 @@ def _bad_file(path: str, error: EngineError) -> BadFile:
 
 
 def _check(script: Script) -> str | None:
-    """Raise what cannot be run; return the step that is counted, if passes are operations."""
+    """Refuse what cannot be run; return the counted step, if passes are operations."""
     spec = {
         "name": script.name,
         "text": script.text,

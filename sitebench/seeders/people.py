@@ -52,7 +52,7 @@ class Spec:
         return DEFAULT_POOL if slow else None
 
     def to_dict(self) -> dict[str, object]:
-        """Return it as the engine reads it and a manifest keeps it."""
+        """Return the spec for the engine and for manifests."""
         fields: dict[str, object] = {
             "seed": self.seed,
             "size": self.size,
@@ -67,7 +67,7 @@ class Spec:
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Spec:
-        """Return the spec of which `to_dict` made this."""
+        """Read a spec from `to_dict`."""
         fields = {**stored, "locales": tuple(stored["locales"])}
         if (passwords := fields.pop("passwords", None)) is not None:
             fields |= {"hash": passwords["hash"], "one_password": passwords.get("one")}
@@ -92,7 +92,7 @@ class People:
         return json.dumps(self.spec.to_dict())
 
     def manifest(self) -> dict[str, object]:
-        """Return the identity of these people, without paths of this machine."""
+        """Return the identity of the people, without paths of this machine."""
         return {
             "digest": self.population.digest,
             "spec": self.spec.to_dict(),

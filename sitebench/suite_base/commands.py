@@ -277,7 +277,7 @@ def refuse_check(options: SuiteOptions, suite: Suite) -> None:
 
 
 def one_operation(suite: Suite) -> Callable[[str], Argument]:
-    """Return what makes the argument that names one of a suite's operations."""
+    """Return a function that makes the argument OPERATION of a suite."""
     names = list(suite.operations)
 
     def build_argument(default: str) -> Argument:
@@ -307,7 +307,7 @@ def measure_parts(
     default_out: str | None = None,
     first: Tables | None = None,
 ) -> None:
-    """Measure every part, and show the results in the order of what was asked for."""
+    """Measure every part, and show the results in the requested order."""
     from sitebench.measure.command import measure, one_table
     from sitebench.report.paper import terminal_tables
 
@@ -349,7 +349,7 @@ def _settle(
     *,
     named: bool = True,
 ) -> Any:
-    """Let the target decide what it has to; report an interruption."""
+    """Complete the options from the target; report an interruption."""
     programs = [points.program(options, name) for name in names]
     try:
         return points.settle(options, programs, named=named)
@@ -380,7 +380,7 @@ def _parts(
 def _that_matter(
     points: Any, options: SuiteOptions, names: Sequence[str], sizes: Sequence[int]
 ) -> Sequence[int]:
-    """Return a single size where a scenario needs no people: all would be the same test."""
+    """Return a single size if a scenario needs no people, as all sizes would be one test."""
     path = options.scenario_path
     programs = [points.program(options, name) for name in names]
     is_built_in = options.target in points.targets.built_in

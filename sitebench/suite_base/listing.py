@@ -13,7 +13,7 @@ from sitebench.tables.table import Table
 
 
 def show_operations(suite: Suite, text_of: Callable[[str], str], name: str | None) -> None:
-    """Print what a suite's operations are, or the file of the one that is named."""
+    """Print a suite's operations, or the file of one operation."""
     if name is None:
         facts = {key: json.loads(Scenario(text_of(key)).facts) for key in suite.operations}
         rows = [[key, fact["title"], fact["paper"] or ""] for key, fact in facts.items()]

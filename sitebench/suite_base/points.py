@@ -118,14 +118,14 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
 
     @abstractmethod
     def built_in(self, options: _O, operation: str) -> _P:
-        """Return what the users of one of the suite's own operations repeat."""
+        """Return the program of one of the suite's own operations."""
 
     @abstractmethod
     def for_engine(self, load: Load[_O, _P, _T]) -> ForEngine:
-        """Return what the engine has to know of a load, but for the data of scenarios."""
+        """Return the engine's options of a load, without the data of scenarios."""
 
     def script_of(self, program: Any, options: _O) -> _P:
-        """Return what the engine runs of a program of the caller's own."""
+        """Return the script of a caller's program."""
         script: _P = program
         return script
 
@@ -134,7 +134,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         return None
 
     def described_by(self, options: _O) -> tuple[str, str] | None:
-        """Return the operation that options describe, and which of them; None if none does.
+        """Return the operation that an option describes, and the option; None without one.
 
         Options may be Locust's own, in which what was not given is an empty text.
         """
@@ -143,7 +143,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         return script.name_of(options.scenario), "the scenario file"
 
     def scenario_of(self, options: _O) -> Script | None:
-        """Return the scenario that they describe; raises what is wrong with it."""
+        """Return the scenario that options describe; raises its problems."""
         return None if options.scenario is None else script.read(options.scenario, options.data)
 
     def people(self, options: _O, programs: Sequence[_P]) -> int:
@@ -182,7 +182,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         return options
 
     def complete(self, options: _O, file: Script | None) -> _O:
-        """Return options with what the suite concludes from them and from a scenario."""
+        """Return options completed by the suite, from other options and a scenario."""
         return options
 
     def _owns_target(self, options: _O) -> bool:
@@ -196,7 +196,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         """Raise where no more than one point of these options may be measured."""
 
     def apply_scenario(self, options: _O) -> _O:
-        """Take what a scenario file says of the load, where the command line says nothing.
+        """Apply the load of a scenario file; the command line wins.
 
         It may be a stranger's: what it sends of the environment is said.
         """
@@ -235,11 +235,11 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         return self.complete(staged(replace(options, **load)), file)
 
     def settle(self, options: _O, programs: Sequence[_P], *, named: bool = True) -> _O:
-        """Return options as the target decides them, if programs may run there."""
+        """Return options completed by the target, if programs may run there."""
         return options
 
     def choose(self, options: _O, text: str) -> tuple[_O, str]:
-        """Return the operation that a command was given, and the options with what it says."""
+        """Return a command's operation, and its options completed by it."""
         described = self.described_by(options)
         if script.is_script(text):
             if options.scenario not in (None, text) or (options.scenario is None and described):
@@ -251,7 +251,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         return options, text
 
     def _refuse(self, options: _O, text: str) -> NoReturn:
-        """Raise with the reason why it is no operation."""
+        """Refuse an unknown operation, with the reason."""
         operations = ", ".join(self.suite.operations)
         if "://" in text:
             raise UnknownValue(f"{text!r} is an address", f"give it with --target {text}")
@@ -298,7 +298,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
     # What all have.
 
     def program(self, options: _O, operation: str) -> _P:
-        """Return what the users of an operation repeat; raises what is wrong with its file."""
+        """Return the program of an operation; raises the problems of its file."""
         file: Any = self.scenario_of(options)
         return self.built_in(options, operation) if file is None else file
 
@@ -426,7 +426,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         *,
         named: bool = True,
     ) -> None:
-        """Raise NotYours unless programs may do at the target of options what they do.
+        """Raise NotYours unless programs may run at the target.
 
         `named`: the user named what writes; it is no default.
         """
@@ -495,7 +495,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
 
 
 def _load_of(file: Script, options: SuiteOptions) -> dict[str, Any]:
-    """Return what a file says of the load, where the command line says nothing."""
+    """Return the load of a file, without keys that the command line sets."""
     load = {
         name: value
         for name, value in file.load.items()

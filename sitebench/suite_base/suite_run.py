@@ -213,7 +213,7 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
         return Test.read(data, self.points.options, self.points.targets.kind)
 
     def record(self, test: Test) -> Recording:
-        """Observe the target, and write down what lanes do."""
+        """Observe the target, and record the lanes."""
         target: Any
         options, target, programs = test.options, test.target, self.programs
         host, port = target.address.host, target.address.port

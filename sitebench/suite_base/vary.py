@@ -67,7 +67,7 @@ class Level(msgspec.Struct, frozen=True):
 def vary(
     points: SuitePoints[Any, Any, Any], base: Any, operation: str, variations: Sequence[str]
 ) -> None:
-    """Measure the base, which is what the options say, and every level; print what each brings."""
+    """Measure the base (the given options) and every level; print the gain of each level."""
     points.check(base, [points.program(base, operation)])
     levels = _possible(read(base, variations), points.targets.folder(base))
     for level in levels:
@@ -156,7 +156,7 @@ def _possible(levels: Sequence[Level], data: Path | None) -> list[Level]:
 def table(
     results: Sequence[PointResult], base_key: str, levels: Sequence[tuple[Level, str]]
 ) -> Table:
-    """Lay out each level beside the base: its rate, what it brings, and what limits it.
+    """Lay out each level beside the base: its rate, its gain, and its limit.
 
     Where the rate is given all keep it, and what a level changes is the latency.
     """
@@ -246,7 +246,7 @@ def _notes(
 
 
 def scaling_lines(results: Sequence[PointResult], levels: Sequence[tuple[Level, str]]) -> list[str]:
-    """Say what each number of processors or workers brought over the one before it."""
+    """State the gain of each number of processors or workers over the number before it."""
     series_by_key, lines = {point.spec.key: point for point in series(results)}, []
     for (level, key), (next_level, key_after) in pairwise(levels):
         counted = level.value.isdecimal() and next_level.value.isdecimal()

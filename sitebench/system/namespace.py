@@ -20,7 +20,7 @@ _numbers = itertools.count()
 
 
 class RemoteHost(msgspec.Struct, frozen=True):
-    """Its address, that of this end, and the command prefix that runs a program there."""
+    """The host's address, this end's, and the command prefix to run a program on the host."""
 
     address: str
     own_address: str

@@ -67,7 +67,7 @@ def no_longer_read() -> bool:
 
 
 def _to_nowhere(output: int) -> None:
-    """Drop the rest: Python would report the error again when it flushes at exit."""
+    """Drop unwritten output: Python would report the error again when it flushes at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), output)
 
 

@@ -82,11 +82,11 @@ class OpenTarget(Closing, Generic[_A]):
         self.stop()
 
     def for_several_tests(self) -> Self:
-        """Return it for several tests: each removes what it added."""
+        """Return the target for several tests, each of which removes its additions."""
         return replace(self, disposable=False, owned=self.owned or self.disposable)
 
     def without_process(self) -> Self:
-        """Return it for a process that did not start it."""
+        """Return the target for a process that did not start it."""
         return replace(self, alive=_lives, stop=_stop_nothing, counters=dict)
 
     def to_json(self) -> dict[str, Any]:
@@ -96,11 +96,11 @@ class OpenTarget(Closing, Generic[_A]):
         return sent
 
     def with_options(self, options: Any) -> Self:
-        """Return it with the options and secrets of this process."""
+        """Return the target with the options and secrets of this process."""
         return self
 
     def pending_cleanup(self, pid: int) -> str | None:
-        """Describe what the process of a test still removes from it."""
+        """Describe the clean-up that the process of a test still does."""
         return None
 
     def warnings(self) -> tuple[PointWarning, ...]:

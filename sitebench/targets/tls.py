@@ -44,7 +44,7 @@ class Trust(msgspec.Struct, frozen=True):
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return it for the other processes of a test; it holds no secret."""
+        """Return the trust for other processes of a test, without secrets."""
         return asdict(self)
 
     def to_engine(self) -> dict[str, Any]:
@@ -53,7 +53,7 @@ class Trust(msgspec.Struct, frozen=True):
         return {**fields, "key_password": key_password(self.key_password_file)}
 
     def context(self) -> ssl.SSLContext:
-        """Return it for Python's clients."""
+        """Return the trust as an SSLContext."""
         try:
             context = ssl.create_default_context(cadata=self.ca_pem)
         except (ssl.SSLError, ValueError) as error:

@@ -206,7 +206,7 @@ def _of_no_one_resource(window: Evidence, used_up: Sequence[str], summary: str) 
 
 
 def _none_used_up(window: Evidence) -> str:
-    """Return that no resource is used up, or which programs shared the busy cores."""
+    """Say that no resource is used up, or name the programs that shared the busy cores."""
     target, busy = window.per_second(window.use.target_cpu_s), window.allowed_busy
     if target is None or busy is None or busy < USED_UP:
         return "no monitored resource is used up"

@@ -141,7 +141,7 @@ class _DistributedLoad(LoadSource):
         return type(error)(f"{self.name(id_)}: {error.message}", error.remedy)
 
     def dismiss(self, id_: str) -> None:
-        """Wait no longer for a worker that sent what cannot be counted."""
+        """Stop waiting for a worker that sent an invalid report."""
         if id_ in self._workers:
             self._remove(id_, "left")
 
@@ -287,7 +287,7 @@ class MasterRole(LocalRole):
         self._share({}, {})
 
     def _share(self, slots: dict[str, int], test: dict[str, Any]) -> None:
-        """Have Locust hand its workers the test, with the options that it sends them."""
+        """Send the test to the workers with Locust's options."""
         if (options := self.environment.parsed_options) is not None:
             build = this_build().to_json()
             shared = messages.Shared(build, slots, this_loopback(), test)
@@ -297,7 +297,7 @@ class MasterRole(LocalRole):
         return self._slots is None or worker in self._slots
 
     def receive(self, message: str, sender: str, data: Mapping[str, Any]) -> None:
-        """Take a worker's message; before the load exists there is nothing to tell it."""
+        """Pass a worker's message on to the load, if there is one yet."""
         load = self._load
         if message == messages.Failed.TYPE and sender not in self.runner.clients:
             self._stays_away(sender, data)
@@ -327,7 +327,7 @@ class MasterRole(LocalRole):
             ) from error
 
     def _stays_away(self, sender: str, data: Any) -> None:
-        """Say once why a worker cannot take part; it is started again every second."""
+        """Say once why a worker cannot take part; its supervisor restarts it every second."""
         with contextlib.suppress(BadMessage, KeyError):
             error = revive(messages.read(messages.Failed, data).error)
             reason = f"a worker on {printable(sender.partition('_refused_')[0])}: {error}"

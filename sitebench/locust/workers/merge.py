@@ -15,7 +15,7 @@ from sitebench.counts.source import Drain, StepTotals, ended, used_up
 
 
 class Round(msgspec.Struct):
-    """One question to all, and what has come back; `begins` is the phase that follows it."""
+    """One request for drains to all workers, and their answers; `begins` is the next phase."""
 
     number: int
     waiting: set[str]
@@ -24,7 +24,7 @@ class Round(msgspec.Struct):
 
 
 class Share(msgspec.Struct):
-    """What one worker did within one phase, over its own length of it."""
+    """One worker's operations in one phase, and the phase's length on that worker."""
 
     seconds: float = 0.0
     operations: int = 0
@@ -67,7 +67,7 @@ class Merger:
         return open_round
 
     def answer(self, worker: str, number: int | None, part: Drain) -> None:
-        """Take an answer; without a number it is a last one, sent unasked."""
+        """Take an answer; one without a number is a worker's last, unrequested drain."""
         waiting_rounds = [r for r in self._open.values() if worker in r.waiting]
         if number is None:
             answered = waiting_rounds[:1]
@@ -102,7 +102,7 @@ class Merger:
         return self._counted.get(worker, 0)
 
     def knows(self, worker: str) -> bool:
-        """Return whether a worker was there when the first round was asked."""
+        """Return whether a worker was part of the first round."""
         return worker in self._cpu_ns
 
     def remove(self, worker: str) -> None:
@@ -111,7 +111,7 @@ class Merger:
             open_round.waiting.discard(worker)
 
     def settle(self, now_ns: int) -> Iterator[tuple[Round, Drain]]:
-        """Yield every round that is complete, merged, as long as none before it is open.
+        """Yield complete rounds, merged and in order.
 
         Rounds may be answered, and others asked, while the caller has one.
         """

@@ -34,7 +34,7 @@ SHARED = "sitebench_shared"
 
 
 class Message(msgspec.Struct, forbid_unknown_fields=True):
-    """A message, or a part of one; its fields are what is sent."""
+    """A message or a part of one; its fields are sent."""
 
     TYPE: ClassVar[str] = ""
 
@@ -72,7 +72,7 @@ class Shared(Message):
 
 
 class Opened(Message):
-    """Who a worker is: its build first, by which it is refused (`build.refuse_other`)."""
+    """A worker's identity; its build comes first, as another build is refused by it."""
 
     TYPE: ClassVar[str] = "sitebench-opened"
     version: str
@@ -101,7 +101,7 @@ class Pong(Message):
 
 
 class Ask(Message):
-    """A drain is asked for; `begins` is the phase that begins with it."""
+    """A request for a drain; `begins` is the phase that begins with the drain."""
 
     TYPE: ClassVar[str] = "sitebench-drain"
     number: int
@@ -148,7 +148,7 @@ class Counts(Message):
 
 
 class Report(Message):
-    """A drain, and what it is the answer to, if it was asked for."""
+    """A drain, and the number of the request that it answers, if any."""
 
     TYPE: ClassVar[str] = "sitebench-report"
     number: int | None
@@ -173,7 +173,7 @@ _NUMBERS = tuple(field.name for field in msgspec.structs.fields(Counts) if field
 
 
 def pack(drained: Drained, cpu_ns: Sequence[int]) -> Counts:
-    """Return a drain as it is sent, with the CPU time of what made the load."""
+    """Return a drain for sending, with the CPU time of the load generator."""
     return Counts(
         **{name: getattr(drained, name) for name in _NUMBERS},
         cpu_ns=list(cpu_ns),
@@ -207,7 +207,7 @@ def _pack_step(step: StepRecord) -> Step:
 
 
 def unpack(counts: Counts) -> Drain:
-    """Return what `pack` was given; raises BadMessage."""
+    """Undo `pack`; raises BadMessage."""
     try:
         return Drain(
             **{name: getattr(counts, name) for name in _NUMBERS},

@@ -28,7 +28,7 @@ _SHORT_S = 1.0
 
 
 class WorkerCommand(msgspec.Struct, frozen=True):
-    """How workers are started: their master, their number, and what they choose for themselves."""
+    """The start of workers: their master, their number, and their own options."""
 
     master: MasterAddress
     processes: int = 1
@@ -80,7 +80,7 @@ class _WorkerProcess(msgspec.Struct):
             self.process.send_signal(signal.SIGTERM)
 
     def end(self, give_up: float) -> None:
-        """Wait for its end until then, and kill it."""
+        """Wait for its end until the deadline, and kill it."""
         if self.process is None:
             return
         try:

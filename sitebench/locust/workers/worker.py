@@ -112,7 +112,7 @@ class _WorkerLoad:
         ).send(self._runner)
 
     def _use(self, begins: str | None, *, last: bool) -> dict[str, Any] | None:
-        """Return what the measured window used, once, when it is over."""
+        """Return the resource use of the measured window, once, after its end."""
         if begins is not None:
             self._phase = Phase(begins)
             self._bounds[self._phase] = self._monitor.sample(thorough=True)
@@ -201,7 +201,7 @@ class WorkerRole(Role):
         gevent.spawn(load.leave, question).link(lambda _: self._ended.set())
 
     def report_failure(self, error: SitebenchError) -> None:
-        """Leave it to the master to end the test."""
+        """Report a failure to the master, which ends the test."""
         self.finish()
         messages.Failed(dump(error)).send(self.runner)
 

@@ -287,7 +287,7 @@ class _PeakSearch(msgspec.Struct, frozen=True):
         test_of: Callable[[Trial], Test],
         takes_s: float,
     ) -> tuple[HighestRate, list[Probe]]:
-        """Measure what the search yields until it ends; the target is opened when first needed."""
+        """Measure the rates of the search until it ends; the target is opened on first use."""
         going, tried = search(plan), list[Probe]()
         trial = next(going)
         with Runner() as runner, contextlib.ExitStack() as stack:

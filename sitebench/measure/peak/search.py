@@ -158,7 +158,7 @@ class _Searching:
         self._n_trials: Counter[tuple[float, int]] = Counter()
 
     def attempt(self, rate: float, *, long: bool = False, apart_s: float = 0.0) -> _Attempt:
-        """Try a rate; if busy lanes may be what breaks it, with more of them."""
+        """Try a rate; if all lanes were busy, try it again with more lanes."""
         reply = yield replace(self._trial(rate, self.users, long=long), apart_s=apart_s)
         if reply.answer is Answer.BUSY:
             reply = yield self._trial(rate, self.users, long=long)
@@ -197,7 +197,7 @@ class _Searching:
         return None, high
 
     def raise_from(self, low: float, factor: float) -> _Bracketing:
-        """Raise the rate until it does not hold; at the latest the tester is used up."""
+        """Raise the rate until it does not hold, or the load generator is saturated."""
         while True:
             rate = round_rate(low * factor)
             reply = yield from self.attempt(rate)
@@ -243,7 +243,7 @@ class _Searching:
 
 
 def reply_of(result: PointResult, objective: Objective) -> Reply:
-    """Return the reply of a point; what broke beside other programs says nothing of the target."""
+    """Return a point's reply; a rate that broke beside other programs decides nothing."""
     reply, verdict = _on_its_own(result, objective), result.verdict
     if reply.answer is Answer.HELD:
         return reply

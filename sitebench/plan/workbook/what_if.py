@@ -229,7 +229,7 @@ _ANSWERS = ("simultaneous", "served", "machines")
 def _check(
     grid: Grid, row: int, index: int, *, what_if: WhatIf, column: Column, size: str, measured: int
 ) -> None:
-    """Write a column's warning, as the command line has it."""
+    """Write a column's warning, in the command line's words."""
     limit = column.names["busy_limit"]
     whole = what_if.scenario.mix is None or what_if.scenario.lists_all
     people = Input("community") if whole else Input("online") / Input("machines")

@@ -44,7 +44,7 @@ def rate_of(peak: Peak) -> tuple[float, str]:
 
 
 def times_held(peak: Peak) -> str:
-    """Return how often it held; where the target's limit is not known, that."""
+    """Return how often the rate held, or that the target's limit is not known."""
     if is_open(peak):
         return "the server's own limit is not known"
     counts = peak["seen"]

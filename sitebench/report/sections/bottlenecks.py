@@ -58,7 +58,7 @@ def _costs(report: Report, run: Run) -> Table:
 
 
 def _costs_of_suites(report: Report, run: Run) -> list[Table]:
-    """Return what only a suite knows of its operations' costs."""
+    """Return the suites' own tables of their operations' costs."""
     tables = []
     for suite in report.present:
         points = [

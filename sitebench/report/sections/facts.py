@@ -61,7 +61,7 @@ def _sizes(report: Report, specs: Sequence[PointSpec]) -> str:
 
 
 def _options(spec: PointSpec) -> str:
-    """Return what an operation was asked to be; of files the names alone."""
+    """Return the options of an operation; of files, the names alone."""
     settings = spec.settings
     if spec.operation == "login" and "scenario" not in settings:
         settings = {**_LOGIN, **settings}

@@ -140,7 +140,7 @@ def _lines_of(slots: Sequence[Slot]) -> dict[str, list[float | None]]:
 
 
 def _note(point: Point) -> str:
-    """Return what the percentiles are of, and why one of them has no line."""
+    """Return the note on the percentiles: their samples, and why one has no line."""
     every_s, slots = _parts(point)
     lines = _lines_of(slots)
     # Neighbours are merged already in a long point.
@@ -186,7 +186,7 @@ def _display_name(name: str) -> str:
 
 
 def _shade(point: Point, origin: int) -> Columns:
-    """Return what is not measured: one block before, one after."""
+    """Return the spans outside the measured window: one before, one after."""
     blocks: list[tuple[str, float, float]] = []
     for slot in point.slots:
         t0, t1 = (slot.t0_ns - origin) / 1e9, (slot.t1_ns - origin) / 1e9

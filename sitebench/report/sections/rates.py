@@ -44,7 +44,7 @@ class _Line(msgspec.Struct, frozen=True):
 
     @property
     def objective(self) -> str:
-        """What a search for the highest rate held here; empty where it is none."""
+        """The objective of a search for the highest rate; empty without a search."""
         return str((self.run.found_at(self.series[0]) or {}).get("objective") or "")
 
 
@@ -75,7 +75,7 @@ def _worth(group: list[Series]) -> tuple[int, bool, float]:
 
 
 def caller(report: Report, drawn: Sequence[_Line]) -> Callable[[_Line], str]:
-    """Return how to call each line: today's machine, and what tells it from the others."""
+    """Return a function that names each line: the machine, and its distinguishing settings."""
     call = distinguishing_label(line.spec for line in drawn)
 
     def name(line: _Line) -> str:

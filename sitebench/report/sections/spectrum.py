@@ -56,7 +56,7 @@ class _Group(msgspec.Struct, frozen=True):
 
 
 def _groups(report: Report) -> list[_Group]:
-    """Return what to choose from: per operation by size, then per size by load."""
+    """Return the choices: per operation by size, then per size by load."""
     groups: dict[tuple[str, ...], list[Point]] = {}
     for point in report.points:
         spec = point.spec

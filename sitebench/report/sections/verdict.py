@@ -80,7 +80,7 @@ def _best(run: Run, suite: ReportSuite, operation: str) -> Iterator[tuple[str, l
 
 
 def _remarks(run: Run, suite: ReportSuite, series: Series) -> list[str]:
-    """Return what stands below a rate: its size, its latency, its objective, and failures."""
+    """Return the lines below a rate: its size, its latency, its objective, and failures."""
     latency = ", ".join(f"{name} {latency_mark(series, name)}" for name in ("p95", "p99"))
     if not series.valid:
         disturbed = {result.verdict.bound for result in series.results} == {Bound.OTHERS}
@@ -91,7 +91,7 @@ def _remarks(run: Run, suite: ReportSuite, series: Series) -> list[str]:
 
 
 def warnings(report: Report) -> Section | None:
-    """Return what to do about the figures, and why; None where there is nothing to do."""
+    """Return the remedies with their reasons; None if there are none."""
     body = "".join(_warnings(report, run) for run in report.runs)
     return Section("warnings", "What to do", body) if body else None
 

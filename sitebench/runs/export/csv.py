@@ -25,14 +25,14 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 class _Echo:
-    """A "file" that gives the line back, which `csv` returns to its caller."""
+    """A "file" whose `write` returns the line, so that `csv` returns it too."""
 
     def write(self, line: str) -> str:
         return line
 
 
 def _lines(rows_of: Callable[[RunFile], Iterable[_Row]]) -> Callable[[RunFile], Iterator[str]]:
-    """Return what yields the header and every row, without the ends of the lines."""
+    """Return a function that yields the header and every row, without line ends."""
 
     @functools.wraps(rows_of)
     def lines(run: RunFile) -> Iterator[str]:
@@ -91,7 +91,7 @@ def steps(run: RunFile) -> Iterator[_Row]:
 
 @_lines
 def spans(run: RunFile) -> Iterator[_Row]:
-    """Yield a row per span of each point in stages: what was due in it."""
+    """Yield a row per span of each point in stages: the operations that were due in it."""
     for point in run.points():
         for span in () if point.result is None else point.result.spans:
             yield {**_point_columns(point), **dict(_flat("", span.to_json()))}

@@ -60,7 +60,7 @@ def taken_by_others(window: Evidence) -> str:
 
 
 def _by_machine(window: Evidence) -> Finding:
-    """Judge a target of which only the machine is monitored."""
+    """Judge a target by its machine, as its process is not monitored."""
     if window.busy is None:
         return _finding(Grade.UNKNOWN, "the target's processes cannot be monitored from here")
     text = f"the target's machine was {share(window.busy)} busy, with all its processes together"
