@@ -32,7 +32,7 @@ _MACHINE = {
     "sysctls": "kernel settings",
     "clock": "clock source",
 }
-"""Facts of a manifest that identify the tester's machine."""
+"""Facts of a manifest that identify the load generator's machine."""
 
 
 class Run(msgspec.Struct, frozen=True):
@@ -150,12 +150,12 @@ def _check_counts(matching: Matching) -> None:
 
 
 def _of_runs(a: Run, b: Run) -> Iterator[Remark]:
-    machine = [
+    differences = [
         words for key, words in _MACHINE.items() if a.manifest.get(key) != b.manifest.get(key)
     ]
-    if machine:
+    if differences:
         yield Remark(
-            f"THE TESTER'S MACHINE IS NOT THE SAME, by its {', '.join(machine)}",
+            f"THE LOAD GENERATORS RAN ON DIFFERENT MACHINES, by their {', '.join(differences)}",
             "a difference may be that of the machines: measure both from one machine",
         )
     old, new = (run.manifest.get("versions", {}) for run in (a, b))

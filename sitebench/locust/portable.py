@@ -344,8 +344,8 @@ class PortableLanes:
                 now = max(self._ended_ns, self._since_ns)
             start, self._since_ns = self._since_ns, now
             records, self._records = self._records, {}
-            late, self._late = self._late, {}
-            older, self._older = self._older, {}
+            late_records, self._late = self._late, {}
+            older_records, self._older = self._older, {}
             if cut:
                 self._over_ns = range(self._over_ns.stop, now)
             lane_ns, self._lane_ns = self._lane_ns, 0
@@ -366,8 +366,8 @@ class PortableLanes:
             underway_ns,
             in_flight=in_flight,
             owed=owed,
-            late=tuple(late.values()),
-            older=tuple(older.values()),
+            late=tuple(late_records.values()),
+            older=tuple(older_records.values()),
             without_row=self._without_row,
             row_wait_ns=row_wait_ns,
             lost_rows=self.users.lost_rows(),

@@ -234,8 +234,8 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             from sitebench.measure.peak.command import PeakJob, find_peak
 
             refuse_check(options, self.suite)
-            points, settled, name = self._begin(options, operation)
-            one = narrow(points.options, settled)
+            points, completed, name = self._begin(options, operation)
+            one = narrow(points.options, completed)
             points.point(one, name)
             points.check(one, [points.program(one, name)])
             job = PeakJob(
@@ -246,7 +246,7 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                 default_out=run_file(f"{self.suite.name}-peak"),
                 afterwards=points.leftovers(one),
             )
-            find_peak(settled, job)
+            find_peak(completed, job)
 
         return peak
 

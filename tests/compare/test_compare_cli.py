@@ -116,7 +116,7 @@ def test_runs_of_different_things_are_refused_by_name_unless_that_is_compared(ru
 def test_runs_measured_apart_and_another_machine_are_said_first(runs: Path) -> None:
     ran = in_process("compare", "few", "elsewhere", cwd=runs).check(0)
     assert "measured apart: not decided" in ran.out
-    assert "THE TESTER'S MACHINE IS NOT THE SAME, by its processor" in ran.out
+    assert "THE LOAD GENERATORS RAN ON DIFFERENT MACHINES, by their processor" in ran.out
     assert ran.out.index("NOT THE SAME") < ran.out.index("Median of")
 
 

@@ -484,7 +484,7 @@ def test_another_machine_and_another_version_are_told_loudly(tmp_path: Path) -> 
     a = write_run(tmp_path / "a", (a_spec(), noisy(5, 15_000, 1)))
     b = write_run(tmp_path / "b", (a_spec(), noisy(5, 15_000, 2)), manifest=other)
     said = [remark.message for remark in of_files(a, b).remarks]
-    assert said[0] == "THE TESTER'S MACHINE IS NOT THE SAME, by its processor"
+    assert said[0] == "THE LOAD GENERATORS RAN ON DIFFERENT MACHINES, by their processor"
     assert said[1] == "the load generator is not the same: sitebench 0.1.0 / 0.2.0"
 
 
