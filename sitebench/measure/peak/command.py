@@ -117,7 +117,8 @@ def check_options(options: PeakOptions) -> None:
 
 
 def _check_clients(options: PeakOptions) -> None:
-    names = [f"--{name}" for name in ("users", "start", "apart") if getattr(options, name)]
+    values = {"--users": options.users, "--start": options.start, "--apart": options.apart}
+    names = [name for name, value in values.items() if value]
     for name in names:
         if options.objective is None:
             remedy = "add --objective 'p99<5ms,failures<0.1%', or use --clients"
