@@ -1,13 +1,13 @@
-//! FastCGI 1.0 as a responder: a process that stays, with a thread for each connection of the web server.
+//! FastCGI 1.0 responder: a persistent process with a thread for each connection of the web server.
 //!
-//! A connection carries one request at a time, and is kept where the web server asks for that
-//! (`FCGI_KEEP_CONN`). What a request sends as its body is read and dropped.
+//! A connection carries one request at a time and stays open if the web server requests it
+//! (`FCGI_KEEP_CONN`). Request bodies are read and discarded.
 //!
 //! # Limits
 //!
-//! Variables of a request: [`PARAMS_BYTES`]. Body: [`STDIN_BYTES`]. Connections: [`CONNECTIONS`]. A web server
-//! that exceeds the first two, or does not keep to the protocol, has its connection closed; connections beyond
-//! the third wait. A silent connection is kept: only the web server reaches the socket.
+//! Variables of a request: [`PARAMS_BYTES`]. Body: [`STDIN_BYTES`]. Connections: [`CONNECTIONS`]. A request beyond
+//! its limits, or a violation of the protocol, closes the connection; connections beyond their limit wait. An idle
+//! connection stays open: only the web server reaches the socket.
 
 use std::fs;
 use std::io::{self, BufReader, ErrorKind, Read, Write};
@@ -22,19 +22,19 @@ use std::time::Duration;
 
 use crate::document::answer;
 
-/// More than a web server lets a request's head have (nginx 32 KB, Apache 100 lines of 8 KB at most).
+/// More than web servers accept as a request's head (nginx 32 KB, Apache 100 lines of 8 KB at most).
 const PARAMS_BYTES: usize = 1 << 20;
 
 /// A gigabyte, the longest body that the embedded server takes for a program.
 const STDIN_BYTES: usize = 1 << 30;
 
-/// Each is a thread. The papers' largest test has 600 clients.
+/// Each connection takes a thread. The papers' largest test has 600 clients.
 const CONNECTIONS: usize = 1_024;
 
-/// A thread needs little: documents are on the heap.
+/// A small stack is enough: documents are on the heap.
 const STACK_BYTES: usize = 128 << 10;
 
-/// How long to wait when no connection can be accepted: all descriptors are in use.
+/// Pause before the next accept when all file descriptors are in use.
 const RETRY: Duration = Duration::from_millis(10);
 
 // FastCGI specification, section 8.
@@ -61,18 +61,18 @@ const PIECE: usize = 65_528;
 pub(crate) fn serve(socket: &str) -> io::Result<()> {
     let explained =
         |error: io::Error| io::Error::new(error.kind(), format!("cannot listen at {socket}: {error}"));
-    // A path with a colon in its last part is written with a slash.
+    // A value with a slash is a path, even with a colon.
     if socket.contains(':') && !socket.contains('/') {
         let listener = TcpListener::bind(socket).map_err(explained)?;
         accept(|| {
             let (client, _) = listener.accept()?;
-            // An answer is one write: waiting for more would only delay it. A client that has gone is found out
-            // by reading.
+            // An answer is one write, which Nagle's algorithm would only delay. Best effort: the next read reports a
+            // disconnected client.
             let _ = client.set_nodelay(true);
             Ok(client)
         });
     } else {
-        // A process that was killed leaves its socket behind.
+        // A killed process leaves its socket file.
         if fs::symlink_metadata(socket).is_ok_and(|found| found.file_type().is_socket()) {
             fs::remove_file(socket).map_err(explained)?;
         }
@@ -106,17 +106,17 @@ fn accept<S: Stream>(next: impl Fn() -> io::Result<S>) {
             thread::sleep(RETRY);
             continue;
         };
-        // A client for which there is no thread finds its connection closed.
+        // If no thread can be started, the connection is closed.
         let _ = thread::Builder::new().stack_size(STACK_BYTES).spawn(move || {
             let _place = place;
             let (from, to) = client.halves();
-            // What went wrong on a connection ends it, and nothing else.
+            // An error ends this connection only.
             let _ = converse(BufReader::with_capacity(PIECE, from), to);
         });
     }
 }
 
-/// How many connections there may still be.
+/// The number of further connections that the limit allows.
 struct Places {
     free: Mutex<usize>,
     freed: Condvar,
@@ -142,7 +142,7 @@ impl Drop for Place {
     }
 }
 
-/// A request that is coming in.
+/// A request that is being received.
 struct Request {
     id: u16,
     keep: bool,
@@ -204,7 +204,7 @@ fn converse(mut from: impl Read, mut to: impl Write) -> io::Result<()> {
                     request = None;
                 }
             }
-            // The specification has records of requests that are not there ignored (section 3.3).
+            // Records of inactive requests are ignored (specification, section 3.3).
             _ => {}
         }
         if !out.is_empty() {
@@ -253,7 +253,7 @@ fn end(id: u16, how: u8, out: &mut Vec<u8>) {
 /// Appends the answer to a request.
 fn respond(request: &Request, out: &mut Vec<u8>) -> io::Result<()> {
     static ANSWERED: AtomicU64 = AtomicU64::new(0);
-    // Each number once is all that matters.
+    // Relaxed: only uniqueness of the numbers matters.
     let number = (u64::from(id()) << 32) + ANSWERED.fetch_add(1, Ordering::Relaxed);
     for piece in answer(&pairs(&request.params)?, number).chunks(PIECE) {
         record(STDOUT, request.id, piece, out);
@@ -263,7 +263,7 @@ fn respond(request: &Request, out: &mut Vec<u8>) -> io::Result<()> {
     Ok(())
 }
 
-/// Appends what this program can do, of what was asked for (section 4.1).
+/// Appends the values of the requested variables that are known here (FCGI_GET_VALUES, section 4.1).
 fn values(asked: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
     let (asked, connections) = (pairs(asked)?, CONNECTIONS.to_string());
     let mut content = Vec::new();
@@ -280,7 +280,7 @@ fn values(asked: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
     Ok(())
 }
 
-/// Names and values (section 3.4); an error where a length is not that of what follows.
+/// Name-value pairs (section 3.4); an error if a length exceeds the remaining bytes.
 fn pairs(mut bytes: &[u8]) -> io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
     let mut found = Vec::new();
     while !bytes.is_empty() {

@@ -1,12 +1,11 @@
-//! Slow hashes of passwords, checked by threads of their own: one takes up to seconds, and those who look
-//! something up meanwhile must not notice.
+//! Slow password hashes, checked by separate threads: a check takes up to seconds and must not delay the requests
+//! of other clients.
 //!
-//! As many hashes run as there are cores but one, and at least one, in threads that are begun when there is work
-//! for them and have the lowest priority. The addresses of clients take turns; of one address, a check that is
-//! quick overtakes those that take long ([`Ticket`]). A hash begins when the memory of those that run leaves
-//! room. One that takes longer than `slow_hash_ms` cannot be interrupted: the next begins beside it, and its
-//! password is refused. The connection of each looks at no further message until it is answered
-//! ([`net::Step::Wait`]); a client that goes takes its hash out of the queue.
+//! One check runs for each core but one, and at least one, in threads that start on demand and have the lowest
+//! priority. Client addresses take turns; within one address, quick checks overtake slow ones ([`Ticket`]). A
+//! check starts when the running checks leave enough memory. A check that takes longer than `slow_hash_ms` cannot
+//! be interrupted: its password is refused, and the next check starts beside it. A connection reads no further
+//! message until its check is answered ([`net::Step::Wait`]). If a client disconnects, its check leaves the queue.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -25,16 +24,16 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::auth::Password;
 
-/// The priority that leaves all others theirs (nice(1)).
+/// The lowest scheduling priority (nice(1)).
 const LOWEST: i32 = 19;
 
-/// How many hashes that take too long may run beside the others.
+/// How many checks beyond `slow_hash_ms` may run beside the regular ones.
 const MOST_OVERDUE: usize = 3;
 
-/// How many times as long as it takes a check waits for quicker ones that come later, from its own address.
+/// Later, quicker checks of the same address may overtake a check for this many times its estimated duration.
 const PATIENCE: u64 = 8;
 
-/// A password, and the values of which it may be one.
+/// A password, and the stored values to check it against.
 #[derive(Debug)]
 pub(crate) struct Check {
     password: Password,
@@ -46,22 +45,22 @@ impl Check {
         Self { password: Password(password.into()), stored }
     }
 
-    /// The values, in the order in which they are tried.
+    /// The stored values, in the order of checking.
     pub(crate) fn stored(&self) -> &[Slow] {
         &self.stored
     }
 
-    /// Memory it takes: one is checked after the other.
+    /// Memory of the check: the maximum over the values, which are checked one after the other.
     fn memory_bytes(&self) -> u64 {
         self.stored.iter().map(Slow::memory_bytes).max().unwrap_or(0)
     }
 
-    /// CPU that it takes, by an estimate.
+    /// Estimated CPU time of the check.
     fn nanoseconds(&self) -> u64 {
         self.stored.iter().map(|stored| stored.nanoseconds(&self.password.0)).fold(0, u64::saturating_add)
     }
 
-    /// Processor time counts, not that of the clock on the wall: on a busy machine the lowest priority has to wait.
+    /// The limit applies to CPU time, not wall-clock time: on a busy machine a thread of lowest priority has to wait.
     fn run(&self, longest: Duration) -> Outcome {
         let begun = processor_time();
         #[cfg(test)]
@@ -82,22 +81,22 @@ impl Check {
     }
 }
 
-/// What this thread has had of the processor.
+/// CPU time of this thread.
 fn processor_time() -> Duration {
     let used = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(used.tv_sec.unsigned_abs(), used.tv_nsec as u32)
 }
 
-/// What came of a check.
+/// The outcome of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// It is this one of the values.
+    /// The password matches the value of this index.
     Right(usize),
-    /// It is none of them.
+    /// The password matches no value.
     Wrong,
-    /// The system has no memory or no thread for it.
+    /// The system has no memory or no thread for the check.
     Unable,
-    /// It took longer than is allowed.
+    /// The check took longer than `slow_hash_ms`.
     TooLong,
     Gone,
 }
@@ -106,7 +105,7 @@ pub(crate) enum Outcome {
 #[derive(Debug)]
 pub(crate) struct SlowBinds {
     mailboxes: Mailboxes<(ConnectionId, Outcome)>,
-    /// How many run that have not run for too long.
+    /// The most checks that run at a time, overdue ones not counted.
     most_in_time: usize,
     most_bytes: u64,
     longest: Duration,
@@ -119,13 +118,13 @@ pub(crate) struct SlowBinds {
 struct State {
     waiting: BTreeMap<Ticket, (ConnectionId, Check)>,
     next: u64,
-    /// Whose turn was the last.
+    /// The address of the last check that started.
     last: Option<IpAddr>,
     threads: usize,
     idle: usize,
-    /// When each of those that run has begun.
+    /// The start of each running check.
     running: BTreeMap<Ticket, Instant>,
-    /// Memory of those that run.
+    /// Memory of the running checks.
     bytes: u64,
     stopping: bool,
 }
@@ -134,13 +133,13 @@ struct State {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Ticket {
     from: IpAddr,
-    /// When it came, and [`PATIENCE`] times as long as it takes: who plants a value that takes as long as is allowed
-    /// is overtaken by all others, and nobody waits for ever.
+    /// Arrival time plus [`PATIENCE`] times the estimated CPU time. An expensive value delays cheap ones little, and no
+    /// check waits for ever.
     due_ns: u64,
     number: u64,
 }
 
-/// A check that waits, until this is dropped.
+/// A check's place in the queue. Dropping it removes the check.
 #[derive(Debug)]
 pub(crate) struct Place {
     binds: Arc<SlowBinds>,
@@ -166,7 +165,7 @@ impl SlowBinds {
         })
     }
 
-    /// Queues a check for a connection from this address, which is sent the outcome.
+    /// Queues a check for a connection from this address; the outcome goes to the connection.
     pub(crate) fn begin(self: &Arc<Self>, id: ConnectionId, from: IpAddr, check: Check) -> Place {
         let came_ns = u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let due_ns = came_ns.saturating_add(check.nanoseconds().saturating_mul(PATIENCE));
@@ -180,7 +179,7 @@ impl SlowBinds {
         Place { binds: Arc::clone(self), id, ticket }
     }
 
-    /// Begins a thread where none waits for the next check, or for one that runs to take too long.
+    /// Starts a thread if a check waits, no thread is idle and their number is below the limit.
     fn assure_thread(self: &Arc<Self>) {
         let mut state = self.state();
         if state.waiting.is_empty() || state.idle > 0 || state.threads == self.most_in_time + MOST_OVERDUE {
@@ -194,7 +193,7 @@ impl SlowBinds {
         }
         let mut state = self.state();
         state.threads -= 1;
-        // One that is there already gets to them.
+        // If a thread is left, it takes the waiting checks.
         let lost = if state.threads == 0 { mem::take(&mut state.waiting) } else { BTreeMap::new() };
         drop(state);
         for (id, _) in lost.into_values() {
@@ -202,7 +201,7 @@ impl SlowBinds {
         }
     }
 
-    /// Begins no further check. Those that run are not waited for: they hold nothing but their memory.
+    /// Starts no further check. Running checks are not awaited: they hold nothing but memory.
     pub(crate) fn stop(&self) {
         let mut state = self.state();
         state.stopping = true;
@@ -212,11 +211,11 @@ impl SlowBinds {
     }
 
     fn work(self: &Arc<Self>) {
-        // Where it is refused, hashes run beside the others as equals.
+        // Best effort: if the system refuses, checks run at normal priority.
         let _ = setpriority_process(None, LOWEST);
         while let Some((ticket, id, check)) = self.next() {
             self.assure_thread();
-            // A panic in a hash would take the thread, its memory and its turn along.
+            // A panic in a hash would end the thread and leave its memory and its place counted.
             let outcome = catch_unwind(AssertUnwindSafe(|| check.run(self.longest)));
             let mut state = self.state();
             state.running.remove(&ticket);
@@ -234,7 +233,7 @@ impl SlowBinds {
             let in_time: Vec<Duration> = left.filter(|left| !left.is_zero()).collect();
             if in_time.len() < self.most_in_time
                 && let Some((ticket, needed)) = state.first()
-                // Each alone has room: values beyond the limit are not checked.
+                // A single check always fits: values beyond the memory limit are not checked.
                 && (state.bytes == 0 || state.bytes + needed <= self.most_bytes)
                 && let Some((id, check)) = state.waiting.remove(&ticket)
             {
@@ -264,7 +263,7 @@ impl SlowBinds {
 }
 
 impl State {
-    /// Whose turn it is, and the memory that the check takes.
+    /// The next check, and the memory that it takes.
     fn first(&self) -> Option<(Ticket, u64)> {
         let end = self.last.map(|from| Ticket { from, due_ns: u64::MAX, number: u64::MAX });
         let next = end.and_then(|end| self.waiting.range((Excluded(end), Unbounded)).next());
@@ -274,7 +273,7 @@ impl State {
 }
 
 impl Place {
-    /// Tells the connection that its client has gone, so that it does not wait for the outcome.
+    /// Tells the connection that its client has disconnected, so that it does not wait for the outcome.
     pub(crate) fn give_up(self) {
         self.binds.mailboxes.send(self.id.thread, (self.id, Outcome::Gone));
     }
@@ -301,7 +300,7 @@ mod tests {
     const ANN: &[u8] = b"cn=Ann,o=Intranet";
     const LONGEST_MS: u64 = 200;
 
-    /// What no hash does when a test wants it to.
+    /// Simulates faults of a hash: a panic, or a long run.
     pub(super) fn misbehave(password: &[u8]) {
         let begun = processor_time();
         match password {

@@ -1,4 +1,4 @@
-//! A file set: any of its files in constant time, from numbers that are kept per class.
+//! A file set: computes any of its files in constant time from numbers stored per class.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -11,9 +11,9 @@ use crate::spec::{self, Spec, SpecError};
 
 /// A folder with more files than this takes long to list.
 pub(crate) const FILES_PER_FOLDER: u64 = 1_000;
-/// Adding their sizes takes some 20 ms.
+/// The sum over so many sizes takes some 20 ms.
 const LARGEST_SPREAD: u64 = 1_000_000;
-/// What fits into a signed offset.
+/// The largest signed file offset.
 const MOST_BYTES: u64 = i64::MAX as u64;
 const LONGEST_NAME: usize = 64;
 
@@ -52,7 +52,7 @@ impl Sizes {
         }
     }
 
-    /// The bytes of so many files, if they can be counted.
+    /// The total size of this many files; `None` on overflow.
     fn sum(&self, files: u64) -> Option<u64> {
         let sum = |files: Range<u64>| files.map(|k| self.of(k)).try_fold(0u64, u64::checked_add);
         match self {
@@ -100,17 +100,17 @@ impl FileSet {
         Ok(Self { spec, classes, by_name, bytes })
     }
 
-    /// What it was made of.
+    /// The spec of the set.
     pub const fn spec(&self) -> &Spec {
         &self.spec
     }
 
-    /// How many files it has.
+    /// The number of files.
     pub fn count(&self) -> u64 {
         self.classes.last().map_or(0, |class| class.files.end)
     }
 
-    /// The sum of their sizes.
+    /// The total size of the files.
     pub const fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -157,7 +157,7 @@ impl File<'_> {
         self.size
     }
 
-    /// What [`fill`](crate::fill) makes its content of.
+    /// The key from which [`fill`](crate::fill) generates the content.
     pub const fn key(&self) -> u64 {
         self.key
     }
@@ -174,12 +174,12 @@ impl File<'_> {
         format!("/{}/{}/{}/{}.html", self.set.spec.name, self.class(), self.folder(), self.k)
     }
 
-    /// Compares a body with its content.
+    /// A checker that compares a body with the file's content.
     pub const fn checker(&self) -> Checker {
         Checker::new(self.key, self.size)
     }
 
-    /// SHA-256 of its content, which is made piece by piece.
+    /// SHA-256 of the content, which is generated piece by piece.
     pub fn digest(&self) -> [u8; 32] {
         let Ok(digest) = content::digest(self.key, self.size, |_| Ok::<(), Infallible>(()));
         digest
@@ -198,7 +198,7 @@ impl File<'_> {
     }
 }
 
-/// What a set's name and seed turn into.
+/// The generator's state, derived from the set's name and seed.
 fn state_of(spec: &Spec) -> u64 {
     let name = spec.name.as_bytes();
     let words = name.chunks(8).map(|chunk| {
@@ -235,7 +235,7 @@ fn sizes_of(class: &spec::Class, files: u64) -> Result<Sizes, SpecError> {
     }
 }
 
-/// A segment of a path that no URL escapes and no server hides.
+/// Checks that a name needs no escaping in a URL and is hidden by no server.
 fn check_name(name: &str) -> Result<(), SpecError> {
     let letters = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
     let begins = name.starts_with(|first: char| first.is_ascii_alphanumeric());
@@ -245,7 +245,7 @@ fn check_name(name: &str) -> Result<(), SpecError> {
     }
 }
 
-/// Decimal, as we write it: without sign and leading zeros.
+/// A decimal number without sign and leading zeros, as in the paths of the set.
 fn number(digits: &[u8]) -> Option<u64> {
     let canonical = digits == b"0" || !digits.starts_with(b"0");
     let decimal = digits.iter().all(u8::is_ascii_digit);

@@ -1,8 +1,8 @@
 //! Writes a file set into a docroot, with a manifest beside it.
 //!
-//! Every folder and file is opened relative to the folder above it and never through a symbolic link,
-//! and a file is made anew, never written into: nothing outside the docroot is touched, whatever
-//! someone has put there.
+//! Every folder and file is opened relative to its parent folder and never through a symbolic link. A file
+//! is created anew and never overwritten in place. So nothing outside the docroot is changed, whatever links
+//! the docroot contains.
 
 use std::fs;
 use std::io::{self, Write};
@@ -21,8 +21,8 @@ use crate::spec::Spec;
 
 const REPORT_EVERY: Duration = Duration::from_millis(100);
 
-/// Why a set is not in its docroot, or not all of it. What was written stays, and the next call
-/// continues from there.
+/// Why a set is not complete in its docroot. Written files stay, and the next call continues after
+/// them.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// The caller's progress function stopped it.
@@ -30,31 +30,31 @@ pub enum WriteError {
         path = .path.display())]
     Cancelled {
         path: PathBuf,
-        /// How many bytes are not written.
+        /// Bytes that are not written.
         missing: u64,
     },
     #[error("the disk is full: {path} could not be written, and {missing} bytes of its file set are missing; \
         free some space and run it again to continue", path = .path.display())]
     DiskFull {
         path: PathBuf,
-        /// How many bytes are not written.
+        /// Bytes that are not written.
         missing: u64,
     },
     /// Another process writes the same set there.
     #[error("another program is writing {path}; wait for it, or name another folder", path = .0.display())]
     InUse(PathBuf),
-    /// Its files would be mixed with those of this set.
+    /// The docroot has another file set of this name.
     #[error("{path} is of another file set ({difference}); remove it with the folder beside it, or name \
         another folder", path = .path.display())]
     OtherSet { path: PathBuf, difference: String },
     #[error("{path} is no manifest of a file set, or one of a later version; remove it, or name another \
         folder", path = .0.display())]
     NotManifest(PathBuf),
-    /// The files in it may be someone's.
+    /// A folder of the set's name has no manifest, so its files may be the user's.
     #[error("{path} is there without its manifest, so it may hold other files; remove it, or name another \
         folder", path = .0.display())]
     NoManifest(PathBuf),
-    /// It may lead out of the docroot.
+    /// A symbolic link, which may lead out of the docroot, or an entry of another type.
     #[error("{path} is in the way: it is a symbolic link, or not a {wanted}; remove it, or name another folder",
         path = .path.display())]
     InTheWay { path: PathBuf, wanted: &'static str },
@@ -63,12 +63,12 @@ pub enum WriteError {
     File { path: PathBuf, source: io::Error },
 }
 
-/// Writes a set into a docroot, or what is missing of it, and its manifest `<docroot>/<set>.manifest`.
+/// Writes a set, or its missing files, into a docroot, and its manifest `<docroot>/<set>.manifest`.
 ///
-/// `progress` is called about ten times a second, and at the end, with the bytes that are there so far;
-/// it stops the writing by breaking. However the writing ends, by a kill too, the next call
-/// continues: a file whose line in the manifest is there is whole, and is looked at for its size
-/// only. Nothing is synced, as with `cp`: after a crash of the machine, verify the set.
+/// `progress` is called about ten times a second, and at the end, with the number of bytes written so far;
+/// a break from `progress` stops the writing. After any end, even a kill, the next call continues: a file
+/// with a line in the manifest is complete, and only its size is checked. Nothing is synced, as with `cp`:
+/// after a crash of the machine, verify the set.
 pub fn write(
     set: &FileSet,
     docroot: &Path,
@@ -86,7 +86,7 @@ struct Writer<'a> {
     folder: Option<(String, u64, OwnedFd)>,
     progress: &'a mut dyn FnMut(u64) -> ControlFlow<()>,
     report_at: Instant,
-    /// Bytes of files that are whole.
+    /// Bytes of complete files.
     done: u64,
 }
 
@@ -122,7 +122,7 @@ impl<'a> Writer<'a> {
 
     fn write(mut self) -> Result<(), WriteError> {
         let written = self.write_files();
-        // Also after an error: each line spares the next call a file.
+        // Also after an error: for each line, the next call has one file less to write.
         let flushed = self.manifest.flush().map_err(|source| self.at_manifest(source));
         written.and(flushed)?;
         self.report()
@@ -140,8 +140,8 @@ impl<'a> Writer<'a> {
         self.manifest.end(self.set).map_err(|source| self.at_manifest(source))
     }
 
-    /// Looks at the files that the manifest has, and writes again those that are gone. Returns the
-    /// number of the first file that the manifest does not have, or None if it has its last line too.
+    /// Checks the files listed in the manifest, and writes missing files again. Returns the number of the first
+    /// file that is not in the manifest, or None if the manifest is complete.
     fn first_missing(&mut self) -> Result<Option<u64>, WriteError> {
         for i in 0..self.set.count() {
             let Some(file) = self.set.file(i) else { break };
@@ -186,7 +186,7 @@ impl<'a> Writer<'a> {
         match digest {
             Ok(digest) => Ok(hexadecimal(digest)),
             Err(error) => {
-                // It is not whole, and a full disk needs the room for the manifest.
+                // The file is incomplete, and on a full disk the manifest needs the space.
                 let _ = rustix::fs::unlinkat(self.folder_of(file)?, &name, AtFlags::empty());
                 Err(error)
             }
@@ -219,7 +219,7 @@ impl<'a> Writer<'a> {
         if now < self.report_at {
             return Ok(());
         }
-        // A kill then costs no more than what is written between two reports.
+        // A kill then loses at most the files written between two reports.
         self.manifest.flush().map_err(|source| self.at_manifest(source))?;
         let done = self.done + of_this_file;
         if (self.progress)(done).is_break() {
@@ -259,7 +259,7 @@ fn manifest_name(set: &str) -> String {
     format!("{set}.manifest")
 }
 
-/// Opens or makes the manifest, which nothing else may write at the same time.
+/// Opens or creates the manifest, and locks it against other writers.
 fn lock_manifest(root: &OwnedFd, docroot: &Path, set: &FileSet) -> Result<Manifest, WriteError> {
     let name = manifest_name(&set.spec().name);
     let path = docroot.join(&name);
@@ -281,7 +281,7 @@ fn lock_manifest(root: &OwnedFd, docroot: &Path, set: &FileSet) -> Result<Manife
     }
 }
 
-/// Opens a folder below another, and makes it first if it is not there.
+/// Opens a subfolder, and creates it first if it does not exist.
 fn folder(above: &OwnedFd, name: &str) -> Result<OwnedFd, Errno> {
     let open = || {
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -296,7 +296,7 @@ fn folder(above: &OwnedFd, name: &str) -> Result<OwnedFd, Errno> {
     }
 }
 
-/// Makes a file, in the place of one that is there.
+/// Creates a file; replaces an existing one.
 fn create(folder: &OwnedFd, name: &str) -> Result<fs::File, Errno> {
     let create = || {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
@@ -325,7 +325,7 @@ fn failed(path: PathBuf, missing: u64, source: io::Error) -> WriteError {
     }
 }
 
-/// The first thing in which the spec of a manifest differs from the one that is asked for.
+/// The first difference between the spec of a manifest and the wanted spec.
 fn difference(found: &Spec, wanted: &Spec) -> String {
     if found.seed != wanted.seed {
         return format!("seed {} instead of {}", found.seed, wanted.seed);

@@ -1,4 +1,4 @@
-//! What a server has to offer, and what it answers with.
+//! The interface between the HTTP service and a server's routes.
 
 use std::convert::Infallible;
 use std::io;
@@ -15,37 +15,37 @@ use crate::lines::Lines;
 use crate::request::RequestLimits;
 use crate::stats::Counters;
 
-/// A server's routes and bodies, as one thread has them. [`HttpService`](crate::HttpService) does the rest,
-/// and is compiled once for each, so that no call is indirect.
+/// The routes and bodies of a server, one value per thread. [`HttpService`](crate::HttpService) does the rest;
+/// it is compiled for each server, so that no call is indirect.
 pub trait App: Sized {
-    /// What the header lines say that only this server looks at.
+    /// Header fields that only this server reads.
     type Lines<'a>: Default;
 
-    /// What is known of a request while its body is being received.
+    /// State of a request while its body is being received.
     type Form;
 
-    /// What is kept of a request while another thread works for it.
+    /// State of a request while another thread works on it.
     type Waiting;
 
-    /// What another thread reports about it.
+    /// The result that another thread reports for a request.
     type Outcome;
 
-    /// What is left of an answer's body; [`Infallible`] where every answer is written at once.
+    /// The unsent rest of an answer's body; [`Infallible`] if every answer is written at once.
     type Outgoing: Outgoing;
 
-    /// What it counts.
+    /// The counters of the server.
     type Counters: Counters;
 
-    /// What every connection begins with, where TLS is spoken.
+    /// The TLS acceptor, if connections use TLS.
     fn acceptor(&self) -> Option<&Acceptor>;
 
-    /// Looks at a header line whose name begins with neither `h` nor `e`.
+    /// Reads a header line whose name begins with neither `h` nor `e`.
     fn line<'a>(lines: &mut Self::Lines<'a>, line: &'a [u8]);
 
-    /// Answers a request that is valid in itself, or goes on to its body or to another thread.
+    /// Answers a valid request, or begins to receive its body, or hands it to another thread.
     fn begin(request: &Request<'_, Self::Lines<'_>>, turn: &mut Turn<Self>) -> Progress<Self>;
 
-    /// Goes on with a request whose body is all there.
+    /// Continues with a request whose body is complete.
     fn submit(form: Received<Self>, id: ConnectionId, turn: &mut Turn<Self>) -> Progress<Self>;
 
     /// The next outcome that another thread has reported, and the connection that waits for it.
@@ -59,19 +59,19 @@ pub trait App: Sized {
         turn: &mut Turn<Self>,
     ) -> Progress<Self>;
 
-    /// The client of a request that waits has sent its last byte, or has gone.
+    /// The client of a waiting request has sent its last byte, or has disconnected.
     fn client_ended(_waiting: &Self::Waiting) {}
 
-    /// Releases what a turn holds, and publishes the counters.
+    /// Releases the resources of a turn, and publishes the counters.
     fn end_turn(&mut self, counters: &mut Self::Counters);
 }
 
 /// An answer's body, of which only a piece at a time is in memory.
 pub trait Outgoing {
-    /// What is left of a file, for the kernel to send.
+    /// The unsent rest of a file, for sendfile(2).
     fn file(&mut self) -> Option<FilePiece<'_>>;
 
-    /// Appends a piece and says whether it was the last. An error where the rest cannot be had.
+    /// Appends a piece and returns whether it was the last. An error if the rest cannot be read.
     fn push(&mut self, out: &mut Vec<u8>) -> io::Result<bool>;
 }
 
@@ -85,26 +85,26 @@ impl Outgoing for Infallible {
     }
 }
 
-/// A request, and all that is known of it.
+/// A request with its parsed head.
 #[derive(Debug)]
 pub struct Request<'a, L> {
     pub head: RequestHead<'a>,
-    /// What its header lines say to every server.
+    /// Header fields that every server reads.
     pub common: Lines,
-    /// What they say to this one.
+    /// Header fields that only this server reads.
     pub own: L,
-    /// What the client sent, from the head on.
+    /// The received bytes, from the head on.
     pub bytes: &'a [u8],
     pub id: ConnectionId,
     pub from: IpAddr,
-    /// A body comes behind the head.
+    /// A body follows the head.
     pub has_body: bool,
-    /// How it is answered without reading its body: if there is one, the connection then ends behind the answer.
+    /// Options of an answer without reading the body: if there is a body, the connection is closed after the answer.
     pub options: ResponseOptions,
 }
 
 impl<L> Request<'_, L> {
-    /// Goes on to the body.
+    /// Begins to receive the body.
     pub fn receive<A: App>(&self, form: A::Form, turn: &mut Turn<A>) -> Progress<A> {
         let options = ResponseOptions { keep_alive: self.head.keep_alive, ..self.options };
         let body = match Incoming::new(self.head.framing, turn.limits.body_bytes) {
@@ -119,36 +119,36 @@ impl<L> Request<'_, L> {
     }
 }
 
-/// A request and its body, which is all there when [`App::submit`] gets it.
+/// A request and its body, which is complete when passed to [`App::submit`].
 #[derive(Debug)]
 pub struct Received<A: App> {
     pub options: ResponseOptions,
-    /// What is known of it.
+    /// The state of the request.
     pub form: A::Form,
     pub body: Incoming,
 }
 
-/// What comes after some bytes of a request.
+/// The next step of a request.
 pub enum Progress<A: App> {
     /// Read this request's body.
     Body(Box<Received<A>>),
     /// Wait for another thread.
     Wait(ResponseOptions, A::Waiting),
-    /// Go on with the body of the answer.
+    /// Send the rest of the answer's body.
     Send(A::Outgoing, Then),
     Done(Then),
-    /// The client cannot be followed or goes beyond a limit: send it away.
+    /// The request is malformed or exceeds a limit: close the connection after the answer.
     Abort,
 }
 
-/// What comes after an answer.
+/// The next step after an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Then {
     /// Read the next request.
     Next,
     /// Close.
     Close,
-    /// The same, with bytes of the client unread.
+    /// Close, with bytes of the client unread.
     Linger,
 }
 
@@ -159,11 +159,11 @@ impl Then {
     }
 }
 
-/// What answers are made from and counted in, on one thread.
+/// The context of one thread in which requests are answered.
 pub struct Turn<A: App> {
-    /// What they are made from.
+    /// The server's routes and bodies.
     pub app: A,
-    /// What has been counted since the turn began.
+    /// The counts since the beginning of the turn.
     pub counters: A::Counters,
     /// Answers not yet handed to the kernel.
     pub out: Vec<u8>,
@@ -178,7 +178,7 @@ pub struct Now {
     pub ms: u64,
     /// Seconds since 1970.
     pub unix_s: u64,
-    /// The same as a Date header has it, written once a second.
+    /// The same time in the format of a Date header, formatted once a second.
     pub date: String,
 }
 
@@ -222,7 +222,7 @@ impl<A: App> Turn<A> {
         self.refuse(options, "404 Not Found", &[], "there is nothing here")
     }
 
-    /// 405, for a method that does not go with what is asked for.
+    /// 405, for a method that the target does not support.
     pub fn wrong_method(&mut self, options: ResponseOptions, allowed: &str) -> Progress<A> {
         let sentence = format!("not by this method, but by {allowed}");
         self.refuse(options, "405 Method Not Allowed", &[("Allow: ", allowed)], &sentence)
@@ -233,7 +233,7 @@ impl<A: App> Turn<A> {
         self.refuse(options, "501 Not Implemented", &[], "an unknown method")
     }
 
-    /// Answers a client that cannot be followed, or has more to say than is taken: it has to go.
+    /// Answers a request that is malformed or exceeds a limit; the connection is then closed.
     pub(crate) fn abort(&mut self, options: ResponseOptions, status: &str, sentence: &str) -> Progress<A> {
         self.refuse(ResponseOptions { keep_alive: false, ..options }, status, &[], sentence);
         Progress::Abort

@@ -1,4 +1,4 @@
-//! HTTP as the socket layer sees it: requests in, answers out in pieces, and work that other threads do.
+//! HTTP as a service of the socket layer: requests in, answers out in pieces, and requests that other threads answer.
 
 use std::net::IpAddr;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -15,7 +15,7 @@ use crate::lines::Lines;
 use crate::request::{RequestLimits, problem, read, refusal};
 use crate::stats::Counters;
 
-/// A server as one thread runs it.
+/// The HTTP service of one thread.
 pub struct HttpService<A: App> {
     turn: Turn<A>,
     slice: TimeSlice,
@@ -23,12 +23,12 @@ pub struct HttpService<A: App> {
     log: Option<AccessLog>,
 }
 
-/// One connection: which it is, and how far its request has come.
+/// The state of one connection.
 pub struct Session<A: App> {
     id: ConnectionId,
     from: IpAddr,
     stage: Stage<A>,
-    /// The line of the request at hand, where requests are logged.
+    /// The current request's line, if requests are logged.
     asked: Vec<u8>,
 }
 
@@ -37,21 +37,21 @@ enum Stage<A: App> {
     Head,
     /// Within a body.
     Body(Box<Received<A>>),
-    /// Another thread has it; `is_last` says whether no byte of the client's was left behind the request.
+    /// Another thread handles the request; `is_last`: no further bytes of the client have been received.
     Waiting { options: ResponseOptions, waiting: A::Waiting, is_last: bool },
-    /// The answer's body goes out.
+    /// The answer's body is being sent.
     Sending(A::Outgoing, Step),
 }
 
 impl<A: App> HttpService<A> {
-    /// A server that offers this, and logs its requests if there is a log.
+    /// A service of `app` that logs requests if there is a log.
     pub fn new(app: A, limits: RequestLimits, log: Option<AccessLog>) -> Self {
         let turn = Turn::new(app, limits);
         Self { turn, slice: TimeSlice::default(), start: Instant::now(), log }
     }
 
-    /// Answers the request that `bytes` begins with, or begins to: its head's length, and what comes then.
-    /// `None` while the head is not all there.
+    /// Answers the request at the start of `bytes`, or begins to. Returns the length of its head and the next step;
+    /// `None` while the head is incomplete.
     #[inline]
     fn request(
         turn: &mut Turn<A>,
@@ -87,8 +87,8 @@ fn options(head: &RequestHead<'_>, common: &Lines, has_body: bool) -> ResponseOp
     }
 }
 
-/// Answers a request, or goes on to its body. A client that sends a body where none is taken is answered, and
-/// then its bytes are dropped with the connection.
+/// Answers a request, or receives its body first. If a request is answered without its body being read, the
+/// connection is closed after the answer.
 #[inline]
 fn begin<A: App>(request: &Request<'_, A::Lines<'_>>, turn: &mut Turn<A>) -> Progress<A> {
     let progress = match problem(&request.head, &request.common, turn.limits.target_bytes) {
@@ -103,7 +103,7 @@ fn begin<A: App>(request: &Request<'_, A::Lines<'_>>, turn: &mut Turn<A>) -> Pro
 }
 
 impl<A: App> Session<A> {
-    /// Logs the request, if its answer begins in `turn` behind `start`.
+    /// Logs the request, if its answer begins in `turn.out` after `start`.
     fn log(&self, log: &mut Option<AccessLog>, turn: &Turn<A>, start: usize, progress: &Progress<A>) {
         let is_answered = matches!(progress, Progress::Done(_) | Progress::Send(..) | Progress::Abort);
         if let (Some(log), true) = (log, is_answered) {
@@ -112,7 +112,7 @@ impl<A: App> Session<A> {
         }
     }
 
-    /// Notes how far the request has come; `is_last` says whether no byte of the client's is left behind it.
+    /// Records the progress of the request; `is_last`: no further bytes of the client have been received.
     #[inline]
     fn advance(&mut self, progress: Progress<A>, is_last: bool) -> Step {
         let step = |then| match then {
@@ -136,8 +136,8 @@ impl<A: App> Service for HttpService<A> {
     type Session = Session<A>;
     type Outcome = A::Outcome;
 
-    /// Answers that leave together find a load generator awake: a page each woke it 0.4 times. 16 pages of
-    /// 8 KiB stay in a second-level cache of 256 KiB, and larger groups gained nothing.
+    /// Answers that are sent together wake the load generator less often: alone, each page woke it 0.4 times. 16 pages
+    /// of 8 KiB fit into a second-level cache of 256 KiB; larger groups were no faster.
     const GROUP: usize = 16;
 
     #[inline]
@@ -227,7 +227,7 @@ impl<A: App> Service for HttpService<A> {
             Ok(false) => return Step::Wait,
             Ok(true) => *then,
             Err(_) => {
-                // The length was promised: only the end of the connection says that it was not kept.
+                // Content-Length has been sent, so only a closed connection can show that the body is incomplete.
                 *self.turn.counters.failed() += 1;
                 Step::Close
             }

@@ -38,16 +38,16 @@ pub const FLUSH_BYTES: usize = 64 << 10;
 /// Bytes of one read. A read that fills less has drained the socket.
 pub(crate) const READ_BYTES: usize = 64 << 10;
 
-/// Bytes of a file that the kernel is asked to send in one turn: other clients wait for no more.
+/// Most bytes of a file that one turn sends. The bound limits how long other clients wait.
 const FILE_BYTES: u64 = 256 << 10;
 
 /// An idle connection keeps no larger buffer than this.
 const KEPT_BYTES: usize = 1 << 10;
 
-/// A client that is sent away gets this long to read why.
+/// How long a lingering connection stays open for the client to read the last answer.
 const LINGER_MS: u64 = 1_000;
 
-/// What a turn of a thread's loop works with, other than the connections.
+/// State that all connections of a thread share during one turn of its loop.
 pub(crate) struct TurnContext<S> {
     pub(crate) service: S,
     pub(crate) traffic: Traffic,
@@ -60,9 +60,9 @@ pub(crate) struct TurnContext<S> {
 pub(crate) enum Next {
     /// Nothing until the kernel or another thread reports something.
     Wait,
-    /// Another turn: there is more to read, or an answer to go on with.
+    /// Another turn: there is more to read, or an answer is unfinished.
     Again,
-    /// A report of the poll when the socket takes bytes again.
+    /// A report of the poll that the socket is writable.
     Blocked,
     Close,
 }
@@ -70,11 +70,11 @@ pub(crate) enum Next {
 enum Stage {
     /// Messages are read and answered.
     Open,
-    /// The service has a request under way and looks at none behind it.
+    /// A request is under way; later requests are not read yet.
     Waiting,
-    /// The client has been answered that it may begin with TLS; TLS begins when that answer is out.
+    /// The request for TLS is accepted; the handshake begins when `unsent` is empty.
     Upgrading(Box<Acceptor>),
-    /// Close when the answers are out.
+    /// Close when all answers are sent.
     Closing,
     /// See [`Step::Linger`].
     Lingering,
@@ -82,7 +82,7 @@ enum Stage {
 
 pub(crate) struct Connection<S: Service> {
     stream: Stream<TcpStream>,
-    /// Its place among those connected, free again when it is dropped.
+    /// Counts this connection against the limits of connections until dropped.
     _pass: Pass,
     session: S::Session,
     stage: Stage,
@@ -92,27 +92,26 @@ pub(crate) struct Connection<S: Service> {
     readable: bool,
     /// The client has sent its last byte: read until the end is seen.
     ending: bool,
-    /// Bytes received and not consumed: a message that is not complete, or those that arrived
-    /// behind one whose answer blocked.
+    /// Bytes received and not consumed: an incomplete message, or messages behind an unsent answer.
     input: Vec<u8>,
-    /// There may be a whole message among them, for which the last turn had no time.
+    /// `input` may hold a complete message for which the last turn had no time.
     postponed: bool,
-    /// Answers the kernel has not taken, from `sent` on.
+    /// Answers that the kernel has not taken, from index `sent` on.
     unsent: Vec<u8>,
     sent: usize,
-    /// The kernel has not taken all that it was to send of a file.
+    /// The last `sendfile` stopped early because the socket was not writable.
     blocked: bool,
-    /// When bytes last moved, in the clock of the turn.
+    /// When bytes were last received or sent, by [`TurnContext::now_ms`].
     moved_ms: u64,
-    /// How many bytes have lately moved.
+    /// Bytes received and sent recently, to recognise a stalled client.
     pace: Pace,
-    /// What it goes on with takes long.
+    /// The next piece of the answer takes long.
     long: bool,
     /// See [`ConnectionId`](crate::ConnectionId).
     pub(crate) serial: u64,
     /// Whether the poll reports when the socket is writable.
     pub(crate) watched: bool,
-    /// Whether it waits in the worker's queue.
+    /// Whether the connection is in a queue of the worker.
     pub(crate) queued: bool,
 }
 
@@ -140,7 +139,7 @@ impl<S: Service> Connection<S> {
         }
     }
 
-    /// From now on TLS is spoken.
+    /// Begins TLS on this connection.
     pub(crate) fn secure(&mut self, acceptor: &Acceptor) -> io::Result<()> {
         self.stream.accept(acceptor)?;
         self.handshaking = true;
@@ -151,7 +150,7 @@ impl<S: Service> Connection<S> {
         self.stream.socket()
     }
 
-    /// Notes what the poll reported.
+    /// Records a report of the poll.
     pub(crate) fn reported(&mut self, readable: bool, ending: bool) {
         self.readable |= readable;
         self.ending |= ending;
@@ -164,7 +163,7 @@ impl<S: Service> Connection<S> {
         }
     }
 
-    /// Whether the next bytes can be read and answered at once: nothing is in the way.
+    /// Whether the next bytes can be read and answered at once: no answer or request is pending.
     #[inline]
     pub(crate) fn is_calm(&self) -> bool {
         self.readable
@@ -174,7 +173,7 @@ impl<S: Service> Connection<S> {
             && !S::has_output(&self.session)
     }
 
-    /// Whether what it goes on with takes long.
+    /// Whether the next piece of the answer takes long.
     #[inline]
     pub(crate) const fn is_long(&self) -> bool {
         self.long
@@ -195,8 +194,7 @@ impl<S: Service> Connection<S> {
             self.consume_input(turn)?;
         }
         let reads = matches!(self.stage, Stage::Open | Stage::Lingering);
-        // Nothing is read beyond what has had its turn: what a client sends faster than it is served waits
-        // in the kernel.
+        // No read before all complete messages of `input` are answered: a fast client's bytes wait in the kernel.
         if self.readable && reads && self.unsent.is_empty() && !self.postponed {
             let count = self.receive(buffer, turn)?;
             self.answer(buffer.get(..count).unwrap_or_default(), turn)?;
@@ -214,7 +212,7 @@ impl<S: Service> Connection<S> {
         matches!(self.stage, Stage::Open | Stage::Waiting) && S::has_output(&self.session)
     }
 
-    /// What it needs after its turn.
+    /// What the connection needs after its turn.
     #[inline]
     pub(crate) fn next(&self) -> Next {
         if !self.unsent.is_empty() || self.blocked {
@@ -228,7 +226,7 @@ impl<S: Service> Connection<S> {
         }
     }
 
-    /// Reads once and says how much; nothing where there is nothing yet, or will be nothing more.
+    /// Reads once and returns the number of bytes; 0 if none are available, or at the end of the stream.
     #[inline]
     pub(crate) fn receive(&mut self, buffer: &mut [u8], turn: &mut TurnContext<S>) -> io::Result<usize> {
         let received = self.stream.read(buffer);
@@ -373,12 +371,12 @@ impl<S: Service> Connection<S> {
         self.send(0, turn)
     }
 
-    /// Does as the service says.
+    /// Carries out a step of the service.
     fn follow(&mut self, step: Step, turn: &mut TurnContext<S>) {
         match step {
             Step::Next if matches!(self.stage, Stage::Waiting) => {
                 self.stage = Stage::Open;
-                // Requests may have come behind the one that waited; no poll will report them.
+                // `input` may hold further requests; no poll will report them.
                 self.postponed = !self.input.is_empty();
             }
             Step::Next | Step::More => {}
@@ -435,7 +433,7 @@ impl<S: Service> Connection<S> {
         Ok(())
     }
 
-    /// Sends bytes of a file, if the answer goes on with some; says whether that was so.
+    /// Sends bytes of a file if the answer continues with a file; returns whether it does.
     fn send_file(&mut self, turn: &mut TurnContext<S>) -> io::Result<bool> {
         self.blocked = false;
         if self.stream.session().is_some() {
@@ -445,7 +443,7 @@ impl<S: Service> Connection<S> {
         let length = end.saturating_sub(*at).min(FILE_BYTES) as usize;
         let mut sent = 0;
         while sent < length {
-            // To a client that has gone this raises SIGPIPE, which programs in Rust and in Python ignore.
+            // If the client has disconnected, this raises SIGPIPE, which programs in Rust and in Python ignore.
             match sendfile(self.stream.socket(), file, Some(at), length - sent) {
                 Ok(0) => break,
                 Ok(count) => sent += count,
@@ -465,7 +463,7 @@ impl<S: Service> Connection<S> {
         Ok(sent > 0 || self.blocked)
     }
 
-    /// Writes what had to wait; says whether all of it is out.
+    /// Writes `unsent`; returns whether all of it is sent.
     fn flush(&mut self, turn: &mut TurnContext<S>) -> io::Result<bool> {
         let written = write(&mut self.stream, self.unsent.get(self.sent..).unwrap_or_default())?;
         if written > 0 {
@@ -506,7 +504,7 @@ impl<S: Service> Connection<S> {
     /// Sends the end of the stream.
     fn shut(&mut self) {
         self.stream.close();
-        // If the client is gone already, the next read says so.
+        // If the client has disconnected, the next read reports it.
         let _ = self.stream.socket().shutdown(Shutdown::Write);
     }
 
@@ -515,8 +513,8 @@ impl<S: Service> Connection<S> {
         self.stream.close();
     }
 
-    /// Whether the client has kept the server waiting for too long. Those that stall are counted; one that
-    /// idles breaks no rule, and one that is being sent away has been counted.
+    /// Whether the client has kept the server waiting for too long. A stalled client is counted as aborted; an idle
+    /// client is no error, and a lingering client has been counted before.
     pub(crate) fn is_overdue(&mut self, turn: &mut TurnContext<S>) -> bool {
         let (stalled, idle_ms) = (self.has_stalled(turn), turn.limits.idle_ms);
         let waited = turn.now_ms.saturating_sub(self.moved_ms);
@@ -526,7 +524,7 @@ impl<S: Service> Connection<S> {
                 turn.traffic.aborted += 1;
                 true
             }
-            // It is the client that waits.
+            // The client waits for the server.
             Stage::Waiting => false,
             _ if self.is_under_way() => false,
             _ => idle_ms != 0 && waited >= idle_ms && !S::has_output(&self.session),
@@ -548,8 +546,8 @@ impl<S: Service> Connection<S> {
         if !stalled || (self.unsent.is_empty() && !self.blocked) {
             return stalled;
         }
-        // The poll reports room only when much of the kernel's buffer is free, which may take a slow reader
-        // longer: try to write. If all is out, what waits behind goes on as if the poll had reported room.
+        // The poll reports a writable socket only when much of the kernel's buffer is free, which may take a slow
+        // reader longer: try to write. If `unsent` is empty then, reading continues without a report of the poll.
         let tried = if self.blocked { self.send_file(turn).map(|_| false) } else { self.flush(turn) };
         match tried {
             Ok(all) => {

@@ -30,8 +30,8 @@ const ACCEPTS: usize = 256;
 /// How long to wait before accepting again when there are no file descriptors left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 
-/// How often connections are looked through for those that have stalled or idled. The wake-ups of an idle
-/// server, four times a second, cannot be measured.
+/// How often all connections are checked for stalled and idle clients. The cost of these wake-ups in an idle
+/// server, four times a second, is too small to measure.
 const CHECK_MS: u64 = 250;
 
 /// The sockets of one thread, before it has a service.
@@ -52,7 +52,7 @@ impl Reactor {
         Ok(Self { poll, waker, listener, shared, thread })
     }
 
-    /// What ends the thread's wait: for another thread that has an outcome, or for stopping.
+    /// The handle that wakes the thread from its poll, for an outcome of another thread or for stopping.
     pub(crate) fn waker(&self) -> Arc<Waker> {
         Arc::clone(&self.waker)
     }
@@ -93,15 +93,15 @@ struct Worker<S: Service> {
     poll: Poll,
     acceptor: Acceptor,
     connections: Slab<Connection<S>>,
-    /// Connections that have more to do without the kernel saying so.
+    /// Connections with work left that no report of the poll will announce.
     queue: VecDeque<usize>,
-    /// Those that go on with what takes long.
+    /// Connections whose next piece of an answer takes long.
     long: VecDeque<usize>,
-    /// How long to wait before going on with one of them.
+    /// How long to wait before serving `long` again.
     rest: Duration,
     /// Connections that the last poll reported.
     ready: Vec<usize>,
-    /// What the connections of the group that is being served have sent.
+    /// Bytes received from the group of connections that is being served.
     received: Vec<Received>,
     input: Box<[u8]>,
     check_due_ms: u64,
@@ -122,12 +122,12 @@ struct Acceptor {
     exhausted: bool,
 }
 
-/// What a client of a group has sent, and what it will get.
+/// The bytes received from one client of a group, and the answers to them.
 struct Received {
     slot: usize,
-    /// Where its bytes end in the group's input; they begin where those before it end.
+    /// End of the client's bytes in the group's input; they begin at the end of the previous client's.
     input_end: usize,
-    /// The same in the group's answers.
+    /// End of the client's answers in the group's output.
     answers_end: usize,
     failed: bool,
 }
@@ -135,7 +135,7 @@ struct Received {
 impl<S: Service> Worker<S> {
     fn run(mut self) -> io::Result<()> {
         let mut events = Events::with_capacity(EVENTS);
-        // A thread that sees the flag a turn late ends a turn later.
+        // Relaxed: a thread that reads the old value stops one turn later.
         while !self.shared.stopping.load(Relaxed) {
             match self.poll.poll(&mut events, Some(self.timeout())) {
                 Ok(()) => self.take_turn(&events),
@@ -170,7 +170,7 @@ impl<S: Service> Worker<S> {
         }
         self.serve_ready();
         self.deliver_outcomes();
-        // With a slice of its own, however long answering the others took.
+        // The queue gets a time slice of its own, so that `serve_ready` cannot starve it.
         self.serve_queue(|worker| &mut worker.queue, TimeSlice::default());
         self.serve_long();
         if self.acceptor.waiting {
@@ -186,7 +186,7 @@ impl<S: Service> Worker<S> {
         }
     }
 
-    /// Notes what the poll says of a connection.
+    /// Records a report of the poll for a connection.
     #[inline]
     fn report(&mut self, slot: usize, event: &Event) {
         let ending = event.is_read_closed() || event.is_error();
@@ -197,7 +197,7 @@ impl<S: Service> Worker<S> {
         }
     }
 
-    /// Serves those that the poll has reported.
+    /// Serves the connections that the poll has reported.
     fn serve_ready(&mut self) {
         let ready = std::mem::take(&mut self.ready);
         let mut rest = ready.as_slice();
@@ -209,8 +209,8 @@ impl<S: Service> Worker<S> {
         self.ready.clear();
     }
 
-    /// Reads from all of a group, then answers all of them, then writes to all of them. The group is as many
-    /// from the start of `ready` as there is room for. Returns how many.
+    /// Reads from all connections of a group, then answers all, then writes to all. The group is the longest prefix of
+    /// `ready` for which the input has room. Returns the size of the group.
     fn serve(&mut self, ready: &[usize]) -> usize {
         let taken = self.receive(ready);
         let mut received = std::mem::take(&mut self.received);
@@ -253,7 +253,7 @@ impl<S: Service> Worker<S> {
         taken
     }
 
-    /// Reads once from each of a group that has nothing else under way; the others are queued.
+    /// Reads once from each connection of a group that has nothing pending; queues the other connections.
     fn receive(&mut self, ready: &[usize]) -> usize {
         let (mut start, mut taken) = (0, 0);
         for &slot in ready.iter().take(S::GROUP) {
@@ -283,7 +283,7 @@ impl<S: Service> Worker<S> {
         }
     }
 
-    /// Answers the clients whose requests other threads have ended, if they are still there.
+    /// Answers the requests that other threads have completed, if the client is still connected.
     fn deliver_outcomes(&mut self) {
         while let Some((id, outcome)) = self.turn.service.next_outcome() {
             let Some(connection) = self.connections.get_mut(id.slot) else { continue };
@@ -294,7 +294,7 @@ impl<S: Service> Worker<S> {
         }
     }
 
-    /// Goes on with those whose requests take long, if it is their time.
+    /// Serves the connections of `long`, unless the limit on long work makes them wait.
     fn serve_long(&mut self) {
         if self.long.is_empty() {
             return;
@@ -310,8 +310,8 @@ impl<S: Service> Worker<S> {
         }
     }
 
-    /// Goes on with those that had more to do when this began, as far as the time slice
-    /// reaches; those left come first in the next turn.
+    /// Serves the connections that are in the queue now, until the time slice is used up; the rest come first in
+    /// the next turn.
     fn serve_queue(&mut self, queue: fn(&mut Self) -> &mut VecDeque<usize>, slice: TimeSlice) {
         *self.turn.service.slice() = slice;
         for _ in 0..queue(self).len() {
@@ -329,8 +329,8 @@ impl<S: Service> Worker<S> {
         }
     }
 
-    /// Does what a connection needs next. One that has failed is closed: it was reset or its pipe is broken, so
-    /// that nothing can be sent to its client.
+    /// Does what a connection needs next. A failed connection (ECONNRESET, EPIPE) is closed: nothing can be sent
+    /// to its client.
     #[inline]
     fn arrange(&mut self, slot: usize, failed: bool) {
         let Some(connection) = self.connections.get_mut(slot) else { return };
@@ -343,7 +343,7 @@ impl<S: Service> Worker<S> {
         }
     }
 
-    /// Registers, once, for reports that the socket takes bytes again. The write that failed has armed the next
+    /// Registers, once, for reports that the socket is writable. The write that would have blocked has armed the next
     /// report, so that the registration can stay.
     fn watch(&mut self, slot: usize) {
         let Some(connection) = self.connections.get_mut(slot) else { return };
@@ -356,7 +356,7 @@ impl<S: Service> Worker<S> {
         }
     }
 
-    /// Closing the descriptor takes it out of the poll, which saves the call that would.
+    /// Closing the descriptor also removes it from the poll (epoll(7)), which saves a system call.
     fn close(&mut self, slot: usize) {
         if let Some(mut connection) = self.connections.remove(slot) {
             connection.leave();
@@ -374,8 +374,8 @@ impl<S: Service> Worker<S> {
                     return;
                 }
                 Err(error) if is_transient(&error) => {}
-                // No file descriptors, or no memory for one: those connected go on, the others
-                // wait in the backlog.
+                // No file descriptors, or no memory for one: open connections are served, new
+                // ones wait in the backlog.
                 Err(_) => {
                     self.acceptor.exhausted = true;
                     return;
@@ -415,7 +415,7 @@ impl<S: Service> Worker<S> {
         }
     }
 
-    /// Closes those that keep the server waiting.
+    /// Closes stalled and idle connections.
     fn close_overdue(&mut self) {
         for slot in 0..self.connections.slots() {
             let Some(connection) = self.connections.get_mut(slot) else { continue };

@@ -1,19 +1,18 @@
-//! The people that a directory, site or file holds, as a count and a digest that any holder computes
-//! equally.
+//! The people in a directory, site or file, as a count and a digest that is equal for the same people.
 //!
-//! Directories keep people, not bytes: attributes come back in another order, under the first name of
-//! their type, with attributes the server made, below another base. So each person is hashed separately, in
-//! one spelling, and the hashes are added up, which has no order.
+//! A directory does not preserve bytes: it returns attributes in another order, under the first name of
+//! their type, together with operational attributes, below another base. So each person is hashed separately in a
+//! canonical spelling, and the digest is the sum of the hashes, which does not depend on their order.
 //!
 //! ```text
 //! person   = SHA-256 of (name 00 length value)...  names lower-case, pairs sorted, length 32 bits big-endian
 //! contents = sum of persons modulo 2^256, big-endian
 //! ```
 //!
-//! Taken are the attributes of people under the first name of their type. `objectClass` is what makes an
-//! entry a person; its values are left out, because servers add superclasses. So is `sTTL`: servers count
-//! it down. And so are passwords, which servers hide or hash anew, and what a server may change of an
-//! account: `userAccountControl`, and `userPrincipalName`, which has the domain of the base.
+//! Hashed are the attributes of people under the first name of their type. `objectClass` decides whether an
+//! entry is a person. Its values are left out, because servers add superclasses. Also left out are `sTTL`, which
+//! servers count down; passwords, which servers hide or hash anew; `userAccountControl`, which servers may change;
+//! and `userPrincipalName`, which has the domain of the base.
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -25,7 +24,7 @@ use wire::ldif::{LdifError, Parser, Record};
 use crate::population::{Population, decode};
 use crate::spec::{OBJECT_CLASS, Profile};
 
-/// First name of each type, sorted, and the other names it has (RFC 4519, RFC 4524, RTPerson's schema).
+/// First name of each type, sorted, and its other names (RFC 4519, RFC 4524, RTPerson's schema).
 const TYPES: [(&str, &str); 36] = [
     ("c", "countryname"),
     ("cn", "commonname"),
@@ -65,7 +64,7 @@ const TYPES: [(&str, &str); 36] = [
     ("uidnumber", ""),
 ];
 
-/// Every name in its [`place`], which leaves one to compare with, or two.
+/// A hash table of all names by [`place`], with one or two names at a place.
 static NAMES: LazyLock<Vec<Vec<(&str, usize)>>> = LazyLock::new(|| {
     let names = TYPES.iter().enumerate().flat_map(|(kind, &(first, other))| [(first, kind), (other, kind)]);
     let mut places = Vec::new();
@@ -78,15 +77,15 @@ static NAMES: LazyLock<Vec<Vec<(&str, usize)>>> = LazyLock::new(|| {
     places
 });
 
-/// By length and first letter, in either case.
+/// The place of a name, from its length and its first letter in either case.
 fn place(name: &[u8]) -> Option<usize> {
     name.first().map(|&letter| name.len() << 5 | usize::from(letter & 31))
 }
 
-/// How many people there are, and the sum of their hashes.
+/// The number of people and the sum of their hashes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Contents {
-    /// How many people there are.
+    /// The number of people.
     pub people: u64,
     /// The sum of their hashes, least significant part first.
     sum: [u64; 4],
@@ -104,7 +103,7 @@ impl Contents {
         contents
     }
 
-    /// Both together.
+    /// Adds the people of `other`.
     pub fn merge(&mut self, other: &Self) {
         self.people += other.people;
         self.plus(other.sum);
@@ -136,17 +135,17 @@ impl fmt::Display for Contents {
     }
 }
 
-/// Adds up entries one after the other, in the same buffers.
+/// Adds up the hashes of entries, one after the other, with reused buffers.
 #[derive(Debug)]
 pub struct Count {
-    /// What has come so far.
+    /// The people so far.
     pub contents: Contents,
-    /// The class of those who are counted.
+    /// The object class of the people.
     class: &'static str,
     hasher: Hasher,
 }
 
-/// Of the papers' people.
+/// Counts the papers' people.
 impl Default for Count {
     fn default() -> Self {
         Self { contents: Contents::default(), class: OBJECT_CLASS, hasher: Hasher::default() }
@@ -154,7 +153,7 @@ impl Default for Count {
 }
 
 impl Count {
-    /// Of people of a profile.
+    /// Counts people of a profile.
     pub fn of(profile: Profile) -> Self {
         Self { class: profile.object_class(), ..Self::default() }
     }
@@ -181,7 +180,7 @@ impl Count {
     }
 }
 
-/// An LDIF file, in pieces as they come.
+/// Counts the people of an LDIF file that arrives in pieces.
 #[derive(Debug, Default)]
 pub struct LdifCount {
     count: Count,
@@ -191,12 +190,12 @@ pub struct LdifCount {
 }
 
 impl LdifCount {
-    /// Of people of a profile.
+    /// Counts people of a profile.
     pub fn of(profile: Profile) -> Self {
         Self { count: Count::of(profile), ..Self::default() }
     }
 
-    /// Takes the next piece, wherever it was cut.
+    /// Takes the next piece, which may end anywhere.
     pub fn feed(&mut self, mut piece: &[u8]) -> Result<(), LdifError> {
         while let Some(end) = piece.iter().position(|&byte| byte == b'\n') {
             let (line, after) = piece.split_at(end + 1);
@@ -216,12 +215,12 @@ impl LdifCount {
         Ok(())
     }
 
-    /// How many people have come so far.
+    /// The number of people so far.
     pub const fn people(&self) -> u64 {
         self.count.contents.people
     }
 
-    /// What the file holds, now that it has ended.
+    /// The people of the whole file; to be called at its end.
     pub fn finish(&mut self) -> Result<Contents, LdifError> {
         for line in [std::mem::take(&mut self.rest), Vec::new()] {
             if let Some(record) = self.parser.feed(&line)? {
@@ -232,11 +231,11 @@ impl LdifCount {
     }
 }
 
-/// Hashes people in the same buffers.
+/// Hashes people with reused buffers.
 #[derive(Debug, Default)]
 struct Hasher {
     bytes: Vec<u8>,
-    /// Type of each value, and where it lies.
+    /// Type of each value, with the value's start and length.
     found: Vec<(usize, usize, usize)>,
     spelled: Vec<u8>,
 }
@@ -264,7 +263,7 @@ impl Hasher {
     }
 }
 
-/// Which of `TYPES` a name is about.
+/// The index in `TYPES` of a name.
 fn kind(name: &[u8]) -> Option<usize> {
     let here = NAMES.get(place(name)?)?;
     here.iter().find(|(known, _)| name.eq_ignore_ascii_case(known.as_bytes())).map(|&(_, kind)| kind)

@@ -1,20 +1,20 @@
-//! Groups of people: group `g` is a pure function of `g`, of what was asked for and of the people.
+//! Groups of people: group `g` is a pure function of `g`, the [`GroupSpec`] and the population.
 //!
-//! # Who is in a group
+//! # Members
 //!
-//! The sizes are a list: its first is that of most groups, each further one that of a single group, which come
-//! first. With three sizes, 10, 1,000 and 100,000, group 0 has 1,000 people, group 1 has 100,000, and
-//! all others have 10.
+//! `members` is a list of sizes. Each size after the first is the size of a single group, and these groups have the
+//! lowest numbers; all further groups have the first size. With 10, 1,000 and 100,000, group 0 has 1,000 people,
+//! group 1 has 100,000, and all other groups have 10.
 //!
-//! Group `g` of `m` people has those from number `g * m` on, and begins again with the first after the last.
-//! People are drawn each by itself, so neighbours have no more in common than others, and each person is in as
-//! many groups as any other, or in one more. `in_all` people, the first ones, are in every group instead.
+//! Group `g` of size `m` has the people from number `g * m` on, modulo the population's size. Every person is
+//! drawn independently, so members of a group have no more in common than any people do. Each person is in as many
+//! groups as any other, or in one more. The first `in_all` people are exempt: they are in every group.
 //!
-//! # Groups in groups
+//! # Nested groups
 //!
-//! With a depth, the groups of the first size are a tree of so many levels, which is as slim as that allows.
-//! They are numbered as one walks down it, a group before those in it. Its leaves have the people, and all
-//! others the groups below and those who are in all. Seven at each of five levels are 2,801.
+//! With a depth above 1, the groups of the first size form a tree of that many levels with the smallest possible
+//! fan-out, numbered in pre-order. Leaves have people as members; inner groups have their child groups and the
+//! `in_all` people. A tree of five levels with fan-out seven has 2,801 groups.
 
 use std::sync::Arc;
 
@@ -25,40 +25,40 @@ use wire::ldap::request::write_attribute;
 use crate::population::Population;
 use wire::decimal::Decimal;
 
-/// Group ids below belong to the machine, and `users` is one of them.
+/// Lower group ids are reserved for the system, `users` among them.
 const FIRST_GID: u64 = 10_000;
-/// They have 31 bits.
+/// Group ids have 31 bits.
 const GIDS: u64 = (1 << 31) - FIRST_GID;
 
 /// A security group of the domain, as a domain controller makes them (MS-ADTS section 2.2.12).
 const GROUP_TYPE: &[u8] = b"-2147483646";
 
-/// What is in a group's description, before its number and after it.
+/// The text before and after a group's number in its description.
 const MARK: (&str, &str) = ("Group ", " of sitebench: ");
-/// What ends the description of a group until all of it is there.
+/// The end of a group's description until the group has all its members.
 const INCOMPLETE: &str = ", incomplete";
 
-/// The kind of entry that a group is.
+/// The object classes of a group's entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum GroupClass {
-    /// RFC 4519: names of entries.
+    /// RFC 4519: members by DN.
     #[serde(rename = "groupOfNames")]
     Names,
-    /// RFC 2307, as a structural class: logins of people.
+    /// RFC 2307, as a structural class: members by login.
     #[serde(rename = "posixGroup")]
     Posix,
-    /// RFC 2307bis: both in one, as posixGroup is auxiliary.
+    /// RFC 2307bis: groupOfNames with posixGroup as an auxiliary class.
     #[serde(rename = "groupOfNames+posixGroup")]
     Both,
-    /// Active Directory's.
+    /// The class of Active Directory.
     #[serde(rename = "group")]
     Ad,
 }
 
-/// An attribute that has members.
+/// An attribute that lists members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum List {
-    /// Names of people and groups.
+    /// DNs of people and groups.
     Member,
     /// Logins of people.
     MemberUid,
@@ -75,7 +75,7 @@ impl List {
 }
 
 impl GroupClass {
-    /// The class that searches for groups ask for.
+    /// The object class by which searches select groups.
     pub const fn object_class(self) -> &'static str {
         match self {
             Self::Names | Self::Both => "groupOfNames",
@@ -84,7 +84,7 @@ impl GroupClass {
         }
     }
 
-    /// The attributes that have members.
+    /// The attributes that list members.
     pub const fn lists(self) -> &'static [List] {
         match self {
             Self::Names | Self::Ad => &[List::Member],
@@ -94,24 +94,24 @@ impl GroupClass {
     }
 }
 
-/// What groups there are.
+/// Parameters of the groups.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GroupSpec {
     pub count: u64,
-    /// People in a group: in most of them, then in one each.
+    /// Sizes: that of most groups, then that of one group each.
     pub members: Vec<u64>,
-    /// Levels of groups in groups; 1 for none.
+    /// Levels of nested groups; 1 without nesting.
     pub depth: u32,
     /// People who are in every group.
     pub in_all: u64,
     pub class: GroupClass,
 }
 
-/// Why there are no such groups.
+/// Why a [`GroupSpec`] is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GroupsError {
-    /// None of that size can be made.
+    /// A group would be larger than the population.
     #[error(
         "--members {members}: there are {people} people; ask for as many at most, or for more people with --entries"
     )]
@@ -119,19 +119,19 @@ pub enum GroupsError {
     /// groupOfNames has one member at least.
     #[error("--members 0: a group has one member at least; ask for 1 or more")]
     Empty,
-    /// There is nothing to choose from.
+    /// `members` is empty.
     #[error("--members names no size; name one or more, such as 10,1k")]
     NoSizes,
     #[error("--members has {sizes} sizes, and there are {groups} groups; ask for as many groups at least")]
     TooManySizes { sizes: usize, groups: u64 },
-    /// They would be all of it, and more.
+    /// `in_all` exceeds the smallest size of a group.
     #[error("--in-all {in_all}: groups have {members} people; ask for as many at most")]
     TooManyInAll { in_all: u64, members: u64 },
     #[error(
         "--depth {depth}: of {groups} groups; it is 1 at least, and one for each group of the first size at most"
     )]
     Depth { depth: u32, groups: u64 },
-    /// It has logins, and groups have none.
+    /// A posixGroup lists logins, and a group has no login.
     #[error(
         "--depth {0}: a posixGroup has people in it, and no groups; leave it out, or take --profile person"
     )]
@@ -145,25 +145,25 @@ pub enum GroupsError {
 pub struct Groups {
     people: Arc<Population>,
     spec: GroupSpec,
-    /// Groups in one above, and those of a whole tree.
+    /// Fan-out of the tree, and the groups of a complete tree.
     fan_out: u64,
     tree: u64,
 }
 
-/// A group's members: people [start, start + people) of those who are not in all, around; then groups.
+/// A group's own members: people [start, start + people), modulo the people who are not in all groups; then groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Shape {
-    /// People who are in all groups come before them.
+    /// Index among the people after the first `in_all`.
     start: u64,
     people: u64,
-    /// The first group below, the distance to the next, and how many there are.
+    /// Child groups: number of the first, distance between two, count.
     first: u64,
     step: u64,
     groups: u64,
 }
 
 impl Groups {
-    /// Checks that there can be such groups of these people.
+    /// Fails if the spec does not fit the population.
     pub fn new(people: Arc<Population>, spec: GroupSpec) -> Result<Self, GroupsError> {
         let size = people.spec().size;
         let (Some(&least), Some(&most)) = (spec.members.iter().min(), spec.members.iter().max()) else {
@@ -194,7 +194,7 @@ impl Groups {
         let whole = |fan_out: u64| {
             (1..spec.depth).fold(1_u64, |below, _| below.saturating_mul(fan_out).saturating_add(1))
         };
-        // By halves: a tree of two levels is as wide as there are groups.
+        // Binary search: with two levels, the fan-out is the number of groups less one.
         let (mut low, mut high) = (1, in_tree);
         while low < high {
             let middle = low + (high - low) / 2;
@@ -203,12 +203,12 @@ impl Groups {
         Ok(Self { people, fan_out: low, tree: whole(low), spec })
     }
 
-    /// What was asked for.
+    /// The parameters of the groups.
     pub const fn spec(&self) -> &GroupSpec {
         &self.spec
     }
 
-    /// Those who are in them.
+    /// The population that members are taken from.
     pub fn people(&self) -> &Population {
         &self.people
     }
@@ -219,7 +219,7 @@ impl Groups {
         people.max(self.spec.in_all + if self.spec.depth > 1 { self.fan_out } else { 0 })
     }
 
-    /// Groups of further sizes: they come first, and are in no tree.
+    /// The number of groups with a size of their own. They have the lowest numbers and are in no tree.
     fn singles(&self) -> u64 {
         self.spec.members.len() as u64 - 1
     }
@@ -243,11 +243,11 @@ impl Groups {
         Shape { start, people: own, first, step, groups }
     }
 
-    /// The groups right below one of the tree: the first, the distance to the next, and how many.
+    /// The children of a group of the tree: number of the first, distance between two, count.
     fn below(&self, group: u64) -> (u64, u64, u64) {
         let in_tree = self.spec.count - self.singles();
         let (mut at, mut whole) = (0, self.tree);
-        // Down from the root, to the one whose own number it is.
+        // Descend from the root to `group`.
         while at < group {
             whole = (whole - 1) / self.fan_out;
             at += 1 + (group - at - 1) / whole * whole;
@@ -265,8 +265,7 @@ impl Groups {
         self.spec.in_all + shape.people + groups
     }
 
-    /// Shows the values of a list of group `g` from the one with number `from` on, until that is answered
-    /// with false.
+    /// Passes the values of a list of group `g`, from index `from` on, to `visit` until `visit` returns false.
     pub fn each(&self, g: u64, list: List, from: u64, mut visit: impl FnMut(&[u8]) -> bool) {
         let Shape { start, people, first, step, groups: _ } = self.shape(g);
         let (in_all, size) = (self.spec.in_all, self.people.spec().size);
@@ -295,7 +294,7 @@ impl Groups {
         out.extend_from_slice(Decimal::new(g).as_bytes());
     }
 
-    /// Appends the DN of group `g`, which is among the people.
+    /// Appends the DN of group `g`, directly below the people's base.
     pub fn write_dn(&self, g: u64, out: &mut Vec<u8>) {
         out.extend_from_slice(if self.spec.class == GroupClass::Ad { b"CN=" } else { b"cn=" });
         Self::write_name(g, out);
@@ -306,7 +305,7 @@ impl Groups {
         }
     }
 
-    /// The description of group `g`, by which it is known again.
+    /// The description of group `g`, which marks the group as made by sitebench.
     pub fn description(&self, g: u64, complete: bool) -> Vec<u8> {
         let Shape { people, groups, .. } = self.shape(g);
         let people = self.spec.in_all + people;
@@ -334,7 +333,7 @@ impl Groups {
         })
     }
 
-    /// Whether a description is that of a group of sitebench of which a part is missing.
+    /// Whether a description is that of a group of sitebench with members missing.
     pub fn is_incomplete(description: &[u8]) -> bool {
         description.ends_with(INCOMPLETE.as_bytes())
     }

@@ -1,4 +1,4 @@
-//! The population: everything about person `i` from `i` alone.
+//! The population: all attributes of person `i` are computed from `i`.
 
 use std::ops::ControlFlow;
 
@@ -14,27 +14,27 @@ use crate::pools::{Field, LocalePools, Pools, hex_digest};
 use crate::profile::{Ils, LOGIN, Paper, Person, Small};
 use crate::spec::{Profile, Spec};
 
-/// Why there is no such population.
+/// Why a population cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PopulationError {
-    /// People have to come from somewhere.
+    /// The list of locales is empty.
     #[error("the population has no locales; name at least one, for example en_US")]
     NoLocales,
-    /// The pools were harvested for other locales.
+    /// The pools have no names of this locale.
     #[error("there are no name pools for locale {locale:?}, only for {known}; harvest them again with it")]
     UnknownLocale { locale: String, known: String },
     #[error("the base {base:?} is no distinguished name: {why}; write it like ou=Dynamic,o=Intranet")]
     BadBase { base: String, why: DnError },
-    /// RFC 4513 section 5.1.2: whoever binds with it is anonymous.
+    /// RFC 4513 section 5.1.2: a bind with an empty password is unauthenticated.
     #[error("the password of all people is empty; give it at least one character")]
     NoPassword,
-    /// The profile's limits cannot be kept.
+    /// Values would exceed the profile's limits.
     #[error("the values of locale {locale} are too long for the {profile} profile; leave the locale out")]
     ValuesTooLong { locale: String, profile: &'static str },
 }
 
-/// People without end, each a pure function of (seed, i). `size` of them are seeded; the others are
-/// added when new people are needed.
+/// An unbounded sequence of people, each a pure function of (seed, i). The first `size` people are seeded; further
+/// people are for additions.
 ///
 /// `Send` and `Sync`: share it in an `Arc`.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ pub struct Population {
     recipe: Recipe,
     logins: Logins,
     pools_digest: String,
-    /// Whether any name has characters that a DN escapes.
+    /// Whether any name has characters that are escaped in a DN.
     escapes: bool,
 }
 
@@ -76,7 +76,7 @@ impl Population {
         Dn::parse(spec.base.as_bytes()).map_err(bad_base)?;
         let names_people = spec.profile.naming() == "cn";
         let root = Root::new(spec.seed);
-        // Those of a profile without passwords are never asked for, and of these there are no slow ones.
+        // The passwords of a profile without passwords are never used, so they need no slow hashes.
         let passwords =
             if spec.profile.has_passwords() { spec.passwords.clone() } else { Passwords::default() };
         Ok(Self {
@@ -89,12 +89,12 @@ impl Population {
         })
     }
 
-    /// What it was made from.
+    /// The parameters of the population.
     pub const fn spec(&self) -> &Spec {
         &self.spec
     }
 
-    /// Appends the name of person `i`, UTF-8: the value in their RDN, by which they are looked up.
+    /// Appends the name of person `i` in UTF-8: the value of the RDN, by which people are looked up.
     #[inline]
     pub fn write_name(&self, i: u64, out: &mut Vec<u8>) {
         let chance = Chance::new(self.root, i);
@@ -139,8 +139,8 @@ impl Population {
         }
     }
 
-    /// Appends the attributes of person `i` as directories show them: without the password, which they hide
-    /// or hash anew.
+    /// Appends the attributes of person `i` as directories return them: without the password, which directories
+    /// hide or hash anew.
     #[inline]
     pub fn write_shown(&self, i: u64, out: &mut Vec<u8>) {
         match &self.recipe {
@@ -156,23 +156,23 @@ impl Population {
         }
     }
 
-    /// How many slow hashes its people have: to make, before they are written to a directory.
+    /// The number of slow hashes, to be computed before people are written to a directory.
     pub const fn slow_hashes(&self) -> u64 {
         self.logins.slow_hashes()
     }
 
-    /// The slow hashes that have been made, from the first on.
+    /// The slow hashes computed so far, from the first on.
     pub fn hashes(&self) -> impl Iterator<Item = &[u8]> {
         self.logins.ready()
     }
 
-    /// Takes slow hashes that were made before.
+    /// Takes slow hashes of an earlier run.
     pub fn take_hashes<'v>(&self, values: impl Iterator<Item = &'v [u8]>) {
         self.logins.take(values);
     }
 
-    /// Makes the slow hashes that are missing, on so many threads. Tells how many are there, ten times a second,
-    /// until that is answered with a break.
+    /// Computes the missing slow hashes on several threads. Reports the number of hashes ten times a second; a break
+    /// from the callback stops the work.
     pub fn make_hashes(
         &self,
         threads: usize,
@@ -181,7 +181,7 @@ impl Population {
         self.logins.make(threads, tell)
     }
 
-    /// The `i` that has this name, byte by byte.
+    /// The number `i` of the person with exactly this name.
     pub fn index_of(&self, name: &[u8]) -> Option<u64> {
         let digits = match self.spec.profile {
             Profile::Paper | Profile::Small | Profile::Ad => name.rsplit(|&byte| byte == b' ').next()?,
@@ -197,7 +197,7 @@ impl Population {
         (regenerated == name).then_some(i)
     }
 
-    /// The attributes of person `i`, decoded: for LDIF and for showing.
+    /// The attributes of person `i`, decoded, for LDIF and for display.
     pub fn attributes(&self, i: u64) -> Vec<(String, Vec<Vec<u8>>)> {
         let mut encoded = Vec::new();
         self.write_attributes(i, &mut encoded);
@@ -209,8 +209,8 @@ impl Population {
             .collect()
     }
 
-    /// What makes two populations the same people: seed, profile, locales, pools and how they log in. Not size
-    /// and base: how many of them are seeded, and where, leaves them who they are.
+    /// A digest that is equal for populations of the same people: of seed, profile, locales, pools and passwords. Size
+    /// and base are left out: they do not change any person.
     pub fn digest(&self) -> String {
         let Spec { seed, profile, locales, passwords, .. } = &self.spec;
         let mut identity = format!(
@@ -241,14 +241,14 @@ impl Population {
     }
 }
 
-/// Reads back what [`Population::write_attributes`] wrote. That is well-formed, so no error is met; the
-/// tests hold it to that.
+/// Decodes the output of [`Population::write_attributes`]. The output is well-formed, so no error can occur; tests
+/// check that.
 pub(crate) fn decode(encoded: &[u8]) -> impl Iterator<Item = Attribute<'_>> {
     let list = Reader::new(encoded).expect(tag::SEQUENCE).unwrap_or_default();
     Attributes(list).iter().flatten()
 }
 
-/// Whether a DN writes some part of a name otherwise than the name itself.
+/// Whether any part of a name has to be escaped in a DN.
 fn escapes(locale: &LocalePools) -> bool {
     let parts = [Field::Given, Field::Family, Field::User];
     let mut values = parts.iter().flat_map(|&field| locale.values(field));

@@ -1,7 +1,7 @@
-//! From a text to cells, row by row and in place.
+//! Parses a text into cells, row by row and in place.
 //!
-//! A row is first split, and moved only when all of it is right. So whatever is wrong in it, the row is
-//! still there to count the place from.
+//! A row is split first, and moved only when the whole row is valid. So after an error, the row is
+//! unchanged and the error's position can be counted in it.
 
 use memchr::{memchr, memchr_iter, memchr3};
 
@@ -10,13 +10,13 @@ use crate::{MAX_BYTES, MAX_CELLS, MAX_COLUMNS};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// A field of a row, where it stands in the text.
+/// The position of a row's field in the text.
 #[derive(Debug, Clone, Copy)]
 struct Field {
-    /// From its first byte, a quote maybe, to behind its last.
+    /// Start and end of the field, including quotes.
     at: usize,
     stop: usize,
-    /// Its content, without the quotes around it.
+    /// Start and end of the content, without the enclosing quotes.
     begin: usize,
     end: usize,
     /// Whether the content has doubled quotes.
@@ -27,14 +27,14 @@ struct Field {
 pub(crate) struct Reader {
     text: Vec<u8>,
     separator: u8,
-    /// The row that was read last: its line, its first byte, and its fields.
+    /// The last row: its line, its first byte, and its fields.
     line: u64,
     row: usize,
     fields: Vec<Field>,
-    /// Where the next one begins.
+    /// Start of the next row.
     next_line: u64,
     next: usize,
-    /// The cells that are kept.
+    /// The cells kept so far.
     kept: usize,
     ends: Vec<u32>,
     scratch: Vec<u8>,
@@ -69,22 +69,22 @@ impl Reader {
         Ok(reader)
     }
 
-    /// The line of the row that was read last.
+    /// The line of the last row.
     pub(crate) const fn line(&self) -> u64 {
         self.line
     }
 
-    /// The error of the place that was reached.
+    /// An error at the current position.
     pub(crate) fn here(&self, problem: Problem) -> TableError {
         self.error(self.next, problem)
     }
 
-    /// The error of a field of the row that was read last.
+    /// An error in a field of the last row.
     pub(crate) fn at_field(&self, number: usize, problem: Problem) -> TableError {
         self.error(self.fields.get(number).map_or(self.row, |field| field.at), problem)
     }
 
-    /// The error of a place at or behind the beginning of the last row.
+    /// An error at a position in or after the last row.
     fn error(&self, at: usize, problem: Problem) -> TableError {
         let before = &self.text[self.row..at];
         let begun = memchr::memrchr(b'\n', before).map_or(before, |last| &before[last + 1..]);
@@ -94,7 +94,7 @@ impl Reader {
         TableError { line, column: characters as u64 + 1, problem }
     }
 
-    /// Splits the next row, which may have so many fields; whether there is one.
+    /// Splits the next row, of at most `most` fields; returns whether there is a row.
     pub(crate) fn next(&mut self, most: usize) -> Result<bool, TableError> {
         loop {
             match self.text[self.next..] {
@@ -134,7 +134,7 @@ impl Reader {
         Ok(true)
     }
 
-    /// Takes the field that begins at `next`; returns where it ends.
+    /// Reads the field that begins at `next`; returns the field's end.
     fn split(&mut self) -> Result<usize, TableError> {
         let at = self.next;
         let rest = &self.text[at..];
@@ -220,7 +220,7 @@ impl Reader {
         Ok(())
     }
 
-    /// What was kept: cell after cell, and where each ends.
+    /// The text of all kept cells, concatenated, and the end of each cell.
     pub(crate) fn finish(mut self) -> Result<(Vec<u8>, Vec<u32>), TableError> {
         if self.ends.is_empty() {
             return Err(self.here(Problem::NoRows));

@@ -1,14 +1,14 @@
-//! TLS on a socket, read and written as the socket itself would be.
+//! TLS on a socket, with the semantics of a non-blocking socket.
 //!
-//! Servers and lanes wait for edges (epoll(7)) and save the read that would only say that the socket
-//! is empty. So that they need not know what is below, a [`Session`] keeps to the same rules:
+//! Servers and lanes use edge-triggered polling (epoll(7)) and skip the read that would only return EAGAIN. A
+//! [`Session`] follows the same rules as a socket, so that callers need not distinguish the two:
 //!
-//! - A read that fills less than its room has emptied both the socket and what was decrypted.
-//! - A write takes bytes only when what became of them is the kernel's. Until then it would block, and
-//!   the same bytes have to be offered again: what is encrypted already is not encrypted twice.
+//! - After a read that does not fill the buffer, both the socket and the decrypted data are empty.
+//! - A write takes bytes only when their encrypted form has been handed to the kernel. Until then it would block,
+//!   and the caller has to offer the same bytes again; bytes already encrypted are not encrypted twice.
 //!
-//! After an error of TLS the socket is read and written in the clear: a client that connected without TLS
-//! can be answered, and what it still sends can be dropped.
+//! After a TLS error the socket is read and written in plaintext: a client that connected without TLS
+//! can be answered, and its further bytes can be dropped.
 
 use std::io::{self, ErrorKind, Read, Write};
 
@@ -18,8 +18,8 @@ use rustls::{ClientConnection, Connection, Error, HandshakeKind, ServerConnectio
 use crate::records::Records;
 use crate::{Acceptor, Connector};
 
-/// Reads from the socket for one read from here. A side that sends nothing but handshakes and empty
-/// records does not keep a thread for itself.
+/// Most socket reads within one read of a session. The bound keeps a peer that sends nothing but handshakes and
+/// empty records from occupying a thread.
 const READS: usize = 64;
 
 /// TLS on a socket, which is handed in with each call.
@@ -27,11 +27,11 @@ pub struct Session {
     connection: Connection,
     /// Bytes encrypted and not yet reported as written.
     committed: usize,
-    /// How far the other side's records have come.
+    /// Record boundaries of the peer's bytes.
     records: Records,
     /// Bytes read from and written to the socket since `take_moved` was last called.
     moved: usize,
-    /// The other side has sent close_notify.
+    /// The peer has sent close_notify.
     ended: bool,
     /// TLS has ended in an error.
     failed: bool,
@@ -66,8 +66,8 @@ impl Session {
         !self.connection.is_handshaking()
     }
 
-    /// Whether the other side has sent close_notify (RFC 8446 section 6.1): a read says
-    /// so once what came before it has been read, and the socket may never.
+    /// Whether the peer has sent close_notify (RFC 8446 section 6.1). A read reports it after all
+    /// earlier data; the socket may stay open.
     #[inline]
     pub const fn has_ended(&self) -> bool {
         self.ended
@@ -78,23 +78,23 @@ impl Session {
         self.records.is_within()
     }
 
-    /// Bytes read from and written to the socket since the last call. Reads and writes report a record when
-    /// it is complete, which may take long; this shows progress before.
+    /// Bytes read from and written to the socket since the last call. Reads and writes report only complete records,
+    /// which may take long; this count shows progress within a record.
     pub fn take_moved(&mut self) -> usize {
         std::mem::take(&mut self.moved)
     }
 
-    /// Whether the handshake went on with an earlier session.
+    /// Whether the handshake resumed an earlier session.
     pub fn is_resumed(&self) -> bool {
         self.connection.handshake_kind() == Some(HandshakeKind::Resumed)
     }
 
-    /// The other side's certificate.
+    /// The peer's certificate.
     pub fn peer(&self) -> Option<&CertificateDer<'static>> {
         self.connection.peer_certificates().and_then(<[_]>::first)
     }
 
-    /// Goes on with the handshake; whether it is over.
+    /// Continues the handshake; returns whether it is complete.
     pub fn shake<S: Read + Write>(&mut self, socket: &mut S) -> io::Result<bool> {
         loop {
             let sent = self.push(socket)?;
@@ -109,13 +109,13 @@ impl Session {
         }
     }
 
-    /// Reads until the room is full or nothing is left.
+    /// Reads until the buffer is full or no data is left.
     pub fn read<S: Read + Write>(&mut self, socket: &mut S, room: &mut [u8]) -> io::Result<usize> {
         if self.failed {
             return socket.read(room);
         }
         let (mut count, mut emptied, mut fruitless) = (0, false, 0);
-        // To stop short of a full room would say that nothing is left.
+        // A return before the buffer is full would mean that no data is left.
         while fruitless < READS {
             let taken = self.take(room.get_mut(count..).unwrap_or_default())?;
             count += taken;
@@ -126,8 +126,8 @@ impl Session {
             match self.pull(socket) {
                 Ok(pulled) if pulled.ended => return Ok(count),
                 Ok(pulled) => emptied = pulled.emptied,
-                // The socket will say it again. TLS says it once, and what the socket brings after that
-                // is not authenticated.
+                // The next read reports a socket error again. A TLS error is reported once, and later bytes of the socket
+                // are not authenticated.
                 Err(_) if count > 0 && !self.failed => return Ok(count),
                 Err(error) => return Err(error),
             }
@@ -135,7 +135,7 @@ impl Session {
         if count > 0 { Ok(count) } else { Err(ErrorKind::Interrupted.into()) }
     }
 
-    /// Reads, and returns as soon as there is anything: for sockets that wait.
+    /// Reads, and returns as soon as any data is available: for blocking sockets.
     pub fn read_some<S: Read + Write>(&mut self, socket: &mut S, room: &mut [u8]) -> io::Result<usize> {
         loop {
             let count = self.take(room)?;
@@ -145,7 +145,7 @@ impl Session {
         }
     }
 
-    /// Writes, and says how much the socket has taken.
+    /// Writes, and returns the number of bytes taken.
     pub fn write<S: Read + Write>(&mut self, socket: &mut S, bytes: &[u8]) -> io::Result<usize> {
         if self.failed {
             return socket.write(bytes);
@@ -162,20 +162,20 @@ impl Session {
         Ok(std::mem::take(&mut self.committed))
     }
 
-    /// Tells the other side that this is the end and not an interruption (RFC 8446 section 6.1).
+    /// Sends close_notify, which distinguishes the end from a truncation (RFC 8446 section 6.1).
     pub fn close<S: Read + Write>(&mut self, socket: &mut S) {
         if self.is_open() && !self.failed {
             self.connection.send_close_notify();
-            // A peer that has gone does not need it.
+            // Best effort: a disconnected peer does not need the alert.
             let _ = self.push(socket);
         }
     }
 
-    /// Takes what has been decrypted.
+    /// Reads decrypted data.
     #[inline]
     fn take(&mut self, room: &mut [u8]) -> io::Result<usize> {
         match self.connection.reader().read(room) {
-            // Nothing yet, or the end, which the socket tells too.
+            // No data yet, or the end, which the socket reports too.
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::UnexpectedEof) => Ok(0),
             taken => taken,
         }
@@ -195,7 +195,7 @@ impl Session {
             Ok(state) => self.ended = state.peer_has_closed(),
             Err(error) => return Err(self.fail(error, socket)),
         }
-        // An answer of the handshake. What the socket does not take now goes with the next write.
+        // A message of the handshake. Bytes that the socket does not take now go with the next write.
         self.push(socket)?;
         Ok(Pulled { ended: count == 0, emptied })
     }
@@ -205,13 +205,13 @@ impl Session {
         self.failed = true;
         // A peer without TLS would not understand the alert.
         if !(matches!(error, Error::InvalidMessage(_)) && self.connection.is_handshaking()) {
-            // A peer that has gone does not need it.
+            // Best effort: a disconnected peer does not need the alert.
             let _ = self.push(socket);
         }
         io::Error::new(ErrorKind::InvalidData, error)
     }
 
-    /// Writes what is encrypted; whether that was all.
+    /// Writes encrypted data; returns whether all of it is written.
     #[inline]
     fn push<S: Read + Write>(&mut self, socket: &mut S) -> io::Result<bool> {
         while self.connection.wants_write() {
@@ -233,15 +233,15 @@ impl std::fmt::Debug for Session {
     }
 }
 
-/// What a read from the socket has brought.
+/// The result of one socket read.
 struct Pulled {
-    /// The other side will send nothing more.
+    /// The end of the stream has been read.
     ended: bool,
-    /// The socket had less than there was room for.
+    /// The read did not fill the buffer.
     emptied: bool,
 }
 
-/// The socket, what it brings of records, and whether the last read filled its room.
+/// The socket, with the record boundaries of its bytes, and whether the last read filled the buffer.
 struct Source<'s, S> {
     socket: &'s mut S,
     records: &'s mut Records,

@@ -12,7 +12,7 @@ use crate::matching::{compare, number, pieces_match};
 use crate::schema::{Matching, Schema};
 use crate::store::{Budget, Effort, Form, Operational, Slot, Store, UnixSeconds, has_options, work};
 
-/// A longer list of values is prepared once for all terms.
+/// Values of a longer list are prepared once and reused for all terms.
 const SHORT_BYTES: usize = 1 << 10;
 
 /// The three values of RFC 4511 section 4.5.1.7.
@@ -29,13 +29,13 @@ impl From<bool> for Truth {
     }
 }
 
-/// What a filter is evaluated on.
+/// The entry that a filter is evaluated on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Subject<'s> {
     pub(crate) schema: &'s Schema,
     pub(crate) dn: &'s [u8],
     pub(crate) attributes: Attributes<'s>,
-    /// Where computed attributes come from; without it the list has all.
+    /// The source of computed attributes; if absent, `attributes` has all attributes.
     pub(crate) computed: Option<Computed<'s>>,
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct Computed<'s> {
 }
 
 impl CompiledFilter {
-    /// Whether the filter is true of an entry that no store holds, such as the root's.
+    /// Whether the filter is true of an entry outside the store, such as the root DSE.
     pub fn matches(&self, schema: &Schema, dn: &[u8], attributes: Attributes<'_>) -> bool {
         let subject = Subject { schema, dn, attributes, computed: None };
         self.evaluate(&subject, &mut Effort::default()) == Truth::True
@@ -80,8 +80,8 @@ impl CompiledFilter {
         }
     }
 
-    /// `decisive` as soon as one of them has that value; Undefined if none has it and one is Undefined; else
-    /// the other value, also of an empty list (RFC 4526).
+    /// `decisive` if one operand has that value; else Undefined if one operand is Undefined; else the other
+    /// value, also for an empty list (RFC 4526).
     fn combine(
         &self,
         at: usize,
@@ -124,8 +124,8 @@ impl CompiledFilter {
         item.target.dn_attributes && self.name_is_true(item, subject, effort)
     }
 
-    /// Looks for the very bytes that are asserted before anything is normalised: entries found by an index
-    /// nearly always hold them.
+    /// Compares the asserted bytes before any normalisation: entries found by an index nearly always hold
+    /// exactly these bytes.
     #[inline]
     fn any_value(&self, test: &Test, values: Values<'_>, schema: &Schema, effort: &mut Effort) -> bool {
         if values.0.len() > SHORT_BYTES
@@ -134,7 +134,7 @@ impl CompiledFilter {
             return self.any_of_many(test, form, values, schema, effort);
         }
         if let Test::Equal { raw, .. } | Test::Class { raw, .. } = test {
-            // Comparing bytes takes little.
+            // A comparison of bytes is cheap.
             effort.budget.charge(values.0.len() / 16);
             let raw = raw.of(&self.bytes);
             if values.iter().flatten().any(|value| value == raw) {
@@ -144,7 +144,7 @@ impl CompiledFilter {
         values.iter().flatten().any(|value| self.test(test, value, schema, effort))
     }
 
-    /// The same of a long list: a value is looked up among those that were prepared for a term before.
+    /// [`Self::any_value`] for a long list: looks the value up among the prepared values of an earlier term.
     fn any_of_many(
         &self,
         test: &Test,
@@ -180,7 +180,7 @@ impl CompiledFilter {
         }
     }
 
-    /// Whether a prepared value has these pieces, unless the budget is spent.
+    /// Whether a prepared value has these pieces; false if the budget is spent.
     fn has_pieces(&self, value: &[u8], pieces: Span, budget: &mut Budget) -> bool {
         let mut looked_for = 0;
         let pieces = pieces.of(&self.pieces).iter().inspect(|_| looked_for += 1);
@@ -280,7 +280,7 @@ impl CompiledFilter {
     }
 }
 
-/// How a test compares values, and in which form; `None` where they are not prepared.
+/// The matching rule of a test and the form of its values; `None` if values are not prepared.
 const fn form(test: &Test) -> Option<(Matching, Form)> {
     match *test {
         Test::Present | Test::Class { .. } | Test::Bits { .. } => None,
@@ -292,7 +292,7 @@ const fn form(test: &Test) -> Option<(Matching, Form)> {
     }
 }
 
-/// A subclass is as good as the class (RFC 4512 section 2.4.2); an undefined class is compared by name.
+/// A subclass matches as the class does (RFC 4512 section 2.4.2); an undefined class is compared by name.
 fn class_matches(schema: &Schema, value: &[u8], asserted: &[u8], class: Option<u16>) -> bool {
     match class {
         Some(class) => schema.class_derives(value, class),
@@ -311,8 +311,8 @@ fn order(
     matching.normalise(schema, value, buffer).then(|| compare(matching, buffer, normal))
 }
 
-/// Whether a rule applies to an attribute of this name: one that is compared in the same way, where text with
-/// and text without case count as the same.
+/// Whether a matching rule applies to an attribute of this name: the attribute has the same rule, or both rules
+/// compare text, whether or not case-sensitively.
 fn fits(schema: &Schema, test: &Test, name: &[u8]) -> bool {
     let (Test::Equal { matching, .. }
     | Test::AtLeast { matching, .. }

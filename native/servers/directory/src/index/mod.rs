@@ -1,12 +1,12 @@
-//! The indexes: which entries may match a filter, without looking at them.
+//! The indexes: which entries may match a filter, without reading the entries.
 //!
-//! Every index is a hint. What it yields is evaluated like anything else, so that it may yield too
-//! much but never too little.
+//! An index yields candidates, and the filter is evaluated on each of them. So an index may yield too many
+//! entries but never too few.
 //!
-//! People are looked up by name, and each index costs every addition some hundred nanoseconds and
-//! every entry two to ten bytes. So only names are indexed from the start. The first search that misses
-//! another index goes through all entries and notes the miss; [`Store::maintain`] then builds the index
-//! in small steps, and additions and removals keep it up to date from then on.
+//! People are looked up by name, and each index costs about a hundred nanoseconds per addition and
+//! two to ten bytes per entry. So only names are indexed from the start. The first search that misses
+//! another index scans all entries and records the miss; [`Store::maintain`] then builds the index
+//! in small steps, and additions and removals keep the index up to date from then on.
 //!
 //! [`Store::maintain`]: crate::store::Store::maintain
 
@@ -29,8 +29,8 @@ use equality::EqualityIndex;
 use prefix::PrefixIndex;
 use progress::Progress;
 
-/// The types that entries are searched by, at most 32 of them. Those in [`FROM_THE_START`] are
-/// built without waiting for a search that misses them.
+/// The attribute types with an index, at most 32. Indexes in [`FROM_THE_START`] are built without
+/// waiting for a search that misses them.
 const INDEXED: [&str; 17] = [
     "objectClass",
     "cn",
@@ -51,16 +51,16 @@ const INDEXED: [&str; 17] = [
     "userPrincipalName",
 ];
 
-/// Logins by the last two have no second try.
+/// Logins by one of the last two are looked up in the index only.
 const FROM_THE_START: [&str; 4] = ["cn", "uid", "sAMAccountName", "userPrincipalName"];
 
 /// The number of the index on objectClass, the first of [`INDEXED`].
 pub(crate) const OBJECT_CLASS: u8 = 0;
 
-/// In `by_type`, a type without index.
+/// Value in `by_type` of a type without index.
 const NOT_INDEXED: u8 = u8::MAX;
 
-/// A place in one of the equality indexes at which an entry is listed.
+/// A key of an equality index under which an entry is listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key {
     pub(crate) index: u8,
@@ -86,13 +86,13 @@ impl Part {
 /// All indexes of a store; see the module.
 #[derive(Debug)]
 pub(crate) struct Indexes {
-    /// By type: the index that has its values, its own or an ancestor's.
+    /// By type: the index that has the type's values, of the type itself or of a supertype.
     by_type: Vec<u8>,
     indexes: Vec<AttributeIndex>,
     hasher: RandomState,
-    /// The bits of the parts that searches have missed. Set by readers, once each.
+    /// A bit for each part that a search has missed. Readers set each bit once.
     missed: AtomicU64,
-    /// The bits of the parts that are being built or kept up to date.
+    /// A bit for each part that is being built or kept up to date.
     kept: u64,
 }
 
@@ -138,13 +138,13 @@ impl Indexes {
         self.of_values(id).filter(|&index| self.indexes[usize::from(index)].attribute == id)
     }
 
-    /// How the values of an index are compared.
+    /// The matching rule of an index.
     #[inline]
     pub(crate) fn matching(&self, index: u8) -> Matching {
         self.indexes[usize::from(index)].matching
     }
 
-    /// The hash that normal forms are kept under.
+    /// The hash of a normal form.
     #[inline]
     pub(crate) fn hash(&self, normal: &[u8]) -> u32 {
         self.chain(0, normal)
@@ -165,7 +165,7 @@ impl Indexes {
         self.kept & part.bit() != 0
     }
 
-    /// The entries that may hold the value; `None` if the index is not built yet, which is then noted.
+    /// The entries that may hold the value; `None` if the index is not built yet, which is recorded as a miss.
     #[inline]
     pub(crate) fn get(&self, key: Key) -> Option<Hits<'_>> {
         let index = &self.indexes[usize::from(key.index)];
@@ -176,8 +176,8 @@ impl Indexes {
         None
     }
 
-    /// The entries that may hold a value with this beginning, in ascending order. `None` if they are
-    /// too many (see [`PrefixIndex::get`]), or the index is not built yet, which is then noted.
+    /// The entries that may hold a value with this prefix, in ascending order. `None` if there are
+    /// too many (see [`PrefixIndex::get`]), or the index is not built yet, which is recorded as a miss.
     pub(crate) fn starting_with(
         &self,
         index: u8,
@@ -194,17 +194,17 @@ impl Indexes {
     }
 
     fn note_missed(&self, part: Part) {
-        // The bits are a hint, acted on under the store's lock for writing, which no reader that sets one
-        // holds. Setting one loses no other. Looking first keeps the cache line shared among readers.
+        // Relaxed: the bits are read under the store's write lock, which excludes the readers that set them, and
+        // fetch_or loses no bit. The load before it keeps the cache line shared among readers.
         if self.missed.load(Ordering::Relaxed) & part.bit() == 0 {
             self.missed.fetch_or(part.bit(), Ordering::Relaxed);
         }
     }
 
-    /// A part to build, and the entry to go on with.
+    /// A part to build, and the entry to continue with.
     #[inline]
     pub(crate) fn unfinished(&self) -> Option<(Part, u32)> {
-        // A bit that is seen late is acted on in a later turn.
+        // Relaxed: a bit that is read late is handled in a later turn.
         match self.missed.load(Ordering::Relaxed) {
             0 => None,
             missed => self.unfinished_of(missed),
@@ -217,7 +217,7 @@ impl Indexes {
         missed.find_map(|part| Some((part, self.progress(part).next()?)))
     }
 
-    /// Whether the part has the entry of this number, and has to follow its changes.
+    /// Whether the part has indexed the entry of this number, so that changes of the entry update the part.
     #[inline]
     pub(crate) fn holds(&self, part: Part, id: u32) -> bool {
         self.keeps(part) && self.progress(part).holds(id)
@@ -231,7 +231,7 @@ impl Indexes {
         }
     }
 
-    /// Notes that a part has the entries below `next`, or all of them.
+    /// Records that a part has indexed the entries below `next`, or all entries.
     pub(crate) fn advance(&mut self, part: Part, next: Option<u32>) {
         self.kept |= part.bit();
         let progress = next.map_or(Progress::Built, Progress::Building);
@@ -244,7 +244,7 @@ impl Indexes {
         }
     }
 
-    /// Adds an entry at its places.
+    /// Adds an entry under its keys.
     #[inline]
     pub(crate) fn insert(&mut self, id: u32, keys: &[Key]) {
         for key in keys {
@@ -260,7 +260,7 @@ impl Indexes {
         self.indexes[usize::from(key.index)].equality.insert(key.hash, id);
     }
 
-    /// Takes an entry from its places.
+    /// Removes an entry from its keys.
     pub(crate) fn remove(&mut self, id: u32, keys: &[Key]) {
         for key in keys {
             if self.holds(Part::Equality(key.index), id) {
@@ -275,7 +275,7 @@ impl Indexes {
         self.kept >> 32 != 0
     }
 
-    /// Puts the value of an entry into a prefix index, or takes it out.
+    /// Adds the value of an entry to a prefix index, or removes it.
     pub(crate) fn change_prefix(&mut self, index: u8, id: u32, normal: &[u8], insert: bool) {
         self.indexes[usize::from(index)].prefix.change(id, normal, insert);
     }
@@ -289,7 +289,7 @@ impl Indexes {
 impl AttributeIndex {
     fn new(attribute: AttributeId, schema: &Schema) -> Self {
         let name = schema.canonical_name(attribute);
-        // memberOf is answered from it.
+        // memberOf is constructed from the index on member.
         let from_the_start = FROM_THE_START.contains(&name) || name == "member" && schema.has_member_of();
         Self {
             attribute,

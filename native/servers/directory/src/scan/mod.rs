@@ -25,20 +25,20 @@ use crate::settings::Settings;
 use crate::store::{self, Entry, EntryId, Refusal, Store};
 use crate::turn::{Scratch, Turn};
 
-/// Entries looked at between two looks at the clock: some ten microseconds' worth.
+/// Entries evaluated between two readings of the clock: about ten microseconds of work.
 const CANDIDATES: usize = 256;
 
-/// Terms evaluated between two looks at the clock, at most: under a millisecond's worth, so that a filter of
-/// thousands of terms looks at a few entries at a time.
+/// Most terms evaluated between two readings of the clock: less than a millisecond of work. A filter of thousands of
+/// terms is evaluated on a few entries at a time.
 const EVALUATIONS: usize = 8_192;
 
 /// Longer filters are compiled without the lock on the store: this many bytes take a few milliseconds at most.
 const LONG: usize = 2 << 10;
 
-/// Entries answered before the output buffer is looked at again.
+/// Entries answered before the size of the output buffer is checked again.
 const MATCHES: usize = 8;
 
-/// A search that asks for more attributes than people have answers one entry at a time.
+/// A search that requests more attributes than this, more than a person has, answers one entry at a time.
 const FEW: usize = 32;
 
 /// The terms of a search that are not in its request.
@@ -48,13 +48,13 @@ pub(crate) struct Terms<'t> {
     pub(crate) id: i32,
     pub(crate) naming: Naming,
     pub(crate) form: NameForm,
-    /// The name of the attribute, if it is asked for, that holds the time to live in minutes.
+    /// The attribute, if requested, that holds the time to live in minutes.
     pub(crate) minutes: Option<&'t [u8]>,
     /// Whether the client may see passwords.
     pub(crate) sees_passwords: bool,
     /// Entries a page.
     pub(crate) page: Option<u32>,
-    /// The digest of what a paged search asks; see [`question`].
+    /// The digest of a paged search's request; see [`question`].
     pub(crate) question: u64,
 }
 
@@ -62,14 +62,14 @@ pub(crate) struct Terms<'t> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NameForm {
     Stored,
-    /// As an Internet Locator Server's clients name them.
+    /// In the form that clients of an Internet Locator Server use.
     Ils,
 }
 
 /// Why a stride ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ScanStatus {
-    /// Its budget is spent and there is more to look at.
+    /// The budget is spent, and entries are left to evaluate.
     More,
     /// The next entry takes long.
     Long,
@@ -77,28 +77,28 @@ enum ScanStatus {
     PageFull,
     SizeLimit,
     TimeLimit,
-    /// One entry takes longer than a turn may.
+    /// One entry takes longer than a whole turn may.
     TooCostly,
-    /// Its filter tests passwords, and the first has been stored since it began.
+    /// The filter tests passwords, and the directory's first password was stored after the search began.
     Probes,
 }
 
-/// What a stride changes. Filter and projection are not in it because they stay in the thread's
-/// buffers while a search is answered in one stride.
+/// The state that a stride changes. Filter and projection are kept elsewhere: they stay in the thread's buffers
+/// while a search is answered in one stride.
 #[derive(Debug)]
 struct RunningSearch {
     id: i32,
     cursor: Cursor,
     /// Entries that may still be sent.
     left: Option<u32>,
-    /// When its time limit is reached, in the clock of the turn.
+    /// When the time limit is reached, by [`Now::ms`].
     deadline_ms: u64,
     form: NameForm,
     minutes: Option<Box<[u8]>>,
     sees_passwords: bool,
-    /// Whether its filter asks about passwords.
+    /// Whether the filter tests passwords.
     probes: bool,
-    /// Entries that still go on this page.
+    /// Entries left on this page.
     page: Option<u32>,
     question: u64,
     /// Whether attributes of many values are sent in ranges.
@@ -129,7 +129,7 @@ struct ScanContext<'d> {
 }
 
 impl Scan {
-    /// Answers as much of a search as fits one stride; `None` if that was all, as for a lookup.
+    /// Runs the first stride of a search; `None` if the search is done then, as a lookup is.
     #[inline]
     fn begin(
         search: &SearchRequest<'_>,
@@ -184,12 +184,12 @@ impl Scan {
         Ok(Some(Self { search: running, filter, projection, status }))
     }
 
-    /// The memory that the server holds for it.
+    /// The memory that the server holds for the search.
     fn bytes(&self) -> usize {
         size_of::<Self>() + self.search.cursor.bytes() + self.filter.bytes() + self.projection.bytes()
     }
 
-    /// The digest of what a paged search asks; see [`question`].
+    /// The digest of a paged search's request; see [`question`].
     const fn question(&self) -> u64 {
         self.search.question
     }
@@ -199,7 +199,7 @@ impl Scan {
         self.search.id
     }
 
-    /// Whether there are entries left to look at.
+    /// Whether entries are left to evaluate.
     fn has_more(&self) -> bool {
         matches!(self.status, ScanStatus::More | ScanStatus::Long)
     }
@@ -209,12 +209,12 @@ impl Scan {
         self.status == ScanStatus::Long
     }
 
-    /// Whether it has stopped because the page is full.
+    /// Whether the search has stopped because the page is full.
     fn is_page_full(&self) -> bool {
         self.status == ScanStatus::PageFull
     }
 
-    /// Makes a stride; true if there are more to make.
+    /// Runs a stride; true if further strides are needed.
     fn step(&mut self, turn: &mut Turn<'_>) -> bool {
         let store = turn.access.read();
         let mut context = ScanContext {
@@ -263,8 +263,8 @@ impl Scan {
         write_result_with(out, self.search.id, op::SEARCH_DONE, &verdict, &[control]);
     }
 
-    /// The same search, with a new page to fill. Its time begins again, for the client may have paused; the
-    /// size limit is that of all pages, as in slapd.
+    /// Continues the search with a new page. The time limit begins again, as the client may have paused; the size
+    /// limit covers all pages together, as in slapd.
     fn next_page(self, id: i32, size: u32, search: &SearchRequest<'_>, turn: &Turn<'_>) -> Self {
         let deadline_ms = deadline_ms(search, &turn.settings.limits, turn.now);
         let search = RunningSearch { id, page: Some(turn.settings.page(size)), deadline_ms, ..self.search };
@@ -273,7 +273,7 @@ impl Scan {
 }
 
 impl RunningSearch {
-    /// Looks at some entries and sends those that match.
+    /// Evaluates some entries and sends the matching ones.
     #[inline]
     fn stride(
         &mut self,
@@ -303,12 +303,12 @@ impl RunningSearch {
             }
             let Some(&entry) = context.matches.get(at) else { break };
             if self.page == Some(0) {
-                // The next page begins with this entry, which shows that there is one.
+                // The next page begins with this entry; its match shows that there is a next page.
                 self.cursor.back_to(entry);
                 return ScanStatus::PageFull;
             }
             if context.out.len() >= start + FLUSH_BYTES {
-                // Large entries: those behind wait until these have been written.
+                // Large entries: further entries wait until the output has been written.
                 self.cursor.back_to(entry);
                 return ScanStatus::More;
             }
@@ -329,11 +329,10 @@ impl RunningSearch {
         }
     }
 
-    /// How many matches to look for: one more than may be sent, to know whether the limit is exceeded and
-    /// whether there is another page.
+    /// How many matches to look for: one more than may be sent, to detect an exceeded size limit and a further page.
     #[inline]
     fn wanted(&self, projection: &Projection) -> usize {
-        // Each description of a long list is compared with each attribute of an entry.
+        // Each description of a long list is compared with each attribute of an entry, so that an entry takes long.
         let most = if projection.listed() > FEW { 1 } else { MATCHES };
         let left = self.left.map_or(most, |left| left.saturating_add(1) as usize);
         let page = self.page.map_or(most, |page| page.saturating_add(1) as usize);
@@ -367,7 +366,7 @@ impl RunningSearch {
         true
     }
 
-    /// Writes the body of an entry that is not sent as it is stored; false if that takes too long.
+    /// Writes the body of an entry that is not sent in its stored form; false if that takes too long.
     fn render(
         &self,
         id: EntryId,
@@ -403,7 +402,7 @@ impl RunningSearch {
     }
 }
 
-/// How many entries it may return.
+/// The size limit of a search, if there is one.
 fn entries(search: &SearchRequest<'_>, terms: Terms<'_>, settings: &Settings) -> Option<u32> {
     let limit = smaller(search.size_limit, settings.limits.search_entries);
     if settings.ad && terms.page.is_none() {
@@ -412,13 +411,13 @@ fn entries(search: &SearchRequest<'_>, terms: Terms<'_>, settings: &Settings) ->
     limit
 }
 
-/// When its time limit is reached, in the clock of the turn.
+/// When the time limit is reached, by [`Now::ms`].
 fn deadline_ms(search: &SearchRequest<'_>, limits: &Limits, now: Now) -> u64 {
     smaller(search.time_limit_s, limits.search_s)
         .map_or(u64::MAX, |limit_s| now.ms.saturating_add(u64::from(limit_s) * 1000))
 }
 
-/// A digest of what stays the same in all requests of a paged search (RFC 2696 section 3).
+/// A digest of the fields that are equal in all requests of a paged search (RFC 2696 section 3).
 pub(crate) fn question(search: &SearchRequest<'_>) -> u64 {
     let mut hasher = DefaultHasher::new();
     (search.base, search.scope as u8, search.types_only).hash(&mut hasher);
@@ -433,7 +432,7 @@ pub(crate) fn question(search: &SearchRequest<'_>) -> u64 {
 #[inline]
 pub(crate) fn compile(filter: Filter<'_>, turn: &mut Turn<'_>) {
     if is_long(filter) {
-        // Others may write meanwhile: a type that becomes known after the schema was taken is Undefined.
+        // Other clients may write meanwhile: a type declared after the schema was taken compiles to Undefined.
         let schema = turn.access.read().shared_schema();
         turn.access.release();
         turn.slice.begin();
@@ -454,7 +453,7 @@ fn smaller(a: u32, b: u32) -> Option<u32> {
     [a, b].into_iter().filter(|limit| *limit > 0).min()
 }
 
-/// Entries that a stride looks at.
+/// How many entries a stride evaluates between two readings of the clock.
 #[inline]
 fn candidates(filter: &CompiledFilter) -> usize {
     let terms = filter.terms();

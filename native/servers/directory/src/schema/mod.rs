@@ -1,7 +1,7 @@
 //! Attribute types and object classes (RFC 4512).
 //!
-//! Entries may hold types that no schema names, so that any LDIF loads: such a type becomes known when
-//! the first entry brings it, and is compared like a name (caseIgnoreMatch).
+//! Entries may hold attribute types that the schema does not define, so that any LDIF loads. The first entry with
+//! such a type declares it; its values are compared by caseIgnoreMatch.
 
 mod definition;
 mod matching_rule;
@@ -28,14 +28,14 @@ use parse::Definition;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AttributeId(pub(crate) u16);
 
-/// The most undeclared types that entries may bring along. Each costs memory for good, and no directory seen
-/// had a tenth as many.
+/// The most undeclared types that entries may add to the schema. Each type takes memory that is never freed; the
+/// directories examined had less than a tenth of this number.
 pub const MAX_UNDECLARED: usize = 4096;
 
 /// entryTtl (RFC 2589 section 7): clients may set it, yet it is computed from the deadline.
 const ENTRY_TTL: &str = "1.3.6.1.4.1.1466.101.119.3";
 
-/// The types and classes of Active Directory, beside the standard ones and instead of some.
+/// The types and classes of Active Directory; they extend the standard definitions and replace some.
 pub(crate) const ACTIVE_DIRECTORY: &str = include_str!("definitions/active_directory.schema");
 
 /// objectCategory and objectSid, whose values are compared as Active Directory does.
@@ -61,9 +61,9 @@ pub struct Schema {
     classes: Vec<ObjectClass>,
     class_names: Names,
     undeclared: usize,
-    /// By type: the type itself and those that derive from it.
+    /// By type: the type itself and its subtypes.
     subtypes: Vec<Vec<AttributeId>>,
-    /// By class: the class itself and those it derives from.
+    /// By class: the class itself and its superclasses.
     superclasses: Vec<Vec<u16>>,
     object_class: Option<AttributeId>,
     /// Changes with every change of the schema.
@@ -73,15 +73,15 @@ pub struct Schema {
 /// A stamp that no other schema of this process has.
 fn next_stamp() -> u64 {
     static STAMPS: AtomicU64 = AtomicU64::new(1);
-    // Each number once is all that matters.
+    // Relaxed: only uniqueness of the numbers matters.
     STAMPS.fetch_add(1, Ordering::Relaxed)
 }
 
 impl Schema {
-    /// The types and classes of RFC 4512, 4519, 4524, 2798, 2589 and what tools ask for.
+    /// The types and classes of RFC 4512, 4519, 4524, 2798 and 2589, and those that common tools request.
     pub fn standard() -> Self {
         let mut schema = Self::default();
-        // A test checks that the text is sound. Were it not, its types would count as undeclared.
+        // A test checks that the text is valid. If it were not, its types would count as undeclared.
         let _ = schema.load(include_str!("definitions/standard.schema"));
         schema
     }
@@ -99,7 +99,7 @@ impl Schema {
         Ok(())
     }
 
-    /// The type a description names, by name, alias or OID; options are left aside.
+    /// The type of a description, by name, alias or OID; options are ignored.
     #[inline]
     pub fn resolve(&self, description: &[u8]) -> Option<AttributeId> {
         let name = base(description);
@@ -127,7 +127,7 @@ impl Schema {
         self.stamp
     }
 
-    /// How many types there are; their numbers are below.
+    /// The number of types; valid type numbers are smaller.
     pub(crate) fn len(&self) -> usize {
         self.types.len()
     }
@@ -149,7 +149,7 @@ impl Schema {
         false
     }
 
-    /// A type and those that derive from it.
+    /// A type and its subtypes.
     #[inline]
     pub(crate) fn subtypes(&self, id: AttributeId) -> &[AttributeId] {
         &self.subtypes[usize::from(id.0)]
@@ -188,7 +188,7 @@ impl Schema {
         self.classes.iter()
     }
 
-    /// A class and all it derives from, each once.
+    /// A class and its superclasses, each once.
     pub fn class_chain(&self, name: &[u8]) -> Vec<&ObjectClass> {
         let numbers = self.class_number(name).map(|class| self.superclasses[usize::from(class)].iter());
         numbers.into_iter().flatten().map(|&class| &self.classes[usize::from(class)]).collect()
@@ -199,19 +199,19 @@ impl Schema {
         self.resolve(b"memberOf").is_some_and(|id| self.attribute(id).computed)
     }
 
-    /// Types that entries brought along undeclared: kept as caseIgnore directory strings.
+    /// Undeclared types of entries, treated as directory strings with caseIgnoreMatch.
     pub fn undeclared(&self) -> impl Iterator<Item = &str> {
         self.types.iter().filter(|kind| !kind.declared).map(AttributeType::name)
     }
 
-    /// How values of a type are compared in names: those without an equality rule like text.
+    /// The matching rule for values of a type in names: caseIgnoreMatch for types without an equality rule.
     #[inline]
     pub(crate) fn naming_rule(&self, id: AttributeId) -> Matching {
         self.attribute(id).equality.map_or(Matching::CaseIgnore, |rule| rule.matching)
     }
 
-    /// The type a description names, made known if it was not; `None` when it is no description or
-    /// there are too many.
+    /// The type of a description, declared if unknown; `None` if the description is malformed or there are too many
+    /// undeclared types.
     pub(crate) fn resolve_or_declare(&mut self, description: &[u8]) -> Option<AttributeId> {
         if let Some(id) = self.resolve(description) {
             return Some(id);
@@ -227,7 +227,7 @@ impl Schema {
         std::str::from_utf8(base(description)).ok().filter(|name| has_room && is_descriptor(name))
     }
 
-    /// Whether a description names a type that is not known and can be made known.
+    /// Whether a description has an unknown type that can be declared.
     pub(crate) fn may_declare(&self, description: &[u8]) -> bool {
         self.resolve(description).is_none() && self.declarable(description).is_some()
     }
@@ -317,7 +317,7 @@ impl Schema {
         Ok(())
     }
 
-    /// The class, the classes it names, the classes those name and so on, each once.
+    /// The class and all its direct and indirect superclasses, each once.
     fn superclasses_of(&self, number: u16, superiors: &[String]) -> Vec<u16> {
         let direct = superiors.iter().filter_map(|name| self.class_number(name.as_bytes()));
         let mut chain: Vec<u16> = std::iter::once(number).chain(direct).collect();
@@ -345,7 +345,7 @@ impl Schema {
         match self.types.get_mut(usize::from(number)) {
             Some(known) => {
                 *known = kind;
-                // It may have derived from another.
+                // The replaced definition may have had another supertype.
                 self.subtypes.iter_mut().for_each(|listed| listed.retain(|subtype| *subtype != id));
             }
             None => {
@@ -358,7 +358,7 @@ impl Schema {
         id
     }
 
-    /// Names a type in the lists of all that it derives from.
+    /// Adds a type to the subtypes of itself and of each of its supertypes.
     fn list_subtype(&mut self, id: AttributeId) {
         let mut current = Some(id);
         while let Some(ancestor) = current {
@@ -378,8 +378,8 @@ pub(crate) fn base(description: &[u8]) -> &[u8] {
     &description[..end]
 }
 
-/// The most options of one description. Each that is asked for is searched among those that are there. Only a
-/// language and a transfer option are known to be used.
+/// The most options of one description. Each requested option is searched among the stored ones. In practice,
+/// descriptions have a language option and a transfer option at most.
 const MAX_OPTIONS: usize = 32;
 
 /// Whether a description has more options than [`MAX_OPTIONS`].
@@ -387,7 +387,7 @@ fn has_too_many_options(description: &[u8]) -> bool {
     description.iter().filter(|byte| **byte == b';').nth(MAX_OPTIONS).is_some()
 }
 
-/// RFC 4512 section 1.4, and underscores, which are common in the wild.
+/// Whether a name is a descriptor by RFC 4512 section 1.4. Underscores are allowed too: they are common.
 fn is_descriptor(name: &str) -> bool {
     let numeric = name.starts_with(|c: char| c.is_ascii_digit());
     let allowed = |c: char| match numeric {

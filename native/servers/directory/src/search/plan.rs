@@ -1,4 +1,4 @@
-//! Choosing where candidates come from.
+//! Choice of the source of a search's candidates.
 
 use std::ops::Range;
 
@@ -11,13 +11,13 @@ use crate::index::{Hits, Key, MOST, OBJECT_CLASS};
 use crate::schema::Matching;
 use crate::store::{EntryId, LISTED, NONE, Operational, Scratch, Store, UnixSeconds};
 
-/// With fewer candidates than this, no better source is looked for.
+/// With this many candidates or fewer, no better source is looked for.
 const FEW: u64 = 8;
 
-/// Below a base with more containers than this, all entries are gone through.
+/// Below a base with more containers than this, all entries are scanned.
 const MANY_CONTAINERS: usize = 64;
 
-/// A source and how many it yields at most.
+/// A source and the most candidates that it yields.
 type Plan = (Source, u64);
 
 impl Store {
@@ -46,7 +46,7 @@ impl Store {
 
     #[inline]
     fn plan(&self, reach: Reach, filter: &CompiledFilter, scratch: &mut Scratch) -> Source {
-        // From half of all on, going through all of them is no slower.
+        // With half of all entries or more as candidates, a scan of all entries is no slower.
         let most = u64::from(self.slots.end() / 2).max(FEW);
         let by_filter = self.plan_node(filter, 0, most, scratch);
         match by_filter {
@@ -91,8 +91,8 @@ impl Store {
         }
     }
 
-    /// Candidates for the node at `at`; `None` if no index has them. More than `most` are of no use and
-    /// need not be listed.
+    /// Candidates for the node at `at`; `None` if no index has them. A source of more than `most` is useless
+    /// and need not be listed.
     fn plan_node(
         &self,
         filter: &CompiledFilter,
@@ -104,13 +104,13 @@ impl Store {
             Node::And { end } => self.plan_and(filter, at + 1..*end as usize, most, scratch),
             Node::Or { end } => self.plan_or(filter, at + 1..*end as usize, most, scratch),
             Node::Not { .. } => None,
-            // Never true: an And with it matches nothing, and it adds nothing to an Or.
+            // Never true: an And with this node matches nothing, and to an Or the node adds nothing.
             Node::Undefined => Some((Source::Nothing, 0)),
             Node::Item(item) => self.plan_item(filter, item, most, scratch),
         }
     }
 
-    /// The smallest of them, the cheapest asked first.
+    /// The smallest source of the operands; the cheapest operands are planned first.
     fn plan_and(
         &self,
         filter: &CompiledFilter,
@@ -139,7 +139,7 @@ impl Store {
         best
     }
 
-    /// All of them, if every one is known and they are not too many together.
+    /// The union of the operands' sources, if each operand has one and the sum is not too large.
     fn plan_or(
         &self,
         filter: &CompiledFilter,
@@ -162,8 +162,8 @@ impl Store {
         Some((Source::Union(sources.into()), sum))
     }
 
-    /// The groups that a name is in, and those that they are in. All terms together may look at as much as one
-    /// entry's evaluation.
+    /// The groups of a name, with their own groups and so on. All terms together have the budget of one entry's
+    /// evaluation.
     fn plan_groups(&self, filter: &CompiledFilter, test: Test, scratch: &mut Scratch) -> Option<Plan> {
         let Test::Equal { raw, .. } = test else { return None };
         let most = self.bounds.filter_work / LISTED * scratch.listable;
@@ -226,7 +226,7 @@ impl Store {
         })
     }
 
-    /// Whether an entry is within a search's reach.
+    /// Whether an entry is within the scope of a search.
     #[inline]
     pub(super) fn reaches(&self, reach: &Reach, id: u32, parent: u32) -> bool {
         match (reach.scope, reach.base) {
@@ -239,10 +239,10 @@ impl Store {
     }
 }
 
-/// What it costs to plan a node, in the order in which the nodes of an And are planned.
+/// Cost of planning a node, in the order in which the nodes of an And are planned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PlanCost {
-    /// A lookup in an index, or the nodes inside.
+    /// A lookup in an index, or the planning of the operands.
     Lookup,
     /// Listing the candidates.
     Listing,
@@ -261,7 +261,7 @@ impl PlanCost {
     }
 }
 
-/// How the normal forms of values with this initial piece begin: the piece without the spaces that preparation
+/// The prefix of the normal forms of values with this initial piece: the piece without the spaces that preparation
 /// adds at its edges and between its words.
 fn compact(piece: &[u8], out: &mut Vec<u8>) {
     out.clear();

@@ -1,4 +1,4 @@
-//! LDAP as the socket layer sees it: messages in, answers out, and what the store needs by the clock.
+//! LDAP as a service of the socket layer: messages in, answers out, and periodic work of the store.
 
 use std::net::IpAddr;
 use std::sync::atomic::Ordering::Relaxed;
@@ -36,7 +36,7 @@ impl WorkerBuffers {
     }
 }
 
-/// The directory as one thread serves it.
+/// The LDAP service of one thread.
 pub(super) struct LdapService<'t> {
     turn: Turn<'t>,
     shared: &'t Shared,
@@ -68,7 +68,7 @@ impl<'t> LdapService<'t> {
         Self { turn, shared, published, outcomes, upkeep: Upkeep::new(expires) }
     }
 
-    /// Tells the client that what it sends cannot be cut into messages.
+    /// Tells the client that its bytes cannot be split into messages.
     #[cold]
     fn refuse(&mut self, bytes: &[u8], reason: &str) -> (usize, Step) {
         answer::notice_of_disconnection(self.turn.out, reason);
@@ -148,7 +148,7 @@ impl Service for LdapService<'_> {
 
     #[inline]
     fn feed(&mut self, session: &mut Session, bytes: &[u8]) -> (usize, Step) {
-        // Seen late, it lets one more message be answered.
+        // Relaxed: if the flag is read late, one more message is answered.
         if self.shared.stopping.load(Relaxed) {
             return (bytes.len(), Step::Close);
         }
@@ -164,7 +164,7 @@ impl Service for LdapService<'_> {
             Flow::Wait => Step::Wait,
             Flow::Close => Step::Close,
             Flow::StartTls if length == bytes.len() => Step::Upgrade,
-            // RFC 4511 section 4.14.1; and nothing that was sent in the clear may pass for protected.
+            // RFC 4511 section 4.14.1; plaintext bytes must not be treated as sent under TLS.
             Flow::StartTls => {
                 return self.refuse(bytes, "bytes behind a StartTLS whose answer was not waited for");
             }
@@ -179,7 +179,7 @@ impl Service for LdapService<'_> {
     }
 
     fn poll_output(&mut self, session: &mut Session) -> Step {
-        // Seen late, it lets one more piece be sent.
+        // Relaxed: if the flag is read late, one more piece is sent.
         if self.shared.stopping.load(Relaxed) {
             return Step::Close;
         }
@@ -201,7 +201,7 @@ impl Service for LdapService<'_> {
         }
     }
 
-    /// One that has sent its last byte is taken for gone, as most are.
+    /// A client that has sent its last byte is treated as disconnected, as most are.
     fn client_ended(session: &mut Session) {
         if let Some(waiting) = session.waiting.take() {
             waiting.place.give_up();

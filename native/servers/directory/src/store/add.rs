@@ -18,7 +18,7 @@ use crate::schema::{AttributeId, Schema};
 
 impl Store {
     /// Adds an entry. An entryTtl (seconds) among the attributes, or the class dynamicObject,
-    /// makes it dynamic.
+    /// makes the entry dynamic.
     pub fn add(
         &mut self,
         dn: &[u8],
@@ -53,7 +53,7 @@ impl Store {
         Ok(self.insert(spot, ttl_s, now, writer))
     }
 
-    /// Where the entry goes, if its name is free and its parent is there.
+    /// The place of the new entry, if its name is free and its parent exists.
     fn vacant_spot<'d>(
         &mut self,
         dn: &'d [u8],
@@ -79,7 +79,7 @@ impl Store {
         Ok(spot)
     }
 
-    /// Whether the values of the name are among the attributes (RFC 4511 section 4.7).
+    /// Whether the values of the RDN are among the attributes (RFC 4511 section 4.7).
     #[inline]
     fn holds_rdn(&self, spot: &Spot<'_>, list: Attributes<'_>, writer: &mut Writer) -> bool {
         let Some(rdn) = spot.rdn else {
@@ -87,7 +87,7 @@ impl Store {
         };
         rdn.pairs().all(|pair| {
             if is_password(pair.attribute) {
-                // The slow path refuses it.
+                // The slow path refuses the entry.
                 return false;
             }
             let value = pair.value.decode(&mut writer.buffer);
@@ -95,7 +95,7 @@ impl Store {
         })
     }
 
-    /// Whether the very bytes of a value are there. Another spelling is left to the slow path.
+    /// Whether a value is present byte by byte. Other spellings are left to the slow path.
     #[inline]
     fn holds(&self, list: Attributes<'_>, id: AttributeId, value: &[u8]) -> bool {
         let name = self.schema.canonical_name(id).as_bytes();
@@ -103,7 +103,7 @@ impl Store {
         found.any(|attribute| attribute.values.iter().flatten().any(|known| known == value))
     }
 
-    /// Writes the body anew, in canonical form and completed. Returns the time to live.
+    /// Rewrites the body in canonical form, with missing RDN values added. Returns the time to live.
     fn rewrite(
         &mut self,
         dn: &[u8],
@@ -127,10 +127,10 @@ impl Store {
         }
     }
 
-    /// Declares types that are not known yet.
+    /// Declares unknown types.
     pub(super) fn declare<'n>(&mut self, now: UnixSeconds, descriptions: impl Iterator<Item = &'n [u8]>) {
         for description in descriptions {
-            // The whole schema is copied for it.
+            // A declaration copies the whole schema.
             if self.schema.may_declare(description) {
                 self.declared_from.get_or_insert_with(|| Arc::clone(&self.schema));
                 if Arc::make_mut(&mut self.schema).resolve_or_declare(description).is_some() {
@@ -140,7 +140,7 @@ impl Store {
         }
     }
 
-    /// Puts the body of `writer` in its place.
+    /// Inserts the body of `writer` at `spot`.
     fn insert(&mut self, spot: Spot<'_>, ttl_s: Option<u32>, now: UnixSeconds, writer: &Writer) -> EntryId {
         self.sequence = self.sequence.wrapping_add(1);
         let slot = Slot {
@@ -178,7 +178,7 @@ impl Store {
         }
     }
 
-    /// Makes roots below a new entry its children: a suffix may be added after another below it.
+    /// Makes roots below a new entry its children: a suffix may be added after a suffix below it.
     fn adopt(&mut self, id: u32) {
         let name = self.dn_of(id).unwrap_or_default().to_vec();
         let roots = std::mem::take(&mut self.roots);
@@ -209,7 +209,7 @@ pub(super) fn write_body(dn: &[u8], list: &[u8], out: &mut Vec<u8>) {
     ber::write_element(out, tag::SEQUENCE, list);
 }
 
-/// Takes an entryTtl out of the attributes.
+/// Removes entryTtl from the attributes and returns it.
 pub(super) fn take_ttl(schema: &Schema, draft: &mut Draft<'_>) -> Result<Option<u32>, Refusal> {
     let Some(value) = schema.resolve(b"entryTtl").and_then(|id| draft.take(id)) else {
         return Ok(None);
@@ -231,12 +231,12 @@ fn refuse_operational(schema: &Schema, draft: &Draft<'_>) -> Result<(), Refusal>
     Err(Refusal::new(ResultCode::CONSTRAINT_VIOLATION, format!("{name}: only the server sets it")))
 }
 
-/// RFC 4511 section 4.7: values of the name that are not among the attributes are added.
+/// RFC 4511 section 4.7: adds RDN values that are missing in the attributes.
 fn add_rdn_values(schema: &Schema, dn: &[u8], draft: &mut Draft<'_>) -> Result<(), Refusal> {
     first_rdn(dn).map_or(Ok(()), |rdn| ensure_rdn_values(schema, rdn, draft))
 }
 
-/// Adds the values of a name that are not there.
+/// Adds the missing values of an RDN.
 pub(super) fn ensure_rdn_values(schema: &Schema, rdn: Rdn<'_>, draft: &mut Draft<'_>) -> Result<(), Refusal> {
     let mut buffer = Vec::new();
     for pair in rdn.pairs() {

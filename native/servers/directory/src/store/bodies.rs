@@ -1,15 +1,15 @@
-//! Where the encoded entries lie.
+//! An allocator for encoded entries.
 //!
-//! A million bodies in pages of 4 KiB miss the TLB at every lookup; here they lie in large mappings
-//! that the kernel is asked to back with huge pages. A body's place is a number of 16-byte units, four
-//! bytes instead of a pointer's and a length's sixteen, and nothing stands before it.
+//! A million bodies in pages of 4 KiB miss the TLB at every lookup. So bodies are stored in large mappings
+//! with the advice to use huge pages. A body's offset is counted in units of 16 bytes and takes four bytes
+//! instead of a pointer's and a length's sixteen; bodies have no header.
 //!
-//! The kernel clears a huge page in 0.4 ms, or in 5 ms on a virtual machine whose host has to find the memory first,
-//! and all clients wait meanwhile: for a third of the time of adding. So a thread of its own clears the next mapping of
-//! a growing directory.
+//! The kernel clears a huge page in 0.4 ms, or in 5 ms on a virtual machine whose host has to allocate the memory
+//! first. All clients would wait meanwhile, for a third of the time of additions. So a separate thread clears the
+//! next mapping of a growing directory.
 //!
-//! Freed places wait in lists by size and are taken again by bodies of the same size: what a directory
-//! of people removes it adds again in the same sizes. When much lies free, larger places are cut.
+//! Freed places are kept in free lists by size and reused for bodies of the same size: a directory of people
+//! mostly adds and removes entries of the same sizes. If much memory is free, larger places are split.
 
 use std::thread::{self, JoinHandle};
 
@@ -22,22 +22,22 @@ const UNIT: usize = 16;
 const SEGMENT: usize = 4 << 20;
 const SEGMENT_UNITS: u32 = (SEGMENT / UNIT) as u32;
 
-/// The smallest page there is.
+/// The smallest page size.
 const PAGE: usize = 4 << 10;
 
-/// Larger bodies get memory of their own; photos are rare.
+/// Larger bodies get an allocation of their own; photos are rare.
 const LARGE: usize = 16 << 10;
 
 /// A body longer than this may have so many values that it takes long.
 pub(super) const LONG: usize = 4 << 10;
 
-/// Marks a place in the list of large bodies.
+/// Set in the index of a large body.
 const OWN: u32 = 1 << 31;
 
-/// As many segments as can be numbered: 32 GiB. Beyond that, every body gets memory of its own.
+/// The most segments that can be numbered: 32 GiB. Beyond that, every body gets an allocation of its own.
 const MAX_SEGMENTS: usize = (OWN / SEGMENT_UNITS) as usize - 1;
 
-/// Where a body lies.
+/// The place of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Place {
     unit: u32,
@@ -50,7 +50,7 @@ pub(crate) struct Bodies {
     segments: Vec<Segment>,
     /// The next segment, which a thread is clearing.
     cleared: Option<JoinHandle<Segment>>,
-    /// The first unit of the last segment that was never given away.
+    /// The first unit of the last segment that was never allocated.
     next: u32,
     /// Free places by their number of units.
     free: Vec<Vec<u32>>,
@@ -58,14 +58,14 @@ pub(crate) struct Bodies {
     large: Vec<Box<[u8]>>,
     large_free: Vec<u32>,
     bytes: u64,
-    /// How many are longer than [`LONG`].
+    /// The number of bodies longer than [`LONG`].
     long: usize,
 }
 
 #[derive(Debug)]
 enum Segment {
     Mapped(MmapMut),
-    /// Where the kernel gives no mapping.
+    /// Heap memory, if the kernel refuses the mapping.
     Allocated(Vec<u8>),
 }
 
@@ -83,7 +83,7 @@ impl Segment {
     /// A segment whose pages the kernel has cleared already.
     fn cleared() -> Self {
         let mut segment = Self::new();
-        // madvise(2) could do it in one call, but would keep the whole process from allocating meanwhile.
+        // One madvise(2) could clear all pages, but would block memory allocation of the whole process meanwhile.
         segment.bytes_mut().chunks_mut(PAGE).for_each(|page| page[0] = 0);
         segment
     }
@@ -129,7 +129,7 @@ impl Bodies {
         }
     }
 
-    /// Keeps a copy of a body.
+    /// Stores a copy of a body.
     pub(crate) fn insert(&mut self, body: &[u8]) -> Place {
         self.bytes += body.len() as u64;
         self.long += usize::from(body.len() > LONG);
@@ -146,7 +146,7 @@ impl Bodies {
         Place { unit, length }
     }
 
-    /// Gives a place back.
+    /// Frees a place.
     pub(crate) fn remove(&mut self, place: Place) {
         self.bytes -= u64::from(place.length);
         self.long -= usize::from(place.len() > LONG);
@@ -166,7 +166,7 @@ impl Bodies {
         self.bytes
     }
 
-    /// Whether any is longer than [`LONG`].
+    /// Whether any body is longer than [`LONG`].
     pub(crate) const fn any_long(&self) -> bool {
         self.long > 0
     }
@@ -187,7 +187,7 @@ impl Bodies {
             self.free_units -= units as u32;
             return Some(unit);
         }
-        // With less than a quarter free, cutting is not worth the pieces that it leaves behind.
+        // With less than a quarter free, a split is not worth the fragments.
         if self.free_units < self.next / 4 {
             return None;
         }
@@ -201,7 +201,7 @@ impl Bodies {
     fn fresh(&mut self, units: u32) -> u32 {
         let end = self.segments.len() as u32 * SEGMENT_UNITS;
         if self.next + units > end {
-            // The rest of the segment is free for a body of just that size.
+            // The rest of the segment goes to the free list of its size.
             if end > self.next {
                 self.put_back(self.next, (end - self.next) as usize);
             }
@@ -253,7 +253,7 @@ mod tests {
         }
     }
 
-    /// Inserts until there are so many segments; returns whether all that went in is there.
+    /// Inserts bodies until there are `segments` segments; returns whether all bodies can be read back.
     fn fill(bodies: &mut Bodies, segments: usize) -> bool {
         let mut kept = Vec::new();
         while bodies.segments.len() < segments {

@@ -9,7 +9,7 @@ use wire::ldap::{Attributes, ResultCode, request::write_attribute};
 use super::Refusal;
 use crate::schema::{AttributeId, Matching, Schema, base};
 
-/// Attributes in their order. Only what is touched gets decoded.
+/// Attributes in their order. Values are decoded only when changed.
 #[derive(Debug, Default)]
 pub(super) struct Draft<'a> {
     attributes: Vec<DraftAttribute<'a>>,
@@ -20,14 +20,14 @@ struct DraftAttribute<'a> {
     id: AttributeId,
     /// Canonically spelled.
     name: Cow<'a, [u8]>,
-    /// In their order; nothing where one has been deleted.
+    /// Values in their order; `None` in place of a deleted value.
     values: Vec<Option<Cow<'a, [u8]>>>,
     count: usize,
     /// The index of each value by its [`key`]; built when a value is first looked for in a long list.
     places: Option<HashMap<Vec<u8>, usize>>,
 }
 
-/// Longer lists are indexed once, not searched for every value.
+/// Longer lists of values are indexed once instead of searched for every value.
 const SHORT: usize = 16;
 
 impl<'a> DraftAttribute<'a> {
@@ -45,7 +45,7 @@ impl<'a> DraftAttribute<'a> {
         self.places = None;
     }
 
-    /// The index of a value, however it is spelled.
+    /// The index of a value in any equivalent spelling.
     fn position(&mut self, schema: &Schema, value: &[u8]) -> Option<usize> {
         let matching = matching(schema, self.id);
         if self.values.len() > SHORT {
@@ -74,7 +74,7 @@ impl<'a> DraftAttribute<'a> {
         self.count += 1;
     }
 
-    /// Deletes a value; false if it is not there.
+    /// Deletes a value; false if absent.
     fn remove(&mut self, schema: &Schema, value: &[u8]) -> bool {
         let Some(at) = self.position(schema, value) else { return false };
         if let Some(places) = &mut self.places {
@@ -90,7 +90,7 @@ fn matching(schema: &Schema, id: AttributeId) -> Matching {
     schema.attribute(id).equality.map_or(Matching::OctetString, |rule| rule.matching)
 }
 
-/// What equal values share: the normal form, or the value itself if it has none.
+/// The key that equal values share: the normal form, or the value itself if there is no normal form.
 fn key(schema: &Schema, matching: Matching, value: &[u8]) -> Vec<u8> {
     let mut key = vec![1];
     if !matching.normalise(schema, value, &mut key) {
@@ -102,7 +102,7 @@ fn key(schema: &Schema, matching: Matching, value: &[u8]) -> Vec<u8> {
 }
 
 impl<'a> Draft<'a> {
-    /// How many values there are in all.
+    /// The number of values of all attributes.
     pub(super) fn value_count(&self) -> usize {
         self.attributes.iter().map(|attribute| attribute.count).sum()
     }
@@ -119,13 +119,13 @@ impl<'a> Draft<'a> {
         Ok(draft)
     }
 
-    /// Removes an attribute whatever its options; gives its first value.
+    /// Removes an attribute with any options; returns its first value.
     pub(super) fn take(&mut self, id: AttributeId) -> Option<Cow<'a, [u8]>> {
         let at = self.attributes.iter().position(|attribute| attribute.id == id)?;
         self.attributes.remove(at).values.into_iter().flatten().next()
     }
 
-    /// The types that are there.
+    /// The types of all attributes.
     pub(super) fn types(&self) -> impl Iterator<Item = AttributeId> {
         self.attributes.iter().map(|attribute| attribute.id)
     }
@@ -137,7 +137,7 @@ impl<'a> Draft<'a> {
         found.into_iter().flat_map(DraftAttribute::values)
     }
 
-    /// Adds a value unless it is there.
+    /// Adds a value unless present.
     pub(super) fn ensure(&mut self, schema: &Schema, name: &[u8], value: &[u8]) -> Result<(), Refusal> {
         let (id, name) = canonical(schema, name)?;
         let attribute = self.attribute(id, &name);
@@ -147,7 +147,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// RFC 4511 section 4.6, add: what is there already cannot be added.
+    /// RFC 4511 section 4.6, add: a value that is present already is refused.
     pub(super) fn add(&mut self, schema: &Schema, name: &[u8], values: Values<'a>) -> Result<(), Refusal> {
         let (id, name) = canonical(schema, name)?;
         let attribute = self.attribute(id, &name);
@@ -189,7 +189,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Deletes a value if it is there.
+    /// Deletes a value if present.
     pub(super) fn discard(&mut self, schema: &Schema, name: &[u8], value: &[u8]) -> Result<(), Refusal> {
         let (_, name) = canonical(schema, name)?;
         for attribute in self.attributes.iter_mut().filter(|attribute| attribute.name == name) {
@@ -199,7 +199,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// RFC 4511 section 4.6, replace: nothing listed deletes, and an absent attribute is no error.
+    /// RFC 4511 section 4.6, replace: an empty list deletes the attribute, and an absent attribute is no error.
     pub(super) fn replace(
         &mut self,
         schema: &Schema,
@@ -215,7 +215,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// RFC 4525: adds a number to every value; says how many there are.
+    /// RFC 4525: adds a number to every value; returns the number of values.
     pub(super) fn increment(
         &mut self,
         schema: &Schema,
@@ -268,8 +268,8 @@ fn number(value: &[u8]) -> Option<i64> {
     std::str::from_utf8(value).ok()?.trim().parse().ok()
 }
 
-/// The type of a description, and the one way it is spelled here: the canonical name, then the options
-/// in lower case, sorted (RFC 4512 section 2.5.2: their order means nothing).
+/// The type of a description, and its canonical spelling: the canonical name, then the sorted options
+/// in lower case (RFC 4512 section 2.5.2: the order of options has no meaning).
 pub(super) fn canonical<'d>(
     schema: &Schema,
     description: &'d [u8],

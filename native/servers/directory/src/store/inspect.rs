@@ -1,4 +1,4 @@
-//! Checks of an entry's attributes before they are stored, and their places in the indexes.
+//! Checks of an entry's attributes before they are stored, and their index keys.
 
 use wire::ber::{self, BerError};
 use wire::ldap::attributes::{Attribute, Values};
@@ -8,24 +8,25 @@ use super::{Refusal, trim};
 use crate::index::{Indexes, Key, OBJECT_CLASS, Part};
 use crate::schema::{AttributeId, AttributeType, Matching, Schema, base};
 
-/// What an inspection found. Only lists that are stored as they are have keys.
+/// The result of an inspection. Only lists that are stored unchanged have index keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Inspection {
-    /// Stored as it came.
+    /// The list can be stored unchanged.
     Canonical {
         /// Whether dynamicObject is among the classes.
         dynamic: bool,
     },
-    /// Not in canonical form, or with attributes that are not stored.
+    /// The list is not in canonical form, or has attributes that are not stored.
     ToRewrite,
 }
 
-/// Inspects attribute lists. It remembers what the last one looked like, since the next is mostly alike.
+/// Inspects attribute lists. Caches the order of types and the classes of the last list, as the next list is
+/// usually similar.
 #[derive(Debug, Default)]
 pub(super) struct Inspector {
-    /// The places in the indexes of the list last inspected.
+    /// The index keys of the list last inspected.
     pub(super) keys: Vec<Key>,
-    /// For each type, the type that followed it last time; at `first`, the one that came first.
+    /// For each type, its successor in the last list; at `first`, the first type of that list.
     successors: Vec<u16>,
     first: usize,
     /// A bit for each type seen in this list.
@@ -45,7 +46,7 @@ struct Classes {
 }
 
 impl Inspector {
-    /// Checks a list that came from outside or was just rewritten.
+    /// Checks a list of a client, or a rewritten list.
     pub(super) fn inspect(
         &mut self,
         schema: &Schema,
@@ -119,8 +120,8 @@ impl Inspector {
         self.seen.resize(types.div_ceil(64), 0);
     }
 
-    /// The type of a canonically spelled description. People's attributes come in the same order time
-    /// after time, so the guess is nearly always right.
+    /// The type of a canonically spelled description. People's attributes nearly always come in the same
+    /// order, so the successor in the last list is tried first.
     #[inline]
     fn resolve(&mut self, schema: &Schema, previous: usize, name: &[u8]) -> Option<AttributeId> {
         let successor = self.successors.get_mut(previous)?;
@@ -133,7 +134,7 @@ impl Inspector {
         is_canonical(schema, id, name).then_some(id)
     }
 
-    /// An attribute comes once (RFC 4511 section 4.1.7).
+    /// Refuses a second occurrence of an attribute (RFC 4511 section 4.1.7).
     #[inline]
     fn check_unique(&mut self, id: AttributeId, name: &[u8], list: Attributes<'_>) -> Result<(), Refusal> {
         let (word, bit) = (usize::from(id.0) / 64, 1 << (id.0 % 64));
@@ -167,7 +168,7 @@ impl Inspector {
         Ok(self.classes.size)
     }
 
-    /// The size of the values, each with its minimal header.
+    /// Checks values and returns their encoded size with minimal headers.
     fn check_values(
         &mut self,
         schema: &Schema,
@@ -234,7 +235,8 @@ impl Inspector {
         }
     }
 
-    /// An entry belongs to the classes that its classes derive from as well (RFC 4512 section 2.4.2).
+    /// Adds the index keys of an entry's classes and their superclasses (RFC 4512 section 2.4.2). Returns whether
+    /// dynamicObject is among them.
     fn add_classes(&mut self, schema: &Schema, indexes: &Indexes, values: Values<'_>) -> bool {
         let Classes { encoded, size, keys, dynamic } = &mut self.classes;
         if encoded.as_slice() != values.0 {
@@ -264,7 +266,7 @@ impl Inspector {
     }
 }
 
-/// Canonical name, options in lower case and sorted.
+/// Whether a description is the canonical name with sorted options in lower case.
 pub(super) fn is_canonical(schema: &Schema, id: AttributeId, description: &[u8]) -> bool {
     let name = base(description);
     if name != schema.canonical_name(id).as_bytes() {
@@ -276,7 +278,7 @@ pub(super) fn is_canonical(schema: &Schema, id: AttributeId, description: &[u8])
         && !options.ends_with(b";")
 }
 
-/// The position of a value that is there twice.
+/// The index of a value that equals another value.
 fn duplicate(schema: &Schema, matching: Matching, values: Values<'_>) -> Option<usize> {
     let form = |value: &[u8]| {
         let mut normal = Vec::new();

@@ -71,32 +71,32 @@ pub struct Entry<'s> {
     /// PartialAttributeList. [`wire::ldap::answer::write_entry`] takes it as it is.
     pub body: &'s [u8],
     pub created: UnixSeconds,
-    /// When it was added or last changed.
+    /// When the entry was added or last changed.
     pub modified: UnixSeconds,
-    /// When it goes away, for dynamic entries (RFC 2589).
+    /// When a dynamic entry expires (RFC 2589).
     pub expires: Option<UnixSeconds>,
 }
 
 impl<'s> Entry<'s> {
-    /// Its name as it was added.
+    /// The DN as spelled in the add request.
     pub fn dn(&self) -> &'s [u8] {
         body::dn(self.body)
     }
 
-    /// Its user attributes, canonically spelled.
+    /// The user attributes, canonically spelled.
     pub fn attributes(&self) -> Attributes<'s> {
         body::split(self.body).1
     }
 }
 
-/// How much the store holds.
+/// Totals of the store.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Entries.
     pub entries: u64,
     /// Entries with a time to live.
     pub dynamic: u64,
-    /// Bytes of their bodies.
+    /// Bytes of all entries' bodies.
     pub body_bytes: u64,
 }
 
@@ -118,7 +118,7 @@ pub struct Store {
     bodies: Bodies,
     /// Entries by the hashes of their names.
     names: HashPairs,
-    /// Entries without an entry above.
+    /// Entries without a parent entry.
     pub(crate) roots: Vec<u32>,
     /// For each entry with children, those children.
     pub(crate) children: HashMap<u32, RoaringBitmap>,
@@ -130,7 +130,7 @@ pub struct Store {
     /// A number that differs from store to store. Clients see it in entryUUIDs, so it is unrelated to the
     /// hashes of names: otherwise clients could choose names with equal hashes.
     pub(crate) salt: u64,
-    /// Present in a domain of Active Directory.
+    /// The domain, if the directory is an Active Directory.
     pub(crate) domain: Option<Domain>,
     /// `None` while a write uses it.
     writer: Option<Box<Writer>>,
@@ -154,8 +154,8 @@ struct Writer {
 }
 
 impl Store {
-    /// An empty store. Entries can be added below, and at, each suffix once it is declared. Types
-    /// that the schema learns later are not indexed.
+    /// An empty store. Entries can be added at and below each declared suffix. Types that are declared
+    /// later are not indexed.
     pub fn new(schema: Schema) -> Self {
         Self {
             indexes: Indexes::new(&schema),
@@ -183,7 +183,7 @@ impl Store {
         self.bounds = bounds;
     }
 
-    /// Ends a write: undoes what a refused one has declared, and frees memory that few writes need.
+    /// Ends a write: removes the types that a refused write has declared, and frees memory that few writes need.
     fn end_write<T>(&mut self, mut writer: Box<Writer>, result: Result<T, Refusal>) -> Result<T, Refusal> {
         if let (Some(before), true) = (self.declared_from.take(), result.is_err()) {
             self.schema = before;
@@ -198,7 +198,7 @@ impl Store {
         result
     }
 
-    /// The schema, with the types that were met undeclared.
+    /// The schema, including undeclared types of entries.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
@@ -225,17 +225,17 @@ impl Store {
         Ok(())
     }
 
-    /// The naming contexts as they were declared.
+    /// The naming contexts, as spelled in their declarations.
     pub fn suffixes(&self) -> impl Iterator<Item = &[u8]> {
         self.suffixes.iter().map(|suffix| suffix.dn.as_slice())
     }
 
-    /// Makes room for this many entries more, so that a bulk load does not grow step by step.
+    /// Reserves memory for this many further entries, so that a bulk load does not grow the store step by step.
     pub fn reserve(&mut self, entries: usize) {
         self.slots.reserve(entries);
     }
 
-    /// How much it holds.
+    /// Totals of the store.
     pub fn counts(&self) -> Counts {
         Counts {
             entries: u64::from(self.slots.used()),
@@ -255,7 +255,7 @@ impl Store {
         })
     }
 
-    /// Whether there may be an entry of many values.
+    /// Whether any entry may have many values.
     pub(crate) const fn may_hold_many_values(&self) -> bool {
         self.bodies.any_long()
     }
@@ -268,7 +268,7 @@ impl Store {
             })
     }
 
-    /// Whether there are entries below the one of this name.
+    /// Whether the entry of this name has subordinates.
     pub(crate) fn is_container(&self, dn: &[u8], scratch: &mut Scratch) -> bool {
         self.find(dn, scratch).is_ok_and(|id| self.children.contains_key(&id.0))
     }
@@ -291,7 +291,7 @@ impl Store {
     }
 }
 
-/// While the system has no random numbers yet, the time serves: the salt is no secret.
+/// A random number, or the time if the system has no random numbers yet: the salt is no secret.
 fn salt() -> u64 {
     let time = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;
     getrandom::u64().unwrap_or_else(|_| time())

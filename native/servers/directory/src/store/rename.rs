@@ -11,10 +11,10 @@ use super::inspect::Inspection;
 use super::slots::NONE;
 use super::{EntryId, Refusal, Store, UnixSeconds, Writer};
 
-/// An entry that is rewritten counts for at least this many bytes: its name is normalised and hashed, too.
+/// A rewritten entry counts as at least this many bytes, as its name is normalised and hashed, too.
 const ENTRY: usize = 1 << 10;
 
-/// Where an entry is going.
+/// The new place of an entry.
 struct Target {
     parent: u32,
     dn: Vec<u8>,
@@ -59,7 +59,7 @@ impl Store {
         Ok(EntryId(id))
     }
 
-    /// Checks that the entry may go where it is asked to.
+    /// Checks that the entry may be moved to the requested place.
     fn target(
         &self,
         id: u32,
@@ -101,17 +101,16 @@ impl Store {
         Ok(Target { parent, dn })
     }
 
-    /// Checks that the new names of the entry and of all below it are within the limits, and that there are not
-    /// too many.
+    /// Checks the limits on the new names of the entry and its descendants, and on the bytes to rewrite.
     fn check_names(&self, top: u32, dn: &[u8]) -> Result<(), Refusal> {
         let too_long = |error: String| Refusal::new(ResultCode::ADMIN_LIMIT_EXCEEDED, error);
         let depth = Dn::parse(dn).map_err(|error| too_long(error.to_string()))?.rdns().count();
         let mut rewritten = 0;
-        // Entries, and the bytes and parts of their names.
+        // Entries to check, each with the bytes and the number of RDNs of its new name.
         let mut checked = vec![(top, dn.len(), depth)];
         while let Some((above, name, depth)) = checked.pop() {
             let Some(below) = self.children.get(&above) else { continue };
-            // Refused as soon as the limit is passed, so that this takes no longer for a larger container.
+            // Refused as soon as the limit is exceeded, so that the check takes no longer for a larger container.
             self.bounds
                 .check_rename(usize::try_from(below.len()).unwrap_or(usize::MAX).saturating_mul(ENTRY))?;
             for id in below {
@@ -161,7 +160,7 @@ impl Store {
         }
     }
 
-    /// Renames the entry and everything below it, whose names end in its name.
+    /// Renames the entry and its descendants.
     fn move_subtree(&mut self, top: u32, writer: &mut Writer) {
         self.rehash(top, &mut writer.buffer);
         let mut below: Vec<u32> = self.children.get(&top).into_iter().flatten().collect();
@@ -172,7 +171,7 @@ impl Store {
         }
     }
 
-    /// Writes an entry's name anew: its RDN, and the name of the entry above.
+    /// Rewrites an entry's name: its RDN and the parent's name.
     fn rewrite_name(&mut self, id: u32, writer: &mut Writer) {
         let Some(slot) = self.slots.get(id).copied() else {
             return;
@@ -191,7 +190,7 @@ impl Store {
         }
     }
 
-    /// Files an entry under the hash of its present name.
+    /// Updates the index of names with the hash of an entry's new name.
     fn rehash(&mut self, id: u32, buffer: &mut Vec<u8>) {
         let (Some(slot), Some(dn)) = (self.slots.get(id).copied(), self.dn_of(id)) else {
             return;

@@ -1,4 +1,4 @@
-//! What forms may say, and what becomes of it.
+//! Fields of forms, and the changes that they request.
 
 use people::visitor::{SECTIONS, Visitor};
 
@@ -6,12 +6,12 @@ use crate::limits::TEXT_BYTES;
 use crate::page::{MOST_ITEMS, MOST_SECTIONS, is_colour};
 use crate::upd::{Changes, write_strings};
 
-/// An interest fits the page.
+/// The longest interest that fits the page.
 const INTEREST_BYTES: usize = 24;
 /// The longest ticker symbols with their exchange's suffix.
 const STOCK_BYTES: usize = 12;
 
-/// Why a form is not accepted.
+/// Why a form is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum FieldError {
     #[error("there is no property {0:?}")]
@@ -28,7 +28,7 @@ const fn bad(field: &'static str, why: &'static str) -> FieldError {
     FieldError::Bad { field, why }
 }
 
-/// What a form changes.
+/// The changes that a form requests.
 pub(crate) fn changes(fields: &Fields) -> Result<Changes, FieldError> {
     let changes = read(fields)?;
     if changes == Changes::default() { Err(FieldError::Empty) } else { Ok(changes) }
@@ -58,13 +58,13 @@ fn read(fields: &Fields) -> Result<Changes, FieldError> {
 const PREFERENCES: [&str; 8] =
     ["background", "accent", "city", "language", "sections", "interests", "stocks", "newsletter"];
 
-/// What a newcomer does not say: sections to begin with, colours that go together.
+/// Defaults of a new person: sections, and colours that match.
 const DEFAULT_GIVEN: &str = "Guest";
 const DEFAULT_BACKGROUND: &str = "#eef3f8";
 const DEFAULT_ACCENT: &str = "#1f4e79";
 const DEFAULT_SECTIONS: &str = r#"["news","weather","local"]"#;
 
-/// A person who joins; every field may be left out.
+/// A new person; every field is optional.
 pub(crate) fn newcomer(fields: &Fields, now_unix_s: u64) -> Result<Visitor, FieldError> {
     let of_person = |name: &str| !PREFERENCES.contains(&name);
     let preferences: Vec<_> = fields.iter().filter(|(name, _)| !of_person(name)).cloned().collect();
@@ -99,7 +99,7 @@ pub(crate) fn newcomer(fields: &Fields, now_unix_s: u64) -> Result<Visitor, Fiel
     Ok(visitor)
 }
 
-/// Completes the name by its parts, or the parts by the name.
+/// Derives a missing full name from its parts, or missing parts from the full name.
 fn name(visitor: &mut Visitor) {
     if visitor.name.is_empty() {
         visitor.name = format!("{} {}", visitor.given, visitor.family).trim().to_owned();
@@ -113,7 +113,7 @@ fn name(visitor: &mut Visitor) {
     }
 }
 
-/// The last value counts: that of a box which is ticked stands behind the hidden one.
+/// The last value of a field: the value of a ticked checkbox follows that of the hidden field.
 fn last<'f>(fields: &'f Fields, name: &str) -> Option<&'f str> {
     fields.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
 }
@@ -153,7 +153,7 @@ fn year(value: &str) -> Result<i64, FieldError> {
     year.ok_or(bad("birth_year", "not a year like 1971"))
 }
 
-/// All values of a field, each once: it may come several times, or once with commas.
+/// All values of a field, each once: the field may be repeated, or have values separated by commas.
 fn list(
     fields: &Fields,
     name: &'static str,

@@ -22,18 +22,18 @@ pub(super) type Outcomes = Vec<Done<ConnectionId>>;
 type Turn<'t> = http::Turn<Site<'t>>;
 type Request<'a> = http::Request<'a, Lines<'a>>;
 
-/// The site as one thread has it.
+/// The state of the site on one thread.
 pub(super) struct Site<'t> {
     shared: &'t Shared,
     people: PeopleCache<'t>,
     writes: Sender<Job<ConnectionId>>,
     outcomes: Receiver<Outcomes>,
-    /// What is left of the transaction whose outcomes are being delivered.
+    /// Undelivered outcomes of the transaction whose outcomes are being delivered.
     delivering: vec::IntoIter<Done<ConnectionId>>,
     published: &'t Published,
 }
 
-/// A form on its way.
+/// A form whose body is being received.
 #[derive(Debug)]
 pub(super) struct Form {
     browser: bool,
@@ -41,7 +41,7 @@ pub(super) struct Form {
     user: Option<u64>,
 }
 
-/// A browser is answered otherwise than a program.
+/// The kind of client: a browser gets other answers than a program.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Writing {
     browser: bool,
@@ -216,7 +216,7 @@ fn page(cookies: &[u8], options: ResponseOptions, turn: &mut Turn<'_>) {
     }
 }
 
-/// Goes on to the body of a form.
+/// Begins to receive the body of a form.
 fn receive<'t>(request: &Request<'_>, user: Option<u64>, turn: &mut Turn<'t>) -> Progress<Site<'t>> {
     let form = |kind: &[u8]| {
         let kind = kind.split(|&byte| byte == b';').next().unwrap_or_default().trim_ascii();
@@ -229,7 +229,7 @@ fn receive<'t>(request: &Request<'_>, user: Option<u64>, turn: &mut Turn<'t>) ->
     request.receive(Form { browser: request.own.html, user }, turn)
 }
 
-/// What a form asks the writer for.
+/// The write that a form requests.
 fn write(form: &Form, body: &[u8], turn: &Turn<'_>) -> Result<Write, String> {
     let fields =
         fields(body, turn.app.shared.limits.form_fields).map_err(|error| format!("no form: {error}"))?;

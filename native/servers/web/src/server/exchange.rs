@@ -19,7 +19,7 @@ use crate::dynamic::{PARSED_PAGE, TEMPLATES, Templates, Text, expand};
 use crate::files::{Conditions, Found, Missing, OpenFiles, OpenedFile, PathError, Verdict, beneath};
 use crate::stats::{Counters, Published};
 
-/// What became of a program, and the connection that waits for it.
+/// The outcome of a CGI program, and the connection that waits for it.
 pub(super) type Done = (ConnectionId, Result<Output, Fault>);
 
 type Turn<'t> = http::Turn<Web<'t>>;
@@ -28,15 +28,15 @@ type Request<'a> = http::Request<'a, Conditions<'a>>;
 /// In-process text without `?size=`: the constant answer of paper 001.
 const TEXT_BYTES: usize = 6_250;
 
-/// The server as one thread has it.
+/// The state of the server on one thread.
 pub(super) struct Web<'t> {
     shared: &'t Shared,
     files: Option<OpenFiles>,
-    /// Where requests for programs go, where there are some.
+    /// The queue of requests for CGI programs, if programs are configured.
     jobs: Option<SyncSender<Job>>,
     outcomes: Receiver<Done>,
     published: &'t Published,
-    /// For bodies whose length is known only when they are made.
+    /// A buffer for bodies of unknown length.
     scratch: Vec<u8>,
     /// The number of the next random text.
     text: u64,
@@ -88,7 +88,7 @@ impl App for Web<'_> {
         }
     }
 
-    /// Hands the body to the program.
+    /// Hands the request, now with its body, to the CGI program.
     fn submit(received: Received<Self>, _: ConnectionId, turn: &mut http::Turn<Self>) -> Progress<Self> {
         let Received { options, form: mut job, body } = received;
         job.body = body.into_content();
@@ -144,11 +144,11 @@ fn file<'t>(
             return turn.refuse(options, "400 Bad Request", &[], "a path that cannot be decoded");
         }
     };
-    // However it is spelled, no program is shown as a file: the folder may be one of the docroot's.
+    // Tested on the decoded path. A CGI program is not sent as a file, even if `cgi-bin` is a folder of the docroot.
     if name.starts_with(b"cgi-bin/") {
         return turn.not_found(options);
     }
-    // A file that became shorter between its opening and now is opened again, once.
+    // A file that has been truncated since it was opened is opened again, once.
     for _ in 0..2 {
         let found = match &mut turn.app.files {
             Some(files) => files.find(&name, turn.now.ms),
@@ -184,14 +184,14 @@ fn file<'t>(
     turn.refuse(options, "500 Internal Server Error", &[], "the file cannot be read")
 }
 
-/// Sends the client to the path with a slash behind it, to which the links of the folder's page refer.
+/// Redirects to the path with a trailing slash, the base of the relative links in the folder's page.
 fn to_folder<'t>(path: &str, options: ResponseOptions, turn: &mut Turn<'t>) -> Progress<Web<'t>> {
-    // Two slashes in front would begin the name of another server.
+    // Two leading slashes would make a network-path reference to another server (RFC 3986 section 4.2).
     let location = format!("/{}/", path.trim_start_matches('/'));
     turn.refuse(options, "301 Moved Permanently", &[("Location: ", &location)], "a folder")
 }
 
-/// Answers with a file, or a part of it, or the news that the client has it; `None` where it cannot be read.
+/// Answers with a file, a range of a file, or 304 Not Modified; `None` if the file cannot be read.
 #[inline]
 fn send_file<'t>(
     file: &Rc<OpenedFile>,
@@ -251,7 +251,7 @@ fn sent<'t>(rest: Rest, is_done: bool, options: ResponseOptions) -> Progress<Web
     }
 }
 
-/// Answers with a page, parsed; `None` where it cannot be read.
+/// Answers with a parsed page; `None` if its file cannot be read.
 fn page<'t>(file: &OpenedFile, options: ResponseOptions, turn: &mut Turn<'t>) -> Option<Progress<Web<'t>>> {
     let most = turn.app.shared.limits.page_bytes;
     if file.size > most as u64 {
@@ -275,7 +275,7 @@ fn parsed<'t>(source: &[u8], options: ResponseOptions, turn: &mut Turn<'t>) -> P
     made("text/html", options, turn, |page| expand(source, unix_s, page))
 }
 
-/// Answers with a body that `write` makes as a whole.
+/// Answers with a body that `write` generates in one call.
 fn made<'t>(
     kind: &str,
     options: ResponseOptions,
@@ -300,7 +300,7 @@ fn made<'t>(
     }
 }
 
-/// Answers with what is made in the process.
+/// Answers with a body generated in the process.
 fn dynamic<'t>(kind: &str, request: &Request<'_>, turn: &mut Turn<'t>) -> Progress<Web<'t>> {
     let options = request.options;
     match kind {
@@ -348,7 +348,7 @@ fn dynamic<'t>(kind: &str, request: &Request<'_>, turn: &mut Turn<'t>) -> Progre
     }
 }
 
-/// What a query says about the size of a text; `None` where that is no number.
+/// The `size` parameter of a query, or its default; `None` if the value is no number.
 fn size(text: &str) -> Option<usize> {
     match query(text.as_bytes(), b"size") {
         None => Some(TEXT_BYTES),
@@ -360,7 +360,7 @@ fn digits(text: &str) -> Option<usize> {
     text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// A request as the variables of a program describe it.
+/// The fields of a request that become CGI variables.
 fn described<'a>(
     request: &Request<'a>,
     script: &'a str,
@@ -384,7 +384,7 @@ fn described<'a>(
     }
 }
 
-/// Hands a request to a program, or goes on to its body.
+/// Hands a request to a CGI program, or first receives the request's body.
 fn cgi<'t>(request: &Request<'_>, path: &str, rest: &str, turn: &mut Turn<'t>) -> Progress<Web<'t>> {
     let (head, options) = (&request.head, request.options);
     if turn.app.jobs.is_none() {
@@ -418,7 +418,7 @@ fn submit<'t>(job: Job, options: ResponseOptions, turn: &mut Turn<'t>) -> Progre
     if sent { Progress::Wait(options, ended) } else { finish(options, Err(Fault::Busy), turn) }
 }
 
-/// Answers a request whose program has ended.
+/// Answers a request whose CGI program has exited.
 fn finish<'t>(
     options: ResponseOptions,
     outcome: Result<Output, Fault>,

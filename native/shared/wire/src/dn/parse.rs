@@ -4,14 +4,14 @@ use super::Pair;
 use super::escape::is_special;
 use super::value::{Value, check_ber};
 
-/// Why bytes are not a distinguished name. Positions count from 0.
+/// Why bytes are not a distinguished name. Positions are byte offsets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum DnError {
     #[error("a name of {0} bytes, over the limit of {max}", max = super::MAX_DN_BYTES)]
     TooLong(usize),
     #[error("a name of more than {max} parts", max = super::MAX_RDNS)]
     TooManyRdns,
-    /// Asked for one RDN, got none or several.
+    /// Not exactly one RDN, where one RDN is required.
     #[error("not exactly one relative name")]
     NotOneRdn,
     /// Neither a descriptor nor a numeric identifier.
@@ -20,10 +20,10 @@ pub enum DnError {
     /// The attribute type is not followed by `=`.
     #[error("no '=' after the attribute type, at byte {0}")]
     NoEquals(usize),
-    /// A backslash before something that needs none.
+    /// A backslash before a character that is not escaped with one.
     #[error("a backslash at byte {0} before neither a special character nor two hexadecimal digits")]
     BadEscape(usize),
-    /// A special character as it stands (RFC 4514 section 2.4).
+    /// An unescaped special character (RFC 4514 section 2.4).
     #[error("{:?} at byte {at} has to be written with a backslash", char::from(*.byte))]
     Unescaped { at: usize, byte: u8 },
     /// A quoted value without its end.
@@ -34,7 +34,7 @@ pub enum DnError {
     BadHex(usize),
 }
 
-/// What comes after a pair.
+/// The separator after a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     /// Another pair of the same RDN.
@@ -48,9 +48,9 @@ pub(super) enum End {
 pub(super) struct Cursor<'a> {
     text: &'a [u8],
     at: usize,
-    /// Where the last pair ended, spaces excluded.
+    /// End of the last pair, without trailing spaces.
     end: usize,
-    /// Position of `text` in what the caller sees.
+    /// Offset of `text` in the caller's text.
     offset: usize,
 }
 
@@ -59,7 +59,7 @@ impl<'a> Cursor<'a> {
         Self { text, at: 0, end: 0, offset }
     }
 
-    /// What the pairs read so far take, and what comes after their separator.
+    /// The text of the pairs read so far, and the text after their separator.
     pub(super) fn split(&self) -> (&'a [u8], &'a [u8]) {
         (&self.text[..self.end], trim_start(&self.text[self.at..]))
     }
@@ -175,7 +175,7 @@ impl<'a> Cursor<'a> {
         let mut escaped = false;
         let end = loop {
             let plain = self.skip_while(|byte| !is_special(byte));
-            // Spaces before the separator do not count; escaped ones do.
+            // Trailing spaces are not part of the value; escaped ones are.
             let spaces = plain.iter().rev().take_while(|&&byte| byte == b' ').count();
             match self.peek() {
                 None | Some(b',' | b';' | b'+') => break self.at - spaces,
@@ -193,7 +193,7 @@ impl<'a> Cursor<'a> {
         Ok(if escaped { Value::Escaped(raw) } else { Value::Plain(raw) })
     }
 
-    /// Steps over a backslash and what it stands before.
+    /// Skips an escape sequence.
     fn escape(&mut self) -> Result<(), DnError> {
         self.at += match self.text.get(self.at + 1..) {
             Some([b'"' | b'+' | b',' | b';' | b'<' | b'>' | b'\\' | b' ' | b'#' | b'=', ..]) => 2,
@@ -219,7 +219,7 @@ impl<'a> Iterator for Pairs<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Pair<'a>> {
-        // An RDN was read once before, so that no error is left.
+        // An RDN has been validated before, so this cannot fail.
         let at_end = self.0.peek().is_none();
         if at_end { None } else { self.0.pair().ok().map(|(pair, _)| pair) }
     }

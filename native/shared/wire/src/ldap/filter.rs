@@ -1,6 +1,6 @@
 //! Search filters (RFC 4511 section 4.5.1.7), borrowed from the message.
 //!
-//! A [`Filter`] has been walked once: depth and every length are known to be sound. Reading it
+//! A [`Filter`] is validated when it is decoded: its depth and all lengths. Reading a filter
 //! allocates nothing.
 
 use super::error::{DecodeError, MAX_FILTER_DEPTH};
@@ -17,16 +17,16 @@ const PRESENT: u8 = tag::context(7);
 const APPROX: u8 = tag::context_constructed(8);
 const EXTENSIBLE: u8 = tag::context_constructed(9);
 
-/// A filter known to be well-formed.
+/// A validated filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Filter<'a>(Tlv<'a>);
 
-/// What a filter says, one level deep.
+/// The choice of a filter, with its direct operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind<'a> {
-    /// All of them; true when empty (RFC 4526).
+    /// True if all operands are true; true when empty (RFC 4526).
     And(Filters<'a>),
-    /// Any of them; false when empty (RFC 4526).
+    /// True if any operand is true; false when empty (RFC 4526).
     Or(Filters<'a>),
     Not(Filter<'a>),
     /// `(attribute=value)`
@@ -45,7 +45,7 @@ pub enum Kind<'a> {
     Extensible(Extensible<'a>),
 }
 
-/// An attribute description and a value to hold against it.
+/// An attribute description and the asserted value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Assertion<'a> {
     pub attribute: &'a [u8],
@@ -57,19 +57,19 @@ pub struct Assertion<'a> {
 pub struct Extensible<'a> {
     /// The matching rule, by name or identifier.
     pub rule: Option<&'a [u8]>,
-    /// The attribute; without it every attribute that the rule fits is meant.
+    /// The attribute; if absent, all attributes to which the rule applies.
     pub attribute: Option<&'a [u8]>,
     pub value: &'a [u8],
-    /// Whether the parts of the name take part.
+    /// Whether the attributes of the DN are matched too.
     pub dn_attributes: bool,
 }
 
 /// A piece of a substring assertion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Piece<'a> {
-    /// What the value starts with.
+    /// The start of the value.
     Initial(&'a [u8]),
-    /// What it holds after the piece before.
+    /// A part of the value after the previous piece.
     Any(&'a [u8]),
     Final(&'a [u8]),
 }
@@ -98,17 +98,17 @@ impl<'a> Pieces<'a> {
     }
 }
 
-/// How large a filter is.
+/// The size of a filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size {
     /// Levels, one for a single comparison.
     pub depth: usize,
-    /// Comparisons, each piece of a substring assertion one of its own, and what joins them.
+    /// Comparisons, one for each piece of a substring assertion, plus And, Or and Not.
     pub terms: usize,
 }
 
 impl<'a> Filter<'a> {
-    /// Reads a filter and walks all of it.
+    /// Reads a filter and validates all of it.
     #[inline]
     pub fn decode(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
         let element = reader.element()?;
@@ -119,8 +119,8 @@ impl<'a> Filter<'a> {
     /// What it says.
     #[inline]
     pub fn kind(self) -> Kind<'a> {
-        // `decode` has walked all of it, so this cannot fail; if it did, a filter that matches
-        // nothing is the harmless answer.
+        // `decode` has validated the filter, so this cannot fail. The fallback matches nothing, which is
+        // harmless.
         kind(self.0).unwrap_or(Kind::Or(Filters(&[])))
     }
 
@@ -143,7 +143,7 @@ impl<'a> Filter<'a> {
         })
     }
 
-    /// Its bytes' content and tag, for those that keep it.
+    /// The filter's tag and content, for callers that store or hash the filter.
     pub const fn element(self) -> Tlv<'a> {
         self.0
     }
@@ -280,17 +280,17 @@ pub fn write_present(out: &mut Vec<u8>, attribute: &[u8]) {
     ber::write_element(out, PRESENT, attribute);
 }
 
-/// Appends an And of what `fill` appends.
+/// Appends an And of the filters that `fill` appends.
 pub fn write_and(out: &mut Vec<u8>, fill: impl FnOnce(&mut Vec<u8>)) {
     ber::write_nested(out, AND, fill);
 }
 
-/// Appends an Or of what `fill` appends.
+/// Appends an Or of the filters that `fill` appends.
 pub fn write_or(out: &mut Vec<u8>, fill: impl FnOnce(&mut Vec<u8>)) {
     ber::write_nested(out, OR, fill);
 }
 
-/// Appends the opposite of what `fill` appends.
+/// Appends a Not of the filter that `fill` appends.
 pub fn write_not(out: &mut Vec<u8>, fill: impl FnOnce(&mut Vec<u8>)) {
     ber::write_nested(out, NOT, fill);
 }

@@ -1,6 +1,6 @@
-//! Filters as people write them (RFC 4515): text to BER, and back for messages.
+//! String representation of filters (RFC 4515): text to BER, and BER to text for messages.
 //!
-//! Besides the RFC's grammar, as every client takes it: a single condition without its parentheses,
+//! Accepted beyond the RFC's grammar, as in other clients: a single condition without its parentheses,
 //! spaces between conditions, and LDAPv2's escapes (`\*`, `\(`, `\)`, `\\`; RFC 1960).
 
 use std::fmt::{self, Write as _};
@@ -12,7 +12,7 @@ use super::filter::{
 };
 use crate::ber;
 
-/// Why a text is no filter. Positions are bytes, counted from 0.
+/// Why a text is no filter. Positions are byte offsets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum FilterTextError {
     #[error("a filter reads (attribute=value), but at byte {0} is no '('")]
@@ -24,7 +24,7 @@ pub enum FilterTextError {
     Trailing(usize),
     #[error("nested more than {MAX_FILTER_DEPTH} deep")]
     TooDeep,
-    /// No attribute description where one belongs.
+    /// The attribute description is missing.
     #[error("no attribute at byte {0}")]
     NoAttribute(usize),
     /// None of `=`, `>=`, `<=`, `~=` and `:=` after the attribute.
@@ -38,7 +38,7 @@ pub enum FilterTextError {
     BadEscape(usize),
 }
 
-/// Appends the BER of the filter that `text` describes; appends nothing if it describes none.
+/// Appends the BER of the filter in `text`; appends nothing if `text` is no filter.
 ///
 /// ```
 /// let mut ber = Vec::new();
@@ -107,7 +107,7 @@ impl<'t> Cursor<'t> {
         if self.eat(b")") { Ok(()) } else { Err(FilterTextError::NotClosed(open)) }
     }
 
-    /// `&`, `|` or `!` and what they join; `!` has exactly one.
+    /// `&`, `|` or `!` and its operands; `!` has exactly one.
     fn composite(&mut self, out: &mut Vec<u8>, tag: u8, depth: usize) -> Result<(), FilterTextError> {
         self.at += 1;
         ber::write_nested(out, tag, |out| {
@@ -150,7 +150,7 @@ impl<'t> Cursor<'t> {
         Ok(())
     }
 
-    /// `=` with its stars: equality, presence or substrings.
+    /// `=` and a value with or without `*`: equality, presence or substrings.
     fn equality(&mut self, attribute: &[u8], out: &mut Vec<u8>) -> Result<(), FilterTextError> {
         let mut parts = vec![self.part()?];
         while self.eat(b"*") {
@@ -173,7 +173,7 @@ impl<'t> Cursor<'t> {
         Ok(())
     }
 
-    /// `[attribute][:dn][:rule]:=value`; attribute or rule must be there.
+    /// `[attribute][:dn][:rule]:=value`; attribute or rule is required.
     fn extensible(
         &mut self,
         attribute: &[u8],
@@ -209,7 +209,7 @@ impl<'t> Cursor<'t> {
         &rest[..length]
     }
 
-    /// A value that has no stars.
+    /// A value without `*`.
     fn value(&mut self) -> Result<Vec<u8>, FilterTextError> {
         let value = self.part()?;
         match self.peek() {
@@ -218,7 +218,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// A value, or what of it is between stars.
+    /// A value, or its part up to the next `*`.
     fn part(&mut self) -> Result<Vec<u8>, FilterTextError> {
         let mut part = Vec::new();
         while let Some(byte) = self.peek() {
@@ -311,7 +311,8 @@ fn write_extensible_text(f: &mut fmt::Formatter<'_>, extensible: &Extensible<'_>
     write!(f, ":={}", Escaped(extensible.value))
 }
 
-/// Text as it is, everything else as backslash and two digits (RFC 4515 section 3).
+/// A value in a filter's text. `*`, `(`, `)`, `\`, control characters and bytes that are not UTF-8 become a backslash
+/// and two hexadecimal digits (RFC 4515 section 3).
 struct Escaped<'a>(&'a [u8]);
 
 impl fmt::Display for Escaped<'_> {
