@@ -7,9 +7,9 @@
 //! {"files":14,"bytes":2022656}
 //! ```
 //!
-//! It is also the writer's journal. A line follows its file, so what a kill leaves is a manifest whose
-//! lines name whole files; its last line may be cut. All lines but digests are known beforehand, and
-//! so is the length of each: a manifest of any content is read in constant memory.
+//! The manifest is also the writer's journal. A line is written after its file, so after a kill all lines of the
+//! manifest name complete files; the last line may be truncated. Apart from digests, the lines and their
+//! lengths are known beforehand: any manifest is read in constant memory.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -23,7 +23,7 @@ use crate::spec::Spec;
 const FORMAT: u32 = 1;
 /// Far longer than the spec of any set: the papers' have a dozen classes.
 const LONGEST_HEADER: u64 = 1 << 20;
-/// Between two writes; what a kill loses of them is written again.
+/// Bytes of lines between two writes. A kill loses these lines, and their files are written again.
 const BUFFERED: usize = 32 << 10;
 const DIGEST: usize = 64;
 const AFTER_DIGEST: &str = "\"}\n";
@@ -34,21 +34,21 @@ struct Header<S> {
     spec: S,
 }
 
-/// What the first line of a manifest says.
+/// The kind of a manifest, by its first line.
 pub(crate) enum Begun {
     Nothing,
-    /// It is of this set.
+    /// A manifest of this set.
     Same,
-    /// It is of another set.
+    /// A manifest of another set.
     Other(Box<Spec>),
-    /// It is no manifest, or one of a later version.
+    /// No manifest, or one of a later version.
     Unknown,
 }
 
-/// Reads lines from the start for as long as they are right, then writes those that are missing.
+/// Reads lines from the start as long as they are valid, then writes the missing lines.
 pub(crate) struct Manifest {
     file: BufReader<fs::File>,
-    /// Bytes that are right.
+    /// Length of the valid lines.
     good: u64,
     line: Vec<u8>,
     unwritten: Vec<u8>,
@@ -56,14 +56,14 @@ pub(crate) struct Manifest {
 
 impl Drop for Manifest {
     fn drop(&mut self) {
-        // Closing it would do, but for a child that another thread has just forked: until it executes
-        // its program, it holds the lock too.
+        // A close is not enough: a child that another thread has just forked holds the lock too, until its
+        // exec.
         let _ = rustix::fs::flock(self.file.get_ref(), FlockOperation::Unlock);
     }
 }
 
 impl Manifest {
-    /// Of a locked file.
+    /// A manifest in a locked file.
     pub(crate) fn new(file: fs::File) -> Self {
         Self { file: BufReader::new(file), good: 0, line: Vec::new(), unwritten: Vec::new() }
     }
@@ -80,7 +80,7 @@ impl Manifest {
             return Ok(Begun::Nothing);
         }
         Ok(match serde_json::from_slice::<Header<Spec>>(&self.line) {
-            // The same spec, spelled otherwise by another version.
+            // The same spec, serialised differently by another version.
             Ok(Header { format: FORMAT, spec }) if spec == *set.spec() && self.line.ends_with(b"\n") => {
                 self.good = self.line.len() as u64;
                 Begun::Same
@@ -98,7 +98,7 @@ impl Manifest {
         self.flush()
     }
 
-    /// Reads the line of a file, and returns the digest in it; None if it is missing or not right.
+    /// Reads the line of a file, and returns its digest; None if the line is missing or invalid.
     pub(crate) fn digest_of(&mut self, file: &File<'_>) -> io::Result<Option<String>> {
         let before = before_digest(file);
         self.read_line((before.len() + DIGEST + AFTER_DIGEST.len()) as u64)?;
@@ -111,25 +111,25 @@ impl Manifest {
         Ok(digest)
     }
 
-    /// The line that was read is right.
+    /// Accepts the line that was read.
     pub(crate) fn keep(&mut self) {
         self.good += self.line.len() as u64;
     }
 
-    /// Whether the last line, and nothing else, comes next.
+    /// Whether only the last line is left to read.
     pub(crate) fn ended(&mut self, set: &FileSet) -> io::Result<bool> {
         let last = last_line(set);
         self.read_line(last.len() as u64)?;
         Ok(self.line == last.as_bytes() && self.file.fill_buf()?.is_empty())
     }
 
-    /// Removes what comes after the lines that are right; from here on, lines are written.
+    /// Truncates the file after the valid lines; from here on, lines are written.
     pub(crate) fn cut(&mut self) -> io::Result<()> {
         self.file.get_ref().set_len(self.good)?;
         self.file.seek(SeekFrom::Start(self.good)).map(|_| ())
     }
 
-    /// Adds the line of a file, which is written when some have gathered.
+    /// Adds the line of a file to the buffer; a full buffer is written.
     pub(crate) fn add(&mut self, file: &File<'_>, digest: &str) -> io::Result<()> {
         self.unwritten.extend_from_slice(before_digest(file).as_bytes());
         self.unwritten.extend_from_slice(digest.as_bytes());
@@ -143,9 +143,9 @@ impl Manifest {
         self.flush()
     }
 
-    /// Writes the lines that have gathered.
+    /// Writes the buffered lines.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
-        // Whatever an error leaves of them is not written a second time.
+        // Taken before the write: after a partial write, no line is written twice.
         let lines = std::mem::take(&mut self.unwritten);
         self.file.get_mut().write_all(&lines)
     }

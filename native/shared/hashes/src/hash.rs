@@ -1,40 +1,40 @@
-//! Which hash, and how dear: one grammar, `NAME[:PARAMETERS]`.
+//! A hash function and its cost parameters, written `NAME[:PARAMETERS]`.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// Rounds of SHA-crypt that a value leaves out.
+/// The default rounds of SHA-crypt, which a value does not state.
 pub const CRYPT_ROUNDS: u32 = 5_000;
-/// SHA-crypt takes fewer for as many, without a word.
+/// SHA-crypt silently raises a smaller number to this minimum.
 const LEAST_CRYPT_ROUNDS: u32 = 1_000;
-/// Sixteen times what is advised today: a second and a half for a login.
+/// Sixteen times today's recommendation: a second and a half for a login.
 pub const MOST_ROUNDS: u32 = 10_000_000;
-/// Passes of argon2 where none are said (RFC 9106 section 4).
+/// The default passes of argon2 (RFC 9106 section 4).
 pub const PASSES: u32 = 3;
-/// Beyond it memory, not passes, is what makes argon2 dearer.
+/// To make argon2 more expensive than this, its memory is raised, not its passes.
 pub const MOST_PASSES: u32 = 100;
 /// argon2 divides its memory into four parts of two blocks each (RFC 9106 section 3.1).
 const LEAST_KIB: u32 = 8;
 
-/// CPU of a round, or of a pass through a KiB, in nanoseconds: of a machine that is slow today, so that a
-/// time that is allowed is not exceeded by far elsewhere.
+/// CPU time of a round, or of a pass over a KiB, in nanoseconds, on a slow machine of today. So an estimate
+/// is rarely exceeded by far on other machines.
 const CRYPT_NS: u64 = 700;
 const PBKDF2_SHA256_NS: u64 = 500;
 const PBKDF2_SHA512_NS: u64 = 1_000;
 const ARGON2_NS: u64 = 2_000;
 
-/// Memory is written with one of these behind it, in KiB.
+/// Suffixes of an amount of memory, in KiB.
 const UNITS: [(char, u32); 3] = [('g', 1 << 20), ('m', 1 << 10), ('k', 1)];
 
-/// How a directory is given passwords.
+/// The form in which a directory receives passwords.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Hash {
-    /// As they are; many directories hash them then.
+    /// In plaintext; many directories then hash passwords themselves.
     Clear,
-    /// SHA-1 with a salt: what every directory knows.
+    /// SHA-1 with a salt, which every directory supports.
     #[default]
     Ssha,
     /// SHA-512 with a salt.
@@ -43,20 +43,20 @@ pub enum Hash {
     Crypt { rounds: u32 },
     /// PBKDF2 with HMAC and SHA-256 (RFC 8018).
     Pbkdf2Sha256 { rounds: u32 },
-    /// The same with SHA-512.
+    /// PBKDF2 with HMAC and SHA-512.
     Pbkdf2Sha512 { rounds: u32 },
     /// argon2id with one lane (RFC 9106).
     Argon2 {
         kib: u32,
-        /// How often that is gone through.
+        /// Passes over the memory.
         passes: u32,
     },
 }
 
-/// Why a text names no hash.
+/// Why a text is no hash.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HashError {
-    /// There is none of that name.
+    /// No hash has this name.
     #[error(
         "there is no hash {0:?}; use clear, ssha, ssha512, crypt:ROUNDS, pbkdf2-sha256:ROUNDS, pbkdf2-sha512:ROUNDS or argon2:MEMORY:PASSES"
     )]
@@ -65,7 +65,7 @@ pub enum HashError {
     Bare { name: &'static str, given: String },
     #[error("{name:?} does not say {what}; write it like {example}")]
     Missing { name: &'static str, what: &'static str, example: &'static str },
-    /// A parameter is no number, or out of range.
+    /// A parameter is not a number, or out of range.
     #[error("{given:?} is no number of {what} that {name} can have; write {least} to {most}")]
     Number { name: &'static str, what: &'static str, given: String, least: u32, most: u32 },
     #[error(
@@ -75,7 +75,7 @@ pub enum HashError {
 }
 
 impl Hash {
-    /// Its name, without parameters.
+    /// The name, without parameters.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Clear => "clear",
@@ -88,7 +88,7 @@ impl Hash {
         }
     }
 
-    /// What a stored value begins with; nothing in the clear.
+    /// The prefix of stored values; empty for plaintext.
     pub const fn scheme(self) -> &'static str {
         match self {
             Self::Clear => "",
@@ -101,12 +101,12 @@ impl Hash {
         }
     }
 
-    /// Whether it is made to take time: of such a hash a login costs far more than the protocol.
+    /// Whether the hash is slow by design, so that its check costs far more than the rest of a login.
     pub const fn is_slow(self) -> bool {
         !matches!(self, Self::Clear | Self::Ssha | Self::Ssha512)
     }
 
-    /// Memory that making or checking one takes.
+    /// Memory that computing or checking a value takes.
     pub const fn memory_bytes(self) -> u64 {
         match self {
             Self::Argon2 { kib, .. } => kib as u64 * 1024,
@@ -114,11 +114,11 @@ impl Hash {
         }
     }
 
-    /// CPU that a check of a password of so many bytes takes at most, roughly; 0 of one that is not slow.
+    /// Estimated CPU time of a check, in nanoseconds, for a password of this many bytes; 0 if the hash is not slow.
     pub const fn nanoseconds(self, password: usize) -> u64 {
         match self {
             Self::Clear | Self::Ssha | Self::Ssha512 => 0,
-            // The password goes into every round, and a block of SHA-512 is 128 bytes.
+            // Every round hashes the password, and a block of SHA-512 has 128 bytes.
             Self::Crypt { rounds } => rounds as u64 * CRYPT_NS * (1 + password as u64 / 64),
             Self::Pbkdf2Sha256 { rounds } => rounds as u64 * PBKDF2_SHA256_NS,
             Self::Pbkdf2Sha512 { rounds } => rounds as u64 * PBKDF2_SHA512_NS,
@@ -205,7 +205,7 @@ fn kib(given: &str) -> Result<u32, HashError> {
     found.ok_or_else(|| HashError::Memory { given: given.to_owned() })
 }
 
-/// A number in digits alone: `parse` takes a sign, too.
+/// A number of digits only: `parse` accepts a sign, too.
 pub(crate) fn digits(text: &str) -> Option<u32> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }

@@ -1,4 +1,4 @@
-//! Admission: how many connections there may be at the same time, in all and from one address.
+//! Admission control: limits on simultaneous connections, in total and per address.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Debug)]
 pub struct Gate {
     most: usize,
-    /// From one address; where it is no tighter than `most`, addresses are not counted.
+    /// The limit per address; if it is not below `most`, addresses are not counted.
     each: usize,
     inside: AtomicUsize,
     by_address: Mutex<HashMap<IpAddr, usize>>,
@@ -18,10 +18,10 @@ pub struct Gate {
 /// Why a connection is not admitted, in the words its client receives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Full {
-    /// There are as many as may be.
+    /// The total limit is reached.
     #[error("too many connections, try again later")]
     All,
-    /// There are as many of this address as may be.
+    /// The limit of this address is reached.
     #[error("too many connections from this address, close one or try again later")]
     Address,
 }
@@ -34,21 +34,21 @@ pub struct Pass {
 }
 
 impl Gate {
-    /// Admits `most`, and `each` from one address.
+    /// Admits `most` connections in total, and `each` per address.
     pub fn new(most: usize, each: usize) -> Arc<Self> {
         Arc::new(Self { most, each, inside: AtomicUsize::new(0), by_address: Mutex::default() })
     }
 
     /// Takes a place.
     pub fn enter(self: &Arc<Self>, from: IpAddr) -> Result<Pass, Full> {
-        // Only the number is shared, and additions to one number are ordered by themselves. A place is taken before it
-        // is known to be free: in a burst this may refuse a client while another that is refused gives its place
-        // back, but it never admits one too many.
+        // Relaxed: only the number is shared, and additions to one atomic are ordered. The number is raised before the
+        // test: in a burst a client may be refused while another refused client lowers the number again, but the limit
+        // is never exceeded.
         if self.inside.fetch_add(1, Relaxed) >= self.most {
             self.inside.fetch_sub(1, Relaxed);
             return Err(Full::All);
         }
-        // From here on a pass gives back what was taken, on a refusal too.
+        // From here on, dropping the pass releases the place, also on a refusal.
         let mut pass = Pass { gate: Arc::clone(self), from: None };
         if self.each < self.most {
             pass.from = Some(self.count(holder(from))?);
@@ -73,7 +73,7 @@ impl Gate {
 
 impl Drop for Pass {
     fn drop(&mut self) {
-        // As in `enter`: the number is all there is.
+        // Relaxed, as in `enter`: only the number is shared.
         self.gate.inside.fetch_sub(1, Relaxed);
         if let Some(from) = self.from {
             let mut counts = self.gate.counts();
@@ -85,8 +85,8 @@ impl Drop for Pass {
     }
 }
 
-/// The address that is counted: IPv4 also where it comes as IPv6, and of IPv6 the half that names the
-/// network (RFC 4291 section 2.5.4), as a host chooses the other half at will.
+/// The address to count: of an IPv4-mapped IPv6 address the IPv4 address, and of other IPv6 addresses the network
+/// prefix of 64 bits (RFC 4291 section 2.5.4), as a host chooses the other half at will.
 fn holder(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & (u128::MAX << 64))),

@@ -1,18 +1,18 @@
-//! Passwords of people, and the values of `userPassword` that directories check them by.
+//! Passwords of people, and the values of `userPassword` that directories check passwords against.
 //!
 //! ```text
-//! password = Pw1- and 12 letters, four bits each of the draw
+//! password = Pw1- and 12 letters, each from four bits of the draw
 //! {SSHA}   = base64(SHA-1(password salt) salt), {SSHA512} with SHA-512; the salt is 8 bytes of another draw
 //! ```
 //!
-//! Slow hashes are `hashes`', with a salt of 16 bytes. They come from a pool: the first K people have their own, and
-//! person `i` the password and the salt of person `i` mod K.
+//! Slow hashes are computed by the crate `hashes`, with a salt of 16 bytes, for a pool of K passwords: person `i` has
+//! the password and the salt of person `i` mod K.
 //!
-//! All are functions of (seed, i), so that any process knows them and a seeding that goes on writes what the
-//! one before would have written. They are no secrets: the seed is in every run file.
+//! Passwords and hashes are functions of (seed, i): any process can compute them, and a resumed seeding writes the
+//! same values as an uninterrupted one. Passwords are no secrets: the seed is in every run file.
 //!
-//! Capital, small letter, digit and sign are what Active Directory asks for. It also refuses a password with
-//! a part of the person's name in it, which letters without vowels do not make.
+//! Active Directory requires a capital letter, a small letter, a digit and a sign. It also refuses passwords that
+//! contain a part of the person's name; letters without vowels do not form such parts.
 
 use std::num::NonZeroU64;
 use std::ops::ControlFlow;
@@ -32,20 +32,21 @@ const LETTERS: &[u8; 16] = b"bcdfghjkmnpqrstv";
 const DRAWN: usize = 12;
 /// Eight bytes, as slappasswd has.
 const SALT: usize = 8;
-/// How often the making of slow hashes tells how far it is.
+/// Interval between progress reports while slow hashes are computed.
 const TELL: Duration = Duration::from_millis(100);
 
 /// Which passwords people have.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Passwords {
-    /// How directories are given them.
+    /// The form in which directories receive passwords.
     #[serde(default)]
     pub hash: Hash,
-    /// One for all, in place of each person's own.
+    /// One password for all people, in place of individual ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub one: Option<String>,
-    /// How many log in differently: person `i` as person `i` mod this, with the same salt. All, unless said.
+    /// The number of different passwords: person `i` has the password and salt of person `i` mod `pool`. Default: all
+    /// passwords differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pool: Option<NonZeroU64>,
 }
@@ -56,15 +57,15 @@ impl Passwords {
     }
 }
 
-/// What people log in with, as a population has it.
+/// The passwords of a population.
 #[derive(Debug)]
 pub(crate) struct Logins {
     passwords: Passwords,
     root: Root,
-    /// How many log in differently, if not all do. Those who are added are beyond those who are seeded, so of slow
-    /// hashes there are no more than people who are.
+    /// The number of different passwords, if limited: at most the number of seeded people, so that added people reuse
+    /// their slow hashes.
     pool: Option<NonZeroU64>,
-    /// The values of slow hashes, each made when it is first asked for.
+    /// The values of slow hashes, each computed on first use.
     slow: Box<[OnceLock<Box<[u8]>>]>,
 }
 
@@ -90,13 +91,13 @@ impl Logins {
         }
     }
 
-    /// The person who logs in as `i` does.
+    /// The person whose password person `i` has.
     #[inline]
     fn like(&self, i: u64) -> u64 {
         self.pool.map_or(i, |pool| i % pool)
     }
 
-    /// Appends the attribute that a directory is given of person `i`, whose chance is given, too.
+    /// Appends the password attribute of person `i`; `own` is the person's random source.
     #[inline]
     pub(crate) fn write_attribute(&self, own: Chance, i: u64, out: &mut Vec<u8>) {
         let chance = if self.pool.is_some() { Chance::new(self.root, self.like(i)) } else { own };
@@ -110,7 +111,7 @@ impl Logins {
         }
     }
 
-    /// Appends the attribute that Active Directory is given: in quotes, as UTF-16.
+    /// Appends Active Directory's password attribute: in quotes, as UTF-16.
     pub(crate) fn write_unicode(&self, i: u64, out: &mut Vec<u8>) {
         let mut password = Vec::new();
         self.write(i, &mut password);
@@ -121,14 +122,14 @@ impl Logins {
         units().for_each(|unit| out.extend_from_slice(&unit.to_le_bytes()));
     }
 
-    /// A slow value of the pool. Where there is no memory to make it there is none, which directories refuse;
-    /// [`Self::make`] says so.
+    /// A slow value of the pool; empty if memory for the hash is lacking. Directories refuse an empty value, and
+    /// [`Self::make`] reports the error.
     fn slow(&self, n: u64) -> &[u8] {
         let Some(place) = self.slow.get(n as usize) else { return &[] };
         if place.get().is_none()
             && let Ok(value) = self.made(n)
         {
-            // One that another thread has made meanwhile is the same.
+            // If another thread has set the value meanwhile, it is the same value.
             let _ = place.set(value.into());
         }
         place.get().map_or(&[], |value| value)
@@ -142,28 +143,28 @@ impl Logins {
         self.passwords.hash.value(&password, salt.to_be_bytes())
     }
 
-    /// How many slow hashes there are.
+    /// The number of slow hashes.
     pub(crate) const fn slow_hashes(&self) -> u64 {
         self.slow.len() as u64
     }
 
-    /// Those that are there, from the first on.
+    /// The slow hashes computed so far, from the first on.
     pub(crate) fn ready(&self) -> impl Iterator<Item = &[u8]> {
         self.slow.iter().map_while(|value| value.get().map(|value| &**value))
     }
 
-    /// Takes values that were made before, as far as they are of this hash.
+    /// Takes values of an earlier run, as far as they are of this hash.
     pub(crate) fn take<'v>(&self, values: impl Iterator<Item = &'v [u8]>) {
         let scheme = self.passwords.hash.scheme().as_bytes();
         let of_it = |value: &&[u8]| value.starts_with(scheme) && Slow::parse(value).is_some();
         for (place, value) in self.slow.iter().zip(values.take_while(of_it)) {
-            // One that is there is the same.
+            // If the value is set already, it is the same value.
             let _ = place.set(value.into());
         }
     }
 
-    /// Makes those that are missing, on so many threads. Tells how many are there, ten times a second; where that
-    /// is answered with a break, it ends when each thread has ended its hash.
+    /// Computes the missing hashes on several threads. Reports the number of hashes ten times a second; after a break
+    /// from the callback, each thread finishes its current hash.
     pub(crate) fn make(
         &self,
         threads: usize,
@@ -188,7 +189,7 @@ impl Logins {
                 ready.fetch_add(1, Relaxed);
             }
         };
-        // It hangs up when the last thread has ended.
+        // The channel is closed when the last thread has ended.
         let (working, ended) = mpsc::channel::<()>();
         std::thread::scope(|scope| {
             for working in vec![working; threads.max(1)] {
@@ -209,7 +210,7 @@ impl Logins {
 }
 
 const USER_PASSWORD: &str = "userPassword";
-/// Active Directory's, which is only ever written (MS-ADTS 3.1.1.3.1.5).
+/// Active Directory's password attribute, which is write-only (MS-ADTS 3.1.1.3.1.5).
 const UNICODE_PASSWORD: &str = "unicodePwd";
 
 fn drawn(chance: Chance) -> [u8; START.len() + DRAWN] {

@@ -18,8 +18,8 @@ use rustls::{ClientConnection, Connection, Error, HandshakeKind, ServerConnectio
 use crate::records::Records;
 use crate::{Acceptor, Connector};
 
-/// Most socket reads within one read of a session. The bound keeps a peer that sends nothing but handshakes and
-/// empty records from occupying a thread.
+/// Most consecutive socket reads without decrypted data in one read of a session. The bound keeps a peer that sends
+/// only handshakes and empty records from occupying a thread.
 const READS: usize = 64;
 
 /// TLS on a socket, which is handed in with each call.
@@ -126,8 +126,8 @@ impl Session {
             match self.pull(socket) {
                 Ok(pulled) if pulled.ended => return Ok(count),
                 Ok(pulled) => emptied = pulled.emptied,
-                // The next read reports a socket error again. A TLS error is reported once, and later bytes of the socket
-                // are not authenticated.
+                // The next read reports a socket error again. A TLS error is reported once, and later bytes of
+                // the socket are not authenticated.
                 Err(_) if count > 0 && !self.failed => return Ok(count),
                 Err(error) => return Err(error),
             }

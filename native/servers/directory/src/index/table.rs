@@ -1,18 +1,18 @@
 //! A multimap from 32-bit hashes to 32-bit numbers, eight bytes a pair.
 //!
-//! Directories grow by one entry at a time and to a million: a table that doubles would be half empty
-//! and stop the world when it grows. This one is cut into 256 shards by the hash's top bits; each
-//! grows by itself and by a quarter, so that a step moves a few thousand pairs at most and the table is
+//! Directories grow entry by entry up to a million: a table that doubles would be half empty, and would
+//! block all requests while it grows. This table has 256 shards by the hash's top bits. Each shard
+//! grows separately and by a quarter, so that a step moves a few thousand pairs at most and the table is
 //! 0.7 to 0.88 full. Within a shard pairs are kept in the order of their hashes (linear probing from a
-//! home that grows with the hash), which makes a miss as cheap as a hit, keeps equal hashes together
-//! and lets a pair be taken out without leaving a mark.
+//! home that grows with the hash). So a miss is as cheap as a hit, equal hashes are adjacent,
+//! and a removal needs no tombstone.
 
 const SHARD_BITS: u32 = 8;
 
-/// A pair in one word: hash in the upper half, number plus one in the lower; zero is a free place.
+/// A pair in one word: hash in the upper half, number plus one in the lower; zero is an empty cell.
 type Cell = u64;
 
-/// See the module. Pairs are distinct; what they mean is up to the caller.
+/// See the module. Pairs are distinct.
 #[derive(Debug, Clone)]
 pub(crate) struct HashPairs {
     shards: Box<[Shard]>,
@@ -20,7 +20,7 @@ pub(crate) struct HashPairs {
 
 #[derive(Debug, Clone, Default)]
 struct Shard {
-    /// `places` homes, and some room behind the last for pairs pushed out of their homes.
+    /// `places` homes, and some cells after the last one for displaced pairs.
     cells: Vec<Cell>,
     places: u32,
     used: u32,
@@ -33,7 +33,7 @@ impl Default for HashPairs {
 }
 
 impl HashPairs {
-    /// The numbers kept under a hash.
+    /// The numbers with this hash.
     #[inline]
     pub(crate) fn get(&self, hash: u32) -> impl Iterator<Item = u32> {
         let shard = self.shard(hash);
@@ -41,7 +41,7 @@ impl HashPairs {
         cells.iter().take_while(move |&&cell| cell != 0 && hash_of(cell) == hash).map(|&cell| number_of(cell))
     }
 
-    /// Adds a pair that is not there yet.
+    /// Adds a new pair.
     #[inline]
     pub(crate) fn insert(&mut self, hash: u32, number: u32) {
         let shard = self.shard_mut(hash);
@@ -51,7 +51,7 @@ impl HashPairs {
         shard.insert(hash, cell(hash, number));
     }
 
-    /// Takes a pair out; false if it is not there.
+    /// Removes a pair; false if absent.
     #[inline]
     pub(crate) fn remove(&mut self, hash: u32, number: u32) -> bool {
         self.shard_mut(hash).remove(hash, number)
@@ -80,13 +80,13 @@ impl HashPairs {
 }
 
 impl Shard {
-    /// Where a hash belongs: grows with the hash, from the first place to the last.
+    /// The home of a hash: grows with the hash, from the first place to the last.
     #[inline]
     fn home(&self, hash: u32) -> usize {
         ((u64::from(hash << SHARD_BITS) * u64::from(self.places)) >> 32) as usize
     }
 
-    /// The first place from the home on that is free or not before `hash`.
+    /// The first cell from the home on that is empty or whose hash is not less than `hash`.
     #[inline]
     fn lower_bound(&self, hash: u32) -> usize {
         let home = self.home(hash);
@@ -96,7 +96,7 @@ impl Shard {
 
     #[inline]
     fn is_full(&self) -> bool {
-        // Seven eighths: fuller than that, runs of occupied places grow long.
+        // Seven eighths: in a fuller table, runs of occupied cells grow long.
         u64::from(self.used) * 8 >= u64::from(self.places) * 7
             || self.cells.last().is_none_or(|&last| last != 0)
     }
@@ -104,7 +104,7 @@ impl Shard {
     fn grow(&mut self) {
         let places = self.places + self.places / 4 + 4;
         let old = std::mem::take(&mut self.cells);
-        // Room behind the last home for a run of pairs that ends there. If it fills up, the shard grows.
+        // Cells after the last home, for a run of pairs that ends there. If they fill up, the shard grows.
         self.cells = vec![0; places as usize + 8 + places as usize / 64];
         self.places = places;
         let mut free = 0;
@@ -140,7 +140,7 @@ impl Shard {
                 _ => return false,
             }
         }
-        // The pairs behind it that are not at home move up, so that a run has no holes.
+        // The following displaced pairs move back by one cell, so that a run has no holes.
         while let Some(&next) = self.cells.get(place + 1) {
             if next == 0 || self.home(hash_of(next)) > place {
                 break;

@@ -23,11 +23,11 @@ struct PasswordModifyRequest<'a> {
     new: Option<&'a [u8]>,
 }
 
-/// What came of a request.
+/// The outcome of a request.
 pub(super) enum Modified {
-    /// It is done; with the encoded response that has the password, if the server chose it.
+    /// The password is set; with the encoded response if the server generated the password.
     Done(Option<Vec<u8>>),
-    /// It is done if the old password passes this check.
+    /// The password is set if the old password passes this check.
     Slow(WaitingRequest, Check),
 }
 
@@ -68,7 +68,7 @@ pub(super) fn modify(
         return Err(Refusal::new(ResultCode::ADMIN_LIMIT_EXCEEDED, diagnostic));
     }
     let new = request.new.filter(|new| !new.is_empty());
-    // Each password stored is hashed with the old one.
+    // The old password is hashed once for each stored value.
     turn.slice.begin();
     match authorize(session, user, &request, turn)? {
         None => set(user, new, turn).map(Modified::Done),
@@ -79,7 +79,7 @@ pub(super) fn modify(
     }
 }
 
-/// Sets a password, or one that it chooses; returns the encoded response with that.
+/// Sets a password. Without a new password, generates one and returns the encoded response with it.
 pub(super) fn set(user: &[u8], new: Option<&[u8]>, turn: &mut Turn<'_>) -> Result<Option<Vec<u8>>, Refusal> {
     let generated = new.is_none();
     let password = match new {
@@ -106,7 +106,7 @@ fn read(value: Option<&[u8]>) -> Result<PasswordModifyRequest<'_>, BerError> {
     })
 }
 
-/// The user whose password is set: the one named, with or without `dn:` in front, or the client's own.
+/// The user whose password is set: the named user, with or without the prefix `dn:`, or the client's own.
 fn user<'a>(session: &'a Session, request: &PasswordModifyRequest<'a>) -> Result<&'a [u8], Refusal> {
     match (request.user, &session.identity) {
         (Some(user), _) if !user.is_empty() => Ok(user.strip_prefix(b"dn:").unwrap_or(user)),
@@ -118,9 +118,8 @@ fn user<'a>(session: &'a Session, request: &PasswordModifyRequest<'a>) -> Result
     }
 }
 
-/// The administrator may set any password, other users their own and those whose old value they give.
-/// Without an administrator every client may write everything, passwords included. Returns what has still to be
-/// checked.
+/// The administrator may set any password; other users may set their own, and a password of which they know the old
+/// value. Without an administrator every client may write everything, passwords included. Returns the pending check.
 fn authorize(
     session: &Session,
     user: &[u8],
@@ -136,12 +135,12 @@ fn authorize(
     }
 }
 
-/// It is refused for the administrator, too (RFC 3062 section 2).
+/// The refusal of a wrong old password, which applies to the administrator, too (RFC 3062 section 2).
 pub(super) fn wrong_old() -> Refusal {
     Refusal::new(ResultCode::UNWILLING_TO_PERFORM, "the old password is wrong")
 }
 
-/// Whether the client is bound as this user, and so has given the password before.
+/// Whether the client is bound as this user.
 fn is_own(session: &Session, user: &[u8]) -> bool {
     match &session.identity {
         Identity::Entry(dn) => normal(dn).is_some_and(|own| normal(user) == Some(own)),

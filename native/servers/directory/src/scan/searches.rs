@@ -1,4 +1,4 @@
-//! The searches of one connection: those that are running, and those between two pages.
+//! The searches of one connection: running searches, and paged searches between two pages.
 
 use net::FLUSH_BYTES;
 use wire::ldap::{ResultCode, SearchRequest, op};
@@ -13,9 +13,9 @@ use crate::turn::Turn;
 /// See the module.
 #[derive(Debug, Default)]
 pub(crate) struct Searches {
-    /// In the order in which they take turns.
+    /// Running searches in round-robin order.
     running: Vec<Scan>,
-    /// The oldest first.
+    /// Paged searches, the oldest first.
     paged: Vec<Paged>,
     /// The cookie of the youngest paged search.
     last_cookie: u64,
@@ -29,14 +29,14 @@ struct Paged {
 }
 
 impl Searches {
-    /// Whether none is running.
+    /// Whether no search is running.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         self.running.is_empty()
     }
 
-    /// Begins a search and answers as much as one stride yields, which for a lookup is all. If it meets an
-    /// entry that takes long before it has answered anything, it begins anew when one may.
+    /// Begins a search and runs one stride, which completes a lookup. If the search meets an entry that takes long
+    /// before any answer, it is started again in a turn for long requests.
     #[inline]
     pub(crate) fn begin(
         &mut self,
@@ -54,8 +54,7 @@ impl Searches {
         Ok(Flow::Continue)
     }
 
-    /// Goes on with a paged search (RFC 2696 section 3): the cookie tells which one, and a page of no
-    /// entries ends it.
+    /// Continues the paged search of this cookie (RFC 2696 section 3); a page size of 0 ends the search.
     pub(crate) fn resume(
         &mut self,
         id: i32,
@@ -84,8 +83,8 @@ impl Searches {
         Ok(Flow::Continue)
     }
 
-    /// Goes on with the running searches in turns until there are enough answers for one write or the time
-    /// slice is over. If one meets an entry that takes long, it waits until one may, and the others with it.
+    /// Continues the running searches in turns until there are enough answers for one write or the time slice is
+    /// over. If a search meets an entry that takes long, all searches of the connection wait for a turn for long requests.
     pub(crate) fn step(&mut self, turn: &mut Turn<'_>) -> Flow {
         let mut flow = Flow::Continue;
         let mut at = 0;
@@ -116,7 +115,7 @@ impl Searches {
         self.running.retain(|scan| scan.id() != id);
     }
 
-    /// Drops all of them.
+    /// Drops all searches.
     pub(crate) fn clear(&mut self) {
         self.running = Vec::new();
         self.paged = Vec::new();
@@ -131,7 +130,7 @@ impl Searches {
         }
     }
 
-    /// Makes room in what the connection may hold by dropping the oldest paged searches, or refuses this one.
+    /// Drops the oldest paged searches until the connection's memory limit allows this search, or refuses it.
     fn has_room_for(&mut self, scan: &Scan, turn: &mut Turn<'_>) -> bool {
         let (bytes, room) = (scan.bytes(), turn.settings.limits.search_room());
         let mut held: usize = self.scans().map(Scan::bytes).sum();
@@ -155,7 +154,7 @@ impl Searches {
         self.running.iter().chain(self.paged.iter().map(|paged| &paged.scan))
     }
 
-    /// Sends the final answer, and keeps a search that has filled a page for the next one.
+    /// Sends the final answer, and keeps a search that has filled a page for the next page.
     fn finish(&mut self, scan: Scan, turn: &mut Turn<'_>) {
         if !scan.is_page_full() {
             return scan.write_done(&[], turn.out);

@@ -1,8 +1,8 @@
-//! Definitions in OpenLDAP's schema format, which is RFC 4512 section 4.1 with a keyword in front.
+//! Definitions in OpenLDAP's schema format: RFC 4512 section 4.1 with a leading keyword.
 
 use super::SchemaError;
 
-/// What stands between two parentheses: the identifier, then keywords with their words.
+/// A definition in parentheses: the OID, then keywords with their words.
 #[derive(Debug)]
 pub(super) struct Definition {
     pub(super) keyword: String,
@@ -23,7 +23,7 @@ impl Definition {
         self.words(field).first().map(String::as_str)
     }
 
-    /// Whether a keyword without words is there.
+    /// Whether a keyword without words is present.
     pub(super) fn has(&self, field: &str) -> bool {
         self.fields.iter().any(|(name, _)| name.eq_ignore_ascii_case(field))
     }
@@ -56,7 +56,7 @@ pub(super) fn definitions(text: &str) -> Result<Vec<Definition>, SchemaError> {
     Ok(definitions)
 }
 
-/// Replaces `name:1.2` by the identifier that `name` stands for, followed by `.1.2`.
+/// Replaces `name:1.2` by the OID of the macro `name`, followed by `.1.2`.
 fn expand(macros: &[(String, String)], oid: String) -> String {
     let (name, below) = oid.split_once(':').map_or((oid.as_str(), ""), |(name, below)| (name, below));
     match macros.iter().rev().find(|(known, _)| known == name) {

@@ -1,5 +1,5 @@
-//! The server: threads around one store. Their sockets are `net`'s; here are LDAP's side of them, and how a
-//! directory starts and stops.
+//! The server: threads that share one store. The crate `net` handles sockets; this module has the LDAP service, and
+//! the start and stop of a directory.
 
 mod service;
 mod shared;
@@ -36,15 +36,15 @@ pub enum StartError {
     /// The administrator has no usable name, or no password.
     #[error("the administrator {dn:?} {problem}")]
     Admin { dn: String, problem: &'static str },
-    /// A limit beyond what can be kept.
+    /// An invalid limit.
     #[error(transparent)]
     Limit(#[from] net::OutOfRange),
     #[error(transparent)]
     Room(#[from] NoRoom),
-    /// The schema of the people is not understood.
+    /// The schema is invalid.
     #[error(transparent)]
     Schema(#[from] SchemaError),
-    /// Certificate or key are of no use.
+    /// Certificate or key are unusable.
     #[error(transparent)]
     Tls(#[from] tls::ConfigError),
     #[error(transparent)]
@@ -53,7 +53,7 @@ pub enum StartError {
     System(#[from] io::Error),
 }
 
-/// A directory that serves. Dropping it stops it.
+/// A running directory. Dropping it stops it.
 #[derive(Debug)]
 pub struct Running {
     server: Server,
@@ -65,7 +65,7 @@ pub fn start(config: Config, people: Option<Arc<Population>>) -> Result<Running,
     start_at(config, people, Clock::system())
 }
 
-/// The same with groups of these people.
+/// [`start`], with groups of these people.
 pub fn start_with_groups(
     config: Config,
     people: Option<Arc<Population>>,
@@ -74,7 +74,7 @@ pub fn start_with_groups(
     start_filled(config, people, groups, Clock::system())
 }
 
-/// The same under a clock of the caller's.
+/// [`start_with_groups`], with the caller's clock.
 pub fn start_at(
     config: Config,
     people: Option<Arc<Population>>,
@@ -90,8 +90,7 @@ fn start_filled(
     clock: Clock,
 ) -> Result<Running, StartError> {
     check(&config)?;
-    // Before the loading, which may take a while: a port in use is reported at once, and so is a file that
-    // cannot be read.
+    // Before the load, which may take a while: a port in use or an unreadable file is reported at once.
     let secure = config.tls.as_ref().map(speak_tls).transpose()?;
     let (mut server, reactors) =
         Server::listen(&config.host, config.port, config.threads, config.limits.socket())?;
@@ -152,22 +151,22 @@ fn check(config: &Config) -> Result<(), StartError> {
 }
 
 impl Running {
-    /// Where it listens.
+    /// The address on which the directory listens.
     pub const fn addr(&self) -> SocketAddr {
         self.server.addr()
     }
 
-    /// The authority of its certificate in PEM, if it was made at the start.
+    /// The certificate authority in PEM, if it was generated at the start.
     pub fn made_ca(&self) -> Option<&str> {
         self.shared.settings.tls.as_ref()?.acceptor.made_ca()
     }
 
-    /// What it has served so far.
+    /// The counters so far.
     pub fn stats(&self) -> Stats {
         self.shared.stats(self.server.traffic())
     }
 
-    /// Attributes and matching rules that clients of a domain have asked for and that it does not have.
+    /// Unknown attributes and matching rules that clients of a domain have requested.
     pub fn unknown_names(&self) -> Vec<String> {
         self.shared.settings.unknown.list()
     }
@@ -177,9 +176,9 @@ impl Running {
 }
 
 impl Drop for Running {
-    /// Each thread ends after the message that it is at, however many others are waiting.
+    /// Each thread ends after its current message, even if further messages wait.
     fn drop(&mut self) {
-        // Nothing is handed over with the flag; `Server::stop` joins the threads.
+        // Relaxed: no other data depends on the flag; `Server::stop` joins the threads.
         self.shared.stopping.store(true, Relaxed);
         self.shared.slow_binds.stop();
         self.server.stop();

@@ -1,4 +1,4 @@
-//! Attributes that Active Directory constructs or keeps by itself, and its users' other names.
+//! Attributes that Active Directory constructs or maintains, and alternative names of its users.
 
 use std::borrow::Cow;
 
@@ -12,16 +12,16 @@ use crate::domain::{self, Domain};
 use crate::index::{Hits, Key};
 use crate::matching::write_timestamp;
 
-/// What it costs to look a value up in an index, in units of the budget: some two microseconds.
+/// Cost of an index lookup in units of the budget: some two microseconds.
 const LOOKUP: usize = 1_000;
 
 impl Store {
-    /// Makes it the store of a domain of Active Directory.
+    /// Makes this the store of an Active Directory domain.
     pub(crate) fn set_domain(&mut self, domain: Domain) {
         self.domain = Some(domain);
     }
 
-    /// Appends the value that an entry of a domain has; false if it has none.
+    /// Appends the value of a constructed attribute; false if the entry has none.
     pub(super) fn write_constructed(&self, slot: &Slot, what: Operational, out: &mut Vec<u8>) -> bool {
         let Some(here) = &self.domain else { return false };
         let class = || self.structural_class(slot).unwrap_or_default();
@@ -50,7 +50,7 @@ impl Store {
         true
     }
 
-    /// The values of a computed attribute; what is there means nothing once the budget is cut.
+    /// The values of a computed attribute; incomplete if the budget is exhausted.
     pub(crate) fn computed_values<'s>(
         &'s self,
         id: u32,
@@ -70,8 +70,8 @@ impl Store {
         if has { vec![Cow::Owned(value)] } else { Vec::new() }
     }
 
-    /// The groups that a name is a member of; `nested`: and those that these are in, and so on, each once. They
-    /// are not all once the budget is cut.
+    /// The groups of which a name is a member; with `nested`, direct or indirect, each once. Incomplete if the budget
+    /// is exhausted.
     pub(crate) fn groups_of(
         &self,
         dn: &[u8],
@@ -98,7 +98,7 @@ impl Store {
         };
         let effort = &mut scratch.effort;
         effort.begin(self.bounds.filter_work);
-        // Where two have the name, neither is meant.
+        // If two entries have the name, it is ambiguous and resolves to none.
         let mut the_one = |attribute, value| match *self.having(attribute, value, now, effort) {
             [id] => Ok(Some(EntryId(id))),
             [] => Ok(None),
@@ -110,13 +110,13 @@ impl Store {
         }
         let (user, dns) = split_at(name, b'@')?;
         match the_one(b"userPrincipalName", name).ok()? {
-            // Whatever the principal name, there is this one too (MS-ADTS section 5.1.1.1.1).
+            // `sAMAccountName@domain` is valid beside any userPrincipalName (MS-ADTS section 5.1.1.1.1).
             None if domain.is_dns(dns) => the_one(b"sAMAccountName", user).ok()?,
             entry => entry,
         }
     }
 
-    /// The entries with this value, of an attribute that is indexed from the start.
+    /// The entries with this value of an attribute, which has to be indexed from the start.
     fn having(&self, attribute: &[u8], value: &[u8], now: UnixSeconds, effort: &mut Effort) -> Vec<u32> {
         let Effort { budget, lists, .. } = effort;
         let (mut ids, mut normal) = (Vec::new(), Vec::new());
@@ -134,7 +134,7 @@ impl Store {
             None => {}
         }
         ids.sort_unstable();
-        // Another value may have the same hash.
+        // Other values may have the same hash.
         ids.retain(|&id| {
             let Some(entry) = self.entry(EntryId(id)).filter(|_| !self.is_overdue(id, now)) else {
                 return false;

@@ -1,9 +1,9 @@
-//! From names to entries.
+//! Lookup of entries by DN.
 //!
-//! The hash of a name is made from the root down, each RDN's normal form hashed with the hash of the
-//! name above. So below a known parent only one RDN is normalised and hashed, and nearly every name that
-//! comes in is in the same container as the one before: [`Scratch`] remembers that container, and a
-//! comparison with the container's own name shows whether the guess is right.
+//! The hash of a name is computed from the root down: each RDN's normal form is hashed with the hash of the
+//! parent's name. So below a known parent only one RDN is normalised and hashed. Nearly every requested
+//! name is in the same container as the previous one: [`Scratch`] caches that container, and a
+//! comparison with the container's name verifies the guess.
 
 use wire::dn::{Dn, Rdn, normal};
 use wire::ldap::ResultCode;
@@ -18,18 +18,18 @@ const ROOT: u32 = 0;
 /// Where a name stands or would stand.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Spot<'d> {
-    /// The first part of the name; none in the root's.
+    /// The first RDN of the name; none for the root.
     pub(super) rdn: Option<Rdn<'d>>,
     /// The hash of the name.
     pub(super) hash: u32,
     /// The entry of that name.
     pub(super) entry: Option<u32>,
-    /// The entry above; [`NONE`] if it does not exist.
+    /// The parent entry; [`NONE`] if it does not exist.
     pub(super) parent: u32,
 }
 
 impl Store {
-    /// Finds the entry of this name, however it is spelled, even if its life is over. Requests use
+    /// Finds the entry of this name in any spelling, even if the entry has expired. Requests use
     /// [`find_live`](Self::find_live). noSuchObject carries the deepest existing ancestor; a malformed name is
     /// invalidDNSyntax.
     #[inline]
@@ -49,7 +49,7 @@ impl Store {
         }
     }
 
-    /// The same, for entries whose life is not over (RFC 2589 section 6).
+    /// Finds the entry of this name, unless it has expired (RFC 2589 section 6).
     #[inline]
     pub(crate) fn find_live(
         &self,
@@ -88,7 +88,7 @@ impl Store {
     }
 
     /// The RDN of a name whose parent is spelled like the container. If the comma before the container is not a
-    /// separator, what is left is no RDN: it ends in a backslash or within quotes.
+    /// separator, the text before it is no RDN: it ends in a backslash or within quotes.
     #[inline]
     fn rdn_below<'d>(&self, container: u32, dn: &'d [u8]) -> Option<Rdn<'d>> {
         let above = self.dn_of(container).filter(|name| !name.is_empty())?;
@@ -181,7 +181,7 @@ impl Store {
         })
     }
 
-    /// The name of an entry as it was added.
+    /// The DN of an entry as spelled in the add request.
     #[inline]
     pub(super) fn dn_of(&self, id: u32) -> Option<&[u8]> {
         self.slots.get(id).map(|slot| body::dn(self.bodies.get(slot.place)))

@@ -1,4 +1,4 @@
-//! Attributes that are computed when they are asked for (RFC 4512 section 3.4).
+//! Operational attributes, computed on request (RFC 4512 section 3.4).
 
 use super::body;
 use super::slots::Slot;
@@ -9,7 +9,7 @@ use crate::schema::{AttributeId, ClassKind, Schema};
 /// The name of the subschema subentry (RFC 4512 section 4.2).
 pub(crate) const SUBSCHEMA_DN: &str = "cn=Subschema";
 
-/// What is computed.
+/// The computed attributes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operational {
     EntryDn,
@@ -30,14 +30,14 @@ pub enum Operational {
     SamAccountType,
     WhenChanged,
     WhenCreated,
-    /// The groups of the entry, those that they are in, and so on.
+    /// The groups of which the entry is a direct or indirect member.
     MemberOfInChain,
-    /// The entry itself, if the asserted name is a member of it or of a group in it.
+    /// True of a group if the asserted name is its direct or indirect member.
     MemberInChain,
 }
 
 impl Operational {
-    /// All of them, in the order that they are answered in, with their types' names.
+    /// All standard ones in the order of answers, with the names of their types.
     pub const ALL: [(Self, &'static str); 9] = [
         (Self::StructuralObjectClass, "structuralObjectClass"),
         (Self::EntryUuid, "entryUUID"),
@@ -50,7 +50,7 @@ impl Operational {
         (Self::NumSubordinates, "numSubordinates"),
     ];
 
-    /// Those of Active Directory, which are user attributes.
+    /// The computed attributes of Active Directory, which are user attributes.
     pub const ACTIVE_DIRECTORY: [(Self, &'static str); 9] = [
         (Self::DistinguishedName, "distinguishedName"),
         (Self::MemberOf, "memberOf"),
@@ -63,7 +63,7 @@ impl Operational {
         (Self::WhenCreated, "whenCreated"),
     ];
 
-    /// The computed attribute of a type, if it is one.
+    /// The computed attribute of a type, if the type is computed.
     pub(crate) fn of(schema: &Schema, id: AttributeId) -> Option<Self> {
         if !schema.attribute(id).computed {
             return None;
@@ -75,7 +75,7 @@ impl Operational {
 }
 
 impl Store {
-    /// Appends the value that an entry has; false if it has none.
+    /// Appends the value of an operational attribute; false if the entry has none.
     pub(crate) fn write_operational(
         &self,
         id: u32,
@@ -101,7 +101,7 @@ impl Store {
             Operational::StructuralObjectClass => return self.write_structural_class(slot, out),
             Operational::EntryTtl if slot.expires == 0 => return false,
             Operational::EntryTtl => {
-                // The entry is gone in the second at `expires`: see `set_ttl`.
+                // The entry no longer exists in the second `expires`: see `set_ttl`.
                 let left = slot.expires.saturating_sub(now.0).saturating_sub(1);
                 out.extend_from_slice(left.to_string().as_bytes());
             }
@@ -143,8 +143,8 @@ fn write_time(seconds: u32, out: &mut Vec<u8>) {
     out.push(b'Z');
 }
 
-/// A UUID of version 8 (RFC 9562 section 5.8): when the entry was added, which addition it was, and
-/// which store.
+/// A UUID of version 8 (RFC 9562 section 5.8): time of the addition, its sequence number, and the
+/// store's salt.
 pub(super) fn uuid(salt: u64, slot: &Slot) -> [u8; 16] {
     let mut bytes = [0; 16];
     bytes[..4].copy_from_slice(&slot.created.to_be_bytes());

@@ -1,4 +1,4 @@
-//! The personalized page: exactly the size of paper 002 for every person.
+//! The personalized page, which has exactly the size given in paper 002 for every person.
 
 mod articles;
 mod colour;
@@ -20,12 +20,12 @@ use crate::upd::{Person, strings};
 /// "Each .asp file accessed will be 8,290 bytes long" (paper 002, Table 12).
 pub const PAGE_BYTES: usize = 8_290;
 
-/// Sections a page has room for, and so sections a person may choose.
+/// The most sections on a page, and so the most that a person may choose.
 pub(crate) const MOST_SECTIONS: usize = 10;
-/// Interests, and stocks, a page has room for.
+/// The most interests, and the most stocks, on a page.
 pub(crate) const MOST_ITEMS: usize = 8;
 
-/// Bytes of HTML a property gets at most; longer ones are cut on the page, not in the database.
+/// The most bytes of HTML for each property; longer values are cut on the page, not in the database.
 mod room {
     pub(super) const GIVEN: usize = 192;
     pub(super) const NAME: usize = 256;
@@ -39,9 +39,9 @@ mod room {
 
 const STYLE: &str = include_str!("style.css");
 
-/// What a page ends with; the archive text before it takes up what is left.
+/// The end of a page; the archive text before it fills the remaining space.
 const END: &str = "</article></div></main></body></html>\n";
-/// Marks that the archive text goes on.
+/// Marks a cut in the archive text.
 const MORE: &str = "&hellip;";
 
 /// Appends the page of `person`: exactly [`PAGE_BYTES`] bytes of UTF-8.
@@ -56,7 +56,7 @@ pub fn push_page(out: &mut Vec<u8>, person: &Person<'_>) {
     for image in ["1", "2", "3", "4"] {
         html.raw("<img src=/image/").raw(image).raw(".gif width=200 height=112 alt=\"\">");
     }
-    // What stands on the right comes first: the archive, which fills the page up, has to be last.
+    // The right column comes first: the archive, which fills the page, has to be last.
     html.raw("</nav>\n<main><div>");
     items(&mut html, "Watch list", person.stocks);
     items(&mut html, "Interests", person.interests);
@@ -123,10 +123,10 @@ fn items(html: &mut Html<'_>, title: &str, json: &str) {
     html.raw(if none { "<p>Nothing yet.</p></section>\n" } else { "</section>\n" });
 }
 
-/// The archive text up to where the page is full, whole words and then spaces.
+/// Fills the page with archive text: whole words, then spaces.
 fn fill(html: &mut Html<'_>) {
     let full = PAGE_BYTES.saturating_sub(END.len());
-    // From the beginning again where there is very much room.
+    // The text is repeated if there is space for all of it.
     while html.len() + ARCHIVE.len() + MORE.len() <= full {
         html.raw(ARCHIVE);
     }
@@ -174,7 +174,7 @@ impl Chosen {
         self.places().filter_map(|place| SECTIONS.get(place))
     }
 
-    /// Those chosen and then the others.
+    /// The chosen sections, then the others.
     fn all(&self) -> impl Iterator<Item = (&'static Section, bool)> {
         let others = (0..SECTIONS.len()).filter(|&place| !self.has(place));
         let others = others.filter_map(|place| SECTIONS.get(place)).map(|section| (section, false));

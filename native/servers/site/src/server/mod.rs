@@ -1,5 +1,5 @@
-//! The server: threads that answer, each with a reader of the database, and one that writes. Their sockets
-//! are `net`'s and HTTP is `http`'s; here are the answers, and how a site starts and stops.
+//! The server: threads that answer requests, each with a reader of the database, and one writing thread. The crates
+//! `net` and `http` handle sockets and HTTP; this crate has the routes, and the start and stop of a site.
 
 mod exchange;
 
@@ -26,10 +26,10 @@ use crate::upd::{self, Cache, Commits, Done, Expected, Job, Manifest, OpenError,
 pub enum StartError {
     #[error(transparent)]
     Listen(#[from] net::ListenError),
-    /// A limit beyond what can be kept.
+    /// An invalid limit.
     #[error(transparent)]
     Limit(#[from] net::OutOfRange),
-    /// Certificate or key are of no use.
+    /// Certificate or key are unusable.
     #[error(transparent)]
     Tls(#[from] tls::ConfigError),
     #[error(transparent)]
@@ -38,7 +38,7 @@ pub enum StartError {
     System(#[from] io::Error),
 }
 
-/// A site that serves. Dropping it stops it.
+/// A running site. Dropping it stops it.
 #[derive(Debug)]
 pub struct Running {
     server: Server,
@@ -47,10 +47,10 @@ pub struct Running {
     writer: Option<Writer<ConnectionId>>,
 }
 
-/// What the threads of a site share.
+/// State shared by the threads of a site.
 #[derive(Debug)]
 struct Shared {
-    /// Present where TLS is spoken.
+    /// Present if the site uses TLS.
     tls: Option<Acceptor>,
     images: [Picture; IMAGES.len()],
     published: Box<[Published]>,
@@ -101,14 +101,14 @@ pub fn start(config: Config, expected: &Expected) -> Result<Running, StartError>
     Ok(running)
 }
 
-/// What a thread takes over.
+/// The values moved into a thread.
 struct ThreadParts {
     reactor: Reactor,
     outcomes: Receiver<Outcomes>,
     db: Database,
 }
 
-/// Hands the outcomes of a transaction to the threads whose clients wait: one wake for each.
+/// Sends the outcomes of a transaction to the threads of the waiting clients, with one wake-up per thread.
 fn deliver(mailboxes: Mailboxes<Outcomes>) -> impl FnMut(&mut Vec<Done<ConnectionId>>) + Send + 'static {
     move |done| {
         let mut bundles: Vec<Outcomes> = (0..mailboxes.len()).map(|_| Vec::new()).collect();
@@ -124,8 +124,8 @@ fn deliver(mailboxes: Mailboxes<Outcomes>) -> impl FnMut(&mut Vec<Done<Connectio
 }
 
 impl Running {
-    /// Takes the sender by value, so that none is left when a failure here drops the site, which waits for the
-    /// writer's end: it ends with the last sender.
+    /// Takes the sender by value: the writer ends with the last sender, and a site dropped after a failure here waits
+    /// for the writer.
     fn spawn_all(
         &mut self,
         parts: Vec<ThreadParts>,
@@ -134,7 +134,7 @@ impl Running {
         config: &Config,
     ) -> Result<(), StartError> {
         for (index, ThreadParts { reactor, outcomes, db }) in parts.into_iter().enumerate() {
-            // Here too, so that a database without the table is an error of the start.
+            // Tried here too, so that a database without the table fails the start.
             Reader::new(&db, commits.clone())
                 .map_err(|source| OpenError::Database { path: config.database.clone(), source })?;
             let (shared, commits, writes) = (Arc::clone(&self.shared), commits.clone(), writes.clone());
@@ -151,28 +151,28 @@ impl Running {
         Ok(())
     }
 
-    /// Where it listens.
+    /// The address on which the site listens.
     pub const fn addr(&self) -> SocketAddr {
         self.server.addr()
     }
 
-    /// The authority of its certificate in PEM, if it was made at the start.
+    /// The certificate authority in PEM, if it was generated at the start.
     pub fn made_ca(&self) -> Option<&str> {
         self.shared.tls.as_ref()?.made_ca()
     }
 
-    /// The manifest of its database.
+    /// The manifest of the database.
     pub const fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
-    /// What it has served so far.
+    /// The counters so far.
     pub fn stats(&self) -> Stats {
         Stats { traffic: self.server.traffic(), served: Counters::sum(&self.shared.published) }
     }
 
-    /// Closes every connection, stores what is left to store, and ends. The database is then one
-    /// file again, without a log beside it.
+    /// Closes every connection, commits pending writes, and ends. The database is then a single
+    /// file again, without a write-ahead log.
     pub fn stop(mut self) {
         self.end();
     }

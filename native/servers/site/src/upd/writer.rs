@@ -1,4 +1,4 @@
-//! Group commit: one thread, one transaction for everything that waits, answers after the commit.
+//! Group commit: one thread writes all waiting jobs in one transaction, and answers after the commit.
 
 use std::io;
 use std::path::Path;
@@ -13,23 +13,23 @@ use super::durability::Durability;
 use super::open::{self, OpenError};
 use super::schema::{CREATE_PERSON, UPDATE_PERSON};
 
-/// Writes of one transaction at most: more take longer than those behind them should wait.
+/// The most writes of one transaction. The bound limits how long later writes wait.
 const BATCH: usize = 1_024;
 
 /// Writes between two checkpoints. Each changes a page or two; SQLite's own default is 1,000 pages.
 const CHECKPOINT_WRITES: usize = 1_000;
 
-/// What a client wants written.
+/// A write of a client.
 #[derive(Debug)]
 pub(crate) enum Write {
-    /// A new person; the number is the database's choice.
+    /// A new person; the database chooses the number.
     Create(Box<Visitor>),
     /// New values of some properties.
     Update(u64, Box<Changes>),
 }
 
 impl Write {
-    /// The person it changes; `None` for a new one, who is in no cache yet.
+    /// The person to change; `None` for a new person, who is in no cache yet.
     const fn changes(&self) -> Option<u64> {
         match self {
             Self::Create(_) => None,
@@ -38,7 +38,7 @@ impl Write {
     }
 }
 
-/// New values; what is absent stays.
+/// New values; absent properties stay unchanged.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Changes {
     pub(crate) background: Option<String>,
@@ -51,14 +51,14 @@ pub(crate) struct Changes {
     pub(crate) newsletter: Option<bool>,
 }
 
-/// A write and where its outcome goes.
+/// A write and the recipient of its outcome.
 #[derive(Debug)]
 pub(crate) struct Job<T> {
     pub(crate) ticket: T,
     pub(crate) write: Write,
 }
 
-/// How a write ended.
+/// The outcome of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// Stored, under this number.
@@ -67,11 +67,11 @@ pub(crate) enum Outcome {
     Updated,
     /// No person has that number.
     Unknown,
-    /// Not stored: the disk is full or does not work, or another process holds the database.
+    /// Not stored: the disk is full or fails, or another process locks the database.
     Failed,
 }
 
-/// A write that has ended.
+/// A completed write.
 #[derive(Debug)]
 pub(crate) struct Done<T> {
     pub(crate) ticket: T,
@@ -107,16 +107,16 @@ impl<T: Send + 'static> Writer<T> {
         Ok(Self { thread, jobs: sender })
     }
 
-    /// Where to send it something.
+    /// The sender of jobs to the writing thread.
     pub(crate) fn jobs(&self) -> Sender<Job<T>> {
         self.jobs.clone()
     }
 
-    /// Waits until everything sent has been written. All readers have closed the database by now: the
-    /// log goes with the last that closes it, if that one may write.
+    /// Waits until all jobs have been written. All readers have closed the database before: SQLite deletes
+    /// the write-ahead log at the last close, if that connection may write.
     pub(crate) fn join(self) {
         drop(self.jobs);
-        // A panic has been printed by its thread.
+        // The panic message has been printed by the thread.
         let _ = self.thread.join();
     }
 }
@@ -138,7 +138,7 @@ fn serve<T>(
         since_checkpoint += batch.len();
         let written = write_all(db, size, &batch);
         commits.note(batch.iter().filter_map(|job| job.write.changes()));
-        // Logged when it begins and when it is over: a full disk refuses thousands a second.
+        // Logged only at the first failure and at the recovery: a full disk fails thousands of writes a second.
         match &written {
             Err(error) if !failing => eprintln!("the site stores no writes: {error}"),
             Ok(_) if failing => eprintln!("the site stores writes again"),
@@ -149,24 +149,24 @@ fn serve<T>(
         done.extend(batch.drain(..).zip(outcomes).map(|(job, outcome)| Done { ticket: job.ticket, outcome }));
         answer(&mut done);
         done.clear();
-        // The log is what fills a disk: once it is in the database, it begins anew where it began.
+        // The write-ahead log fills the disk; after a checkpoint, SQLite overwrites it from its start.
         if failing || since_checkpoint >= CHECKPOINT_WRITES {
             since_checkpoint = 0;
-            // Passive: readers and writers do not wait for it. What it cannot do now, the next one does.
+            // PASSIVE does not block readers or writers; the next checkpoint does the rest.
             checkpoint(db, "PASSIVE");
         }
     }
-    // The file alone is then the whole database again, and can be copied.
+    // The database is then a single file again, and can be copied.
     checkpoint(db, "TRUNCATE");
     Ok(())
 }
 
 fn checkpoint(db: &Connection, mode: &str) {
-    // One that fails leaves everything in the log, where it is as durable.
+    // Best effort: after a failed checkpoint the data is still durable in the log.
     let _ = db.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(()));
 }
 
-/// Writes all of it or nothing.
+/// Writes the whole batch or nothing.
 fn write_all<T>(db: &mut Connection, size: u64, batch: &[Job<T>]) -> rusqlite::Result<Vec<Outcome>> {
     let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut outcomes = Vec::with_capacity(batch.len());
@@ -197,7 +197,7 @@ fn bind_create(create: &mut Statement<'_>, size: u64, visitor: &Visitor) -> rusq
 }
 
 fn bind_update(update: &mut Statement<'_>, id: u64, changes: &Changes) -> rusqlite::Result<()> {
-    // No row has a key beyond 63 bits, and none a negative one.
+    // Keys have 63 bits, so a larger number matches no row, and neither does -1.
     update.raw_bind_parameter(1, i64::try_from(id).unwrap_or(-1))?;
     let texts = [
         &changes.background,

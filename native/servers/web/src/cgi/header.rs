@@ -1,15 +1,15 @@
-//! The header that a program writes in front of its document (RFC 3875 section 6.3).
+//! The header of a CGI response (RFC 3875 section 6.3).
 
-/// What it says.
+/// A parsed CGI header.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Header {
     /// Status code and phrase.
     pub(super) status: String,
-    /// The lines to pass on, each with its end.
+    /// The lines to pass on, each with its line ending.
     pub(super) lines: Vec<u8>,
-    /// The length that it gives to the document.
+    /// The Content-Length of the document.
     pub(super) length: Option<usize>,
-    /// Its own length, the empty line included.
+    /// The length of the header, including the empty line.
     pub(super) bytes: usize,
 }
 
@@ -32,11 +32,11 @@ pub(crate) enum HeaderError {
     Nothing,
 }
 
-/// As the reader of requests takes from clients.
+/// The same limit as for the head of a request.
 const MOST_BYTES: usize = 16 << 10;
 const MOST_LINES: usize = 100;
 
-/// Lines that are the server's: of the connection (RFC 9110 section 7.6.1), and the date.
+/// Header lines that only the server may send: those of the connection (RFC 9110 section 7.6.1), and the date.
 const WITHHELD: [&str; 9] = [
     "connection",
     "transfer-encoding",
@@ -50,7 +50,7 @@ const WITHHELD: [&str; 9] = [
 ];
 
 impl Header {
-    /// Reads the header at the start of what a program wrote.
+    /// Parses the header at the start of a program's output.
     pub(super) fn read(output: &[u8]) -> Result<Self, HeaderError> {
         let mut header = Self { status: String::new(), lines: Vec::new(), length: None, bytes: 0 };
         let (mut location, mut says_something, mut count) = (false, false, 0);
@@ -78,7 +78,7 @@ impl Header {
             } else if !WITHHELD.iter().any(|one| is(name, one)) {
                 if is(name, "location") {
                     location = true;
-                    // Two slashes begin the name of another server.
+                    // Two slashes begin a network-path reference to another server (RFC 3986 section 4.2).
                     if !value.starts_with('/') || value.starts_with("//") || value.starts_with("/\\") {
                         return Err(HeaderError::Elsewhere);
                     }
@@ -107,7 +107,7 @@ fn is(name: &str, other: &str) -> bool {
     name.eq_ignore_ascii_case(other)
 }
 
-/// Name and value, where they can be passed on as they are.
+/// Name and value of a line, if it can be passed on unchanged.
 fn split(line: &[u8]) -> Option<(&str, &str)> {
     let (name, value) = std::str::from_utf8(line).ok()?.split_once(':')?;
     let in_name = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
@@ -118,7 +118,7 @@ fn split(line: &[u8]) -> Option<(&str, &str)> {
     fits.then_some((name, value))
 }
 
-/// `404 Not Found`, or `404` alone. Interim answers (1xx) are the server's.
+/// `404 Not Found`, or `404` alone. Only the server may send interim responses (1xx).
 fn status(value: &str) -> Option<&str> {
     let (code, phrase) = value.split_at_checked(3)?;
     let fits =

@@ -1,4 +1,4 @@
-//! One program from its start to its end.
+//! One run of a CGI program.
 
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
@@ -17,8 +17,8 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use super::job::{Job, Rules};
 use super::output::{Fault, Written};
 
-/// Starts the program of a job, gives it the body and collects what it writes until it ends. `stop` becomes
-/// readable when the server stops.
+/// Runs the program of a job: sends the body to its standard input and collects its output until it exits. `stop`
+/// becomes readable when the server stops.
 pub(super) fn run(
     job: &Job,
     rules: &Rules,
@@ -38,7 +38,7 @@ pub(super) fn run(
         .stderr(Stdio::null())
         .process_group(0);
     let child = command.spawn().map_err(|error| match error.kind() {
-        // The kernel's EAGAIN and ENOMEM: no more processes.
+        // EAGAIN and ENOMEM: no further process can be created.
         ErrorKind::WouldBlock | ErrorKind::OutOfMemory => Fault::Busy,
         _ => Fault::NotStarted(error),
     })?;
@@ -58,23 +58,22 @@ fn check(file: rustix::io::Result<Metadata>) -> Result<(), Fault> {
     match file {
         Ok(file) if !file.is_file() => Err(Fault::NotFound),
         Ok(file) if file.mode() & 0o111 == 0 => Err(Fault::NotExecutable),
-        // A program need not be readable to be run; that it can be run is for the kernel to say.
+        // A program need not be readable to be executed; whether it can be executed is up to the kernel.
         Ok(_) | Err(Errno::ACCESS) => Ok(()),
         Err(Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::AGAIN) => Err(Fault::Busy),
         Err(_) => Err(Fault::NotFound),
     }
 }
 
-/// A program that runs; its process group is killed when this is dropped.
+/// A running program; dropping it kills its process group.
 struct Process {
     child: Child,
     is_over: bool,
 }
 
 impl Process {
-    /// Moves bytes to and from the program until it has ended and what it wrote is read. What it has started
-    /// and left behind may hold its standard output open for good, so that the end of the program counts and
-    /// not the end of its output.
+    /// Moves bytes to and from the program until it has exited and its output is read. Its background processes
+    /// may keep its standard output open for ever, so the exit of the program counts, not the end of its output.
     fn follow(
         &mut self,
         job: &Job,
@@ -112,7 +111,7 @@ impl Process {
                 match pipe.write(body) {
                     Ok(count) => body = body.get(count..).unwrap_or_default(),
                     Err(error) if is_transient(&error) => {}
-                    // It does not want the rest (EPIPE), which is its right (RFC 3875 section 4.2).
+                    // EPIPE: a program may leave the body unread (RFC 3875 section 4.2).
                     Err(_) => body = &[],
                 }
                 if body.is_empty() {
@@ -131,11 +130,11 @@ impl Process {
         }
     }
 
-    /// Kills what the program may have left behind, and says how it ended itself.
+    /// Kills the rest of the process group, and returns the program's exit status.
     fn end(&mut self) -> io::Result<ExitStatus> {
         self.is_over = true;
-        // Before the wait: until then no other process can have the number. An error means that the group
-        // is gone.
+        // Before the wait, as the process id cannot be reused until then. An error means that the group no
+        // longer exists.
         let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
         self.child.wait()
     }
@@ -144,13 +143,13 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         if !self.is_over {
-            // There is nothing to be done about a process that cannot be waited for.
+            // Nothing can be done if waiting for the process fails.
             let _ = self.end();
         }
     }
 }
 
-/// Reads what there is; says whether that was the end.
+/// Reads the available bytes; returns whether the end was reached.
 fn read_all(pipe: &mut impl Read, room: &mut [u8], written: &mut Written) -> Result<bool, Fault> {
     loop {
         match pipe.read(room) {
@@ -167,7 +166,7 @@ fn is_transient(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }
 
-/// Waits until one of three can be read or one be written to: which.
+/// Waits until one of three descriptors is readable or one is writable; returns which are ready.
 fn wait(
     readers: &[Option<BorrowedFd<'_>>; 3],
     writer: Option<BorrowedFd<'_>>,

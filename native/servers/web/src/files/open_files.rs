@@ -1,4 +1,4 @@
-//! Files kept open, so that a request for one of them costs a read and no search through folders.
+//! A cache of open files: a request for a cached file needs a read but no path lookup.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -15,7 +15,7 @@ use wire::http::date::http_date;
 use super::kind::{content_type, is_parsed};
 use super::root::Root;
 
-/// After this long a name is looked up again: a file that has been replaced is served from then on.
+/// After this long a name is looked up again, so that a replaced file is served after at most this delay.
 const FRESH_MS: u64 = 1_000;
 
 /// An open file, as it was when it was opened.
@@ -23,9 +23,9 @@ const FRESH_MS: u64 = 1_000;
 pub(crate) struct OpenedFile {
     file: File,
     pub(crate) size: u64,
-    /// When it was changed last, in seconds since 1970.
+    /// When the file was last modified, in seconds since 1970.
     pub(crate) modified_s: u64,
-    /// The same as a Last-Modified line has it.
+    /// The same time in the format of Last-Modified.
     pub(crate) modified: String,
     pub(crate) tag: String,
     pub(crate) content_type: &'static str,
@@ -33,31 +33,30 @@ pub(crate) struct OpenedFile {
     pub(crate) is_parsed: bool,
 }
 
-/// What a name stands for.
+/// The result of a lookup.
 #[derive(Debug)]
 pub(crate) enum Found {
     File(Rc<OpenedFile>),
     Folder,
 }
 
-/// Why it stands for nothing that can be sent.
+/// Why a name has no file that can be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Missing {
-    /// 404: nothing, no file, or something outside of the root.
+    /// 404: no entry, no regular file, or a path outside the root.
     NotFound,
     /// 403: a file that this process may not read.
     Forbidden,
     /// 503: no file descriptors are left, or no memory.
     Busy,
-    /// 500: the disk.
+    /// 500: an I/O error.
     Failed,
 }
 
-/// The files that one thread keeps open: as many as are asked for, and up to twice the number set when those
-/// asked for change.
+/// The files that one thread keeps open, in two generations of half the configured number each.
 ///
-/// Two generations stand in for an order by last use: when the young one is full, the old one is closed and
-/// the young one becomes the old.
+/// The two generations approximate LRU replacement: when the young generation is full, the files of the old one are
+/// closed and the young one becomes the old one.
 #[derive(Debug)]
 pub(crate) struct OpenFiles {
     root: Arc<Root>,
@@ -79,7 +78,7 @@ impl OpenFiles {
         Self { root, most: most.div_ceil(2), young: HashMap::new(), old: HashMap::new() }
     }
 
-    /// What a name stands for; a name in front of a final slash is a folder's, whose `index.html` is meant.
+    /// Looks up a name; a name with a trailing slash means the `index.html` of a folder.
     #[inline]
     pub(crate) fn find(&mut self, name: &[u8], now_ms: u64) -> Result<Found, Missing> {
         if name.is_empty() || name.ends_with(b"/") {
@@ -106,7 +105,7 @@ impl OpenFiles {
         }
         let file = match self.open(name) {
             Err(Missing::Busy) => {
-                // The descriptors kept here may be those that lack.
+                // The cache itself may hold the missing file descriptors.
                 self.young.clear();
                 self.old.clear();
                 self.open(name)
@@ -128,7 +127,7 @@ impl OpenFiles {
         self.young.insert(name, entry);
     }
 
-    /// Forgets a file that is no longer as it was when it was opened.
+    /// Removes a file that has changed since it was opened.
     pub(crate) fn forget(&mut self, file: &Rc<OpenedFile>) {
         self.young.retain(|_, entry| !Rc::ptr_eq(&entry.file, file));
     }
@@ -171,15 +170,15 @@ impl OpenedFile {
         self.file.as_fd()
     }
 
-    /// Appends the bytes from `at` on, up to `end` and about `piece` of them: how many. None where the file
-    /// has become shorter.
+    /// Appends the bytes from `at` to `end`, about `piece` at most; returns the number of bytes. 0 if the file
+    /// has been truncated.
     #[inline]
     pub(crate) fn push(&self, out: &mut Vec<u8>, at: u64, end: u64, piece: usize) -> io::Result<usize> {
         let left = usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX);
         let start = out.len();
         out.reserve(left.min(piece));
         if end < self.size && left < out.capacity() - start {
-            // To the kernel the buffer's room is all of it: more than that would be read for nothing.
+            // The kernel fills the whole buffer, so the buffer must not be longer than the wanted bytes.
             out.resize(start + left, 0);
             let read = self.file.read_at(out.get_mut(start..).unwrap_or_default(), at);
             out.truncate(start + *read.as_ref().unwrap_or(&0));
