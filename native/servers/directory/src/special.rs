@@ -15,13 +15,13 @@ use crate::settings::normal;
 use crate::store::{Refusal, SUBSCHEMA_DN};
 use crate::turn::Turn;
 
-/// Extended operations that are always offered (RFC 4512 section 5.1.4); StartTLS depends on the configuration.
+/// Extended operations that are always supported (RFC 4512 section 5.1.4); StartTLS depends on the configuration.
 const EXTENSIONS: [&[u8]; 3] = [oid::WHO_AM_I, oid::REFRESH, oid::PASSWORD_MODIFY];
 
-/// Features of RFC 4512 section 5.1.5 that are offered.
+/// Supported features (RFC 4512 section 5.1.5).
 const FEATURES: [&[u8]; 3] = [oid::ALL_OPERATIONAL, oid::TRUE_FALSE_FILTERS, oid::MODIFY_INCREMENT];
 
-/// An entry made when it is asked for.
+/// An entry that is generated on request.
 #[derive(Debug)]
 pub(crate) struct Special {
     dn: &'static str,
@@ -35,7 +35,7 @@ struct Attribute {
     values: Vec<Vec<u8>>,
 }
 
-/// The entry that a search is about, if it is one of these.
+/// The special entry that a search reads, if any.
 #[inline]
 pub(crate) fn searched(
     session: &Session,
@@ -50,7 +50,7 @@ pub(crate) fn searched(
     }
 }
 
-/// The entry of this name, if it is one of these.
+/// The special entry of this name, if any.
 pub(crate) fn named(session: &Session, dn: &[u8], turn: &mut Turn<'_>) -> Option<Special> {
     match dn {
         [] => Some(root_dse(session, turn)),
@@ -59,7 +59,7 @@ pub(crate) fn named(session: &Session, dn: &[u8], turn: &mut Turn<'_>) -> Option
     }
 }
 
-/// Whether this names the subschema subentry, however it is spelled. Names that begin with another attribute,
+/// Whether this names the subschema subentry, in any spelling. Names that begin with another attribute,
 /// like those of most searches, are not parsed.
 #[inline]
 fn is_subschema(dn: &[u8]) -> bool {
@@ -110,9 +110,9 @@ fn subschema(turn: &mut Turn<'_>) -> Special {
         user("objectClass", vec![b"top".to_vec(), b"subentry".to_vec(), b"subschema".to_vec()]),
         user("cn", vec![b"Subschema".to_vec()]),
     ];
-    // It holds for all entries (RFC 3672 section 2.1).
+    // The schema applies to all entries (RFC 3672 section 2.1).
     attributes.push(operational("subtreeSpecification", vec![b"{}".to_vec()]));
-    // Clients keep the schema until its time changes (RFC 4512 section 4.4).
+    // Clients cache the schema until its modifyTimestamp changes (RFC 4512 section 4.4).
     for (name, time) in [("createTimestamp", created), ("modifyTimestamp", modified)] {
         let mut value = Vec::new();
         write_timestamp(time.0.into(), &mut value);
@@ -133,9 +133,9 @@ const fn operational(name: &'static str, values: Vec<Vec<u8>>) -> Attribute {
 }
 
 impl Special {
-    /// Answers a search of which it is the base.
+    /// Answers a search with this entry as the base.
     pub(crate) fn answer(&self, id: i32, search: &SearchRequest<'_>, turn: &mut Turn<'_>) {
-        // Nothing lies below either of them.
+        // Special entries have no subordinates.
         let includes = matches!(search.scope, Scope::Base | Scope::Subtree);
         if includes && self.matches(turn.access.read().schema(), search.filter) {
             let mut body = Vec::new();
@@ -158,7 +158,7 @@ impl Special {
         self.attributes.iter().find(|attribute| name.eq_ignore_ascii_case(attribute.name.as_bytes()))
     }
 
-    /// What clients ask of these entries is presence and equality; the rest is Undefined.
+    /// Supports presence and equality, which clients use on these entries; other filters are Undefined.
     fn matches(&self, schema: &Schema, filter: Filter<'_>) -> bool {
         self.evaluate(schema, filter) == Some(true)
     }
@@ -177,7 +177,7 @@ impl Special {
         }
     }
 
-    /// `decisive` as soon as one filter has that value; Undefined if none has it and one is Undefined.
+    /// `decisive` if one filter has that value; else Undefined if one filter is Undefined.
     fn combine(&self, schema: &Schema, filters: Filters<'_>, decisive: bool) -> Option<bool> {
         let mut outcome = Some(!decisive);
         for filter in filters.iter() {

@@ -1,4 +1,4 @@
-//! From a filter on the wire to nodes.
+//! Compiles a decoded filter into nodes.
 
 use wire::ldap::Filter;
 use wire::ldap::filter::{Assertion, Extensible, Kind, Piece};
@@ -48,7 +48,7 @@ impl CompiledFilter {
     fn item(&mut self, schema: &Schema, kind: Kind<'_>) -> Option<Item> {
         match kind {
             Kind::Equality(assertion) => self.equality(schema, assertion),
-            // RFC 4511 section 4.5.1.7.6 leaves open what is approximate; here only equal values are.
+            // RFC 4511 section 4.5.1.7.6 leaves approximate matching to the server; here it is equality.
             Kind::Approx(assertion) => self.equality(schema, assertion),
             Kind::Present(attribute) => {
                 let target = self.known.target(schema, attribute)?.1;
@@ -133,7 +133,7 @@ impl CompiledFilter {
         Some(Item { target, test })
     }
 
-    /// Members of groups in groups, where the server constructs memberOf.
+    /// Nested group membership, if the server constructs memberOf.
     fn in_chain(&mut self, schema: &Schema, attribute: &[u8], value: &[u8]) -> Option<Item> {
         let (id, target) = self.known.target(schema, attribute)?;
         let computed = match schema.canonical_name(id) {
@@ -143,7 +143,7 @@ impl CompiledFilter {
         };
         let test =
             self.equal(schema, Matching::DistinguishedName, value).filter(|_| schema.has_member_of())?;
-        // No value that is stored has the empty name.
+        // No stored value is the empty DN.
         let (name, subtypes) = (Span::default(), Span::default());
         Some(Item { target: Target { computed: Some(computed), name, subtypes, ..target }, test })
     }
@@ -184,7 +184,7 @@ impl CompiledFilter {
 }
 
 impl Target {
-    /// Every type that the rule fits.
+    /// Every type to which the rule applies.
     const ANY: Self = Self {
         attribute: None,
         computed: None,

@@ -1,25 +1,25 @@
 //! Substring assertions (RFC 4517 sections 3.3.30 and 4.2).
 //!
-//! Spaces count the way RFC 4518 section 2.6.1 has it: a prepared value starts and ends with one space
-//! and has two between words, so that `fred *` matches "Fred" and `fred * smith` matches "Fred Smith".
+//! Insignificant spaces follow RFC 4518 section 2.6.1: a prepared value starts and ends with one space and has
+//! two between words, so that `fred *` matches "Fred" and `fred * smith` matches "Fred Smith".
 
 use wire::text::{Preparation, prepare, prepare_numeric, prepare_telephone};
 
 use crate::schema::{Matching, Schema};
 
-/// Where a piece has to stand.
+/// The position of a piece in the value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PieceKind {
     /// At the start of the value.
     Initial,
-    /// After the piece before.
+    /// After the previous piece.
     Any,
     /// At the end of the value.
     Final,
 }
 
 impl Matching {
-    /// Appends the form of a value that pieces are looked for in.
+    /// Appends the form of a value in which pieces are searched.
     pub fn prepare_for_pieces(self, schema: &Schema, value: &[u8], out: &mut Vec<u8>) -> bool {
         let Some(how) = self.preparation() else {
             return self.normalise(schema, value, out);
@@ -60,7 +60,7 @@ fn prepare_text_piece(how: Preparation, kind: PieceKind, piece: &[u8], out: &mut
     }
     let start = out.len();
     prepare_doubled(how.piece(first, last), piece, out);
-    // A piece of nothing but spaces is one space wherever it stands, and the edge has written it or will.
+    // A piece of spaces only is one space in any position; the code for the edges writes it.
     if last && (out.len() > start || piece.is_empty() || !out[..start].ends_with(b" ")) {
         out.push(b' ');
     }
@@ -72,7 +72,7 @@ fn prepare_doubled(how: Preparation, text: &[u8], out: &mut Vec<u8>) {
     prepare(text, how, out);
     let (mut from, inner) = (out.len(), start + 1..out.len().saturating_sub(1));
     let spaces = out.get(inner.clone()).unwrap_or_default().iter().filter(|byte| **byte == b' ').count();
-    // From the end on, so that each byte moves once.
+    // Backwards, so that each byte moves once.
     out.resize(from + spaces, b' ');
     let mut to = out.len();
     while from < to {
@@ -86,13 +86,13 @@ fn prepare_doubled(how: Preparation, text: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Whether the pieces stand in the value, in their order and without overlap.
+/// Whether the value contains the pieces in order and without overlap.
 pub fn pieces_match<'p>(value: &[u8], pieces: impl Iterator<Item = (PieceKind, &'p [u8])>) -> bool {
     let mut rest = value;
     for (kind, piece) in pieces {
         let found = match kind {
             PieceKind::Initial => rest.strip_prefix(piece),
-            // Preparing to look for a piece takes as long as the piece.
+            // The setup of a search for a piece takes time proportional to the piece's length.
             PieceKind::Any if piece.len() > rest.len() => None,
             PieceKind::Any => memchr::memmem::find(rest, piece).map(|at| &rest[at + piece.len()..]),
             PieceKind::Final => rest.strip_suffix(piece).map(|_| [].as_slice()),
@@ -114,7 +114,7 @@ mod tests {
 
     use super::*;
 
-    /// Nanoseconds of the processor that this thread has used.
+    /// CPU time of this thread in nanoseconds.
     fn used() -> u64 {
         let used = clock_gettime(ClockId::ThreadCPUTime);
         used.tv_sec as u64 * 1_000_000_000 + used.tv_nsec as u64

@@ -83,8 +83,8 @@ impl Searches {
         Ok(Flow::Continue)
     }
 
-    /// Continues the running searches in turns until there are enough answers for one write or the time slice is
-    /// over. If a search meets an entry that takes long, all searches of the connection wait for a turn for long requests.
+    /// Continues the running searches in turns until there are enough answers for one write or the time slice is over.
+    /// If a search meets an entry that takes long, all searches of the connection wait for a turn for long requests.
     pub(crate) fn step(&mut self, turn: &mut Turn<'_>) -> Flow {
         let mut flow = Flow::Continue;
         let mut at = 0;

@@ -44,7 +44,7 @@ impl Store {
         let mut draft = Draft::new(&self.schema, before)?;
         let mut incremented = 0;
         for change in changes {
-            // Checked change by change: what one adds, the next has to search.
+            // Checked change by change: the values that a change adds are searched by the next change.
             self.bounds.check_values(change.attribute.values.iter().count())?;
             incremented += apply(&self.schema, &mut draft, change)?;
             self.bounds.check_values(incremented)?;
@@ -69,7 +69,7 @@ impl Store {
         Ok(())
     }
 
-    /// Puts the inspected body of `writer` where the entry's was.
+    /// Replaces the entry's body by the inspected body of `writer`.
     pub(super) fn replace_body(&mut self, id: u32, now: UnixSeconds, writer: &mut Writer) {
         let Some(slot) = self.slots.get(id).copied() else {
             return;
@@ -109,7 +109,7 @@ impl Store {
     }
 }
 
-/// Makes a change. Returns how many values it has incremented.
+/// Applies a change. Returns the number of incremented values.
 fn apply<'c>(schema: &Schema, draft: &mut Draft<'c>, change: &Change<'c>) -> Result<usize, Refusal> {
     let (name, values) = (change.attribute.name, change.attribute.values);
     let (id, _) = canonical(schema, name)?;
@@ -121,7 +121,7 @@ fn apply<'c>(schema: &Schema, draft: &mut Draft<'c>, change: &Change<'c>) -> Res
         ));
     }
     match change.operation {
-        // entryTtl is not stored, so there is nothing to add to: add and replace both set it.
+        // entryTtl is not stored with the attributes: add and replace both set the time to live.
         0 | 2 if schema.attribute(id).computed => draft.replace(schema, name, values),
         0 if values.0.is_empty() => Err(Refusal::new(
             ResultCode::PROTOCOL_ERROR,
@@ -143,7 +143,7 @@ fn is_dynamic(schema: &Schema, list: Attributes<'_>) -> bool {
         .any(|class| schema.class_chain(class).iter().any(|class| class.name() == "dynamicObject"))
 }
 
-/// Refuses to remove values of the name (RFC 4511 section 4.6).
+/// Refuses to remove RDN values (RFC 4511 section 4.6).
 fn check_rdn(schema: &Schema, dn: &[u8], draft: &Draft<'_>) -> Result<(), Refusal> {
     let Some(rdn) = first_rdn(dn) else {
         return Ok(());
@@ -190,7 +190,7 @@ fn check_structure(schema: &Schema, before: Attributes<'_>, draft: &Draft<'_>) -
     ))
 }
 
-/// The structural classes among these and above them, sorted.
+/// The structural classes among the classes and their superclasses, sorted.
 fn structural<'s, 'v>(schema: &'s Schema, classes: impl Iterator<Item = &'v [u8]>) -> Vec<&'s str> {
     let chains = classes.flat_map(|name| schema.class_chain(name));
     let structural = chains.filter(|class| class.kind == ClassKind::Structural);

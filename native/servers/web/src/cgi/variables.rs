@@ -1,38 +1,38 @@
-//! What a program learns of its request (RFC 3875 section 4.1). `PATH_TRANSLATED` is left out: no program
-//! here has a business with the folder of the files.
+//! The CGI variables of a request (RFC 3875 section 4.1). `PATH_TRANSLATED` is left out: CGI programs do not
+//! need the docroot.
 
 use std::net::IpAddr;
 
-/// Names and values, in the order in which they are shown.
+/// Names and values, in the order of display.
 pub(crate) struct Variables(pub(crate) Vec<(String, Vec<u8>)>);
 
-/// A request as the variables describe it.
+/// The fields of a request that become variables.
 pub(crate) struct Described<'a> {
     pub(crate) method: &'a str,
-    /// The target as it came, of which the URI is made.
+    /// The raw request target, for the URI.
     pub(crate) path: &'a str,
     pub(crate) query: &'a str,
-    /// The head as it came.
+    /// The raw head.
     pub(crate) head: &'a [u8],
     pub(crate) http10: bool,
     /// The part of the path that names the program.
     pub(crate) script: &'a str,
-    /// What stands behind it, decoded; empty without.
+    /// The decoded path after the program's name; may be empty.
     pub(crate) path_info: &'a [u8],
     pub(crate) has_body: bool,
     pub(crate) from: IpAddr,
     pub(crate) tls: bool,
-    /// Where the server listens: its name for clients that do not say one, and its port.
+    /// The address on which the server listens: the name if a request has no Host, and the port.
     pub(crate) host: &'a str,
     pub(crate) port: u16,
 }
 
-/// Where programs look for others; nothing of this process's environment reaches them.
+/// The PATH of programs; no variable of this process's environment is passed on.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// Lines that become no `HTTP_` variable. `Proxy` would be taken for the setting `HTTP_PROXY` of the program's
-/// own requests (CVE-2016-5385, "httpoxy"); credentials are the server's affair (RFC 3875 section 4.1.18);
-/// the others have variables of their own or are of the connection only.
+/// Header lines that become no `HTTP_` variable. `Proxy` would set `HTTP_PROXY` for the program's own requests
+/// (CVE-2016-5385, "httpoxy"); credentials are for the server only (RFC 3875 section 4.1.18); the other lines
+/// have variables of their own or concern the connection only.
 const WITHHELD: [&str; 8] = [
     "proxy",
     "authorization",
@@ -88,7 +88,7 @@ impl Variables {
         }
         let name = format!("HTTP_{}", name.to_ascii_uppercase().replace('-', "_"));
         match self.0.iter_mut().find(|(known, _)| *known == name) {
-            // RFC 3875 section 4.1.18: one variable with the meaning of all of them.
+            // RFC 3875 section 4.1.18: repeated header lines become one variable.
             Some((_, before)) => {
                 let separator: &[u8] = if name == "HTTP_COOKIE" { b"; " } else { b", " };
                 before.extend_from_slice(separator);
@@ -98,12 +98,12 @@ impl Variables {
         }
     }
 
-    /// Adds the length of the body, when it is all there.
+    /// Adds the length of the body, once the body is complete.
     pub(crate) fn add_length(&mut self, length: usize) {
         self.add("CONTENT_LENGTH", length.to_string());
     }
 
-    /// Appends them as lines of text, as a program that shows its environment does.
+    /// Appends the variables as lines of text, like a program that prints its environment.
     pub(crate) fn push(&self, out: &mut Vec<u8>) {
         for (name, value) in &self.0 {
             out.extend_from_slice(name.as_bytes());
@@ -114,7 +114,7 @@ impl Variables {
     }
 }
 
-/// The header lines of a head that has been found well-formed.
+/// The header lines of a validated head.
 fn lines(head: &[u8]) -> impl Iterator<Item = (&str, &[u8])> {
     let lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
     // Empty lines before the request line are allowed (RFC 9112 section 2.2).
@@ -125,7 +125,7 @@ fn lines(head: &[u8]) -> impl Iterator<Item = (&str, &[u8])> {
     })
 }
 
-/// The name by which the client calls the server, if it is one.
+/// The server's name in the client's request, if valid.
 fn host(head: &[u8]) -> Option<&str> {
     let (_, value) = lines(head).find(|(name, _)| name.eq_ignore_ascii_case("host"))?;
     let value = std::str::from_utf8(value).ok()?;
@@ -136,8 +136,8 @@ fn host(head: &[u8]) -> Option<&str> {
     (!host.is_empty() && host.bytes().all(may_be)).then_some(host)
 }
 
-/// Splits what stands behind `/cgi-bin/` into the program's name and the path for the program. Names are of
-/// letters, digits, `.`, `_` and `-`, and do not begin with a dot.
+/// Splits the path after `/cgi-bin/` into the program's name and PATH_INFO. Names have letters, digits, `.`, `_`
+/// and `-`, and do not begin with a dot.
 pub(crate) fn program(path: &str) -> Option<(&str, &str)> {
     let end = path.find('/').unwrap_or(path.len());
     let (name, path_info) = path.split_at(end);

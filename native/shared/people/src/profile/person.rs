@@ -1,8 +1,8 @@
-//! People of today: of any directory with inetOrgPerson, with a Unix account, or of Active Directory.
+//! Contemporary profiles: inetOrgPerson, inetOrgPerson with a Unix account, and Active Directory users.
 //!
-//! Their values are what slapd, 389-DS, OpenDJ, ApacheDS and Samba all take: logins in ASCII, telephone
-//! numbers as in E.123, no country, no emoji. The login `user.<i>` is what a person is known by; names are
-//! as common as names are.
+//! slapd, 389-DS, OpenDJ, ApacheDS and Samba all accept the values: logins in ASCII, telephone
+//! numbers as in E.123, no country, no emoji. The login `user.<i>` is unique; names of people are
+//! not.
 
 use wire::ber::{self, tag};
 
@@ -14,28 +14,28 @@ use crate::pools::{Field, LocalePools};
 use crate::spec::{Profile, Spec};
 use wire::decimal::Decimal;
 
-/// Logins are this and the number.
+/// The prefix of logins, before the number.
 pub(crate) const LOGIN: &[u8] = b"user.";
 const MAIL_DOMAIN: &[u8] = b"@example.com";
-/// That of a directory whose base names none.
+/// The domain for a base without dc parts.
 const DOMAIN: &str = "example.com";
 
-/// The first number that Debian gives a user is 1,000; below this one are those of the machine.
+/// Debian's first user id is 1,000; lower ids than this are left to the system.
 const FIRST_UID: u64 = 10_000;
-/// Numbers of users have 31 bits. People who are added have numbers far beyond, which go round.
+/// User ids have 31 bits. Added people have far larger numbers, which wrap around.
 const UIDS: u64 = (1 << 31) - FIRST_UID;
 /// `users` on Debian and Red Hat.
 const GID: &[u8] = b"100";
 
 /// Active Directory's limit of a `cn`, in characters.
 const LONGEST_CN: usize = 64;
-/// A number that is added has ten digits.
+/// The digits of an added person's number.
 const DIGITS: usize = 10;
 
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Person {
-    /// The classes, and whatever else all have.
+    /// The object classes and other attributes that are equal for all people.
     constant: Vec<u8>,
     locales: Vec<Locale>,
     kind: Kind,
@@ -45,7 +45,7 @@ pub(crate) struct Person {
 enum Kind {
     Inet,
     Posix,
-    /// With what follows the login in `userPrincipalName`.
+    /// The part of `userPrincipalName` after the login.
     Ad(Vec<u8>),
 }
 
@@ -81,7 +81,7 @@ impl Person {
         };
         write_multi_attribute("objectClass", &classes, &mut constant);
         match kind {
-            // RFC 2307 asks for a shell by its path.
+            // RFC 2307: loginShell is the path of a shell.
             Kind::Posix => {
                 write_attribute("gidNumber", GID, &mut constant);
                 write_attribute("loginShell", b"/bin/bash", &mut constant);
@@ -103,7 +103,7 @@ impl Person {
         Ok(Self { constant, locales: pools.iter().map(|pools| Locale::new(pools, company)).collect(), kind })
     }
 
-    /// What stands in the RDN.
+    /// The value of the RDN.
     #[inline]
     pub(crate) fn write_name(&self, chance: Chance, i: u64, out: &mut Vec<u8>) {
         let number = Decimal::new(i);
@@ -117,7 +117,7 @@ impl Person {
         out.extend_from_slice(number.as_bytes());
     }
 
-    /// The attributes; without passwords, as a directory shows them.
+    /// The attributes, optionally without passwords, as a directory returns them.
     #[inline]
     pub(crate) fn write_attributes(
         &self,
@@ -161,7 +161,7 @@ impl Person {
         if let Kind::Posix = self.kind {
             write_parts("uidNumber", &[Decimal::new(FIRST_UID + i % UIDS).as_bytes()], out);
             write_parts("homeDirectory", &[b"/home/", LOGIN, number], out);
-            // ASCII by its syntax.
+            // The syntax allows ASCII only.
             write_parts("gecos", &[b"User ", number], out);
         }
         match (logins, &self.kind) {
@@ -187,7 +187,7 @@ impl Locale {
     }
 }
 
-/// The domain that a base names by its dc parts, as Active Directory's names do.
+/// The DNS domain from the dc parts of a base, as in Active Directory.
 pub fn domain_of(base: &str) -> String {
     let parts = base.split(',').filter_map(|part| part.trim().split_once('='));
     let labels: Vec<_> = parts
@@ -197,7 +197,7 @@ pub fn domain_of(base: &str) -> String {
     if labels.is_empty() { DOMAIN.to_owned() } else { labels.join(".") }
 }
 
-/// Appends an attribute whose value is put together.
+/// Appends an attribute whose value is the concatenation of parts.
 #[inline(always)]
 fn write_parts(name: &str, parts: &[&[u8]], out: &mut Vec<u8>) {
     write_attribute_header(name, parts.iter().map(|part| part.len()).sum(), out);

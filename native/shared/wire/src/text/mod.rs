@@ -1,4 +1,4 @@
-//! Strings made ready for comparison (RFC 4518).
+//! String preparation for comparison (RFC 4518).
 //!
 //! Two values match under caseIgnoreMatch when [`prepare`] makes the same bytes of them. ASCII, and
 //! the letters of most living scripts, go through without a buffer; anything else is normalised with
@@ -19,19 +19,19 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
 use fold::{Mapped, map, push_folded};
 
-/// Normalising takes up to a microsecond a byte, and can make eleven of one: a message of 4 MiB would take seconds.
-/// A filter is no longer than this.
+/// Normalisation takes up to a microsecond a byte and can produce eleven bytes from one: a message of 4 MiB would
+/// take seconds. A filter is no longer than this limit.
 pub const NORMALISED_BYTES: usize = 64 << 10;
 
-/// What counts when values are compared.
+/// The variant of string preparation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Preparation {
-    /// Whether letters are the same in upper and lower case.
+    /// Whether upper and lower case are equal.
     pub fold_case: bool,
-    /// Whether spaces at the start are kept, as one: the start of a piece of a substring assertion
-    /// (RFC 4518 section 2.6.1).
+    /// Whether spaces at the start are kept as one space: for a piece of a substring assertion (RFC 4518 section
+    /// 2.6.1).
     pub keep_leading_space: bool,
-    /// Whether spaces at the end are kept, as one.
+    /// Whether spaces at the end are kept as one space.
     pub keep_trailing_space: bool,
 }
 
@@ -101,7 +101,7 @@ fn prepare_text(text: &str, how: Preparation, spaces: &mut Spaces<'_>) {
     let long = mapped.len() > NORMALISED_BYTES;
     let mut prepared = if long { Cow::Borrowed(mapped.as_str()) } else { nfkc(&mapped) };
     if how.fold_case {
-        // What folding makes may have to be normalised, and that, as with U+0345, folded again.
+        // The result of folding may have to be normalised, and the result of that, as with U+0345, folded again.
         for _ in 0..2 {
             let mut folded = String::with_capacity(prepared.len());
             prepared.chars().for_each(|c| push_folded(c, &mut folded));
@@ -115,8 +115,8 @@ fn prepare_text(text: &str, how: Preparation, spaces: &mut Spaces<'_>) {
     prepared.chars().for_each(|c| if c == ' ' { spaces.space() } else { spaces.char(c) });
 }
 
-/// Whether [`prepare`] leaves a text unnormalised because it is normal already, folded too, or longer than is
-/// normalised at all. Where it does not, a byte takes up to a hundred times as long.
+/// Whether [`prepare`] skips the normalisation of a text: because the text is normal and folded already, or too
+/// long. With normalisation, a byte takes up to a hundred times as long.
 #[must_use]
 pub fn is_normalised(value: &[u8]) -> bool {
     if value.is_ascii() || value.len() > NORMALISED_BYTES {
@@ -135,7 +135,7 @@ fn nfkc(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Appends characters, and of each run of spaces what [`Preparation`] leaves of it.
+/// Appends characters, with runs of spaces reduced according to [`Preparation`].
 struct Spaces<'o> {
     out: &'o mut Vec<u8>,
     start: usize,
@@ -193,7 +193,7 @@ mod tests {
             keep_trailing_space: bool,
         ) {
             let how = Preparation { fold_case, keep_leading_space, keep_trailing_space };
-            // Cut in the middle of a character it is not UTF-8.
+            // Truncated within a character, the text is not UTF-8.
             let value = &text.as_bytes()[..text.len().saturating_sub(cut)];
             let (mut short, mut long) = (b"x".to_vec(), b"x".to_vec());
             prepare(value, how, &mut short);
