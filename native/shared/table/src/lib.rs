@@ -1,4 +1,4 @@
-//! Rows of a CSV file, checked once and kept as they are: one buffer, and four bytes for each cell.
+//! Rows of a CSV file, validated once and stored in one buffer, with four more bytes per cell.
 //!
 //! ```
 //! use table::{Form, Table};
@@ -11,21 +11,21 @@
 //! # Ok::<(), table::TableError>(())
 //! ```
 //!
-//! # What is taken
+//! # Format
 //!
 //! RFC 4180 in UTF-8, with or without a byte order mark. A separator is any ASCII character but a quote
 //! and the ends of lines. Lines end with CR LF or LF, the last one need not; empty lines are skipped. A
-//! quote inside a cell that does not begin with one stands for itself, as most readers have it.
+//! quote inside an unquoted cell is an ordinary character, as in most readers.
 //!
-//! # How it is kept
+//! # Storage
 //!
-//! Each cell is moved, without its quotes, to where the one before it ends. So the end of a cell is the
-//! beginning of the next, and one `u32` for each says both.
+//! Each cell is moved, without its quotes, to the end of the previous cell. So the end of a cell is the
+//! start of the next, and one `u32` per cell gives both.
 //!
 //! # Limits
 //!
-//! [`MAX_BYTES`], [`MAX_COLUMNS`] and [`MAX_CELLS`]. Time is linear in the file's length, memory what the
-//! file has and four bytes for each cell.
+//! [`MAX_BYTES`], [`MAX_COLUMNS`] and [`MAX_CELLS`]. Time is linear in the file's length. Memory is the file's
+//! length and four bytes per cell.
 
 mod error;
 mod read;
@@ -39,7 +39,7 @@ use sha2::{Digest, Sha256};
 pub use error::{Problem, ReadError, TableError};
 use read::Reader;
 
-/// The longest file, as its places are counted in 32 bits.
+/// The longest file, as offsets have 32 bits.
 pub const MAX_BYTES: u64 = u32::MAX as u64;
 /// Far over any file that people write; a first line that is no list of columns ends here.
 pub const MAX_COLUMNS: usize = 1_000;
@@ -49,12 +49,12 @@ pub const MAX_CELLS: usize = 200_000_000;
 /// Where nearly every first line has ended.
 const FIRST_BYTES: u64 = 64 << 10;
 
-/// How a file is written.
+/// The dialect of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Form {
-    /// What stands between two cells: ASCII.
+    /// The separator between two cells: ASCII.
     pub separator: u8,
-    /// The names of the columns, where the first line is a row like the others.
+    /// The names of the columns, if the file has no header line.
     pub columns: Option<Vec<String>>,
 }
 
@@ -96,7 +96,7 @@ impl Head {
 #[derive(Debug)]
 pub struct Table {
     columns: Vec<String>,
-    /// Cell after cell.
+    /// The text of all cells, concatenated.
     text: Vec<u8>,
     ends: Vec<u32>,
 }
@@ -137,7 +137,7 @@ impl Table {
         Ok(Self { columns, text, ends })
     }
 
-    /// How many rows there are: at least one.
+    /// The number of rows: at least one.
     pub fn rows(&self) -> usize {
         self.ends.len() / self.columns.len()
     }
@@ -172,7 +172,7 @@ impl Table {
     }
 }
 
-/// The first column that has the name of one before it. Those without a name cannot be meant.
+/// The first column with the name of an earlier column. Columns without a name are ignored.
 fn twice(columns: &[String]) -> Option<usize> {
     let mut seen = std::collections::HashSet::new();
     columns.iter().position(|name| !name.is_empty() && !seen.insert(name))

@@ -15,15 +15,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::{ConfigError, Secret, pem, provider};
 
-/// Sessions remembered, by server name; a lane has one server, but it may answer under other names.
+/// The most cached sessions, by server name. A lane has one server, which may have several names.
 const SESSIONS: usize = 64;
 
 /// TLS settings of a client: trusted authorities, and its own certificate.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ClientSpec {
-    /// File of trusted authorities, and of certificates trusted themselves, in PEM; the system's authorities
-    /// by default.
+    /// File of trusted authorities and of directly trusted certificates, in PEM; the system's authorities by
+    /// default.
     pub ca: Option<PathBuf>,
     /// The same as a text.
     pub ca_pem: Option<String>,
@@ -35,7 +35,7 @@ pub struct ClientSpec {
     pub key: Option<PathBuf>,
     /// The key's password, if it is encrypted.
     pub key_password: Option<Secret>,
-    /// Whether a new connection goes on with the session of an earlier one.
+    /// Whether a new connection resumes the session of an earlier one.
     pub resume: bool,
 }
 
@@ -113,14 +113,14 @@ fn system_roots() -> Result<RootCertStore, ConfigError> {
     Ok(roots)
 }
 
-/// Which certificates of servers are accepted. That a server has the key is verified with each of them, so that
-/// a handshake costs as much as usual.
+/// Decides which server certificates are accepted. The server's signature is verified for each certificate, so
+/// that a handshake costs as much as usual.
 #[derive(Debug)]
 struct Verifier {
     /// Accept any certificate where there are none.
     authorities: Option<Arc<WebPkiServerVerifier>>,
-    /// Certificates that are trusted themselves: `openssl req -x509` makes one that is its own authority, which
-    /// webpki refuses as a server's.
+    /// Directly trusted certificates: `openssl req -x509` makes a self-signed CA certificate, which webpki refuses as a
+    /// server certificate.
     pinned: Vec<CertificateDer<'static>>,
     provider: Arc<CryptoProvider>,
 }
@@ -136,7 +136,7 @@ impl ServerCertVerifier for Verifier {
     ) -> Result<ServerCertVerified, Error> {
         let Some(authorities) = &self.authorities else { return Ok(ServerCertVerified::assertion()) };
         match authorities.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now) {
-            // webpki looks at the dates of a certificate before it looks for who signed it.
+            // webpki checks the validity period of a certificate before it looks for the issuer.
             Err(Error::InvalidCertificate(problem))
                 if is_about_its_signer(&problem) && self.pinned.contains(end_entity) =>
             {
@@ -170,7 +170,7 @@ impl ServerCertVerifier for Verifier {
     }
 }
 
-/// Whether only the signer of a certificate is not as it should be.
+/// Whether the issuer is the only problem of a certificate.
 fn is_about_its_signer(problem: &CertificateError) -> bool {
     *problem == CertificateError::UnknownIssuer || is_an_authority(problem)
 }

@@ -25,11 +25,11 @@ const BEFORE: &str =
 const AFTER: &str = ".</p>\n";
 const END: &str = "</body></html>\n";
 
-/// The page that is there without a file, as its author wrote it.
+/// The source of the built-in page.
 pub(crate) static PARSED_PAGE: LazyLock<Vec<u8>> =
     LazyLock::new(|| [BEFORE, DIRECTIVES, AFTER, &filler(), END].concat().into_bytes());
 
-/// Paragraphs that bring the page to its size.
+/// Paragraphs that fill the page up to its size.
 fn filler() -> String {
     let length = PAGE_BYTES - BEFORE.len() - DATE_BYTES - AFTER.len() - END.len();
     let (open, close) = ("<p>", "</p>\n");
@@ -62,7 +62,7 @@ impl Templates {
     }
 }
 
-/// A directive is no longer than this; what begins like one and is longer stays in the page.
+/// The longest directive; longer ones stay in the page as text.
 const DIRECTIVE_BYTES: usize = 1_024;
 /// Directives in a page; further ones stay in it. With the length of a directive this bounds what a page grows to.
 const DIRECTIVES_MOST: usize = 10_000;

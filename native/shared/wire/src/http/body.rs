@@ -1,17 +1,17 @@
-//! Where a body ends (RFC 9112 sections 6 and 7).
+//! Message body framing (RFC 9112 sections 6 and 7).
 
 /// How a body is delimited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Framing {
     /// By a length known in advance; 0 is no body.
     Length(u64),
-    /// By chunks that say their own lengths.
+    /// By the chunked transfer coding.
     Chunked,
     /// By the end of the connection; responses only.
     UntilClose,
 }
 
-/// Why bytes are no chunked body.
+/// Why bytes are not a valid chunked body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BodyError {
     #[error("a chunk without a size in hexadecimal digits")]
@@ -19,10 +19,10 @@ pub enum BodyError {
     /// A chunk that does not end after its size.
     #[error("a chunk that is longer than its size")]
     BadChunkEnd,
-    /// A line that ends otherwise: what another reader ends elsewhere smuggles requests past it.
+    /// A line with another ending: readers that disagree about line endings allow request smuggling.
     #[error("a chunk line that does not end in CR LF")]
     BadLineEnd,
-    /// Size lines and trailers longer than anyone needs.
+    /// Size lines or trailers longer than the limit.
     #[error("a chunk line of over {MAX_LINE_BYTES} bytes")]
     LineTooLong,
 }
@@ -56,7 +56,7 @@ enum Part {
     Extension,
 }
 
-/// What one call of [`Body::feed`] did.
+/// The result of one call of [`Body::feed`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     /// Bytes used up, framing included.

@@ -1,9 +1,9 @@
-//! Attribute lists as they stand on the wire.
+//! Encoded attribute lists.
 
 use crate::ber::{BerError, Reader, tag};
 
-/// The content of an AttributeList or PartialAttributeList (RFC 4511 sections 4.7 and 4.5.2),
-/// which are the same bytes: what a client adds is what a search returns.
+/// The content of an AttributeList or PartialAttributeList (RFC 4511 sections 4.7 and 4.5.2).
+/// Both have the same encoding, in add requests and in search results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Attributes<'a>(pub &'a [u8]);
 
@@ -25,13 +25,13 @@ impl<'a> Attributes<'a> {
         AttributeIter(Reader::new(self.0))
     }
 
-    /// Whether there are more values than this, which are as many as it looks at.
+    /// Whether there are more values than this; reads no more values than needed for the answer.
     pub fn has_more_values(&self, most: usize) -> bool {
         self.iter().flatten().flat_map(|attribute| attribute.values.iter()).nth(most).is_some()
     }
 
-    /// Walks every attribute and every value once, so that later readers meet no error; returns how many values
-    /// there are.
+    /// Validates every attribute and every value, so that later reads cannot fail; returns the number of
+    /// values.
     pub fn check(&self) -> Result<usize, BerError> {
         let mut values = 0;
         for attribute in self.iter() {
@@ -56,7 +56,7 @@ impl<'a> Values<'a> {
 pub struct AttributeIter<'a>(Reader<'a>);
 
 impl<'a> AttributeIter<'a> {
-    /// What has not been read yet, encoded.
+    /// The unread attributes, encoded.
     pub const fn rest(&self) -> &'a [u8] {
         self.0.rest()
     }
@@ -95,7 +95,7 @@ fn any_attribute<'a>(reader: &mut Reader<'a>) -> Result<Attribute<'a>, BerError>
     Ok(Attribute { name, values })
 }
 
-/// Reads an attribute whose lengths take a byte each, which nearly all do, and gives what comes after it.
+/// Reads an attribute with one-byte lengths, as nearly all have, and returns the rest after it.
 #[inline]
 fn short_attribute(bytes: &[u8]) -> Option<(Attribute<'_>, &[u8])> {
     let (&[tag::SEQUENCE, whole @ ..0x80, tag::OCTET_STRING, name], after) = bytes.split_first_chunk()?
@@ -160,7 +160,7 @@ mod tests {
                     prop_assert_eq!(long, Ok(short));
                     prop_assert_eq!(reader.rest(), rest);
                 }
-                // It leaves what is long, and what is wrong, to the other.
+                // The fast path leaves long and malformed attributes to the general one.
                 None => prop_assert!(long.is_err() || bytes.len() > 0x80 || changed.is_some()),
             }
         }

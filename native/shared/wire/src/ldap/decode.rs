@@ -1,4 +1,4 @@
-//! What a server receives.
+//! Decoding of requests.
 
 use super::attributes::{Attribute, Attributes, read_attribute};
 use super::control::{CONTROLS, Controls};
@@ -58,7 +58,7 @@ pub enum Scope {
     Base = 0,
     One = 1,
     Subtree = 2,
-    /// All below the base (draft-sermersheim-ldap-subordinate-scope-02).
+    /// All subordinates of the base, without the base (draft-sermersheim-ldap-subordinate-scope-02).
     Children = 3,
 }
 
@@ -70,7 +70,7 @@ pub struct SearchRequest<'a> {
     pub scope: Scope,
     /// 0 never, 1 in searching, 2 finding the base, 3 always.
     pub dereference: u8,
-    /// Entries wanted at most; 0 for no limit.
+    /// The most entries to return; 0 for no limit.
     pub size_limit: u32,
     /// Seconds to spend at most; 0 for no limit.
     pub time_limit_s: u32,
@@ -85,12 +85,12 @@ pub struct SearchRequest<'a> {
 pub struct Selection<'a>(&'a [u8]);
 
 impl<'a> Selection<'a> {
-    /// Whether nothing is listed, which means all user attributes.
+    /// Whether the list is empty, which selects all user attributes.
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How many bytes they have on the wire.
+    /// Encoded length in bytes.
     pub const fn encoded_len(&self) -> usize {
         self.0.len()
     }
@@ -106,9 +106,9 @@ impl<'a> Selection<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct AddRequest<'a> {
     pub dn: &'a [u8],
-    /// Its attributes, walked once.
+    /// The entry's attributes, validated.
     pub attributes: Attributes<'a>,
-    /// How many values they have together.
+    /// The number of values of all attributes.
     pub values: usize,
 }
 
@@ -141,9 +141,9 @@ impl<'a> ModifyRequest<'a> {
 pub struct ModifyDnRequest<'a> {
     pub dn: &'a [u8],
     pub new_rdn: &'a [u8],
-    /// Whether the old RDN's values leave the entry.
+    /// Whether the values of the old RDN are removed from the entry.
     pub delete_old_rdn: bool,
-    /// The new parent, if it moves.
+    /// The new parent, if the entry moves.
     pub new_superior: Option<&'a [u8]>,
 }
 

@@ -1,4 +1,4 @@
-//! What a client sends. Each function appends one whole message.
+//! Encoding of requests. Each function appends one whole message.
 
 use super::answer::write_message;
 use super::control::{CONTROLS, Control, write_control};
@@ -6,10 +6,10 @@ use super::decode::Scope;
 use super::op;
 use crate::ber::{self, BerError, Reader, tag};
 
-/// What a search asks, without base and filter.
+/// Parameters of a search other than base and filter.
 #[derive(Debug, Clone, Copy)]
 pub struct SearchOptions {
-    /// How far below the base.
+    /// The scope.
     pub scope: Scope,
     /// Entries at most; 0 for no limit.
     pub size_limit: u32,
