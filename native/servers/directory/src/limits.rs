@@ -1,20 +1,19 @@
-//! Every bound the directory keeps, each with its reason and each settable; those on sockets, which every
-//! server here has, are in `net`.
+//! The limits of the directory, each with its reason and each configurable. The limits on sockets, which all servers
+//! have, are in `net`.
 //!
-//! At a limit the client receives the protocol's own refusal; nothing here ends the process, and what one
-//! client can make the server hold is the product of these numbers. BER needs no bound on depth: only filters
-//! nest in LDAP.
+//! At a limit the client receives a refusal of the protocol; no limit ends the process. The product of the limits
+//! bounds the memory that one client can occupy. BER needs no limit on depth: only filters nest in LDAP.
 
 use net::FLUSH_BYTES;
 use wire::dn::MAX_DN_BYTES;
 use wire::ldap::MAX_FILTER_DEPTH;
 
-/// A filter's terms, And, Or and Not among them. With this many, at 50 ns each, a search looks at 5,000
-/// entries a second, a few at a time; a message has room for a hundred times as many.
+/// A filter's terms, And, Or and Not among them. With this many, at 50 ns each, a search evaluates 5,000
+/// entries a second, a few at a time; a message has room for a hundred times as many terms.
 pub const FILTER_TERMS: usize = 4_096;
 
 net::limits! {
-    /// The limits in force; what a configuration does not name keeps its default.
+    /// The configured limits; the others have their defaults.
     pub struct Limits {
         /// A message of a client that has not bound with a name. Binds and searches of the paper have 100 bytes; 389-ds and
         /// OpenLDAP (`sockbuf_max_incoming`) allow 256 KiB.
@@ -22,9 +21,9 @@ net::limits! {
         /// A message of a client that has bound with a name: room for an entry with a photograph (OpenLDAP's
         /// `sockbuf_max_incoming_auth` is the same 4 MiB).
         message_bytes_after_bind: usize = 4 << 20;
-        /// A name in a request. Those of people have under 100 bytes, and the reader of names stops here.
+        /// A DN in a request. DNs of people have under 100 bytes. The DN parser has the same limit.
         name_bytes: usize = MAX_DN_BYTES, in 1..=MAX_DN_BYTES;
-        /// A filter's depth. The reader of filters stops here; OpenLDAP fell to deeper ones
+        /// A filter's depth. The filter decoder has the same limit; deeper filters crashed OpenLDAP
         /// (CVE-2020-12243).
         filter_depth: usize = MAX_FILTER_DEPTH, in 1..=MAX_FILTER_DEPTH;
         /// See [`FILTER_TERMS`].
@@ -38,64 +37,63 @@ net::limits! {
         /// group of 10,000; of substrings, some twenty may. The values of the largest entry can be prepared once. In a domain of Active Directory the groups
         /// of an entry count as well, 2 us each and the members that are compared, whether a filter or an answer has them.
         filter_work: usize = 8 << 20;
-        /// Attributes that one search asks for. People have 25, and SSSD asks for 60.
+        /// Attributes that one search requests. People have 25, and SSSD requests 60.
         requested_attributes: usize = 256;
-        /// Attributes of an entry, each set of options one of its own. People have 25.
+        /// Attributes of an entry; each set of options counts as a separate attribute. People have 25.
         attributes_per_entry: usize = 1_000;
-        /// Values of an entry. Every write of it looks at all of them, under the store's lock: ten milliseconds
+        /// Values of an entry. Every write to an entry reads all its values under the store's lock: ten milliseconds
         /// for a group of 10,000 members.
         values_per_entry: usize = 10_000;
-        /// Bytes of an entry, its name among them: as many as a message may bring. An answer that is not read holds
-        /// one entry at most.
+        /// Bytes of an entry, including its name: as many as a message may have. An unread answer holds one entry at
+        /// most.
         entry_bytes: usize = 4 << 20, in 1..=1 << 30;
-        /// What one connection makes the server hold: room for its longest message and for an entry that it does
-        /// not read, and the rest for the searches that are running or paged. Their filters and lists of candidates
-        /// are small as a rule; the largest takes two mebibytes.
+        /// Memory of one connection: for its longest message, an unread entry, and its running and paged searches.
+        /// Filters and lists of candidates of searches are usually small; the largest takes two mebibytes.
         connection_bytes: usize = 16 << 20;
-        /// Changes of one modify, which is done as a whole under the store's lock.
+        /// Changes of one modify, which are all applied under one lock of the store.
         changes_per_modify: usize = 1_000;
-        /// Values that the changes of one modify bring, together: up to 0.6 us each, under the same lock. A group
-        /// of 10,000 members can be taken away and added again twice.
+        /// Values of all changes of one modify: up to 0.6 us each, under the same lock. A group of 10,000 members
+        /// can be removed and added again twice.
         values_per_modify: usize = 50_000;
         /// Work of one add, modify or compare: for the values that the entry has in the end, and for those that are
         /// looked for. A value is 24 units of some 20 ns, two bytes of ASCII are one, a byte of other text is
         /// one and of text that has to be normalised (RFC 4518 section 2.3) 64, a part of a name is 8. Ten thousand names of four parts
         /// can be taken away and added again.
         write_work: usize = 9 << 18;
-        /// Bytes that renaming a container may rewrite, which is done as a whole under the store's lock: those
-        /// of all entries below, a kibibyte each at least. With 16 MiB that is 16,384 people, some 40 ms.
+        /// Bytes that the rename of a container may rewrite under one lock of the store: the bytes of all
+        /// subordinates, a kibibyte each at least. 16 MiB are 16,384 people and take some 40 ms.
         rename_bytes: usize = 16 << 20;
-        /// A password. It is hashed with the salt of each that is stored, 10,000 at most: with this length in
-        /// some 30 ms. bcrypt takes 72 bytes, PAM 512.
+        /// Bytes of a password. A bind hashes the password with the salt of each stored value, 10,000 at most, which
+        /// takes some 30 ms at this length. bcrypt accepts 72 bytes, PAM 512.
         password_bytes: usize = 1 << 10;
-        /// Values of one entry with a slow hash that a bind tries, one after the other; further ones are no passwords.
-        /// People have one, two while it is changed.
+        /// Slow hashes of one entry that a bind checks, one after the other; further ones are ignored. People have one
+        /// slow hash, or two during a change of password.
         slow_hashes: usize = 4;
         /// Milliseconds of the hashes that one bind tries: a value that would take longer, by an estimate for a slow
         /// machine, is no password, and one that does take longer, in processor time, is refused. Others wait as long for
         /// their logins. PBKDF2 with 600,000 rounds takes 100, argon2 with 64 MiB 300; a client may store one of a
         /// million years.
         slow_hash_ms: u64 = 1_000;
-        /// Bytes of memory of the hashes that run, of all clients together; a value that needs more alone is no password.
-        /// Sixteen of argon2 with 64 MiB.
+        /// Bytes of memory of all running hashes; a value that needs more is ignored. Enough for sixteen hashes of
+        /// argon2 with 64 MiB.
         slow_hash_bytes: u64 = 1 << 30;
         /// Searches of one connection that are running at the same time, which are all requests of it that
         /// can be in flight: others are answered before the next is read. OpenLDAP's `conn_max_pending` is
         /// 100.
         running_searches: usize = 100, in 1..=usize::MAX;
-        /// Paged searches that one connection may leave unfinished; the oldest goes first.
+        /// Unfinished paged searches of one connection; the oldest is dropped first.
         paged_searches: usize = 16, in 1..=usize::MAX;
         /// Entries of one search; 0 for all, as retrieving everybody is one of the paper's operations.
         search_entries: u32 = 0;
-        /// Seconds of one search; 0 for as long as it takes.
+        /// Seconds of one search; 0 for no limit.
         search_s: u32 = 0;
-        /// A connection on which nothing moves for this long is closed; 0 for never, as LDAP clients keep
-        /// connections for days.
+        /// A connection that is idle for this long is closed; 0 for never, as LDAP clients keep connections for
+        /// days.
         idle_ms: u64 = 0;
     }
 }
 
-/// Limits of which one leaves no room for the other.
+/// Limits that contradict each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "connection_bytes is {connection_bytes}, which leaves no room for a search beside a message ({longest} is {bytes}), an entry (entry_bytes is {entry_bytes}) and what is written at a time; raise connection_bytes above {least}, or lower the others"
@@ -109,8 +107,8 @@ pub struct NoRoom {
 }
 
 impl Limits {
-    /// What is left for searches of what one connection may hold. The rest is kept for the longest message that
-    /// may have begun, and for an unread answer: what is written at a time, and an entry.
+    /// The part of a connection's memory that searches may use. The rest is reserved for the longest incomplete
+    /// message and for an unread answer: the bytes of one write, and an entry.
     pub(crate) fn search_room(&self) -> usize {
         self.connection_bytes.saturating_sub(self.beside_searches())
     }
@@ -126,7 +124,7 @@ impl Limits {
         if before.1 > after.1 { before } else { after }
     }
 
-    /// Checks that a connection may search at all.
+    /// Checks that a connection has memory left for searches.
     pub(crate) fn check_room(&self) -> Result<(), NoRoom> {
         if self.search_room() > 0 {
             return Ok(());
