@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hash_made_here_is_accepted_here_and_differs_each_time() {
+    fn each_new_hash_is_accepted_and_differs_from_the_others() {
         let (one, two) = (hash(b"secret").unwrap(), hash(b"secret").unwrap());
         assert!(is_of(&one, b"secret") && is_of(&two, b"secret"));
         assert!(!is_of(&one, b"Secret"));

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_user_has_one_stored_name_however_it_is_called() {
+    fn all_names_of_a_user_map_to_one_stored_name() {
         for dn in [
             "c=-,o=Microsoft,cn=ann@example.com,objectClass=rtPerson",
             "objectClass=RTPerson, cn=ann@example.com, o=Microsoft, c=-",
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn other_names_stay_what_they_are() {
+    fn other_names_are_unchanged() {
         for dn in ["", "o=Intranet", "OU=Dynamic,O=Intranet", "cn=a,ou=dynamic,o=intranet", "cn=a,o=b", "x"] {
             assert_eq!(read(dn).0, Meaning::Other, "{dn}");
         }

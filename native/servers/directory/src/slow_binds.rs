@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hash_that_panics_gives_its_place_back() {
+    fn a_hash_that_panics_frees_its_slot() {
         let directory = serve();
         for _ in 0..10 {
             assert_eq!(answer(&mut bind(&directory, "panics")), ResultCode::UNAVAILABLE);
@@ -362,14 +362,14 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_longer_than_is_allowed_is_refused() {
+    fn a_hash_that_takes_too_long_is_refused() {
         let directory = serve();
         assert_eq!(answer(&mut bind(&directory, "burns")), ResultCode::ADMIN_LIMIT_EXCEEDED);
         assert_eq!(answer(&mut bind(&directory, "wrong")), ResultCode::INVALID_CREDENTIALS);
     }
 
     #[test]
-    fn others_log_in_beside_hashes_that_do_not_end_in_time() {
+    fn other_users_log_in_beside_hashes_that_take_too_long() {
         let directory = serve();
         let sleepers: Vec<_> = (0..thread::available_parallelism().map_or(1, NonZeroUsize::get))
             .map(|_| bind(&directory, "sleeps"))

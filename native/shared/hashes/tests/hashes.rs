@@ -55,7 +55,7 @@ fn values_are_those_of_other_implementations_and_are_checked() {
 }
 
 #[test]
-fn what_others_write_otherwise_is_read_too() {
+fn spellings_of_other_servers_are_read() {
     // argon2i with four lanes, and 389-DS's own spelling of PBKDF2.
     for (password, value) in [
         (
@@ -72,7 +72,7 @@ fn what_others_write_otherwise_is_read_too() {
 }
 
 #[test]
-fn names_are_read_as_they_are_shown() {
+fn names_of_hashes_read_back() {
     for (text, shown) in [
         ("clear", "clear"),
         ("ssha512", "ssha512"),
@@ -90,7 +90,7 @@ fn names_are_read_as_they_are_shown() {
 }
 
 #[test]
-fn what_names_no_hash_says_what_would() {
+fn an_invalid_hash_name_is_refused_with_a_valid_one() {
     for (text, said) in [
         ("md5", "there is no hash \"md5\"; use clear, ssha"),
         ("", "there is no hash"),
@@ -116,7 +116,7 @@ fn what_names_no_hash_says_what_would() {
 }
 
 #[test]
-fn quick_hashes_are_not_made_here() {
+fn a_quick_hash_cannot_be_made_as_a_slow_hash() {
     for name in ["clear", "ssha", "ssha512"] {
         let hash: Hash = name.parse().unwrap();
         assert_eq!(hash.value(b"x", salt()), Err(MadeError::NotSlow(hash)));
@@ -127,7 +127,7 @@ fn quick_hashes_are_not_made_here() {
 
 /// Values that a client may store to make a server work: each is read, weighed and never begun, or not read.
 #[test]
-fn a_hostile_value_weighs_what_it_asks_for() {
+fn the_cost_of_a_hostile_value_is_known_before_hashing() {
     let salted = "8PHy8/T19vf4+fr7/P3+/w$GH6lBfPaBgdpl7cFK9WeimjW5VUufRWf78YXw0dSRN4";
     let large = Slow::parse(format!("{{ARGON2}}$argon2id$v=19$m=4294967295,t=1,p=1${salted}").as_bytes());
     assert_eq!(large.unwrap().memory_bytes(), 4_294_967_295 * 1024);
@@ -158,7 +158,7 @@ fn a_hostile_value_weighs_what_it_asks_for() {
 
 proptest! {
     #[test]
-    fn whatever_is_stored_is_read_or_not_and_never_panics(
+    fn no_stored_value_makes_the_reader_panic(
         scheme in "\\{(ARGON2|CRYPT|PBKDF2-SHA256|x)?\\}?", rest in "[$a-z0-9=,.+/]{0,40}", raw: Vec<u8>
     ) {
         Slow::parse(&raw);
@@ -192,7 +192,7 @@ fn an_unknown_scheme_accepts_no_password() {
 }
 
 #[test]
-fn a_quick_value_is_as_long_as_it_says_and_of_its_password_alone() {
+fn a_quick_hash_has_the_announced_length_and_accepts_only_its_password() {
     for hash in [Quick::Sha1, Quick::Sha256, Quick::Sha512] {
         for salt in [&[7; 8][..], &[7; 16]] {
             let mut value = Vec::new();

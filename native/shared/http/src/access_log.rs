@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_of_the_common_format_whatever_was_asked() {
+    fn a_log_line_has_the_common_format_for_any_request() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("access.log");
         let mut log = AccessLog::open(&path).unwrap();

@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn accepted_sockets_have_what_they_need_without_a_call_for_each() {
+    fn accepted_sockets_inherit_the_options_of_their_listener() {
         for count in [1, 2] {
             let listeners = listen("127.0.0.1", 0, count).unwrap();
             let client = TcpStream::connect(listeners[0].local_addr().unwrap()).unwrap();

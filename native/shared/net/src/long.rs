@@ -92,7 +92,7 @@ mod tests {
     const MS: Duration = Duration::from_millis(1);
 
     #[test]
-    fn others_get_as_much_time_as_each_takes() {
+    fn long_work_pauses_for_other_requests_as_long_as_it_took() {
         let (work, start) = (LongWork::default(), Instant::now());
         work.answered_other(1_000);
         assert_eq!(work.begin(0, start, 1_000), Ok(()));
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn without_others_every_thread_works_all_the_time() {
+    fn without_other_requests_long_work_never_pauses() {
         let (work, start) = (LongWork::default(), Instant::now());
         assert_eq!(work.begin(0, start, 1_000), Ok(()));
         assert_eq!(work.begin(1, start, 1_000), Ok(()));

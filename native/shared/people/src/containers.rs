@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_name_is_refused_with_an_example() {
+    fn an_invalid_base_is_refused_with_an_example() {
         for base in ["Dynamic", "ou=a,,o=b", "=x", "ou=a\\"] {
             let error = containers(base).unwrap_err();
             assert!(matches!(error, ContainersError::NotADn { .. }), "{base:?}: {error}");
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_class_goes_with_is_refused_by_name() {
+    fn an_rdn_without_a_container_class_is_refused_by_name() {
         for rdn in ["uid=x", "ou=a+l=b"] {
             let error = containers(&format!("{rdn},o=y")).unwrap_err();
             assert_eq!(error, ContainersError::UnknownType { rdn: rdn.to_owned() });
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn the_root_needs_nothing() {
+    fn the_root_needs_no_container() {
         assert_eq!(containers(""), Ok(Vec::new()));
     }
 }

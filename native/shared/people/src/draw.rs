@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn seeds_next_to_each_other_share_nothing() {
+    fn adjacent_seeds_draw_independently() {
         let (a, b) = (Root::new(1), Root::new(2));
         let same = (0..10_000)
             .filter(|&i| Chance::new(a, i).below(Draw::Job, 100) == Chance::new(b, i).below(Draw::Job, 100))

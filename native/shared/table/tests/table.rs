@@ -56,7 +56,7 @@ fn the_examples_of_rfc_4180_are_read() {
 }
 
 #[test]
-fn marks_empty_lines_and_quotes_within_a_cell_are_taken_as_others_take_them() {
+fn byte_order_marks_empty_lines_and_inner_quotes_are_read_as_other_readers_do() {
     holds("\u{feff}\n\r\na\n\n1\n\r\n2\n\n", &["a"], &[&["1"], &["2"]]);
     holds("\u{feff}\"a\",\n\"\",\n,\"\"\n", &["a", ""], &[&["", ""], &["", ""]]);
     holds("a\n6\" \"x\n\" \"\n", &["a"], &[&["6\" \"x"], &[" "]]);
@@ -70,7 +70,7 @@ fn columns_may_be_given_and_separated_by_any_ascii_character() {
 }
 
 #[test]
-fn a_cell_that_is_not_there_is_none() {
+fn a_cell_outside_the_table_is_none() {
     let table = parse(b"a,b\n1,2\n3,4").unwrap();
     assert_eq!(table.cell(1, 1), Some(&b"4"[..]));
     for (row, column) in [(0, 2), (2, 0), (usize::MAX, 0), (usize::MAX, 1), (0, usize::MAX)] {
@@ -79,7 +79,7 @@ fn a_cell_that_is_not_there_is_none() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_line_and_column() {
+fn an_error_is_reported_with_line_and_column() {
     refused(b"", "line 1, column 1: the file ends without a row");
     refused(b"\n\n", "line 3, column 1: the file ends without a row");
     refused(b"a,b", "line 1, column 4: the file ends without a row");
@@ -99,7 +99,7 @@ fn what_is_wrong_is_told_with_line_and_column() {
 }
 
 #[test]
-fn a_form_that_cannot_be_is_refused() {
+fn an_invalid_form_is_refused() {
     let of = |form: &Form| Table::parse(b"a,b\n".to_vec(), form, any_cell).unwrap_err().to_string();
     for separator in [b'"', b'\r', b'\n', 0xe4] {
         let error = of(&Form { separator, columns: None });
@@ -110,7 +110,7 @@ fn a_form_that_cannot_be_is_refused() {
 }
 
 #[test]
-fn a_check_sees_each_cell_as_it_is_and_says_what_is_wrong_with_it() {
+fn a_check_sees_each_unquoted_cell_and_its_error_is_reported() {
     let mut seen = Vec::new();
     let mut check = |column: usize, cell: &[u8]| {
         seen.push((column, String::from_utf8(cell.to_vec()).unwrap()));
@@ -124,7 +124,7 @@ fn a_check_sees_each_cell_as_it_is_and_says_what_is_wrong_with_it() {
 }
 
 #[test]
-fn a_head_is_the_first_line_with_anything_in_it() {
+fn a_head_is_the_first_line_that_is_not_empty() {
     let head = |text: &[u8]| Head::parse(text.to_vec(), b';').unwrap();
     assert_eq!(head(b"\n\r\n"), None);
     let fields = vec!["a \"b\"".to_owned(), " c".to_owned(), String::new()];
@@ -151,7 +151,7 @@ fn a_head_is_read_whole_however_long_it_is() {
 }
 
 #[test]
-fn a_digest_is_that_of_lines() {
+fn a_digest_of_a_column_is_the_sha_256_of_its_lines() {
     let table = parse(b"mail,uid\nx,\"a\"\ny,b\n").unwrap();
     // printf 'uid\na\nb' | sha256sum
     assert_eq!(table.digest("uid", 1), "7689263bd37a51e6fb4e48326cda3236823a27277635c37f14a5286b9e36182b");
@@ -160,7 +160,7 @@ fn a_digest_is_that_of_lines() {
 }
 
 #[test]
-fn files_are_read_and_what_is_no_file_is_named() {
+fn files_are_read_and_an_unreadable_path_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("people.csv");
     let read = |path: &std::path::Path| Table::read(path, &Form::default(), any_cell);
@@ -246,7 +246,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(3_000))]
 
     #[test]
-    fn cells_are_those_of_the_simplest_reader(text in texts()) {
+    fn cells_equal_those_of_a_naive_reader(text in texts()) {
         for (separator, sign) in [(b',', ','), (b';', ';')] {
             let expected = reference(&text, sign);
             let width = expected.as_ref().map_or(2, |rows| rows[0].len());
@@ -258,7 +258,7 @@ proptest! {
     }
 
     #[test]
-    fn a_place_is_one_of_the_text(text in texts(), bytes in prop::collection::vec(any::<u8>(), 0..40)) {
+    fn the_place_of_an_error_is_within_the_text(text in texts(), bytes in prop::collection::vec(any::<u8>(), 0..40)) {
         for text in [text.into_bytes(), bytes] {
             if let Err(error) = Table::parse(text.clone(), &Form::default(), any_cell) {
                 let text = String::from_utf8_lossy(&text);

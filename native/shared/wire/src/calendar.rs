@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn days_follow_each_other_and_survive_the_way_there_and_back() {
+    fn days_are_consecutive_and_convert_back() {
         let mut before = date_of(-200_001);
         for day in -200_000..200_000 {
             let date @ (year, month, day_of_month) = date_of(day);

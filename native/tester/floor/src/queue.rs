@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn one_kind_at_one_core_is_what_theory_has_in_a_formula() {
+    fn one_kind_at_one_core_agrees_with_the_m_m_1_formula() {
         // M/M/1: late is exp(-within x (1 - busy) / service).
         for (times, late) in [(2.0, 0.05), (6.0, 0.01), (10.0, 0.001), (75.0, 0.01)] {
             let within_s = times * -f64::ln(late) / 2.0;
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn an_objective_of_hundreds_of_service_times_is_not_promised_more_than_it_keeps() {
+    fn the_busy_limit_keeps_an_objective_of_hundreds_of_service_times() {
         // A queue seldom becomes so long, and then for long: in a play that is too short it never does.
         for (times, late) in [(200.0, 0.01), (300.0, 0.001)] {
             let found = busy_limit(&one(1.0), 1, Promise { within_s: times, late }).unwrap_or_default();
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_idle_cores_cannot_do_is_refused() {
+    fn an_objective_that_idle_cores_miss_is_refused() {
         let promise = Promise { within_s: 1.0, late: 0.01 };
         assert_eq!(busy_limit(&one(1.0), 4, promise), None);
         // One in fifty takes longer than is allowed; of a hundredth that may be so.
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn of_what_comes_too_rarely_to_be_played_little_is_promised() {
+    fn a_rare_kind_of_very_long_requests_lowers_the_busy_limit() {
         let promise = Promise { within_s: 0.05, late: 0.01 };
         let mix = |weight, service_s| [Kind { weight: 1.0, service_s: 0.001 }, Kind { weight, service_s }];
         // Where it has the core for a thousandth of the time, it makes no hundredth late.
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_heap_gives_its_numbers_in_their_order() {
+    fn a_heap_returns_its_numbers_in_order() {
         let (mut heap, mut dice) = (vec![0.0; 7], fastrand::Rng::with_seed(1));
         let mut kept = heap.clone();
         for _ in 0..500 {

@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_word_meant_is_the_nearest_one() {
+    fn the_suggested_word_is_the_nearest() {
         let known = ["search", "scope", "attributes", "on"];
         assert_eq!(nearest("serach", known), Some("search"));
         assert_eq!(nearest("atributes", known), Some("attributes"));
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_repeated_has_no_control_characters_and_an_end() {
+    fn quoted_text_has_no_control_characters_and_a_length_limit() {
         assert_eq!(quoted("a\u{1b}[2J\0\u{202e}"), r#""a\u{1b}[2J\0\u{202e}""#);
         assert_eq!(quoted(&"x".repeat(1000)).len(), LONGEST_QUOTE + 5);
     }

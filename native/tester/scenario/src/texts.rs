@@ -342,7 +342,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_secrets_are_known_in_any_writing() {
+    fn names_of_secrets_are_recognised_in_any_spelling() {
         for name in [
             "Authorization",
             "Cookie",

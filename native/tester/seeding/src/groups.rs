@@ -466,7 +466,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn active_directory_says_in_an_attributes_name_that_more_is_to_come() {
+    fn a_range_option_of_active_directory_announces_more_values() {
         let part = |name: &[u8]| part_of(List::Member, name);
         assert_eq!(part(b"member"), Some(false));
         assert_eq!(part(b"MEMBER;range=0-1499"), Some(true));

@@ -206,7 +206,7 @@ fn a_connection_that_is_not_to_be_kept_is_closed_after_its_answer() {
 }
 
 #[test]
-fn connections_are_served_beside_each_other() {
+fn connections_are_served_concurrently() {
     let program = Program::start();
     let mut connections: Vec<_> = (0..100).map(|_| program.connect()).collect();
     for (i, connection) in connections.iter_mut().enumerate().rev() {
@@ -218,7 +218,7 @@ fn connections_are_served_beside_each_other() {
 }
 
 #[test]
-fn it_listens_at_an_address_too() {
+fn the_program_listens_at_a_tcp_address_too() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let address = format!("127.0.0.1:{port}");
     let mut process = program(&address).spawn().unwrap();
@@ -229,7 +229,7 @@ fn it_listens_at_an_address_too() {
 }
 
 #[test]
-fn sigterm_ends_it_in_the_middle_of_a_request() {
+fn sigterm_ends_the_program_in_the_middle_of_a_request() {
     let mut program = Program::start();
     let mut connection = program.connect();
     connection.send(request(1, KEPT, "").get(..40).unwrap());
@@ -240,7 +240,7 @@ fn sigterm_ends_it_in_the_middle_of_a_request() {
 }
 
 #[test]
-fn where_it_cannot_listen_it_says_so() {
+fn a_failure_to_listen_names_the_address() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a file");
     std::fs::write(&file, "kept").unwrap();
@@ -254,7 +254,7 @@ fn where_it_cannot_listen_it_says_so() {
 }
 
 #[test]
-fn no_client_of_a_web_server_makes_it_listen() {
+fn with_cgi_variables_the_program_answers_instead_of_listening() {
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("socket");
     let variables = HashMap::from([("GATEWAY_INTERFACE", "CGI/1.1")]);
@@ -263,7 +263,7 @@ fn no_client_of_a_web_server_makes_it_listen() {
 }
 
 #[test]
-fn what_is_not_a_request_is_answered_as_the_specification_has_it() {
+fn management_records_are_answered_as_fastcgi_specifies() {
     let program = Program::start();
     let mut connection = program.connect();
     let asked = [pair("FCGI_MPXS_CONNS", ""), pair("FCGI_MAX_CONNS", ""), pair("OTHER", "")].concat();

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn the_life_is_taken_out_and_returned_in_seconds() {
+    fn sttl_is_removed_from_the_filter_and_returned_in_seconds() {
         let (ttl_s, after) = rewritten(|out| {
             filter::write_and(out, |out| {
                 filter::write_equality(out, b"cn", b"ann");
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_without_either_stays_as_it_is() {
+    fn a_filter_without_sttl_and_percent_is_unchanged() {
         let plain = bytes(|out| filter::write_not(out, |out| filter::write_equality(out, b"sn", b"x")));
         assert_eq!(rewritten(|out| out.extend_from_slice(&plain)), (None, plain.clone()));
     }

@@ -177,7 +177,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn holds_what_a_set_of_pairs_holds(
+        fn the_table_holds_the_same_pairs_as_a_set(
             steps in prop::collection::vec((any::<bool>(), 0u32..64, 0u32..8), 1..800),
             spread in prop::sample::select(vec![1u32, 0x0001_0003, 0x0400_0000, 0x9e37_79b9]),
         ) {

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_of_words_is_prepared_in_a_time_that_grows_with_its_length() {
+    fn a_text_of_words_is_prepared_in_linear_time() {
         let least_ns = |words: usize| {
             let text = "a ".repeat(words);
             let take = |_| {

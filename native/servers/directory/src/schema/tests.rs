@@ -35,7 +35,7 @@ fn a_type_is_found_by_name_alias_and_identifier_in_any_case_with_any_option() {
 }
 
 #[test]
-fn classes_know_what_they_derive_from() {
+fn classes_know_their_superclasses() {
     let schema = schema();
     let chain: Vec<&str> = schema.class_chain(b"INETORGPERSON").iter().map(|class| class.name()).collect();
     assert_eq!(chain, ["inetOrgPerson", "organizationalPerson", "person", "top"]);
@@ -43,7 +43,7 @@ fn classes_know_what_they_derive_from() {
 }
 
 #[test]
-fn what_the_subschema_says_loads_again_and_says_the_same() {
+fn the_published_subschema_loads_into_the_same_schema() {
     let first = schema();
     let mut second = Schema::default();
     for (attribute, values) in first.subschema() {
@@ -60,7 +60,7 @@ fn what_the_subschema_says_loads_again_and_says_the_same() {
 }
 
 #[test]
-fn entries_may_bring_types_along_but_not_without_end() {
+fn entries_may_declare_new_types_up_to_a_limit() {
     let mut schema = schema();
     let id = schema.resolve_or_declare(b"favouriteColour;x-a").unwrap();
     assert_eq!(schema.resolve(b"FAVOURITECOLOUR"), Some(id));
@@ -73,7 +73,7 @@ fn entries_may_bring_types_along_but_not_without_end() {
 }
 
 #[test]
-fn an_error_names_its_line_and_what_is_wrong() {
+fn a_schema_error_names_its_line_and_its_cause() {
     let mut schema = schema();
     let line = |text: &str, schema: &mut Schema| schema.load(text).unwrap_err().to_string();
     let unknown = line("\n\nattributetype ( 1.2.3 NAME 'x' EQUALITY noSuchMatch SYNTAX 1.2 )", &mut schema);

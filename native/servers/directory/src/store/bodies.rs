@@ -235,7 +235,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn gives_back_what_was_put_in(steps in prop::collection::vec((any::<bool>(), 0usize..20_000, any::<u8>()), 1..200)) {
+        fn bodies_are_returned_as_inserted(steps in prop::collection::vec((any::<bool>(), 0usize..20_000, any::<u8>()), 1..200)) {
             let mut bodies = Bodies::default();
             let mut kept: Vec<(Place, Vec<u8>)> = Vec::new();
             for (insert, number, byte) in steps {
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_mapping_of_a_growing_directory_is_cleared_ahead_and_a_small_one_has_none() {
+    fn a_growing_directory_clears_its_next_mapping_ahead_and_a_small_directory_has_none() {
         let mut bodies = Bodies::default();
         assert!(fill(&mut bodies, 1) && bodies.cleared.is_none());
         assert!(fill(&mut bodies, 2));
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mapping_that_is_not_cleared_yet_is_not_waited_for() {
+    fn an_insert_does_not_wait_for_a_mapping_to_be_cleared() {
         let mut bodies = Bodies::default();
         assert!(fill(&mut bodies, 2));
         let (go_on, wait) = std::sync::mpsc::channel::<()>();
@@ -297,7 +297,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn what_is_cleared_is_written_to_without_a_page_fault() {
+    fn a_cleared_segment_is_written_without_a_page_fault() {
         let faults = |mut segment: Segment| {
             let so_far = || -> u64 {
                 let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap();
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_removed_is_used_again() {
+    fn the_room_of_removed_bodies_is_used_again() {
         let mut bodies = Bodies::default();
         let places: Vec<Place> = (0..1000).map(|_| bodies.insert(&[7; 1000])).collect();
         let next = bodies.next;

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn other_messages_have_none() {
+    fn messages_other_than_lookups_have_no_lookup_value() {
         assert_eq!(value(|out| write_present(out, b"cn")), None);
         assert_eq!(value(|out| write_and(out, |_| {})), None);
         let mut delete = Vec::new();

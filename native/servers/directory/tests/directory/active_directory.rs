@@ -47,14 +47,14 @@ fn a_search_without_pages_ends_after_a_thousand_entries() {
 }
 
 #[test]
-fn a_thousand_entries_in_all_are_no_more_than_may_be_sent() {
+fn exactly_a_thousand_entries_are_sent_without_an_error() {
     let (_directory, mut client) = with_people(AD, 1_000);
     let (found, done) = client.search(&Search { scope: Scope::One, ..Search::default() });
     assert_eq!((found.len(), done.code), (1_000, ResultCode::SUCCESS));
 }
 
 #[test]
-fn a_page_has_a_thousand_entries_however_large_it_is_to_be() {
+fn a_page_has_at_most_a_thousand_entries_whatever_the_requested_size() {
     let (_directory, mut client) = with_people(AD, 2_100);
     for size in [5_000, 0] {
         let (mut cookie, mut pages) = (Vec::new(), Vec::new());
@@ -116,7 +116,7 @@ fn up_to_1500_values_and_other_profiles_have_no_ranges() {
 }
 
 #[test]
-fn a_password_is_set_over_tls_alone() {
+fn a_password_is_set_only_over_tls() {
     let directory = serve(r#"{"profile": "ad", "tls": {"start": true}}"#);
     let mut clear = Client::connect(directory.addr());
     let name = "cn=A,ou=Dynamic,o=Intranet";

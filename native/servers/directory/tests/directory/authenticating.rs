@@ -35,7 +35,7 @@ fn an_entry_binds_with_its_password() {
 }
 
 #[test]
-fn a_name_without_a_password_is_no_authentication() {
+fn a_bind_with_a_name_and_no_password_is_refused() {
     let (_directory, mut client) = with_ann();
     assert_eq!(client.bind(ANN, "").code, ResultCode::UNWILLING_TO_PERFORM);
     assert_eq!(who_am_i(&mut client), "");
@@ -53,7 +53,7 @@ fn other_versions_and_methods_are_refused_by_name() {
 }
 
 #[test]
-fn passwords_are_not_given_out() {
+fn searches_return_no_passwords() {
     let (_directory, mut client) = with_ann();
     client.add_person("Bob");
     let mut seen = |attributes: &[&str]| {
@@ -87,7 +87,7 @@ fn password_modify(user: Option<&str>, old: Option<&str>, new: Option<&str>) -> 
 }
 
 #[test]
-fn a_password_is_changed_by_who_knows_it_and_made_up_on_request() {
+fn a_user_who_knows_the_password_changes_it_and_the_server_generates_one_on_request() {
     let (_directory, mut client) = with_ann();
     let change = |client: &mut Client, user, old, new| {
         client.extended(oid::PASSWORD_MODIFY, Some(&password_modify(user, old, new)))
@@ -106,7 +106,7 @@ fn a_password_is_changed_by_who_knows_it_and_made_up_on_request() {
 }
 
 #[test]
-fn with_an_administrator_passwords_of_others_are_its_business() {
+fn the_administrator_sets_and_sees_passwords_of_others() {
     let json = r#"{"admin_dn": "cn=admin,o=Intranet", "admin_password": "root"}"#;
     let directory = directory::start(crate::common::config(json), None).unwrap();
     let mut client = Client::connect(directory.addr());
@@ -160,7 +160,7 @@ fn page(client: &mut Client, cookie: &[u8]) -> (crate::common::Found, Vec<u8>) {
 }
 
 #[test]
-fn a_search_that_began_before_the_first_password_shows_none() {
+fn a_search_that_began_before_the_first_password_shows_no_password() {
     let directory = serve("{}");
     let mut client = Client::connect(directory.addr());
     client.add_person("Bob");
@@ -175,7 +175,7 @@ fn a_search_that_began_before_the_first_password_shows_none() {
 }
 
 #[test]
-fn a_password_names_no_entry() {
+fn a_password_in_a_name_is_refused() {
     let directory = serve("{}");
     let mut client = Client::connect(directory.addr());
     let eve: &[(&str, &[&str])] = &[("objectClass", &["person"]), ("cn", &["Eve"]), ("sn", &["E"])];
@@ -196,7 +196,7 @@ fn a_password_names_no_entry() {
 }
 
 #[test]
-fn a_password_is_changed_by_nobody_who_is_nobody() {
+fn an_anonymous_client_cannot_change_a_password() {
     for json in ["{}", r#"{"require_bind": true}"#, r#"{"admin_dn": "cn=admin", "admin_password": "root"}"#] {
         let directory = directory::start(crate::common::config(json), None).unwrap();
         let mut client = Client::connect(directory.addr());

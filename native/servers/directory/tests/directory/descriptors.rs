@@ -17,8 +17,8 @@ const GUESTS: usize = 20;
 const ROOM: u64 = 5;
 
 #[test]
-fn out_of_descriptors_those_inside_are_served_and_the_others_when_one_leaves() {
-    if in_own_process(out_of_descriptors_those_inside_are_served_and_the_others_when_one_leaves) {
+fn out_of_descriptors_open_connections_are_served_and_the_others_when_one_closes() {
+    if in_own_process(out_of_descriptors_open_connections_are_served_and_the_others_when_one_closes) {
         return;
     }
     let directory = crate::common::serve("{}");

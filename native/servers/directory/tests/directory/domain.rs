@@ -142,7 +142,7 @@ fn entries_have_the_attributes_that_a_domain_controller_constructs() {
 }
 
 #[test]
-fn guid_is_that_of_the_uuid_and_sid_that_of_the_domain() {
+fn object_guid_encodes_the_uuid_and_object_sid_the_domain() {
     let (_directory, mut client) = serve("ad");
     let raw = |client: &mut Client, filter_of: &str, name: &str| {
         let id = client.next_id();
@@ -190,7 +190,7 @@ fn guid_is_that_of_the_uuid_and_sid_that_of_the_domain() {
 }
 
 #[test]
-fn what_is_constructed_cannot_be_written() {
+fn constructed_attributes_cannot_be_written() {
     let (_directory, mut client) = serve("ad");
     for (name, value) in [("memberOf", &*group("single")), ("objectSid", "x"), ("primaryGroupID", "513")] {
         let answer = client.modify(&person(2), &[(2, name, &[value])]);
@@ -225,7 +225,7 @@ fn bit_rules_test_the_bits_of_a_number() {
 }
 
 #[test]
-fn bits_of_a_negative_number_are_those_of_its_complement() {
+fn bit_rules_read_negative_numbers_in_twos_complement() {
     let (_directory, mut client) = serve("ad");
     // A security group of the domain (MS-ADTS section 2.2.12).
     let security = client.modify(&group("single"), &[(2, "groupType", &["-2147483646"])]);

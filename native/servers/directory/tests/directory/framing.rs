@@ -105,7 +105,7 @@ fn assert_noticed(client: &mut Client) {
 }
 
 #[test]
-fn what_is_not_ldap_is_told_so_and_the_server_lives_on() {
+fn a_client_that_does_not_speak_ldap_gets_a_notice_and_the_server_goes_on() {
     let directory = serve("{}");
     let strangers: [&[u8]; 9] = [
         b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
@@ -130,7 +130,7 @@ fn what_is_not_ldap_is_told_so_and_the_server_lives_on() {
 }
 
 #[test]
-fn what_was_asked_before_the_nonsense_is_answered() {
+fn requests_before_malformed_bytes_are_answered() {
     let directory = serve("{}");
     let mut client = Client::connect(directory.addr());
     client.send(&[BIND, b"\x31\x00"].concat());
@@ -139,7 +139,7 @@ fn what_was_asked_before_the_nonsense_is_answered() {
 }
 
 #[test]
-fn who_is_shown_out_is_counted_once_and_who_idles_is_not() {
+fn a_client_disconnected_for_a_protocol_error_is_counted_once_and_an_idle_client_is_not() {
     let directory = serve(r#"{"limits": {"idle_ms": 3000}}"#);
     let mut idle = Client::connect(directory.addr());
     let mut stranger = Client::connect(directory.addr());
@@ -157,7 +157,7 @@ fn who_is_shown_out_is_counted_once_and_who_idles_is_not() {
 }
 
 #[test]
-fn message_id_zero_is_the_servers() {
+fn a_request_with_message_id_zero_is_refused() {
     let directory = serve("{}");
     let mut client = Client::connect(directory.addr());
     client.send(b"\x30\x0c\x02\x01\x00\x60\x07\x02\x01\x03\x04\x00\x80\x00");
@@ -191,7 +191,7 @@ fn a_filter_nested_too_deep_is_refused() {
 }
 
 #[test]
-fn large_messages_are_taken_after_a_bind_with_a_name_only() {
+fn large_messages_are_accepted_only_after_a_bind_with_a_name() {
     let directory = serve(
         r#"{"admin_dn": "cn=admin", "admin_password": "secret",
             "limits": {"message_bytes_before_bind": 1000, "message_bytes_after_bind": 300000}}"#,
@@ -234,7 +234,7 @@ fn a_sender_that_stalls_in_a_message_is_cut_off_and_an_idle_one_is_not() {
 }
 
 #[test]
-fn one_connection_too_many_is_told_so() {
+fn one_connection_too_many_gets_a_notice() {
     let directory =
         directory::start(crate::common::config(r#"{"limits": {"connections": 2}}"#), None).unwrap();
     let mut first: Vec<_> = (0..2).map(|_| Client::connect(directory.addr())).collect();

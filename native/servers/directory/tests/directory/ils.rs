@@ -93,7 +93,7 @@ fn a_user_registers_announces_is_found_and_leaves() {
 }
 
 #[test]
-fn a_user_has_both_names_and_answers_under_the_one_asked_for() {
+fn a_user_has_two_names_and_is_returned_under_the_requested_name() {
     let (_directory, mut client, _) = ils();
     register(&mut client);
     let mut dn = |base| {
@@ -125,7 +125,7 @@ fn percent_lists_everyone_whatever_the_scope() {
 }
 
 #[test]
-fn attributes_come_under_the_names_and_in_the_order_asked_for() {
+fn attributes_have_the_requested_names_and_order() {
     let (_directory, mut client, _) = ils();
     register(&mut client);
     let search = Search {
@@ -140,7 +140,7 @@ fn attributes_come_under_the_names_and_in_the_order_asked_for() {
 }
 
 #[test]
-fn who_is_not_kept_online_is_gone_after_ten_minutes_and_not_before() {
+fn a_user_without_a_refresh_expires_after_ten_minutes_and_not_before() {
     let (_directory, mut client, ahead) = ils();
     register(&mut client);
     ahead.advance(Duration::from_secs(598));
@@ -151,7 +151,7 @@ fn who_is_not_kept_online_is_gone_after_ten_minutes_and_not_before() {
 }
 
 #[test]
-fn a_search_with_sttl_keeps_a_user_online() {
+fn a_search_with_sttl_refreshes_a_user() {
     let (_directory, mut client, ahead) = ils();
     register(&mut client);
     for _ in 0..5 {
@@ -169,7 +169,7 @@ fn a_search_with_sttl_keeps_a_user_online() {
 }
 
 #[test]
-fn a_search_with_a_wildcard_does_not_refresh_those_it_finds() {
+fn a_search_with_a_wildcard_refreshes_no_user() {
     let (_directory, mut client, ahead) = ils();
     register(&mut client);
     ahead.advance(Duration::from_secs(500));
@@ -184,7 +184,7 @@ fn entry_ttl(client: &mut Client) -> u32 {
 }
 
 #[test]
-fn the_life_is_read_and_set_in_seconds_and_set_in_minutes() {
+fn the_ttl_is_read_in_seconds_and_set_in_seconds_or_minutes() {
     let (_directory, mut client, ahead) = ils();
     register(&mut client);
     assert!((595..=600).contains(&entry_ttl(&mut client)));
@@ -197,7 +197,7 @@ fn the_life_is_read_and_set_in_seconds_and_set_in_minutes() {
 }
 
 #[test]
-fn the_life_left_is_answered_in_minutes_to_who_asks_for_minutes() {
+fn the_remaining_ttl_is_returned_in_minutes_as_sttl() {
     let (_directory, mut client, ahead) = ils();
     register(&mut client);
     let mut minutes = || {
@@ -213,7 +213,7 @@ fn the_life_left_is_answered_in_minutes_to_who_asks_for_minutes() {
 }
 
 #[test]
-fn a_life_may_be_given_on_registration() {
+fn a_registration_may_set_its_ttl() {
     let (_directory, mut client, _) = ils();
     let attributes: &[(&str, &[&str])] = &[("cn", &["ann@example.com"]), ("sttl", &["30"])];
     assert_eq!(client.add(ANN, attributes).code, ResultCode::SUCCESS);
@@ -248,7 +248,7 @@ fn dynamic_entries_are_refreshed_in_every_profile() {
 }
 
 #[test]
-fn a_refresh_that_cannot_be_is_refused() {
+fn an_invalid_refresh_is_refused() {
     let (_directory, mut client, _) = serve("{}");
     let mut value = Vec::new();
     write_refresh_value(&mut value, b"o=Intranet", 90);
@@ -264,7 +264,7 @@ fn a_refresh_that_cannot_be_is_refused() {
 }
 
 #[test]
-fn under_the_systems_own_clock_an_entry_is_removed_when_its_time_is_over() {
+fn an_expired_entry_is_removed_under_the_system_clock() {
     let directory = directory::start(crate::common::config("{}"), None).unwrap();
     let mut client = Client::connect(directory.addr());
     let mut attributes = DYNAMIC.to_vec();
@@ -279,7 +279,7 @@ fn under_the_systems_own_clock_an_entry_is_removed_when_its_time_is_over() {
 }
 
 #[test]
-fn text_of_old_clients_is_not_refused() {
+fn latin_1_text_of_old_clients_is_accepted() {
     let (_directory, mut client, _) = ils();
     let mut out = Vec::new();
     wire::ldap::request::write_add(&mut out, 30, b"cn=bj\xf6rn,objectClass=rtPerson", |out| {
@@ -302,7 +302,7 @@ fn text_of_old_clients_is_not_refused() {
 }
 
 #[test]
-fn what_a_client_of_1997_leaves_empty_is_left_out() {
+fn empty_values_of_a_client_of_1997_are_dropped() {
     let (_directory, mut client, _) = ils();
     let attributes: &[(&str, &[&str])] = &[
         ("objectClass", &["RTPerson"]),
@@ -316,7 +316,7 @@ fn what_a_client_of_1997_leaves_empty_is_left_out() {
 }
 
 #[test]
-fn a_class_and_a_life_that_are_left_empty_are_those_of_a_user() {
+fn an_empty_class_and_ttl_get_the_defaults_of_a_user() {
     let (_directory, mut client, _) = ils();
     let attributes: &[(&str, &[&str])] =
         &[("objectClass", &[""]), ("cn", &["ann@example.com"]), ("entryTtl", &[""]), ("sttl", &[""])];

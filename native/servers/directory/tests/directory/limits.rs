@@ -30,7 +30,7 @@ fn search_code(client: &mut Client, filter: Vec<u8>) -> ResultCode {
 }
 
 #[test]
-fn names_have_a_length() {
+fn the_length_of_a_name_is_limited() {
     let (directory, mut client) = limited(r#""name_bytes": 60"#);
     let long = |bytes: usize| format!("cn={},{}", "x".repeat(bytes - 3 - 22), "ou=Dynamic,o=Intranet");
     assert_eq!((long(60).len(), long(61).len()), (60, 61));
@@ -56,7 +56,7 @@ fn names_have_a_length() {
 }
 
 #[test]
-fn filters_have_a_depth() {
+fn the_depth_of_a_filter_is_limited() {
     fn nested(out: &mut Vec<u8>, depth: usize) {
         if depth == 1 {
             write_present(out, b"cn");
@@ -74,7 +74,7 @@ fn filters_have_a_depth() {
 }
 
 #[test]
-fn filters_have_a_number_of_terms() {
+fn the_terms_of_a_filter_are_limited() {
     let (directory, mut client) = limited(r#""filter_terms": 500"#);
     let either = |terms: usize| {
         filter(|out| {
@@ -89,7 +89,7 @@ fn filters_have_a_number_of_terms() {
 }
 
 #[test]
-fn entries_have_a_number_of_attributes_however_they_come() {
+fn the_attributes_of_an_entry_are_limited_in_every_write() {
     let (directory, mut client) = limited(r#""attributes_per_entry": 20"#);
     // Two beside them: objectClass and cn.
     let names: Vec<String> = (0..19).map(|i| format!("description;lang-x{i}")).collect();
@@ -107,7 +107,7 @@ fn entries_have_a_number_of_attributes_however_they_come() {
 }
 
 #[test]
-fn entries_have_a_number_of_values_however_they_come() {
+fn the_values_of_an_entry_are_limited_in_every_write() {
     let (directory, mut client) = limited(r#""values_per_entry": 50"#);
     let texts: Vec<String> = (0..49).map(|i| format!("{i}")).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
@@ -127,7 +127,7 @@ fn entries_have_a_number_of_values_however_they_come() {
 }
 
 #[test]
-fn a_modify_has_a_number_of_changes() {
+fn the_changes_of_a_modify_are_limited() {
     let (directory, mut client) = limited(r#""changes_per_modify": 10"#);
     let changes: Vec<(u8, &str, &[&str])> = vec![(2, "sn", &["x"]); 11];
     assert_eq!(client.modify(PERSON, &changes[..10]).code, ResultCode::SUCCESS);
@@ -136,7 +136,7 @@ fn a_modify_has_a_number_of_changes() {
 }
 
 #[test]
-fn the_changes_of_a_modify_have_a_number_of_values() {
+fn the_values_of_a_modify_are_limited() {
     let (directory, mut client) = limited(r#""values_per_modify": 10"#);
     let changes: Vec<(u8, &str, &[&str])> = vec![(2, "description", &["x", "y", "z"]); 4];
     assert_eq!(client.modify(PERSON, &changes[..3]).code, ResultCode::SUCCESS);
@@ -145,7 +145,7 @@ fn the_changes_of_a_modify_have_a_number_of_values() {
 }
 
 #[test]
-fn an_address_has_a_number_of_connections() {
+fn the_connections_of_an_address_are_limited() {
     let directory =
         directory::start(crate::common::config(r#"{"limits": {"connections_per_address": 2}}"#), None);
     let directory = directory.unwrap();
@@ -179,7 +179,7 @@ fn an_address_has_a_number_of_connections() {
 }
 
 #[test]
-fn the_oldest_unfinished_page_makes_room_for_the_newest() {
+fn the_oldest_unfinished_page_is_dropped_for_the_newest() {
     let (directory, mut client) = limited(r#""paged_searches": 2"#);
     for name in ["Bob 2", "Cid 3", "Dan 4"] {
         client.add_person(name);
@@ -211,7 +211,7 @@ fn the_oldest_unfinished_page_makes_room_for_the_newest() {
 }
 
 #[test]
-fn searches_have_a_number_of_entries() {
+fn the_entries_of_a_search_are_limited() {
     let (directory, mut client) = limited(r#""search_entries": 1"#);
     client.add_person("Bob 2");
     client.send(&search_for_all(5));
@@ -221,7 +221,7 @@ fn searches_have_a_number_of_entries() {
 }
 
 #[test]
-fn searches_have_a_time() {
+fn the_time_of_a_search_is_limited() {
     let (directory, mut client) = limited(r#""search_s": 1"#);
     client.bind("", "");
     // 10 MB: several times what socket buffers hold.
@@ -240,14 +240,14 @@ fn searches_have_a_time() {
 }
 
 #[test]
-fn a_connection_on_which_nothing_moves_is_closed_when_that_is_asked_for() {
+fn an_idle_connection_is_closed_if_configured() {
     let (directory, mut client) = limited(r#""idle_ms": 1500"#);
     assert!(client.is_closed());
     assert_eq!(Client::connect(directory.addr()).bind("", "").code, ResultCode::SUCCESS);
 }
 
 #[test]
-fn messages_have_a_length_before_a_bind_and_another_after_it() {
+fn message_limits_differ_before_and_after_a_bind() {
     let (directory, mut client) =
         limited(r#""message_bytes_before_bind": 1000, "message_bytes_after_bind": 2000"#);
     let person: &[(u8, &str, &[&str])] = &[(2, "userPassword", &["secret"])];
@@ -296,7 +296,7 @@ fn a_message_of_bytes_that_never_end_is_no_reason_to_hold_them() {
 }
 
 #[test]
-fn a_limit_out_of_range_is_an_error_of_the_start() {
+fn a_limit_out_of_range_is_a_startup_error() {
     for (limit, range) in [("name_bytes", "1 to 8192"), ("filter_depth", "1 to 64")] {
         let config = crate::common::config(&format!(r#"{{"limits": {{"{limit}": 10000}}}}"#));
         let error = directory::start(config, None).unwrap_err().to_string();

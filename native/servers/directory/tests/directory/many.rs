@@ -61,7 +61,7 @@ fn connections_come_and_go_by_the_thousand() {
 }
 
 #[test]
-fn clients_that_hang_up_in_the_middle_leave_nothing_behind() {
+fn clients_that_disconnect_within_a_request_leave_nothing_behind() {
     let directory = serve("{}");
     for i in 0..300_usize {
         let mut client = Client::connect(directory.addr());

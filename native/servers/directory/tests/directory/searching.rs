@@ -28,7 +28,7 @@ fn a_lookup_finds_one_entry_with_all_its_user_attributes() {
 }
 
 #[test]
-fn the_scope_says_how_deep_to_look() {
+fn the_scope_sets_the_depth_of_a_search() {
     let (_directory, mut client) = people(3);
     let mut count = |base, scope| {
         let (found, done) = client.search(&Search { base, scope, ..Search::default() });
@@ -46,7 +46,7 @@ fn the_scope_says_how_deep_to_look() {
 }
 
 #[test]
-fn a_base_that_is_not_there_is_told_with_what_is() {
+fn a_missing_base_is_answered_with_its_deepest_ancestor() {
     let (_directory, mut client) = people(1);
     let search = Search { base: "cn=x,cn=y,ou=Dynamic,o=Intranet", ..Search::default() };
     let (_, done) = client.search(&search);
@@ -57,7 +57,7 @@ fn a_base_that_is_not_there_is_told_with_what_is() {
 }
 
 #[test]
-fn the_selection_says_what_of_it() {
+fn only_the_selected_attributes_are_returned() {
     let (_directory, mut client) = people(1);
     let mut names = |attributes: &[&str]| {
         let (found, _) =
@@ -89,7 +89,7 @@ fn types_only_leaves_the_values_out() {
 }
 
 #[test]
-fn the_smaller_size_limit_counts_and_is_no_limit_when_it_fits() {
+fn the_smaller_size_limit_applies_and_an_exact_fit_is_a_success() {
     let (_directory, mut client) = people(20);
     let all = || filter(|out| f::write_present(out, b"sn"));
     let mut limited = |size_limit| {
@@ -103,7 +103,7 @@ fn the_smaller_size_limit_counts_and_is_no_limit_when_it_fits() {
 }
 
 #[test]
-fn the_servers_size_limit_holds_for_those_who_name_none() {
+fn the_servers_size_limit_applies_to_searches_without_a_smaller_limit() {
     let directory = serve(r#"{"limits": {"search_entries": 5}}"#);
     let mut client = Client::connect(directory.addr());
     for i in 0..10 {
@@ -129,7 +129,7 @@ fn cookie(answer: &crate::common::Answer) -> Vec<u8> {
 }
 
 #[test]
-fn pages_give_everybody_once() {
+fn pages_return_every_entry_once() {
     let (_directory, mut client) = people(25);
     let mut names = std::collections::BTreeSet::new();
     let (mut next, mut pages) = (Vec::new(), 0);
@@ -153,7 +153,7 @@ fn pages_give_everybody_once() {
 }
 
 #[test]
-fn a_cookie_is_good_once_and_on_its_connection_only() {
+fn a_page_cookie_is_valid_once_and_only_on_its_connection() {
     let (directory, mut client) = people(25);
     let page = |cookie: &[u8]| Search { controls: paged(5, cookie, true), ..Search::default() };
     let first = cookie(&client.search(&page(b"")).1);
@@ -193,7 +193,7 @@ fn unknown_controls_are_refused_only_if_critical() {
 }
 
 #[test]
-fn the_root_dse_says_what_is_offered() {
+fn the_root_dse_lists_the_supported_features() {
     let (_directory, mut client) = people(0);
     let mut root = |attributes: &[&str]| {
         let search = Search { base: "", scope: Scope::Base, attributes, ..Search::default() };
@@ -260,7 +260,7 @@ fn filters_of_every_kind_are_answered() {
 }
 
 #[test]
-fn a_page_control_that_cannot_be_read_is_a_protocol_error() {
+fn a_malformed_page_control_is_a_protocol_error() {
     let (_directory, mut client) = people(1);
     let mut controls = Vec::new();
     ber::write_nested(&mut controls, tag::SEQUENCE, |out| {
@@ -272,7 +272,7 @@ fn a_page_control_that_cannot_be_read_is_a_protocol_error() {
 }
 
 #[test]
-fn a_later_page_has_the_same_question_and_what_is_left_of_the_size_limit() {
+fn a_later_page_has_the_same_search_and_the_rest_of_the_size_limit() {
     let (_directory, mut client) = people(5);
     let ask = |client: &mut Client, cookie: &[u8], size_limit, filter| {
         let controls = paged(2, cookie, true);
@@ -318,7 +318,7 @@ fn the_subschema_is_found_under_every_spelling_and_unknown_types_are_undefined()
 }
 
 #[test]
-fn the_subschema_says_since_when_it_is_as_it_is() {
+fn the_subschema_has_timestamps_of_creation_and_change() {
     let (_directory, mut client) = people(0);
     let attributes = &["createTimestamp", "modifyTimestamp"];
     let search = Search { base: "cn=Subschema", scope: Scope::Base, attributes, ..Search::default() };
@@ -327,7 +327,7 @@ fn the_subschema_says_since_when_it_is_as_it_is() {
 }
 
 #[test]
-fn what_is_no_uuid_is_undefined() {
+fn an_assertion_that_is_no_uuid_is_undefined() {
     let (_directory, mut client) = people(1);
     let unlike = |value: &'static [u8]| {
         filter(|out| f::write_not(out, |out| f::write_equality(out, b"entryUUID", value)))

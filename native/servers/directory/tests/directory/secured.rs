@@ -136,7 +136,7 @@ fn a_handshake_that_trickles_in_is_cut_off() {
 }
 
 #[test]
-fn a_last_word_that_comes_with_a_question_ends_the_connection_when_it_is_answered() {
+fn a_close_notify_behind_a_request_ends_the_connection_after_the_answer() {
     let directory = started(r#"{"tls": {}}"#);
     let mut stream = secured(&directory);
     assert!(is_answered(&mut stream));
@@ -151,7 +151,7 @@ fn a_last_word_that_comes_with_a_question_ends_the_connection_when_it_is_answere
 }
 
 #[test]
-fn one_connection_too_many_is_told_so_in_words_of_tls() {
+fn one_connection_too_many_gets_a_tls_alert() {
     let directory = started(r#"{"tls": {}, "limits": {"connections": 1}}"#);
     let mut inside = secured(&directory);
     let mut stream = knocking(&directory);
@@ -162,7 +162,7 @@ fn one_connection_too_many_is_told_so_in_words_of_tls() {
 }
 
 #[test]
-fn a_failure_of_tls_is_counted_as_that_alone() {
+fn a_tls_failure_is_not_counted_as_an_abort_too() {
     let directory = started(r#"{"tls": {}}"#);
     let mut plain = crate::common::Client::connect(directory.addr());
     plain.bind("", "");

@@ -52,7 +52,7 @@ fn is_ann<S: Read + Write>(client: &mut Client<S>) {
 }
 
 #[test]
-fn each_hash_lets_in_who_knows_the_password() {
+fn each_hash_accepts_its_password() {
     for hash in ["crypt:1000", "pbkdf2-sha256:1000", "pbkdf2-sha512:1000", "argon2:64k"] {
         let value = stored(hash);
         let (_directory, mut client) = with_ann("{}", &[&value]);
@@ -69,7 +69,7 @@ fn each_hash_lets_in_who_knows_the_password() {
 }
 
 #[test]
-fn one_of_several_values_is_enough() {
+fn one_matching_password_of_several_is_enough() {
     let (quick, slow) = ("other", stored("pbkdf2-sha256:1000"));
     let (_directory, mut client) = with_ann("{}", &[quick, &stored("argon2:64k"), &slow]);
     for (password, code) in [
@@ -82,7 +82,7 @@ fn one_of_several_values_is_enough() {
 }
 
 #[test]
-fn what_follows_a_bind_waits_for_it_and_other_clients_do_not() {
+fn requests_behind_a_bind_wait_for_its_result_and_other_clients_do_not() {
     let (directory, mut other) = with_ann("{}", &[&stored(LONG)]);
     let mut client = Client::connect(directory.addr());
     client.send(&bind_then_who_am_i());
@@ -96,7 +96,7 @@ fn what_follows_a_bind_waits_for_it_and_other_clients_do_not() {
 }
 
 #[test]
-fn over_tls_what_follows_a_bind_in_the_same_record_is_answered_too() {
+fn over_tls_requests_behind_a_bind_in_the_same_record_are_answered() {
     let (directory, mut plain) = with_ann(r#"{"tls": {"start": true}}"#, &[&stored("argon2:1m:1")]);
     let mut client = Client::connect(directory.addr()).secured(&trusting(&directory));
     client.send(&bind_then_who_am_i());
@@ -210,7 +210,7 @@ fn a_search_goes_on_while_its_connection_waits() {
 
 /// Without a place that is freed, the last client would wait for the hashes of all who have gone.
 #[test]
-fn a_client_that_goes_frees_its_place() {
+fn a_client_that_disconnects_frees_its_slot() {
     let (directory, mut last) = with_ann("{}", &[&stored(LONG)]);
     let begun = Instant::now();
     assert_eq!(last.bind(ANN, PASSWORD).code, ResultCode::SUCCESS);
@@ -267,7 +267,7 @@ fn addresses_take_turns() {
 }
 
 #[test]
-fn a_login_overtakes_those_of_its_address_that_take_longest() {
+fn a_short_login_overtakes_the_longest_logins_of_its_address() {
     let (directory, mut other) = with_ann("{}", &[&stored("argon2:2m:1")]);
     let planted: &[(&str, &[&str])] = &[
         ("objectClass", &["RTPerson"]),

@@ -34,7 +34,7 @@ fn is_answered(stream: &mut Stream<TcpStream>) -> bool {
 }
 
 #[test]
-fn what_follows_the_answer_is_protected() {
+fn messages_after_the_start_tls_answer_are_encrypted() {
     let directory = serve(OFFERED);
     let mut client = Client::connect(directory.addr());
     assert_eq!(client.bind("", "").code, ResultCode::SUCCESS);
@@ -54,7 +54,7 @@ fn what_follows_the_answer_is_protected() {
 }
 
 #[test]
-fn what_was_sent_before_the_answer_came_is_not_taken_for_protected() {
+fn requests_sent_before_the_start_tls_answer_are_refused() {
     let directory = serve(OFFERED);
     let mut client = Client::connect(directory.addr());
     let mut out = Vec::new();
@@ -69,7 +69,7 @@ fn what_was_sent_before_the_answer_came_is_not_taken_for_protected() {
 }
 
 #[test]
-fn it_is_refused_while_a_search_is_under_way() {
+fn start_tls_is_refused_while_a_search_is_under_way() {
     let directory = serve(OFFERED);
     let mut client = Client::connect(directory.addr());
     for n in 0..200 {
@@ -92,7 +92,7 @@ fn it_is_refused_while_a_search_is_under_way() {
 }
 
 #[test]
-fn it_has_no_value() {
+fn start_tls_with_a_value_is_refused() {
     let directory = serve(OFFERED);
     let mut client = Client::connect(directory.addr());
     let answer = client.extended(oid::START_TLS, Some(b"x"));
@@ -137,7 +137,7 @@ fn a_client_that_begins_no_handshake_is_cut_off() {
 }
 
 #[test]
-fn each_side_learns_that_the_other_speaks_otherwise() {
+fn a_mismatch_of_ldap_and_ldaps_is_reported_to_each_side() {
     let ldaps = started(LDAPS);
     let mut plain = Client::connect(ldaps.addr());
     let notice = plain.bind("", "");
@@ -162,7 +162,7 @@ fn mutual() -> Running {
 }
 
 #[test]
-fn where_clients_need_a_certificate_nothing_is_done_in_the_clear() {
+fn where_clients_need_a_certificate_cleartext_requests_are_refused() {
     let directory = mutual();
     let mut client = Client::connect(directory.addr());
     let refused = ResultCode::CONFIDENTIALITY_REQUIRED;
@@ -217,7 +217,7 @@ fn page<S: Read + Write>(client: &mut Client<S>, cookie: &[u8]) -> (ResultCode, 
 }
 
 #[test]
-fn nothing_of_the_time_before_it_goes_on_under_tls() {
+fn start_tls_discards_binds_and_pages_of_the_cleartext_session() {
     let directory = started(
         r#"{"tls": {"start": true}, "admin_dn": "cn=admin", "admin_password": "root", "require_bind": true}"#,
     );

@@ -42,7 +42,7 @@ fn a_port_in_use_is_named_whatever_the_number_of_threads() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_with_a_remedy() {
+fn invalid_settings_are_refused_with_a_remedy() {
     for (json, part) in [
         (r#"{"suffix": "nonsense"}"#, "o=Intranet"),
         (r#"{"threads": 0}"#, "at least one thread"),
@@ -161,7 +161,7 @@ fn a_file_with_another_suffix_brings_it_along() {
 }
 
 #[test]
-fn an_error_in_a_file_is_told_with_its_line() {
+fn an_error_in_a_file_is_reported_with_its_line() {
     let orphan = "dn: uid=x,ou=nowhere,dc=example,dc=com\nobjectClass: account\nuid: x\n";
     let change = "dn: dc=example,dc=com\nchangetype: delete\n";
     let next = TREE.lines().count() + 2;

@@ -7,7 +7,7 @@ use rustix::time::{ClockId, clock_gettime};
 use wire::ldap::{Attributes, CompareRequest, ModifyDnRequest, ResultCode, attributes};
 
 #[test]
-fn an_entry_stays_as_it_was_added() {
+fn an_entry_is_stored_as_added() {
     let mut store = store();
     let list = encode(&[("objectClass", &["top", "RTPerson"]), ("cn", &["Anna"]), ("sIPAddress", &["7"])]);
     let dn = b"CN=Anna, o=Intranet";
@@ -50,7 +50,7 @@ fn longer_encodings_than_need_be_are_shortened() {
 }
 
 #[test]
-fn values_of_the_name_are_added() {
+fn values_of_the_rdn_are_added_to_the_entry() {
     let mut store = store();
     add(&mut store, "cn=A\\2cB+sn=Lee,o=Intranet", &[("objectClass", &["person"]), ("sn", &["LEE"])])
         .unwrap();
@@ -58,7 +58,7 @@ fn values_of_the_name_are_added() {
 }
 
 #[test]
-fn what_cannot_be_added_is_refused_for_its_reason() {
+fn an_invalid_add_is_refused_with_the_matching_result_code() {
     let mut store = store();
     add_person(&mut store, "cn=Anna,o=Intranet");
     let class: (&str, &[&str]) = ("objectClass", &["RTPerson"]);
@@ -197,7 +197,7 @@ fn an_entry_moves_with_all_below_it() {
 }
 
 #[test]
-fn a_rename_is_refused_for_its_reason() {
+fn an_invalid_rename_is_refused_with_the_matching_result_code() {
     let mut store = store();
     add_person(&mut store, "cn=A,o=Intranet");
     add_person(&mut store, "cn=B,o=Intranet");
@@ -233,7 +233,7 @@ fn suffixes_come_in_any_order() {
 }
 
 #[test]
-fn a_comparison_says_true_false_or_why_not() {
+fn a_comparison_returns_true_false_or_an_error() {
     let mut store = store();
     let attributes: List<'_> =
         &[("objectClass", &["RTPerson"]), ("cn", &["Anna"]), ("sn;lang-de", &["Lee"]), ("sPort", &["7"])];
@@ -257,7 +257,7 @@ fn expired(store: &mut Store, at: u32) -> usize {
 }
 
 #[test]
-fn a_dynamic_entry_goes_when_its_time_is_over_and_not_before() {
+fn a_dynamic_entry_expires_at_the_end_of_its_ttl_and_not_before() {
     let mut store = store();
     let dn = "cn=Anna,o=Intranet";
     let classes: (&str, &[&str]) = ("objectClass", &["RTPerson", "dynamicObject"]);
@@ -275,7 +275,7 @@ fn a_dynamic_entry_goes_when_its_time_is_over_and_not_before() {
 }
 
 #[test]
-fn a_shorter_life_is_noticed_too() {
+fn a_shortened_ttl_takes_effect() {
     let mut store = store();
     let classes: (&str, &[&str]) = ("objectClass", &["RTPerson", "dynamicObject"]);
     let id = add(&mut store, "cn=Anna,o=Intranet", &[classes]).unwrap();
@@ -335,7 +335,7 @@ fn attributes_are_selected_as_rfc_4511_says() {
 }
 
 #[test]
-fn every_entry_has_a_uuid_of_its_own_for_life() {
+fn every_entry_keeps_its_unique_uuid() {
     let mut store = store();
     let uuid =
         |store: &Store, dn: &str| projected(store, dn, &["entryUUID"], false, Naming::Canonical).remove(0);
@@ -350,7 +350,7 @@ fn every_entry_has_a_uuid_of_its_own_for_life() {
 }
 
 #[test]
-fn stored_lists_can_be_read_back_by_anyone() {
+fn stored_attribute_lists_can_be_decoded() {
     let mut store = store();
     add_person(&mut store, "cn=A,o=Intranet");
     let entry = store.entry(find(&store, "cn=A,o=Intranet").unwrap()).unwrap();
@@ -359,7 +359,7 @@ fn stored_lists_can_be_read_back_by_anyone() {
 }
 
 #[test]
-fn many_values_are_deleted_in_a_time_that_grows_with_their_number() {
+fn many_values_are_deleted_in_linear_time() {
     let mut store = store();
     let used = || {
         let used = clock_gettime(ClockId::ThreadCPUTime);
@@ -384,7 +384,7 @@ fn many_values_are_deleted_in_a_time_that_grows_with_their_number() {
 }
 
 #[test]
-fn values_of_a_long_list_come_and_go_within_one_modify() {
+fn one_modify_adds_and_deletes_values_of_a_long_list() {
     let mut store = store();
     let dn = "cn=Group,o=Intranet";
     let texts: Vec<String> = (0..100).map(|i| format!("Text {i}")).collect();
@@ -417,7 +417,7 @@ fn values_of_a_long_list_come_and_go_within_one_modify() {
 }
 
 #[test]
-fn no_name_sets_what_only_the_server_sets() {
+fn a_name_cannot_set_operational_attributes() {
     let mut store = store();
     add_person(&mut store, "cn=Ann,o=Intranet");
     for rdn in [
@@ -451,7 +451,7 @@ fn an_entry_without_a_class_is_refused_whatever_was_refused_before() {
 }
 
 #[test]
-fn numbers_alone_are_incremented() {
+fn only_numbers_are_incremented() {
     let mut store = store();
     add(
         &mut store,
@@ -465,7 +465,7 @@ fn numbers_alone_are_incremented() {
 }
 
 #[test]
-fn increments_are_as_many_as_an_entry_has_values() {
+fn the_increments_of_a_modify_are_limited_like_the_values_of_an_entry() {
     let mut store = store();
     store.set_bounds(directory::store::Bounds { values: 100, ..directory::store::Bounds::default() });
     let values: Vec<String> = (0..30).map(|n| n.to_string()).collect();
@@ -480,7 +480,7 @@ fn increments_are_as_many_as_an_entry_has_values() {
 }
 
 #[test]
-fn an_overdue_entry_is_not_there() {
+fn an_expired_entry_is_absent() {
     let mut store = store();
     let later = UnixSeconds(NOW.0 + 100);
     let dynamic: List<'_> =
@@ -509,7 +509,7 @@ fn an_overdue_entry_is_not_there() {
 }
 
 #[test]
-fn an_entry_that_is_dynamic_no_longer_stays() {
+fn an_entry_that_is_no_longer_dynamic_does_not_expire() {
     let mut store = store();
     let dynamic: List<'_> =
         &[("objectClass", &["RTPerson", "dynamicObject"]), ("cn", &["Ann"]), ("entryTtl", &["10"])];

@@ -28,7 +28,7 @@ fn people() -> Store {
 }
 
 #[test]
-fn every_kind_of_filter_finds_whom_it_means() {
+fn every_kind_of_filter_finds_the_matching_people() {
     let store = people();
     let [anna, petr, yamada, psyche] =
         ["Anna Lee", "Пётр Ёлкин", "山田 太郎", "Ψυχή Straße"].map(|name| format!("cn={name},o=Intranet"));
@@ -86,7 +86,7 @@ fn every_kind_of_filter_finds_whom_it_means() {
 }
 
 #[test]
-fn what_is_undefined_is_neither_true_nor_false() {
+fn an_undefined_filter_is_neither_true_nor_false() {
     let store = people();
     for item in [
         "(unheardOf=x)",
@@ -249,7 +249,7 @@ fn indexes_follow_every_change() {
 }
 
 #[test]
-fn a_search_that_is_laid_aside_survives_what_happens_meanwhile() {
+fn a_suspended_search_survives_changes_of_the_store() {
     use directory::search::{Budget, Progress};
     use directory::store::Scratch;
 
@@ -274,7 +274,7 @@ fn a_search_that_is_laid_aside_survives_what_happens_meanwhile() {
 }
 
 #[test]
-fn a_search_ends_when_its_base_is_gone() {
+fn a_search_ends_when_its_base_is_deleted() {
     use directory::search::{Budget, Progress};
     use directory::store::Scratch;
 
@@ -293,7 +293,7 @@ fn a_search_ends_when_its_base_is_gone() {
 }
 
 #[test]
-fn who_is_overdue_is_not_found() {
+fn an_expired_entry_is_not_found() {
     let mut store = store();
     let classes: (&str, &[&str]) = ("objectClass", &["RTPerson", "dynamicObject"]);
     let long_ago = directory::store::UnixSeconds(NOW.0 - 100);

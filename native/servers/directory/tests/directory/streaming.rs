@@ -93,7 +93,7 @@ fn a_reader_that_never_reads_is_cut_off() {
 }
 
 #[test]
-fn a_time_limit_ends_a_search_that_is_held_up() {
+fn a_time_limit_ends_a_search_whose_client_does_not_read() {
     let directory = crowd("{}");
     let mut client = Client::connect(directory.addr());
     let mut out = Vec::new();

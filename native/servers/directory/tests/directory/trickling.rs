@@ -90,7 +90,7 @@ fn sip(socket: &mut TcpStream, each: usize, steps: usize) -> usize {
 }
 
 #[test]
-fn an_answer_that_is_sipped_is_cut_off() {
+fn a_reader_below_the_minimum_rate_is_cut_off() {
     let directory = crowded(r#""stall_ms": 1000, "stall_bytes": 1000000"#);
     let mut sipping = narrow(directory.addr());
     sipping.write_all(&search_for_all(1)).unwrap();

@@ -112,7 +112,7 @@ fn a_read_only_directory_answers_and_changes_nothing() {
 }
 
 #[test]
-fn with_an_administrator_nobody_else_writes() {
+fn with_an_administrator_configured_no_other_client_writes() {
     let json = r#"{"admin_dn": "cn=admin,o=Intranet", "admin_password": "secret"}"#;
     let directory = directory::start(crate::common::config(json), None).unwrap();
     let mut client = Client::connect(directory.addr());
@@ -126,7 +126,7 @@ fn with_an_administrator_nobody_else_writes() {
 }
 
 #[test]
-fn where_a_bind_is_required_strangers_see_the_root_dse_only() {
+fn where_a_bind_is_required_anonymous_clients_see_only_the_root_dse() {
     let json = r#"{"require_bind": true, "admin_dn": "cn=admin", "admin_password": "secret"}"#;
     let directory = directory::start(crate::common::config(json), None).unwrap();
     let mut client = Client::connect(directory.addr());
@@ -161,7 +161,7 @@ fn a_value_in_a_foreign_encoding_is_kept_as_it_is() {
 }
 
 #[test]
-fn what_is_wrong_with_a_request_itself_is_told_first() {
+fn a_fault_of_the_request_itself_is_reported_first() {
     let (_directory, mut client) = with_ann("{}");
     assert_eq!(client.add(ANN, &[]).code, ResultCode::PROTOCOL_ERROR);
     assert_eq!(client.delete("").code, ResultCode::UNWILLING_TO_PERFORM);
@@ -176,7 +176,7 @@ fn diagnostics_are_short() {
 }
 
 #[test]
-fn an_attribute_has_a_number_of_options() {
+fn the_options_of_an_attribute_are_limited() {
     let (_directory, mut client) = with_ann("{}");
     let with =
         |count: usize| format!("description{}", (0..count).map(|n| format!(";x-{n:02}")).collect::<String>());

@@ -43,19 +43,19 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_a_browser_encodes_is_read_back(pairs in prop::collection::vec((".+", ".*"), 0..20)) {
+        fn a_form_encoded_by_a_browser_is_decoded(pairs in prop::collection::vec((".+", ".*"), 0..20)) {
             let body: Vec<String> = pairs.iter().map(|(n, v)| format!("{}={}", encode(n), encode(v))).collect();
             prop_assert_eq!(fields(body.join("&").as_bytes(), 20).unwrap(), pairs);
         }
 
         #[test]
-        fn any_body_is_survived(body: Vec<u8>) {
+        fn no_body_makes_the_reader_panic(body: Vec<u8>) {
             let _ = fields(&body, 128);
         }
     }
 
     #[test]
-    fn flaws_have_names() {
+    fn each_flaw_of_a_form_has_its_error() {
         assert_eq!(fields(b"a=%4", 9), Err(FormError::BadEscape));
         assert_eq!(fields(b"a=%+1", 9), Err(FormError::BadEscape));
         assert_eq!(fields(b"a=%ff", 9), Err(FormError::NotUtf8));

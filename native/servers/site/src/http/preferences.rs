@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn boxes_and_lists_mean_the_same() {
+    fn checkboxes_and_comma_lists_are_equivalent() {
         let expected = Some(r#"["news","local"]"#.to_owned());
         for body in ["sections=&sections=news&sections=local", "sections=news,+local,news"] {
             assert_eq!(changed(body).unwrap().sections, expected);
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_property_cannot_be_is_refused_by_name() {
+    fn an_invalid_property_is_refused_by_name() {
         for body in [
             "background=red",
             "accent=",
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn newcomers_need_not_say_anything() {
+    fn all_properties_of_a_newcomer_are_optional() {
         let joined = |body: &str| newcomer(&fields(body.as_bytes(), 128).unwrap(), 5).unwrap();
         let guest = joined("");
         assert_eq!((guest.given.as_str(), guest.name.as_str(), guest.last_visit), ("Guest", "Guest", 5));

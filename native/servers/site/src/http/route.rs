@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_there_is_found() {
+    fn only_existing_paths_are_found() {
         assert_eq!(route("GET", "/"), Route::Found(Target::Page));
         assert_eq!(route("HEAD", "/image/4.gif"), Route::Found(Target::Image(3)));
         assert_eq!(route("POST", "/users"), Route::Found(Target::Users));
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn users_are_digits() {
+    fn a_user_number_has_only_digits() {
         assert_eq!(user_number(b"0"), Some(0));
         assert_eq!(user_number(b"18446744073709551615"), Some(u64::MAX));
         for text in ["", "+1", "-1", "1 ", "a", "18446744073709551616"] {

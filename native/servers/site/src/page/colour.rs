@@ -28,7 +28,7 @@ mod tests {
     }
 
     #[test]
-    fn light_grounds_get_dark_ink() {
+    fn light_backgrounds_get_dark_text() {
         assert_eq!(ink_on("#ffffff"), "#1d1d1f");
         assert_eq!(ink_on("#ffff00"), "#1d1d1f");
         assert_eq!(ink_on("#1f4e79"), "#ffffff");

@@ -61,7 +61,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_browser_shows_the_text(text in "[\\PC&<>\"']{0,60}") {
+        fn a_browser_shows_escaped_text_unchanged(text in "[\\PC&<>\"']{0,60}") {
             let html = escaped(&text, 1_000);
             prop_assert!(!html.contains(['<', '>', '"', '\'']), "{html}");
             let expected: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
@@ -69,7 +69,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_cut_is_a_whole_beginning(text: String, most in 0usize..40) {
+        fn truncated_text_is_a_prefix_of_whole_characters(text: String, most in 0usize..40) {
             let (html, whole) = (escaped(&text, most), escaped(&text, usize::MAX >> 1));
             prop_assert!(html.len() <= most);
             prop_assert!(whole.starts_with(&html));
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn control_characters_are_spaces() {
+    fn control_characters_become_spaces() {
         assert_eq!(escaped("a\0b\u{7f}c\u{85}d\n\u{c2}", 100), "a b c d \u{c2}");
     }
 }

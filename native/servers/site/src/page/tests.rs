@@ -50,7 +50,7 @@ proptest! {
     }
 
     #[test]
-    fn long_texts_of_any_script_leave_the_size_as_it_is(
+    fn long_texts_of_any_script_do_not_change_the_size_of_a_page(
         text in "[\\PC&<>\"']{0,900}",
         items in prop::collection::vec(".{0,60}", 0..20),
         sections in prop::collection::vec(prop::sample::select(&people::visitor::SECTIONS), 0..14),
@@ -73,7 +73,7 @@ fn the_fullest_page_still_has_an_archive() {
 }
 
 #[test]
-fn the_emptiest_page_has_enough_to_read() {
+fn the_emptiest_page_is_filled_with_text() {
     let page = page(&Person::default());
     assert_eq!(page.len(), PAGE_BYTES);
     assert!(!page.contains(&" ".repeat(40)), "a hole");
@@ -113,13 +113,13 @@ fn a_page_carries_the_properties() {
 }
 
 #[test]
-fn what_is_no_colour_does_not_reach_the_style() {
+fn an_invalid_colour_is_not_written_into_the_style() {
     let page = page(&Person { background: "red;}", accent: "url(x)", ..Person::default() });
     assert!(page.contains("data-background=\"#ffffff\" data-accent=\"#444444\""));
     assert!(!page.contains("url(x)") && !page.contains("red;}"));
 }
 
 #[test]
-fn sections_are_those_visitors_choose_from() {
+fn page_sections_equal_the_sections_of_visitors() {
     assert_eq!(SECTIONS.each_ref().map(|section| section.key), people::visitor::SECTIONS);
 }

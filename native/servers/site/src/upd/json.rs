@@ -57,14 +57,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_back(values: Vec<String>) {
+        fn written_json_is_read_back(values: Vec<String>) {
             let json = write_strings(&values);
             prop_assert_eq!(&serde_json::from_str::<Vec<String>>(&json).unwrap(), &values);
             prop_assert_eq!(strings(&json).collect::<Vec<_>>(), values);
         }
 
         #[test]
-        fn any_text_is_survived(text: String) {
+        fn no_text_makes_the_reader_panic(text: String) {
             let _ = strings(&text).count();
             let _ = strings(&format!("[{text}")).count();
             let _ = strings(&format!("[\"{text}")).count();

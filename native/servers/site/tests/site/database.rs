@@ -42,7 +42,7 @@ fn visitor(row: &Row<'_>) -> rusqlite::Result<Visitor> {
 }
 
 #[test]
-fn everybody_is_in_it_with_all_properties_and_sqlite_finds_no_fault() {
+fn the_database_has_every_person_with_all_properties_and_sqlite_finds_no_fault() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("a.upd");
     let mut reported = Vec::new();
@@ -68,7 +68,7 @@ fn everybody_is_in_it_with_all_properties_and_sqlite_finds_no_fault() {
 }
 
 #[test]
-fn the_same_people_make_the_same_bytes() {
+fn the_same_people_make_the_same_database_bytes() {
     let folder = TempDir::new().unwrap();
     let (a, b) = (folder.path().join("a"), folder.path().join("b"));
     assert_eq!(build(&a, 2_000), build(&b, 2_000));
@@ -76,7 +76,7 @@ fn the_same_people_make_the_same_bytes() {
 }
 
 #[test]
-fn a_database_for_nobody_is_one_too() {
+fn a_database_without_people_is_valid() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("empty.upd");
     build(&path, 0);
@@ -85,7 +85,7 @@ fn a_database_for_nobody_is_one_too() {
 }
 
 #[test]
-fn cancelling_leaves_the_old_file_and_nothing_else() {
+fn a_cancelled_build_leaves_only_the_old_file() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("a.upd");
     build(&path, 100);
@@ -120,7 +120,7 @@ fn build_under_a_limit() {
 }
 
 #[test]
-fn running_out_of_room_leaves_the_old_file_and_nothing_else() {
+fn a_full_disk_leaves_only_the_old_file() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("a.upd");
     build(&path, 100);
@@ -140,7 +140,7 @@ fn running_out_of_room_leaves_the_old_file_and_nothing_else() {
 }
 
 #[test]
-fn what_is_no_upd_is_refused_under_its_own_name() {
+fn a_file_that_is_no_upd_is_refused_with_its_own_error() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("people.upd");
     let inspect = || upd::inspect(&path, &Expected::default()).unwrap_err();
@@ -176,7 +176,7 @@ fn another_version_size_or_digest_is_refused_with_both_named() {
 }
 
 #[test]
-fn a_file_cut_off_is_damaged() {
+fn a_truncated_file_is_damaged() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("people.upd");
     build(&path, 5_000);
@@ -215,7 +215,7 @@ fn a_damaged_page_is_an_error_of_that_page_only() {
 }
 
 #[test]
-fn a_copy_forgets_what_was_changed() {
+fn a_fresh_copy_has_none_of_the_earlier_changes() {
     let folder = TempDir::new().unwrap();
     let (master, working) = (folder.path().join("master.upd"), folder.path().join("working.upd"));
     build(&master, 100);
@@ -305,7 +305,7 @@ fn planted(folder: &TempDir) -> Vec<PathBuf> {
 }
 
 #[test]
-fn nothing_is_written_or_removed_under_a_name_that_a_stranger_has_made() {
+fn files_planted_by_another_user_are_neither_written_nor_removed() {
     let folder = TempDir::new().unwrap();
     let master = folder.path().join("master.upd");
     build(&master, PEOPLE);

@@ -29,7 +29,7 @@ fn post(form: &str) -> String {
 }
 
 #[test]
-fn heads_have_a_length_whole_or_not() {
+fn the_length_of_complete_and_incomplete_heads_is_limited() {
     let site = limited(|limits| limits.head_bytes = 200);
     let head = |bytes: usize| {
         let bare = get("/image/1.gif", "X: \r\n").len();
@@ -43,7 +43,7 @@ fn heads_have_a_length_whole_or_not() {
 }
 
 #[test]
-fn heads_have_a_number_of_lines() {
+fn the_lines_of_a_head_are_limited() {
     let site = limited(|limits| limits.headers = 10);
     // Host is the tenth.
     assert_eq!(status(&site, get("/image/1.gif", &"A: b\r\n".repeat(9))), 200);
@@ -51,7 +51,7 @@ fn heads_have_a_number_of_lines() {
 }
 
 #[test]
-fn targets_have_a_length() {
+fn the_length_of_a_target_is_limited() {
     let site = limited(|limits| limits.target_bytes = 20);
     assert_eq!(status(&site, get(&format!("/{}", "x".repeat(19)), "")), 404);
     assert_eq!(status(&site, get(&format!("/{}", "x".repeat(20)), "")), 414);
@@ -59,7 +59,7 @@ fn targets_have_a_length() {
 }
 
 #[test]
-fn bodies_have_a_length_told_or_found_out() {
+fn the_length_of_counted_and_chunked_bodies_is_limited() {
     let site = limited(|limits| limits.body_bytes = 30);
     let form = |bytes: usize| format!("city={}", "x".repeat(bytes - 5));
     assert_eq!(status(&site, post(&form(30))), 201);
@@ -73,14 +73,14 @@ fn bodies_have_a_length_told_or_found_out() {
 }
 
 #[test]
-fn forms_have_a_number_of_fields() {
+fn the_fields_of_a_form_are_limited() {
     let site = limited(|limits| limits.form_fields = 3);
     assert_eq!(status(&site, post(&["city=a"; 3].join("&"))), 201);
     assert_eq!(status(&site, post(&["city=a"; 4].join("&"))), 400);
 }
 
 #[test]
-fn an_address_has_a_number_of_connections() {
+fn the_connections_of_an_address_are_limited() {
     let site = limited(|limits| limits.connections_per_address = 2);
     let (mut a, mut b) = (site.client(), site.client());
     assert_eq!((a.get("/", Some(1)).status, b.get("/", Some(1)).status), (200, 200));
@@ -115,7 +115,7 @@ fn a_stalled_or_idle_client_is_cut_off() {
 }
 
 #[test]
-fn a_limit_out_of_range_is_an_error_of_the_start() {
+fn a_limit_out_of_range_is_a_startup_error() {
     for (name, limits) in [
         ("head_bytes", Limits { head_bytes: 20_000, ..Limits::default() }),
         ("headers", Limits { headers: 101, ..Limits::default() }),

@@ -53,7 +53,7 @@ fn pictures_are_gifs_of_exactly_the_papers_size_and_may_be_cached() {
 }
 
 #[test]
-fn strangers_are_asked_to_join() {
+fn a_client_without_a_known_user_gets_the_form_to_join() {
     let site = Site::start();
     let mut client = site.client();
     let answer = client.get("/", None);
@@ -72,7 +72,7 @@ fn strangers_are_asked_to_join() {
 }
 
 #[test]
-fn one_can_come_back_as_a_known_user() {
+fn a_known_user_enters_and_gets_their_cookie() {
     let site = Site::start();
     let mut client = site.client();
     let answer = client.get("/enter?user=7", None);

@@ -38,7 +38,7 @@ fn connections_close_when_asked_to() {
 }
 
 #[test]
-fn requests_behind_a_last_one_do_not_reset_its_answer() {
+fn requests_behind_connection_close_do_not_reset_its_answer() {
     let site = Site::start();
     let last = "GET / HTTP/1.1\r\nHost: a\r\nCookie: user=1\r\nConnection: close\r\n\r\n";
     let mut client = site.client();
@@ -48,7 +48,7 @@ fn requests_behind_a_last_one_do_not_reset_its_answer() {
 }
 
 #[test]
-fn a_client_that_has_said_all_still_gets_its_answers() {
+fn a_client_that_half_closes_still_gets_its_answers() {
     let site = Site::start();
     let mut client = site.client();
     let page = "GET / HTTP/1.1\r\nHost: a\r\nCookie: user=1\r\n\r\n";

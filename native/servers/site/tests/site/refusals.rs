@@ -86,7 +86,7 @@ fn nothing_is_smuggled_behind_a_request() {
 }
 
 #[test]
-fn requests_name_one_host() {
+fn a_request_must_name_exactly_one_host() {
     let site = Site::start();
     refused(&site, "GET / HTTP/1.1\r\n\r\n", 400, false);
     refused(&site, "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400, false);
@@ -110,7 +110,7 @@ fn lengths_have_limits() {
 }
 
 #[test]
-fn methods_and_paths_that_are_not_there_are_told_apart() {
+fn unknown_methods_and_unknown_paths_have_different_statuses() {
     let site = Site::start();
     refused(&site, "GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n", 404, false);
     refused(&site, "GET /image/../../../etc/passwd HTTP/1.1\r\nHost: a\r\n\r\n", 404, false);
@@ -126,7 +126,7 @@ fn methods_and_paths_that_are_not_there_are_told_apart() {
 }
 
 #[test]
-fn forms_that_make_no_sense_change_nothing() {
+fn invalid_forms_change_nothing() {
     let site = Site::start();
     let post = |form: &str, cookie: &str| {
         let length = form.len();

@@ -22,8 +22,8 @@ fn resident_kib() -> usize {
 }
 
 #[test]
-fn a_thousand_clients_that_never_read_take_neither_memory_nor_turns() {
-    if in_own_process(a_thousand_clients_that_never_read_take_neither_memory_nor_turns) {
+fn a_thousand_clients_that_never_read_use_little_memory_and_delay_no_one() {
+    if in_own_process(a_thousand_clients_that_never_read_use_little_memory_and_delay_no_one) {
         return;
     }
     let site = Site::start();

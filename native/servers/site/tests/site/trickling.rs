@@ -98,7 +98,7 @@ fn reads_slowly(stall_bytes: usize) -> bool {
 
 /// The kernel tells of room only when there is much of it, which may take a slow reader longer than it has.
 #[test]
-fn an_answer_that_is_sipped_is_cut_off_and_a_slow_reader_gets_all_of_it() {
+fn a_reader_below_the_minimum_rate_is_cut_off_and_a_slow_reader_gets_its_answer() {
     let [sipped, slow] = [1_000_000, 4_096].map(|least| std::thread::spawn(move || reads_slowly(least)));
     assert!(!sipped.join().unwrap() && slow.join().unwrap());
 }
@@ -133,7 +133,7 @@ fn a_client_that_stops_within_a_record_is_cut_off() {
 }
 
 #[test]
-fn a_last_word_that_comes_with_a_question_ends_the_connection_when_it_is_answered() {
+fn a_close_notify_behind_a_request_ends_the_connection_after_the_answer() {
     let site = secure(|_| {});
     let mut stream = knocking(&site);
     assert!(stream.shake().unwrap());
@@ -149,7 +149,7 @@ fn a_last_word_that_comes_with_a_question_ends_the_connection_when_it_is_answere
 }
 
 #[test]
-fn one_connection_too_many_is_told_so_in_words_of_tls() {
+fn one_connection_too_many_gets_a_tls_alert() {
     let site = secure(|config| config.limits.connections = 1);
     let mut inside = knocking(&site);
     assert!(inside.shake().unwrap());

@@ -87,7 +87,7 @@ fn forms_may_come_in_chunks_and_in_single_bytes() {
 }
 
 #[test]
-fn clients_that_ask_first_are_told_to_go_on() {
+fn expect_100_continue_is_answered_with_100() {
     let site = Site::start();
     let mut client = site.client();
     client.send("POST /users HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 6\r\n\r\n");
@@ -117,17 +117,17 @@ fn pipelined_requests_are_answered_in_order_around_a_write() {
 }
 
 #[test]
-fn nobody_ever_sees_an_older_page_than_they_were_promised() {
+fn a_user_never_sees_a_page_older_than_an_answered_update() {
     update_and_look(&Site::with(|config| config.threads = 2));
 }
 
 #[test]
-fn nor_with_a_cache_in_front_of_the_database() {
+fn with_a_row_cache_a_user_never_sees_a_page_older_than_an_answered_update() {
     update_and_look(&Site::with(|config| (config.threads, config.row_cache) = (2, 64)));
 }
 
 #[test]
-fn a_cache_saves_reads_and_its_absence_does_not() {
+fn a_row_cache_saves_database_reads() {
     for (row_cache, reads) in [(0, 40), (1_000, 20)] {
         let site = Site::with(|config| config.row_cache = row_cache);
         let mut client = site.client();
@@ -177,7 +177,7 @@ fn people_who_join_at_once_get_different_numbers() {
 }
 
 #[test]
-fn what_was_answered_is_in_the_file_and_the_log_is_gone_when_the_site_ends() {
+fn answered_writes_are_in_the_file_and_the_log_is_gone_when_the_site_ends() {
     let site = Site::start();
     let mut client = site.client();
     for n in 0..50 {
@@ -197,7 +197,7 @@ fn what_was_answered_is_in_the_file_and_the_log_is_gone_when_the_site_ends() {
 }
 
 #[test]
-fn the_log_goes_with_the_last_of_many_threads() {
+fn the_last_of_many_threads_removes_the_log() {
     let Site { running, database, _folder: folder } = Site::start();
     running.stop();
     for _ in 0..200 {

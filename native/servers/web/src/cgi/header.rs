@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_header_is_refused() {
+    fn an_invalid_cgi_header_is_refused() {
         let many = format!("Content-Type: a/b\n{}\n", "A: b\n".repeat(100));
         let long = format!("Content-Type: a/b\nX: {}\n\n", "x".repeat(MOST_BYTES));
         for (output, expected) in [
@@ -178,7 +178,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn nothing_that_a_program_writes_adds_a_line(output: Vec<u8>) {
+        fn no_output_of_a_program_adds_a_header_line(output: Vec<u8>) {
             if let Ok(header) = Header::read(&output) {
                 let text = String::from_utf8(header.lines).unwrap();
                 proptest::prop_assert!(text.split_terminator("\r\n").all(|line| !line.contains(['\r', '\n'])));

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_is_called_by_its_clients_name_for_it_if_that_is_one() {
+    fn the_server_name_is_the_host_of_the_request_if_valid() {
         for (value, name) in [
             ("a.example:80", Some("a.example")),
             ("[::1]:80", Some("[::1]")),

@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn both_kinds_of_page_are_the_same_page_of_the_papers_size() {
+    fn parsed_and_filled_pages_are_equal_and_have_the_papers_size() {
         let (mut parsed, mut filled) = (Vec::new(), Vec::new());
         expand(&PARSED_PAGE, 784_111_777, &mut parsed);
         Templates::new().push(99, 784_111_777, &mut filled);
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_grows_within_bounds() {
+    fn the_growth_of_a_page_is_limited() {
         let long = format!("<!--#config timefmt=\"{}\" -->", "%A".repeat(1_000));
         assert_eq!(expanded(&long), long, "a directive too long to be one");
         let many = "<!--#echo var=\"DATE_GMT\" -->".repeat(10_001);
@@ -157,7 +157,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn any_page_is_survived(page in "(<!--#|-->|echo |config |timefmt=|var=|\"|%|DATE_GMT|.){0,30}") {
+        fn no_page_makes_the_parser_panic(page in "(<!--#|-->|echo |config |timefmt=|var=|\"|%|DATE_GMT|.){0,30}") {
             expanded(&page);
         }
     }

@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_range_is_read_and_what_is_none_is_passed_over() {
+    fn one_range_is_read_and_an_invalid_range_is_ignored() {
         for (range, expected) in [
             ("bytes=0-0", Verdict::Part(0..1)),
             ("bytes=2-4", Verdict::Part(2..5)),

@@ -43,7 +43,7 @@ fn text_has_the_length_asked_for() {
 }
 
 #[test]
-fn random_text_is_another_each_time_and_the_same_after_a_start() {
+fn random_text_differs_per_request_and_repeats_after_a_restart() {
     let texts = |web: &Web| {
         let mut client = web.client();
         (0..20).map(|_| client.get("/dynamic/random", None).body).collect::<Vec<_>>()

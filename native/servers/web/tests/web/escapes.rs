@@ -17,7 +17,7 @@ fn with_secret() -> Web {
 }
 
 #[test]
-fn no_path_leads_out() {
+fn no_path_leads_out_of_the_docroot() {
     let web = with_secret();
     let long = "x".repeat(300);
     for path in [
@@ -59,7 +59,7 @@ fn no_path_leads_out() {
 }
 
 #[test]
-fn no_link_leads_out() {
+fn no_link_leads_out_of_the_docroot() {
     let web = with_secret();
     for (target, link) in [
         ("../secret", "file"),

@@ -131,7 +131,7 @@ fn one_range_is_sent_and_what_is_beyond_the_file_is_refused() {
 }
 
 #[test]
-fn what_is_no_file_is_not_found_and_nothing_waits_for_it() {
+fn sockets_and_fifos_are_not_found_and_do_not_block() {
     let web = Web::start();
     let _socket = UnixListener::bind(web.inside("socket")).unwrap();
     rustix::fs::mknodat(
@@ -162,7 +162,7 @@ fn more_files_than_are_kept_open_are_served_again_and_again() {
 }
 
 #[test]
-fn a_file_that_changes_is_served_as_it_is() {
+fn a_changed_file_is_served_with_its_new_content() {
     let web = Web::start();
     web.file("a.txt", "long content");
     let mut client = web.client();
@@ -180,7 +180,7 @@ fn a_file_that_changes_is_served_as_it_is() {
 }
 
 #[test]
-fn a_folder_that_is_not_there_is_an_error_of_the_start() {
+fn a_missing_folder_is_a_startup_error() {
     for config in [
         web::Config { docroot: Some("/nowhere".into()), ..web::Config::default() },
         web::Config { cgi: Some("/nowhere".into()), ..web::Config::default() },

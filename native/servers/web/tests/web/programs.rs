@@ -79,7 +79,7 @@ fn a_program_inherits_three_descriptors() {
 }
 
 #[test]
-fn requests_of_clients_that_have_gone_keep_no_program_from_others() {
+fn requests_of_disconnected_clients_keep_no_program_from_other_clients() {
     let web = Web::with(|config| config.limits.cgi_processes = 1);
     web.program("slow", &format!("echo x >> '{}'; sleep 1.2; {TEXT}", web.outside("runs").display()));
     web.program("quick", TEXT);
@@ -92,7 +92,7 @@ fn requests_of_clients_that_have_gone_keep_no_program_from_others() {
 }
 
 #[test]
-fn a_client_that_only_ends_its_own_half_is_answered() {
+fn a_client_that_half_closes_is_answered() {
     let web = Web::start();
     web.program("slow", &format!("sleep 0.3; {TEXT}; printf there"));
     let mut client = web.client();
@@ -212,7 +212,7 @@ fn a_program_that_hangs_is_killed_with_all_it_has_started() {
 }
 
 #[test]
-fn a_program_that_leaves_one_behind_is_answered_when_it_ends() {
+fn a_program_whose_child_runs_on_is_answered_when_it_ends() {
     let web = Web::start();
     let pid = web.outside("pid");
     // What is left behind holds the program's standard output open.
@@ -265,7 +265,7 @@ fn a_program_that_writes_without_end_is_cut_off() {
 }
 
 #[test]
-fn what_programs_wrote_is_held_within_bounds() {
+fn the_held_output_of_programs_is_limited() {
     let web = Web::with(|config| config.limits.cgi_held_bytes = 300_000);
     web.program("a", &format!("{TEXT}; head -c 250000 /dev/zero"));
     web.program("b", &format!("{TEXT}; head -c 350000 /dev/zero"));
@@ -276,7 +276,7 @@ fn what_programs_wrote_is_held_within_bounds() {
 }
 
 #[test]
-fn a_client_that_leaves_while_its_program_runs_takes_nothing_with_it() {
+fn a_client_that_disconnects_while_its_program_runs_harms_no_other_request() {
     let web = Web::with(|config| config.limits.cgi_processes = 1);
     let started = web.outside("started");
     web.program("slow", &format!("echo >> {}; sleep 0.3; {TEXT}; printf slow", started.display()));

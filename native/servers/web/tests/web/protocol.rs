@@ -61,7 +61,7 @@ fn pipelined_requests_are_answered_in_order_around_long_answers() {
 }
 
 #[test]
-fn requests_behind_a_last_one_do_not_reset_its_answer() {
+fn requests_behind_connection_close_do_not_reset_its_answer() {
     let web = with_file();
     web.file("long", vec![b'l'; 3_000_000]);
     for path in ["/a.txt", "/long"] {
@@ -100,7 +100,7 @@ fn what_is_not_http_is_refused_and_closed() {
 }
 
 #[test]
-fn what_is_refused_without_harm_leaves_the_connection_open() {
+fn a_refusal_of_a_well_framed_request_keeps_the_connection() {
     let web = with_file();
     let mut client = web.client();
     for (request, status) in [
@@ -176,7 +176,7 @@ fn nothing_is_smuggled_behind_a_request() {
 }
 
 #[test]
-fn a_client_that_reads_nothing_holds_nobody_up_and_gets_all_of_it_later() {
+fn a_client_that_reads_nothing_delays_nobody_and_gets_its_answer_later() {
     let web = with_file();
     let mut greedy = web.client();
     let requests = GET.repeat(100_000);
@@ -206,7 +206,7 @@ fn several_threads_share_one_port_and_stopping_closes_connections() {
 }
 
 #[test]
-fn files_go_over_tls_and_a_client_without_is_told_so() {
+fn files_are_sent_over_tls_and_a_client_without_tls_is_refused() {
     use std::io::{Read, Write};
     let web = Web::with(|config| config.tls = Some(ServerSpec::default()));
     let content: Vec<u8> = (0..500_000u32).map(|n| n as u8).collect();

@@ -56,7 +56,7 @@ fn reads_slowly(web: &Web, path: &str, each: usize) -> bool {
 /// At 10 KB a second the kernel tells of room only after three seconds, as it waits until 32 KiB of what it
 /// holds are gone: longer than a client has that takes nothing.
 #[test]
-fn a_slow_reader_gets_all_of_an_answer_and_one_that_sips_is_cut_off() {
+fn a_slow_reader_gets_its_answer_and_a_reader_below_the_minimum_rate_is_cut_off() {
     for (stall_bytes, gets_all) in [(4_096, true), (1_000_000, false)] {
         let web = &patient(stall_bytes);
         std::thread::scope(|scope| {

@@ -60,7 +60,7 @@ proptest! {
     }
 
     #[test]
-    fn the_first_of_several_differences_counts(
+    fn the_first_of_several_differences_is_reported(
         key: u64, size in 1..3_000u64, ats in prop::collection::vec(any::<prop::sample::Index>(), 1..5), cuts in cuts(),
     ) {
         let mut body = content(key, size);
@@ -80,7 +80,7 @@ proptest! {
     }
 
     #[test]
-    fn a_body_that_goes_on_differs_after_the_file_even_by_what_would_come_next(
+    fn a_body_longer_than_its_file_differs_at_the_end_of_the_file(
         key: u64, size in 0..3_000u64, more in 1..500u64, cuts in cuts(),
     ) {
         let checker = fed(key, size, &content(key, size + more), &cuts);

@@ -36,7 +36,7 @@ proptest! {
     }
 
     #[test]
-    fn no_other_path_is_a_files(set in sets(), i: prop::sample::Index, at: prop::sample::Index, byte: u8) {
+    fn a_path_leads_only_to_the_file_of_exactly_that_path(set in sets(), i: prop::sample::Index, at: prop::sample::Index, byte: u8) {
         let file = set.file(i.index(set.count() as usize) as u64).unwrap();
         let mut path = file.path().into_bytes();
         let at = at.index(path.len());
@@ -48,7 +48,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_upsets_the_search(text in prop::collection::vec(any::<u8>(), 0..60)) {
+    fn random_text_is_no_path_of_a_file(text in prop::collection::vec(any::<u8>(), 0..60)) {
         prop_assert_eq!(small().index_of(&text), None);
     }
 }
@@ -89,7 +89,7 @@ fn paths_are_spelled_in_one_way_only() {
 }
 
 #[test]
-fn a_set_of_any_size_is_there_at_once() {
+fn a_set_of_any_size_is_made_at_once() {
     let set = made(spec("huge", 1 << 40, vec![in_turn("a", &[10, 20]), in_turn("b", &[1])]));
     assert_eq!((set.count(), set.bytes()), (3 << 40, 31 << 40));
     let file = set.file((3 << 40) - 1).unwrap();

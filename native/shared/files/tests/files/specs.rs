@@ -36,7 +36,7 @@ fn a_spread_begins_and_ends_with_its_bounds_and_grows() {
 }
 
 #[test]
-fn what_makes_no_set_is_named() {
+fn an_invalid_spec_is_refused_with_its_flaw() {
     let class = || in_turn("a", &[1]);
     for name in ["", ".", "..", ".hidden", "-a", "a/b", "a b", "a%41", "é", "a\0", &"a".repeat(65)] {
         assert_eq!(refused(spec(name, 1, vec![class()])), SpecError::Name(name.into()));

@@ -77,7 +77,7 @@ fn a_manifest_cut_anywhere_is_continued() {
 }
 
 #[test]
-fn files_that_are_there_are_left_and_those_that_are_gone_are_written_again() {
+fn existing_files_are_kept_and_missing_files_are_written_again() {
     let set = small();
     let folder = tempfile::tempdir().unwrap();
     wrote(&set, folder.path()).unwrap();
@@ -96,7 +96,7 @@ fn files_that_are_there_are_left_and_those_that_are_gone_are_written_again() {
 }
 
 #[test]
-fn lines_that_are_not_the_sets_are_replaced() {
+fn damaged_lines_of_a_manifest_are_replaced() {
     let set = small();
     let folder = tempfile::tempdir().unwrap();
     wrote(&set, folder.path()).unwrap();
@@ -123,7 +123,7 @@ fn lines_that_are_not_the_sets_are_replaced() {
 }
 
 #[test]
-fn cancelled_at_any_moment_it_is_continued() {
+fn a_write_cancelled_at_any_moment_is_continued() {
     let set = made(spec("many", 3, vec![in_turn("a", &[150_000, 100])]));
     let folder = tempfile::tempdir().unwrap();
     let mut missing = vec![set.bytes()];
@@ -185,7 +185,7 @@ fn another_sets_manifest_is_refused_by_name() {
 }
 
 #[test]
-fn what_is_not_the_sets_stays_as_it_is() {
+fn files_outside_the_set_are_unchanged() {
     let set = small();
     let folder = tempfile::tempdir().unwrap();
     let (docroot, elsewhere) = (folder.path().join("docroot"), folder.path().join("elsewhere"));
@@ -277,7 +277,7 @@ fn no_link_leads_out_of_the_docroot() {
 }
 
 #[test]
-fn two_do_not_write_one_set_at_the_same_time() {
+fn two_writers_cannot_write_one_set_at_the_same_time() {
     let set = small();
     let folder = tempfile::tempdir().unwrap();
     let mut refusals = 0;

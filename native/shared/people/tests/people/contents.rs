@@ -47,7 +47,7 @@ fn order_does_not_matter_and_parts_add_up() {
 }
 
 #[test]
-fn spelling_and_what_servers_add_do_not_matter() {
+fn spelling_and_attributes_added_by_servers_do_not_matter() {
     let text = String::from_utf8(file(Profile::Ils, 0..20)).unwrap();
     let spelled = text
         .replace("surname:", "sn:")
@@ -62,7 +62,7 @@ fn spelling_and_what_servers_add_do_not_matter() {
 }
 
 #[test]
-fn whatever_is_lost_changed_or_too_much_shows() {
+fn every_lost_changed_or_additional_value_is_noticed() {
     let text = String::from_utf8(file(Profile::Paper, 0..20)).unwrap();
     let whole = read(text.as_bytes(), 4_096);
     assert_ne!(Contents::of(&population(Profile::Paper, 1), 0..19), whole);
@@ -75,7 +75,7 @@ fn whatever_is_lost_changed_or_too_much_shows() {
 }
 
 #[test]
-fn passwords_do_not_count_and_all_else_of_a_person_does() {
+fn passwords_do_not_count_and_all_other_attributes_of_a_person_do() {
     let text = String::from_utf8(file(Profile::Posix, 0..20)).unwrap();
     let whole = Contents::of(&population(Profile::Posix, 1), 0..20);
     let read = |text: &str| read_of(Profile::Posix, text.as_bytes(), 4_096);
@@ -98,7 +98,7 @@ fn people_of_another_class_are_not_counted() {
 }
 
 #[test]
-fn a_file_that_breaks_off_counts_whom_it_has() {
+fn a_file_without_its_last_line_ends_counts_everybody() {
     let text = file(Profile::Small, 0..20);
     let mut count = LdifCount::default();
     count.feed(text.strip_suffix(b"\n\n").unwrap()).unwrap();
@@ -107,7 +107,7 @@ fn a_file_that_breaks_off_counts_whom_it_has() {
 }
 
 #[test]
-fn an_answer_counts_like_a_line() {
+fn an_entry_of_an_answer_counts_like_an_entry_of_a_file() {
     let people = population(Profile::Paper, 1);
     let mut count = Count::default();
     for i in 0..30 {

@@ -33,7 +33,7 @@ fn members(groups: &Groups, g: u64) -> Vec<String> {
 }
 
 #[test]
-fn groups_deal_the_people_and_begin_again() {
+fn groups_take_the_people_in_order_and_wrap_around() {
     let groups = groups(spec(200, &[10], 1, 0));
     assert_eq!(members(&groups, 0)[..2], ["uid=user.0", "uid=user.1"]);
     assert_eq!(members(&groups, 7)[0], "uid=user.70");
@@ -41,7 +41,7 @@ fn groups_deal_the_people_and_begin_again() {
 }
 
 #[test]
-fn each_further_size_is_that_of_one_group_and_those_come_first() {
+fn each_further_size_belongs_to_one_group_and_such_groups_come_first() {
     let groups = groups(spec(5, &[2, 30, 1_000], 1, 0));
     let sizes: Vec<_> = (0..5).map(|g| groups.count(g, List::Member)).collect();
     assert_eq!(sizes, [30, 1_000, 2, 2, 2]);
@@ -49,7 +49,7 @@ fn each_further_size_is_that_of_one_group_and_those_come_first() {
 }
 
 #[test]
-fn the_first_groups_of_many_are_those_of_few() {
+fn a_larger_number_of_groups_does_not_change_the_first_groups() {
     let (few, many) = (groups(spec(10, &[3, 40], 1, 1)), groups(spec(1_000, &[3, 40], 1, 1)));
     for g in 0..10 {
         assert_eq!(members(&few, g), members(&many, g));
@@ -86,7 +86,7 @@ proptest! {
     /// A tree that is not full has all its levels, and every group but the first is in one other, which comes
     /// before it.
     #[test]
-    fn a_tree_is_one_and_has_all_its_levels(count in 1_u64..300, depth in 1_u32..9, in_all in 0_u64..3) {
+    fn a_tree_is_connected_and_has_all_its_levels(count in 1_u64..300, depth in 1_u32..9, in_all in 0_u64..3) {
         prop_assume!(u64::from(depth) <= count);
         let groups = groups(spec(count, &[3], depth, in_all));
         let mut levels = vec![1_u32; count as usize];
@@ -110,7 +110,7 @@ proptest! {
 
     /// A list may be read from any value on: pieces of a group are the group.
     #[test]
-    fn a_list_goes_on_where_it_was_left(g in 0_u64..50, from in 0_u64..12) {
+    fn a_list_can_be_read_from_any_value_on(g in 0_u64..50, from in 0_u64..12) {
         let groups = groups(spec(50, &[12], 3, 2));
         let mut rest = Vec::new();
         groups.each(g, List::Member, from, |value| { rest.push(value.to_vec()); true });
@@ -121,7 +121,7 @@ proptest! {
 }
 
 #[test]
-fn each_person_is_in_as_many_groups_as_others_or_in_one_more() {
+fn the_group_counts_of_people_differ_by_at_most_one() {
     let groups = groups(spec(333, &[7], 1, 0));
     let mut counts: HashMap<String, u64> = HashMap::new();
     (0..333).flat_map(|g| members(&groups, g)).for_each(|each| *counts.entry(each).or_default() += 1);
@@ -136,7 +136,7 @@ fn text(profile: Profile, class: GroupClass) -> String {
 }
 
 #[test]
-fn an_entry_is_what_its_class_asks_for() {
+fn a_group_has_the_attributes_of_its_class() {
     assert_eq!(
         text(Profile::Person, GroupClass::Names),
         "dn: cn=group.2,ou=Dynamic,o=Intranet\nobjectClass: top\nobjectClass: groupOfNames\ncn: group.2\n\
@@ -158,7 +158,7 @@ fn an_entry_is_what_its_class_asks_for() {
 }
 
 #[test]
-fn only_descriptions_of_ours_are_ours() {
+fn only_our_descriptions_mark_our_groups() {
     let groups = groups(spec(20, &[3], 1, 0));
     assert!(Groups::is_ours(7, &groups.description(7, true)));
     assert!(Groups::is_ours(7, &groups.description(7, false)));
@@ -172,7 +172,7 @@ fn only_descriptions_of_ours_are_ours() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_with_the_option_that_asks_for_it() {
+fn impossible_groups_are_refused_with_the_responsible_option() {
     let why = |profile, spec| of(profile, spec).unwrap_err().to_string();
     for (spec, said) in [
         (spec(3, &[1_001], 1, 0), "--members 1001: there are 1000 people"),

@@ -76,7 +76,7 @@ fn one_password_may_be_everyones() {
 }
 
 #[test]
-fn in_the_clear_it_stands_as_it_is_and_in_active_directory_quoted_in_utf_16() {
+fn a_clear_password_is_stored_unchanged_and_for_active_directory_quoted_in_utf_16() {
     let people = with(Profile::Person, Hash::Clear, None);
     assert_eq!(stored(&people, 9), password(&people, 9));
     let people = with(Profile::Ad, Hash::Ssha, Some("Pü"));
@@ -84,7 +84,7 @@ fn in_the_clear_it_stands_as_it_is_and_in_active_directory_quoted_in_utf_16() {
 }
 
 #[test]
-fn what_a_directory_shows_is_the_person_without_the_password() {
+fn the_shown_attributes_are_the_person_without_the_password() {
     for profile in Profile::ALL {
         let people = population(profile, 1);
         let mut shown = Vec::new();
@@ -99,7 +99,7 @@ fn what_a_directory_shows_is_the_person_without_the_password() {
 }
 
 #[test]
-fn how_people_log_in_is_part_of_who_they_are_only_where_they_can() {
+fn hash_and_password_change_the_digest_only_in_profiles_with_passwords() {
     let digest = |profile, hash, one| with(profile, hash, one).digest();
     let person = digest(Profile::Person, Hash::Ssha, None);
     assert_ne!(digest(Profile::Person, Hash::Clear, None), person);
@@ -123,7 +123,7 @@ fn pooled(hash: &str, pool: Option<u64>, size: u64) -> Population {
 }
 
 #[test]
-fn a_pool_has_the_first_peoples_hashes_and_the_others_have_them_again() {
+fn a_pool_has_the_hashes_of_the_first_people_and_all_others_reuse_them() {
     let own = population(Profile::Person, 1);
     for hash in ["pbkdf2-sha256:2", "pbkdf2-sha512:2", "crypt:1000", "argon2:8k:1"] {
         let people = pooled(hash, Some(3), 100);
@@ -144,7 +144,7 @@ fn a_pool_has_the_first_peoples_hashes_and_the_others_have_them_again() {
 }
 
 #[test]
-fn a_thousand_are_the_first_of_a_million_whatever_the_pool() {
+fn a_smaller_population_has_the_hashes_of_a_larger_one_whatever_the_pool() {
     for pool in [Some(10), None] {
         let (few, many) = (pooled("pbkdf2-sha256:1", pool, 7), pooled("pbkdf2-sha256:1", pool, 50));
         assert_eq!(few.digest(), many.digest());
@@ -158,7 +158,7 @@ fn a_thousand_are_the_first_of_a_million_whatever_the_pool() {
 }
 
 #[test]
-fn hashes_are_made_on_many_threads_taken_again_and_the_making_ends_where_it_is_told() {
+fn hashes_are_made_on_many_threads_reused_and_cancelled_on_request() {
     let (people, other) = (pooled("pbkdf2-sha256:100", None, 200), pooled("pbkdf2-sha256:100", None, 300));
     people.make_hashes(3, |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(people.hashes().count(), 200);

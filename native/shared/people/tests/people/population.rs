@@ -122,7 +122,7 @@ proptest! {
 }
 
 #[test]
-fn nobody_shares_a_name_with_another() {
+fn no_two_people_share_a_name() {
     for profile in Profile::ALL {
         let people = population(profile, 3);
         let names: std::collections::HashSet<_> = (0..20_000).map(|i| name(&people, i)).collect();
@@ -153,7 +153,7 @@ fn a_person_keeps_to_the_values_of_one_locale() {
 }
 
 #[test]
-fn the_digest_knows_the_people_and_not_how_many_or_where() {
+fn the_digest_depends_on_the_people_and_not_on_size_or_base() {
     let base = population(Profile::Paper, 1);
     let pools = Pools::parse(crate::common::POOLS).unwrap();
     let change = |change: fn(&mut Spec)| {

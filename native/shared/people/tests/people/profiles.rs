@@ -56,7 +56,7 @@ fn the_small_profile_has_three_attributes_at_most() {
 }
 
 #[test]
-fn people_of_today_have_what_any_directory_takes() {
+fn profiles_person_posix_and_ad_have_standard_attributes() {
     let common = "displayName mail telephoneNumber employeeNumber";
     let expected = [
         (
@@ -94,7 +94,7 @@ fn people_of_today_have_what_any_directory_takes() {
 }
 
 #[test]
-fn what_servers_want_in_ascii_is_ascii_in_every_script() {
+fn ascii_only_attributes_are_ascii_in_every_script() {
     let people = population(Profile::Posix, 1);
     for i in 0..300 {
         assert_eq!(values(&people, i, "uid"), [format!("user.{i}")]);

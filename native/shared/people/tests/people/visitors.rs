@@ -33,7 +33,7 @@ proptest! {
     }
 
     #[test]
-    fn used_buffers_leave_no_trace(seed: u64, before: u64, i: u64) {
+    fn a_reused_buffer_keeps_nothing_of_the_last_visitor(seed: u64, before: u64, i: u64) {
         let visitors = visitors(seed);
         let mut used = Visitor::default();
         visitors.fill(before, &mut used);
@@ -42,7 +42,7 @@ proptest! {
     }
 
     #[test]
-    fn properties_are_what_their_columns_say(i: u64) {
+    fn properties_are_in_the_range_of_their_columns(i: u64) {
         let visitor = visitors(7).visitor(i);
         for colour in [&visitor.background, &visitor.accent] {
             prop_assert!(colour.len() == 7 && colour.starts_with('#'));
@@ -56,7 +56,7 @@ proptest! {
 }
 
 #[test]
-fn the_digest_tells_seeds_and_locales_apart_and_nothing_else() {
+fn the_digest_depends_only_on_seed_and_locales() {
     let digest = visitors(1).digest();
     assert_eq!(digest, visitors(1).digest());
     assert_ne!(digest, visitors(2).digest());
@@ -66,7 +66,7 @@ fn the_digest_tells_seeds_and_locales_apart_and_nothing_else() {
 
 /// A change here is a change of everybody's database: raise the recipe in visitor/identity.rs with it.
 #[test]
-fn the_first_person_stays_who_they_are() {
+fn the_first_visitor_never_changes() {
     let visitor = visitors(1997).visitor(0);
     let drawn =
         [&visitor.background, &visitor.accent, &visitor.sections, &visitor.interests, &visitor.stocks];

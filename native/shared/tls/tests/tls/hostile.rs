@@ -71,7 +71,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
     #[test]
-    fn of_what_is_harmed_on_its_way_only_the_beginning_arrives(
+    fn of_data_damaged_in_transit_only_the_intact_beginning_arrives(
         parts in vec(vec(any::<u8>(), 1..3000), 1..8), harms in vec(harm(), 1..4)
     ) {
         let ((mut client, mut here), (mut server, mut there)) = open(&ACCEPTOR, &CONNECTOR, 1 << 20);
@@ -89,7 +89,7 @@ proptest! {
     }
 
     #[test]
-    fn bytes_that_are_no_handshake_open_nothing(bytes in vec(any::<u8>(), 0..300), is_record: bool) {
+    fn bytes_that_are_no_handshake_open_no_session(bytes in vec(any::<u8>(), 0..300), is_record: bool) {
         let (here, mut there) = wire(1 << 16);
         if is_record {
             // The header of a handshake's record, that the rest be looked at.
@@ -103,7 +103,7 @@ proptest! {
     }
 
     #[test]
-    fn a_handshake_harmed_on_its_way_opens_nothing_for_both(harms in vec(harm(), 1..3), whose: bool) {
+    fn a_handshake_damaged_in_transit_does_not_open_both_sides(harms in vec(harm(), 1..3), whose: bool) {
         let (mut here, mut there) = wire(1 << 16);
         let (mut client, mut server) = (Session::connect(&CONNECTOR).unwrap(), Session::accept(&ACCEPTOR).unwrap());
         let mut is_harmed = false;
@@ -145,7 +145,7 @@ fn looked_at(bytes: &[u8]) -> Vec<u8> {
 
 /// Random harms came upon both: taken for harms, though neither reads them.
 #[test]
-fn what_tls_ignores_is_no_harm() {
+fn changes_of_bytes_that_tls_ignores_are_no_damage() {
     let with = |specs: &[u8]| [&[22, 3, 3, 0, 2, 7, 7], specs, &[23, 3, 3, 0, 1, 9]].concat();
     let (nothing, spec) = (with(&[]), [20, 3, 3, 0, 1, 1]);
     assert_eq!(looked_at(&with(&spec.repeat(2))), looked_at(&nothing));

@@ -70,7 +70,7 @@ fn a_read_that_fills_less_than_its_room_has_emptied_everything() {
 }
 
 #[test]
-fn nothing_is_passed_on_that_comes_behind_a_forged_record() {
+fn no_data_behind_a_forged_record_is_delivered() {
     let acceptor = acceptor();
     let connector = Connector::new(&trusting(&acceptor), "localhost", &[]).unwrap();
     let ((mut client, mut here), (mut server, mut there)) = open(&acceptor, &connector, 1 << 20);
@@ -83,7 +83,7 @@ fn nothing_is_passed_on_that_comes_behind_a_forged_record() {
 }
 
 #[test]
-fn what_does_not_fit_is_there_at_the_next_read() {
+fn data_beyond_the_buffer_is_returned_by_the_next_read() {
     let acceptor = acceptor();
     let connector = Connector::new(&trusting(&acceptor), "localhost", &[]).unwrap();
     let ((mut client, mut here), (mut server, mut there)) = open(&acceptor, &connector, 1 << 20);
@@ -98,7 +98,7 @@ fn what_does_not_fit_is_there_at_the_next_read() {
 }
 
 #[test]
-fn the_end_is_told_and_an_interruption_is_an_end_too() {
+fn a_close_notify_and_a_lost_connection_are_both_an_end() {
     let acceptor = acceptor();
     let connector = Connector::new(&trusting(&acceptor), "localhost", &[]).unwrap();
     let ((mut client, mut here), (mut server, mut there)) = open(&acceptor, &connector, 1 << 20);
@@ -158,7 +158,7 @@ fn self_signed(folder: &Path, from: i32, to: i32) -> (Acceptor, ClientSpec) {
 }
 
 #[test]
-fn a_certificate_that_is_given_itself_is_trusted_for_its_name_and_its_time() {
+fn a_self_signed_certificate_is_trusted_for_its_name_and_its_validity() {
     let folder = tempfile::tempdir().unwrap();
     let (server, itself) = self_signed(folder.path(), 2020, 2100);
     let by = |spec: &ClientSpec, host: &str| fault(&server, &Connector::new(spec, host, &[]).unwrap());
@@ -195,7 +195,7 @@ fn a_side_that_goes_away_during_the_handshake_has_closed() {
 }
 
 #[test]
-fn a_record_that_is_not_all_there_is_told_from_none() {
+fn an_incomplete_record_is_distinguished_from_no_record() {
     let acceptor = acceptor();
     let connector = Connector::new(&trusting(&acceptor), "localhost", &[]).unwrap();
     let ((mut client, mut here), (mut server, mut there)) = open(&acceptor, &connector, 1 << 20);

@@ -140,7 +140,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_short_way_reads_what_the_long_one_does(
+        fn the_fast_path_reads_the_same_attributes_as_the_slow_path(
             name in proptest::collection::vec(any::<u8>(), 0..130),
             values in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..60), 0..4),
             (at, changed) in (any::<prop::sample::Index>(), any::<Option<u8>>()),

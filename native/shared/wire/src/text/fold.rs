@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn the_short_way_gives_what_the_tables_give_for_every_character() {
+    fn the_fast_path_folds_every_character_as_the_tables_do() {
         let mut simple_ones = 0;
         for c in ('\0'..=char::MAX).filter(|&c| simple(c).is_some()) {
             let folded = simple(c).unwrap();

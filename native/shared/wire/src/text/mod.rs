@@ -185,7 +185,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_short_way_gives_what_the_long_way_gives(
+        fn the_fast_path_prepares_the_same_text_as_the_slow_path(
             text in "[ -~ \t\u{7f}\u{1}À-ÿΑ-ωА-яЁёぁ-んァ-ヺ一-龥가-힣ßſİ\u{301}\u{2003}]{0,12}",
             cut in 0usize..4,
             fold_case: bool,

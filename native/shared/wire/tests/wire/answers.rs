@@ -121,7 +121,7 @@ fn a_notice_of_disconnection_belongs_to_no_request() {
 }
 
 #[test]
-fn referrals_and_references_are_known_for_what_they_are() {
+fn referrals_and_references_are_recognised() {
     let referral = b"0\x20\x02\x01\x02e\x1b\x0a\x01\x0a\x04\x00\x04\x00\xa3\x12\x04\x10ldap://x/o=Other";
     assert_eq!(done(referral).1.code, ResultCode::REFERRAL);
     let reference = b"0\x17\x02\x01\x02s\x12\x04\x10ldap://x/o=Other";
@@ -129,7 +129,7 @@ fn referrals_and_references_are_known_for_what_they_are() {
 }
 
 #[test]
-fn an_answer_that_is_none_is_refused() {
+fn a_malformed_answer_is_refused() {
     let refusal = |message: &[u8]| Response::decode(message).unwrap_err();
     // A request where an answer belongs.
     assert_eq!(refusal(b"0\x05\x02\x01\x03B\x00"), DecodeError::UnknownOperation(0x42));

@@ -119,7 +119,7 @@ fn booleans_are_one_byte_and_true_is_ff() {
 }
 
 #[test]
-fn an_optional_element_is_left_where_it_is_not_meant() {
+fn an_optional_element_with_another_tag_is_not_consumed() {
     let mut reader = Reader::new(b"\x80\x01a\x04\x01b");
     assert_eq!(reader.optional(0x81), Ok(None));
     assert_eq!(reader.optional(0x80), Ok(Some(&b"a"[..])));
@@ -141,7 +141,7 @@ proptest! {
     }
 
     #[test]
-    fn a_nested_element_is_the_one_written_at_once(
+    fn a_nested_element_equals_an_element_written_at_once(
         before in any::<Vec<u8>>(), length in prop_oneof![0..300usize, 65_000..66_000usize], outer in 0..4usize
     ) {
         let content = vec![7; length];
@@ -163,7 +163,7 @@ proptest! {
     }
 
     #[test]
-    fn every_element_read_shortens_what_is_left(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
+    fn every_element_read_shortens_the_rest(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
         let mut reader = Reader::new(&bytes);
         while !reader.is_empty() {
             let before = reader.rest().len();

@@ -110,7 +110,7 @@ fn a_rename_takes_exactly_one_rdn() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_its_position() {
+fn an_error_names_its_position() {
     assert_eq!(refusal(b"cn=a,"), DnError::NoAttribute(5));
     assert_eq!(refusal(b"  ,cn=a"), DnError::NoAttribute(2));
     assert_eq!(refusal(b"cn=a,,o=b"), DnError::NoAttribute(5));
@@ -167,7 +167,7 @@ fn spellings_of_one_name_have_one_normal_form() {
 }
 
 #[test]
-fn in_a_normal_form_ancestry_is_a_question_about_bytes() {
+fn ancestry_of_normal_forms_is_decided_by_their_bytes() {
     let name = normal_of(br"cn=a\,o=x,ou=Dynamic,o=Intranet");
     assert_eq!(normal::parent(&name), Some(&b"ou=dynamic,o=intranet"[..]));
     assert!(normal::is_at_or_below(&name, b"o=intranet"));
@@ -197,12 +197,12 @@ proptest! {
     }
 
     #[test]
-    fn random_bytes_are_refused_or_read_but_never_more(text in prop::collection::vec(any::<u8>(), 0..60)) {
+    fn random_bytes_never_panic(text in prop::collection::vec(any::<u8>(), 0..60)) {
         let _ = Dn::parse(&text);
     }
 
     #[test]
-    fn whatever_is_read_has_a_normal_form_that_is_its_own(text in name_like()) {
+    fn the_normal_form_of_any_name_is_its_own_normal_form(text in name_like()) {
         if Dn::parse(&text).is_ok() {
             let once = normal_of(&text);
             prop_assert_eq!(&normal_of(&once), &once, "of {:?}", String::from_utf8_lossy(&text));
@@ -211,7 +211,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_as_a_value_has_a_normal_form_that_is_its_own(value in ".{0,20}", other in any::<Vec<u8>>()) {
+    fn the_normal_form_of_any_value_is_its_own_normal_form(value in ".{0,20}", other in any::<Vec<u8>>()) {
         for value in [value.as_bytes(), &other] {
             let mut text = b"cn=".to_vec();
             escape_value(value, &mut text);

@@ -65,7 +65,7 @@ fn a_lookup_is_the_bytes_that_openldap_sends() {
 }
 
 #[test]
-fn what_every_client_takes_is_taken() {
+fn spellings_that_every_client_accepts_are_read() {
     assert_eq!(ber("cn=Anna"), ber("(cn=Anna)"));
     assert_eq!(ber(" ( & (a=b) ( ! (c=d) ) ) "), ber("(&(a=b)(!(c=d)))"));
     assert_eq!(ber(r"(cn=\*\(\)\\)"), ber(r"(cn=\2a\28\29\5c)"));
@@ -75,7 +75,7 @@ fn what_every_client_takes_is_taken() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_its_position() {
+fn an_error_names_its_position() {
     assert_eq!(refusal(""), FilterTextError::NoOpening(0));
     assert_eq!(refusal("*"), FilterTextError::NoOpening(0));
     assert_eq!(refusal("(cn=a"), FilterTextError::NotClosed(0));
@@ -172,7 +172,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_is_read_is_a_filter_the_decoder_takes(
+    fn every_filter_read_from_text_is_accepted_by_the_decoder(
         soup in r"([()&|!=*<>~:\\]|cn|dn|2a| |é){0,24}", any_text in ".{0,30}"
     ) {
         for candidate in [soup, any_text] {

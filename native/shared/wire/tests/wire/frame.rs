@@ -57,7 +57,7 @@ fn a_malformed_header_is_not_an_incomplete_one() {
 
 proptest! {
     #[test]
-    fn a_message_found_is_never_empty_nor_longer_than_what_is_there(bytes: Vec<u8>) {
+    fn a_message_is_never_empty_nor_longer_than_the_buffer(bytes: Vec<u8>) {
         if let Ok(Some(length)) = message_length(&bytes, LIMIT) {
             prop_assert!(length >= 2 && length <= bytes.len());
         }

@@ -43,14 +43,14 @@ fn every_prefix_of_a_head_is_incomplete_not_malformed() {
 }
 
 #[test]
-fn http_1_0_closes_unless_it_asks_to_stay() {
+fn http_1_0_closes_without_keep_alive() {
     let closes = RequestHead::decode(b"GET / HTTP/1.0\r\n\r\n").unwrap().unwrap();
     let stays = RequestHead::decode(b"GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n").unwrap().unwrap();
     assert_eq!((closes.keep_alive, stays.keep_alive), (false, true));
 }
 
 #[test]
-fn who_says_close_and_keep_alive_closes() {
+fn close_takes_precedence_over_keep_alive() {
     for lines in ["Connection: close, keep-alive", "Connection: close\r\nConnection: keep-alive"] {
         for version in ["1.0", "1.1"] {
             let bytes = format!("GET / HTTP/{version}\r\n{lines}\r\n\r\n");
@@ -158,7 +158,7 @@ fn a_chunk_line_ends_in_cr_lf_and_in_nothing_else() {
 }
 
 #[test]
-fn behind_the_size_of_a_chunk_stands_an_extension_or_nothing() {
+fn only_an_extension_may_follow_the_size_of_a_chunk() {
     for bytes in [&b"2 x\r\nab\r\n0\r\n\r\n"[..], b"2\tx;y\r\nab\r\n0\r\n\r\n", b"2 2\r\nab\r\n"] {
         assert_eq!(receive(Framing::Chunked, bytes, 64), Err(BodyError::BadChunkSize), "{bytes:?}");
     }
@@ -205,7 +205,7 @@ fn led(location: &str) -> Result<String, Astray> {
 }
 
 #[test]
-fn a_redirect_leads_where_its_reference_does() {
+fn a_location_is_resolved_as_rfc_3986_says() {
     // Mostly those of RFC 3986 section 5.4.
     for (location, expected) in [
         ("/", "/"),
@@ -258,7 +258,7 @@ fn a_redirect_elsewhere_or_to_no_address_leads_nowhere() {
 
 proptest! {
     #[test]
-    fn whatever_a_redirect_says_a_target_can_stand_in_a_request(location: Vec<u8>, slashes in "[./?#:a]{0,30}") {
+    fn the_target_of_any_redirect_is_valid_in_a_request(location: Vec<u8>, slashes in "[./?#:a]{0,30}") {
         for location in [&location[..], slashes.as_bytes(), &[b"/", &location[..]].concat()] {
             if let Ok(target) = locate(b"/a/b?c", location, SHOP) {
                 prop_assert!(target.starts_with(b"/") && target.len() <= MAX_TARGET_BYTES);

@@ -121,7 +121,7 @@ fn a_comment_ends_the_line_before_and_is_folded_like_it() {
 }
 
 #[test]
-fn what_other_tools_write_is_read() {
+fn ldif_of_other_tools_is_read() {
     let windows = "\u{feff}dn: o=x\r\no: a\r\n b\r\n\r\n";
     assert_eq!(entries(windows), [("o=x".to_owned(), pairs(&[("o", "ab")]))]);
     assert_eq!(

@@ -203,12 +203,12 @@ fn extended_requests() {
 }
 
 #[test]
-fn what_later_protocols_append_is_skipped_as_rfc_4511_section_4_asks() {
+fn elements_appended_by_later_protocols_are_skipped_as_rfc_4511_section_4_asks() {
     assert!(matches!(operation(b"0\x08\x02\x01\x03B\x00\x8f\x01x"), Operation::Unbind));
 }
 
 #[test]
-fn a_request_that_is_none_is_refused() {
+fn a_malformed_request_is_refused() {
     assert_eq!(refusal(b"0\x05\x02\x01\x01\x7e\x00"), DecodeError::UnknownOperation(0x7e));
     assert_eq!(refusal(b"0\x05\x02\x01\xffB\x00"), DecodeError::BadMessageId(-1));
     assert_eq!(refusal(b"0\x09\x02\x05\x00\x80\0\0\0B\x00"), DecodeError::BadMessageId(1 << 31));
@@ -287,7 +287,7 @@ fn a_filter_that_crashed_slapd_is_refused() {
 }
 
 #[test]
-fn a_filter_that_is_none_is_refused() {
+fn a_malformed_filter_is_refused() {
     let filter = |bytes: &'static [u8]| refusal(&search_with(|out| out.extend_from_slice(bytes)));
     assert_eq!(filter(b"\xaa\x00"), DecodeError::UnknownFilter(0xaa));
     assert_eq!(filter(b"\xa0\x02\xaa\x00"), DecodeError::UnknownFilter(0xaa));
@@ -339,7 +339,7 @@ proptest! {
     }
 
     #[test]
-    fn ids_come_back(id in 0..=i32::MAX) {
+    fn message_ids_read_back(id in 0..=i32::MAX) {
         prop_assert_eq!(Request::decode(&written(|out| write_unbind(out, id))).unwrap().id, id);
     }
 }

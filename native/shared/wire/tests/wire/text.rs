@@ -35,7 +35,7 @@ fn case_counts_where_it_is_asked_to() {
 }
 
 #[test]
-fn two_ways_to_encode_a_character_are_one() {
+fn two_encodings_of_a_character_are_equal() {
     same("e\u{301}", "é");
     same("ﬁne", "fine");
     same("ｱｲｳ", "アイウ");
@@ -119,7 +119,7 @@ proptest! {
 
 /// U+FDFA is eighteen letters in NFKC: a message of 4 MiB would become 48 MB, within seconds.
 #[test]
-fn what_a_huge_text_is_made_of_is_not_taken_apart() {
+fn a_huge_text_is_not_decomposed() {
     let growth = |letters: usize| ignoring_case("\u{fdfa}".repeat(letters)).len() / (3 * letters);
     assert_eq!((growth(NORMALISED_BYTES / 3), growth(NORMALISED_BYTES / 3 + 1)), (11, 1));
     let huge = "\u{1fd3}".repeat(NORMALISED_BYTES);
@@ -127,7 +127,7 @@ fn what_a_huge_text_is_made_of_is_not_taken_apart() {
 }
 
 #[test]
-fn a_text_is_normal_where_preparing_it_costs_no_more_than_others() {
+fn only_text_of_ordinary_preparation_cost_counts_as_normalised() {
     for normal in
         ["", "Anna", "Zo\u{e9} \u{41c}\u{438}\u{440} \u{65e5}\u{672c}", "\u{df}", &"\u{fdfa}".repeat(30_000)]
     {

@@ -75,7 +75,7 @@ fn responses_wait_for_a_client_that_does_not_read() {
 }
 
 #[test]
-fn a_client_that_closes_is_closed() {
+fn the_responder_closes_a_connection_that_its_client_closes() {
     let responder = NullResponder::start(BIND, 0).unwrap();
     for farewell in [0, 7] {
         let mut stream = TcpStream::connect(responder.address()).unwrap();
@@ -106,7 +106,7 @@ fn the_client_counts_what_the_responder_answered() {
 }
 
 #[test]
-fn a_cycle_is_a_connection_of_its_own() {
+fn each_cycle_opens_its_own_connection() {
     assert!(does_enough(|duration| {
         let responder = NullResponder::start(BIND, 0).unwrap();
         let measured = connect_cycles(&Load { duration, ..load(responder.address(), 8, BIND) }).unwrap();
@@ -136,7 +136,7 @@ fn a_cycle_sends_what_an_ldap_client_sends() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_its_remedy() {
+fn an_error_is_reported_with_its_remedy() {
     let responder = NullResponder::start(BIND, 0).unwrap();
     let address = responder.address();
     let taken = NullResponder::start(BIND, address.port()).unwrap_err().to_string();

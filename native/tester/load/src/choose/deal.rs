@@ -383,7 +383,7 @@ mod tests {
         }
 
         #[test]
-        fn once_gives_each_row_once_and_ends(
+        fn a_once_deal_gives_each_row_once_and_ends(
             rows in prop_oneof![0u64..6, 0u64..2_000],
             of in 1u64..5,
             threads in 1u64..5,
@@ -404,7 +404,7 @@ mod tests {
         }
 
         #[test]
-        fn threads_of_an_ordered_deal_go_round_together(
+        fn threads_of_an_ordered_deal_complete_each_round_together(
             rows in 1u64..30, of in 1u64..4, threads in 1u64..4, rounds in 1u64..4, turn in 0u64..7,
         ) {
             for (index, dealer) in dealers(Deal::InOrder, rows, of, threads).iter().enumerate() {
@@ -465,14 +465,14 @@ mod tests {
     }
 
     #[test]
-    fn no_rows_are_dealt_of_none() {
+    fn a_deal_of_no_rows_gives_no_row() {
         for deal in [Deal::Shuffled, Deal::InOrder, Deal::Once, Deal::Exclusive] {
             assert_eq!(alone(deal, 0, SEED).take(), None);
         }
     }
 
     #[test]
-    fn one_order_is_not_another() {
+    fn shuffled_orders_agree_only_by_chance() {
         const ROWS: u64 = 1_000;
         let mut cursor = alone(Deal::Shuffled, ROWS, SEED);
         let mut orders: Vec<Vec<u64>> = (0..3).map(|_| taken(&mut cursor, ROWS)).collect();
@@ -523,7 +523,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_two_of_many_rows_are_any_two() {
+    fn the_first_two_of_many_rows_are_a_random_pair() {
         for count in [65u64, 100, 128] {
             let mut seen = std::collections::HashMap::new();
             let pairs = count * (count - 1);
@@ -537,7 +537,7 @@ mod tests {
     }
 
     #[test]
-    fn which_of_four_of_many_rows_comes_first_and_last_is_chance() {
+    fn the_first_and_last_of_four_among_many_rows_are_random() {
         for count in [65u64, 1_000, 1 << 20] {
             let mut seen = std::collections::HashMap::new();
             for round in 0..24_000 {
@@ -551,7 +551,7 @@ mod tests {
     }
 
     #[test]
-    fn every_row_comes_as_often_at_every_place() {
+    fn every_row_is_equally_frequent_at_every_place() {
         for count in [7u64, 64, 65, 100] {
             let mut seen = vec![0; (count * count) as usize];
             for order in orders(count, 10_000) {
@@ -564,7 +564,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_go_far_and_neighbours_part() {
+    fn a_shuffle_moves_rows_far_and_separates_neighbours() {
         const ROWS: u64 = 10_000;
         for order in orders(ROWS, 20) {
             let mean = |distances: &mut dyn Iterator<Item = u64>| {

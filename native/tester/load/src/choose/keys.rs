@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_famous_does_not_depend_on_how_many_draw() {
+    fn popular_people_do_not_depend_on_the_number_of_streams() {
         for streams in [1, 4, 8] {
             let chi = chi_square(&by_rank(&histogram(Choice::Zipfian, 1_000, 400_000, streams)));
             assert!(chi < CELLS_26, "{streams} streams: {chi}");
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn hotspot_gives_80_percent_to_20_percent_who_are_scattered() {
+    fn hotspot_gives_80_percent_of_draws_to_a_scattered_20_percent() {
         let seen = histogram(Choice::Hotspot, 1_000, 100_000, 4);
         // Those who are hot come 400 times, the others 25 times.
         let hot: Vec<usize> = (0..1_000).filter(|&person| seen[person] > 200).collect();

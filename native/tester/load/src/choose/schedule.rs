@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_stall_of_a_second_latencies_are_the_closed_form() {
+    fn after_a_stall_of_a_second_latencies_agree_with_the_closed_form() {
         // 1,000 a second; one lane; each answer takes no time, but from 1 s to 2 s nothing is answered.
         let mut arrivals = arrivals(1000.0, 0, ONLY);
         let mut latencies = Vec::new();
@@ -434,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_is_what_is_due_and_not_taken() {
+    fn waiting_arrivals_are_due_and_not_taken() {
         let mut arrivals = arrivals(1000.0, 0, Share { index: 1, of: 2 });
         let waiting = |arrivals: &mut Arrivals, now: u64, window: Range<u64>| {
             let found = arrivals.waiting(now * MILLI, &(window.start * MILLI..window.end * MILLI));
@@ -457,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_ended_is_not_waiting_and_may_begin_again() {
+    fn an_ended_schedule_has_no_waiting_arrivals_and_may_begin_again() {
         let mut arrivals = arrivals(1000.0, 0, ONLY);
         arrivals.take(0);
         arrivals.end();
@@ -499,7 +499,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rise_from_nothing_has_arrival_n_where_its_integral_is_n() {
+    fn in_a_rise_from_zero_arrival_n_is_due_where_the_integral_is_n() {
         // N(t) = 100 t^2 / (2 * 30): 1,500 in 30 s.
         let due_s = due_s(&[(30.0, 100.0)], 1);
         assert_eq!(due_s.len(), 1_500);
@@ -638,7 +638,7 @@ mod tests {
     proptest! {
         /// Due times of stages are those at which the integral of the rate, summed in small steps, reaches them.
         #[test]
-        fn stages_are_the_inverse_of_their_integral(
+        fn due_times_of_stages_are_the_inverse_of_their_integral(
             stages in prop::collection::vec((0.1f64..100.0, prop_oneof![Just(0.0), 0.0f64..1e4]), 1..6)
         ) {
             let pace = staged(&stages);
@@ -658,7 +658,7 @@ mod tests {
         }
 
         #[test]
-        fn first_at_is_the_first(rate in 0.01f64..1e7, at in 0u64..1_000_000_000_000) {
+        fn first_at_is_the_first_arrival_due_at_a_time_or_later(rate in 0.01f64..1e7, at in 0u64..1_000_000_000_000) {
             let pace = Pace::new(1_000, rate);
             let n = pace.first_at(at);
             prop_assert!(pace.due_ns(n).unwrap() >= at);
@@ -700,7 +700,7 @@ mod tests {
 
         /// Whatever is taken, counted, and divided anew in between, what is counted is what can be taken.
         #[test]
-        fn what_waits_is_what_could_be_taken(
+        fn waiting_arrivals_are_those_that_can_be_taken(
             seed: u64, steps in prop::collection::vec((0u64..40, 0usize..30, 0u8..8), 1..30)
         ) {
             for spacing in [Spacing::Even, Spacing::Poisson] {

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn the_round_comes_back_to_its_start() {
+    fn source_addresses_repeat_after_a_full_round() {
         let mut sources = Sources::new("127.0.0.1:389".parse().unwrap(), true, 3);
         let first = sources.next_address();
         let between: HashSet<_> = (1..COUNT).map(|_| sources.next_address()).collect();
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kernel_chooses_for_other_targets_and_when_told_to() {
+    fn the_kernel_chooses_the_source_for_other_targets_and_if_configured() {
         for (target, spread) in [("192.0.2.1:389", true), ("[::1]:389", true), ("127.0.0.1:389", false)] {
             let mut sources = Sources::new(target.parse().unwrap(), spread, 0);
             assert_eq!(sources.next_address(), None);

@@ -488,7 +488,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_as_many_as_give_each_lane_a_place() {
+    fn a_pool_wants_as_many_connections_as_give_each_lane_a_place() {
         let mut pool = pool(None, 16);
         for (lanes, wanted) in [(1, 1), (16, 1), (17, 2), (64, 4)] {
             while pool.lanes < lanes {
@@ -512,7 +512,7 @@ mod tests {
     }
 
     #[test]
-    fn connections_have_requests_in_turn_and_no_more_than_they_may() {
+    fn connections_take_requests_in_turn_up_to_their_limit() {
         let mut pool = pool(Some(3), 2);
         for carrier in 0..3 {
             up(&mut pool, carrier);
@@ -525,7 +525,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_has_another_id_for_each_part() {
+    fn a_place_has_a_new_message_id_for_each_request() {
         let mut pool = pool(Some(1), 2);
         let connection = up(&mut pool, 0);
         let (one, other) = (pool.take(5).unwrap(), pool.take(6).unwrap());
@@ -539,7 +539,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_waited_longest_is_next_and_no_one_overtakes() {
+    fn the_lane_that_has_waited_longest_is_next() {
         let mut pool = pool(Some(1), 1);
         up(&mut pool, 0);
         let ticket = pool.take(1).unwrap();
@@ -554,7 +554,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_that_was_given_up_is_not_used_before_its_answer_has_come() {
+    fn an_abandoned_id_is_not_reused_before_its_answer() {
         let mut pool = pool(Some(1), 2);
         let connection = up(&mut pool, 0);
         let (one, other) = (pool.take(1).unwrap(), pool.take(2).unwrap());
@@ -577,7 +577,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_on_which_nothing_is_answered_is_of_no_more_use() {
+    fn a_connection_without_answers_is_given_up() {
         let mut pool = pool(Some(1), 2);
         let connection = up(&mut pool, 9);
         let tickets = [pool.take(1).unwrap(), pool.take(2).unwrap()];
@@ -589,7 +589,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_leaves_and_is_lost_is_of_no_more_use() {
+    fn a_retiring_connection_that_is_lost_is_given_up() {
         let mut pool = pool(None, 1);
         let connection = up(&mut pool, 9);
         pool.count_lane(true);
@@ -602,7 +602,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_is_silent_takes_no_requests_until_something_comes() {
+    fn a_silent_connection_takes_no_requests_until_it_receives() {
         let mut pool = pool(Some(1), 8);
         let connection = up(&mut pool, 9);
         let tickets = [pool.take(1).unwrap(), pool.take(2).unwrap()];
@@ -616,7 +616,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_that_are_none_of_ours_belong_to_no_lane() {
+    fn unknown_message_ids_belong_to_no_lane() {
         let mut pool = pool(Some(1), 64);
         let connection = up(&mut pool, 0);
         let lanes: Vec<_> = (0..64).map(|lane| pool.take(lane).unwrap().id).collect();
@@ -629,7 +629,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_sent_yet_has_no_answer() {
+    fn a_request_not_sent_yet_has_no_answer() {
         let mut pool = pool(Some(1), 2);
         let connection = up(&mut pool, 0);
         let ticket = pool.take(5).unwrap();
@@ -653,7 +653,7 @@ mod tests {
         /// Whatever happens, no two requests in flight on a connection have one id, and no more are in flight than
         /// may be.
         #[test]
-        fn ids_are_unique_and_places_are_kept_to(
+        fn ids_in_flight_are_unique_and_limited_to_the_places(
             (connections, places) in (1..4u32, 1..5u8),
             acts in prop::collection::vec(prop_oneof![
                 4 => Just(Act::Take), 3 => (0..9usize).prop_map(Act::Answer), 1 => (0..9usize).prop_map(Act::GiveUp),

@@ -700,7 +700,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_may_have_lain_since_a_timer_went_by_unheard() {
+    fn an_answer_may_have_been_unread_since_a_missed_timer() {
         let (slept_from_ns, due_ns) = (100 * MILLI, 107 * MILLI);
         for (woke_ms, since_ms) in [(101, 101), (106, 106), (107, 107), (116, 107), (117, 100), (500, 100)] {
             let since_ns = quiet_since(slept_from_ns, woke_ms * MILLI, due_ns);

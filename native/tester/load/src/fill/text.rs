@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn generators_keep_to_what_is_asked_for() {
+    fn generators_respect_length_and_range() {
         let mut rng = fastrand::Rng::with_seed(1);
         for _ in 0..100 {
             let mut out = Vec::new();

@@ -100,7 +100,7 @@ fn card(branch: &Branch<Request>) -> String {
 }
 
 #[test]
-fn a_workload_is_the_program_that_it_was() {
+fn built_in_workloads_are_the_same_programs_as_before() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../web_bench/workloads");
     let mut now = HashMap::new();
     for entry in fs::read_dir(folder).unwrap() {

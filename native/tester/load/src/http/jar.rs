@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn cookies_go_where_they_belong() {
+    fn cookies_are_sent_where_they_belong() {
         let mut jar = Jar::default();
         for line in
             ["a=1", "b=2; Path=/", "c=3; path=/shop/cart", "d=4; Secure; HttpOnly", "e=5; Path=/shopping"]
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_cookie_of_this_site_is_not_kept() {
+    fn cookies_that_are_malformed_or_of_other_sites_are_not_kept() {
         let mut jar = Jar::default();
         for line in ["", "=x", "alone", "a=1; Domain=example.org", "a=1; Domain=hop.example.com", "a=\u{1}"] {
             jar.set(line.as_bytes(), place("/"));

@@ -134,7 +134,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_survived(bytes: Vec<u8>, head: bool, cuts in prop::collection::vec(any::<usize>(), 0..4)) {
+    fn no_bytes_make_the_reader_panic(bytes: Vec<u8>, head: bool, cuts in prop::collection::vec(any::<usize>(), 0..4)) {
         let mut lane = Lane::new(PAGE);
         lane.ask_page();
         let start: &[u8] = if head { b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" } else { b"" };

@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn each_length_is_as_wide_as_it_must_be() {
+    fn each_ber_length_has_its_minimal_width() {
         // Five lengths are around the name: each of them has its own sizes of it at which it gets wider.
         let frame = Frame::new(1, lookup).unwrap();
         for size in (0..300).chain(65_400..65_600) {
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_has_as_many_fields_as_it_likes() {
+    fn a_request_may_have_any_number_of_fields() {
         let dn = |out: &mut Vec<u8>, id: i32, fields: &[&[u8]]| {
             request::write_compare(out, id, &fields.concat(), b"cn", fields.last().unwrap());
         };
@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn text_may_be_long_but_for_what_no_server_reads() {
+    fn text_may_be_long_up_to_the_largest_readable_message() {
         let photo = |size| {
             move |out: &mut Vec<u8>, id: i32, fields: &[&[u8]]| {
                 request::write_compare(out, id, fields[0], b"jpegPhoto", &vec![0; size]);

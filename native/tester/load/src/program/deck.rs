@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_hundred_is_exact_and_no_two_are_alike() {
+    fn every_hundred_cards_have_the_exact_shares_in_a_new_order() {
         let plan = DeckPlan { program: "p".into(), weights: [5, 91, 4].into() };
         let (mut deck, mut rng) = (Deck::new(&plan), fastrand::Rng::with_seed(1));
         let mut hundreds = Vec::new();

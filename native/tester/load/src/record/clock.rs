@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn an_instant_survives_the_way_to_the_kernel() {
+    fn an_instant_converts_to_a_timespec_and_back() {
         assert_eq!(nanos(timespec(12_345_678_901)), 12_345_678_901);
     }
 }

@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn of_what_a_server_wrote_the_beginning_is_kept() {
+    fn an_example_keeps_the_beginning_of_the_text() {
         let mut examples = Examples::default();
         examples.keep(Slot(1), Failure::Malformed, || format!("é{}", "x".repeat(1_000)));
         let [Example { text, .. }] = &examples.take()[..] else { panic!("one example") };

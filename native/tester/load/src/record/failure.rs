@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn the_target_s_word_is_kept() {
+    fn a_failure_by_result_is_named_after_the_result_code() {
         assert_eq!(Failure::Result("noSuchObject").label(), "result:noSuchObject");
     }
 }

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn each_has_its_place_and_says_what_it_is() {
+    fn each_metric_has_its_index_unit_and_meaning() {
         for (place, clock) in Clock::ALL.into_iter().enumerate() {
             assert_eq!((clock.index(), clock.unit()), (place, "ns"));
             assert!(clock.meaning().ends_with('.'));
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_for_a_clock_on_a_closed_schedule_is_recorded_there() {
+    fn the_substitute_of_a_clock_is_recorded_on_a_closed_schedule() {
         for clock in Clock::ALL {
             assert_eq!(clock.recorded(true), Some(clock));
             let closed = clock.recorded(false);

@@ -517,7 +517,7 @@ mod tests {
     }
 
     #[test]
-    fn the_three_clocks_start_where_they_should() {
+    fn service_latency_and_lag_start_at_their_own_instants() {
         let mut recorders = recorders(true);
         recorders[0].record(&SAMPLE);
         let recorder = &recorders[0];
@@ -541,7 +541,7 @@ mod tests {
     }
 
     #[test]
-    fn several_threads_recorded_what_one_would_have() {
+    fn merged_recorders_of_threads_equal_one_recorder() {
         let unread = Sample { unread_ns: Some(30), bytes_out: 7, bytes_in: 11, processing_ns: 50, ..SAMPLE };
         let wrong = Sample { end: End::Wrong(Failure::WrongAnswer), ended_ns: 700, ..SAMPLE };
         let missing = Sample { end: End::Unanswered(Failure::Timeout), ended_ns: 900, ..SAMPLE };
@@ -561,7 +561,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_drained_is_kept_for_the_next_recorders_and_they_are_empty() {
+    fn drained_recorders_are_reused_empty() {
         let mut blank = Blank::default();
         for open in [true, false] {
             let (empty, mut used) = (recorders(open), recorders(open));
@@ -575,7 +575,7 @@ mod tests {
     }
 
     #[test]
-    fn only_clocks_that_recorded_nothing_are_kept_from_what_is_handed_out() {
+    fn only_empty_clocks_of_a_drained_recorder_are_reused() {
         let (mut used, mut blank) = (recorders(true), Blank::default());
         let recorder = &mut used[0];
         recorder.record(&SAMPLE);
@@ -659,7 +659,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_came_is_censored_from_when_it_was_due() {
+    fn a_missing_answer_is_censored_from_its_due_time() {
         let mut recorders = recorders(true);
         recorders[0].record(&Sample { end: End::Unanswered(Failure::Timeout), ..SAMPLE });
         recorders[0].record(&Sample { started_ns: 400, end: End::Unanswered(Failure::Timeout), ..SAMPLE });
@@ -686,7 +686,7 @@ mod tests {
     }
 
     #[test]
-    fn three_digits_up_to_an_hour_and_longer_counts_as_an_hour() {
+    fn times_have_three_digits_up_to_an_hour_and_longer_times_count_as_an_hour() {
         let mut recorders = recorders(false);
         let recorder = &mut recorders[0];
         for took in [1, 999, 123_456, 59_999_999_999, LONGEST_NS * 2] {

@@ -27,7 +27,7 @@ fn laughs(first: &str, levels: usize) -> String {
 }
 
 #[test]
-fn values_made_of_values_are_bounded_before_they_are_filled_in() {
+fn nested_values_are_bounded_before_their_expansion() {
     for first in ["x", "", "{uuid}"] {
         let problem = checked(&laughs(first, 12), &json!({})).unwrap_err();
         assert!(problem.contains("is longer than 1048576 bytes with the values in it"), "{problem}");
@@ -37,7 +37,7 @@ fn values_made_of_values_are_bounded_before_they_are_filled_in() {
 }
 
 #[test]
-fn a_value_in_many_values_is_looked_at_once() {
+fn a_value_used_in_many_values_is_checked_once() {
     let mut text = laughs("{env.SECRET}", 5);
     for step in 0..2_000 {
         text += &format!("[[operation]]\nname = \"b{step}\"\nsearch = \"(cn={{a5}})\"\n");
@@ -47,7 +47,7 @@ fn a_value_in_many_values_is_looked_at_once() {
 
 /// Its rows are not looked at one by one: there are no others than numbers.
 #[test]
-fn a_range_in_a_header_line_is_as_long_as_one_likes() {
+fn a_range_in_a_header_line_may_have_any_length() {
     for last in ["1000000000000", "9223372036854775807"] {
         let text = format!(
             "data.id.range = [1, {last}]\n[[operation]]\nname = \"a\"\nget = \"/\"\n\
@@ -62,7 +62,7 @@ const NESTED: &str = "load.session = \"10m\"\n[[operation]]\nname = \"a\"\n[[ope
     [[operation.step]]\nASKS\n";
 
 #[test]
-fn no_pause_is_too_long_to_be_added_up() {
+fn sums_of_long_pauses_do_not_overflow() {
     for asks in ["search = \"(a=b)\"", "get = \"/\""] {
         checked(&NESTED.replace("ASKS", asks), &json!({})).unwrap();
     }

@@ -36,7 +36,7 @@ proptest! {
     }
 
     #[test]
-    fn a_template_is_its_text(text in prop_oneof![field(), ".{0,60}"]) {
+    fn a_template_prints_as_its_text(text in prop_oneof![field(), ".{0,60}"]) {
         if let Ok(template) = Template::read(&text) {
             prop_assert_eq!(template.to_string(), text);
         }
@@ -130,7 +130,7 @@ fn cost_us(text: &str) -> i64 {
 }
 
 #[test]
-fn what_it_costs_grows_with_the_length() {
+fn the_cost_of_reading_grows_linearly_with_the_length() {
     for ((name, small), (_, large)) in hostile(2_000).iter().zip(&hostile(16_000)) {
         // Eight times the length: work that grows with the square costs 64 times as much.
         let (little, much) = (cost_us(small), cost_us(large));
@@ -139,7 +139,7 @@ fn what_it_costs_grows_with_the_length() {
 }
 
 #[test]
-fn what_is_nested_as_deep_as_may_be_needs_little_of_the_stack() {
+fn the_deepest_allowed_nesting_needs_little_stack() {
     let nested = |each: &str, end: &str, n: usize| format!("{}1{}", each.repeat(n), end.repeat(n));
     let steps = format!("{}{{get=\"/\"}}{}", "{repeat=2,step=[".repeat(10), "]}".repeat(10));
     let json = nested("{a.a.a.a.a.a.a.a.a=", "}", 22);
@@ -150,7 +150,7 @@ fn what_is_nested_as_deep_as_may_be_needs_little_of_the_stack() {
 }
 
 #[test]
-fn what_columns_are_called_is_said_without_their_control_characters() {
+fn column_names_are_quoted_without_control_characters() {
     let columns = |_: &scenario::Data| Some(vec!["\u{1b}[2J".to_owned(), "uid".to_owned()]);
     let text = "data.a.file=\"x\"\n[[operation]]\nsearch=\"(a={a.uyd})\"\n[[operation]]\ndelete=\"cn={a}\"";
     let said = scenario::read_with(text, &columns).unwrap_err().to_string();

@@ -85,7 +85,7 @@ fn every_example_reads_right_and_draws_each_name_in_the_smallest_block_that_hold
 }
 
 #[test]
-fn a_generator_in_place_is_drawn_for_the_block_that_it_stands_in() {
+fn an_inline_generator_is_drawn_for_its_block() {
     assert_eq!(generators(&example("login-csrf")), ["{random:1..500} at session > repeat 4"]);
     assert_eq!(
         generators(&example("search-and-mod-rate")),

@@ -21,7 +21,7 @@ fn said(text: &str) -> String {
 
 /// Every case of `refused.txt`: the lines after `=> ` are what is said of those before.
 #[test]
-fn what_is_wrong_is_said_with_its_place() {
+fn an_error_is_reported_with_its_place() {
     let cases = fs::read_to_string(folder().join("refused.txt")).unwrap();
     let mut differ = String::new();
     for case in cases.split("\n## ").skip(1) {
@@ -189,7 +189,7 @@ fn a_step_with_more_than_64_captures_is_refused() {
 }
 
 #[test]
-fn an_example_that_is_broken_in_one_way_is_refused_with_that() {
+fn an_example_with_one_error_is_refused_with_that_error() {
     for (name, old, new, expected) in BROKEN {
         let text = fs::read_to_string(folder().join("files").join(name).with_extension("toml")).unwrap();
         assert!(text.contains(old), "{name}: {old}");

@@ -61,7 +61,7 @@ const STEPS: &[(&str, bool, &str)] = &[
 ];
 
 #[test]
-fn a_column_of_which_a_password_is_made_is_secret_whatever_the_verb() {
+fn a_column_used_in_a_password_is_secret_for_every_verb() {
     for (verb, is_secret, step) in STEPS {
         let files = if *verb == "file" { "files.set.c = { sizes = [1] }\n" } else { "" };
         let expected: &[&str] = if *is_secret { &["word"] } else { &[] };
@@ -74,14 +74,14 @@ fn a_column_of_which_a_password_is_made_is_secret_whatever_the_verb() {
 }
 
 #[test]
-fn no_verb_is_without_such_a_step() {
+fn every_verb_has_a_step_in_the_table_of_secrets() {
     for verb in VERBS.iter().map(|verb| verb.name) {
         assert!(STEPS.iter().any(|(known, ..)| *known == verb), "{verb}");
     }
 }
 
 #[test]
-fn what_a_whole_file_sends_is_as_secret_as_what_a_step_sends() {
+fn secrets_of_connections_and_headers_are_recognised_like_those_of_steps() {
     let operation = "[[operation]]\nsearch = '(cn={u.name})'";
     let bound = format!(
         "connection.main = {{ per = 'iteration', bind = '{{u.name}}', password = '{{u.word}}' }}\n{operation}"

@@ -20,7 +20,7 @@ fn text(text: &str) -> Value {
 }
 
 #[test]
-fn every_verb_of_ldap() {
+fn every_verb_of_ldap_is_read() {
     let scenario = example("everything-ldap");
     let steps = &scenario.operations[0].steps;
     let names: Vec<_> = steps.iter().map(|step| step.name.as_str()).collect();
@@ -120,7 +120,7 @@ fn every_verb_of_ldap() {
 }
 
 #[test]
-fn bodies_headers_and_answers_of_http() {
+fn bodies_headers_and_answers_of_http_are_read() {
     let scenario = example("login-once");
     assert_eq!(scenario.headers, [("Authorization".to_owned(), template("Bearer {token}"))]);
     assert_eq!(scenario.load.users, Some(50));
@@ -150,7 +150,7 @@ fn bodies_headers_and_answers_of_http() {
 }
 
 #[test]
-fn connections_stages_and_files() {
+fn connections_stages_and_files_are_read() {
     let scenario = example("logins");
     let stage = |s, rate| Stage { lasts: Duration::from_secs(s), level: Level::Rate(rate) };
     assert_eq!(scenario.load.stages, [stage(30, 100.0), stage(60, 500.0)]);
@@ -236,7 +236,7 @@ fn a_value_is_drawn_with_the_rows_that_it_is_made_of() {
 }
 
 #[test]
-fn what_a_connection_and_the_headers_of_all_requests_use_is_drawn_for_those_who_use_them() {
+fn data_in_connections_and_common_headers_are_drawn_for_the_blocks_that_use_them() {
     let text = r#"
         data.account.file = "accounts.csv"
         [connection.login]
@@ -288,7 +288,7 @@ fn a_field_after_an_escaped_comma_is_a_part_of_the_value() {
 }
 
 #[test]
-fn an_entry_that_is_added_goes_again_by_a_delete_of_it_or_after_a_rename() {
+fn an_added_entry_is_deleted_under_its_name_or_its_new_name() {
     for steps in [
         "{ add = 'cn=x', entry.cn = 'x' }, { delete = 'cn=x' }",
         "{ add = 'cn=x', entry.cn = 'x' }, { modify_dn = 'cn=x', new_rdn = 'cn=y' }, { delete = 'cn=y' }",

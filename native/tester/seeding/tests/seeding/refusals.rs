@@ -48,7 +48,7 @@ fn a_refused_person_is_named_with_the_reason_and_the_remedy() {
 }
 
 #[test]
-fn what_was_done_before_a_refusal_is_reported() {
+fn people_added_before_a_refusal_are_reported() {
     let server = Server::start(|asked, n| match asked {
         Asked::Add(_) if n >= 101 => Do::Code(ResultCode::BUSY, ""),
         _ => Do::Right,
@@ -124,7 +124,7 @@ fn a_caller_stops_the_work_at_a_server_that_answers_without_end() {
 }
 
 #[test]
-fn something_else_than_ldap_is_called_so() {
+fn a_server_that_does_not_speak_ldap_is_reported_as_such() {
     let http = Do::Raw(b"HTTP/1.1 400 Bad Request\r\n\r\n");
     for (what, reason) in [
         (http, "a message starts with 0x48, not with a SEQUENCE: this is not LDAP"),
@@ -144,7 +144,7 @@ fn something_else_than_ldap_is_called_so() {
 }
 
 #[test]
-fn a_wrong_password_is_said_to_be_one() {
+fn a_wrong_password_is_reported_as_such() {
     let server = Server::start(|asked, _| match asked {
         Asked::Bind(_) => Do::Code(ResultCode::INVALID_CREDENTIALS, ""),
         _ => Do::Right,
@@ -160,7 +160,7 @@ fn a_wrong_password_is_said_to_be_one() {
 }
 
 #[test]
-fn a_base_that_cannot_be_made_is_the_administrator_s_business() {
+fn a_base_that_cannot_be_added_is_left_to_the_administrator() {
     let server = Server::empty(|asked, _| match asked {
         Asked::Add(dn) if dn == "o=Intranet" => {
             Do::Code(ResultCode::UNWILLING_TO_PERFORM, "no global superior knowledge")
@@ -176,7 +176,7 @@ fn a_base_that_cannot_be_made_is_the_administrator_s_business() {
 }
 
 #[test]
-fn a_configuration_that_makes_no_sense_is_refused_before_anybody_is_asked() {
+fn an_invalid_configuration_is_refused_before_any_request() {
     let server = Server::right();
     let with = |change: fn(&mut Config)| {
         let mut config = config(&server);

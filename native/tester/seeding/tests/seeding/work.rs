@@ -52,14 +52,14 @@ fn connections_are_left_with_an_unbind() {
 }
 
 #[test]
-fn an_empty_range_asks_for_no_person() {
+fn an_empty_range_adds_no_person() {
     let server = Server::right();
     assert_eq!(seed(&config(&server), 7..7).unwrap(), Report { done: 0, changed: 0 });
     assert_eq!(server.kept.lock().unwrap().adds(), Vec::<String>::new());
 }
 
 #[test]
-fn the_entries_above_come_first_and_only_where_they_are_missing() {
+fn missing_ancestors_are_added_first() {
     let server = Server::empty(|_, _| Do::Right);
     seed(&config(&server), 0..10).unwrap();
     assert_eq!(server.kept.lock().unwrap().adds()[..2], ["o=Intranet", "ou=Dynamic,o=Intranet"]);
@@ -84,14 +84,14 @@ fn a_client_that_may_not_search_may_still_write() {
 }
 
 #[test]
-fn adding_again_changes_nothing_and_is_done() {
+fn adding_again_changes_nothing_and_succeeds() {
     let server = Server::right();
     seed(&config(&server), 0..300).unwrap();
     assert_eq!(seed(&config(&server), 0..500).unwrap(), Report { done: 500, changed: 200 });
 }
 
 #[test]
-fn deleting_again_changes_nothing_and_is_done() {
+fn deleting_again_changes_nothing_and_succeeds() {
     let server = Server::right();
     seed(&config(&server), 0..300).unwrap();
     assert_eq!(remove(&config(&server), 0..500).unwrap(), Report { done: 500, changed: 300 });
@@ -100,7 +100,7 @@ fn deleting_again_changes_nothing_and_is_done() {
 }
 
 #[test]
-fn an_ils_person_is_said_to_be_one() {
+fn an_ils_person_is_added_with_its_object_class() {
     let (server, people) = (Server::right(), people_of(Profile::Ils));
     seeding::seed(&config(&server), &people, 0..5, &mut |_| ControlFlow::Continue(())).unwrap();
     let kept = server.kept.lock().unwrap();
@@ -145,7 +145,7 @@ fn no_more_than_a_window_is_outstanding_on_a_connection() {
 }
 
 #[test]
-fn no_person_far_beyond_the_first_without_an_answer_is_asked_for() {
+fn no_person_far_beyond_the_first_unanswered_one_is_sent() {
     let first = dn(&people(), 0);
     let server = Server::start(move |asked, _| match asked {
         Asked::Add(dn) if *dn == first => Do::Never,
@@ -170,7 +170,7 @@ fn people_are_counted_up_to_the_first_who_is_missing() {
 }
 
 #[test]
-fn progress_counts_those_done_without_a_gap() {
+fn progress_counts_people_up_to_the_first_unanswered_one() {
     // The 41st person is answered last of all: nobody after them counts before.
     let late = dn(&people(), 40);
     let server = Server::start(move |asked, _| match asked {
@@ -210,7 +210,7 @@ fn progress_is_reported_while_nothing_moves() {
 }
 
 #[test]
-fn a_caller_that_has_had_enough_gets_the_outstanding_answers_and_no_more() {
+fn a_cancelled_run_receives_only_the_outstanding_answers() {
     let server = Server::start(|asked, _| {
         if matches!(asked, Asked::Add(_)) {
             std::thread::sleep(Duration::from_millis(2));

@@ -142,6 +142,6 @@ fn all_at_once(seed: u64) {
 }
 
 #[test]
-fn what_many_clients_do_at_once_adds_up() {
+fn counts_of_concurrent_clients_add_up() {
     (1..=3).for_each(all_at_once);
 }

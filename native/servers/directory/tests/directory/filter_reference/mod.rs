@@ -256,7 +256,7 @@ fn found(store: &Store, filter: &Filter) -> Vec<String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
     #[test]
-    fn every_filter_finds_whom_its_plainest_reading_finds(people in people(), filters in vec(filter(), 1..12)) {
+    fn every_filter_finds_the_same_people_as_a_naive_evaluation(people in people(), filters in vec(filter(), 1..12)) {
         let mut store = store(&people);
         let expected = |filter: &Filter| {
             let meant = people.iter().enumerate().filter(|(_, person)| holds(filter, person) == Some(true));

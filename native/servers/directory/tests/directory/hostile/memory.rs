@@ -10,7 +10,7 @@ use super::{GROUP, add_group};
 use crate::common::{Client, Search, filter};
 
 #[test]
-fn an_entry_has_a_length_however_it_grows() {
+fn an_entry_cannot_grow_beyond_its_length_limit() {
     let most = Limits::default().entry_bytes;
     let directory = crate::common::serve("{}");
     let mut client = Client::connect(directory.addr());
@@ -34,7 +34,7 @@ fn an_entry_has_a_length_however_it_grows() {
 }
 
 #[test]
-fn a_name_makes_no_entry_too_long() {
+fn a_long_name_cannot_exceed_the_length_limit_of_an_entry() {
     let directory = crate::common::serve(r#"{"limits": {"entry_bytes": 500}}"#);
     let mut client = Client::connect(directory.addr());
     assert_eq!(client.add_person("Ann 1").code, ResultCode::SUCCESS);
@@ -84,7 +84,7 @@ fn with_room(bytes: usize) -> directory::Running {
 }
 
 #[test]
-fn the_oldest_page_makes_room_in_the_account_of_its_connection() {
+fn the_oldest_page_is_dropped_when_the_memory_of_its_connection_is_used_up() {
     let directory = with_room(1 << 20);
     let mut client = Client::connect(directory.addr());
     let (code, oldest) = page(&mut client, 400_000, b"");
@@ -98,7 +98,7 @@ fn the_oldest_page_makes_room_in_the_account_of_its_connection() {
 }
 
 #[test]
-fn a_search_beyond_the_account_of_its_connection_is_refused() {
+fn a_search_beyond_the_memory_of_its_connection_is_refused() {
     let directory = with_room(300_000);
     let mut client = Client::connect(directory.addr());
     assert_eq!(page(&mut client, 100_000, b"").0, ResultCode::SUCCESS);

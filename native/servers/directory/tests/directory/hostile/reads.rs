@@ -14,7 +14,7 @@ fn search(client: &mut Client, filter: Vec<u8>) -> (Vec<Found>, ResultCode) {
 }
 
 #[test]
-fn an_attribute_that_is_asked_for_often_is_answered_once() {
+fn an_attribute_requested_repeatedly_is_returned_once() {
     for profile in ["paper", "ils"] {
         let directory =
             directory::start(crate::common::config(&format!(r#"{{"profile": "{profile}"}}"#)), None).unwrap();
@@ -33,7 +33,7 @@ fn an_attribute_that_is_asked_for_often_is_answered_once() {
 }
 
 #[test]
-fn a_search_asks_for_a_number_of_attributes() {
+fn the_number_of_requested_attributes_is_limited() {
     let directory = crate::common::serve("{}");
     let mut client = Client::connect(directory.addr());
     client.add_person("Ann 1");
@@ -46,7 +46,7 @@ fn a_search_asks_for_a_number_of_attributes() {
 }
 
 #[test]
-fn a_filter_has_a_length() {
+fn the_length_of_a_filter_is_limited() {
     let directory = crate::common::serve("{}");
     let mut client = Client::connect(directory.addr());
     let long = vec![b'x'; Limits::default().filter_bytes];
@@ -57,7 +57,7 @@ fn a_filter_has_a_length() {
 }
 
 #[test]
-fn the_pieces_of_a_substring_assertion_are_terms() {
+fn the_pieces_of_a_substring_assertion_count_as_terms() {
     let terms = Limits::default().filter_terms;
     let pieces = |count: usize| {
         filter(|out| write_substrings(out, b"cn", std::iter::repeat_n(Piece::Any(b"a"), count)))
@@ -86,7 +86,7 @@ fn the_pieces_of_a_substring_assertion_are_terms() {
 }
 
 #[test]
-fn an_empty_piece_is_none() {
+fn an_empty_piece_of_a_substring_assertion_is_refused() {
     let directory = crate::common::serve("{}");
     let mut client = Client::connect(directory.addr());
     let empty = filter(|out| write_substrings(out, b"cn", [Piece::Any(b"")]));
@@ -182,7 +182,7 @@ fn twenty_members_of_groups_of_nine_thousand_are_looked_up() {
 }
 
 #[test]
-fn a_value_counts_as_long_as_what_is_compared() {
+fn a_value_counts_with_the_length_of_its_normal_form() {
     let directory = crate::common::serve("{}");
     let mut client = Client::connect(directory.addr());
     // U+FDFA is compared as eighteen letters.

@@ -7,7 +7,7 @@ use wire::ldap::filter::{Piece, write_substrings};
 use crate::common::{Client, Search, filter};
 
 #[test]
-fn it_ends_while_hundreds_of_long_requests_wait() {
+fn the_server_stops_while_hundreds_of_long_requests_wait() {
     let directory = crate::common::serve("{}");
     let mut out = Vec::new();
     let piece = "\u{fdfa}".repeat(20_000);

@@ -62,7 +62,7 @@ fn assert_served_between(directory: &directory::Running, count: i32, write: impl
 }
 
 #[test]
-fn others_are_served_between_modifies_of_a_large_group() {
+fn other_clients_are_served_between_modifies_of_a_large_group() {
     let directory = serve("uniqueMember", &members(1_500));
     assert_served_between(&directory, 300, |out, id| {
         write_modify(out, id, GROUP.as_bytes(), |out| {
@@ -73,7 +73,7 @@ fn others_are_served_between_modifies_of_a_large_group() {
 }
 
 #[test]
-fn others_are_served_between_comparisons_with_a_large_group() {
+fn other_clients_are_served_between_comparisons_with_a_large_group() {
     let directory = serve("uniqueMember", &members(5_000));
     assert_served_between(&directory, 300, |out, id| {
         write_compare(out, id, GROUP.as_bytes(), b"uniqueMember", b"cn=nobody");
@@ -81,7 +81,7 @@ fn others_are_served_between_comparisons_with_a_large_group() {
 }
 
 #[test]
-fn others_are_served_between_searches_of_a_large_group() {
+fn other_clients_are_served_between_searches_of_a_large_group() {
     let directory = serve("uniqueMember", &members(5_000));
     assert_served_between(&directory, 300, |out, id| {
         let filter = filter(|out| write_equality(out, b"uniqueMember", b"cn=nobody"));
@@ -90,7 +90,7 @@ fn others_are_served_between_searches_of_a_large_group() {
 }
 
 #[test]
-fn others_are_served_between_binds_against_many_passwords() {
+fn other_clients_are_served_between_binds_against_many_passwords() {
     let hash = "A".repeat(88);
     let stored: Vec<String> =
         (0..2_000).map(|i| format!("{{SHA512}}{}", hash.replacen("AAAA", &format!("{i:04}"), 1))).collect();
@@ -99,7 +99,7 @@ fn others_are_served_between_binds_against_many_passwords() {
 }
 
 #[test]
-fn others_are_served_between_renames_of_a_container() {
+fn other_clients_are_served_between_renames_of_a_container() {
     let directory = crate::common::serve("{}");
     let mut client = Client::connect(directory.addr());
     client.add("ou=Many,o=Intranet", &[("objectClass", &["organizationalUnit"]), ("ou", &["Many"])]);
@@ -165,7 +165,7 @@ fn assert_served_between_a_crowd(directory: &directory::Running, request: &[u8])
 }
 
 #[test]
-fn others_are_served_between_modifies_of_a_crowd() {
+fn other_clients_are_served_between_modifies_of_many_clients() {
     let directory = serve("uniqueMember", &members(1_500));
     let mut request = Vec::new();
     write_modify(&mut request, 1, GROUP.as_bytes(), |out| {
@@ -175,7 +175,7 @@ fn others_are_served_between_modifies_of_a_crowd() {
 }
 
 #[test]
-fn others_are_served_between_searches_of_a_crowd() {
+fn other_clients_are_served_between_searches_of_many_clients() {
     let directory = serve("uniqueMember", &members(2_000));
     let filter = filter(|out| {
         write_or(out, |out| (0..10).for_each(|_| write_equality(out, b"uniqueMember", b"cn=nobody")));
@@ -187,7 +187,7 @@ fn others_are_served_between_searches_of_a_crowd() {
 }
 
 #[test]
-fn others_are_served_between_binds_of_a_crowd() {
+fn other_clients_are_served_between_binds_of_many_clients() {
     let hash = "A".repeat(88);
     let stored: Vec<String> =
         (0..2_000).map(|i| format!("{{SHA512}}{}", hash.replacen("AAAA", &format!("{i:04}"), 1))).collect();
@@ -225,7 +225,7 @@ fn longest_among_a_crowd(directory: &directory::Running, request: &[u8]) -> f64 
 /// An ILS client's search for a user writes: it holds the lock that all others need. Each of a crowd's may be begun at
 /// once, to see that it takes long; one is finished at a time.
 #[test]
-fn others_are_served_between_searches_that_keep_online() {
+fn other_clients_are_served_between_ils_refresh_searches() {
     let directory = serve_as(r#"{"profile": "ils"}"#, "uniqueMember", &members(500));
     let filter = filter(|out| {
         write_and(out, |out| {
@@ -246,7 +246,7 @@ const AD: &str = r#"{"profile": "ad"}"#;
 const IN_CHAIN: &[u8] = b"1.2.840.113556.1.4.1941";
 
 #[test]
-fn others_are_served_between_searches_for_members_of_groups_in_groups() {
+fn other_clients_are_served_between_searches_for_members_of_nested_groups() {
     let directory = serve_as(AD, "description", &[]);
     let mut client = Client::connect(directory.addr());
     let name = |i: usize| format!("cn=group {i},ou=Dynamic,o=Intranet");
@@ -290,7 +290,7 @@ fn serve_group_of_other_spelling() -> directory::Running {
 }
 
 #[test]
-fn others_are_served_between_searches_for_the_groups_of_a_person() {
+fn other_clients_are_served_between_searches_for_the_groups_of_a_person() {
     let directory = serve_group_of_other_spelling();
     assert_served_between(&directory, 300, |out, id| {
         Search { filter: lookup("Ann 1"), attributes: &["memberOf"], ..Search::default() }.write(out, id);
@@ -298,7 +298,7 @@ fn others_are_served_between_searches_for_the_groups_of_a_person() {
 }
 
 #[test]
-fn others_are_served_between_comparisons_with_the_groups_of_a_person() {
+fn other_clients_are_served_between_comparisons_with_the_groups_of_a_person() {
     let directory = serve_group_of_other_spelling();
     assert_served_between(&directory, 300, |out, id| {
         write_compare(out, id, b"cn=Ann 1,ou=Dynamic,o=Intranet", b"memberOf", GROUP.as_bytes());

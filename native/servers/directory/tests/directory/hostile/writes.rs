@@ -17,7 +17,7 @@ fn is_there(client: &mut Client, base: &str) -> bool {
 }
 
 #[test]
-fn no_name_becomes_too_long_by_a_rename() {
+fn a_rename_cannot_make_a_name_too_long() {
     let directory = crate::common::serve("{}");
     let mut client = Client::connect(directory.addr());
     client.add_person("Ann 1");
@@ -39,7 +39,7 @@ fn no_name_becomes_too_long_by_a_rename() {
 }
 
 #[test]
-fn no_name_becomes_too_deep_by_a_move() {
+fn a_move_cannot_make_a_name_too_deep() {
     let directory = crate::common::serve("{}");
     let mut client = Client::connect(directory.addr());
     let mut chains = Vec::new();
@@ -61,7 +61,7 @@ fn no_name_becomes_too_deep_by_a_move() {
 }
 
 #[test]
-fn a_container_of_too_many_is_not_renamed() {
+fn a_container_with_too_many_entries_is_not_renamed() {
     let directory = crate::common::serve(r#"{"limits": {"rename_bytes": 10240}}"#);
     let mut client = Client::connect(directory.addr());
     (1..=10).for_each(|i| drop(client.add_person(&format!("P {i}"))));
@@ -73,7 +73,7 @@ fn a_container_of_too_many_is_not_renamed() {
 }
 
 #[test]
-fn passwords_have_a_length() {
+fn the_length_of_a_password_is_limited() {
     let most = Limits::default().password_bytes;
     let directory = crate::common::serve("{}");
     let mut client = Client::connect(directory.addr());
@@ -92,7 +92,7 @@ fn passwords_have_a_length() {
 }
 
 #[test]
-fn an_anonymous_bind_allows_no_longer_messages() {
+fn an_anonymous_bind_does_not_raise_the_message_limit() {
     let directory = crate::common::serve(
         r#"{"limits": {"message_bytes_before_bind": 1000}, "admin_dn": "cn=admin", "admin_password": "s"}"#,
     );
@@ -108,7 +108,7 @@ fn an_anonymous_bind_allows_no_longer_messages() {
 }
 
 #[test]
-fn what_a_refused_write_declares_is_forgotten() {
+fn types_declared_by_a_refused_write_are_forgotten() {
     let directory = crate::common::serve("{}");
     let mut client = Client::connect(directory.addr());
     add_group(&mut client, "description", &["x".into()]);

@@ -115,7 +115,7 @@ fn step() -> impl Strategy<Value = Step> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
     #[test]
-    fn the_store_does_what_the_plainest_directory_does(steps in vec(step(), 1..150), seed in any::<u64>()) {
+    fn the_store_behaves_like_a_naive_model_of_a_directory(steps in vec(step(), 1..150), seed in any::<u64>()) {
         let mut both = Both::new(seed);
         for step in steps {
             both.take(&step)?;

@@ -115,7 +115,7 @@ fn parts(text: &[u8]) -> Name {
 
 proptest! {
     #[test]
-    fn however_a_name_is_spelled_it_is_read_as_what_it_is(name in name(), mut choices in choices()) {
+    fn every_spelling_of_a_name_reads_back_as_the_name(name in name(), mut choices in choices()) {
         prop_assert_eq!(parts(&choices.spell(&name)), name);
     }
 

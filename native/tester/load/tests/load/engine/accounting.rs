@@ -50,7 +50,7 @@ fn counts_add_up_to_the_last_operation_while_lanes_come_and_go_and_recorders_are
 }
 
 #[test]
-fn failures_add_up_too() {
+fn counts_of_failures_add_up() {
     let people = people(Profile::Small, 500);
     let responder = Responder::start(&people, |tag, n| match (tag, n % 5) {
         (op::SEARCH_REQUEST, 0) => Do::Reset,
@@ -68,7 +68,7 @@ fn failures_add_up_too() {
 }
 
 #[test]
-fn bytes_are_those_on_the_wire() {
+fn counted_bytes_are_the_bytes_on_the_wire() {
     let people = people(Profile::Paper, 10);
     let responder = Responder::right(&people);
     let totals = run(&config(responder.address, &lookups(10)), Some(&people), 1, 60);
@@ -96,7 +96,7 @@ fn a_pass_that_ends_is_a_sequence_and_carries_its_bytes() {
 }
 
 #[test]
-fn what_fails_took_as_long_as_its_lane_was_at_it() {
+fn a_failed_operation_lasts_as_long_as_its_lane_waited() {
     let people = people(Profile::Small, 10);
     let responder = Responder::lookups(&people, Do::Never);
     for schedule in [json!({"kind": "closed"}), json!({"kind": "open", "rate": 200.0})] {
@@ -114,7 +114,7 @@ fn what_fails_took_as_long_as_its_lane_was_at_it() {
 }
 
 #[test]
-fn all_of_the_lanes_time_is_on_one_clock_or_another() {
+fn the_clocks_account_for_all_of_the_lanes_time() {
     let people = people(Profile::Small, 500);
     let responder = Responder::right(&people);
     let think = session(3, &[LOOKUP, "{ think = '2ms', distribution = 'constant' }"]);
@@ -128,7 +128,7 @@ fn all_of_the_lanes_time_is_on_one_clock_or_another() {
 }
 
 #[test]
-fn so_is_the_time_of_lanes_that_wait_for_arrivals_or_fall_behind_them() {
+fn the_clocks_account_for_lanes_that_wait_for_arrivals_or_fall_behind() {
     let people = people(Profile::Small, 500);
     for (rate, rule) in [(500.0, Do::Right), (2_000.0, Do::Slowly(5))] {
         let responder = Responder::lookups(&people, rule);
@@ -139,7 +139,7 @@ fn so_is_the_time_of_lanes_that_wait_for_arrivals_or_fall_behind_them() {
 }
 
 #[test]
-fn so_is_time_waited_in_vain_and_the_pause_after_it() {
+fn the_clocks_account_for_timeouts_and_pauses() {
     let people = people(Profile::Small, 500);
     let responder = Responder::start(&people, |tag, n| match (tag, n % 7) {
         (op::SEARCH_REQUEST, 0) => Do::Reset,
@@ -176,7 +176,7 @@ fn a_window_accounts_for_operations_longer_than_itself() {
 }
 
 #[test]
-fn our_own_share_is_what_lies_between_an_answer_and_the_next_request() {
+fn processing_time_lies_between_an_answer_and_the_next_request() {
     let people = people(Profile::Small, 50);
     let responder = Responder::right(&people);
     let totals = run(&config(responder.address, &lookups(1_000_000)), Some(&people), 1, 100);

@@ -40,7 +40,7 @@ fn order_case_and_operational_attributes_make_no_difference() {
 }
 
 #[test]
-fn people_of_every_profile_are_known_and_so_are_wrong_answers() {
+fn right_and_wrong_people_of_every_profile_are_recognised() {
     for profile in [Profile::Small, Profile::Person, Profile::Posix, Profile::Ad] {
         let people = people(profile, 500);
         for (what, kinds) in [
@@ -157,7 +157,7 @@ fn a_result_that_has_no_name_is_shown_with_its_number() {
 }
 
 #[test]
-fn what_is_not_ldap_is_malformed_and_ends_the_connection() {
+fn an_answer_that_is_not_ldap_is_malformed_and_ends_the_connection() {
     for what in [Do::Nonsense, Do::OtherId, Do::OtherOperation] {
         let people = people(Profile::Paper, 500);
         let responder = Responder::lookups(&people, what);

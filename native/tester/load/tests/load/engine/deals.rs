@@ -90,7 +90,7 @@ fn each_row_comes_once_over_all_threads_and_engines_and_the_users_end() {
 }
 
 #[test]
-fn time_stands_still_when_the_last_user_has_ended() {
+fn the_measured_time_stops_when_the_last_user_has_ended() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::start(&people, |_, _| Do::Slowly(1));
     let mut engine = start(&responder, ONCE, &json!({}));
@@ -112,7 +112,7 @@ fn time_stands_still_when_the_last_user_has_ended() {
 }
 
 #[test]
-fn what_has_begun_is_finished_and_what_has_not_is_not_counted() {
+fn begun_operations_are_finished_and_operations_without_a_row_are_not_counted() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::right(&people);
     let text = "[data.n]\nrange = [1, 5]\ndeal = 'once'\n[[operation]]\nname = 'come'\nstep = [
@@ -153,7 +153,7 @@ fn arrivals_that_find_no_row_are_not_late() {
 }
 
 #[test]
-fn a_deck_ends_with_the_first_of_its_data() {
+fn a_deck_ends_when_the_first_of_its_data_runs_out() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::right(&people);
     let text = "[data.n]\nrange = [1, 10]\ndeal = 'once'\n[[operation]]\nname = 'look'\nsearch = '(a=b)'\nbase = 'cn={n},o=x'

@@ -173,7 +173,7 @@ fn closed_lanes_are_in_the_window_in_which_they_began() {
 }
 
 #[test]
-fn what_was_due_and_never_came_is_censored_from_when_it_was_due() {
+fn an_unanswered_arrival_is_censored_from_its_due_time() {
     let (responder, mut engine, pace) = at_work(2);
     let (mut ramp, mut window) = (Totals::default(), Totals::default());
     let start_ns = cut(&mut engine, &mut ramp);

@@ -66,7 +66,7 @@ fn a_message_larger_than_any_buffer_is_taken_in_and_the_lane_goes_on() {
 }
 
 #[test]
-fn a_search_of_one_s_own_must_bring_as_many_as_expected() {
+fn a_search_must_return_the_expected_number_of_entries() {
     let people = people(Profile::Small, 40);
     let responder = Responder::right(&people);
     for (expected, right) in [(40, true), (39, false), (41, false)] {

@@ -92,7 +92,7 @@ fn a_filter_is_logged_without_the_values_of_secret_attributes() {
 }
 
 #[test]
-fn what_was_never_answered_is_logged_too() {
+fn a_request_without_an_answer_is_logged() {
     let found = run(&json!({"most": 1}), |tag, n| match (tag, n) {
         (op::SEARCH_REQUEST, 0) => Do::Close,
         _ => Do::Right,
@@ -103,7 +103,7 @@ fn what_was_never_answered_is_logged_too() {
 }
 
 #[test]
-fn a_log_of_all_has_right_answers_and_what_was_captured() {
+fn a_log_of_all_operations_has_right_answers_and_captured_values() {
     let found = run(&json!({"most": 4, "all": true}), |_, _| Do::Right);
     let steps: Vec<_> = found.iter().map(|each| each["step"].as_str().unwrap()).collect();
     assert_eq!(steps, ["search", "modify", "delete", "search"]);
@@ -115,6 +115,6 @@ fn a_log_of_all_has_right_answers_and_what_was_captured() {
 }
 
 #[test]
-fn without_a_log_there_is_none() {
+fn without_the_setting_nothing_is_logged() {
     assert_eq!(run(&Value::Null, |_, _| Do::Code(ResultCode::BUSY)), Vec::<Value>::new());
 }

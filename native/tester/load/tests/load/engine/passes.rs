@@ -180,7 +180,7 @@ fn nothing_is_sent_before_the_arrival_and_a_counted_step_is_timed_from_it() {
 }
 
 #[test]
-fn in_a_repeat_the_rate_is_of_arrivals_and_each_step_is_due_when_the_one_before_has_ended() {
+fn in_a_repeat_the_rate_is_of_arrivals_and_each_step_is_due_at_the_end_of_the_previous_step() {
     let responder = Responder::start(&people(Profile::Paper, 1), |tag, _| match tag {
         op::SEARCH_REQUEST => Do::Slowly(100),
         _ => Do::Slowly(20),

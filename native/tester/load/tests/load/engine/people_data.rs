@@ -148,7 +148,7 @@ fn every_entry_of_a_list_is_a_whole_person_and_none_is_missing() {
 }
 
 #[test]
-fn an_entry_that_is_no_whole_person_is_told_with_what_to_write() {
+fn an_incomplete_person_is_reported_with_the_remedy() {
     let people = people(Profile::Paper, 20);
     for more in ["", "size_limit = 5"] {
         let text = format!(
@@ -164,7 +164,7 @@ fn an_entry_that_is_no_whole_person_is_told_with_what_to_write() {
 }
 
 #[test]
-fn people_whom_a_run_adds_are_its_own_and_come_again_only_after_they_went() {
+fn people_added_by_a_run_are_added_again_only_after_their_deletion() {
     let people = people(Profile::Paper, 20);
     let responder = Responder::right(&people);
     let text = "[data.newcomer]\npeople = 'new'\n[[operation]]\nname = 'stay'\nstep = [
@@ -186,7 +186,7 @@ fn people_whom_a_run_adds_are_its_own_and_come_again_only_after_they_went() {
 }
 
 #[test]
-fn what_an_operation_says_decides_and_not_its_place_in_a_deck() {
+fn an_operation_is_checked_by_its_own_expectations_at_any_place_in_a_deck() {
     let people = people(Profile::Paper, 20);
     let responder = Responder::lookups(&people, Do::SomebodyElse);
     let text = "[data.person]\npeople = 'seeded'\n[data.newcomer]\npeople = 'new'\n
@@ -255,7 +255,7 @@ fn people_who_log_in_have_their_password_for_a_column() {
 }
 
 #[test]
-fn a_user_of_its_own_is_the_same_in_every_operation() {
+fn a_row_per_user_is_the_same_in_every_operation() {
     let people = people(Profile::Paper, 20);
     let responder = Responder::right(&people);
     let text = "[data.self]\npeople = 'seeded'\nper = 'user'\n
@@ -277,7 +277,7 @@ fn a_user_of_its_own_is_the_same_in_every_operation() {
 }
 
 #[test]
-fn what_would_enter_or_remove_the_wrong_people_is_refused() {
+fn steps_that_would_add_or_delete_the_wrong_people_are_refused() {
     let people = people(Profile::Paper, 20);
     let responder = Responder::right(&people);
     for (data, steps, said) in [

@@ -330,7 +330,7 @@ fn a_user_that_is_dropped_leaves_its_row_to_others_unless_it_may_yet_change() {
 }
 
 #[test]
-fn what_no_portable_client_does_is_refused_by_its_name() {
+fn a_feature_that_portable_clients_lack_is_refused_by_name() {
     let people = people(Profile::Paper, 10);
     let responder = Responder::right(&people);
     let with = |text: &str| config(responder.address, text);
@@ -358,7 +358,7 @@ fn what_no_portable_client_does_is_refused_by_its_name() {
 
 /// Who runs it is asked to wait now and then, and so can be interrupted.
 #[test]
-fn a_repeat_that_sends_nothing_comes_back_to_who_runs_it() {
+fn a_repeat_that_sends_nothing_returns_to_its_caller() {
     let people = people(Profile::Paper, 1);
     let text = "[[operation]]\nname = \"a\"\n[[operation.step]]\nrepeat = 2147483648\n\
         step = [ { repeat = 2147483648, step = [ { think = \"0s\" } ] } ]\n[[operation.step]]\n\

@@ -71,7 +71,7 @@ fn people_of_the_ils_profile_have_the_names_of_netmeeting() {
 }
 
 #[test]
-fn what_the_run_changes_is_not_held_against_the_target() {
+fn attributes_that_a_run_changes_are_not_verified() {
     let people = people(Profile::Paper, 50);
     for (attribute, right) in [("carLicense", true), ("description", false)] {
         let responder = Responder::lookups(&people, Do::WithOneAttributeMore);
@@ -82,7 +82,7 @@ fn what_the_run_changes_is_not_held_against_the_target() {
 }
 
 #[test]
-fn a_directory_of_others_is_searched_by_its_names() {
+fn a_directory_with_other_people_is_searched_by_the_given_names() {
     let text = lookups(5).replace("(&(objectClass=RTPerson)(cn={person.cn}))", "(uid={person.uid})");
     let people = people(Profile::Small, 5);
     for (what, right) in [(Do::Right, true), (Do::SomebodyElse, false)] {
@@ -100,7 +100,7 @@ fn a_directory_of_others_is_searched_by_its_names() {
 }
 
 #[test]
-fn a_bind_says_who_and_which_version() {
+fn a_bind_has_the_given_dn_password_and_version() {
     let people = people(Profile::Small, 5);
     let responder = Responder::right(&people);
     let bind = "bind = 'cn=admin', password = '{env.PASSWORD}', version = 2";

@@ -95,7 +95,7 @@ pub fn row<'s>(snapshots: &'s [Snapshot], program: &str, step: &str) -> (u64, Ve
 const BASE: &str = "base = 'ou=people,o=x'\n[data.person]\nfile = 'a.csv'\ndeal = 'in-order'\n";
 
 #[test]
-fn a_cell_arrives_as_it_is_wherever_it_stands() {
+fn a_cell_arrives_unchanged_in_every_place() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::right(&people);
     let text = format!(
@@ -201,7 +201,7 @@ fn an_operation_goes_on_after_a_wrong_answer_and_fails_once() {
 }
 
 #[test]
-fn what_is_captured_is_sent_and_a_step_without_it_is_not() {
+fn a_captured_value_is_sent_and_a_step_without_its_capture_is_not() {
     let people = people(Profile::Paper, 1);
     let text = "[[operation]]\nname = 'o'\nstep = [\
                 { search = '(uid=a)', capture.dn = 'dn' }, { delete = '{dn}' }]";
@@ -219,7 +219,7 @@ fn what_is_captured_is_sent_and_a_step_without_it_is_not() {
 }
 
 #[test]
-fn a_connection_lives_as_long_as_the_file_says() {
+fn the_file_sets_the_lifetime_of_a_connection() {
     let people = people(Profile::Paper, 1);
     for (per, expected) in [
         ("'user'", "b".to_owned() + &"ss".repeat(9)),
@@ -280,7 +280,7 @@ fn on_an_open_schedule_one_arrival_is_one_operation() {
 }
 
 #[test]
-fn an_arrival_that_no_lane_took_is_in_a_row_of_its_own() {
+fn arrivals_that_no_lane_took_have_their_own_row() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::lookups(&people, Do::Never);
     let text = "[[operation]]\nname = 'mix'\nsearch = '(uid=a)'";
@@ -426,7 +426,7 @@ fn failures_are_described_without_secrets() {
 }
 
 #[test]
-fn what_speaks_another_protocol_is_refused() {
+fn a_scenario_of_another_protocol_is_refused() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::right(&people);
     let problem = try_start(&responder, "[[operation]]\nget = '/'", &Tables::new()).err().unwrap();
@@ -484,7 +484,7 @@ fn an_entry_that_the_operation_could_not_add_is_left_alone() {
 }
 
 #[test]
-fn an_arrival_whose_step_cannot_be_asked_is_on_record() {
+fn an_arrival_whose_counted_step_cannot_be_sent_is_recorded() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::lookups(&people, Do::Code(ResultCode::SUCCESS));
     let text = "[[operation]]\nname = 'o'\ncounts = 'use'\nstep = [\
@@ -554,7 +554,7 @@ fn the_command_line_s_password_is_shown_nowhere() {
 }
 
 #[test]
-fn a_search_reaches_as_deep_and_follows_what_the_file_says() {
+fn a_search_has_the_scope_and_alias_dereferencing_of_the_file() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::right(&people);
     let scopes =
@@ -574,7 +574,7 @@ fn a_search_reaches_as_deep_and_follows_what_the_file_says() {
 }
 
 #[test]
-fn a_value_is_the_bytes_that_a_file_or_a_column_has() {
+fn a_value_has_the_bytes_of_its_file_or_column() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::right(&people);
     let rows = HOSTILE.iter().map(|cell| {
@@ -795,7 +795,7 @@ fn all_pages_of_a_search_are_one_step() {
 }
 
 #[test]
-fn pages_that_are_none_or_have_no_end_are_a_wrong_answer() {
+fn missing_or_endless_pages_are_a_wrong_answer() {
     let people = people(Profile::Paper, 25);
     let text = "[[operation]]\nsearch = '(cn=*)'\npage_size = 10";
     for (what, requests) in [(Do::WithoutPages, 1), (Do::CookieForEver, 100)] {
@@ -889,7 +889,7 @@ fn steps_are_repeated_for_each_value_of_a_list() {
 }
 
 #[test]
-fn a_list_may_have_no_value() {
+fn a_missing_list_fails_unless_it_has_a_default() {
     let people = people(Profile::Paper, 1);
     for (default, repeated, failed) in
         [("", 0, true), (", default = []", 0, false), (", default = ['cn=x,o=x', 'cn=y,o=x']", 2, false)]
@@ -908,7 +908,7 @@ fn a_list_may_have_no_value() {
 }
 
 #[test]
-fn each_of_several_values_is_taken_as_often() {
+fn a_random_capture_takes_each_value_equally_often() {
     let people = people(Profile::Paper, 4);
     let responder = Responder::right(&people);
     let text = "[[operation]]\nname = 'o'\nstep = [\
@@ -954,7 +954,7 @@ fn a_password_that_the_server_made_is_captured_and_hidden() {
 }
 
 #[test]
-fn what_one_run_leaves_behind_is_not_in_the_way_of_the_next() {
+fn entries_kept_by_one_run_do_not_disturb_the_next() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::right(&people);
     let text = "[[operation]]\nadd = 'cn={uuid},o=x'\nentry = { sn = 'a' }\nkeep = true";

@@ -63,7 +63,7 @@ fn an_open_schedule_keeps_its_rate_and_its_lanes_stay_connected() {
 }
 
 #[test]
-fn after_a_stall_of_a_second_latencies_are_the_closed_form() {
+fn after_a_stall_of_a_second_latencies_agree_with_the_closed_form() {
     let people = people(Profile::Small, 50);
     let responder = Responder::right(&people);
     let mut config = config(responder.address, &lookups(1_000_000));
@@ -142,7 +142,7 @@ fn fewer_lanes_than_threads_still_serve_every_arrival() {
 }
 
 #[test]
-fn sequences_can_be_what_arrives() {
+fn an_arrival_can_be_a_whole_sequence() {
     let people = people(Profile::Small, 50);
     let responder = Responder::right(&people);
     let mut config = config(responder.address, &session(2, &[LOOKUP]));
@@ -160,7 +160,7 @@ fn sequences_can_be_what_arrives() {
 }
 
 #[test]
-fn an_arrival_is_on_record_wherever_its_lane_is_stopped() {
+fn an_arrival_is_recorded_wherever_its_lane_is_stopped() {
     let people = people(Profile::Small, 50);
     // Each lane is stopped in its first pass: while it thinks, in its last lookup, in one before.
     for (steps, asked, [answered, count, thinking]) in
@@ -186,7 +186,7 @@ fn an_arrival_is_on_record_wherever_its_lane_is_stopped() {
 }
 
 #[test]
-fn arrivals_that_a_thread_without_lanes_had_are_given_up_at_once() {
+fn arrivals_of_a_thread_without_lanes_are_given_up_at_once() {
     let people = people(Profile::Small, 50);
     let responder = Responder::lookups(&people, Do::Never);
     let mut config = config(responder.address, &lookups(1_000_000));
@@ -254,7 +254,7 @@ fn stages_begin_at_the_first_cut_and_have_as_many_arrivals_as_their_integral_in_
 }
 
 #[test]
-fn what_a_stall_makes_late_is_in_the_spans_in_which_it_was_due() {
+fn arrivals_delayed_by_a_stall_are_in_the_spans_of_their_due_times() {
     let people = people(Profile::Small, 50);
     let responder = Responder::right(&people);
     let mut config = config(responder.address, &lookups(1_000_000));

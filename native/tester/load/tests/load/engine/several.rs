@@ -211,7 +211,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_sent_over_which_connection_is_what_the_file_says(user in users()) {
+    fn each_request_goes_over_the_connection_that_the_file_names(user in users()) {
         let people = people(Profile::Paper, 1);
         let responder = Responder::right(&people);
         let mut engine = try_start(&responder, &user.text(), &Tables::new()).unwrap();
@@ -259,7 +259,7 @@ fn connections_that_were_closed_meanwhile_are_opened_before_the_next_arrival() {
 }
 
 #[test]
-fn a_bind_of_a_connection_that_fails_ends_that_one_and_is_tried_again_after_a_pause() {
+fn a_failed_bind_closes_only_its_connection_and_is_tried_again_after_a_pause() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::start(&people, |tag, _| match tag {
         op::BIND_REQUEST => Do::Code(ResultCode::INVALID_CREDENTIALS),
@@ -299,7 +299,7 @@ fn a_bind_step_that_fails_is_an_answer_and_its_connection_is_closed_after_it() {
 }
 
 #[test]
-fn one_that_is_lost_ends_the_operation_and_the_others_are_kept() {
+fn a_lost_connection_ends_the_operation_and_the_other_connections_are_kept() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::start(&people, |tag, _| match tag {
         op::COMPARE_REQUEST => Do::Close,
@@ -324,7 +324,7 @@ fn one_that_is_lost_ends_the_operation_and_the_others_are_kept() {
 }
 
 #[test]
-fn what_nobody_asked_for_on_a_connection_that_is_not_in_use_is_survived() {
+fn unsolicited_answers_on_an_idle_connection_are_survived() {
     let people = people(Profile::Paper, 1);
     for more in [20, 100_000] {
         // Over b, after its bind.
@@ -345,7 +345,7 @@ fn what_nobody_asked_for_on_a_connection_that_is_not_in_use_is_survived() {
 }
 
 #[test]
-fn an_operation_alone_opens_only_what_it_needs() {
+fn a_single_operation_opens_only_the_connections_that_it_needs() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::right(&people);
     let text = "[connection.a]\n[connection.b]\n[[operation]]\nname = 'on a'\non = 'a'\nsearch = '(uid=a)'\n\

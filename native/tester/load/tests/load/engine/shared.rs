@@ -61,7 +61,7 @@ fn opened(server: &Crowd) -> u64 {
 }
 
 #[test]
-fn so_many_users_share_a_connection_and_each_has_its_own_answers() {
+fn the_given_number_of_users_share_a_connection_and_each_gets_its_own_answers() {
     for outstanding in [2, 16, 64] {
         let server = Crowd::right(Manners { mixes: Some(1), gathers: 8, ..Manners::default() });
         let text = format!("connection.main.outstanding = {outstanding}\n{OWN}");
@@ -79,7 +79,7 @@ fn so_many_users_share_a_connection_and_each_has_its_own_answers() {
 }
 
 #[test]
-fn what_users_ask_at_a_time_is_sent_at_once() {
+fn concurrent_requests_of_users_are_sent_together() {
     let server = Crowd::right(Manners { gathers: 16, ..Manners::default() });
     let text = format!("connection.main.outstanding = 16\n{OWN}");
     run(&server, &text, &json!({}), (16, 3_000));
@@ -87,7 +87,7 @@ fn what_users_ask_at_a_time_is_sent_at_once() {
 }
 
 #[test]
-fn a_pool_has_so_many_connections_of_all_threads_and_users_wait_in_line() {
+fn a_pool_limits_the_connections_of_all_threads_and_users_queue() {
     let server = Crowd::right(Manners { gathers: 2, ..Manners::default() });
     let text = format!("connection.main = {{ pool = 5, bind = 'cn=service' }}\n{OWN}");
     let totals = run(&server, &text, &json!({"threads": 2}), (20, 2_000));
@@ -138,7 +138,7 @@ fn an_answer_that_comes_twice_is_counted_and_dropped() {
 }
 
 #[test]
-fn an_answer_to_a_request_that_is_not_sent_yet_is_none_to_it() {
+fn an_answer_that_precedes_its_request_is_unsolicited() {
     let server =
         Crowd::start(Manners::default(), |_, n| if n % 10 == 3 { Act::Foretell } else { Act::Answer });
     let text = format!("connection.main.outstanding = 2\n{OWN}");
@@ -149,7 +149,7 @@ fn an_answer_to_a_request_that_is_not_sent_yet_is_none_to_it() {
 }
 
 #[test]
-fn answers_to_strangers_and_notifications_are_counted_and_dropped() {
+fn answers_with_unknown_ids_and_notifications_are_counted_and_dropped() {
     for act in [
         Act::WithStranger(0),
         Act::WithStranger(120),
@@ -202,7 +202,7 @@ fn one_lost_connection_of_a_pool_leaves_the_others_alone() {
 }
 
 #[test]
-fn a_request_that_is_never_answered_is_given_up_and_its_late_answer_is_no_one_else_s() {
+fn a_request_without_an_answer_is_given_up_and_its_late_answer_reaches_no_other_request() {
     let server = Crowd::start(Manners::default(), |_, n| match n % 20 {
         7 => Act::Late(150),
         _ => Act::Answer,
@@ -290,7 +290,7 @@ fn a_connection_that_leaves_and_is_lost_is_not_opened_again() {
 }
 
 #[test]
-fn a_target_that_closes_every_connection_is_asked_after_pauses() {
+fn a_target_that_closes_every_connection_is_retried_after_pauses() {
     let server = Crowd::start(Manners::default(), |_, n| if n < 6 { Act::Close } else { Act::Answer });
     let text = format!("connection.main.outstanding = 3\n{OWN}");
     let totals = run(&server, &text, &json!({}), (3, 50));
@@ -303,7 +303,7 @@ fn a_target_that_closes_every_connection_is_asked_after_pauses() {
 }
 
 #[test]
-fn one_that_is_closed_while_it_is_not_in_use_is_opened_again_without_a_failure() {
+fn a_connection_closed_while_idle_is_opened_again_without_a_failure() {
     let server = Crowd::start(Manners::default(), |_, _| Act::Last);
     let text = "connection.main.outstanding = 2\n[[operation]]\nname = 'o'\nsearch = '(uid=a)'\n";
     let more = json!({"scenarios": [{"name": "mix", "text": text, "think_ms": 40.0}]});
@@ -315,7 +315,7 @@ fn one_that_is_closed_while_it_is_not_in_use_is_opened_again_without_a_failure()
 }
 
 #[test]
-fn what_a_user_does_once_and_what_is_counted_go_over_shared_connections() {
+fn start_steps_and_counted_steps_go_over_shared_connections() {
     let server = Crowd::right(Manners { gathers: 4, mixes: Some(9), ..Manners::default() });
     let text = "connection.main = { pool = 2, outstanding = 3 }\n[start]\n\
                 step = [{ name = 'once', search = '(uid=s{user})', capture.me = 'dn' }]\n\
@@ -331,7 +331,7 @@ fn what_a_user_does_once_and_what_is_counted_go_over_shared_connections() {
 }
 
 #[test]
-fn what_a_user_does_once_is_tried_again_after_it_failed() {
+fn failed_start_steps_are_tried_again() {
     let server = Crowd::start(Manners::default(), |_, n| if n < 2 { Act::Refuse } else { Act::Answer });
     let text = "connection.main.outstanding = 2\n[start]\n\
                 step = [{ name = 'once', search = '(uid=s{user})', capture.me = 'dn' }]\n\
@@ -346,7 +346,7 @@ fn what_a_user_does_once_is_tried_again_after_it_failed() {
 }
 
 #[test]
-fn who_has_nothing_to_ask_waits_for_no_place() {
+fn a_user_without_a_request_waits_for_no_place() {
     let server = Crowd::right(Manners::default());
     let text = "connection.main.pool = 1\n[[operation]]\nname = 'o'\nstep = [\
                 { name = 'find', search = '(uid=u{user})', capture.mail = 'mail' },\
@@ -358,7 +358,7 @@ fn who_has_nothing_to_ask_waits_for_no_place() {
 }
 
 #[test]
-fn who_waits_for_a_place_too_long_fails() {
+fn waiting_too_long_for_a_place_is_a_failure() {
     let server = Crowd::start(Manners::default(), |_, n| if n == 10 { Act::Late(400) } else { Act::Answer });
     let text = format!("connection.main.pool = 1\n{OWN}");
     let totals = run(&server, &text, &json!({"timeout_ms": 100}), (3, 60));
@@ -390,7 +390,7 @@ fn a_bind_of_a_shared_connection_that_fails_is_tried_again_after_pauses_while_us
 }
 
 #[test]
-fn a_target_that_is_not_there_is_asked_after_pauses() {
+fn a_target_that_is_down_is_retried_after_pauses() {
     let gone = Crowd::right(Manners::default()).address;
     let server = Crowd::right(Manners::default());
     let mut config = config(&server, &format!("connection.main.pool = 1\n{OWN}"), &json!({}));
@@ -407,7 +407,7 @@ fn a_target_that_is_not_there_is_asked_after_pauses() {
 }
 
 #[test]
-fn a_server_that_is_slow_to_read_gets_all_of_it() {
+fn a_server_that_reads_slowly_gets_every_request() {
     let server = Crowd::right(Manners { dawdles: true, ..Manners::default() });
     // Some 60 kB each, more than a socket takes at once.
     let long = "y".repeat(60_000);
@@ -489,7 +489,7 @@ fn requests_over_tls_are_sent_together_too() {
 }
 
 #[test]
-fn what_a_shared_connection_binds_as_is_no_user_s() {
+fn the_bind_of_a_shared_connection_cannot_use_values_of_a_user() {
     let server = Crowd::right(Manners::default());
     let text = format!(
         "values.admin = 'cn=admin'\n[connection.main]\npool = 1\nbind = '{{admin}}'\n{}",
@@ -500,7 +500,7 @@ fn what_a_shared_connection_binds_as_is_no_user_s() {
 }
 
 #[test]
-fn arrivals_are_taken_when_they_are_due_and_what_waits_for_a_place_is_late() {
+fn arrivals_are_taken_when_due_and_late_if_they_wait_for_a_place() {
     let server = Crowd::right(Manners::default());
     let text = format!("connection.main = {{ pool = 2, outstanding = 2 }}\n{OWN}");
     let open = json!({"schedule": {"kind": "open", "rate": 400, "arrivals": "even"}, "threads": 2});
@@ -512,7 +512,7 @@ fn arrivals_are_taken_when_they_are_due_and_what_waits_for_a_place_is_late() {
 }
 
 #[test]
-fn users_may_have_connections_of_their_own_beside() {
+fn users_may_have_their_own_connections_beside_shared_ones() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::start(&people, |tag, n| match tag {
         // Its own, while it asks over the shared one: no one's failure.

@@ -6,7 +6,7 @@ use super::paper::{IMAGE, PAGE, config, one, paper, run};
 use super::site::{Do, Site};
 
 #[test]
-fn all_of_the_lanes_time_is_on_one_clock_or_another() {
+fn the_clocks_account_for_all_of_the_lanes_time() {
     let site = Site::right();
     for keepalive in [true, false] {
         let mut config = config(&site, &paper());
@@ -16,7 +16,7 @@ fn all_of_the_lanes_time_is_on_one_clock_or_another() {
 }
 
 #[test]
-fn so_is_the_time_of_lanes_that_wait_for_arrivals() {
+fn the_clocks_account_for_lanes_that_wait_for_arrivals() {
     let site = Site::right();
     let mut config = config(&site, &one(&[PAGE, IMAGE]));
     config["schedule"] = json!({"kind": "open", "rate": 400.0});
@@ -24,7 +24,7 @@ fn so_is_the_time_of_lanes_that_wait_for_arrivals() {
 }
 
 #[test]
-fn so_is_time_waited_in_vain_and_the_pause_after_it() {
+fn the_clocks_account_for_timeouts_and_pauses() {
     let site = Site::new(|_, n| match n % 9 {
         0 => Do::Never,
         4 => Do::Close,

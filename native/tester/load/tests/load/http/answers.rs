@@ -73,7 +73,7 @@ fn a_lane_that_is_sent_more_than_it_can_read_keeps_its_timeout_and_leaves_others
 }
 
 #[test]
-fn a_page_from_before_the_update_is_stale_and_only_the_page_after_it() {
+fn only_a_page_after_the_update_can_be_stale() {
     let site = Site::new(|path, _| if path == "/" { Do::Outdated } else { Do::Right });
     let before = UPDATED_PAGE.replace("updated page", "page");
     let totals = run(&config(&site, &one(&[&before, UPDATE, UPDATED_PAGE])), 3, "updated page", 60);
@@ -111,7 +111,7 @@ fn bodies_that_are_not_verified_are_still_measured() {
 }
 
 #[test]
-fn a_newcomer_is_known_by_the_number_the_site_gave_them() {
+fn a_newcomer_sends_the_number_assigned_by_the_site() {
     let site = Site::right();
     let page = PAGE.replace("visitor.id", "id").replace("visitor", "newcomer");
     let totals = run(&config(&site, &one(&[CREATE, &page])), 3, "page", 30);

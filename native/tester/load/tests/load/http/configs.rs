@@ -7,7 +7,7 @@ use super::paper::{IMAGE, config, one, try_start};
 use super::site::Site;
 
 #[test]
-fn steps_that_make_no_sense_are_refused() {
+fn invalid_steps_are_refused() {
     let site = Site::right();
     for (step, expected) in [
         ("get = 'page'", "does not begin with '/'"),
@@ -24,7 +24,7 @@ fn steps_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn targets_that_make_no_sense_are_refused() {
+fn invalid_targets_are_refused() {
     let site = Site::right();
     for (field, value, expected) in [
         ("size", json!(0), "target.size is 0"),

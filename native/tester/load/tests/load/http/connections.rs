@@ -16,7 +16,7 @@ fn a_lane_keeps_its_connection() {
 }
 
 #[test]
-fn the_paper_s_way_is_a_connection_for_each_request() {
+fn the_paper_s_workload_opens_a_connection_for_each_request() {
     let site = Site::right();
     let mut config = config(&site, &paper());
     config["target"]["keepalive"] = json!(false);

@@ -102,7 +102,7 @@ fn each_step_goes_to_its_own_endpoint_and_the_mix_is_exact() {
 }
 
 #[test]
-fn a_kept_connection_that_goes_elsewhere_is_closed_for_a_new_one() {
+fn a_kept_connection_to_another_endpoint_is_replaced() {
     let site = Both::right();
     let totals = run(&site.config(true, 1, 1), 1, "secret", 40);
     assert!(totals.kinds().is_empty(), "{totals:?}");
@@ -115,7 +115,7 @@ fn a_kept_connection_that_goes_elsewhere_is_closed_for_a_new_one() {
 }
 
 #[test]
-fn handshakes_are_full_ones_unless_sessions_are_to_be_resumed() {
+fn handshakes_are_full_unless_resumption_is_configured() {
     for resume in [false, true] {
         let site = Both::right();
         let mut config = site.config(false, 0, 1);
@@ -147,7 +147,7 @@ fn lanes_are_spread_evenly_over_the_addresses_of_a_site() {
 }
 
 #[test]
-fn each_address_has_its_secure_port_unless_that_has_a_host_of_its_own() {
+fn the_secure_port_is_used_at_each_address_unless_it_has_its_own_host() {
     let site = Both::right();
     let [clear, secure] = [site.clear.port(), site.secure.port()];
     let others = [

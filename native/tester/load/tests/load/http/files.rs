@@ -108,7 +108,7 @@ fn without_verification_the_length_counts_and_the_bytes_do_not() {
 }
 
 #[test]
-fn a_class_that_is_not_there_is_refused_by_name() {
+fn an_unknown_class_of_files_is_refused_by_name() {
     let site = Site::right();
     let problem = |config: &Value| try_start(config).err().unwrap().to_string();
     let mut config = asked(&site, "{ file = 'large' }");

@@ -57,7 +57,7 @@ fn count(snapshot: &Snapshot, step: &str) -> u64 {
 }
 
 #[test]
-fn the_last_answer_is_the_answer_and_all_is_one_request() {
+fn a_followed_redirect_is_one_request_with_the_last_answer() {
     let server = Server::new(|seen, _| match &*seen.target {
         "/a/start?x=1" => to(302, "next"),
         "/a/next" => to(301, "../b?y#part"),
@@ -81,7 +81,7 @@ fn the_last_answer_is_the_answer_and_all_is_one_request() {
 }
 
 #[test]
-fn its_time_is_that_of_all_requests() {
+fn the_time_of_a_followed_redirect_spans_all_its_requests() {
     let server = Server::new(|seen, _| {
         std::thread::sleep(Duration::from_millis(20));
         if seen.target == "/end" { ok("") } else { redirect(307, "Connection: close\r\nLocation: /end\r\n") }
@@ -95,7 +95,7 @@ fn its_time_is_that_of_all_requests() {
 }
 
 #[test]
-fn a_method_changes_as_browsers_change_it_and_a_body_goes_with_it() {
+fn a_redirect_changes_method_and_body_as_browsers_do() {
     for (method, status, expected) in [
         ("post", 301, "GET"),
         ("post", 302, "GET"),
@@ -131,7 +131,7 @@ fn a_method_changes_as_browsers_change_it_and_a_body_goes_with_it() {
 }
 
 #[test]
-fn cookies_are_kept_on_the_way() {
+fn cookies_of_redirects_are_kept() {
     let server = Server::new(|seen, _| match &*seen.target {
         "/a/start?x=1" => redirect(303, "Set-Cookie: s=1; Path=/\r\nSet-Cookie: of=a\r\nLocation: /b/c\r\n"),
         "/b/c" => redirect(302, "Set-Cookie: s=2; Path=/\r\nLocation: /a/d\r\n"),
@@ -180,7 +180,7 @@ fn a_connection_that_ends_with_a_redirect_is_opened_again() {
 }
 
 #[test]
-fn where_no_connection_can_be_made_again_the_request_has_failed() {
+fn a_redirect_fails_if_its_connection_cannot_be_opened_again() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || {
@@ -202,7 +202,7 @@ fn where_no_connection_can_be_made_again_the_request_has_failed() {
 }
 
 #[test]
-fn a_redirect_elsewhere_is_a_failure_that_names_it_and_is_not_followed() {
+fn a_redirect_to_another_host_is_a_failure_that_names_the_location() {
     let other = Server::new(|_, _| ok("stolen"));
     let port = other.port;
     for (location, kind) in [
@@ -243,7 +243,7 @@ fn a_redirect_elsewhere_is_a_failure_that_names_it_and_is_not_followed() {
 }
 
 #[test]
-fn the_same_host_may_be_named() {
+fn a_redirect_may_name_the_same_host() {
     for path in ["/end", ""] {
         let server = Server::new(move |seen, _| match &*seen.target {
             "/end" | "/" => ok(""),
@@ -254,7 +254,7 @@ fn the_same_host_may_be_named() {
 }
 
 #[test]
-fn a_loop_ends_and_so_does_a_chain_that_is_too_long() {
+fn loops_and_too_long_chains_of_redirects_end() {
     let round = Server::new(|seen, _| to(302, if seen.target == "/x" { "/y" } else { "/x" }));
     let snapshot = run(&round, GET, &Tables::new(), 42);
     assert_eq!(failures(&snapshot, "go"), ["too-many-redirects"]);
@@ -271,7 +271,7 @@ fn a_loop_ends_and_so_does_a_chain_that_is_too_long() {
 }
 
 #[test]
-fn what_comes_unasked_after_a_redirect_answers_nothing() {
+fn unsolicited_bytes_after_a_redirect_answer_no_request() {
     let found = kinds(
         |seen, _| if seen.target == "/end" { ok("") } else { [to(302, "/end"), ok("forged")].concat() },
         2,
@@ -285,7 +285,7 @@ fn what_comes_unasked_after_a_redirect_answers_nothing() {
 }
 
 #[test]
-fn a_redirect_that_is_not_followed_is_an_answer_and_so_are_others_that_name_a_place() {
+fn unfollowed_redirects_and_other_statuses_with_a_location_are_answers() {
     let server = Server::new(|seen, _| match &*seen.target {
         "/made" => redirect(201, "Location: /other\r\n"),
         "/choices" => redirect(300, "Location: /other\r\n"),

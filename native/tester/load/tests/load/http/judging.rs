@@ -32,7 +32,7 @@ fn failures(text: &str, tables: &Tables, answers: &[(u16, &str)]) -> Vec<String>
 }
 
 #[test]
-fn the_worst_is_told() {
+fn the_worst_failure_is_reported() {
     let text = "data.who = { file = 'w.csv', per = 'user' }\n[[operation]]\nname = 'all'\nstep = [{ post = '/' }, { get = '/', \
         expect = { length = 20, contains = 'right', fresh = 'new', \
         identity = { before = '<', value = '{who.name}', until = '>' } } }]";
@@ -67,7 +67,7 @@ fn a_page_shows_a_change_only_after_it_was_made() {
 }
 
 #[test]
-fn a_row_that_a_value_names_is_updated_too() {
+fn a_row_used_through_a_value_counts_as_updated() {
     let text = "data.owner = { people = 'seeded', deal = 'exclusive' }\nvalues.who = 'u{owner.id}'\n\
         values.path = '{who}/x'\n[[operation]]\nname = 'all'\n\
         step = [{ post = '/{path}' }, { get = '/{path}', expect.fresh = 'new' }]";
@@ -92,7 +92,7 @@ fn a_change_that_was_refused_is_shown_by_no_page_whatever_else_was_right() {
 }
 
 #[test]
-fn what_others_may_change_meanwhile_is_no_proof_of_an_update() {
+fn rows_that_other_users_may_change_prove_no_update() {
     let shared = "data.v.people = 'seeded'\n";
     let owned = "data.v = { people = 'seeded', deal = 'exclusive' }\n";
     let file = "data.v.file = 'v.csv'\n";
@@ -149,7 +149,7 @@ fn files_of_the_product_prove_their_updates() {
 }
 
 #[test]
-fn values_are_looked_for_as_they_are_written() {
+fn expected_values_are_searched_in_the_escaped_form() {
     let html = "Ann &amp; &quot;Bo&quot; &lt;b&gt;&#39;s";
     let numeric = "Ann &amp; &#34;Bo&#34; &lt;b&gt;&#39;s";
     let json = "Ann & \\\"Bo\\\" <b>'s";

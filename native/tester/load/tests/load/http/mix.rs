@@ -40,7 +40,7 @@ fn drains_add_up_to_what_the_site_answered_and_the_mix_is_exact() {
 }
 
 #[test]
-fn an_open_schedule_deals_as_it_arrives() {
+fn an_open_schedule_deals_one_card_per_arrival() {
     let site = Site::right();
     let mut config = config(&site, &paper());
     config["schedule"] = json!({"kind": "open", "rate": 500.0});

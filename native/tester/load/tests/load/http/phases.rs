@@ -35,7 +35,7 @@ fn total_ns(totals: &Totals, step: &str) -> f64 {
 }
 
 #[test]
-fn a_request_is_its_connecting_and_its_exchange_and_they_are_its_phases() {
+fn a_request_lasts_as_long_as_its_phases() {
     // A millisecond lies between the pieces, of which there are two or more.
     let site = Both::new(|_, _| Do::InPieces(4_000));
     let config = with_phases(site.config(false, 3, 1));
@@ -93,7 +93,7 @@ fn on_a_kept_connection_a_request_begins_with_its_sending() {
 }
 
 #[test]
-fn what_fails_is_a_failed_request_and_phases_are_of_those_that_were_answered() {
+fn failures_are_failed_requests_and_phases_are_of_answered_requests() {
     let site = Site::new(|_, n| match n % 10 {
         1 => Do::Status(500),
         3 => Do::Close,
@@ -118,7 +118,7 @@ fn what_fails_is_a_failed_request_and_phases_are_of_those_that_were_answered() {
 }
 
 #[test]
-fn so_is_what_never_connected_and_a_handshake_that_failed_has_begun() {
+fn a_failed_connect_or_handshake_is_a_failed_request() {
     let site = Both::right();
     let mut refused = with_phases(site.config(false, 0, 1));
     refused["target"]["secure"]["port"] = json!(1);
@@ -139,7 +139,7 @@ fn so_is_what_never_connected_and_a_handshake_that_failed_has_begun() {
 }
 
 #[test]
-fn a_request_is_owed_from_its_connecting_on_whatever_it_has_come_to_when_the_window_is_over() {
+fn a_request_unfinished_at_the_end_of_the_window_is_owed_from_its_connect_on() {
     let site = Both::right();
     // Before the site, a way that takes a while to let a handshake begin.
     let way = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -170,7 +170,7 @@ fn a_request_is_owed_from_its_connecting_on_whatever_it_has_come_to_when_the_win
 }
 
 #[test]
-fn each_lane_is_counted_at_its_place_in_every_drain() {
+fn every_drain_counts_each_lane_at_its_index() {
     let site = Site::right();
     let mut config = kept(&site);
     config["threads"] = json!(2);
@@ -204,7 +204,7 @@ fn each_lane_is_counted_at_its_place_in_every_drain() {
 }
 
 #[test]
-fn without_phases_nothing_of_them_is_recorded_and_their_names_are_free() {
+fn without_phases_no_phase_is_recorded_and_their_names_are_free() {
     let site = Site::right();
     for (phases, name) in [(false, "request"), (true, "request"), (true, "handshake"), (true, "first byte")] {
         let step = IMAGE.replace("name = 'image'", &format!("name = '{name}'"));

@@ -88,7 +88,7 @@ fn a_hundred_copies_are_asked_for_each_as_often() {
 }
 
 #[test]
-fn a_program_s_answer_has_its_size() {
+fn a_program_s_answer_must_have_the_requested_size() {
     let server = Server::new(|_, _| ok("1234"));
     let snapshot = run(&server, &programs(server.port, PROGRAMS), 50);
     let wrong: Vec<_> = snapshot.steps.iter().filter(|each| !each.failures.is_empty()).collect();
@@ -99,7 +99,7 @@ fn a_program_s_answer_has_its_size() {
 }
 
 #[test]
-fn what_is_filled_in_has_rows_of_operations() {
+fn operations_with_filled_in_values_have_their_own_rows() {
     let server = Server::new(|_, _| ok("12345"));
     for (more, steps) in [
         ("", "[[operation]]\nname = 'two'\nstep = [{ program = 'cgi', size = 5 }, { get = '/' }]"),
@@ -155,7 +155,7 @@ fn files_are_asked_for_with_the_header_lines_of_all_requests() {
 }
 
 #[test]
-fn a_program_that_the_target_has_not_is_told_by_its_kind() {
+fn a_program_missing_at_the_target_is_refused_with_its_kind() {
     let problem = |classes: bool| {
         let text = "[[operation]]\nprogram = 'fastcgi'\nsize = 3";
         let mut config = programs(1, text);
@@ -169,7 +169,7 @@ fn a_program_that_the_target_has_not_is_told_by_its_kind() {
 }
 
 #[test]
-fn a_program_s_path_is_one() {
+fn an_invalid_path_of_a_program_is_refused() {
     for (path, expected) in [
         ("cgi?size={size}", "does not begin with /"),
         ("/a b", "write ' ' as %20"),

@@ -191,7 +191,7 @@ const EVERYWHERE: &str = "data.x.file = 'x.csv'\ndata.x.columns = ['cell']\ndata
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
-    fn a_cell_arrives_as_it_is_wherever_it_stands(cell in "\\PC*|[\\x01-\\x7f]{0,40}|[&=+%#?/;\"'\\\\{}\r\n ]{1,20}") {
+    fn a_cell_arrives_unchanged_in_every_place(cell in "\\PC*|[\\x01-\\x7f]{0,40}|[&=+%#?/;\"'\\\\{}\r\n ]{1,20}") {
         let server = Server::new(|_, _| ok(""));
         run(&server, EVERYWHERE, &one("x", &["cell"], &[&[&cell]]), 4);
         let seen = server.requests();
@@ -264,7 +264,7 @@ fn a_login_with_a_session_and_a_token_is_one_visit_after_the_other() {
 }
 
 #[test]
-fn each_place_of_a_capture_is_looked_into() {
+fn captures_read_every_place_of_an_answer() {
     let server = Server::new(|seen, _| match &*seen.target {
         "/api" => with(
             "Set-Cookie: id=c1; Path=/\r\nX-Token: h1\r\n",
@@ -287,7 +287,7 @@ fn each_place_of_a_capture_is_looked_into() {
 }
 
 #[test]
-fn a_step_without_what_was_to_be_captured_is_not_sent() {
+fn a_step_without_its_capture_is_not_sent() {
     let server = Server::new(|_, _| ok("nothing"));
     let text = r#"
         [[operation]]
@@ -303,7 +303,7 @@ fn a_step_without_what_was_to_be_captured_is_not_sent() {
 }
 
 #[test]
-fn what_start_captures_and_sets_is_the_user_s() {
+fn captures_and_cookies_of_start_belong_to_their_user() {
     let server = Server::new(|seen, _| match &*seen.target {
         "/login" => with("Set-Cookie: s=1\r\n", r#"{"token": "k1"}"#),
         _ => ok(""),
@@ -427,7 +427,7 @@ fn statuses_and_whole_paths_are_columns_that_are_checked_before_the_first_reques
 }
 
 #[test]
-fn the_paper_s_scenario_sends_the_same_requests_but_for_who_and_what_was_drawn() {
+fn the_paper_s_scenario_sends_the_same_requests_apart_from_drawn_values() {
     let site = Site::right();
     let totals = paper::run(&paper::config(&site, &paper()), 8, "update", 40);
     assert!(totals.kinds().is_empty(), "{totals:?}");
@@ -457,7 +457,7 @@ fn the_paper_s_scenario_sends_the_same_requests_but_for_who_and_what_was_drawn()
 }
 
 #[test]
-fn what_is_wrong_with_a_page_is_told_by_its_own_name() {
+fn each_fault_of_a_page_has_its_own_failure_kind() {
     for (what, kind) in [
         (Do::Outdated, "stale"),
         (Do::SomebodyElse, "leak"),
@@ -489,7 +489,7 @@ fn a_redirect_is_an_answer_unless_a_step_follows_it() {
 }
 
 #[test]
-fn all_values_of_a_capture_are_gone_through() {
+fn a_repeat_goes_through_all_values_of_a_capture() {
     let server = Server::new(|seen, _| match &*seen.target {
         "/list" => with(
             "Set-Cookie: c=1\r\nSet-Cookie: c=2\r\nX-H: 3\r\nX-H: \r\nX-H: 4\r\n",
@@ -554,7 +554,7 @@ fn a_pool_of_connections_to_a_site_is_refused() {
 }
 
 #[test]
-fn a_connection_lives_as_long_as_the_file_says() {
+fn the_file_sets_the_lifetime_of_a_connection() {
     for (lives, per_request) in
         [("http = '1.0'", 1.0), ("per = 'step'", 1.0), ("per = 'iteration'", 0.5), ("per = 4", 0.125)]
     {
@@ -595,7 +595,7 @@ fn without_keep_alive_each_request_has_the_only_connection() {
 }
 
 #[test]
-fn each_connection_of_a_user_lives_as_long_as_the_file_says() {
+fn the_file_sets_the_lifetime_of_each_connection_of_a_user() {
     let site = Site::right();
     let text = "[connection.main]\n[connection.other]\nper = 'iteration'\n[[operation]]\nname = 'all'\n\
         step = [{ get = '/image' }, { get = '/image', on = 'other' }, { get = '/image', on = 'other' }]";
@@ -627,7 +627,7 @@ fn a_row_that_is_dealt_once_is_asked_for_once() {
 }
 
 #[test]
-fn what_is_logged_has_names_in_place_of_secrets() {
+fn logged_requests_have_names_in_place_of_secrets() {
     let server = Server::new(|seen, _| match &*seen.method {
         "POST" => {
             let said = format!("HTTP/1.1 403 Not {}\r\n", String::from_utf8_lossy(&seen.body));

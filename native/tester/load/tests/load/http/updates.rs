@@ -24,7 +24,7 @@ fn many_lanes_on_few_people_see_their_own_updates() {
 }
 
 #[test]
-fn more_lanes_than_people_prove_less_but_accuse_nobody() {
+fn more_lanes_than_people_report_no_false_failure() {
     let site = Site::right();
     let mut config = config(&site, &one(&[UPDATE, UPDATED_PAGE]));
     config["target"]["size"] = json!(3);
@@ -64,7 +64,7 @@ fn engines_that_share_a_site_leave_each_other_alone() {
 }
 
 #[test]
-fn updates_that_no_page_proves_go_round_among_people() {
+fn updates_without_a_page_are_spread_over_the_people() {
     let site = Site::right();
     let totals = run(&config(&site, &one(&[UPDATE])), 4, "update", 400);
     assert!(totals.kinds().is_empty(), "{totals:?}");
@@ -80,7 +80,7 @@ fn an_update_that_was_refused_proves_nothing() {
 }
 
 #[test]
-fn an_engine_s_share_is_one_of_those_that_there_are() {
+fn an_invalid_share_of_an_engine_is_refused() {
     let site = Site::right();
     for (worker, of) in [(1, 1), (2, 2), (5, 3), (0, 1_000_001), (0, u64::MAX), (u64::MAX, u64::MAX)] {
         let mut config = config(&site, &one(&[PAGE]));
