@@ -1,7 +1,7 @@
-//! The table of keys: what a file may say. The check of a file's shape, messages, JSON Schema and documentation
-//! come from it. What a key means is in the reader, which takes each by its name.
+//! The table of keys: the grammar of scenario files. The check of a file's shape, messages, JSON Schema and
+//! documentation come from this table. The meaning of a key is in the reader, which takes each key by its name.
 
-/// Who has a key: LDAP, HTTP, or both.
+/// A protocol in which a key is allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Protocol {
     /// Directories.
@@ -11,7 +11,7 @@ pub enum Protocol {
 }
 
 impl Protocol {
-    /// As people write it.
+    /// The protocol's name in messages.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Ldap => "LDAP",
@@ -20,12 +20,12 @@ impl Protocol {
     }
 }
 
-/// What the value of a key is.
+/// The type of a key's value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
     /// Any text, without fields.
     Text,
-    /// What a row of the results is called.
+    /// The name of a row of the results.
     Label,
     /// A connection of the file.
     Connection,
@@ -45,7 +45,7 @@ pub enum Kind {
     Path,
     /// A DN or a path: `delete` exists in both protocols.
     DnOrPath,
-    /// A template that must not be a literal.
+    /// A template that must have a field: literal secrets are refused.
     Secret,
     /// A whole number within bounds.
     Int(i64, i64),
@@ -60,7 +60,7 @@ pub enum Kind {
     Texts,
     /// Whole numbers.
     Ints,
-    /// `"30s:100/s"`: for so long so many.
+    /// `"30s:100/s"`: a duration and a rate, or a number of users.
     Stages,
     /// How long a connection lives.
     Per,
@@ -74,7 +74,7 @@ pub enum Kind {
     Statuses,
     /// `1`, `">=1"`, `"<=500"` or `"all"`.
     Count,
-    /// Text, a number, or bytes by another way of writing them.
+    /// Text, a number, or encoded bytes.
     Value,
     /// An attribute's value, or several.
     Values,
@@ -82,7 +82,7 @@ pub enum Kind {
     Entry,
     /// A table of changes, or several in their order.
     Changes,
-    /// What is sent as JSON.
+    /// A JSON body.
     Json,
     /// A capture's `default`.
     Default,
@@ -92,7 +92,7 @@ pub enum Kind {
     Controls,
     /// A table of [`FORM`].
     Table(&'static str),
-    /// A table of things with names of their own.
+    /// A table whose keys are names of the file's choice.
     Map(&'static Kind),
     /// Steps.
     Steps,
@@ -100,21 +100,21 @@ pub enum Kind {
     Operations,
 }
 
-/// What a key changes of the figures, and what a metric follows. One that changes or follows anything needs a cell in
-/// `tests/truth`, which compares figures with the log of a server.
+/// Which figures a key influences, or which influences a metric follows. Each, except `Nothing`, needs a cell in
+/// `tests/truth`, which compares figures with a server's log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Influence {
     Sending,
-    /// What is counted, or of what time.
+    /// Which operations are counted, or which times.
     Counting,
     /// Who waits, and for how long.
     Waiting,
-    /// What is sent and checked, or what people read.
+    /// Only the content of requests, checks, or texts for readers.
     Nothing,
 }
 
 impl Influence {
-    /// As tests read it.
+    /// The influence's name in tests.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Sending => "sending",
@@ -131,9 +131,9 @@ pub struct Key {
     pub name: &'static str,
     pub kind: Kind,
     pub protocols: &'static [Protocol],
-    /// What it changes of the figures; tables are marked by their keys.
+    /// Which figures the key influences; for a table, see its keys.
     pub influence: Influence,
-    /// What holds without it, for readers; [`REQUIRED`] where there is no such thing.
+    /// The default, for readers; [`REQUIRED`] for keys without a default.
     pub default: &'static str,
     pub about: &'static str,
 }
@@ -149,7 +149,7 @@ const SASL: Kind = Kind::Word(&["PLAIN", "EXTERNAL"]);
 const KEYS: Kind = Kind::Word(&["uniform", "zipfian", "hotspot", "latest"]);
 const HEADERS: Kind = Kind::Map(&Kind::Template);
 const VERSION: Kind = Kind::Int(2, 3);
-/// What every count of things is bound by; far from where arithmetic ends.
+/// The upper bound of all counts, far below overflow.
 pub(crate) const MOST: i64 = 1 << 40;
 /// maxInt of RFC 4511 section 4.1.1.
 const MAX_INT: i64 = 2_147_483_647;
@@ -416,21 +416,21 @@ form! {
 /// The only attribute of an answer to `password_modify` (RFC 3062 section 2).
 pub const GENERATED: &str = "genPasswd";
 
-/// What the answer to "Who am I?" has (RFC 4532 section 2.2).
+/// The only attribute of an answer to "Who am I?" (RFC 4532 section 2.2).
 pub const AUTHORIZATION: &str = "authzId";
 
-/// What the answer to a verb of LDAP has beside its result, which steps may expect and capture.
+/// The parts of an LDAP verb's answer, beside the result, that steps may expect and capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     /// No more than the result.
     Nothing,
     /// Entries with their attributes.
     Entries,
-    /// A value by this name.
+    /// A value with this name.
     Value(&'static str),
 }
 
-/// A verb: what it is called, where it may stand, what its answer has, and the tables of [`FORM`] with its keys.
+/// A verb: its name, its protocols, the parts of its answer, and the tables of [`FORM`] with its keys.
 #[derive(Debug, Clone, Copy)]
 pub struct VerbForm {
     pub name: &'static str,

@@ -1,4 +1,4 @@
-//! A scenario, read: what the compiler of programs takes.
+//! A parsed scenario: the input of the program compiler.
 
 use std::time::Duration;
 
@@ -12,49 +12,48 @@ use crate::template::{Field, Template};
 /// A name with its text, such as a header line; in the order of the file.
 pub type Named = (String, Template);
 
-/// What a file says.
+/// A scenario file, parsed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scenario {
-    /// What it is called, for readers.
     pub title: Option<String>,
-    /// What it was taken from.
+    /// The publication that the scenario comes from.
     pub paper: Option<String>,
     pub note: Option<String>,
     pub protocol: Protocol,
     /// The DN that `{base}` stands for.
     pub base: Option<Template>,
-    /// Header lines of every request that has none of the same name.
+    /// Default header lines: a request's own line of the same name replaces them.
     pub headers: Vec<Named>,
     pub cookies: bool,
     /// Options of the run.
     pub load: Load,
     /// Named values; each uses only values before it.
     pub values: Vec<Named>,
-    /// Connections by their names; one that steps use and the file does not describe is among them.
+    /// Connections, including those that steps use without a `[connection.NAME]` table.
     pub connections: Vec<Connection>,
-    /// Rows to deal.
+    /// Data sets, whose rows are dealt to users.
     pub data: Vec<Data>,
-    /// The set of files that is asked for.
+    /// The file set that `file` steps request.
     pub files: Option<FileSet>,
-    /// What a user does before the first operation.
+    /// Steps that each user performs once, before its first operation.
     pub start: Vec<Step>,
     pub operations: Vec<Operation>,
-    /// What is drawn, and where; in the order of the blocks.
+    /// The draws at the heads of blocks, in the order of the blocks.
     pub draws: Vec<Draw>,
     /// Whether it has anything below `{base}`.
     pub uses_base: bool,
-    /// Variables of the environment that it takes.
+    /// Environment variables that the file uses.
     pub variables: Vec<String>,
-    /// Controls that a server must know.
+    /// Controls that the server must support.
     pub needed: Vec<Needed>,
 }
 
-/// A control without which a step is not done.
+/// A control that a step requires the server to support.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Needed {
-    /// Where it is asked for; `None` for `[start]`.
+    /// The operation whose step has the control; `None` for `[start]`.
     pub operation: Option<usize>,
-    /// What the file calls it.
+    /// The control's name in the file.
     pub name: String,
     pub oid: String,
     /// The line of the file, from 1.
@@ -64,25 +63,24 @@ pub struct Needed {
 /// `[load]`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Load {
-    /// Users at a time.
+    /// Concurrent users.
     pub users: Option<u64>,
-    /// Users at a time, for a sweep.
+    /// Numbers of concurrent users, for a sweep.
     pub clients: Vec<u64>,
     /// Operations per second.
     pub rate: Option<f64>,
     /// `even` or `poisson`.
     pub arrivals: Option<String>,
-    /// Rates or users, one after the other.
+    /// Successive stages, each with a rate or a number of users.
     pub stages: Vec<Stage>,
     /// The mean pause after each operation.
     pub think: Option<Duration>,
-    /// What think times are scaled to fill.
+    /// The duration of an operation to which think times are scaled.
     pub session: Option<Duration>,
-    /// What the total must hold, as the option has it.
+    /// The objective for the total, in the option's syntax.
     pub objective: Option<String>,
-    /// Time before measuring.
     pub warmup: Option<Duration>,
-    /// Time of measuring.
+    /// Duration of the measurement.
     pub measure: Option<Duration>,
     /// How long an answer may take.
     pub timeout: Option<Duration>,
@@ -93,18 +91,17 @@ pub struct Load {
 /// A part of a schedule.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stage {
-    /// How long it lasts.
     pub lasts: Duration,
-    /// How much it asks for.
+    /// The stage's target load.
     pub level: Level,
 }
 
-/// How much a stage asks for.
+/// A stage's target load.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Level {
-    /// So many users at a time.
+    /// Concurrent users.
     Users(u64),
-    /// So many operations per second.
+    /// Operations per second.
     Rate(f64),
 }
 
@@ -116,7 +113,7 @@ pub enum Lifetime {
     Operations(u32),
     Iteration,
     Step,
-    /// So many connections are shared by all users, from the first to the last.
+    /// All users share this many connections, open as long as any user runs.
     Pool(u32),
 }
 
@@ -124,37 +121,35 @@ pub enum Lifetime {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Connection {
     pub name: String,
-    /// How long it is kept.
     pub lives: Lifetime,
-    /// Requests in flight at a time; over 1, users share it.
+    /// Maximum of requests in flight; above 1, users share the connection.
     pub outstanding: u8,
-    /// Security; `None` as the target's address says.
+    /// TLS; `None`: as the target's address says.
     pub tls: Option<Tls>,
-    /// The name that it binds with after opening; `None` as the command line says.
+    /// The bind name after opening; `None`: as the command line says.
     pub bind: Option<Template>,
     pub password: Option<Template>,
-    /// The mechanism; `None` is the simple bind.
+    /// The SASL mechanism; `None`: simple bind.
     pub sasl: Option<Sasl>,
-    /// LDAP's version.
+    /// The LDAP protocol version.
     pub version: u8,
-    /// Whether it speaks HTTP/1.0.
+    /// Whether requests are HTTP/1.0.
     pub http_1_0: bool,
 }
 
 impl Connection {
-    /// Whether several users have requests on it at a time.
+    /// Whether several users share the connection.
     pub const fn is_shared(&self) -> bool {
         self.outstanding > 1 || matches!(self.lives, Lifetime::Pool(_))
     }
 }
 
-/// Security of a connection.
+/// When a connection uses TLS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tls {
     /// From the first byte on.
     Always,
     StartTls,
-    /// None.
     Never,
 }
 
@@ -171,58 +166,58 @@ pub enum Sasl {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Data {
     pub name: String,
-    /// Where its rows come from.
+    /// The source of the rows.
     pub rows: Rows,
-    /// Names of its columns, where they are known.
+    /// Column names, if known.
     pub columns: Option<Vec<String>>,
-    /// Who gets which row; `None` is shuffled, and for seeded people what `--keys` says.
+    /// How rows are dealt; `None`: shuffled, or for seeded people as `--keys` says.
     pub deal: Option<Deal>,
-    /// Whether user u has row u, and keeps it.
+    /// Whether user `u` has row `u` for its whole life.
     pub per_user: bool,
-    /// Columns that are never shown.
+    /// Columns whose values are hidden in all output.
     pub secret: Vec<String>,
 }
 
-/// Where rows come from.
+/// The source of a data set's rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Rows {
     File {
         path: String,
         separator: char,
-        /// Whether its first line names them.
+        /// Whether the first line has the column names.
         header: bool,
     },
     Values(Vec<String>),
-    /// Whole numbers, both included.
+    /// Whole numbers from the first to the second, inclusive.
     Range(i64, i64),
     /// People of the population.
     Seeded,
-    /// People who are added.
+    /// People that the run adds.
     New,
 }
 
 /// How rows are dealt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deal {
-    /// Each once, then each again in another order.
+    /// Every row once per round, each round in a new random order.
     Shuffled,
-    /// From the first.
+    /// From the first row to the last, again and again.
     InOrder,
-    /// From the first to the last, and not again.
+    /// Each row once, from the first to the last.
     Once,
-    /// No other user has it meanwhile.
+    /// Shuffled; a row has one user at a time.
     Exclusive,
     Uniform,
-    /// Few of them often.
+    /// A few rows often.
     Zipfian,
-    /// A part of them often.
+    /// One part of the rows often.
     Hotspot,
-    /// The last ones often.
+    /// The last rows often.
     Latest,
 }
 
 impl Deal {
-    /// As files have it.
+    /// The keyword in scenario files.
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Shuffled => "shuffled",
@@ -245,21 +240,21 @@ pub struct FileSet {
     pub classes: Vec<FileClass>,
 }
 
-/// Files that are asked for equally often.
+/// A class of files, which are requested equally often.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileClass {
     pub name: String,
-    /// Their bytes.
+    /// File sizes in bytes.
     pub sizes: Sizes,
-    /// How many there are, where the file says.
+    /// The number of files, if given.
     pub count: Option<u32>,
 }
 
-/// Bytes of the files of a class.
+/// File sizes of a class, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sizes {
     Each(Vec<u64>),
-    /// From the smallest to the largest; those between grow by a constant factor.
+    /// A geometric progression from the smallest to the largest size.
     Spread(u64, u64),
 }
 
@@ -267,11 +262,11 @@ pub enum Sizes {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Operation {
     pub name: String,
-    /// Its cards: the weights of the file without their common divisor.
+    /// Its cards in the deck: the file's weights divided by their common divisor.
     pub weight: u64,
-    /// The step that is counted and timed; `None` for the whole.
+    /// The step that is counted and timed; `None`: the whole operation.
     pub counts: Option<String>,
-    /// What it must hold, as the option has it.
+    /// The operation's objective, in the option's syntax.
     pub objective: Option<String>,
     /// Whether it counts as a web page.
     pub page: bool,
@@ -283,14 +278,14 @@ pub struct Operation {
 /// One verb and what it acts on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
-    /// Its row within the operation.
+    /// The name of its row within the operation.
     pub name: String,
-    /// The connection it goes over; of no meaning for `think`, `repeat` and `unbind`.
+    /// The name of its connection; unused for `think`, `repeat` and `unbind`.
     pub on: String,
     pub verb: Verb,
-    /// What the answer must be.
+    /// Conditions that the answer must meet.
     pub expect: Expect,
-    /// What is remembered of it.
+    /// Values to capture from the answer.
     pub captures: Vec<Capture>,
     /// Controls of the request.
     pub controls: Vec<Control>,
@@ -334,7 +329,6 @@ pub struct Search {
 /// Which aliases a search follows, in the order of their numbers (RFC 4511 section 4.5.1.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deref {
-    /// None.
     Never,
     Searching,
     Finding,
@@ -346,9 +340,9 @@ pub enum Deref {
 pub struct Request {
     /// `GET`, `POST`, ...
     pub method: &'static str,
-    /// The path, or all of it from a column.
+    /// The path; a column may be the whole path.
     pub path: Template,
-    /// Header lines; each replaces the one of the whole file.
+    /// Header lines; each replaces the scenario's line of the same name.
     pub headers: Vec<Named>,
     pub body: Option<Body>,
     /// How values are escaped in the answer.
@@ -356,21 +350,21 @@ pub struct Request {
     pub follow: bool,
 }
 
-/// What a request sends.
+/// The body of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Body {
     /// Fields of a form.
     Form(Vec<Named>),
     /// JSON.
     Json(Json),
-    /// A text as it is, and its type.
+    /// A text that is sent unchanged, and its content type.
     Text(Template, Option<String>),
 }
 
 /// A value of JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Json {
-    /// A text, escaped when it is sent.
+    /// A string, escaped before sending.
     Text(Template),
     /// `true`, `false` or a number, as JSON writes it.
     Literal(String),
@@ -395,28 +389,28 @@ pub enum Escaped {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Times {
     Number(u32),
-    /// Once for each value of this list, which has its name within the block.
+    /// Once per value of this list; within the block, the list's name is that value.
     Each(String),
 }
 
 /// Attributes of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Entry {
-    /// The row of this data.
+    /// The attributes of this data set's row.
     Row(String),
-    /// These, in the order of the file.
+    /// Attributes with values, in the order of the file.
     Attributes(Vec<(String, Vec<Value>)>),
 }
 
 /// A value of an attribute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Value {
-    /// What its bytes are made of.
+    /// The text that encodes the value's bytes.
     pub text: Template,
     pub encoding: Encoding,
 }
 
-/// How a text stands for bytes.
+/// How a text encodes bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Encoding {
     /// As UTF-8.
@@ -427,12 +421,12 @@ pub enum Encoding {
     Hex,
     /// As UTF-16LE.
     Utf16,
-    /// It names a file with them.
+    /// The path of a file that has the bytes.
     File,
 }
 
 impl Encoding {
-    /// The bytes that a text stands for; `None` where it stands for none, or for a file.
+    /// Decodes a text; `None` if the text is invalid, or the path of a file.
     pub fn decode(self, text: &[u8]) -> Option<Vec<u8>> {
         match self {
             Self::Text => Some(text.to_vec()),
@@ -459,7 +453,7 @@ pub struct Change {
     pub values: Vec<Value>,
 }
 
-/// What a change does, in the order of their numbers.
+/// The operation of a change, in the order of the protocol's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangeKind {
     /// RFC 4511 section 4.6.
@@ -473,7 +467,7 @@ pub enum ChangeKind {
 }
 
 impl ChangeKind {
-    /// As files have it.
+    /// The keyword in scenario files.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Add => "add",
@@ -484,73 +478,73 @@ impl ChangeKind {
     }
 }
 
-/// What an answer must be.
+/// Conditions that an answer must meet.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Expect {
-    /// Result codes of LDAP, any of them; empty for the verb's default.
+    /// Accepted LDAP result codes; empty: the verb's default.
     pub results: Vec<Code>,
     pub entries: Option<Count>,
-    /// What the one entry has.
+    /// The only entry's attributes.
     pub entry: Option<Entry>,
-    /// The people of whom each entry is one, whole.
+    /// The data set of people; each entry must be one person with all attributes.
     pub every: Option<String>,
     pub dn: Option<Template>,
     /// The object identifier of a control that the final answer carries (RFC 4511 section 4.1.11).
     pub control: Option<String>,
-    /// Status codes of HTTP, any of them; empty for the verb's default.
+    /// Accepted HTTP status codes; empty: the verb's default.
     pub statuses: Vec<Code>,
-    /// Bytes of the body.
+    /// Length of the body in bytes.
     pub length: Option<u64>,
-    /// What must be in the body.
+    /// Texts that the body must contain.
     pub contains: Vec<Template>,
-    /// What header lines must be.
+    /// Expected header lines.
     pub headers: Vec<Named>,
     pub identity: Option<Identity>,
-    /// What must be in the body after an update.
+    /// Texts that the body must contain after an update.
     pub fresh: Vec<Template>,
 }
 
-/// A code that an answer may have.
+/// An accepted code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Code {
     Number(u32),
-    /// The one that a field says.
+    /// The code in a field, such as a column.
     Field(Template),
 }
 
-/// How many.
+/// An expected number of entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Count {
     Exactly(u64),
     AtLeast(u64),
     AtMost(u64),
-    /// As many as there are people, or as the search's `size_limit` lets through.
+    /// The number of people, or the search's `size_limit` if lower.
     All,
 }
 
-/// Whose page it is: another value between the two texts is a leak.
+/// The page's owner: another value between the two texts is a leak.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
-    /// What stands before the value.
+    /// The text before the value.
     pub before: String,
-    /// What must be there.
+    /// The expected value.
     pub value: Template,
-    /// What stands after it.
+    /// The text after the value.
     pub until: String,
 }
 
-/// What is remembered of an answer.
+/// A value to capture from an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Capture {
-    /// What later steps call it.
+    /// The value's name in later steps.
     pub name: String,
     pub from: Source,
     pub take: Take,
-    /// What holds where nothing is found; without it the operation fails.
+    /// The values if nothing is found; without a default the operation fails.
     pub default: Option<Vec<String>>,
 }
 
-/// Where a capture is found.
+/// The source of a captured value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
     /// An attribute of the first entry, `dn` or `genPasswd`.
@@ -558,19 +552,18 @@ pub enum Source {
     /// A cookie that the answer sets.
     Cookie(String),
     Header(String),
-    /// A value of a JSON body, by its pointer.
+    /// A value of a JSON body, by JSON pointer (RFC 6901).
     Json(String),
-    /// What stands between two texts of the body.
+    /// The text between two texts of the body.
     Between(String, String),
 }
 
-/// Which of several captured values.
+/// Which value to take if several are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Take {
-    /// The first.
     First,
     Random,
-    /// A list of them, for `repeat`.
+    /// All values, as a list for `repeat`.
     All,
 }
 
@@ -590,7 +583,7 @@ pub enum Control {
     Other { oid: String, critical: bool, value: Option<Value> },
 }
 
-/// Simple paged results (RFC 2696), which `page_size` asks for.
+/// Simple paged results (RFC 2696), the control of `page_size`.
 pub const PAGED_RESULTS: &str = "1.2.840.113556.1.4.319";
 
 impl Control {
@@ -613,10 +606,10 @@ impl Control {
         }
     }
 
-    /// Whether a server must refuse what it cannot do with it.
+    /// The criticality: whether a server without this control must refuse the request.
     ///
-    /// RFC 4370 section 3 wants it so. The others leave the choice: what is asked for is to be done, or not
-    /// measured. A password's state is only told, and clients ask for it in passing.
+    /// RFC 4370 section 3 requires it. With the other controls the client chooses: critical, so that no request is
+    /// measured without its control. Password policy is not: its control only adds information to the answer.
     pub const fn is_critical(&self) -> bool {
         match self {
             Self::PasswordPolicy => false,
@@ -625,7 +618,7 @@ impl Control {
         }
     }
 
-    /// Verbs that it is for; none where any will do.
+    /// The verbs that may have the control; empty: all verbs.
     pub(crate) const fn verbs(&self) -> &'static [&'static str] {
         match self {
             Self::Sort(_) | Self::Subentries => &["search"],
@@ -642,23 +635,23 @@ impl Control {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SortKey {
     pub attribute: String,
-    /// Whether from the last to the first.
+    /// Whether in descending order.
     pub reverse: bool,
 }
 
-/// What is drawn at the head of a block.
+/// A draw at the head of a block.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Draw {
     pub block: Block,
     pub what: Drawn,
 }
 
-/// What can be drawn.
+/// The subject of a draw.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Drawn {
     Value(String),
     Row(String),
-    /// A field such as `{uuid}`, the same wherever the block has it.
+    /// A field such as `{uuid}`, with one value throughout the block.
     Generator(Field),
 }
 
@@ -672,7 +665,7 @@ pub struct Block {
 }
 
 impl Scenario {
-    /// Names of entries that operations enter, as they are written, and those that they are given later; in which
+    /// DNs, as written, of entries that operations add, and their DNs after renaming; with the index of the
     /// operation, `None` for `[start]`.
     pub fn added(&self) -> Vec<(Option<usize>, String)> {
         let mut found = Vec::new();
@@ -680,7 +673,7 @@ impl Scenario {
             let mut names: Vec<String> = Vec::new();
             for step in flat(steps) {
                 match &step.verb {
-                    // People whom a run adds are its own in any case.
+                    // Entries of new people belong to the run in any case.
                     Verb::Add { entry: Entry::Row(data), .. } if self.is_new(data) => {}
                     Verb::Add { dn, .. } => names.push(dn.to_string()),
                     Verb::ModifyDn { dn, new_rdn, new_superior, .. } if names.contains(&dn.to_string()) => {
@@ -698,9 +691,9 @@ impl Scenario {
         self.data.iter().any(|each| each.name == data && each.rows == Rows::New)
     }
 
-    /// The step of an operation that is counted and timed; `None` for all of it.
+    /// The step of an operation that is counted and timed; `None`: the whole operation.
     ///
-    /// The only request of an operation is all of it, but for opening a connection or waiting for one.
+    /// An only request is counted as a step, unless the operation also opens a connection or waits for one.
     pub fn counted<'o>(&self, operation: &'o Operation) -> Option<&'o str> {
         let opens = |connection: &Connection| {
             connection.is_shared() || matches!(connection.lives, Lifetime::Iteration | Lifetime::Step)
@@ -715,20 +708,20 @@ impl Scenario {
         operation.counts.as_deref().or(only)
     }
 
-    /// What is captured, and in which operation; `None` for `[start]`.
+    /// Names of captures, with the index of the operation; `None` for `[start]`.
     pub fn captures(&self) -> Vec<(Option<usize>, &str)> {
         let of = |(block, steps)| captured(steps).into_iter().map(move |name| (block, name));
         self.blocks().flat_map(of).collect()
     }
 
-    /// The steps of `[start]` and of the operations, by their numbers.
+    /// The steps of `[start]`, as `None`, and of the operations, by index.
     fn blocks(&self) -> impl Iterator<Item = (Option<usize>, &[Step])> {
         let operations = self.operations.iter().enumerate();
         let operations = operations.map(|(number, operation)| (Some(number), &operation.steps[..]));
         [(None, &self.start[..])].into_iter().chain(operations)
     }
 
-    /// Every step, those of repeats too.
+    /// All steps, including those within repeats.
     pub fn steps(&self) -> impl Iterator<Item = &Step> {
         self.blocks().flat_map(|(_, steps)| flat(steps))
     }
@@ -754,7 +747,7 @@ impl Scenario {
         found
     }
 
-    /// A block as people call it: `ils-user > repeat 3`.
+    /// A block's name for readers: `ils-user > repeat 3`.
     pub fn block_name(&self, block: &Block) -> String {
         let operation = block.operation.and_then(|operation| self.operations.get(operation));
         let mut name = operation.map_or_else(|| "start".to_owned(), |operation| operation.name.clone());
@@ -765,18 +758,18 @@ impl Scenario {
     }
 }
 
-/// What is captured in steps, those of repeats too.
+/// Names of captures in steps, including those within repeats.
 pub fn captured(steps: &[Step]) -> Vec<&str> {
     flat(steps).into_iter().flat_map(|step| step.captures.iter().map(|each| each.name.as_str())).collect()
 }
 
-/// The name of an entry after it was given another.
+/// The DN of an entry after a `modify_dn`.
 pub fn renamed(dn: &Template, new_rdn: &Template, new_superior: Option<&Template>) -> String {
     let above = new_superior.map_or_else(|| above(&dn.to_string()), Template::to_string);
     format!("{new_rdn},{above}")
 }
 
-/// What follows the first part of a name.
+/// The parent of a DN: the part behind the first unescaped comma.
 fn above(dn: &str) -> String {
     let mut escaped = false;
     let end = dn.bytes().position(|byte| {
@@ -787,8 +780,8 @@ fn above(dn: &str) -> String {
     end.map_or_else(String::new, |end| dn[end + 1..].to_owned())
 }
 
-/// How long steps think, all in all, as far as it can be said: repeats within repeats may take ages. `at_least` leaves
-/// times out that are not constant.
+/// The sum of the steps' think times, saturating; a repeat over a list counts as 0. `at_least` leaves out think times
+/// that are not constant.
 pub fn thinking_ns(steps: &[Step], at_least: bool) -> u64 {
     let of = |step: &Step| match &step.verb {
         Verb::Think { constant: false, .. } if at_least => 0,
@@ -801,7 +794,7 @@ pub fn thinking_ns(steps: &[Step], at_least: bool) -> u64 {
     steps.iter().map(of).fold(0, u64::saturating_add)
 }
 
-/// Steps, those of repeats too.
+/// The steps, with each repeat replaced by its own steps.
 pub fn flat<'s>(steps: &'s [Step]) -> Vec<&'s Step> {
     let of = |step: &'s Step| match &step.verb {
         Verb::Repeat { steps, .. } => flat(steps),

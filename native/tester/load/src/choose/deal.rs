@@ -2,18 +2,18 @@
 //!
 //! | deal | what a thread gets |
 //! |---|---|
-//! | shuffled | each of its rows once, then each again in another order |
+//! | shuffled | each of its rows once per round, each round in a new random order |
 //! | in-order | the rows from the first on, and from the first again |
-//! | once | the same, until each was there |
+//! | once | the rows from the first to the last, each once |
 //! | exclusive | as shuffled, but no row that another lane holds |
 //!
-//! Engine *w* of *W* keeps to the rows `w mod W`; none knows of another. Its threads take those of an
-//! *in-order* deal from one counter, so that they stay together. Of the other deals each thread has its
-//! part, part *k* of *K* the rows `k mod K`, and nothing is shared. Where there are fewer rows than
-//! parts, each part has all; but *once* and *exclusive*, which would give one row to two, leave some
-//! without any.
+//! Engine *w* of *W* deals the rows `w mod W`; engines do not communicate. In *in-order* and *once* deals its
+//! threads take rows from one counter, so that they stay together. In the other deals each thread has a part
+//! of its own, part *k* of *K* the rows `k mod K`, and threads share nothing. With fewer rows than parts,
+//! each part has all rows; but in *once* and *exclusive* deals, where no two users may have the same row,
+//! some parts are empty.
 //!
-//! What comes is a function of the seed and the part, and of the counter where there is one.
+//! The order is a function of the seed and the part, and of the counter if there is one.
 
 use std::sync::Arc;
 
@@ -22,18 +22,18 @@ use serde::Deserialize;
 use super::owned_keys::OwnedKeys;
 use super::ring::{Ring, RingCursor};
 
-/// The order in which rows come.
+/// The order in which rows are dealt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Deal {
-    /// Each once, then each again in another order.
+    /// Each row once per round, each round in a new random order.
     #[default]
     Shuffled,
-    /// From the first on, again and again.
+    /// From the first row to the last, again and again.
     InOrder,
-    /// From the first to the last.
+    /// From the first row to the last, each once.
     Once,
-    /// Shuffled; no other lane has the row meanwhile.
+    /// Shuffled; a row has one lane at a time.
     Exclusive,
 }
 
@@ -50,14 +50,14 @@ pub struct Sharer {
 impl Sharer {
     /// The first row of one of an engine's threads, and the distance to the next.
     ///
-    /// Whatever its number of threads, an engine keeps to the remainder `index` modulo `of`: others may have another
-    /// number, or be no engines at all.
+    /// Whatever its number of threads, an engine deals the rows `index` modulo `of`: other sharers may have another
+    /// number of threads, or be other programs.
     pub(crate) const fn of_thread(self, thread: u64) -> (u64, u64) {
         (self.index + self.of * thread, self.of * self.threads)
     }
 }
 
-/// Rows `first`, `first + stride`, ...: so many.
+/// The `count` rows `first`, `first + stride`, ...
 #[derive(Debug, Clone, Copy)]
 struct Part {
     first: u64,
@@ -70,7 +70,7 @@ impl Part {
         Self { first, stride, count: rows.saturating_sub(first).div_ceil(stride) }
     }
 
-    /// The same, or all rows where some parts would have none.
+    /// As [`Part::new`], but all rows if some parts would be empty.
     fn or_all(rows: u64, first: u64, stride: u64) -> Self {
         if rows < stride { Self::new(rows, 0, 1) } else { Self::new(rows, first, stride) }
     }
@@ -87,25 +87,24 @@ pub struct Dealer {
     rows: u64,
     seed: u64,
     sharer: Sharer,
-    /// What the threads of the deals in order take from.
+    /// The rows of *in-order* and *once* deals.
     part: Part,
     counter: Arc<Ring>,
 }
 
 impl Dealer {
-    /// Deals so many rows.
     pub fn new(deal: Deal, rows: u64, seed: u64, sharer: Sharer) -> Self {
         let part = match deal {
             Deal::Once => Part::new(rows, sharer.index, sharer.of),
             _ => Part::or_all(rows, sharer.index, sharer.of),
         };
-        // One by one where each comes once: of a block, the rest would be left where no user takes more.
+        // *Once* deals single rows: of a block, the rest would be lost in a thread whose users have ended.
         let takers = if deal == Deal::Once { part.count } else { sharer.threads };
         let counter = Arc::new(Ring::new(0, part.count, takers));
         Self { deal, rows, seed, sharer, part, counter }
     }
 
-    /// What a thread takes its rows from.
+    /// The cursor from which a thread takes its rows.
     pub fn cursor(&self, thread: u64) -> RowCursor {
         let (first, stride) = self.sharer.of_thread(thread);
         RowCursor(match self.deal {
@@ -125,7 +124,7 @@ impl Dealer {
     }
 }
 
-/// Where one thread is in a deal.
+/// A thread's position in a deal.
 #[derive(Debug)]
 pub struct RowCursor(How);
 
@@ -137,7 +136,7 @@ enum How {
 }
 
 impl RowCursor {
-    /// Takes the next row. `None` where all were dealt, or where lanes hold all of them.
+    /// Takes the next row. `None` if all rows were dealt, or if lanes hold all rows.
     #[inline]
     pub fn take(&mut self) -> Option<u64> {
         match &mut self.0 {
@@ -158,7 +157,7 @@ impl RowCursor {
         }
     }
 
-    /// Never gives an exclusive row back: its change was not answered, and may yet take place.
+    /// Counts an exclusive row as lost: a change to the row was not answered, and may still take place.
     pub fn lose(&mut self) {
         if let How::Exclusive { lost, .. } = &mut self.0 {
             *lost += 1;
@@ -176,7 +175,7 @@ impl RowCursor {
     }
 }
 
-/// Each row of a part once, then each again in another order.
+/// Each row of a part once per round, each round in a new random order.
 #[derive(Debug)]
 struct Shuffled {
     part: Part,
@@ -210,7 +209,7 @@ impl Shuffled {
 /// A keyed permutation of `0..count`.
 #[derive(Debug, Clone)]
 enum Permutation {
-    /// Of few, where a network could not make all orders as likely: as they come.
+    /// A table, for few places: a Feistel network would not make all orders equally likely.
     Few([u8; FEW]),
     Many(Feistel),
 }
@@ -231,7 +230,7 @@ impl Permutation {
         Self::Few(order)
     }
 
-    /// Where a place goes; it must be below `count`.
+    /// The image of `place`, which must be below `count`.
     #[inline]
     fn of(&self, place: u64) -> u64 {
         match self {
@@ -241,15 +240,15 @@ impl Permutation {
     }
 }
 
-/// Steps of the network. Four make a permutation that nothing can tell from chance where there are many
-/// places (Luby and Rackoff, "How to construct pseudorandom permutations from pseudorandom functions",
-/// 1988). Of a hundred places the first two still showed four steps (chi-square 4,618 at 4,159 degrees of
-/// freedom), and six no more.
+/// Rounds of the Feistel network. With many places, four rounds are a pseudorandom permutation (Luby and
+/// Rackoff, "How to construct pseudorandom permutations from pseudorandom functions", 1988). With a hundred
+/// places, the first two outputs of four rounds were not uniform (chi-square 4,618 at 4,159 degrees of
+/// freedom); those of six rounds were.
 const STEPS: usize = 6;
 
-/// A permutation without memory: a Feistel network over as many bits as the last place has, walked on
-/// until it comes back to a number that is a place (Black and Rogaway, "Ciphers with arbitrary finite
-/// domains", 2002). On average that takes less than two walks.
+/// A permutation without a table: a Feistel network over as many bits as the last place has, repeated until
+/// the result is a place (cycle walking: Black and Rogaway, "Ciphers with arbitrary finite domains", 2002).
+/// On average this takes less than two walks.
 #[derive(Debug, Clone)]
 struct Feistel {
     count: u64,

@@ -3,23 +3,22 @@
 //! # Closed
 //!
 //! A lane starts its next operation when the last one is answered, after its think time. A slow target
-//! gets less load: what is measured is what it can do, not what it does to people who do not wait for
-//! each other.
+//! gets less load: the result is the target's capacity, not its latency under independent arrivals.
 //!
 //! # Open
 //!
-//! Arrivals are due at times that nothing about the target can change. A lane with nothing to do takes the
-//! first arrival that is due and not taken. When the target or the generator is late, arrivals wait and none
+//! The due times of arrivals do not depend on the target. An idle lane takes the first arrival that is due
+//! and not taken. When the target or the load generator is late, arrivals wait and none
 //! is dropped; their latency counts from when they were due, and the time they waited for a lane shows as
-//! schedule lag. After a stall of `s` seconds the arrivals of those seconds are late by up to `s`: latencies
-//! that a clock started at the sending would not show.
+//! schedule lag. After a stall of `s` seconds the arrivals of those seconds are late by up to `s`: a clock
+//! that starts at sending would hide this delay (coordinated omission).
 //!
-//! *Poisson* arrivals come as independent people do, with gaps that are exponential: some come in a bunch, and
-//! a server that is nearly busy queues them. Each thread draws its own; `k` such streams of `rate / k` are
-//! together one of `rate`, so threads and workers share nothing.
+//! *Poisson* arrivals are those of independent people, with exponential gaps: some arrive in bursts, and a
+//! nearly saturated server queues these. Each thread draws its own arrivals; `k` Poisson streams of `rate / k`
+//! are together one of `rate`, so threads and workers share nothing.
 //!
-//! *Even* arrivals are what a metronome gives: arrival `n` is due at `origin + n / rate`, and queues are as
-//! short as they can be.
+//! *Even* arrivals have constant gaps: arrival `n` is due at `origin + n / rate`, and queues are as short as
+//! possible.
 //!
 //! ```text
 //!  poisson  |x--x-x-------xx---x----------x--x-xx-----x-->
@@ -28,11 +27,11 @@
 //!
 //! # Stages
 //!
-//! A rate may rise and fall in straight lines, each stage from where the one before ended and the first from 0.
-//! Let `N(t)` be the integral of the rate: how many arrivals there are up to `t`. Even arrival `n` is due when
-//! `N` goes beyond `n`, so that a stage has as many as its integral says, and one of rate 0 has none. Random
-//! arrivals are drawn on `N`, with gaps of mean 1: a Poisson process whose rate is that of the stages. A constant
-//! rate is one stage without an end.
+//! A rate may change linearly: each stage begins at the rate at which the previous stage ended, the first at 0.
+//! Let `N(t)` be the integral of the rate: the number of arrivals up to `t`. Even arrival `n` is due when `N`
+//! exceeds `n`, so the number of a stage's arrivals is its integral, and 0 at rate 0. Random arrivals are drawn
+//! on `N`, with gaps of mean 1: a Poisson process with the stages' rate. A constant rate is one stage without an
+//! end.
 //!
 //! ```text
 //!  rate     |        ____________
@@ -45,9 +44,9 @@
 //!
 //! Of `k` threads, thread `i` takes the even arrivals with `n mod k = i`, or random ones at `rate / k`. When
 //! the set of threads that have lanes changes, a new division begins at one time for all of them
-//! ([`Arrivals::divide`]). Even arrivals are then taken by whose turn it is from there on: none twice, none
-//! left out. Random ones are drawn anew from there on. As they have no memory, this changes nothing, provided
-//! that the time does not depend on arrivals yet to come.
+//! ([`Arrivals::divide`]). Even arrivals from that time on are taken by the new shares: none twice, none left
+//! out. Random arrivals from that time on are drawn anew. As a Poisson process is memoryless, it stays one,
+//! provided that the time does not depend on future arrivals.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -64,28 +63,27 @@ pub enum Spacing {
     /// One every `1 / rate` seconds.
     #[default]
     Even,
-    /// Independent of each other.
+    /// Independently, with exponential gaps.
     Poisson,
 }
 
-/// A stage: the rate goes to `rate` in a straight line, within so long.
+/// A stage: the rate changes linearly to `rate` within `lasts_s`.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stage {
-    /// Seconds.
     pub lasts_s: f64,
     /// Arrivals per second at its end.
     pub rate: f64,
 }
 
-/// A straight line of the rate, in seconds since the origin.
+/// A linear piece of the rate, in seconds since the origin.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Line {
     begins_s: f64,
-    /// The rate at its beginning, and by how much a second changes it.
+    /// The rate at `begins_s`, and its change per second.
     rate: f64,
     slope: f64,
-    /// How many arrivals there are before it, and up to its end.
+    /// The numbers of arrivals before the line, and up to its end.
     before: f64,
     upto: f64,
 }
@@ -95,8 +93,8 @@ impl Line {
         (self.before + seconds * (self.rate + self.slope * seconds / 2.0)).min(self.upto)
     }
 
-    /// When so many arrivals were reached that lie on this line. The root is written so that it holds for a slope
-    /// of 0 and loses no digits to a small one.
+    /// The time at which the number of arrivals reaches `count`, which must be on this line. This form of the
+    /// root is valid for slope 0, and loses no digits to cancellation at small slopes.
     fn seconds_at(&self, count: f64) -> f64 {
         let more = count - self.before;
         if more <= 0.0 {
@@ -111,7 +109,7 @@ impl Line {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pace {
     origin_ns: u64,
-    /// In their order; none of no length.
+    /// In order of time; each has a positive duration.
     lines: Arc<[Line]>,
 }
 
@@ -135,15 +133,15 @@ impl Pace {
         Self { origin_ns, lines: stages.iter().map(line).collect() }
     }
 
-    /// When even arrival `n` is due; `None` if the stages end before. Computed from `n` each time, so no error
-    /// adds up.
+    /// When even arrival `n` is due; `None` if the stages end before. Computed from `n` each time, so rounding
+    /// errors do not accumulate.
     pub fn due_ns(&self, n: u64) -> Option<u64> {
         self.reaches_ns(n as f64)
     }
 
     /// The first even arrival due at `time_ns` or later, or the number of all if none is.
     pub fn first_at(&self, time_ns: u64) -> u64 {
-        // It is off by rounding at most.
+        // `count_at` is inexact by rounding only.
         let mut n = (self.count_at(time_ns) as u64).saturating_sub(1);
         while self.due_ns(n).is_some_and(|due_ns| due_ns < time_ns) {
             n += 1;
@@ -151,7 +149,7 @@ impl Pace {
         n
     }
 
-    /// When there have been so many arrivals.
+    /// The time at which the number of arrivals reaches `count`; `None` if the stages end before.
     #[inline]
     fn reaches_ns(&self, count: f64) -> Option<u64> {
         let line = self.lines.iter().find(|line| line.upto > count)?;
@@ -170,7 +168,7 @@ impl Pace {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Share {
     pub index: u64,
-    /// Among how many threads.
+    /// The number of threads.
     pub of: u64,
 }
 
@@ -194,39 +192,39 @@ pub struct Arrivals {
 #[derive(Debug, Clone)]
 struct Stream {
     pace: Pace,
-    /// What random gaps are drawn from; `None` for even ones.
+    /// The generator of random gaps; `None` for even arrivals.
     random: Option<fastrand::Rng>,
-    /// Times, and the share from each on; ascending, the first is in force.
+    /// Times in ascending order, each with the share from then on; the first is in force.
     divisions: VecDeque<(u64, Option<Share>)>,
-    /// When the next is due.
+    /// When the next arrival is due.
     next_ns: Option<u64>,
-    /// Its number, if it is an even one.
+    /// The number of the next even arrival.
     number: u64,
-    /// How many there are up to it on average, if it is a random one: exact, so that rounding does not add up.
+    /// The value of `N` at the next random arrival: not rounded, so that errors do not accumulate.
     count: f64,
 }
 
-/// Runs ahead of the arrivals that are taken and counts those that are due. As a backlog may be long, each is
-/// counted once.
+/// A copy of the stream that runs ahead of the taken arrivals and counts due arrivals: each once, as a backlog
+/// may be long.
 #[derive(Debug)]
 struct Ahead {
     stream: Stream,
-    /// How many it has passed, and of these how many were due before the window began and before it ended.
+    /// Arrivals passed, and those of them that were due before the window's beginning and before its end.
     passed: u64,
     before: [u64; 2],
     window_ns: Range<u64>,
 }
 
-/// How many arrivals are due and not taken.
+/// The backlog: arrivals that are due and not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Waiting {
     pub all: u64,
-    /// Those that were due in the window.
+    /// Arrivals of the backlog that were due in the window.
     pub of_window: u64,
 }
 
 impl Arrivals {
-    /// Nothing to take before the first [`Arrivals::divide`]. `random` is this thread's alone.
+    /// No arrivals before the first [`Arrivals::divide`]. `random` must be this thread's own generator.
     pub fn new(pace: Pace, spacing: Spacing, random: fastrand::Rng) -> Self {
         let stream = Stream {
             pace,
@@ -239,7 +237,7 @@ impl Arrivals {
         Self { stream, paused: false, taken: 0, ahead: None }
     }
 
-    /// Goes by another pace from the next [`Arrivals::divide`] on. Nothing may have been divided before.
+    /// Changes the pace from the next [`Arrivals::divide`] on. There must have been no division before.
     pub fn set_pace(&mut self, pace: Pace) {
         self.stream.pace = pace;
     }
@@ -249,7 +247,7 @@ impl Arrivals {
         if self.paused { None } else { self.stream.next_ns }
     }
 
-    /// Takes the first arrival if it is due, and says when it was.
+    /// Takes the first arrival if it is due; returns its due time.
     #[inline]
     pub fn take(&mut self, now_ns: u64) -> Option<u64> {
         if self.paused {
@@ -261,34 +259,34 @@ impl Arrivals {
     }
 
     /// Takes nothing until the next [`Arrivals::divide`]. Returns the earliest time at which that division may
-    /// begin, if this thread has arrivals: right after the first one not taken, or after now if that is
-    /// earlier, and not before a division still to come. An arrival later than now must not move that time: it
-    /// would decide which arrivals are drawn anew.
+    /// begin, if this thread has arrivals: right after the first one not taken, or after now if now is
+    /// earlier, and not before a division still to come. The time must not depend on an arrival later than now:
+    /// that arrival would decide which arrivals are drawn anew.
     pub fn pause(&mut self, now_ns: u64) -> Option<u64> {
         self.paused = true;
         let last_ns = self.stream.divisions.back().map_or(0, |&(from_ns, _)| from_ns);
         self.stream.next_ns.map(|next_ns| (next_ns.min(now_ns) + 1).max(last_ns))
     }
 
-    /// Ends them all: what is due and not taken is due no more. Another division may follow.
+    /// Ends the arrivals and drops the backlog. Another division may follow.
     pub fn end(&mut self) {
         self.ahead = None;
         self.stream.divisions = VecDeque::from([(0, None)]);
         self.stream.next_ns = None;
     }
 
-    /// From `from_ns` on this thread has `share`. Every thread must get the same time, and none earlier than
-    /// those that they returned when paused.
+    /// From `from_ns` on this thread has `share`. Every thread must get the same time, and it must not be earlier
+    /// than any time that [`Arrivals::pause`] returned.
     pub fn divide(&mut self, from_ns: u64, share: Option<Share>) {
         self.paused = false;
-        // What it has passed may be drawn anew.
+        // Arrivals that `ahead` has passed may be drawn anew.
         self.ahead = None;
         self.stream.divisions.push_back((from_ns, share));
         self.stream.settle();
     }
 
-    /// Counts what is due and not taken, in all and in a window. The window must be that of the call before, or
-    /// the one that followed it and is over.
+    /// Counts the backlog, in all and of a window. The window must be that of the previous call, or the next
+    /// window, which has ended.
     pub fn waiting(&mut self, now_ns: u64, window_ns: &Range<u64>) -> Waiting {
         let mut ahead = match self.ahead.take() {
             Some(ahead) if ahead.passed < self.taken => self.ahead_at(window_ns),
@@ -328,7 +326,7 @@ impl Stream {
         Some(due_ns)
     }
 
-    /// Moves through the divisions to the one that the next arrival lies in.
+    /// Advances to the division that contains the next arrival.
     #[inline]
     fn settle(&mut self) {
         while let Some(&(from_ns, share)) = self.divisions.get(1)
@@ -343,7 +341,7 @@ impl Stream {
         }
     }
 
-    /// When even arrival `number` is due, or the next random one; `None` after the last.
+    /// When even arrival `number` is due, or the next random arrival; `None` after the last.
     #[inline]
     fn due_ns(&mut self, share: Share) -> Option<u64> {
         match &mut self.random {
@@ -356,7 +354,7 @@ impl Stream {
     }
 }
 
-/// The exponentially distributed value of that mean that `uniform`, drawn from [0, 1), stands for.
+/// Maps `uniform`, drawn from [0, 1), to an exponential distribution (inverse transform sampling).
 fn exponential(uniform: f64, mean: f64) -> f64 {
     -(1.0 - uniform).ln() * mean
 }
@@ -366,12 +364,12 @@ fn exponential(uniform: f64, mean: f64) -> f64 {
 pub enum Think {
     /// Always the same.
     Constant { ns: u64 },
-    /// Memoryless, as independent people are.
+    /// Memoryless, as for independent people.
     Exponential { mean_ns: u64 },
 }
 
 impl Think {
-    /// The think time that `uniform`, drawn from [0, 1), stands for.
+    /// Maps `uniform`, drawn from [0, 1), to a think time.
     pub fn draw_ns(self, uniform: f64) -> u64 {
         match self {
             Self::Constant { ns } => ns,
@@ -483,7 +481,7 @@ mod tests {
         Pace::staged(SECOND, &stages.iter().map(stage).collect::<Vec<_>>())
     }
 
-    /// The even arrivals of so many threads, in seconds since the origin.
+    /// Due times of the even arrivals of `threads` threads, in seconds since the origin.
     fn due_s(stages: &[(f64, f64)], threads: u64) -> Vec<f64> {
         let streams = (0..threads).map(|index| {
             let mut arrivals =
@@ -555,8 +553,8 @@ mod tests {
         assert!((39_200..40_800).contains(&counts.len()), "{}", counts.len());
     }
 
-    /// The largest distance of the gaps' distribution from the exponential one of their rate, times the root
-    /// of their number (Kolmogorov and Smirnov): 1.95 is exceeded once in a thousand.
+    /// The Kolmogorov-Smirnov distance of the gaps from the exponential distribution of this rate, times the root
+    /// of their number: 1.95 is exceeded once in a thousand.
     fn distance_from_poisson(due_ns: &[u64], rate: f64) -> f64 {
         let mut gaps: Vec<u64> = due_ns.windows(2).map(|pair| pair[1] - pair[0]).collect();
         gaps.sort_unstable();
@@ -570,10 +568,10 @@ mod tests {
 
     const UNLIKELY: f64 = 1.95;
 
-    /// The arrivals of so many seconds, of `workers` processes with `threads` threads each.
+    /// Due times within `seconds`, of `workers` processes with `threads` threads each.
     fn merged(spacing: Spacing, rate: f64, (workers, threads): (u64, u64), seconds: u64) -> Vec<u64> {
         let streams = (0..workers * threads).map(|n| {
-            // Processes begin when they do.
+            // Processes begin at different times.
             let begins_ns = n / threads * 1_234_567;
             let pace = Pace::new(begins_ns, rate / workers as f64);
             let mut arrivals = Arrivals::new(pace, spacing, fastrand::Rng::with_seed(n));
@@ -636,7 +634,7 @@ mod tests {
     }
 
     proptest! {
-        /// Due times of stages are those at which the integral of the rate, summed in small steps, reaches them.
+        /// Due times are the inverse of the integral of the rate.
         #[test]
         fn due_times_of_stages_are_the_inverse_of_their_integral(
             stages in prop::collection::vec((0.1f64..100.0, prop_oneof![Just(0.0), 0.0f64..1e4]), 1..6)
@@ -698,7 +696,7 @@ mod tests {
             prop_assert_eq!(taken, expected);
         }
 
-        /// Whatever is taken, counted, and divided anew in between, what is counted is what can be taken.
+        /// The counted backlog equals the arrivals that can be taken, whatever was taken, counted or divided before.
         #[test]
         fn waiting_arrivals_are_those_that_can_be_taken(
             seed: u64, steps in prop::collection::vec((0u64..40, 0usize..30, 0u8..8), 1..30)

@@ -1,8 +1,8 @@
 //! Connections that the lanes of a thread share.
 //!
-//! A lane takes a ticket for one of them, or waits in the queue. Its request has a message id that no other request on
-//! that connection has; by that the answer finds its lane again. Lanes of one turn of the thread put their requests
-//! one after the other, and these are sent with one write when the turn ends.
+//! A lane takes a ticket for one of the connections, or waits in the queue. The message id of its request is unique on
+//! the connection, and maps the answer to the lane. Requests of one turn of the thread are appended to one buffer per
+//! connection, which is sent with one write at the end of the turn.
 //!
 //! ```text
 //!   lane -- ticket --> in flight --- last message ---> free
@@ -11,16 +11,16 @@
 //!                      abandoned --- last message ---> free
 //! ```
 //!
-//! An id whose request was abandoned is not used again before its answer has come: a late answer would be taken
-//! for that to the next request. It keeps its place, as the target may still be at work on it.
+//! The id of an abandoned request is not reused before the answer arrives: a late answer would be taken for the answer
+//! to the next request. The abandoned request keeps its place, as the target may still be processing it.
 
 use std::collections::VecDeque;
 
 use crate::program::PoolPlan;
 use crate::record::recorder::Slot;
 
-/// Ids go round in what one byte holds. There are twice as many as places at most, so that one that is free again
-/// is not used at once.
+/// Ids are used in turn, up to the largest that is one byte in BER. There are about twice as many ids as places, so
+/// that a freed id is not reused at once.
 const LAST_ID: usize = 127;
 
 /// The id belongs to no request.
@@ -37,7 +37,7 @@ pub(crate) struct Ticket {
     pub(crate) id: u8,
 }
 
-/// A lane that waits, and the number of this wait.
+/// A waiting lane, and the serial number of its wait.
 pub(crate) type Waiting = (u32, u32);
 
 /// The recipient of a message.
@@ -50,20 +50,20 @@ pub(crate) enum Recipient {
     Unknown,
 }
 
-/// One of the connections.
+/// A shared connection.
 #[derive(Debug)]
 struct Shared {
     /// The number of the lane that holds the connection.
     carrier: u32,
     is_up: bool,
-    /// No more requests; it is closed when none is in flight.
+    /// Takes no more requests, and is closed when none is in flight.
     is_closing: bool,
-    /// Nothing was received for a whole timeout. No more requests until something is.
+    /// Nothing was received for a whole timeout: takes no requests until bytes are received.
     is_silent: bool,
     received_ns: u64,
-    /// Whether it is in the pool's `available`: at most once.
+    /// Whether the connection is in the pool's `available`, which has each connection at most once.
     is_available: bool,
-    /// The id of the newest request; the next is looked for behind it.
+    /// The id of the newest request; the search for the next free id begins after it.
     last: usize,
     in_flight: u8,
     abandoned: u8,
@@ -75,12 +75,12 @@ struct Shared {
     unsent_lanes: Vec<u32>,
     /// A bit for the id of each request in `out`.
     unsent_ids: u128,
-    /// Up to when its time of opening is counted.
+    /// The time up to which opening the connection is counted.
     counted_ns: u64,
 }
 
 impl Shared {
-    /// Gives a lane the next id that is free. There is one: ids are more than places.
+    /// Gives a lane the next free id. A free id always exists: there are more ids than places.
     const fn next_id(&mut self, lane: u32) -> u8 {
         let mut id = self.last % LAST_ID + 1;
         while self.lanes[id] != FREE {
@@ -92,25 +92,25 @@ impl Shared {
     }
 }
 
-/// The shared connections of one thread that are alike.
+/// A pool of shared connections, as one thread has it.
 #[derive(Debug)]
 pub(crate) struct Pool {
     /// The program that opens a connection of this pool, and holds it.
     pub(crate) program: usize,
     pub(crate) unasked: Slot,
     places: u8,
-    /// How many connections there are; `None` for as many as give each lane a place.
+    /// The number of connections; `None`: as many as give each lane a place.
     size: Option<u32>,
     lanes: u64,
     connections: Vec<Option<Box<Shared>>>,
-    /// Connections that are not closing.
+    /// The number of connections that are not closing.
     staying: u64,
     up: u64,
-    /// Connections with a free place, the next first: in turn, so that all have as much to do.
+    /// Connections with a free place, used in turn (round robin).
     available: VecDeque<u32>,
     /// Lanes that wait for a ticket, the longest waiting first.
     queue: VecDeque<Waiting>,
-    /// Lanes that begin when a connection is open.
+    /// Lanes that wait until a connection is open.
     waiting: Vec<Waiting>,
     pending_writes: Vec<u32>,
     /// Connections to close, or to open anew.
@@ -139,7 +139,7 @@ impl Pool {
         }
     }
 
-    /// One lane more, or one less, uses the pool.
+    /// Counts a lane that begins to use the pool, or ends.
     pub(crate) const fn count_lane(&mut self, more: bool) {
         self.lanes = if more { self.lanes + 1 } else { self.lanes.saturating_sub(1) };
     }
@@ -191,7 +191,7 @@ impl Pool {
         self.connections.get_mut(connection as usize)?.as_deref_mut()
     }
 
-    /// Closes connections that are too many.
+    /// Closes surplus connections.
     pub(crate) fn shrink(&mut self) {
         while self.staying > self.wanted() {
             let mut all = self.connections.iter_mut().enumerate().rev();
@@ -283,7 +283,7 @@ impl Pool {
         None
     }
 
-    /// The same place with another id, for the next part of a request.
+    /// Gives the place another id, for the next part of a request.
     pub(crate) fn renew(&mut self, ticket: Ticket) -> Ticket {
         let Some(shared) = self.shared(ticket.connection) else { return ticket };
         let lane = std::mem::replace(&mut shared.lanes[usize::from(ticket.id)], FREE);
@@ -318,12 +318,12 @@ impl Pool {
         self.connections.iter().flatten().map(|shared| shared.carrier)
     }
 
-    /// The lanes that wait for an open connection; they wait no more.
+    /// Removes and returns the lanes that wait for an open connection.
     pub(crate) fn take_waiting(&mut self) -> Vec<Waiting> {
         std::mem::take(&mut self.waiting)
     }
 
-    /// Where a lane appends its request.
+    /// The buffer to which a lane appends its request.
     pub(crate) fn out(&mut self, ticket: Ticket) -> Option<&mut Vec<u8>> {
         Some(&mut self.shared(ticket.connection)?.out)
     }
@@ -359,7 +359,7 @@ impl Pool {
         }
     }
 
-    /// Keeps what the socket did not take, and both allocations.
+    /// Keeps the bytes that the socket did not take, and both allocations.
     pub(crate) fn keep_unsent(
         &mut self,
         connection: u32,
@@ -397,7 +397,7 @@ impl Pool {
         };
         match shared.lanes[place] {
             FREE => Recipient::Unknown,
-            // The request was not sent yet: this answers the one that had its id before.
+            // The request is not sent yet: the message answers an earlier request with the same id.
             _ if shared.unsent_ids >> place & 1 == 1 => Recipient::Unknown,
             ABANDONED => {
                 if last {
@@ -423,7 +423,7 @@ impl Pool {
         self.make_available(ticket.connection);
     }
 
-    /// Abandons a request that has waited since `since_ns`. Its place is free when the answer has come.
+    /// Abandons a request that has waited since `since_ns`. Its place is freed when the answer arrives.
     pub(crate) fn abandon(&mut self, ticket: Ticket, since_ns: u64) {
         let places = self.places;
         let Some(shared) = self.shared(ticket.connection) else { return };
@@ -440,8 +440,8 @@ impl Pool {
         }
     }
 
-    /// A connection to close, or to open anew as nothing is answered on it: its number, the lane that holds it, and
-    /// whether it is closing.
+    /// A connection to close, or to reopen because nothing is answered: its number, the lane that holds it, and whether
+    /// the connection is closing.
     pub(crate) fn next_dead(&mut self) -> Option<(u32, u32, bool)> {
         let places = self.places;
         while let Some(connection) = self.dead.pop() {
@@ -455,7 +455,7 @@ impl Pool {
         None
     }
 
-    /// The time that went into opening a connection since it was last counted; its account goes on at `from_ns`.
+    /// The time spent on opening a connection since the previous count; the next count begins at `from_ns`.
     pub(crate) fn count_opening(&mut self, connection: u32, since_ns: u64, from_ns: u64) -> u64 {
         let Some(shared) = self.shared(connection) else { return 0 };
         let counted_ns = std::mem::replace(&mut shared.counted_ns, from_ns);
@@ -650,8 +650,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever happens, no two requests in flight on a connection have one id, and no more are in flight than
-        /// may be.
+        /// No two requests in flight on a connection have the same id, and there are never more in flight than
+        /// places.
         #[test]
         fn ids_in_flight_are_unique_and_limited_to_the_places(
             (connections, places) in (1..4u32, 1..5u8),

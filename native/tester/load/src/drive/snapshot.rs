@@ -1,4 +1,4 @@
-//! What the driver hands out: everything recorded between two drains.
+//! The driver's snapshots: everything recorded between two drains.
 
 use std::sync::Arc;
 
@@ -39,31 +39,31 @@ pub struct Snapshot {
     /// Operations due in the window before the last cut that are neither answered nor given up, whether begun
     /// or not.
     pub owed: u64,
-    /// Users that have ended since the start because there was no row left for them. Once no lane runs for that, time
-    /// stands still: the window ends with the last of them.
+    /// Users that have ended since the start because no row was left. If no lane runs any more for want of rows, the
+    /// window ends with the end of the last user.
     pub without_row: u64,
-    /// Time that users waited for rows that others had alone. It is in no operation's time.
+    /// Time that users waited for exclusive rows of other users. It is excluded from all operations' times.
     pub row_wait_ns: u64,
-    /// Rows that users have alone in turn and that were lost since the start: a change was never answered.
+    /// Exclusive rows that were lost since the start: a change to the row was never answered.
     pub lost_rows: u64,
     /// Requests that succeeded, by the number of their lane; empty unless phases are recorded.
     pub lane_counts: Vec<u64>,
-    /// What was logged of requests, each as a line of JSON, in the order of their ends.
+    /// The log of requests, one line of JSON each, in the order of their ends.
     pub log: Vec<String>,
     /// One per deck of the programs.
     pub decks: Vec<DeckSnapshot>,
     /// One per (program, step) that did anything.
     pub steps: Vec<StepSnapshot>,
-    /// The same for what was due in the window that ended at the last cut.
+    /// The same for operations due in the window that ended at the last cut.
     pub late: Vec<StepSnapshot>,
-    /// The same for what was due before that window. It counts in the rates of this one, and in no window's
+    /// The same for operations due before that window. They count in the rates of this window, and in no window's
     /// durations.
     pub older: Vec<StepSnapshot>,
-    /// Of a schedule of stages, the arrivals among all these by the number of the span in which they were due.
+    /// Of a staged schedule, the same arrivals by the number of the span in which they were due.
     pub spans: Vec<(u64, StepSnapshot)>,
 }
 
-/// What has been dealt from one deck since the engine started.
+/// The cards dealt from one deck since the engine started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeckSnapshot {
     pub program: Arc<str>,
@@ -73,7 +73,7 @@ pub struct DeckSnapshot {
     pub dealt: Vec<u64>,
 }
 
-/// What one step of one program did.
+/// The figures of one step of one program.
 #[derive(Debug)]
 pub struct StepSnapshot {
     pub program: Arc<str>,
@@ -83,34 +83,33 @@ pub struct StepSnapshot {
     pub overlaps: bool,
     /// Operations that ended, answered or not: those on the clocks service, wrong and censored.
     pub count: u64,
-    /// Failed ones by kind, sorted.
+    /// Failed operations by kind, sorted.
     pub failures: Vec<(String, u64)>,
     /// For each kind of failure the first request that failed, and its answer.
     pub examples: Vec<(String, String)>,
-    /// Whether operations have intended starts that may differ from the actual ones.
+    /// Whether operations have due times that may differ from their starts.
     pub open: bool,
     /// One for each of [`Counter::ALL`].
     pub counters: [u64; Counter::COUNT],
-    /// One for each of [`Clock::ALL`], as recorded; [`Self::clock`] reads them. One without samples has no room
-    /// for any.
+    /// One for each of [`Clock::ALL`], as recorded; [`Self::clock`] reads them. A histogram without samples has
+    /// no room for samples.
     pub clocks: [Histogram<u64>; Clock::COUNT],
 }
 
 impl StepSnapshot {
-    /// The times on a clock. On a closed schedule another clock may stand for it ([`Clock::closed`]).
+    /// The times on a clock. On a closed schedule another clock may replace it ([`Clock::closed`]).
     pub fn clock(&self, clock: Clock) -> &Histogram<u64> {
-        // Lag, for which none stands there, is empty itself.
+        // On a closed schedule no clock replaces lag, whose own histogram is empty.
         &self.clocks[clock.recorded(self.open).unwrap_or(clock).index()]
     }
 
-    /// What a counter has counted.
     pub const fn counter(&self, counter: Counter) -> u64 {
         self.counters[counter.index()]
     }
 }
 
 impl Snapshot {
-    /// Merges what the threads have drained.
+    /// Merges the drained records of all threads.
     pub(crate) fn merge(
         t0_ns: u64,
         labels: &[Label],

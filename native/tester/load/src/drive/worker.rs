@@ -1,8 +1,8 @@
 //! One thread: its lanes, and the loop that drives them.
 //!
-//! The loop waits without a limit of its own. Two timers of the kernel end the wait when time matters:
-//! a tick every 10 ms, at which operations in flight too long are given up, and an alarm for the next
-//! lane that wakes or arrival that is due. Commands come over a channel; a waker ends the wait.
+//! The loop polls without a timeout. Two kernel timers end the poll: a tick every 10 ms, at which overdue
+//! operations are given up, and an alarm for the next sleeping lane or arrival. Commands arrive over a
+//! channel; a waker ends the poll.
 
 mod pools;
 
@@ -34,10 +34,10 @@ use crate::record::recorder::{Sample, Slot, Spans, Split};
 /// exact enough.
 const TICK_NS: u64 = 10 * MILLI;
 
-/// How many lanes are started before those that run get their turn.
+/// The number of lanes that are started before running lanes get their turn.
 const STARTS_AT_ONCE: u64 = 32;
 
-/// Events taken at once.
+/// The maximum of events per poll.
 const EVENTS: usize = 512;
 
 const TICK: Token = Token(usize::MAX);
@@ -64,7 +64,7 @@ pub(crate) enum Command {
     Pause {
         reply: Sender<Option<u64>>,
     },
-    /// Record by spans, and go by this pace if there is one; a division follows then.
+    /// Record in spans, and use this pace if there is one; with a pace, a division follows.
     Begin {
         pace: Option<Pace>,
         spans: Spans,
@@ -94,12 +94,12 @@ pub(crate) struct Drained {
     pub(crate) backlog: u64,
     pub(crate) in_flight: u64,
     pub(crate) owed: u64,
-    /// Users that have ended since the start because there was no row left for them.
+    /// Users that have ended since the start because no row was left.
     pub(crate) without_row: u64,
-    /// Time that users waited since the last drain for rows that others had alone.
+    /// Time that users waited, since the last drain, for exclusive rows of other users.
     pub(crate) row_wait_ns: u64,
     pub(crate) lost_rows: u64,
-    /// When the last user ended, where data are used up.
+    /// When the last user ended, if the data are used up.
     pub(crate) ended_ns: Option<u64>,
     /// Requests that succeeded since the last drain, by the lane's place; see [`lane_number`].
     pub(crate) lane_counts: Vec<u64>,
@@ -142,9 +142,9 @@ pub(crate) struct Worker<P: Protocol> {
     context: Context<P>,
     /// Which thread this is, of how many.
     thread: (usize, usize),
-    /// Where arrivals are recorded that no lane has taken: with those of the lane that was started last.
+    /// The recorder of arrivals that no lane has taken: that of the most recently started lane.
     arrives: Option<Slot>,
-    /// By id, each with the index of the program that it runs.
+    /// The lanes by id, each with the index of its program.
     lanes: Vec<Option<(usize, Lane<P>)>>,
     free: Vec<u32>,
     running: u64,
@@ -155,7 +155,7 @@ pub(crate) struct Worker<P: Protocol> {
     starting: Vec<(usize, u64)>,
     /// Programs of which a lane found no row: their other lanes end, too.
     out_of_rows: Vec<usize>,
-    /// When the last lane ended, where that was for want of rows.
+    /// When the last lane ended, if it ended for want of rows.
     ended_ns: Option<u64>,
     tick: Alarm,
     alarm: Alarm,
@@ -243,7 +243,7 @@ impl<P: Protocol> Worker<P> {
         if ticked {
             self.expire_overdue();
         }
-        // A driver that is gone wakes no worker, so every tick looks for that.
+        // A driver that is gone wakes no worker, so every tick checks the channel.
         if std::mem::take(&mut self.has_commands) || ticked {
             self.run_commands();
         }
@@ -361,14 +361,14 @@ impl<P: Protocol> Worker<P> {
         for n in 0..self.batch.answers.len() {
             let Answer { lane: id, length, .. } = self.batch.answers[n];
             if length == ANSWER_BYTES {
-                // There may be more of it, and no other event will say so.
+                // The answer may be longer, and no further event would report the rest.
                 self.on_lane(id, |lane, turn| lane.read(false, turn));
             }
         }
         self.batch.answers.clear();
     }
 
-    /// Goes on where a lane had not read all that had come.
+    /// Continues reads that left bytes in the socket.
     #[inline]
     fn read_rest(&mut self) {
         if self.context.half_read.is_empty() {
@@ -420,7 +420,7 @@ impl<P: Protocol> Worker<P> {
         }
         if self.running == 0 && self.context.without_row > 0 {
             self.ended_ns = Some(now_ns);
-            // What arrives now finds no row, and is not late.
+            // Later arrivals would find no row: they are not a backlog.
             self.context.arrivals.end();
         }
     }
@@ -467,8 +467,8 @@ impl<P: Protocol> Worker<P> {
         });
     }
 
-    /// Lets lanes look again that wait for rows, the longest waiting first: as many as rows have come back. One that
-    /// waits for a row of other data keeps its place.
+    /// Wakes lanes that wait for rows, the longest waiting first: as many lanes as rows were given back. A lane that
+    /// waits for a row of other data keeps its place in the queue.
     #[cold]
     fn wake_row_waiters(&mut self) {
         let (mut place, mut rows) = (0, self.context.protocol.take_rows_back());
@@ -518,7 +518,7 @@ impl<P: Protocol> Worker<P> {
     }
 
     fn execute(&mut self, command: Command) {
-        // Where the asking side has gone, the reply is not needed.
+        // If the receiver of a reply is gone, the reply is not needed.
         match command {
             Command::Start { program, lanes } => self.starting.push((program, lanes)),
             Command::Stop { program, lanes } => self.stop_lanes(program, lanes),
@@ -533,7 +533,7 @@ impl<P: Protocol> Worker<P> {
             Command::Divide { from_ns, share } => {
                 self.context.arrivals.divide(from_ns, share);
                 if share.is_none() {
-                    // No lane is left to take what was due before.
+                    // No lane is left to take arrivals that were due before.
                     self.abandon_arrivals(from_ns);
                 }
             }

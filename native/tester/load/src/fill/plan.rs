@@ -1,4 +1,4 @@
-//! What the fields of a scenario stand for, looked up once.
+//! Resolves the fields of a scenario once, before the run.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
@@ -15,46 +15,46 @@ use crate::compile_error::Result;
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(super) sources: Vec<Source>,
-    /// What lanes keep values of, in the order of their places.
+    /// The values that lanes keep, in the order of their places.
     pub(super) values: Vec<Held>,
     names: Names,
     draws: Vec<scenario::Draw>,
 }
 
-/// What stands for what, whatever the lane.
+/// The meanings of names that are the same for all lanes.
 #[derive(Debug, Default)]
 struct Names {
     base: String,
-    /// Whether the environment is a part of it.
+    /// Whether the base has a value of the environment, which must be hidden.
     hides_base: bool,
     worker: u64,
     env: HashMap<String, String>,
     files: HashMap<String, Vec<u8>>,
-    /// Those of them that are shown nowhere.
+    /// Files whose contents are secret.
     hidden: Vec<String>,
-    /// Captures that are shown nowhere.
+    /// Captures that are secret.
     captured: Vec<String>,
     /// Values in an order in which each uses only those before it.
     values: Vec<(String, Template)>,
-    /// Those of them in which something is secret, also by way of a value in them.
+    /// Values that contain a secret, also through another value.
     secret_values: HashSet<String>,
 }
 
-/// What a lane keeps a value of.
+/// A value that lanes keep.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Held {
     Value(String),
-    /// What a block drew for a field such as `{uuid}`.
+    /// The draw of a field such as `{uuid}` at the head of a block.
     Generated(Block, Field),
     /// A capture of an operation, or of `[start]`.
     Capture(Option<usize>, String),
-    /// The value at hand of a list that a block is repeated for.
+    /// The current value of the list over which a block is repeated.
     Element(Block, String),
-    /// That an operation has added an entry of this name, as it is written.
+    /// Whether an operation has added the entry with this DN, as written.
     Added(Option<usize>, String),
 }
 
-/// What is chosen before steps are done.
+/// A draw before steps are performed.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Draw {
     /// The lane's user, if it has none.
@@ -74,17 +74,17 @@ pub(crate) enum Draw {
         list: usize,
         place: usize,
     },
-    /// What was captured before is not known any more.
+    /// Clears a captured value.
     Forget {
         place: usize,
     },
-    /// Others may have the row again that this lane alone had.
+    /// Gives an exclusive row back to other lanes.
     GiveBack {
         source: usize,
     },
 }
 
-/// What is chosen for the steps that follow.
+/// The draws for the steps that follow.
 #[derive(Debug, PartialEq)]
 pub struct Preparation {
     /// Which of the engine's scenarios it is for.
@@ -94,13 +94,13 @@ pub struct Preparation {
     pub(crate) draws: Vec<Draw>,
 }
 
-/// What a scenario is used with.
+/// The inputs of a scenario from outside its file.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Used {
     pub(crate) base: String,
     pub(crate) hides_base: bool,
     pub(crate) env: HashMap<String, String>,
-    /// What is in files that values are taken from.
+    /// The contents of files that values are taken from.
     pub(crate) files: HashMap<String, Vec<u8>>,
 }
 
@@ -155,11 +155,11 @@ impl Plan {
         Ok(plan)
     }
 
-    /// What is drawn at the head of a block.
+    /// The draws at the head of a block.
     pub(crate) fn draws(&self, block: &Block) -> Result<Vec<Draw>> {
         let here = || self.draws.iter().filter(|draw| draw.block == *block).map(|draw| &draw.what);
         let mut draws = Vec::new();
-        // Values are made of rows, and of values before them.
+        // Values may use rows and earlier values, so rows are drawn first.
         for name in here().filter_map(|what| if let Drawn::Row(name) = what { Some(name) } else { None }) {
             draws.push(Draw::Row { source: self.source(name)?, once: false });
         }
@@ -172,7 +172,7 @@ impl Plan {
         }
         for (name, template) in &self.names.values {
             if here().any(|what| *what == Drawn::Value(name.clone())) {
-                // What is drawn within a value is a part of it.
+                // A generator within a value is drawn with the value.
                 let text = self.text(template, &Block { operation: None, repeats: vec![usize::MAX] })?;
                 draws.push(Draw::Value { place: self.place(&Held::Value(name.clone()))?, text });
             }
@@ -186,7 +186,7 @@ impl Plan {
         Ok(draws)
     }
 
-    /// What others may have again when an operation is over.
+    /// The rows to give back to other lanes at the end of an operation.
     pub(crate) fn given_back(&self, operation: Option<usize>) -> Vec<Draw> {
         let rows = self.draws.iter().filter(|draw| draw.block.operation == operation);
         let rows = rows.filter_map(|draw| match &draw.what {
@@ -197,7 +197,7 @@ impl Plan {
         alone.map(|source| Draw::GiveBack { source }).collect()
     }
 
-    /// What a block that is repeated does not know any more when it begins again.
+    /// Clears a repeated block's captures when its next round begins.
     pub(crate) fn forgotten(&self, captured: Vec<&str>, block: &Block) -> Vec<Draw> {
         let places = captured.into_iter().filter_map(|name| self.captured(name, block).ok());
         places.map(|place| Draw::Forget { place }).collect()
@@ -219,11 +219,11 @@ impl Plan {
         self.source(name).is_ok_and(|source| matches!(self.sources[source].dealt, Dealt::Taken))
     }
 
-    /// What a user keeps from its beginning to its end.
+    /// The draws at a user's start, for its whole life.
     pub(crate) fn of_user(&self) -> Vec<Draw> {
         let rows = self.sources.iter().enumerate().filter(|(_, source)| source.per_user);
         let rows = rows.map(|(source, _)| Draw::Row { source, once: true });
-        // An operation that broke off may have some yet that others wait for.
+        // An aborted operation may still hold rows for which other lanes wait.
         let left = self.draws.iter().filter_map(|draw| match (&draw.what, draw.block.operation) {
             (Drawn::Row(name), Some(_)) => self.source(name).ok().filter(|source| self.is_held(*source)),
             _ => None,
@@ -233,7 +233,7 @@ impl Plan {
         [Draw::User].into_iter().chain(rows).chain(given_back).collect()
     }
 
-    /// Has rows that a lane may have to wait for come before all else: nothing is drawn in vain.
+    /// Sorts draws of exclusive rows first: a lane that has to wait for a row has drawn nothing in vain.
     pub(crate) fn wait_first(&self, draws: &mut [Draw]) {
         draws.sort_by_key(|draw| !matches!(draw, Draw::Row { source, .. } if self.is_held(*source)));
     }
@@ -250,7 +250,7 @@ impl Plan {
         Ok(text)
     }
 
-    /// The same, where every cell that it can be is right.
+    /// As [`Self::text`], after checking every cell that the text can be.
     pub(crate) fn checked(
         &self,
         template: &Template,
@@ -267,12 +267,12 @@ impl Plan {
         Ok(Text { pieces: vec![self.piece(field, block)?] })
     }
 
-    /// Where it is kept that the operation has added an entry; `None` of one that it does not add.
+    /// The place of the mark that the operation has added an entry; `None` if the operation does not add it.
     pub(crate) fn added(&self, name: &str, block: &Block) -> Option<usize> {
         self.place(&Held::Added(block.operation, name.to_owned())).ok()
     }
 
-    /// The list that a block is repeated for, and where the value at hand is kept.
+    /// The list over which a block is repeated, and the place of its current value.
     pub(crate) fn element(&self, name: &str, block: &Block) -> Result<(usize, usize)> {
         let mut outside = block.clone();
         outside.repeats.pop();
@@ -282,13 +282,13 @@ impl Plan {
         Ok((list, self.place(&Held::Element(block.clone(), name.to_owned()))?))
     }
 
-    /// What is in a file.
+    /// The contents of a file.
     pub(crate) fn file(&self, path: &str) -> Result<&[u8]> {
         let found = self.names.files.get(path);
         Ok(found.map(Vec::as_slice).ok_or_else(|| format!("the file {path:?} was not read"))?)
     }
 
-    /// Where a capture is kept.
+    /// The place of a capture.
     pub(crate) fn captured(&self, name: &str, block: &Block) -> Result<usize> {
         self.place(&Held::Capture(block.operation, name.to_owned()))
     }
@@ -322,7 +322,7 @@ impl Plan {
     }
 
     fn named(&self, name: &str, block: &Block) -> Result<Piece> {
-        // Within its block a list's name stands for one of its values.
+        // Within the repeated block, a list's name is its current value.
         let mut within = block.clone();
         while !within.repeats.is_empty() {
             if let Ok(place) = self.place(&Held::Element(within.clone(), name.to_owned())) {
@@ -358,14 +358,14 @@ impl Plan {
         Ok(Text { pieces: vec![Piece::Cell { source, column: ENTRY }] })
     }
 
-    /// The columns of data, with what a row has in each.
+    /// The columns of data, each with the text of its cell.
     pub(crate) fn columns(&self, source: usize) -> impl Iterator<Item = (&str, Text)> {
         let columns = self.sources[source].columns.iter().enumerate();
         columns
             .map(move |(column, name)| (name.as_str(), Text { pieces: vec![Piece::Cell { source, column }] }))
     }
 
-    /// Checks every cell that a text can be, where it is a cell and nothing else.
+    /// Checks every cell that a text can be, if the text is a single cell.
     pub(crate) fn check_cells(
         &self,
         text: &Text,
@@ -382,7 +382,7 @@ impl Plan {
         text.write(&self.sources, kept, rng, out);
     }
 
-    /// The same with names in place of what was captured, too: it may be as good as a password.
+    /// As [`Self::shown`], with captures replaced by their names, too: a capture may be as secret as a password.
     pub(crate) fn shown_without_captures(&self, template: &Template, block: &Block) -> Result<Text> {
         let mut template = template.clone();
         for part in &mut template.parts {
@@ -396,7 +396,7 @@ impl Plan {
         self.shown(&template, block)
     }
 
-    /// A template as people may see it: with names in place of what is secret, and else filled in.
+    /// A template for readers: filled in, with secrets replaced by their names.
     pub(crate) fn shown(&self, template: &Template, block: &Block) -> Result<Text> {
         let mut text = Text::default();
         for part in &template.parts {
@@ -413,19 +413,19 @@ impl Plan {
         Ok(text)
     }
 
-    /// Whether a text is the column by which people are looked up.
+    /// Whether a text is the column by which people are identified.
     pub(crate) fn is_name(&self, text: &Text, source: usize) -> bool {
         matches!(text.pieces[..], [Piece::Cell { source: of, column }] if of == source && self.sources[of].is_name(column))
     }
 
-    /// The column of people that a text is and nothing else, with its name.
+    /// The column of people, and its name, if a text is a single cell of people.
     pub(crate) fn person_column(&self, text: &Text) -> Option<(usize, &str)> {
         let [Piece::Cell { source, column }] = text.pieces[..] else { return None };
         let people = self.sources.get(source).filter(|source| source.is_people())?;
         Some((source, people.columns.get(column)?))
     }
 
-    /// The data that a text has cells of, also by the values in it.
+    /// The data whose cells a text contains, also through values.
     pub(crate) fn sources_of(&self, text: &Text) -> Vec<usize> {
         let of = |piece: &Piece| match piece {
             Piece::Cell { source, .. } => vec![*source],
@@ -440,7 +440,7 @@ impl Plan {
 
     fn sources_of_value(&self, name: &str) -> Vec<usize> {
         let (mut sources, mut names) = (BTreeSet::new(), BTreeSet::from([name]));
-        // From the last to the first, as each uses only those before it.
+        // In reverse order, as each value uses only earlier values.
         for (name, template) in self.names.values.iter().rev() {
             if !names.contains(name.as_str()) {
                 continue;
@@ -461,7 +461,7 @@ impl Plan {
         sources.into_iter().collect()
     }
 
-    /// Whether one lane at a time has a row.
+    /// Whether a row has one lane at a time.
     pub(crate) fn is_owned(&self, source: usize) -> bool {
         self.sources.get(source).is_some_and(|source| matches!(source.dealt, Dealt::Owned(_)))
     }

@@ -1,8 +1,8 @@
-//! Users whose requests something else sends: the steps of a scenario, handed out one by one.
+//! Users whose requests another client sends: the steps of a scenario, handed out one by one.
 //!
-//! A portable client has a network stack of its own, and nothing else: what is asked and what is right are the
-//! protocol's, over the same program that lanes run. So a [`User`] is a lane without a connection and without a clock.
-//! What it is asked for next it says as [`Do`]; what was answered it is told.
+//! A portable client contributes its network stack only: requests and checks are the protocol's, in the same program
+//! that lanes run. So a [`User`] is a lane without a connection and without a clock. It returns its next action as
+//! [`Do`], and takes the answer.
 //!
 //! All users of a process are those of one thread ([`Users`]): they share its decks, its rows and its random numbers.
 
@@ -23,56 +23,56 @@ use crate::protocol::{Protocol, Received};
 use crate::record::failure::Failure;
 use crate::record::recorder::{Label, Slot};
 
-/// How long a user waits until it looks for a row again. A lane is woken when one has come back.
+/// The interval at which a user retries to draw a row. A lane, in contrast, is woken when a row is given back.
 const ROW_WAIT: Duration = Duration::from_millis(10);
 
-/// Where something is recorded: the step of an operation.
+/// A row of the results: an operation and its step.
 pub type Row = (Arc<str>, Arc<str>);
 
-/// What a user does next.
+/// The next action of a user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Do {
-    /// An operation begins, and all of it is counted there; in its steps where that is nowhere.
+    /// An operation begins, recorded in this row; `None`: only its steps are recorded.
     Begin(Option<Row>),
-    /// The same of a whole pass, whose time has its think times in it.
+    /// A whole pass begins, whose time includes its think times.
     BeginPass(Option<Row>),
     /// A connection is opened; [`User::lost`] follows if it cannot be.
     Open { row: Row, connection: usize },
-    /// Something is asked, and what was answered follows, or [`User::lost`].
+    /// A request is sent; the answer or [`User::lost`] follows.
     Ask {
         row: Row,
-        /// Over which of the user's connections, from 0.
+        /// The index of the user's connection.
         connection: usize,
-        /// As it would stand on the wire.
+        /// The request's bytes on the wire.
         request: Vec<u8>,
     },
-    /// Nothing is done for so long, which is in no operation's time.
+    /// A pause, which is excluded from all operations' times.
     Wait(Duration),
-    /// The same, as others have all rows alone that come next.
+    /// A pause while other users hold all rows.
     AwaitRow(Duration),
     Close {
-        /// Where that is recorded, unless it goes without saying.
+        /// The row of the close, if it is recorded.
         row: Option<Row>,
         connection: usize,
     },
     End {
-        /// Where all of it is recorded.
+        /// The row of the whole operation.
         row: Row,
-        /// What was wrong with it first.
+        /// Its first failure.
         failure: Option<String>,
-        /// Whether it came to its end.
+        /// Whether it was completed.
         answered: bool,
     },
 }
 
-/// What an answer is worth.
+/// The verdict on an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Judged {
-    /// What is wrong with it.
+    /// The failure, if the answer is wrong.
     pub failure: Option<String>,
-    /// Whether it was an answer at all. If it was none and nothing is wrong, what is asked next is a part of it.
+    /// Whether there was an answer. Without an answer and a failure, the next request is a part of the same step.
     pub answered: bool,
-    /// The request and what was said, without secrets, where something is wrong.
+    /// For a failure: the request and the answer, without secrets.
     pub shown: Option<String>,
 }
 
@@ -97,7 +97,7 @@ pub struct Users<P: Protocol> {
     left: Left<P>,
 }
 
-/// What those users remembered that are gone.
+/// The states of users that are gone.
 type Left<P> = Arc<Mutex<Vec<<P as Protocol>::Lane>>>;
 
 /// One virtual user.
@@ -106,28 +106,28 @@ pub struct User<P: Protocol> {
     cursor: Cursor,
     connections: Box<[Connection]>,
     active: usize,
-    /// What failed first in the operation at hand.
+    /// The first failure in the current operation.
     failure: Option<String>,
-    /// Whether anything was sent for it.
+    /// Whether the current operation has sent a request.
     sent: bool,
-    /// What is asked and not answered; empty if nothing is.
+    /// The request in flight; empty if there is none.
     asked: Vec<u8>,
-    /// Whether it is not known yet that a connection stands.
+    /// Whether a connection is still being opened.
     is_opening: bool,
     /// Whether its program has ended.
     is_over: bool,
-    /// What it does before the program goes on.
+    /// Actions to return before the program continues.
     due: VecDeque<Do>,
     state: P::Lane,
     left: Left<P>,
 }
 
-/// What is known of a connection: it is the sender's.
+/// The state of a connection, which the portable client holds.
 #[derive(Debug, Clone, Copy)]
 struct Connection {
     is_up: bool,
     endpoint: usize,
-    /// Operations that it was used for since it was opened.
+    /// Operations over the connection since it was opened.
     used: u64,
     backoff: Backoff,
 }
@@ -140,13 +140,13 @@ impl<P: Protocol> Users<P> {
     fn new(names: Vec<String>, compiled: Compiled<P::Request>, protocol: P, mut rng: fastrand::Rng) -> Self {
         let Compiled { programs, labels, decks, .. } = compiled;
         let decks = decks.iter().map(Deck::new).collect();
-        // A thread of lanes takes its arrivals from it first: so the same seed deals the same cards.
+        // A thread of lanes forks its arrivals' generator first: so the same seed deals the same cards.
         let _ = rng.fork();
         let programs = programs.into();
         Self { programs, names, labels, protocol, decks, rng, left: Left::<P>::default() }
     }
 
-    /// One more user of a program.
+    /// Adds a user of a program.
     pub fn user(&self, program: &str) -> Option<User<P>> {
         let program = self.names.iter().position(|name| name == program)?;
         let compiled = &self.programs[program];
@@ -166,12 +166,12 @@ impl<P: Protocol> Users<P> {
         })
     }
 
-    /// Rows that one user at a time has, and that do not come again: a change was never answered.
+    /// Exclusive rows that are lost: a change to the row was never answered.
     pub fn lost_rows(&self) -> u64 {
         self.protocol.lost_rows()
     }
 
-    /// Lets others have what users had alone that are gone.
+    /// Gives back the exclusive rows of users that are gone.
     fn take_back(&mut self) {
         let left = std::mem::take(&mut *self.left.lock().unwrap_or_else(PoisonError::into_inner));
         left.into_iter().for_each(|mut state| self.protocol.leave(&mut state));
@@ -189,14 +189,14 @@ fn cannot(name: &str, what: &str) -> StartError {
 }
 
 impl<P: Protocol> User<P> {
-    /// Has it end after the operation it is in, which has no pauses any more, or after the step at hand if all of its
-    /// pass is one.
+    /// Ends the user after its current operation, without further pauses, or after the current step if the whole pass
+    /// is one operation.
     pub fn stop(&mut self) {
         self.cursor.stopping = true;
         self.due.retain(|due| !matches!(due, Do::Wait(_) | Do::AwaitRow(_)));
     }
 
-    /// What it does next; `None` once it has stopped.
+    /// The user's next action; `None` once it has stopped.
     pub fn next(&mut self, users: &mut Users<P>) -> Result<Option<Do>, TurnError> {
         if self.is_asking() {
             return Err(TurnError::Asking);
@@ -218,7 +218,7 @@ impl<P: Protocol> User<P> {
         }
     }
 
-    /// Judges what was answered, as it would stand on the wire.
+    /// Judges an answer, given as its bytes on the wire.
     fn answered(&mut self, users: &mut Users<P>, answer: &[u8]) -> Result<Judged, TurnError> {
         let Users { programs, labels, protocol, .. } = users;
         let op = programs[self.program].ops.get(self.cursor.pc);
@@ -229,7 +229,7 @@ impl<P: Protocol> User<P> {
         let (failure, fatal) = match received {
             Received::Done { failure, fatal, .. } => (failure, fatal),
             Received::Broken(failure) => return self.lost(users, &failure.label()),
-            // All that came is here.
+            // `answer` is complete: no more bytes will arrive.
             Received::Partial { .. } => return self.lost(users, &Failure::Truncated.label()),
             Received::More { .. } => {
                 self.asked.clear();
@@ -262,7 +262,7 @@ impl<P: Protocol> User<P> {
         Ok(Judged { failure, answered: true, shown })
     }
 
-    /// Says that no answer came, and why, by the name of a [`Failure`].
+    /// Records that there was no answer; `failure` is the name of a [`Failure`].
     pub fn lost(&mut self, users: &mut Users<P>, failure: &str) -> Result<Judged, TurnError> {
         let Users { programs, protocol, .. } = users;
         let shown = match programs[self.program].ops.get(self.cursor.pc) {
@@ -283,7 +283,7 @@ impl<P: Protocol> User<P> {
         !self.asked.is_empty()
     }
 
-    /// Begins an operation; returns where all of it is counted, if it is.
+    /// Begins an operation; returns the row of the whole operation, if it is counted.
     fn begin(&mut self, labels: &[Label]) -> Option<Row> {
         (self.failure, self.sent) = (None, false);
         let counted = self.cursor.whole.filter(|slot| *slot == self.cursor.counted);
@@ -337,7 +337,7 @@ impl<P: Protocol> User<P> {
 }
 
 impl<P: Protocol> Drop for User<P> {
-    /// What it had alone is given back when another user goes on: those whom it shares it with are not at hand here.
+    /// Its exclusive rows are given back at another user's next turn: the shared data are not accessible here.
     fn drop(&mut self) {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
         left.push(std::mem::take(&mut self.state));

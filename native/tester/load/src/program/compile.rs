@@ -1,4 +1,4 @@
-//! From the description of programs to what lanes run.
+//! Compiles the specifications of programs to the operations that lanes run.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub(crate) enum Op<R> {
         counter: usize,
         times: u64,
     },
-    /// The same, as often as a list has values; `to` is behind it.
+    /// A loop with one round per value of a list; `to` is behind the loop.
     Each {
         counter: usize,
         list: usize,
@@ -34,12 +34,12 @@ pub(crate) enum Op<R> {
         first: usize,
     },
     Think(Think),
-    /// Opens a connection unless there is one to this endpoint.
+    /// Opens a connection unless one to this endpoint is open.
     Ensure {
         slot: Slot,
         endpoint: usize,
     },
-    /// Goes on at the branch whose card is dealt.
+    /// Deals a card and jumps to its branch.
     Deal {
         deck: usize,
         firsts: Box<[usize]>,
@@ -47,30 +47,30 @@ pub(crate) enum Op<R> {
     Jump {
         to: usize,
     },
-    /// Goes on with another connection.
+    /// Makes another connection the current one.
     Switch {
         to: usize,
     },
-    /// Counts an operation that the connection was used for, and closes it after so many.
+    /// Counts an operation over the connection, and closes the connection after `times` operations.
     Used {
         times: u64,
         slot: Slot,
     },
-    /// Goes on behind the steps of a connection that stands.
+    /// Skips the steps that open the connection if it is up.
     SkipIfUp {
         to: usize,
     },
-    /// Goes on behind the steps of a connection that this side has not closed.
+    /// Skips the steps that open the connection unless this side has closed it.
     SkipUnlessClosed {
         to: usize,
     },
-    /// Goes on behind the steps of a lane's first pass, unless this is it.
+    /// Skips the steps of a lane's first pass in later passes.
     SkipIfBegun {
         to: usize,
     },
-    /// What a lane does in its first pass alone is done.
+    /// Marks the end of the steps of a lane's first pass.
     Begun,
-    /// An operation begins, and is recorded here; `counted` is all of it or one of its steps.
+    /// Begins an operation, recorded in `slot`; `counted` is `slot` or the slot of one of its steps.
     Begin {
         slot: Slot,
         counted: Slot,
@@ -78,31 +78,31 @@ pub(crate) enum Op<R> {
     Done,
     /// Wait for an arrival of the open schedule.
     Await,
-    /// Chooses what the steps after it are about.
+    /// Draws rows and values for the steps that follow.
     Prepare(Preparation),
     Exchange {
         slot: Slot,
         request: R,
     },
-    /// The same over a connection that lanes share.
+    /// An exchange over a shared connection.
     Share {
         share: Share,
         request: R,
     },
-    /// Wait until a connection stands that lanes share.
+    /// Wait until a connection of the pool is open.
     AwaitPool {
         pool: usize,
     },
-    /// Carry the requests of other lanes.
+    /// Carry the requests of other lanes over this lane's connection.
     Serve,
 }
 
-/// What a request over a shared connection is recorded in.
+/// The recorders of a request over a shared connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Share {
     pub(crate) pool: usize,
     pub(crate) slot: Slot,
-    /// Where its wait for a place is recorded.
+    /// The recorder of its wait for a place.
     pub(crate) wait: Slot,
 }
 
@@ -112,18 +112,18 @@ pub(crate) enum Connects {
     Steps,
     /// Before each request, unless one is open.
     WhenDown,
-    /// Each request opens one of its own.
+    /// Each request opens its own connection.
     Always,
 }
 
-/// Rows of shared connections: waits for a place, and answers that were not asked for.
+/// Rows of shared connections: waits for a place, and unsolicited answers.
 const WAIT: &str = "wait";
 const UNASKED: &str = "unasked";
 
-/// The step under which connections that no step asked for are recorded.
+/// The name of the recorder of connections that are opened without a step of their own.
 const CONNECT: &str = "connect";
 
-/// The same where a program has operations, by endpoint.
+/// The names of this recorder in programs with operations, by endpoint.
 const MAIN_CONNECT: &str = "main: connect";
 const SECURE_CONNECT: &str = "secure: connect";
 
@@ -132,7 +132,7 @@ const SECURE_CONNECT: &str = "secure: connect";
 pub(crate) struct Phases {
     /// From the start of connecting to sending the request.
     pub(crate) connecting: Slot,
-    /// The handshake of TLS, of new connections.
+    /// The TLS handshake of new connections.
     pub(crate) handshake: Slot,
     /// From sending a request to the first byte of its answer.
     pub(crate) first_byte: Slot,
@@ -140,42 +140,42 @@ pub(crate) struct Phases {
     pub(crate) request: Slot,
 }
 
-/// Their names, which no step may have beside them.
+/// The names of the phases, which are reserved: no step may have one.
 pub(crate) const PHASES: [&str; 4] = ["connecting", "handshake", "first byte", "request"];
 
 /// A compiled program.
 #[derive(Debug)]
 pub(crate) struct Program<R> {
     pub(crate) ops: Box<[Op<R>]>,
-    /// Where passes are recorded, unless there are operations; arrivals that no lane has taken are, too.
+    /// The recorder of passes, unless there are operations, and of arrivals that no lane has taken.
     pub(crate) sequence: Slot,
-    /// Whether a pass is one operation, from its beginning to its end; else the program says where they begin.
+    /// Whether a whole pass is one operation; else [`Op::Begin`] marks the beginning of operations.
     pub(crate) is_whole: bool,
-    /// Connections of a lane.
+    /// The number of connections of a lane.
     pub(crate) connections: usize,
     /// The shared connections that its lanes use.
     pub(crate) pools: Box<[usize]>,
     /// The pool of which this program opens and holds a connection.
     pub(crate) serves: Option<usize>,
-    /// Those that it begins with opening, where they are closed.
+    /// Connections that a pass leaves open for the next; a pass begins with opening those that are down.
     pub(crate) kept: Box<[usize]>,
     /// The step that is counted, `sequence` for a whole pass; where there are operations, each has its own.
     pub(crate) counted: Slot,
-    /// Where arrivals that no lane has taken are recorded on an open schedule.
+    /// On an open schedule, the recorder of arrivals that no lane has taken.
     pub(crate) arrives: Option<Slot>,
-    /// The least time for which the rest of an operation thinks, by the place in the program.
+    /// The minimum think time of the rest of an operation, by program counter.
     pub(crate) pauses_ns: Box<[u64]>,
     pub(crate) counters: usize,
     pub(crate) phases: Option<Phases>,
 }
 
 impl<R> Program<R> {
-    /// Whether think times are a part of what is recorded: of whole passes, where these are counted.
+    /// Whether recorded times include think times: only where whole passes are counted.
     pub(crate) fn times_pauses(&self) -> bool {
         self.is_whole && self.counted == self.sequence
     }
 
-    /// What is asked at a place of the program, and where that is recorded.
+    /// The request at a place of the program, and its recorder.
     pub(crate) fn asked(&self, pc: usize) -> Option<(Slot, &R)> {
         match self.ops.get(pc)? {
             Op::Exchange { slot, request } => Some((*slot, request)),
@@ -184,12 +184,12 @@ impl<R> Program<R> {
         }
     }
 
-    /// Whether a place of the program is one of the steps that a user does once.
+    /// Whether a place of the program is within the steps that a user performs once.
     pub(crate) fn is_start(&self, pc: usize) -> bool {
         self.ops.iter().take(pc).any(|op| matches!(op, Op::SkipIfBegun { to } if *to > pc))
     }
 
-    /// The innermost repeat that a place of the program is in: its counter, and where its rounds end.
+    /// The innermost repeat around a place of the program: its counter, and the place of its [`Op::Again`].
     pub(crate) fn repeat_around(&self, pc: usize) -> Option<(usize, usize)> {
         let ends = self.ops.iter().enumerate().skip(pc);
         let mut around = ends.filter_map(|(end, op)| match op {
@@ -203,15 +203,15 @@ impl<R> Program<R> {
 /// Connections that lanes share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PoolPlan {
-    /// The program that opens and holds one.
+    /// The program that opens and holds one of the connections.
     pub(crate) program: usize,
     pub(crate) connections: Option<u32>,
     pub(crate) places: u8,
-    /// Where answers are recorded that were not asked for.
+    /// The recorder of unsolicited answers.
     pub(crate) unasked: Slot,
 }
 
-/// How programs are compiled that have requests `R`.
+/// How programs with requests `R` are compiled.
 pub(crate) struct Rules<R> {
     /// Whether the schedule is open.
     pub(crate) open: bool,
@@ -235,7 +235,7 @@ impl<R> Compiled<R> {
         ops.any(|op| matches!(op, Op::Prepare(Preparation { takes: true, .. })))
     }
 
-    /// All that lanes ask for.
+    /// All requests of all programs.
     pub(crate) fn requests(&self) -> impl Iterator<Item = &R> {
         self.programs.iter().flat_map(|program| &program.ops).filter_map(|op| match op {
             Op::Exchange { request, .. } | Op::Share { request, .. } => Some(request),
@@ -271,7 +271,7 @@ pub(crate) fn compile<R>(specs: Vec<ProgramSpec<R>>, rules: Rules<R>) -> Result<
         let program = Compiler::new(&spec, &rules, &mut compiled, &mut carriers).compile(spec);
         compiled.programs.push(program);
     }
-    // Behind those that lanes are started for.
+    // The programs of shared connections come after the programs of users.
     let Compiled { programs, pools, .. } = &mut compiled;
     pools.iter_mut().for_each(|pool| pool.program += programs.len());
     programs.append(&mut carriers);
@@ -284,21 +284,21 @@ pub(crate) fn compile<R>(specs: Vec<ProgramSpec<R>>, rules: Rules<R>) -> Result<
 #[derive(Debug, Clone)]
 struct Scope {
     name: Arc<str>,
-    /// `None` where nothing is.
+    /// The counted step; `None` if nothing is counted.
     counts: Option<String>,
 }
 
 struct Compiler<'a, R> {
     program: Arc<str>,
     rules: &'a Rules<R>,
-    /// What is compiled so far, of programs before this one too.
+    /// The output so far, including earlier programs.
     compiled: &'a mut Compiled<R>,
     /// The programs of shared connections.
     carriers: &'a mut Vec<Program<R>>,
     ops: Vec<Op<R>>,
-    /// What rows are under, and which step of it is counted.
+    /// The label of new recorders, and the counted step.
     scope: Scope,
-    /// Whether the arrival of the operation that comes is awaited already.
+    /// Whether the next operation's arrival is awaited already.
     awaited: bool,
     has_operations: bool,
     first_slot: usize,
@@ -308,7 +308,7 @@ struct Compiler<'a, R> {
     kept: Vec<usize>,
     first_pool: usize,
     pools: Vec<String>,
-    /// The pool over which requests go.
+    /// The pool that carries the requests, if any.
     over: Option<usize>,
 }
 
@@ -348,7 +348,7 @@ impl<'a, R> Compiler<'a, R> {
         let ProgramSpec { counts, steps: mut kept, arrives_whole, pools: pool_specs, .. } = spec;
         let sequence = self.recorder(if self.has_operations { NOT_BEGUN } else { SEQUENCE });
         self.scope.counts.clone_from(&counts);
-        // What a pass leaves to the next is no part of it.
+        // Where a step is counted, opening a kept connection is no part of the pass.
         let is_first = |step: &&Step<R>| matches!(step, Step::Prepare(_) | Step::WhenDown { .. });
         let first = kept.iter().take_while(is_first).count();
         let counts_step = counts.as_deref().is_some_and(|counts| counts != SEQUENCE);
@@ -479,7 +479,7 @@ impl<'a, R> Compiler<'a, R> {
         }
     }
 
-    /// Makes room for an operation that is known when what it skips is compiled.
+    /// Reserves the place of a skip, whose target is known when the skipped steps are compiled.
     fn skip(&mut self) -> usize {
         self.ops.push(Op::Begun);
         self.ops.len() - 1
@@ -500,7 +500,7 @@ impl<'a, R> Compiler<'a, R> {
         self.steps(steps, depth);
         self.awaited = awaited;
         self.ops.push(Op::Done);
-        // After its steps, so that rows are in their order.
+        // Replaced after the steps are compiled, so that recorders are in the order of the steps.
         self.ops[begin] = Op::Begin { slot, counted: self.recorder(&counts) };
         self.scope = outer;
     }
@@ -549,7 +549,7 @@ impl<'a, R> Compiler<'a, R> {
 
     fn deck(&mut self, branches: Vec<Branch<R>>, depth: usize) {
         let awaited = self.awaited;
-        // One arrival, whatever card it is: no lane waits with a card in its hand.
+        // The arrival is awaited before a card is dealt: no lane waits with a dealt card.
         if branches.iter().all(|branch| matches!(branch.steps.first(), Some(Step::Operation(_)))) {
             self.await_arrival();
         }
@@ -571,7 +571,7 @@ impl<'a, R> Compiler<'a, R> {
         self.ops[deal] = Op::Deal { deck, firsts: firsts.into() };
     }
 
-    /// Waits for an arrival, unless one is waited for already: nothing is sent for it before.
+    /// Adds [`Op::Await`], unless the arrival is awaited already: nothing is sent before.
     fn await_arrival(&mut self) {
         if self.rules.open && !self.awaited {
             self.ops.push(Op::Await);
@@ -579,7 +579,7 @@ impl<'a, R> Compiler<'a, R> {
         }
     }
 
-    /// The recorder of the step `name`. If that is the step that is counted, it waits for an arrival first.
+    /// The recorder of the step `name`. The counted step is preceded by [`Op::Await`].
     fn counted(&mut self, name: &str) -> Slot {
         if self.rules.open && self.scope.counts.as_deref() == Some(name) && !self.awaited {
             self.ops.push(Op::Await);
@@ -587,7 +587,7 @@ impl<'a, R> Compiler<'a, R> {
         self.recorder(name)
     }
 
-    /// The recorder of a step of the operation at hand.
+    /// The recorder of a step of the current operation.
     fn recorder(&mut self, step: &str) -> Slot {
         let Scope { name, counts } = &self.scope;
         let open = self.rules.open && counts.as_deref() == Some(step);
@@ -598,13 +598,13 @@ impl<'a, R> Compiler<'a, R> {
             labels.push(Label { program, step: step.into(), open, overlaps });
             labels.len() - 1 - self.first_slot
         });
-        // An operation may be called as its program is.
+        // An operation may have the same name as its program.
         labels[self.first_slot + place].open |= open;
         slot(self.first_slot + place)
     }
 }
 
-/// Whether one of these steps is called so; of repeats, each has its own.
+/// Whether one of these steps has this name. Steps of repeats do not count: each repeat awaits its arrivals itself.
 fn has_step<R>(steps: &[Step<R>], name: &str) -> bool {
     steps.iter().any(|step| match step {
         Step::Deck { branches } => branches.iter().any(|branch| has_step(&branch.steps, name)),
@@ -616,7 +616,7 @@ fn has_step<R>(steps: &[Step<R>], name: &str) -> bool {
     })
 }
 
-/// The least time for which the rest of an operation thinks, by place: think times of a constant length, each once.
+/// The minimum think time of the rest of an operation, by place: the sum of constant think times, without repeats.
 fn pauses_ns<R>(ops: &[Op<R>]) -> Box<[u64]> {
     let mut rest_ns = 0_u64;
     let mut pauses_ns = vec![0; ops.len()];
@@ -631,7 +631,7 @@ fn pauses_ns<R>(ops: &[Op<R>]) -> Box<[u64]> {
     pauses_ns.into()
 }
 
-/// Numbers beyond the type are refused when everything is compiled.
+/// Saturates: [`compile`] refuses programs with too many recorders.
 fn slot(place: usize) -> Slot {
     Slot(u16::try_from(place).unwrap_or(u16::MAX))
 }

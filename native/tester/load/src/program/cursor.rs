@@ -1,8 +1,8 @@
 //! The meaning of a program's ops, the same for native lanes and portable users.
 //!
 //! A lane ([`crate::drive::lane`]) and a user of a portable client ([`crate::portable`]) walk the same operations:
-//! [`walk`] says where a program goes on, when an operation begins and ends, and what a user does that is to stop.
-//! How a connection is opened, a request sent or a pause kept is the [`Walker`]'s.
+//! [`walk`] decides which op comes next, when an operation begins and ends, and how a user stops. The [`Walker`] opens
+//! connections, sends requests and sleeps.
 
 use super::{Op, Program, Share};
 use crate::choose::schedule::Think;
@@ -12,11 +12,11 @@ use crate::record::clock::{MILLI, SECOND};
 use crate::record::failure::Failure;
 use crate::record::recorder::Slot;
 
-/// Operations of a program that are passed without a request before other users and commands have their turn: some
-/// tens of microseconds.
+/// Ops that a user may walk without a request before other users and commands get their turn: some tens of
+/// microseconds.
 const SILENT_STEPS: usize = 10_000;
 
-/// How long the thread is left to them.
+/// The pause in which other users and commands get their turn.
 pub(crate) const SILENT_PAUSE_NS: u64 = MILLI;
 
 /// The pause before the next pass after one that failed, or that had nothing to send.
@@ -25,8 +25,8 @@ const BACKOFF_FIRST_NS: u64 = 10 * MILLI;
 /// Backoffs are doubled up to this.
 const BACKOFF_LAST_NS: u64 = SECOND;
 
-/// The pauses of a user whose start failed, doubled as well: what is refused there may be counted, as wrong passwords
-/// are.
+/// The pauses of a user whose start failed, also doubled: a server may count refused requests, such as binds with
+/// wrong passwords.
 const START_FIRST_NS: u64 = SECOND;
 const START_LAST_NS: u64 = 30 * SECOND;
 
@@ -49,18 +49,18 @@ impl Backoff {
 /// Where a user is in its program.
 #[derive(Debug)]
 pub(crate) struct Cursor {
-    /// A place among the program's operations, or behind the last.
+    /// The index of the next op; the number of ops at the end of the program.
     pub(crate) pc: usize,
-    /// Rounds that repeats have yet to begin, with the one at hand.
+    /// The rounds left of each repeat, including the current round.
     counters: Box<[u64]>,
-    /// Whether the steps of the first pass are done; until then, the pause before they are tried again.
+    /// Whether the steps of the first pass are done.
     begun: bool,
     start: Backoff,
-    /// Where the operation at hand is recorded when it is over; `None` while none has begun.
+    /// The recorder of the current operation; `None` if none has begun.
     pub(crate) whole: Option<Slot>,
-    /// What counts of the operation at hand: `whole`, or one of its steps.
+    /// The counted recorder of the current operation: `whole`, or one of its steps.
     pub(crate) counted: Slot,
-    /// Whether the user ends as soon as nothing is to be finished.
+    /// Whether the user ends as soon as no operation has to be finished.
     pub(crate) stopping: bool,
 }
 
@@ -77,7 +77,7 @@ impl Cursor {
         }
     }
 
-    /// Whether an operation has begun that may have to undo what it did: it is finished without pauses. A pass that is
+    /// Whether an operation has begun that may have to undo its changes: it is finished without pauses. A pass that is
     /// one operation has nothing to undo.
     pub(crate) const fn has_to_finish<R>(&self, program: &Program<R>) -> bool {
         !program.is_whole && self.whole.is_some()
@@ -88,13 +88,13 @@ impl Cursor {
         if self.stopping { &[] } else { &program.kept }
     }
 
-    /// Goes on elsewhere, at once.
+    /// Jumps, without a stop.
     const fn jump<Stop>(&mut self, to: usize) -> Option<Stop> {
         self.pc = to;
         None
     }
 
-    /// Begins no further round of the innermost repeat; whether there is one.
+    /// Begins no further round of the innermost repeat; returns whether the cursor is within a repeat.
     fn leave_repeat<R>(&mut self, program: &Program<R>) -> bool {
         let around = program.repeat_around(self.pc);
         if let Some((counter, again)) = around {
@@ -107,28 +107,27 @@ impl Cursor {
 
 /// A user as [`walk`] needs it: its connections, its data, its clock.
 pub(crate) trait Walker {
-    /// What is sent.
     type Request;
-    /// Why the program does not go on now.
+    /// The reason to leave the program for now.
     type Stop;
 
     fn cursor(&mut self) -> &mut Cursor;
 
-    /// Whether something is to be done before the next operation.
+    /// A reason to leave the program before the next op, if there is one.
     fn stops(&mut self) -> Option<Self::Stop> {
         None
     }
 
-    /// Whether the user has taken an arrival whose counted step is to come. A user that stops does that step first:
-    /// nothing of it has timed out.
+    /// Whether the user has taken an arrival whose counted step is still to come. A stopping user performs that step
+    /// first, as it has not timed out.
     #[cold]
     fn has_arrival(&self) -> bool {
         false
     }
 
-    /// Whether it is not known yet that the connection in use stands.
+    /// Whether the connection in use is still being opened.
     fn is_opening(&self) -> bool;
-    /// Whether an operation may begin before that is known.
+    /// Whether an op may begin while the connection is being opened.
     fn goes_before(&self, op: Option<&Op<Self::Request>>) -> bool;
     fn wait_for_connection(&mut self) -> Self::Stop;
     fn is_down(&self) -> bool;
@@ -140,7 +139,7 @@ pub(crate) trait Walker {
     fn switch(&mut self, connection: usize);
     fn open(&mut self, slot: Slot, endpoint: usize) -> Option<Self::Stop>;
     fn close(&mut self, slot: Slot);
-    /// Counts an operation that the connection in use was used for; how many these are.
+    /// Counts an operation over the connection in use; returns the count.
     fn use_connection(&mut self) -> u64;
     fn backoff(&mut self) -> &mut Backoff;
 
@@ -148,25 +147,25 @@ pub(crate) trait Walker {
     fn count(&mut self, list: usize) -> u64;
     fn think_ns(&mut self, think: &Think) -> u64;
 
-    /// A pass begins; where it is one operation, so does that.
+    /// Begins a pass, and an operation if the pass is one operation.
     fn begin_pass(&mut self, program: &Program<Self::Request>);
     fn begin_operation(&mut self);
     fn has_sent(&self) -> bool;
     fn fail(&mut self, failure: Failure);
     fn end_operation(&mut self);
 
-    /// Chooses what the requests after it are about, or says why it cannot.
+    /// Draws rows and values for the next requests, or returns why it cannot.
     fn prepare(&mut self, preparation: &Preparation) -> Encoded;
-    /// Sends a request, or says why there is none.
+    /// Sends a request, or returns why it cannot.
     fn ask(&mut self, slot: Slot, request: &Self::Request) -> Result<Self::Stop, Encoded>;
-    /// The same over a connection that users share.
+    /// Sends a request over a shared connection, or returns why it cannot.
     fn ask_shared(&mut self, share: Share, request: &Self::Request) -> Result<Self::Stop, Encoded>;
-    /// A request cannot be made: what it needs was not captured.
+    /// Skips a request for want of a captured value.
     fn skip(&mut self, slot: Slot, request: &Self::Request);
     fn wait_for_row(&mut self) -> Self::Stop;
-    /// There is no row left, for other users neither.
+    /// No row is left, also for other users.
     fn run_out_of_rows(&mut self);
-    /// Ends without an operation: it found no row before it had begun.
+    /// Ends the user, which found no row, before its operation has begun.
     fn end_unbegun(&mut self) -> Self::Stop;
 
     fn await_pool(&mut self, pool: usize) -> Option<Self::Stop>;
@@ -174,7 +173,7 @@ pub(crate) trait Walker {
     fn take_arrival(&mut self) -> Option<Self::Stop>;
     fn think(&mut self, pause_ns: u64) -> Self::Stop;
     fn sleep(&mut self, pause_ns: u64) -> Self::Stop;
-    /// Leaves the thread to others for a moment.
+    /// Leaves the thread to other users and commands for a moment.
     fn give_turn_back(&mut self) -> Self::Stop;
     fn end(&mut self) -> Self::Stop;
 }
@@ -184,20 +183,19 @@ pub(crate) trait Walker {
 fn is_over<R>(op: Option<&Op<R>>) -> bool {
     op.is_none_or(|op| match op {
         Op::Again { .. } | Op::Jump { .. } | Op::Close { .. } | Op::Done => true,
-        // Closing after so many operations is, too.
+        // `Used` may close the connection.
         _ => matches!(op, Op::Switch { .. } | Op::Used { .. }),
     })
 }
 
-/// Operations that were passed without a request, as far as the user went before it last went back; and where it has
-/// gone on from.
+/// The ops walked without a request until the last jump backwards, and the target of that jump.
 struct Silent {
     steps: usize,
     from: usize,
 }
 
 impl Silent {
-    /// Goes on at another place; whether that was too often.
+    /// Jumps backwards; returns whether too many ops were walked without a request.
     #[inline]
     const fn go_back(&mut self, cursor: &mut Cursor, to: usize) -> bool {
         self.steps += cursor.pc - self.from;
@@ -242,7 +240,7 @@ pub(crate) fn walk<W: Walker>(user: &mut W, program: &Program<W::Request>) -> W:
     }
 }
 
-/// Ends the pass, and goes on with the next.
+/// Ends the pass, and continues with the next pass.
 fn end_pass<W: Walker>(user: &mut W, silent: &mut Silent) -> Option<W::Stop> {
     user.end_operation();
     let is_too_long = silent.go_back(user.cursor(), 0);
@@ -252,7 +250,7 @@ fn end_pass<W: Walker>(user: &mut W, silent: &mut Silent) -> Option<W::Stop> {
     }
 }
 
-/// Does one operation of the program, and goes on to the next unless something has to be waited for.
+/// Performs one op, and moves to the next op unless the user has to wait.
 #[inline]
 fn step<W: Walker>(
     user: &mut W,
@@ -319,7 +317,7 @@ fn step<W: Walker>(
         }
         Op::Close { slot } => user.close(*slot),
         Op::Await if user.cursor().stopping => return Some(user.end()),
-        // What was closed while nothing was due is opened again before the next operation.
+        // Connections closed while the user was idle are reopened before the next operation.
         Op::Await if user.cursor().whole.is_none() && user.any_is_down(&program.kept) => {
             silent.from = 0;
             return user.cursor().jump(0);
@@ -350,11 +348,11 @@ fn again<W: Walker>(user: &mut W, (counter, first): (usize, usize), silent: &mut
     if !silent.go_back(cursor, first) {
         return None;
     }
-    // What a user does that is to stop may go on for hours.
+    // The remaining rounds of a stopping user could take hours.
     Some(if cursor.stopping { user.end() } else { user.give_turn_back() })
 }
 
-/// Ends the operation at hand. One that had nothing to send failed, and the next follows after a pause.
+/// Ends the current operation. An operation without a request has failed, and the next follows after a pause.
 fn end_operation<W: Walker>(user: &mut W) -> Option<W::Stop> {
     let has_sent = user.has_sent();
     if !has_sent {
@@ -371,12 +369,12 @@ fn pause<W: Walker>(user: &mut W, think: &Think) -> Option<W::Stop> {
         return None;
     }
     let pause_ns = user.think_ns(think);
-    // A timer that is due already would ring before other users and commands have their turn.
+    // A timer of 0 ns would fire before other users and commands get their turn.
     (pause_ns > 0).then(|| user.think(pause_ns))
 }
 
-/// Goes on where a request could not be made. A user that finds no row ends, but finishes what it has begun: of a repeat
-/// no further round begins, and an operation of which nothing was sent has not begun.
+/// Continues after a request that could not be sent. A user that finds no row ends, but finishes its operation: no
+/// further round of a repeat begins, and an operation that has sent nothing has not begun.
 #[inline]
 fn go_without<W: Walker>(user: &mut W, program: &Program<W::Request>, unsent: Encoded) -> Option<W::Stop> {
     match unsent {
@@ -398,7 +396,7 @@ fn go_without<W: Walker>(user: &mut W, program: &Program<W::Request>, unsent: En
     None
 }
 
-/// Begins the next pass, which follows one that failed after a pause.
+/// Begins the next pass after a failed one, with a pause.
 pub(crate) fn start_over<W: Walker>(user: &mut W, program: &Program<W::Request>) -> W::Stop {
     let cursor = user.cursor();
     let has_failed_start = program.is_start(cursor.pc);

@@ -12,46 +12,46 @@
 //!    |------------- latency -----------|
 //! ```
 //!
-//! Processing is the engine's own share: from what let a lane go on (the answer before, the end of a think
-//! time, an arrival due while the lane was idle) to the request. If the engine is late, it shows there.
+//! Processing is the engine's own time: from the event that resumes a lane (the previous answer, the end of a
+//! think time, an arrival due while the lane was idle) to the request. A late engine shows in this time.
 //!
-//! An answer may lie in the kernel until this thread reads it, and the target's service time includes that.
-//! `unread` is an upper bound of it, except that a thread descheduled for less than one 10 ms tick cannot notice
-//! it.
+//! An answer may lie in the kernel until this thread reads it, and the target's service time includes this delay.
+//! `unread` is an upper bound of the delay, except that a thread descheduled for less than one 10 ms tick cannot
+//! notice the delay.
 //!
 //! Service, latency and unread cover operations with the right answer only: otherwise a target that fails fast
 //! would look faster. Every operation is on exactly one of three clocks:
 //!
-//! - `service`: it had the right answer.
-//! - `wrong`: it had a wrong one. This clock runs from when the operation was due to the answer.
-//! - `censored`: it was never answered (timeout, lost connection). This clock runs from when the operation was
-//!   due until it was given up: a lower bound of its latency.
+//! - `service`: the answer was right.
+//! - `wrong`: the answer was wrong. This clock runs from the operation's due time to the answer.
+//! - `censored`: there was no answer (timeout, lost connection). This clock runs from the operation's due time
+//!   until the operation is given up: a lower bound of its latency.
 //!
 //! So always `count = service.len() + wrong.len() + censored.len()`. Lag covers right and wrong answers: a late
-//! start is the engine's fault whatever the answer is. `abandoned` is the lower bound of the service time of
-//! operations without an answer, so it runs from when they were sent. It covers only requests that were actually
+//! start is the engine's fault whatever the answer is. `abandoned` is a lower bound of the service time of
+//! operations without an answer: it runs from sending to giving up, and covers only requests that were actually
 //! sent.
 //!
-//! Only arrivals of an open schedule are due before they start. Other requests of a pass that arrived are due
-//! when they start, and a step that is counted again in one operation when the step before it ended. For these, and on
-//! a closed schedule, latency is service, abandoned is censored, and there is no lag: [`Clock::closed`].
+//! Only arrivals of an open schedule are due before they start. The arrival's other requests are due at their
+//! start; a step that is counted again in one operation is due at the end of the previous step. For such requests,
+//! and on a closed schedule, latency is service, abandoned is censored, and there is no lag: [`Clock::closed`].
 //!
-//! Think times inside an operation are in none of its times, and do not move when it was due: latency and lag run from
-//! `due + paused`.
+//! Think times inside an operation are excluded from all its clocks: latency and lag run from `due + paused`. The due
+//! time itself, which decides the window, stays the same.
 //!
 //! # Windows
 //!
-//! An operation belongs to the window in which it was due, on a closed schedule in which it began, however late it
-//! ends. Otherwise a stall at the end of a window would leave out exactly the operations that it delayed. One that is
-//! in a think time of its own when the test ends is left out, and counted as such ([`Split::leave_out`]). At a cut ([`Split`]) a thread begins a second
-//! set of recorders; the first goes on to take what was due before. A third set takes what was due before the
-//! window that the cut ended: the result of its window is final, but rates count everything that ends.
+//! An operation belongs to the window of its due time (on a closed schedule: of its start), however late it ends.
+//! Otherwise a stall at the end of a window would leave out exactly the operations that the stall delayed. An
+//! operation in one of its think times at the end of the test is left out ([`Split::leave_out`]). At a cut
+//! ([`Split`]) a thread begins a second set of recorders; the first set still records operations due before the cut.
+//! A third set records operations of earlier windows: their results are final, but rates count every operation.
 //!
 //! # Spans
 //!
-//! Arrivals of a schedule of stages are recorded a second time, in [`Spans`] of equal length by when they were
-//! due. A target that falls behind answers some of them many spans later, which no number of cuts would tell apart.
-//! Where users come and go it is all operations, by when they began.
+//! Arrivals of a staged schedule are recorded a second time, by due time, in [`Spans`] of equal length. A target
+//! that falls behind answers some arrivals many spans later: with cuts, all of these would be in the oldest set.
+//! With stages of users, all operations are recorded in spans, by start time.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -64,7 +64,7 @@ use crate::record::clock::SECOND;
 use crate::record::failure::Failure;
 use crate::record::metric::{Clock, Counter};
 
-/// Longer times count as this long: an hour is beyond any timeout.
+/// Longer times are clamped to an hour, which is beyond any timeout.
 const LONGEST_NS: u64 = 3600 * SECOND;
 
 /// Method rule 1.
@@ -80,10 +80,10 @@ fn no_histogram() -> Result<Histogram<u64>, CreationError> {
     Histogram::new_with_bounds(1, 2, 0)
 }
 
-/// Histograms without samples, for the next recorders: to make one is to write 270 KB.
+/// Empty histograms for reuse in new recorders: to create one is to write 270 KB.
 ///
-/// Most of what a drain brings is empty: failures are few, and so are operations from before a cut. Between two
-/// drains there are as many here as all recorders have.
+/// Most histograms of a drain are empty: failures are few, and so are operations due before a cut. Between two
+/// drains there are as many histograms here as in all recorders.
 #[derive(Debug, Default)]
 pub(crate) struct Blank(Vec<Histogram<u64>>);
 
@@ -92,7 +92,7 @@ impl Blank {
         self.0.pop().map_or_else(histogram, Ok)
     }
 
-    /// Keeps the histograms of a recorder that is done with.
+    /// Resets and keeps the histograms of a recorder that is no longer needed.
     pub(crate) fn keep(&mut self, recorder: Recorder) {
         for (clock, mut times) in Clock::ALL.into_iter().zip(recorder.clocks) {
             if clock.recorded(recorder.open) == Some(clock) {
@@ -104,8 +104,8 @@ impl Blank {
         }
     }
 
-    /// Keeps those histograms of a recorder that are empty. Small ones take their place, so nothing can be
-    /// recorded there.
+    /// Keeps a recorder's empty histograms. Small histograms replace them, so the recorder must not be used for
+    /// recording again.
     pub(crate) fn keep_empty(&mut self, recorder: &mut Recorder) {
         for clock in Clock::ALL {
             let is_blank = clock.recorded(recorder.open) == Some(clock) && recorder[clock].is_empty();
@@ -120,13 +120,13 @@ impl Blank {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot(pub(crate) u16);
 
-/// What a recorder is for.
+/// The program and step of a recorder.
 #[derive(Debug, Clone)]
 pub struct Label {
     pub program: Arc<str>,
     /// Its step; `sequence` for the whole pass.
     pub step: Arc<str>,
-    /// Whether its operations have intended starts.
+    /// Whether its operations have due times.
     pub open: bool,
     /// Whether its time is also counted in other steps: a whole pass, or a phase.
     pub overlaps: bool,
@@ -135,17 +135,17 @@ pub struct Label {
 /// One operation that ended.
 #[derive(Debug, Clone, Copy)]
 pub struct Sample {
-    /// When it, or the arrival that it serves, was due. This decides the window; for an arrival, the clocks
-    /// start here too.
+    /// Due time of the operation or its arrival. It decides the window; for an arrival, the clocks start here
+    /// too.
     pub due_ns: u64,
-    /// Its think times from then on, which are in none of its times.
+    /// Sum of its think times since `due_ns`, which all clocks exclude.
     pub paused_ns: u64,
     pub started_ns: u64,
-    /// When it was answered or given up.
+    /// Time of the answer, or of giving up.
     pub ended_ns: u64,
-    /// The engine's own time before it was sent.
+    /// The engine's own time before sending.
     pub processing_ns: u64,
-    /// Upper bound of how long its answer lay unread; `None` if none was read.
+    /// Upper bound of the time that the answer lay unread; `None` if no answer was read.
     pub unread_ns: Option<u64>,
     pub bytes_out: u64,
     pub bytes_in: u64,
@@ -153,7 +153,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// One without bytes, pauses and time of the engine's own.
+    /// A sample without bytes, think times and processing time.
     #[inline]
     pub(crate) const fn of(due_ns: u64, (started_ns, ended_ns): (u64, u64), end: End) -> Self {
         Self {
@@ -179,14 +179,14 @@ impl Sample {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     Right,
-    /// With an answer that makes it a failure.
+    /// With a wrong answer.
     Wrong(Failure),
     /// Without an answer.
     Unanswered(Failure),
 }
 
 impl End {
-    /// The failure, if it is one.
+    /// The failure; `None` for a right answer.
     pub const fn failure(self) -> Option<Failure> {
         match self {
             Self::Right => None,
@@ -200,13 +200,13 @@ impl End {
 pub struct Recorder {
     /// Operations that ended.
     pub count: u64,
-    /// Failed ones by kind.
+    /// Failed operations by kind.
     pub failures: Vec<(Failure, u64)>,
-    /// One for each of [`Clock::ALL`]; those that [`Clock::closed`] replaces stay empty unless `open`.
+    /// One for each of [`Clock::ALL`]; unless `open`, clocks that [`Clock::closed`] replaces stay empty.
     pub clocks: [Histogram<u64>; Clock::COUNT],
     /// One for each of [`Counter::ALL`].
     pub counters: [u64; Counter::COUNT],
-    /// Whether operations have intended starts that may differ from the actual ones.
+    /// Whether operations have due times that may differ from their starts.
     pub open: bool,
 }
 
@@ -249,7 +249,7 @@ impl Recorder {
         if self.open {
             match sample.end {
                 End::Unanswered(_) if took > 0 => self[Clock::Abandoned].saturating_record(took),
-                // It was never sent.
+                // The request was never sent.
                 End::Unanswered(_) => {}
                 End::Right | End::Wrong(_) => {
                     let lag = sample.started_ns.saturating_sub(due_ns);
@@ -332,32 +332,32 @@ fn merge(recorders: &mut [Recorder], others: &[Recorder]) -> Result<(), Addition
 
 /// A thread's recorders by the span in which operations were due, counted from an origin.
 ///
-/// A recorder is made when its first operation has ended: once for each span that a drain has anything of.
+/// A recorder is created when the first operation of its span has ended.
 #[derive(Debug)]
 pub(crate) struct Spans {
     origin_ns: u64,
     span_ns: u64,
-    /// When the window was over in which they began: what is due later is in none.
+    /// End of the window in which the spans began: operations due later are in no span.
     until_ns: u64,
-    /// Whether they are of arrivals alone.
+    /// Whether the spans record arrivals only.
     open: bool,
     pub(crate) found: BTreeMap<(u64, Slot), Recorder>,
 }
 
 impl Spans {
-    /// Spans of this length; of arrivals alone if `open`.
+    /// Spans of this length; of arrivals only if `open`.
     pub(crate) const fn new(origin_ns: u64, span_ns: u64, open: bool) -> Self {
         Self { origin_ns, span_ns, until_ns: u64::MAX, open, found: BTreeMap::new() }
     }
 
-    /// None: nothing is recorded.
+    /// No spans: nothing is recorded.
     const fn none() -> Self {
         Self::new(0, 0, true)
     }
 
-    /// The recorder of what was due then, if that is in a span.
+    /// The recorder of the span that contains `due_ns`, if there is one.
     ///
-    /// Kept out of line: only schedules of stages and crowds have spans.
+    /// Not inlined: only staged schedules have spans.
     #[inline(never)]
     fn recorder(&mut self, slot: Slot, due_ns: u64) -> Option<&mut Recorder> {
         if due_ns >= self.until_ns {
@@ -366,7 +366,7 @@ impl Spans {
         let span = due_ns.checked_sub(self.origin_ns)?.checked_div(self.span_ns)?;
         match self.found.entry((span, slot)) {
             Entry::Occupied(found) => Some(found.into_mut()),
-            // It cannot fail: all recorders have the same bounds, and there were some before.
+            // Cannot fail: all recorders have the same bounds, and others were created before.
             Entry::Vacant(place) => Some(place.insert(Recorder::new(self.open, &mut Blank::default()).ok()?)),
         }
     }
@@ -382,10 +382,10 @@ impl Spans {
     }
 }
 
-/// A thread's recorders around a cut: for what was due since the cut, in the window before it, and earlier.
+/// A thread's recorders around a cut: of operations due since the cut, in the window that it ended, and earlier.
 #[derive(Debug)]
 pub(crate) struct Split {
-    /// The window before.
+    /// The window that the cut ended.
     over_ns: Range<u64>,
     pub(crate) older: Recorders,
     pub(crate) before: Recorders,
@@ -394,8 +394,8 @@ pub(crate) struct Split {
 }
 
 impl Split {
-    /// Empty recorders for a thread that has made so many cuts. Before the first, everything goes to `since`, and
-    /// before the second nothing is older than the window before.
+    /// Empty recorders for a thread that has made `cuts` cuts. Before the first cut only `since` is used, before
+    /// the second only `since` and `before`.
     pub(crate) fn new(labels: &[Label], cuts: usize, blank: &mut Blank) -> Result<Self, CreationError> {
         let mut some = |are_used| if are_used { recorders(labels, blank) } else { Ok(Vec::new()) };
         let (older, before, since) = (some(cuts > 1)?, some(cuts > 0)?, some(true)?);
@@ -413,7 +413,7 @@ impl Split {
         &self.over_ns
     }
 
-    /// Whether arrivals are recorded there.
+    /// Whether the slot records arrivals.
     pub(crate) fn is_open(&self, slot: Slot) -> bool {
         self.since[usize::from(slot.0)].open
     }
@@ -432,7 +432,7 @@ impl Split {
         open
     }
 
-    /// Leaves out an operation that was due then and is in a think time of its own.
+    /// Counts an operation, due at `due_ns` and in one of its think times, as left out.
     #[cold]
     pub(crate) fn leave_out(&mut self, slot: Slot, due_ns: u64) {
         let recorder = self.recorder(slot, due_ns);
@@ -444,7 +444,7 @@ impl Split {
         }
     }
 
-    /// The recorder of what was due then.
+    /// The recorder of operations due at `due_ns`.
     #[inline(always)]
     fn recorder(&mut self, slot: Slot, due_ns: u64) -> &mut Recorder {
         let side = if due_ns >= self.over_ns.end {
@@ -457,7 +457,7 @@ impl Split {
         &mut side[usize::from(slot.0)]
     }
 
-    /// Returns what was recorded, and goes on with `fresh` recorders, the same cut and the same spans.
+    /// Replaces and returns the recorders; `fresh` ones continue with the same cut and the same spans.
     pub(crate) fn swap(&mut self, fresh: Self) -> Self {
         let over_ns = self.over_ns.clone();
         let Spans { origin_ns, span_ns, until_ns, open, .. } = self.spans;
@@ -465,10 +465,10 @@ impl Split {
         std::mem::replace(self, Self { over_ns, spans, ..fresh })
     }
 
-    /// Begins a new window: it gets what is due from `now_ns` on.
+    /// Begins a new window, of operations due from `now_ns` on.
     pub(crate) fn cut(&mut self, now_ns: u64) {
         self.over_ns = self.over_ns.end..now_ns;
-        // Of a schedule nothing is due after its stages. Users go on until their operations have ended.
+        // An open schedule has no arrivals after its stages. Users continue until their operations have ended.
         if !self.spans.open {
             self.spans.until_ns = self.spans.until_ns.min(now_ns);
         }
@@ -648,7 +648,7 @@ mod tests {
         assert_eq!(found(&fresh), [(0, 2, 300), (1, 1, 250)]);
         assert_eq!(found(&split), [(0, 1, 351)]);
 
-        // Users go on after the window, until what began in it has ended.
+        // Users continue after the window until the operations that began in it have ended.
         split.cut(200);
         split.record(Slot(0), &Sample { due_ns: 200, started_ns: 200, ended_ns: 500, ..SAMPLE });
         let mut last = split.swap(empty_split(false));
@@ -666,7 +666,7 @@ mod tests {
         let recorder = &recorders[0];
         let censored = &recorder[Clock::Censored];
         assert_eq!((censored.len(), censored.min(), recorder[Counter::Failed]), (2, 300, 250));
-        // The target was waited for once, and since it was asked.
+        // Only one request was sent, and this clock runs from its sending.
         let abandoned = &recorder[Clock::Abandoned];
         assert_eq!((abandoned.len(), abandoned.max()), (1, 250));
     }
@@ -701,7 +701,7 @@ mod tests {
     }
 
     proptest! {
-        /// However samples are spread over threads, their recorders' sum is one recorder's, to the bucket.
+        /// However samples are spread over threads, merged recorders equal a single recorder, bucket by bucket.
         #[test]
         fn threads_together_hold_what_one_recorder_would(
             samples in prop::collection::vec((0usize..4, 0..LONGEST_NS * 2, 0..SECOND, 0u8..3), 0..100)

@@ -12,8 +12,9 @@
 //! A step that fails with an answer is counted and the program goes on. A connection that fails ends
 //! the pass: the lane sleeps (10 ms, doubled up to 1 s while failures go on) and starts over.
 //!
-//! Over a connection that lanes share ([`shared`]) it is `Queued` until it has a place, and `Sharing` until it
-//! has the answer. What holds such a connection is a lane, too: it opens it as any other, and is `Serving` then.
+//! With a request over a shared connection ([`shared`]) a lane is `Queued` until it has a place, and `Sharing` until
+//! it has the answer. A shared connection is held by a lane of its own, which opens the connection like any other lane
+//! and is then `Serving`.
 //!
 //! Per small operation there is one write, one read and at most two looks at the clock. A read shorter
 //! than the room it had has emptied the socket, so a second read that returns EAGAIN is saved (epoll(7),
@@ -64,7 +65,7 @@ enum Phase {
     Queued,
     /// Waits for an answer over a shared connection.
     Sharing,
-    /// Holds a connection that others share.
+    /// Holds a connection that other lanes share.
     Serving,
 }
 
@@ -94,18 +95,18 @@ impl Operation {
 /// One pass through the program, or one operation of it.
 #[derive(Debug, Clone, Copy, Default)]
 struct Pass {
-    /// When its arrival was due; 0 without one.
+    /// When its arrival was due; 0 without an arrival.
     due_ns: u64,
     /// When it began. Without an arrival this decides its window.
     began_ns: u64,
-    /// The same, moved by the think times and the waits for rows that are in none of its times.
+    /// `began_ns`, moved by the think times and the waits for rows that its times exclude.
     started_ns: u64,
-    /// Its think times so far that are in none of its times.
+    /// Its think times so far that its times exclude.
     paused_ns: u64,
     bytes_out: u64,
     bytes_in: u64,
     failure: Option<Failure>,
-    /// Whether it is on record as left out.
+    /// Whether it is recorded as left out.
     left_out: bool,
 }
 
@@ -124,11 +125,11 @@ impl Pass {
     }
 }
 
-/// One virtual user. Its program is handed in with each call: it belongs to all lanes that run it.
+/// One virtual user. Calls take its program as an argument: all lanes that run the program share it.
 pub(crate) struct Lane<P: Protocol> {
     id: u32,
     phase: Phase,
-    /// Whether it found no row, so that others will find none either.
+    /// Whether it found no row, so that other lanes will find none either.
     out_of_rows: bool,
     /// Which of the target's addresses it connects to.
     address: usize,
@@ -141,13 +142,13 @@ pub(crate) struct Lane<P: Protocol> {
     /// The connect that may still be under way when `current`, the first request on its connection, is sent.
     connect: Operation,
     pass: Pass,
-    /// When the arrival at hand was due; [`NEVER`] if there is none.
+    /// When the current arrival was due; [`NEVER`] without an arrival.
     due_ns: u64,
-    /// When the step before ended, or the pause after it: a step that is counted again in one operation is due then.
+    /// End of the previous step, or of the pause after it: when a step that is counted again in one operation is due.
     ready_ns: u64,
-    /// When the think time within an operation ends that it is in; 0 in none.
+    /// End of the current think time within an operation; 0 outside think times.
     thinks_until_ns: u64,
-    /// Up to when its wait for a row is counted; 0 while it waits for none.
+    /// The time up to which its wait for a row is counted; 0 while it does not wait.
     row_wait_ns: u64,
     /// This lane's time is accounted for up to here, in operations or as waiting. From here to the next request
     /// is the engine's own time.
@@ -160,9 +161,9 @@ pub(crate) struct Lane<P: Protocol> {
     inbox: Vec<u8>,
     /// Bytes that the socket has not taken yet.
     outbox: Vec<u8>,
-    /// The connections that it does not use at the time.
+    /// Its connections that are not in use.
     several: Option<Box<Several>>,
-    /// Its place on a shared connection; of what holds one, which that is.
+    /// Its place on a shared connection; of a serving lane, the connection that it holds.
     ticket: Option<Ticket>,
     state: P::Lane,
     began: PhaseTimes,
@@ -212,7 +213,7 @@ impl<P: Protocol> Lane<P> {
         self.phase == Phase::Idle
     }
 
-    /// Whether this is the sleep it is in.
+    /// Whether `serial` is its current sleep.
     pub(crate) fn sleeps(&self, serial: u32) -> bool {
         self.phase == Phase::Sleeping && self.sleep == serial
     }
@@ -223,11 +224,11 @@ impl<P: Protocol> Lane<P> {
         self.due_ns != NEVER || asks
     }
 
-    /// Whether it has begun a request or an operation that belongs to this window, is not recorded yet and is waited
-    /// for. Of a request whose phases are recorded, its connecting is a part.
+    /// Whether the result of this window has to wait for a request or an operation of the lane. Where phases are
+    /// recorded, connecting is a part of a request.
     ///
-    /// An operation is waited for while it waits itself; not through think times of its own that end at `limit_ns` or
-    /// later. Nor where such think times follow a request that was sent after the window.
+    /// The result does not wait for think times of the operation that end at `limit_ns` or later, nor where such think
+    /// times follow a request that was sent after the window.
     pub(crate) fn owes(&self, over_ns: &Range<u64>, limit_ns: u64, program: &Program<P::Request>) -> bool {
         let began_ns = match self.phase {
             Phase::Opening if !self.reconnects() => self.connect.started_ns,
@@ -235,7 +236,7 @@ impl<P: Protocol> Lane<P> {
             Phase::Asking | Phase::Opening | Phase::Queued | Phase::Sharing => self.current.started_ns,
             Phase::Running | Phase::Sleeping | Phase::Idle | Phase::Serving => NEVER,
         };
-        // What is done for an arrival belongs to the window of the arrival.
+        // A request for an arrival belongs to the window of the arrival.
         if over_ns.contains(&self.due_ns.min(began_ns)) && began_ns < over_ns.end {
             return true;
         }
@@ -244,15 +245,15 @@ impl<P: Protocol> Lane<P> {
             Phase::Sleeping if self.thinks_until_ns > 0 => {
                 self.thinks_until_ns.saturating_add(rest_ns) < limit_ns
             }
-            // It waits for a row. Without an arrival it has not begun before something was sent.
+            // The lane waits for a row. Without an arrival, an operation that has sent nothing has not begun.
             Phase::Sleeping => self.due_ns != NEVER || self.pass.bytes_out > 0,
             _ => rest_ns == 0 || began_ns.saturating_add(rest_ns) < limit_ns,
         };
         has_time && over_ns.contains(&self.operation_due_ns())
     }
 
-    /// When the operation at hand was due, or began where nothing arrives; [`NEVER`] if there is none that is counted
-    /// as a whole, and no arrival.
+    /// When the current operation was due, or began if there is no arrival; [`NEVER`] with neither an arrival nor an
+    /// operation that is counted as a whole.
     fn operation_due_ns(&self) -> u64 {
         let is_counted = self.cursor.whole == Some(self.cursor.counted) && !self.pass.left_out;
         match self.pass.due_ns {
@@ -263,22 +264,22 @@ impl<P: Protocol> Lane<P> {
         }
     }
 
-    /// Whether it opens a connection for the next part of a request that has begun on another.
+    /// Whether it opens a connection for the next part of a request that has begun on another connection.
     fn reconnects(&self) -> bool {
         self.phase == Phase::Opening && self.current.bytes_in > 0 && !self.outbox.is_empty()
     }
 
-    /// The time up to which it is accounted for.
+    /// The time up to which the lane's time is accounted for.
     pub(crate) const fn since_ns(&self) -> u64 {
         self.since_ns
     }
 
-    /// What its protocol remembers of it.
+    /// The protocol's state of the lane.
     pub(crate) const fn state(&mut self) -> &mut P::Lane {
         &mut self.state
     }
 
-    /// Goes on after a sleep that was to end at `due_ns`. Being late counts as the engine's own time.
+    /// Resumes after a sleep that was to end at `due_ns`. A late wake-up counts as the engine's own time.
     pub(crate) fn wake(&mut self, due_ns: u64, turn: &mut Turn<'_, P>, now_ns: u64) -> Fate {
         self.waited_until(due_ns, turn.context);
         (self.thinks_until_ns, self.ready_ns) = (0, due_ns);
@@ -315,8 +316,8 @@ impl<P: Protocol> Lane<P> {
         if event.is_readable() || closed { self.read(closed, turn) } else { Fate::Runs }
     }
 
-    /// Ends the lane, at once if it only waits, else after the operation it is in. One that is in a think time of its own
-    /// is left out.
+    /// Ends the lane: at once if it only waits, else after its current operation. An operation in one of its think
+    /// times is left out.
     pub(crate) fn stop(&mut self, turn: &mut Turn<'_, P>) -> Fate {
         self.cursor.stopping = true;
         self.count_row_wait(turn.context, now_ns());
