@@ -1,4 +1,5 @@
-//! The floor: how fast two raw loops exchange bytes on this machine, the ceiling for every server and client.
+//! The floor: the rate at which two raw loops exchange bytes on this machine, an upper bound for every server and
+//! client.
 //!
 //! Nothing is parsed, looked up, checked or remembered. One thread each side, edge-triggered epoll, one
 //! read and one write per operation; a read that leaves room in its buffer has emptied the socket, so
@@ -9,7 +10,7 @@
 //!
 //! # Accuracy
 //!
-//! Operations are counted, not timed: only the first connection's are, one of 64 with 64 connections,
+//! All operations are counted, but only the first connection's are timed (one of 64 with 64 connections),
 //! which costs less than a nanosecond per operation. CPU is the calling thread's (the scheduler's clock,
 //! nanoseconds), connecting excluded in [`exchange`] and included in [`connect_cycles`].
 
@@ -34,16 +35,16 @@ pub use error::FloorError;
 pub use exchange::exchange;
 pub use responder::NullResponder;
 
-/// What a client of the floor does.
+/// The load of a client.
 #[derive(Debug, Clone)]
 pub struct Load {
     pub target: SocketAddr,
-    /// How many connections are open at a time.
+    /// The number of open connections.
     pub connections: usize,
     pub duration: Duration,
-    /// What is sent; its length has to be the responder's.
+    /// The bytes of a request, as many as the responder expects.
     pub request: Vec<u8>,
-    /// Bytes of the answer, which have to be the responder's.
+    /// The number of bytes of an answer, as the responder sends them.
     pub response: usize,
 }
 
@@ -70,13 +71,13 @@ pub struct Measured {
 /// that one write always suffices.
 const MAX_BYTES: usize = 64 << 10;
 
-/// What a client sends before it closes in [`connect_cycles`]: as many bytes as an LDAP unbind has.
+/// Bytes that a client sends before closing in [`connect_cycles`]: the length of an LDAP unbind.
 const FAREWELL_BYTES: usize = 7;
 
 /// How long the responder may stay silent.
 const SILENCE_LIMIT: Duration = Duration::from_secs(5);
 
-/// Events taken from the kernel at once.
+/// The maximum of events per poll.
 const EVENTS: usize = 1024;
 
 impl Sizes {

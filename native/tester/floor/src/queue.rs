@@ -1,54 +1,54 @@
-//! How busy several cores may be with a mix of operations before too many of them end late.
+//! The maximum utilisation of several cores by a mix of operations before too many operations end late.
 //!
-//! One queue, first come first served; arrivals at random (Poisson), and service times at random, exponential
-//! around the mean of each kind. There is no formula for the late share of such a mix, so it is found by
-//! playing arrivals through: always the same random numbers, so that more load makes every wait longer and
-//! the load that is looked for can be bisected.
+//! One FCFS queue with Poisson arrivals, and service times that are exponential around the mean of each kind
+//! (hyperexponential in all). There is no formula for the late share of such a mix, so arrivals are simulated,
+//! always with the same random numbers: more load makes every wait longer, and the limit can be found by
+//! bisection.
 
 /// A kind of operation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Kind {
-    /// How often it comes, in proportion to the others.
+    /// Its frequency, relative to the other kinds.
     pub weight: f64,
-    /// How long an idle core takes for it on average.
+    /// Its mean service time on an idle core.
     pub service_s: f64,
 }
 
-/// What is asked of the operations together.
+/// The latency objective of all operations together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Promise {
-    /// How long they may take.
+    /// The maximum time of an operation.
     pub within_s: f64,
-    /// The share that may take longer.
+    /// The share of operations that may take longer.
     pub late: f64,
 }
 
-/// Arrivals that are played through at least, and at most.
+/// Minimum and maximum of simulated arrivals.
 const FEWEST: f64 = (1 << 18) as f64;
 const MOST: f64 = (1 << 23) as f64;
 
-/// A play is so many times as long as a queue remembers, and has so many of each kind that matters.
+/// Length of a simulation, in correlation lengths of the queue and in arrivals of each kind that matters.
 const TIMES: f64 = 100.0;
 
-/// So many spells in which operations end late are in a play where as many do as may.
+/// Expected number of late spells in a simulation whose late share is just the allowed share.
 const SPELLS: f64 = 10.0;
 
-/// A kind matters whose part of the load, where it holds others up, is more than this of what may be late.
+/// A kind matters if its part of the load, where it delays others, exceeds this fraction of the allowed late share.
 const MATTERS: f64 = 0.1;
 
-/// The standard error of the late share, of what is allowed, at which more arrivals are not needed.
+/// Standard error of the late share, relative to the allowed share, at which a simulation is long enough.
 const SURE: f64 = 0.1;
 
-/// Standard errors between the late share and what is allowed at which more arrivals are not needed either.
+/// Distance of the late share from the allowed share, in standard errors, at which a simulation is long enough.
 const CLEAR: f64 = 4.0;
 
-/// Parts of a play by which its standard error is judged.
+/// Batches of a simulation from which its standard error is estimated.
 const PARTS: usize = 32;
 
-/// Halvings of the load: to a thousandth.
+/// Steps of the bisection: to a thousandth.
 const HALVINGS: usize = 10;
 
-/// Returns how busy the cores may be, to a thousandth; nothing if even less is too much, or cannot be told.
+/// Returns the maximum utilisation, to a thousandth; `None` if even less is too much, or if it cannot be determined.
 pub fn busy_limit(kinds: &[Kind], cores: usize, promise: Promise) -> Option<f64> {
     let queue = Queue::new(kinds, cores, promise);
     if queue.late_after(0.0).most() >= promise.late {
@@ -62,7 +62,7 @@ pub fn busy_limit(kinds: &[Kind], cores: usize, promise: Promise) -> Option<f64>
     Some(low).filter(|busy| *busy > 0.0)
 }
 
-/// Shares of operations that end late: where the times of a kind are exponential, and where they are all alike.
+/// Shares of operations that end late: with exponential times of each kind, and with constant times.
 #[derive(Debug, Clone, Copy, Default)]
 struct Late {
     random: f64,
@@ -79,7 +79,7 @@ struct Queue {
     /// Their weights sum to 1.
     kinds: Vec<Kind>,
     mean_s: f64,
-    /// The mean of the squares of the times, over the square of their mean.
+    /// The mean of the squared times, divided by the square of their mean.
     scatter: f64,
     cores: usize,
     promise: Promise,
@@ -98,7 +98,7 @@ impl Queue {
         Self { kinds, mean_s, scatter, cores, promise }
     }
 
-    /// The share that ends late after this wait.
+    /// The share of operations that end late after this wait.
     fn late_after(&self, wait_s: f64) -> Late {
         let left_s = self.promise.within_s - wait_s;
         if left_s <= 0.0 {
@@ -110,23 +110,23 @@ impl Queue {
         })
     }
 
-    /// Arrivals without which nothing can be told of this load.
+    /// The minimum number of arrivals for a result at this load.
     fn needed(&self, busy: f64) -> f64 {
         let ratio = busy / (1.0 - busy);
-        // How many arrivals a queue remembers: its variance per arrival over the square of its drift.
+        // The queue's correlation length in arrivals: its variance per arrival over the square of its drift.
         let remembers = self.scatter * ratio * ratio;
         let matter = self.kinds.iter().filter(|kind| {
             let of_load = kind.weight * kind.service_s / self.mean_s;
             of_load * ratio > MATTERS * self.promise.late
         });
         let rarest = matter.map(|kind| kind.weight).fold(1.0, f64::min);
-        // A spell lasts as long as the queue remembers. Where few may be late spells are rare, and a play without
-        // one says nothing: of 300 service times at 99.9 % it promised nine times as many as may be late.
+        // A late spell lasts one correlation length. If few operations may be late, spells are rare, and a simulation
+        // without a spell is too optimistic: for 300 service times at 99.9 %, nine times the allowed share was late.
         let spells = SPELLS / self.promise.late;
         FEWEST.max(TIMES.max(spells) * remembers).max(TIMES / rarest)
     }
 
-    /// Whether at most so many are late at this load, on the safe side of what is not known exactly.
+    /// Whether the late share at this load is within the promise, including its standard error.
     fn keeps(&self, busy: f64) -> bool {
         let (most, mut arrivals) = (self.promise.late, self.needed(busy));
         while arrivals <= MOST {
@@ -136,7 +136,7 @@ impl Queue {
             }
             arrivals *= 4.0;
         }
-        // What even the longest play does not show is not promised.
+        // A load for which even the longest simulation is too short is refused.
         self.needed(busy) <= MOST && {
             let (late, error) = self.play(busy, MOST as usize);
             late + 2.0 * error <= most
@@ -148,12 +148,12 @@ impl Queue {
         let pause_s = self.mean_s / (busy * self.cores as f64);
         let mut dice = fastrand::Rng::with_seed(1997);
         let exponential = |dice: &mut fastrand::Rng, mean_s: f64| -mean_s * (1.0 - dice.f64()).ln();
-        // A heap of when each core has done what has come so far, the first one at its top.
+        // A heap of the times at which the cores become free, the earliest at the top.
         let mut free = vec![0.0; self.cores];
         let (mut now, idle) = (0.0, self.late_after(0.0));
         let mut parts = [Late::default(); PARTS];
         let (part, before) = (arrivals / PARTS, arrivals / 4);
-        // The queue begins empty: what comes first is not counted.
+        // The queue begins empty: the first arrivals are not counted.
         for n in 0..before + part * PARTS {
             now += exponential(&mut dice, pause_s);
             let wait_s = f64::max(free[0] - now, 0.0);
@@ -187,7 +187,7 @@ impl Queue {
     }
 }
 
-/// Puts another number in the place of the least one of a heap.
+/// Replaces the minimum of a heap.
 fn replace_first(heap: &mut [f64], number: f64) {
     let mut at = 0;
     loop {

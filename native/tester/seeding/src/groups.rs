@@ -1,13 +1,13 @@
-//! Groups: added, looked at and removed again, one at a time.
+//! Adds, checks and removes groups, one at a time.
 //!
-//! Groups are few beside people, and one may be longer than a server takes in a message. So each is
-//! added as a whole where that fits. Where a server hangs up on it, or says that it is too much, the largest pieces
-//! are tried that servers are known to take: adding members in many small ones is quadratic, as a server
-//! reads and writes the whole entry for each.
+//! Groups are few compared with people, and a group may exceed a server's maximum message size. So each group
+//! is first added in one message. If a server closes the connection or reports a limit, the largest pieces
+//! that servers are known to accept are tried: adding members in many small pieces takes quadratic time, as a
+//! server reads and writes the whole entry for each piece.
 //!
-//! Until all of it is there, a group's description says that it is incomplete. So whatever ends the
-//! work, the next one finds out, and makes that group again. A description that is none of ours
-//! is a stranger's, and its entry is left as it is.
+//! Until all its members are added, a group's description says that it is incomplete. So after an interruption,
+//! the next run finds the group and adds it again. An entry with any other description is foreign, and is left
+//! unchanged.
 
 use std::collections::HashSet;
 
@@ -26,14 +26,14 @@ use super::{Config, Progress, SeedingError};
 const PIECES: [usize; 5] = [16_000_000, 4_100_000, 1_900_000, 250_000, SMALLEST];
 const SMALLEST: usize = 60_000;
 
-/// A server that keeps memberOf writes each person: 32 ms a member in a 389-DS.
+/// A server that maintains `memberOf` writes each member's entry: 32 ms per member in 389-DS.
 const MEMBER_MS: u64 = 50;
 
 /// Modify's operations (RFC 4511 section 4.6).
 const ADD: i64 = 0;
 const REPLACE: u8 = 2;
 
-/// What was done.
+/// The result of [`seed`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seeded {
     /// Groups that were added; the others had been there.
@@ -42,18 +42,18 @@ pub struct Seeded {
     pub piece: Option<usize>,
 }
 
-/// What is there.
+/// The result of [`check`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Checked {
     /// Groups.
     pub groups: u64,
     /// Members of all of them.
     pub members: u64,
-    /// Whether the server says which groups a person is in, by itself.
+    /// Whether the server maintains `memberOf`.
     pub member_of: bool,
 }
 
-/// Adds the groups that are missing; those in others come before them, as some servers insist on it.
+/// Adds missing groups; nested groups before the groups that contain them, as some servers require.
 pub fn seed(config: &Config, groups: &Groups, progress: Progress<'_>) -> Result<Seeded, SeedingError> {
     let mut work = Work::open(config, groups)?;
     let mut most = usize::MAX;
@@ -79,7 +79,7 @@ pub fn seed(config: &Config, groups: &Groups, progress: Progress<'_>) -> Result<
     Ok(Seeded { added, piece: (most < usize::MAX).then_some(most) })
 }
 
-/// Deletes the groups that are there, and returns how many were.
+/// Deletes the existing groups, and returns their number.
 pub fn remove(config: &Config, groups: &Groups, progress: Progress<'_>) -> Result<u64, SeedingError> {
     let mut work = Work::open(config, groups)?;
     let mut removed = 0;
@@ -98,7 +98,7 @@ pub fn remove(config: &Config, groups: &Groups, progress: Progress<'_>) -> Resul
     Ok(removed)
 }
 
-/// Compares all groups with what they should be.
+/// Compares all groups with their expected contents.
 pub fn check(config: &Config, groups: &Groups, progress: Progress<'_>) -> Result<Checked, SeedingError> {
     let mut work = Work::open(config, groups)?;
     let count = groups.spec().count;
@@ -154,7 +154,7 @@ impl<'g> Work<'g> {
         SeedingError::Refused { server: self.config.server(), verb, dn, code, answer: text }
     }
 
-    /// Shows attributes of an entry to `visit`, if it is there.
+    /// Passes the attributes of an entry to `visit`, if the entry exists.
     fn read(
         &mut self,
         dn: &[u8],
@@ -171,12 +171,12 @@ impl<'g> Work<'g> {
         )?;
         match answer.code {
             ResultCode::SUCCESS | ResultCode::NO_SUCH_OBJECT => Ok(()),
-            // What is not shown is not known to be gone.
+            // An entry that cannot be read may still exist.
             _ => Err(self.refused("show", dn, answer)),
         }
     }
 
-    /// The description of the entry with group `g`'s name, empty if it shows none; nothing without an entry.
+    /// The description of the entry with group `g`'s DN, empty if none is readable; `None` without an entry.
     fn description(&mut self, g: u64) -> Result<Option<Vec<u8>>, SeedingError> {
         let (dn, mut found) = (self.dn(g), None);
         self.read(&dn, &[b"description"], &mut |attributes| {
@@ -186,7 +186,7 @@ impl<'g> Work<'g> {
         Ok(found)
     }
 
-    /// Whether group `g` is there as a whole; one of which a part is missing is removed.
+    /// Whether group `g` exists and is complete; an incomplete group is removed.
     fn is_there(&mut self, g: u64) -> Result<bool, SeedingError> {
         let Some(found) = self.description(g)? else { return Ok(false) };
         if !Groups::is_ours(g, &found) {
@@ -219,7 +219,7 @@ impl<'g> Work<'g> {
         }
     }
 
-    /// Adds group `g` with so many bytes of members in a message at most; returns how many were too many.
+    /// Adds group `g` with at most `most` bytes of members per message; returns the number of bytes that was too large.
     fn add(&mut self, g: u64, most: usize) -> Result<Option<usize>, SeedingError> {
         let mut pieces = Pieces { groups: self.groups, g, most, list: 0, next: 0 };
         let mut first = true;
@@ -276,7 +276,7 @@ impl<'g> Work<'g> {
         })
     }
 
-    /// Compares group `g`; returns how many members it has.
+    /// Compares group `g`; returns the number of its members.
     fn compare(&mut self, g: u64) -> Result<u64, SeedingError> {
         match self.description(g)? {
             None => return Err(self.wrong(g, "is not there")),
@@ -284,7 +284,7 @@ impl<'g> Work<'g> {
                 return Err(self.wrong(g, "is no group of sitebench"));
             }
             Some(found) if Groups::is_incomplete(&found) => return Err(self.wrong(g, "is incomplete")),
-            // All of a larger one would be read, or be too long for an answer.
+            // A larger group would be read in full, or exceed the size of an answer.
             Some(found) if found != self.groups.description(g, true) => {
                 return Err(self.wrong(g, format!("is {:?}", String::from_utf8_lossy(&found))));
             }
@@ -331,7 +331,7 @@ impl<'g> Work<'g> {
         }
     }
 
-    /// How many groups of ours are below the base.
+    /// The number of seeded groups below the base.
     fn count(&mut self) -> Result<u64, SeedingError> {
         let base = self.groups.people().spec().base.clone();
         let class = self.groups.spec().class.object_class().as_bytes();
@@ -353,7 +353,7 @@ impl<'g> Work<'g> {
         Ok(found)
     }
 
-    /// Whether the first person of group `g` shows to be in it; an error if others are shown, and it is not.
+    /// Whether the first person of group `g` has it in `memberOf`; an error if `memberOf` has only other groups.
     fn shows_member_of(&mut self, g: u64) -> Result<bool, SeedingError> {
         let mut person = Vec::new();
         if self.groups.spec().class.lists().contains(&List::Member) {
@@ -385,12 +385,12 @@ impl<'g> Work<'g> {
     }
 }
 
-/// The members of a group, as many at a time as a message may have.
+/// The members of a group, in pieces that fit a message.
 struct Pieces<'g> {
     groups: &'g Groups,
     g: u64,
     most: usize,
-    /// The list that goes on, and with which value.
+    /// The list to continue with, and the index of its next value.
     list: usize,
     next: u64,
 }

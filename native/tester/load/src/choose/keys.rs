@@ -1,18 +1,18 @@
-//! Which person an operation is about (method rule 7).
+//! The choice of an operation's person (method rule 7).
 //!
-//! | choice | what it stands for |
+//! | choice | distribution |
 //! |---|---|
-//! | uniform | all with the same probability: the paper's |
+//! | uniform | all people with the same probability, as in the paper |
 //! | zipfian | a few are famous: weight 1/rank^0.99, famous people scattered over the directory |
-//! | hotspot | 20 % of the people, scattered too, get 80 % of the operations |
-//! | latest | zipfian again, the newest people the famous ones |
+//! | hotspot | 20 % of the people, scattered over the directory, get 80 % of the operations |
+//! | latest | zipfian, with the newest people as the famous ones |
 //!
-//! Who is famous follows from one seed that all threads and workers of a test have; only their draws differ. So
-//! the merged load has the same shares, however many of them make it.
+//! One seed, common to all threads and workers of a test, determines the famous people; only the draws differ. So
+//! the merged load has the same shares, whatever the number of threads and workers.
 //!
-//! *Newest* are the people with the highest numbers of those who were there at the start. Those that the run
-//! itself adds are not among them: another lane may be about to remove them, and which of them the target has
-//! is known to one thread alone.
+//! *Newest* are the people with the highest numbers at the start. People that the run adds do not count: another
+//! lane may be about to remove such a person, and only the thread that added a person knows whether the target
+//! has the entry.
 
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +28,7 @@ pub enum Choice {
     Uniform,
     /// Weight 1/rank^0.99, ranks scattered.
     Zipfian,
-    /// 80 % to 20 %, who are scattered.
+    /// 80 % of the operations to 20 % of the people, scattered.
     Hotspot,
     /// Weight 1/rank^0.99, the newest person first.
     Latest,
@@ -81,14 +81,14 @@ impl Keys {
 ///
 /// Rejection-inversion (Hörmann and Derflinger, "Rejection-inversion to generate variates from monotone
 /// discrete distributions", ACM TOMACS 6(3), 1996): a point is drawn under the continuous curve x^-0.99, and
-/// taken unless it lies between the curve and the bar of its rank. It rarely does.
+/// taken unless it lies between the curve and the bar of its rank, which is rare.
 #[derive(Debug, Clone)]
 struct Zipf {
     count: f64,
-    /// The area's bounds; that of the first rank is cut to its weight.
+    /// The area's bounds; the area of the first rank is cut to its weight.
     first: f64,
     last: f64,
-    /// How far below its rank a point is taken without looking closer.
+    /// The distance below its rank within which a point is accepted without a test.
     near: f64,
 }
 
@@ -126,9 +126,9 @@ fn area_end(area: f64) -> f64 {
     (area * (1.0 - SKEW)).powf(1.0 / (1.0 - SKEW))
 }
 
-/// A one-to-one map of ranks to people, so that fame has nothing to do with where entries lie.
+/// A one-to-one map of ranks to people, so that popularity is independent of the order of entries.
 ///
-/// YCSB hashes the rank instead, which makes some people share two ranks and gives others none.
+/// YCSB hashes the rank instead, which gives some people several ranks and others none.
 #[derive(Debug, Clone)]
 struct Scatter {
     count: u64,

@@ -1,8 +1,8 @@
-//! What a scenario's requests are filled with: rows of its data, drawn values, captures.
+//! The values of a scenario's requests: rows of its data, drawn values, captures.
 //!
-//! A [`Plan`] is made once for a scenario: what fields stand for is looked up then, so that a lane
-//! only copies. Each thread deals rows from cursors of its own ([`Drawers`]); what a lane has drawn it
-//! keeps ([`Kept`]) until it draws again.
+//! A [`Plan`] is made once per scenario and resolves all fields, so that a lane only copies values.
+//! Each thread deals rows from cursors of its own ([`Drawers`]); a lane keeps its draws ([`Kept`])
+//! until it draws again.
 
 mod clock;
 mod plan;
@@ -20,10 +20,10 @@ use crate::choose::keys::Keys;
 use crate::choose::owned_keys::OwnedKeys;
 use source::{Dealt, Source};
 
-/// What one thread deals rows from.
+/// The cursors from which one thread deals rows.
 pub(crate) struct Drawers {
     drawers: Vec<Drawer>,
-    /// Rows for which lanes wait that were given back or lost since [`Drawers::take_back`].
+    /// Exclusive rows that were given back or lost since [`Drawers::take_back`].
     back: u64,
     /// The number of the next user of this thread.
     next_user: u64,
@@ -44,7 +44,7 @@ enum Drawer {
 pub(crate) enum Lack {
     /// All were dealt, or are lost.
     UsedUp,
-    /// Others have all of them alone.
+    /// Other lanes hold all rows.
     Held,
 }
 
@@ -66,8 +66,8 @@ impl Drawers {
         Self { drawers, back: 0, next_user: 1 + first, stride }
     }
 
-    /// Draws for a lane, which has `taken` a person to add. Where others have all rows alone, or wait for one, nothing is
-    /// drawn.
+    /// Draws for a lane, which has `taken` a person to add. Draws nothing if other lanes hold all rows, or wait for a
+    /// row.
     #[inline]
     pub(crate) fn draw(
         &mut self,
@@ -90,7 +90,7 @@ impl Drawers {
         Ok(())
     }
 
-    /// Draws what is no row of each iteration.
+    /// Performs any draw that is not a row of each iteration.
     fn draw_other(&mut self, plan: &Plan, draw: &Draw, kept: &mut Kept, rng: &mut fastrand::Rng) {
         match draw {
             Draw::User => {
@@ -137,7 +137,7 @@ impl Drawers {
                 if row.is_none() {
                     let lack = if cursor.has_lost_all() { Lack::UsedUp } else { Lack::Held };
                     self.line_up(kept, Some(source));
-                    // These come first of all, and a lane that waits has none of them.
+                    // Exclusive rows are drawn first, and a waiting lane holds none of them.
                     self.give_back_of(draws, kept);
                     return Err(lack);
                 }
@@ -151,7 +151,7 @@ impl Drawers {
                 let preferred = keys.draw(rng);
                 let row = owned.take(preferred);
                 kept.held[source] = row.is_some();
-                // Where all are taken, a row proves nothing.
+                // If all rows are owned, another lane may change this row, too.
                 Some(row.unwrap_or_else(|| owned.one(preferred)))
             }
         };
@@ -159,16 +159,16 @@ impl Drawers {
         Ok(())
     }
 
-    /// Gives all rows back that a lane had alone.
+    /// Gives back all exclusive rows of a lane.
     pub(crate) fn give_back(&mut self, kept: &mut Kept) {
-        // One that has drawn nothing yet has no room for any.
+        // `held` is empty in a lane that has drawn nothing yet.
         for source in 0..kept.held.len() {
             self.give_one_back(kept, source);
         }
         self.line_up(kept, None);
     }
 
-    /// Has a lane wait for a row of this source, and of no other.
+    /// Puts a lane into the queue for rows of this source only.
     #[cold]
     fn line_up(&mut self, kept: &mut Kept, source: Option<usize>) {
         for (source, more) in [(kept.waits_for, false), (source, true)] {
@@ -179,12 +179,12 @@ impl Drawers {
         kept.waits_for = source;
     }
 
-    /// How many rows for which lanes wait were given back or lost since this was asked last.
+    /// Returns the number of exclusive rows given back or lost since the last call.
     pub(crate) fn take_back(&mut self) -> u64 {
         std::mem::take(&mut self.back)
     }
 
-    /// Never gives the rows back that a lane had alone: what changes them may yet take place.
+    /// Counts a lane's exclusive rows as lost: an unanswered change to them may still take place.
     #[cold]
     pub(crate) fn lose(&mut self, kept: &mut Kept) {
         for (drawer, held) in self.drawers.iter_mut().zip(&mut kept.held) {
@@ -195,13 +195,13 @@ impl Drawers {
         }
     }
 
-    /// Rows for which lanes wait that were lost since the start.
+    /// Exclusive rows that were lost since the start.
     pub(crate) fn lost(&self) -> u64 {
         let of = |drawer: &Drawer| if let Drawer::Held(cursor, _) = drawer { cursor.lost() } else { 0 };
         self.drawers.iter().map(of).sum()
     }
 
-    /// Gives rows back that were drawn just now, and that others wait for.
+    /// Undoes a draw that failed half-way: releases the exclusive rows that it took.
     #[cold]
     fn give_back_of(&mut self, draws: &[Draw], kept: &mut Kept) {
         for draw in draws {
@@ -224,7 +224,7 @@ impl Drawers {
         }
     }
 
-    /// Notes that a row changes: another lane may have it, too.
+    /// Marks a row as changed: another lane may have the same row.
     pub(crate) fn changes(&mut self, kept: &Kept, source: usize) {
         if let Drawer::Owned(owned, _) = &mut self.drawers[source]
             && !kept.held[source]
@@ -233,7 +233,7 @@ impl Drawers {
         }
     }
 
-    /// Whether no other lane can have changed a row since this one has it.
+    /// Whether no other lane can have changed a row since this lane drew it.
     pub(crate) fn is_ours(&self, kept: &Kept, source: usize) -> bool {
         match &self.drawers[source] {
             Drawer::Owned(owned, _) => kept.held[source] && !owned.is_contested(kept.rows[source]),
@@ -248,17 +248,17 @@ fn give_back(kept: &mut Kept, source: usize, take: impl FnOnce(u64)) {
     }
 }
 
-/// Values of a list, and their bytes: each user may keep as much.
+/// Limits of a list per user: number of values, and their bytes.
 const MOST_VALUES: usize = 1_000_000;
 const MOST_LIST_BYTES: usize = 16 << 20;
 
-/// Room that a user keeps for what it captures from one iteration to the next.
+/// The capacity for captures that a user keeps from one iteration to the next.
 const MOST_KEPT: usize = 64 << 10;
 
 /// The row of a lane that has drawn none.
 const NONE: u64 = u64::MAX;
 
-/// What a lane has drawn and captured.
+/// The draws and captures of a lane.
 #[derive(Debug, Default)]
 pub(crate) struct Kept {
     /// Its user's number, from 1.
@@ -267,7 +267,7 @@ pub(crate) struct Kept {
     rows: Box<[u64]>,
     /// Whether no other lane has the row.
     held: Box<[bool]>,
-    /// The source for a row of which the lane waits.
+    /// The source whose rows the lane waits for.
     waits_for: Option<usize>,
     values: Box<[Value]>,
 }
@@ -276,9 +276,9 @@ pub(crate) struct Kept {
 struct Value {
     bytes: Vec<u8>,
     known: bool,
-    /// Of a list, where each of its values ends.
+    /// Of a list, the end of each value.
     ends: Vec<u32>,
-    /// The value of a list that comes next.
+    /// Of a list, the index of the next value.
     next: usize,
 }
 
@@ -311,7 +311,7 @@ impl Kept {
         self.rows.get(source).copied().filter(|row| *row != NONE)
     }
 
-    /// A value for people, if it is known; of a list how many it has.
+    /// A value for readers, if known; of a list, the number of values.
     fn shown(&self, place: usize) -> Option<String> {
         let value = self.values.get(place).filter(|value| value.known)?;
         Some(match value.ends.len() {
@@ -325,7 +325,7 @@ impl Kept {
         self.values.get(place).is_some_and(|value| value.known)
     }
 
-    /// Takes a value for one that is not known.
+    /// Marks a value as unknown.
     pub(crate) fn forget(&mut self, place: usize) {
         if let Some(value) = self.values.get_mut(place) {
             value.known = false;
@@ -335,7 +335,7 @@ impl Kept {
         }
     }
 
-    /// Begins a list anew.
+    /// Empties a list.
     pub(crate) fn empty(&mut self, place: usize) {
         if let Some(value) = self.values.get_mut(place) {
             value.bytes.clear();
@@ -344,7 +344,7 @@ impl Kept {
         }
     }
 
-    /// Adds a value to a list. `false` where it has all that it may have.
+    /// Adds a value to a list. `false` if the list is at its limit.
     pub(crate) fn add(&mut self, place: usize, bytes: &[u8]) -> bool {
         let Some(value) = self.values.get_mut(place) else { return false };
         if value.ends.len() >= MOST_VALUES || value.bytes.len() + bytes.len() > MOST_LIST_BYTES {
@@ -356,21 +356,21 @@ impl Kept {
         true
     }
 
-    /// Takes a list for one that is known, however few values it has.
+    /// Marks a list as known, even if it is empty.
     pub(crate) fn list_is_known(&mut self, place: usize) {
         if let Some(value) = self.values.get_mut(place) {
             value.known = true;
         }
     }
 
-    /// How many values a list has, which come from the first on now; 0 of one that is not known.
+    /// Rewinds a list and returns the number of its values; 0 if it is unknown.
     pub(crate) fn begin(&mut self, list: usize) -> u64 {
         let Some(value) = self.values.get_mut(list).filter(|value| value.known) else { return 0 };
         value.next = 0;
         value.ends.len() as u64
     }
 
-    /// Keeps a list's next value in a place of its own.
+    /// Copies a list's next value to `place`.
     fn take_element(&mut self, list: usize, place: usize) {
         let mut value = std::mem::take(&mut self.values[place]);
         let of = &mut self.values[list];
@@ -385,12 +385,12 @@ impl Kept {
         self.values[place] = value;
     }
 
-    /// Keeps what was captured.
+    /// Keeps a captured value.
     pub(crate) fn keep(&mut self, place: usize, bytes: &[u8]) {
         if let Some(value) = self.values.get_mut(place) {
             value.bytes.clear();
             value.bytes.extend_from_slice(bytes);
-            // One name may have been a list before.
+            // The same name may have been a list before.
             value.ends.clear();
             value.known = true;
         }

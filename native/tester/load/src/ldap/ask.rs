@@ -1,4 +1,4 @@
-//! From a step of a scenario to what is sent for it.
+//! Compiles a step of a scenario to its request.
 
 use scenario::{
     Block, Code, Control, Count, Encoding, Entry, Part, Sasl, Secrecy, Step, Take, Template, Verb,
@@ -14,71 +14,71 @@ use crate::compile_error::Result;
 use crate::fill::{Plan, Preparation, Text};
 use crate::scripted::{self, rest};
 
-/// What a bind is described as.
+/// The description of a bind.
 pub(super) const BIND: &str = "bind as";
 
 /// A compiled step.
 #[derive(Debug, PartialEq)]
 pub struct Ask {
-    /// Which of the engine's scenarios it is of.
+    /// The index of its scenario in the engine.
     pub(super) script: usize,
-    /// The operation that it stands in; `None` for `[start]`.
+    /// The index of its operation; `None` for `[start]`.
     pub(super) operation: Option<usize>,
-    /// What is chosen right before it, where it is all that follows: an op less.
+    /// Its own draws, if the step is the only one that follows them: saves an op.
     pub(super) first: Option<Preparation>,
-    /// Whether it removes the person whom the lane has taken, where they were added before.
+    /// Whether it removes the lane's new person, if that person's entry was added before.
     pub(super) removes_taken: bool,
     pub(super) verb: &'static str,
     pub(super) response: u8,
-    /// Whether it must not be sent again where no answer came: a change, or a bind, as each try with a wrong password
-    /// counts.
+    /// Whether it must not be retried without an answer: a change, or a bind, as servers count attempts with a wrong
+    /// password.
     pub(super) changes: bool,
     pub(super) frame: Frame,
     pub(super) fields: Vec<Field>,
-    /// What it is about, for people, and what else is sent.
+    /// The subject of the request, for readers, and the rest of its values.
     pub(super) shown: Text,
     pub(super) rest: Text,
-    /// Values of it that people must not see, with their names.
+    /// Secret values, with the names that replace them in output.
     pub(super) secrets: Vec<(String, Field)>,
     pub(super) expects: Expects,
     pub(super) captures: Vec<Capture>,
-    /// Values without which it is not sent, and entries that must be the operation's own.
+    /// Places of values without which it is not sent, and of marks that an entry is the operation's own.
     pub(super) needs: Vec<usize>,
-    /// Where it is kept that it has added an entry.
+    /// The place of the mark that it has added an entry.
     pub(super) owns: Option<usize>,
-    /// Whose entry it adds as it is, if it adds a person and has no controls.
+    /// The person whose entry it adds unchanged, if it adds a person without controls.
     pub(super) enters: Option<Enters>,
     /// Attributes that it changes.
     pub(super) changed: Vec<String>,
-    /// How many entries a page has, of a search that is read in pages; its cookie is a field after the others.
+    /// Entries per page of a paged search, whose cookie is a field after the others.
     pub(crate) page_size: Option<u32>,
-    /// Whether all that follows depends on it.
+    /// Whether all further steps depend on its success.
     pub(super) fatal: bool,
 }
 
-/// A person of a population who is entered.
+/// A person of a population whose entry is added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Enters {
     pub(super) source: usize,
     pub(super) added: bool,
 }
 
-/// What an answer must be.
+/// Conditions that an answer must meet.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Expects {
     pub(super) codes: Vec<Expected>,
     pub(super) entries: Option<Count>,
-    /// Values that the one entry must have, among others.
+    /// Values that the only entry must have; it may have more.
     pub(super) values: Vec<Wanted>,
-    /// What each returned attribute must be, where it is a column.
+    /// The value of each returned attribute that is a column.
     pub(super) row: Vec<(String, Text)>,
-    /// The parts of its DN.
+    /// The parts of the entry's DN.
     pub(super) dn: Option<Vec<Field>>,
     /// The object identifier of a control that the final answer must carry.
     pub(super) control: Option<String>,
-    /// The person that an entry must be, with all that is asked of them.
+    /// The person that an entry must be, with all requested attributes.
     pub(super) person: Option<(Whom, ExpectedAttributes)>,
-    /// Entries that the search asks for at most; 0 for any number.
+    /// The size limit of the search; 0 for none.
     pub(super) size_limit: u32,
 }
 
@@ -97,7 +97,7 @@ impl Expects {
 pub(super) enum Whom {
     /// The only entry is that of the row drawn.
     Row { source: usize, added: bool },
-    /// Each entry is of the population.
+    /// Each entry is a person of the population.
     Anyone,
 }
 
@@ -106,7 +106,7 @@ pub(super) enum Whom {
 pub(super) struct Wanted {
     pub(super) attribute: String,
     pub(super) value: Field,
-    /// Whether every bit of it matters: bytes, and not a text.
+    /// Whether the value is compared bit by bit: bytes, not a text.
     pub(super) exact: bool,
 }
 
@@ -116,7 +116,7 @@ pub(super) enum Expected {
     Named(Text),
 }
 
-/// What is remembered of an answer.
+/// A value to capture from an answer.
 #[derive(Debug, PartialEq)]
 pub(super) struct Capture {
     pub(super) place: usize,
@@ -126,12 +126,13 @@ pub(super) struct Capture {
     pub(super) default: Option<Vec<Vec<u8>>>,
 }
 
-/// Where it is kept that the step has added an entry; `needs` grows by the entries that must be the operation's own.
+/// The place of the mark that the step has added an entry; appends to `needs` the marks of entries that must be the
+/// operation's own.
 fn own_entry(plan: &Plan, block: &Block, verb: &Verb, needs: &mut Vec<usize>) -> Option<usize> {
     let name = |dn: &Template| plan.added(&dn.to_string(), block);
     match verb {
         Verb::Add { dn, .. } => name(dn),
-        // Where the add has failed, the entry is another's.
+        // If the add has failed, the entry belongs to another client.
         Verb::Modify { dn, .. }
         | Verb::Delete { dn }
         | Verb::Refresh { dn, .. }
@@ -165,7 +166,7 @@ impl Ask {
         self.expects.control.is_some()
     }
 
-    /// Compiles a step that stands in a block.
+    /// Compiles a step of a block.
     pub(super) fn new(script: usize, plan: &Plan, block: &Block, step: &Step) -> Result<Self> {
         if let Verb::Bind { bind, password, sasl, version } = &step.verb {
             let bind = Bind {
@@ -179,7 +180,7 @@ impl Ask {
         }
         let mut writing = Writing::new(plan, block, &step.controls)?;
         let Written { verb, response, about, frame } = writing.request(&step.verb)?;
-        // What a literal is, `rest` says.
+        // Literals are in `rest`.
         let texts = step.texts();
         let secret =
             texts.iter().filter(|text| text.secrecy == Secrecy::Secret && text.text.literal().is_none());
@@ -212,7 +213,7 @@ impl Ask {
             script,
             verb,
             response,
-            // Of an extended operation only its server knows.
+            // An extended operation may change data.
             changes: !matches!(response, op::SEARCH_DONE | op::COMPARE_RESPONSE),
             frame,
             needs,
@@ -229,12 +230,12 @@ impl Ask {
             fields,
             expects,
             captures: captures(plan, block, step)?,
-            // Without what is done at a user's start, its operations make no sense.
+            // A user's operations depend on its start.
             fatal: block.operation.is_none(),
         })
     }
 
-    /// Has it be an answer like any other where it fails.
+    /// Makes its failure an ordinary one, which does not end the pass.
     pub(super) fn counted(mut self, plan: &Plan, block: &Block, step: &Step) -> Result<Self> {
         self.fatal = false;
         self.rest = plan.shown(&rest(step, &[]).0, block)?;
@@ -242,7 +243,7 @@ impl Ask {
         Ok(self)
     }
 
-    /// Has it remove the person whom the lane has taken, who is no entry of the operation's own yet.
+    /// Makes it remove the lane's new person, whose entry is not the operation's own yet.
     pub(super) fn removing_taken(self) -> Self {
         Self { removes_taken: true, changes: false, needs: Vec::new(), fatal: false, ..self }
     }
@@ -292,7 +293,7 @@ impl Ask {
     }
 }
 
-/// Captures that fields are made of, and that may not have been found.
+/// Places of captures that fields use, and that may be missing.
 fn needs(plan: &Plan, fields: &[Field]) -> Vec<usize> {
     let places = fields.iter().flat_map(|field| field.text.needs());
     let mut needs: Vec<_> = places.filter(|place| plan.is_capture(*place)).collect();
@@ -301,7 +302,7 @@ fn needs(plan: &Plan, fields: &[Field]) -> Vec<usize> {
     needs
 }
 
-/// What is taken out of what people see: passwords, and whatever else is secret.
+/// Secrets to hide in output: passwords and other secret values.
 fn secrets(
     plan: &Plan,
     block: &Block,
@@ -312,13 +313,13 @@ fn secrets(
     let of_file = |secret: String| as_it_is(("{secret}".to_owned(), Text::fixed(secret.into_bytes())));
     let mut secrets: Vec<_> = own.into_iter().map(of_file).collect();
     for password in passwords.iter().filter(|password| !password.parts.is_empty()) {
-        // What the command line gave has no name of its own.
+        // A password of the command line has no name in the file.
         let name = if password.literal().is_some() { "{password}".to_owned() } else { password.to_string() };
         secrets.push(as_it_is((name, plan.text(password, block)?)));
     }
     for field in fields {
         for (name, text) in plan.secrets_in(&field.text) {
-            // A server may say what came of it.
+            // A server's message may contain the converted value.
             if !matches!(field.becomes, Becomes::Itself | Becomes::Filter | Becomes::Name { .. }) {
                 secrets.push((name.clone(), Field { text: text.clone(), becomes: field.becomes }));
             }
@@ -389,7 +390,7 @@ fn is_any_code(text: &[u8]) -> bool {
     text.parse::<u32>().is_ok() || (0..=ResultCode::OTHER.0).any(known)
 }
 
-/// A DN in an expectation is escaped as one in a request is.
+/// Splits an expected DN into parts, escaped as in a request.
 fn dn_parts(plan: &Plan, block: &Block, dn: &Template) -> Result<Vec<Field>> {
     let mut names = scenario::stand_for_names(dn).into_iter();
     let part = |part: &Part| {
@@ -417,7 +418,7 @@ fn captures(plan: &Plan, block: &Block, step: &Step) -> Result<Vec<Capture>> {
     step.captures.iter().map(capture).collect()
 }
 
-/// Appends what a text becomes.
+/// Appends the converted text.
 pub(super) fn becomes(becomes: Becomes, text: &[u8], out: &mut Vec<u8>) {
     match becomes {
         Becomes::Itself | Becomes::Name { .. } => out.extend_from_slice(text),
@@ -429,7 +430,7 @@ pub(super) fn becomes(becomes: Becomes, text: &[u8], out: &mut Vec<u8>) {
             let start = out.len();
             let parsed = std::str::from_utf8(text).ok().map(|text| filter_text::parse(text, out));
             if !matches!(parsed, Some(Ok(()))) {
-                // Refused when the data were read; a server refuses it, too.
+                // Invalid text: refused when the data were read, and by servers.
                 out.truncate(start);
             }
         }
