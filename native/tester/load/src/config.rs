@@ -23,7 +23,7 @@ pub const CONNECT_MS: u64 = 5_000;
 /// The longest timeout, a day.
 const MAX_TIMEOUT_MS: u64 = 86_400_000;
 
-/// Everything about a load of one protocol, which gives the target `T`.
+/// The configuration of a load of one protocol; `T` is the protocol's target.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, bound(deserialize = "T: DeserializeOwned"))]
 pub struct Config<T> {
@@ -31,13 +31,13 @@ pub struct Config<T> {
     #[serde(default = "one")]
     pub threads: usize,
     pub target: T,
-    /// How answers are compared with what they must be.
+    /// How answers are verified.
     #[serde(default)]
     pub verify: Verify,
     /// How long an operation may take.
     #[serde(default = "ten_seconds")]
     pub timeout_ms: u64,
-    /// How long connecting may take; by default as long as an operation, and [`CONNECT_MS`] at most.
+    /// Connect timeout; by default the operation's timeout, at most [`CONNECT_MS`].
     #[serde(default)]
     pub connect_timeout_ms: Option<u64>,
     #[serde(default)]
@@ -45,10 +45,10 @@ pub struct Config<T> {
     /// Which people operations are about.
     #[serde(default)]
     pub keys: KeysConfig,
-    /// Which people are added; by default a million after those of the population.
+    /// Which people are added; by default a million people after the population's.
     #[serde(default)]
     pub adds: Option<Adds>,
-    /// What is written down of requests, beside counts.
+    /// The log of requests, beside counts.
     #[serde(default)]
     pub(crate) log: LogSpec,
     /// Scenarios that lanes run.
@@ -56,7 +56,7 @@ pub struct Config<T> {
     pub(crate) scenarios: Vec<ScenarioSpec>,
 }
 
-/// How answers are compared with what they must be.
+/// How answers are verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verify {
@@ -72,26 +72,26 @@ pub enum Verify {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Schedule {
-    /// When the one before is over.
+    /// When the previous operation is over.
     #[default]
     Closed,
-    /// The same by users who come and go, counted by spans from the first cut on.
+    /// The same with a varying number of users, counted by spans from the first cut on.
     Crowd {
-        /// How long the spans are by which operations are counted apart, by when they began.
+        /// Length of the spans by which operations are counted, by start time.
         span_ms: u64,
     },
-    /// When they are due, whatever the target does.
+    /// When they are due, independently of the target.
     Open {
         /// Per second, over all threads.
         rate: f64,
         #[serde(default)]
         arrivals: Spacing,
     },
-    /// When they are due by stages, which begin at the first cut.
+    /// When they are due by a staged rate, which begins at the first cut.
     Staged {
-        /// One after the other, over all threads.
+        /// Successive stages, of all threads together.
         stages: Vec<Stage>,
-        /// How long the spans are by which operations are counted apart, by when they were due.
+        /// Length of the spans by which operations are counted, by due time.
         span_ms: u64,
         #[serde(default)]
         arrivals: Spacing,
@@ -104,10 +104,10 @@ pub enum Schedule {
 pub struct KeysConfig {
     #[serde(default)]
     pub choice: Choice,
-    /// What decides who is popular: the same for all engines of a test.
+    /// The seed of the people's popularity: the same for all engines of a test.
     #[serde(default = "paper_year")]
     pub seed: u64,
-    /// Which of a test's engines this is: each draws by itself.
+    /// The index of this engine among a test's engines, each with its own draws.
     #[serde(default)]
     pub engine: u64,
 }
@@ -122,10 +122,10 @@ impl Default for KeysConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Adds {
-    /// The first.
+    /// The number of the first person.
     pub start: u64,
-    /// How many at most at any time. Should be many times the number of lanes: a key that comes round
-    /// while a slow lane still holds it fails as an entry that exists already.
+    /// The maximum at any time. Should be many times the number of lanes: an add fails with "already exists"
+    /// if its key is reused while a slow lane still holds the key.
     pub keys: u64,
 }
 
@@ -155,7 +155,7 @@ pub enum ConfigError {
 }
 
 impl<T: TargetAddress> Config<T> {
-    /// Refuses numbers that make no sense.
+    /// Refuses numbers out of range.
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
         in_range("threads", self.threads as u64, 1, MAX_THREADS as u64, "give 1 to 1,024")?;
         let timeouts = "give 1 to 86,400,000";
@@ -196,19 +196,19 @@ impl<T: TargetAddress> Config<T> {
         self.target.addresses().into_iter().map(endpoints).collect()
     }
 
-    /// Whether operations have intended starts.
+    /// Whether operations have due times.
     pub(crate) fn is_open(&self) -> bool {
         !matches!(self.schedule, Schedule::Closed | Schedule::Crowd { .. })
     }
 
-    /// What the random draws of one thread start from: different for each thread of each engine. The golden
-    /// ratio keeps neighbouring numbers apart.
+    /// The seed of one thread's random draws, different for each thread of each engine. The golden ratio
+    /// separates the seeds of neighbouring numbers.
     const fn thread_seed(&self, thread: usize) -> u64 {
         let place = self.keys.engine.wrapping_mul(MAX_THREADS as u64).wrapping_add(thread as u64 + 1);
         self.keys.seed.wrapping_add(place.wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
-    /// What a thread's protocol begins with, and its lanes.
+    /// The seed of a thread's protocol, and the generator of its lanes.
     pub(crate) fn seeds(&self, thread: usize) -> (u64, fastrand::Rng) {
         let mut random = fastrand::Rng::with_seed(self.thread_seed(thread));
         (random.u64(..), random)

@@ -9,9 +9,9 @@ use crate::record::told::Told;
 
 /// The protocol of an engine's lanes: one request of each at a time.
 pub trait Protocol: Send + 'static {
-    /// Whether lanes are served together: worth it where answers are small ([`crate::drive::batch`]).
+    /// Whether answers are processed in batches, which pays off for small answers ([`crate::drive::batch`]).
     const BATCHES: bool = true;
-    /// Whether programs may have [`crate::program::Phases`]; lanes of other protocols do not look.
+    /// Whether programs may have [`crate::program::Phases`]; lanes of other protocols skip the check.
     const PHASES: bool = false;
 
     /// One compiled request step.
@@ -19,7 +19,7 @@ pub trait Protocol: Send + 'static {
     /// What a lane remembers between requests.
     type Lane: Default + Send;
 
-    /// Resets what a lane remembers of its connection: this one is new.
+    /// Resets a lane's state of its connection: the connection is new.
     fn connected(&mut self, lane: &mut Self::Lane);
 
     /// Whether the request can be made, so that it is worth waiting for a ticket.
@@ -27,31 +27,30 @@ pub trait Protocol: Send + 'static {
         true
     }
 
-    /// Chooses what the requests after it are about; nothing is sent.
+    /// Draws rows and values for the next requests; nothing is sent.
     fn prepare(&mut self, preparation: &Preparation, lane: &mut Self::Lane) -> Encoded;
 
     /// Appends a request.
     fn encode(&mut self, request: &Self::Request, lane: &mut Self::Lane, out: &mut Vec<u8>) -> Encoded;
 
-    /// Gives the next request of a lane this number: others have numbers of their own on the same connection.
+    /// Sets the number of a lane's next request, unique on a shared connection.
     fn number(&mut self, _lane: &mut Self::Lane, _number: u8) {}
 
-    /// The first message in `bytes`, where connections are shared; `None` while it is not all there.
+    /// On a shared connection, the first message in `bytes`; `None` while it is incomplete.
     fn next_message(&self, _bytes: &[u8]) -> Result<Option<Message>, Failure> {
         Err(Failure::Malformed)
     }
 
-    /// How many values the list of a repeat has, which come from the first on now.
+    /// Rewinds the list of a repeat; returns the number of its values.
     fn count(&mut self, list: usize, lane: &mut Self::Lane) -> u64;
 
     /// Called when the connection for the current request could not be opened. The request was not sent.
     fn unsent(&mut self, _lane: &mut Self::Lane) {}
 
-    /// Appends the next part of a request that goes on, over a new connection where this one ended: see
-    /// [`Received::More`].
+    /// Appends the next part of a request, which may go over a new connection: see [`Received::More`].
     fn encode_more(&mut self, _request: &Self::Request, _lane: &mut Self::Lane, _out: &mut Vec<u8>) {}
 
-    /// Reads what has come for `request` so far and has not been consumed.
+    /// Reads the bytes received for `request` and not consumed yet.
     fn receive(&mut self, request: &Self::Request, lane: &mut Self::Lane, bytes: &[u8]) -> Received;
 
     /// The connection has ended while `request` waited for the rest of its answer.
@@ -86,7 +85,7 @@ pub trait Protocol: Send + 'static {
     fn farewell(&mut self, lane: &mut Self::Lane, out: &mut Vec<u8>);
 }
 
-/// One message of a connection that several lanes ask over.
+/// One message on a shared connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Message {
     pub length: usize,
@@ -101,11 +100,11 @@ pub struct Message {
 /// Whether a step sends a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Encoded {
-    /// It is to be sent.
+    /// The request is to be sent.
     Send,
-    /// There is nothing to ask this time; no operation took place.
+    /// There is no request this time; no operation took place.
     Skip,
-    /// It cannot be made: a value that it needs was not captured.
+    /// The request cannot be encoded: a captured value is missing.
     Missing,
     UsedUp,
     /// Other lanes hold all rows that are left.
@@ -115,13 +114,13 @@ pub enum Encoded {
 /// The result of reading received bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Received {
-    /// More has to come; the first `consumed` bytes are done with.
+    /// The answer is incomplete; the first `consumed` bytes are processed.
     Partial { consumed: usize },
-    /// This part of the answer is complete; the next has to be asked for.
+    /// This part of the answer is complete; the next part needs a request.
     More { consumed: usize },
     Done {
         consumed: usize,
-        /// What is wrong with it.
+        /// The failure, if the answer is wrong.
         failure: Option<Failure>,
         /// Whether the rest of the pass depends on a right answer: the lane starts over.
         fatal: bool,

@@ -8,46 +8,46 @@ use std::ops::Range;
 
 use crate::problem::{nearest, quoted};
 
-/// Fields in one text: what a request is made of stays small.
+/// Maximum of fields in one text.
 pub const MOST_FIELDS: usize = 100;
 
-/// Characters of one `{random:..}`.
+/// Maximum length of one `{random:..}`.
 pub const MOST_RANDOM: u32 = 65_536;
 
-/// Characters that a `{random:..}` may choose from.
+/// Maximum size of the character set of a `{random:..}`.
 const MOST_CHARACTERS: usize = 256;
 
-/// Letters and digits: what `{random:8}` is made of.
+/// Letters and digits: the character set of `{random:8}`.
 const PLAIN: &str = "0-9a-z";
 
-/// Words that no value, capture or data may have for a name.
+/// Reserved words: no value, capture or data may have such a name.
 pub const BUILT_IN: [&str; 9] =
     ["base", "choice", "env", "iteration", "now", "random", "user", "uuid", "worker"];
 
 /// A text with fields in it; displayed as it was written.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Template {
-    /// Text and fields in their order; no two texts stand side by side, and none is empty.
+    /// Text and fields in their order; texts are not empty, and no two texts are adjacent.
     pub parts: Vec<Part>,
 }
 
 /// A piece of a template.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Part {
-    /// What stands as it is.
+    /// Literal text.
     Text(String),
     Field(Field),
 }
 
-/// What is filled in.
+/// A placeholder of a template.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Field {
     /// A named value, a capture, or data of one column.
     Name(String),
     Column(String, String),
-    /// A variable of the environment; without the `env.`.
+    /// An environment variable, without the `env.`.
     Env(String),
-    /// The DN below which all happens.
+    /// The base DN.
     Base,
     /// The user's number, unique over all workers, from 1.
     User,
@@ -61,7 +61,7 @@ pub enum Field {
     /// Random characters.
     RandomText {
         length: u32,
-        /// Which, as written: `0-9a-f`. See [`characters`].
+        /// The character set as written: `0-9a-f`. See [`characters`].
         set: Option<String>,
     },
     RandomNumber {
@@ -82,7 +82,7 @@ pub enum Clock {
     Unix,
 }
 
-/// Why a text is no template.
+/// Why a text is not a valid template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TemplateError {
     /// The byte where the field begins.
@@ -91,7 +91,7 @@ pub struct TemplateError {
 }
 
 impl Template {
-    /// Reads a text.
+    /// Parses a text.
     ///
     /// ```
     /// use scenario::{Field, Part, Template};
@@ -139,7 +139,7 @@ impl Template {
         }
     }
 
-    /// The field, if there is nothing beside it.
+    /// The field, if the template is a single field.
     pub fn only_field(&self) -> Option<&Field> {
         match &self.parts[..] {
             [Part::Field(field)] => Some(field),
@@ -188,12 +188,12 @@ fn write_text(text: &str, before_field: bool, f: &mut fmt::Formatter<'_>) -> fmt
 #[derive(Debug)]
 pub(crate) enum Piece<'t> {
     Text(&'t str),
-    /// Braces that stand for themselves: half of those that are written.
+    /// Literal braces: half of the braces that are written.
     Brace(&'t str),
     Field(&'t str, Option<&'t str>),
 }
 
-/// Cuts a text into pieces, each with where it stands. Takes time in proportion to the text.
+/// Cuts a text into pieces, each with its range. Takes linear time.
 pub(crate) fn pieces(text: &str) -> Vec<(Range<usize>, Piece<'_>)> {
     let (mut found, mut at, mut plain) = (Vec::new(), 0, 0);
     while let Some(open) = text[at..].find('{').map(|open| at + open) {
@@ -214,10 +214,10 @@ pub(crate) fn pieces(text: &str) -> Vec<(Range<usize>, Piece<'_>)> {
     found
 }
 
-/// What names of columns have beside letters, digits and blanks.
+/// Characters of column names, beside letters, digits and blanks.
 pub(crate) const IN_COLUMNS: &str = "- _ ; . / ( ) # + @ &";
 
-/// Whether a field can name such a column: those of other people's files have blanks, and more.
+/// Whether a field can name this column: columns of CSV files may have blanks and other characters.
 pub(crate) fn is_column(name: &str) -> bool {
     !name.is_empty() && name.chars().all(in_column)
 }
@@ -226,7 +226,7 @@ fn in_column(found: char) -> bool {
     found.is_alphanumeric() || IN_COLUMNS.contains(found)
 }
 
-/// What stands after an opening brace, if it is a field: name, argument, and the byte after the closing brace.
+/// Parses a field after its opening brace: name, argument, and the position after the closing brace.
 fn field_at(text: &str) -> Option<(&str, Option<&str>, usize)> {
     if !text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_') {
         return None;
@@ -298,12 +298,12 @@ impl Field {
     }
 }
 
-/// What to do where braces were meant as braces.
+/// The remedy for braces that were meant as literal braces.
 pub(crate) const BRACES: &str = " (for braces as they are, write {{ before the name)";
 
 fn random(argument: &str) -> Result<Field, String> {
     let wrong = || "write {random:8}, {random:8:0-9} or {random:1..100}".to_owned();
-    // What is written is what a number displays as, or the text could not be had back.
+    // Only the canonical form of a number, so that a template displays as it was written.
     let number = |text: &str| text.parse::<u64>().ok().filter(|number| number.to_string() == text);
     if let Some((first, last)) = argument.split_once("..") {
         let (first, last) = number(first).zip(number(last)).ok_or_else(wrong)?;
@@ -318,7 +318,7 @@ fn random(argument: &str) -> Result<Field, String> {
     Ok(Field::RandomText { length, set: set.map(str::to_owned) })
 }
 
-/// The characters that a set such as `0-9a-f` names, in its order; without one, digits and small letters.
+/// The characters of a set such as `0-9a-f`, in its order; by default digits and small letters.
 pub fn characters(set: Option<&str>) -> Result<Vec<char>, String> {
     let mut found = Vec::new();
     let text: Vec<char> = set.unwrap_or(PLAIN).chars().take(3 * MOST_CHARACTERS + 1).collect();

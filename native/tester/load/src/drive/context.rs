@@ -1,4 +1,4 @@
-//! What the lanes of one thread share.
+//! The state that the lanes of one thread share.
 
 use std::collections::VecDeque;
 
@@ -15,13 +15,13 @@ use crate::record::examples::Examples;
 use crate::record::log::Log;
 use crate::record::recorder::Split;
 
-/// Room for what one read brings. Answers are about a kilobyte; large ones come in pieces of this size.
+/// The size of one read. Answers are about a kilobyte; large answers are read in pieces of this size.
 pub(crate) const BUFFER_BYTES: usize = 64 << 10;
 
 /// The least room a read is given; a buffer with less of it grows.
 const LEAST_ROOM: usize = 16 << 10;
 
-/// What the lanes of one thread share with each other, and with no other thread.
+/// The state that the lanes of one thread share, and no other thread uses.
 pub(crate) struct Context<P: Protocol> {
     pub(crate) registry: Registry,
     /// The endpoints of each of the target's addresses.
@@ -37,9 +37,9 @@ pub(crate) struct Context<P: Protocol> {
     pub(crate) arrivals: Arrivals,
     /// Lanes that wait for an arrival, the longest waiting first.
     pub(crate) idle: VecDeque<u32>,
-    /// Lanes that wait for a row that others have alone, the longest waiting first, each with the number of its wait.
+    /// Lanes that wait for an exclusive row, the longest waiting first, each with the serial number of its wait.
     pub(crate) row_waiters: VecDeque<(u32, u32)>,
-    /// The place among them of the lane that looks for a row again.
+    /// The place in `row_waiters` of the lane that retries its draw.
     pub(crate) row_turn: Option<usize>,
     pub(crate) pools: Vec<Pool>,
     /// When each lane's operation in flight times out. Kept apart from the lanes, so that the search for
@@ -47,19 +47,19 @@ pub(crate) struct Context<P: Protocol> {
     pub(crate) deadlines: Vec<u64>,
     /// Requests of each lane that succeeded since the last drain; empty unless phases are recorded.
     pub(crate) lane_counts: Vec<u64>,
-    /// Users that have ended since the start because there was no row left for them.
+    /// Users that have ended since the start because no row was left.
     pub(crate) without_row: u64,
-    /// Time that users waited since the last drain for rows that others had alone.
+    /// Time that users waited, since the last drain, for exclusive rows of other users.
     pub(crate) row_wait_ns: u64,
     /// Requests being written: one buffer for all lanes stays in the cache.
     pub(crate) out: Vec<u8>,
     /// Requests wait in `out` until those of the whole batch are ready.
     pub(crate) staging: bool,
     pub(crate) staged: Vec<Staged>,
-    /// Sockets that were not read to their end, as the poller calls them: no event names them again. Each with
-    /// whether its end was seen.
+    /// Tokens of sockets that were not read until empty: no further event reports them. Each with whether the
+    /// peer's close was seen.
     pub(crate) half_read: Vec<(usize, bool)>,
-    /// What has just been read: one buffer for all lanes, too.
+    /// Bytes just read: one buffer for all lanes, too.
     pub(crate) buffer: Vec<u8>,
     /// The earliest time at which an answer that is read now may have arrived.
     pub(crate) quiet_ns: u64,
@@ -70,9 +70,9 @@ pub(crate) struct Context<P: Protocol> {
     pub(crate) rng: fastrand::Rng,
 }
 
-/// What a lane needs while it has the thread.
+/// The context of a lane's turn.
 pub(crate) struct Turn<'a, P: Protocol> {
-    /// What the lane runs: it belongs to all lanes of the program.
+    /// The lane's program, which all its lanes share.
     pub(crate) program: &'a Program<P::Request>,
     pub(crate) context: &'a mut Context<P>,
 }
@@ -100,11 +100,11 @@ impl<P: Protocol> Context<P> {
         serial
     }
 
-    /// Lets a lane wait until rows come back: behind the others, or where it was among them.
+    /// Puts a lane into the queue for rows: at the end, or at its former place.
     #[cold]
     pub(crate) fn wait_for_row(&mut self, lane: u32, serial: u32) {
         if self.row_waiters.is_empty() {
-            // Only rows that come back from now on are for it.
+            // Only rows given back from now on are for this lane.
             let _ = self.protocol.take_rows_back();
         }
         let place = self.row_turn.take().unwrap_or(self.row_waiters.len());

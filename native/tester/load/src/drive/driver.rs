@@ -53,7 +53,7 @@ pub enum CommandError {
     Wake(#[from] io::Error),
     #[error("cannot make a histogram: {0}")]
     Histogram(#[from] CreationError),
-    /// Histograms that do not fit each other.
+    /// Histograms with different bounds.
     #[error("cannot merge the threads' histograms: {0}")]
     Merge(#[from] AdditionError),
 }
@@ -76,18 +76,18 @@ struct Handle {
 
 /// Lanes running programs against one target, on threads of their own.
 ///
-/// Dropping it stops everything at once.
+/// Dropping the engine stops all lanes at once.
 pub struct Engine {
     workers: Vec<Handle>,
     programs: Vec<String>,
     labels: Arc<[Label]>,
     decks: Vec<DeckPlan>,
     pace: Option<Pace>,
-    /// Stages of a rate that have not begun, none where users come and go, and the length of their spans.
+    /// Stages that have not begun (empty with a varying number of users), and the length of the spans.
     ahead: Option<(Vec<Stage>, u64)>,
     window_start_ns: u64,
     cuts: usize,
-    /// What the next drain's recorders are made of.
+    /// Empty histograms for the next drain's recorders.
     blank: Blank,
     stopped: bool,
 }
@@ -113,7 +113,7 @@ impl Engine {
                 (None, Some((stages, span_ms * MILLI)), arrivals)
             }
         };
-        // Without an open schedule no program waits for arrivals, and stages bring theirs: any will do.
+        // The pace is not used without an open schedule, and stages set their own: any pace will do.
         let first_pace = pace.clone().unwrap_or_else(|| Pace::new(0, 1.0));
         let mut engine = Self {
             workers: Vec::with_capacity(config.threads),
@@ -197,7 +197,7 @@ impl Engine {
         self.divide_arrivals()
     }
 
-    /// Stops `n` lanes of `program`, on the threads with the most of them; each ends after the operation it is in.
+    /// Stops `n` lanes of `program`, on the threads with the most of them; each lane ends after its current operation.
     pub fn stop_lanes(&mut self, program: &str, n: u64) -> Result<(), CommandError> {
         let name = program;
         let program = self.program(program)?;
@@ -218,13 +218,13 @@ impl Engine {
         self.divide_arrivals()
     }
 
-    /// Takes what was recorded since the last drain: each operation is in exactly one snapshot.
+    /// Takes the records since the last drain: each operation is in exactly one snapshot.
     pub fn drain(&mut self) -> Result<Snapshot, CommandError> {
         self.drain_window(false)
     }
 
-    /// Drains at the edge of a window: later snapshots keep apart what was due before it. The first one begins a
-    /// schedule of stages.
+    /// Drains at the edge of a window: later snapshots separate operations due before this cut. The first cut begins
+    /// a staged schedule.
     pub fn cut(&mut self) -> Result<Snapshot, CommandError> {
         self.drain_window(true)
     }
@@ -247,7 +247,7 @@ impl Engine {
         Ok(snapshot)
     }
 
-    /// Begins stages now: every thread has made its cut, so that all of them is due after it.
+    /// Begins the stages, after every thread has made its cut: all their arrivals are due after the cut.
     fn begin(&mut self, stages: &[Stage], span_ns: u64) -> Result<(), CommandError> {
         let origin_ns = now_ns();
         let pace = (!stages.is_empty()).then(|| Pace::staged(origin_ns, stages));
@@ -270,13 +270,13 @@ impl Engine {
         let deadline_ns = now_ns().saturating_add(nanos(timeout));
         let replies = self.ask(|reply| Ok(Command::Finish { deadline_ns, reply }));
         let snapshot = replies.and_then(|replies| self.snapshot(replies));
-        // After an error too: once this returns, nothing loads the target.
+        // Also after an error: once `stop` returns, nothing loads the target.
         self.workers.iter_mut().for_each(Handle::join);
         snapshot
     }
 
-    /// The rate of an open schedule, and the origin from which even arrivals are counted. Both are fixed once it
-    /// has begun: at the start, or at the first cut if it is of stages.
+    /// The rate of an open schedule, and the origin of even arrivals. Both are fixed once the schedule has begun: at
+    /// the start, or at the first cut with stages.
     pub fn pace(&self) -> Option<Pace> {
         self.pace.clone()
     }
@@ -289,7 +289,7 @@ impl Engine {
         Ok(snapshot)
     }
 
-    /// Asks every thread, even after one that is gone: a thread that is not told to finish would run on.
+    /// Sends a command to every thread, even if one is gone: a thread without a finish command would continue to run.
     fn ask<T>(
         &self,
         mut command: impl FnMut(Sender<T>) -> Result<Command, CommandError>,
@@ -331,12 +331,12 @@ impl Engine {
         self.divide(from_ns)
     }
 
-    /// How many threads have lanes.
+    /// The number of threads that have lanes.
     fn sharing(&self) -> u64 {
         self.workers.iter().filter(|worker| worker.total() > 0).count() as u64
     }
 
-    /// Gives every thread that has lanes its share of what is due from then on.
+    /// Gives every thread that has lanes its share of the arrivals due from `from_ns` on.
     fn divide(&mut self, from_ns: u64) -> Result<(), CommandError> {
         let (of, mut index) = (self.sharing(), 0);
         for worker in &mut self.workers {

@@ -1,4 +1,4 @@
-//! Data of a scenario: their rows, and who gets which.
+//! Data of a scenario: their rows, and how rows are dealt.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -17,36 +17,36 @@ pub type Tables = HashMap<String, Arc<Table>>;
 
 /// People as rows of data.
 pub(crate) trait People: fmt::Debug + Send + Sync {
-    /// What is known of each of those who were there before, or who are `added`.
+    /// The columns of seeded people, or of people who are `added`.
     fn columns(&self, added: bool) -> &[String];
-    /// How many there are before a run adds any.
+    /// The number of people at the start of a run.
     fn count(&self) -> u64;
-    /// Appends what is known of one of them.
+    /// Appends a person's value in a column.
     fn write(&self, number: u64, added: bool, column: usize, out: &mut Vec<u8>);
-    /// Whether a column is what they are looked up by, and is a part of their DN.
+    /// Whether people are looked up by this column, which is a part of their DN.
     fn is_name(&self, _added: bool, _column: usize) -> bool {
         false
     }
-    /// Whether they have entries of a directory.
+    /// Whether people have directory entries.
     fn have_entries(&self) -> bool {
         false
     }
-    /// Appends the attributes of one's entry, encoded (RFC 4511 section 4.7).
+    /// Appends the attributes of a person's entry, encoded (RFC 4511 section 4.7).
     fn write_entry(&self, _number: u64, _out: &mut Vec<u8>) {}
 }
 
 /// The column of people that is all attributes of an entry, encoded.
 pub(super) const ENTRY: usize = usize::MAX;
 
-/// What data are taken from that are not in the scenario itself.
+/// The sources of data outside the scenario.
 #[derive(Debug, Clone)]
 pub(crate) struct Given {
     pub(crate) tables: Tables,
     /// `None` where a scenario is only checked: then people have any column.
     pub(crate) people: Option<Arc<dyn People>>,
-    /// Who is drawn unless the scenario says.
+    /// The default distribution of people.
     pub(crate) keys: Choice,
-    /// Whether people can be one lane's alone.
+    /// Whether people can be exclusive.
     pub(crate) owns: bool,
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct Source {
     pub(super) name: String,
     pub(super) columns: Vec<String>,
     rows: Cells,
-    /// How many rows there are.
+    /// The number of rows.
     pub(super) count: u64,
     pub(super) dealt: Dealt,
     pub(super) per_user: bool,
@@ -76,11 +76,11 @@ enum Cells {
 pub(super) enum Dealt {
     Each(Dealer),
     Drawn(Keys),
-    /// One lane at a time has a row; where there is none left, another lane's all the same.
+    /// A row has one lane at a time; if no row is free, lanes share one.
     Owned(Keys),
-    /// One lane at a time has a row, and others wait for one.
+    /// A row has one lane at a time; if no row is free, lanes wait.
     Held(Dealer),
-    /// The person whom the lane has taken to add.
+    /// The new person that the lane has taken to add.
     Taken,
 }
 
@@ -107,7 +107,7 @@ impl Source {
                 let people = given.people.clone();
                 let count = people.as_ref().map_or(1, |people| people.count());
                 let added = data.rows == Rows::New;
-                // Those who are added are not among them.
+                // People that the run adds do not count.
                 (Cells::People { people, added }, if added { 1 } else { count })
             }
         };
@@ -118,7 +118,7 @@ impl Source {
         if count == 0 {
             return Err(wrong("has no rows".to_owned()));
         }
-        // Neighbouring sources must not come in step.
+        // Neighbouring sources must not be correlated.
         let seed =
             name.bytes().fold(seed, |seed, byte| (seed ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
         let each = |deal| Dealt::Each(Dealer::new(deal, count, seed, sharer));
@@ -168,7 +168,7 @@ impl Source {
     pub(super) fn column(&self, name: &str) -> Result<usize> {
         let place = match &self.rows {
             Cells::People { people: None, .. } => return Ok(0),
-            // As attributes are compared.
+            // Case-insensitively, like attribute names.
             Cells::People { .. } => self.columns.iter().position(|column| column.eq_ignore_ascii_case(name)),
             _ => self.columns.iter().position(|column| column == name),
         };
@@ -185,35 +185,35 @@ impl Source {
         matches!(self.rows, Cells::People { .. })
     }
 
-    /// Whether a column is what people are looked up by.
+    /// Whether people are looked up by this column.
     pub(super) fn is_name(&self, column: usize) -> bool {
         matches!(&self.rows, Cells::People { people: Some(people), added } if people.is_name(*added, column))
     }
 
-    /// Whether its rows are people with entries of a directory.
+    /// Whether its rows are people with directory entries.
     pub(super) fn have_entries(&self) -> bool {
         let known =
             |people: &Option<Arc<dyn People>>| people.as_ref().is_none_or(|people| people.have_entries());
         matches!(&self.rows, Cells::People { people, .. } if known(people))
     }
 
-    /// Whether what is in a column is for no eyes.
+    /// Whether a column is secret.
     pub(super) fn hides(&self, column: &str) -> bool {
         self.secret.iter().any(|name| name == column) || scenario::is_named_secret(column)
     }
 
-    /// Says what is wrong with the first cell of a column that is not as it must be, and in which row.
+    /// Checks the cells of a column; the error names the row of the first invalid cell.
     pub(super) fn check_column(
         &self,
         column: usize,
         is_right: impl Fn(&[u8]) -> Result<(), String>,
     ) -> Result<()> {
         if self.is_people() {
-            // They are as they are made.
+            // Generated rows need no check.
             return Ok(());
         }
         let mut cell = Vec::new();
-        // Of numbers, those between are as right as the first and the last.
+        // Of a range, checking the first and the last number is enough.
         let step = if matches!(self.rows, Cells::From(_)) { self.count.saturating_sub(1).max(1) } else { 1 };
         let mut next = Some(0);
         while let Some(row) = next.filter(|row| *row < self.count) {
@@ -244,7 +244,7 @@ impl Source {
                     people.write(row, *added, column, out);
                 }
             }
-            // In as many bits as there are, as the last may be the largest.
+            // Wrapping, as the last number may be the largest of its type.
             Cells::From(first) => {
                 // Writing to a vector cannot fail.
                 let _ = write!(out, "{}", first.wrapping_add(row as i64));

@@ -1,4 +1,4 @@
-//! Which site is measured.
+//! The measured site.
 
 use scenario::{Connection, Lifetime, Problems};
 use serde::Deserialize;
@@ -10,29 +10,29 @@ use crate::program::MAIN;
 use crate::scenario_spec::ScenarioSpec;
 use crate::target_address::TargetAddress;
 
-/// Which site is measured, and how many people it knows.
+/// The measured site, and the number of its people.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
     pub host: String,
     /// TCP port.
     pub port: u16,
-    /// What stands before every path.
+    /// The prefix of every path.
     #[serde(default)]
     pub base_path: String,
     /// Whether a connection serves more than one request.
     #[serde(default = "yes")]
     pub keepalive: bool,
-    /// How many people there are, numbered from 0.
+    /// The number of people, numbered from 0.
     #[serde(default = "one")]
     pub size: u64,
     /// Whether connections to this machine come from many addresses (method rule 13).
     #[serde(default = "yes")]
     pub spread_sources: bool,
-    /// HTTP/1.0, as browsers spoke it before connections served more than one request: scenarios say so.
+    /// HTTP/1.0, with one request per connection; set by scenarios.
     #[serde(skip)]
     pub http10: bool,
-    /// The files that it serves, for steps that ask for one.
+    /// The files that the site serves, for `file` steps.
     #[serde(default)]
     pub files: Option<files::Spec>,
     /// TLS settings, if all connections use TLS.
@@ -42,10 +42,10 @@ pub struct Target {
     #[serde(default)]
     pub secure: Option<Box<Secure>>,
     /// Further addresses of the same site: lane `k` uses address `k` modulo their number, the first
-    /// being `host` and `port`. They go by the name of the first, in headers and in certificates.
+    /// being `host` and `port`. In headers and certificates, all of them have the first address's name.
     #[serde(default)]
     pub addresses: Vec<Address>,
-    /// Whether the phases of requests are recorded, and what each lane did.
+    /// Whether the phases of requests and the requests of each lane are recorded.
     #[serde(default)]
     pub phases: bool,
 }
@@ -87,14 +87,14 @@ const fn one() -> u64 {
 /// Why a site cannot be loaded as described.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TargetError {
-    /// It would not be a request.
+    /// The request line would be invalid.
     #[error("target.base_path is {0:?}: give a path like \"/shop\", without spaces, or nothing")]
     BasePath(String),
     #[error("target.size is 0: give the number of people the site knows")]
     NoPeople,
     #[error("target.size is {0}: give fewer people")]
     TooMany(u64),
-    /// A set of files that cannot be.
+    /// An impossible set of files.
     #[error("target.files: {0}")]
     Files(#[from] files::SpecError),
     /// Connections of HTTP/1.0 end with the answer.
@@ -112,7 +112,7 @@ pub enum TargetError {
 }
 
 impl Target {
-    /// One that any step may go to.
+    /// A site that allows any step, for checks without a target.
     pub(super) fn any() -> Self {
         let secure = Secure { host: None, port: 443, tls: ClientSpec::default() };
         Self {
@@ -131,12 +131,12 @@ impl Target {
         }
     }
 
-    /// Has connections live and speak as a scenario says: all of its connections alike, and those of others too.
+    /// Sets the lifetime and HTTP version of connections from a scenario: the same for all connections of the target.
     pub(crate) fn connect_as(&mut self, spec: &ScenarioSpec) -> Result<(), Problems> {
         if spec.keepalive {
             return Ok(());
         }
-        // What is wrong with it is said where it is compiled.
+        // The compiler reports a scenario that cannot be read.
         let Ok(scenario) = scenario::read(&spec.text) else { return Ok(()) };
         let old = |connection: &Connection| connection.http_1_0;
         let (some, all) = (scenario.connections.iter().any(old), scenario.connections.iter().all(old));
@@ -174,18 +174,18 @@ impl Target {
         }
     }
 
-    /// What stands behind the path: the version, and the lines that every request has.
+    /// The part of the head behind the path: the version, and the header lines of every request.
     pub(super) fn head_lines(&self, secure: bool) -> String {
         let version = if self.http10 { "1.0" } else { "1.1" };
         let mut lines = format!(" HTTP/{version}\r\nHost: {}\r\n", self.authority(secure));
-        // A connection of HTTP/1.0 ends with the answer unless it is asked to stay.
+        // An HTTP/1.0 connection closes after the answer by default.
         if !self.keepalive && !self.http10 {
             lines.push_str("Connection: close\r\n");
         }
         lines
     }
 
-    /// What the secure endpoint goes by, in headers and in its certificate.
+    /// The secure endpoint's name in headers and in its certificate.
     fn secure_host(&self) -> &str {
         self.secure.as_ref().and_then(|secure| secure.host.as_deref()).unwrap_or(&self.host)
     }
@@ -202,7 +202,7 @@ impl Target {
     }
 }
 
-/// Whether it is a token (RFC 9110 section 5.6.2).
+/// Whether a name is a token (RFC 9110 section 5.6.2).
 pub(super) fn is_header_name(name: &str) -> bool {
     let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     !name.is_empty() && name.bytes().all(token)

@@ -1,7 +1,7 @@
 //! LDAP: encoding requests, reading and verifying answers.
 //!
-//! `ask` compiles a step of a scenario, `writing` the frame and the fields of its request, and `judge` looks at answers.
-//! Programs are `crate::scripted`'s.
+//! `ask` compiles a step of a scenario, `writing` the frame and the fields of its request, and `judge` judges answers.
+//! `crate::scripted` makes the programs.
 
 mod ask;
 mod describe;
@@ -40,21 +40,21 @@ use names::{Names, Template};
 use people_rows::PeopleRows;
 use verify::{Digests, Verifier};
 
-/// Everything about a load on a directory.
+/// The configuration of a load on a directory.
 pub type LdapConfig = Config<Target>;
 
-/// What a lane asks of a directory: a step of a scenario.
+/// A request to a directory: a compiled step of a scenario.
 pub type Request = Box<Ask>;
 
-/// What is measured, and how people are known there.
+/// The measured directory, and the naming of its people.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
     pub host: String,
     pub port: u16,
-    /// The entry people are under.
+    /// The DN of the entry above the people.
     pub base: String,
-    /// `ils` speaks as NetMeeting does; the others speak plain LDAP.
+    /// `ils` uses NetMeeting's variant of LDAP; the other profiles use standard LDAP.
     #[serde(default = "paper")]
     pub profile: Profile,
     /// Whether connections to this machine come from many addresses (method rule 13).
@@ -63,21 +63,21 @@ pub struct Target {
     /// TLS settings, if TLS is used.
     #[serde(default)]
     pub tls: Option<Tls>,
-    /// For connections of scenarios that say for themselves whether they use TLS.
+    /// TLS settings for connections whose scenario sets `tls`.
     #[serde(default)]
     pub choices: Option<Choices>,
-    /// Names of entries that are not the population's.
+    /// DNs of entries that do not belong to the population.
     #[serde(default)]
     pub names: Option<NamesSpec>,
 }
 
-/// What connections may choose, beside what the target's address says.
+/// The alternatives to the target's address that connections may choose.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Choices {
     /// Trusted authorities, and the client's own certificate.
     pub trust: ClientSpec,
-    /// Where TLS is spoken from the first byte on, if there is such a port beside the target's.
+    /// The port with TLS from the first byte on, if there is one beside the target's port.
     #[serde(default)]
     pub ldaps: Option<(String, u16)>,
 }
@@ -96,7 +96,7 @@ const fn yes() -> bool {
 }
 
 impl Target {
-    /// Where a connection goes that says this of TLS.
+    /// The endpoint of a connection with this `tls` setting.
     fn endpoint(&self, tls: Option<scenario::Tls>) -> Result<usize, &'static str> {
         let starts = self.tls.as_ref().map(|tls| tls.start);
         Ok(match (tls, starts) {
@@ -150,27 +150,27 @@ impl TargetAddress for Target {
     }
 }
 
-/// What a lane remembers between requests.
+/// A lane's state between requests.
 #[derive(Debug, Default)]
 pub struct LaneState {
     /// The id of the request in flight, 1 to 127: one byte, so that all requests for the same thing
     /// have the same size.
     id: u8,
-    /// The number of the person whom this lane took last, to add them.
+    /// The number of the new person that this lane took last.
     taken: Option<u64>,
-    /// Whether they have to be removed first: they were added before.
+    /// Whether the new person's entry was added before and has to be removed first.
     comes_again: bool,
     /// The DN that the answer to a lookup must have, if it is known.
     dn: Vec<u8>,
-    /// Entries of the answer so far.
+    /// The number of entries in the answer so far.
     entries: u64,
-    /// Whether one of them was not right.
+    /// Whether one of these entries was wrong.
     wrong: bool,
-    /// What it remembers for a scenario.
+    /// The lane's state of a scenario.
     memory: Option<Box<Memory>>,
 }
 
-/// Message ids go round in what one byte holds.
+/// The highest message id: the largest that is one byte in BER.
 const LAST_ID: u8 = 127;
 
 impl LaneState {
@@ -180,7 +180,7 @@ impl LaneState {
     }
 }
 
-/// What the protocols of all threads share.
+/// The state that the protocols of all threads share.
 #[derive(Clone)]
 pub(crate) struct Shared {
     names: Names,
@@ -192,7 +192,7 @@ pub(crate) struct Shared {
     scripts: Vec<Script>,
 }
 
-/// LDAP as one thread speaks it.
+/// The LDAP protocol of one thread.
 pub struct Ldap {
     shared: Shared,
     ring: Option<RingCursor>,
@@ -244,7 +244,7 @@ impl Shared {
         Ok(program)
     }
 
-    /// How many people there are to pick from.
+    /// The number of people to draw from.
     pub(crate) const fn count(&self) -> u64 {
         self.count
     }

@@ -1,9 +1,8 @@
-//! Whether an entry is the one asked for, whole and unchanged (method rule 3).
+//! Verifies that an entry is the requested one, complete and unchanged (method rule 3).
 //!
 //! A server that keeps people as the population encodes them sends exactly the bytes that the
-//! population writes, so the first look compares bytes. Only if they differ is the entry taken apart:
-//! servers may order attributes and values as they like, write names in any case, and add operational
-//! attributes.
+//! population writes, so bytes are compared first. Only if they differ is the entry parsed: servers may
+//! order attributes and values as they like, write names in any case, and add operational attributes.
 
 use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
@@ -46,8 +45,8 @@ const OPERATIONAL: [&str; 22] = [
     "unicodePwd",
 ];
 
-/// Names that mean the same attribute: servers answer with the one they like (RFC 4519, RFC 4524, and
-/// for online users MS-TAIL).
+/// Names of the same attribute: servers answer with any of them (RFC 4519, RFC 4524, and for online users
+/// MS-TAIL).
 const SYNONYMS: [(&str, &str); 17] = [
     ("cn", "commonName"),
     ("sn", "surname"),
@@ -68,24 +67,24 @@ const SYNONYMS: [(&str, &str); 17] = [
     ("sTTL", "entryTTL"),
 ];
 
-/// Classes that a server may add to an entry or leave unsaid.
+/// Object classes that a server may add to an entry or omit.
 const UNSAID_CLASSES: [&[u8]; 2] = [b"top", b"dynamicObject"];
 
-/// What is said of an answer with an entry that fails this check.
+/// The message's ending for an answer with an entry that fails this check.
 pub(super) const NOT_WHOLE: &str = ", but an entry is not the whole person: name what is compared in attributes, or \
     compare single values, as in expect.entry = { cn = \"{person.cn}\" }";
 
 /// The attributes an answer must have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ExpectedAttributes {
-    /// All that the person has.
+    /// All attributes of the person.
     All,
-    /// Those of them that are listed.
+    /// The listed attributes of the person.
     Listed(Vec<String>),
 }
 
 impl ExpectedAttributes {
-    /// What a search's attribute list means (RFC 4511 section 4.5.1.8).
+    /// Interprets a search's attribute list (RFC 4511 section 4.5.1.8).
     pub fn new(attributes: &[String]) -> Self {
         if attributes.is_empty() || attributes.iter().any(|name| name == "*") {
             return Self::All;
@@ -102,13 +101,13 @@ impl ExpectedAttributes {
     }
 }
 
-/// Beyond so many people, answers are compared in full each time: 64 MiB of digests.
+/// The maximum number of digests (64 MiB); with more people, every answer is compared in full.
 const MOST_DIGESTS: u64 = 8 << 20;
 
 /// The digest of the last answer that was right, for each person, shared by all threads.
 ///
-/// The person and the bytes decide whether an answer is right, so bytes that were right are right again.
-/// The hash has a key that is drawn for each process: a server cannot prepare other bytes with the same digest.
+/// The verdict depends on the person and the bytes only, so bytes that were right are right again. The hash has a
+/// random key per process: a server cannot construct other bytes with the same digest.
 pub(super) struct Digests {
     hash: RandomState,
     right: Box<[AtomicU64]>,
@@ -139,7 +138,7 @@ impl Digests {
 pub(super) struct Verifier {
     digests: Arc<Digests>,
     profile: Profile,
-    /// Attributes that the run itself changes: what they hold proves nothing.
+    /// Attributes that the run itself changes: their values are not compared.
     changed: Vec<String>,
     expected: Vec<u8>,
     given: Vec<u8>,
@@ -307,7 +306,7 @@ fn same_values(expected: Attribute<'_>, given: Attribute<'_>) -> Result<bool, Be
         && (class || given.values.iter().count() == expected.values.iter().count()))
 }
 
-/// Whether every value of `part` that counts is in `whole`.
+/// Whether `whole` has every value of `part` that is compared.
 fn includes(
     whole: Values<'_>,
     part: Values<'_>,

@@ -1,17 +1,17 @@
-//! Programs before they are flattened: a tree of steps, of which the protocol gives the requests `R`.
+//! Programs before they are flattened: a tree of steps, with requests `R` of the protocol.
 
 use crate::choose::schedule::Think;
 use crate::fill::Preparation;
 
-/// The endpoint of steps that do not say otherwise.
+/// The default endpoint of steps.
 pub(crate) const MAIN: usize = 0;
 
-/// What the lanes of a scenario do, over and over.
+/// The program of a scenario's lanes, which repeat it.
 #[derive(Debug)]
 pub(crate) struct ProgramSpec<R> {
     pub(crate) name: String,
-    /// The step that is "an operation", or `sequence`: what an open schedule's rate is the rate of. `None` where its
-    /// operations say so.
+    /// The step that counts as an operation, or `sequence`: the rate of an open schedule is the rate of this step.
+    /// `None` if the program has operations, which name their own.
     pub(crate) counts: Option<String>,
     pub(crate) steps: Vec<Step<R>>,
     /// Whether an arrival starts a whole pass, also where the counted step is in a repeat.
@@ -23,66 +23,66 @@ pub(crate) struct ProgramSpec<R> {
 /// Connections that lanes share.
 #[derive(Debug)]
 pub(crate) struct PoolSpec<R> {
-    /// What their rows are called after.
+    /// The name in their rows.
     pub(crate) name: String,
-    /// How many there are, of all threads together; else as many as give each lane a place.
+    /// The number of connections of all threads together; `None`: as many as give each lane a place.
     pub(crate) connections: Option<u32>,
-    /// Requests in flight on one at a time.
+    /// Maximum of requests in flight on one connection.
     pub(crate) places: u8,
     pub(crate) steps: Vec<Step<R>>,
 }
 
-/// A step of it.
+/// A step of a program.
 #[derive(Debug)]
 pub(crate) enum Step<R> {
-    /// Open a connection, after closing the one there is.
+    /// Open a connection, after closing the current one.
     Connect { name: String, endpoint: usize },
-    /// Go on with this one of the lane's connections.
+    /// Make this one of the lane's connections the current one.
     Switch(usize),
-    /// Ask over one of these shared connections from here on; over the lane's own without.
+    /// Send further requests over this pool; `None`: over the lane's own connection.
     Over(Option<usize>),
-    /// Wait until one of these shared connections stands.
+    /// Wait until a connection of this pool is open.
     AwaitPool(usize),
-    /// Count an operation that the connection was used for, and close it after so many.
+    /// Count an operation over the connection, and close the connection after `times` operations.
     Used { name: String, times: u64 },
     /// Send the farewell and close.
     Close { name: String },
-    /// Do some steps over and over.
+    /// Repeat some steps.
     Repeat { times: u64, steps: Vec<Step<R>> },
-    /// Do some steps once for each value of a list, by the place of the list.
+    /// Repeat some steps once per value of a list, given by its place.
     Each { list: usize, steps: Vec<Step<R>> },
     /// Wait as a person would.
     Think(Think),
-    /// Do one of several things, as often as its weight says.
+    /// Perform one of several branches, by their weights.
     Deck { branches: Vec<Branch<R>> },
-    /// Ask the target something.
+    /// Send a request to the target.
     Request { name: String, request: R },
-    /// Do some steps where there is no connection, for it to be there from then on.
+    /// Perform some steps if the connection is down; they open it.
     WhenDown { steps: Vec<Step<R>> },
-    /// Do some steps where this side has closed the connection.
+    /// Perform some steps if this side has closed the connection.
     WhenClosed { steps: Vec<Step<R>> },
-    /// Do some steps in a lane's first pass alone, with rows under a name of their own.
+    /// Perform some steps only in a lane's first pass, with rows under this name.
     Once { name: String, steps: Vec<Step<R>> },
-    /// Choose what the steps after it are about; nothing is sent.
+    /// Draw rows and values for the next steps; nothing is sent.
     Prepare(Preparation),
-    /// Do some steps that are an operation of their own, with rows under its name.
+    /// Perform an operation, with rows under its own name.
     Operation(Operation<R>),
 }
 
 /// One of the operations of a program that has several.
 #[derive(Debug)]
 pub(crate) struct Operation<R> {
-    /// What its rows are under.
+    /// The name in its rows.
     pub(crate) name: String,
     /// The step that is counted, or `sequence`.
     pub(crate) counts: String,
     pub(crate) steps: Vec<Step<R>>,
 }
 
-/// One of several things to do.
+/// A branch of a deck.
 #[derive(Debug)]
 pub(crate) struct Branch<R> {
-    /// How many cards of the deck it has.
+    /// The number of its cards in the deck.
     pub(crate) weight: u64,
     pub(crate) steps: Vec<Step<R>>,
 }

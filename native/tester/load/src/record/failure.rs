@@ -8,11 +8,11 @@ use tls::Fault;
 /// Why an operation failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Failure {
-    /// Nothing listens there, or the connection was turned away.
+    /// No listener, or the connection was refused.
     ConnectRefused,
     /// No connection within the time allowed.
     ConnectTimeout,
-    /// No way to the target's network or host.
+    /// No route to the target's network or host.
     Unreachable,
     /// The target dropped the connection.
     Reset,
@@ -24,15 +24,15 @@ pub enum Failure {
     OutOfPorts,
     /// No file descriptor left: the tester's limit, not the target's.
     OutOfFds,
-    /// The connection could not be made secure, or did not stay so.
+    /// The TLS handshake or the TLS connection failed.
     Tls(Fault),
     /// Anything else the kernel refuses.
     Io,
-    /// Bytes that are not of the protocol.
+    /// Bytes that violate the protocol.
     Malformed,
     /// An answer, but not the right one (method rule 3).
     WrongAnswer,
-    /// Another person's answer: worse than a wrong one (method rule 3).
+    /// Another person's answer: worse than a wrong answer (method rule 3).
     Leak,
     /// An answer that lacks an update confirmed before.
     Stale,
@@ -42,17 +42,17 @@ pub enum Failure {
     Truncated,
     /// An HTTP status code that was not expected.
     Status(u16),
-    /// A right answer without what was to be remembered of it.
+    /// A right answer without the value to capture.
     NothingCaptured,
-    /// A right answer with more values than a user may remember.
+    /// A right answer with more values than a user may capture.
     TooMuchCaptured,
     /// A redirect to another host, port or scheme, which is not followed.
     RedirectElsewhere,
-    /// A redirect to what is no address.
+    /// A redirect to an invalid URL.
     BadRedirect,
-    /// One redirect after the other.
+    /// More redirects than are followed.
     TooManyRedirects,
-    /// An answer to no request of ours.
+    /// An unsolicited answer: to no request of this client.
     Unasked,
     /// A result code of the target, by its name in the protocol.
     Result(&'static str),
@@ -89,25 +89,25 @@ impl Failure {
         }
     }
 
-    /// What an error of a call that makes or connects a socket means.
+    /// The failure for an error of creating or connecting a socket.
     pub fn of_system(error: &io::Error) -> Self {
         Errno::from_io_error(error).map_or(Self::Io, Self::of_connect)
     }
 
-    /// What the kernel's refusal to connect means.
+    /// The failure for an error of connecting.
     pub(crate) fn of_connect(error: Errno) -> Self {
         match error {
             Errno::CONNREFUSED | Errno::CONNRESET | Errno::CONNABORTED => Self::ConnectRefused,
             Errno::TIMEDOUT => Self::ConnectTimeout,
             Errno::NETUNREACH | Errno::HOSTUNREACH | Errno::NETDOWN | Errno::HOSTDOWN => Self::Unreachable,
-            // EAGAIN is what connect(2) says when every local port is taken on some kernels.
+            // On some kernels, connect(2) fails with EAGAIN when every local port is taken.
             Errno::ADDRNOTAVAIL | Errno::ADDRINUSE | Errno::AGAIN => Self::OutOfPorts,
             Errno::MFILE | Errno::NFILE => Self::OutOfFds,
             _ => Self::Io,
         }
     }
 
-    /// What an error on an open connection means.
+    /// The failure for an error on an open connection.
     pub(crate) fn of_connection(error: Errno) -> Self {
         match error {
             Errno::CONNRESET | Errno::PIPE | Errno::CONNABORTED => Self::Reset,
@@ -117,7 +117,7 @@ impl Failure {
         }
     }
 
-    /// What an error of a connection with TLS on it means.
+    /// The failure for an error on a TLS connection.
     pub(crate) fn of_stream(error: &io::Error) -> Self {
         let of_kernel = || Errno::from_io_error(error).map_or(Self::Io, Self::of_connection);
         Fault::of(error).map_or_else(of_kernel, Self::Tls)

@@ -1,4 +1,4 @@
-//! From a scenario to a program.
+//! Converts a scenario to a program.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,9 +23,9 @@ pub(crate) trait Lower {
     type Request;
     /// The protocol.
     const PROTOCOL: Protocol;
-    /// Who opens connections: the program, or requests too where there is none.
+    /// Whether only the program opens connections, or requests too if none is open.
     const CONNECTS: Connects;
-    /// What closing a connection is called.
+    /// The row of closing a connection.
     const CLOSE: &'static str;
     /// Whether users may share connections.
     const SHARES: bool = false;
@@ -38,17 +38,17 @@ pub(crate) trait Lower {
         true
     }
 
-    /// Has a request choose itself what it is about; gives the choice back where it cannot.
+    /// Moves the draws into the request; returns them if the protocol cannot.
     fn prepared(&self, preparation: Preparation, _request: &mut Self::Request) -> Option<Preparation> {
         Some(preparation)
     }
 
-    /// What is asked before a step, with the name of its row.
+    /// A request before a step, with the name of its row.
     fn before(&self, _place: &Place<'_>, _step: &Step) -> Result<Option<(&'static str, Self::Request)>> {
         Ok(None)
     }
 
-    /// What is asked for a step: one of these, each as often.
+    /// The requests of a step, of which one is chosen with equal probability.
     fn requests(&self, place: &Place<'_>, step: &Step) -> Result<Vec<Self::Request>>;
 
     /// The program of a scenario whose operations are kinds of requests.
@@ -56,12 +56,12 @@ pub(crate) trait Lower {
         Ok(None)
     }
 
-    /// Says what of a scenario the protocol cannot do.
+    /// Refuses scenarios that the protocol does not support.
     fn check(&self, _scenario: &Scenario) -> Result<()> {
         Ok(())
     }
 
-    /// What is asked first on a new connection, with the name of its row.
+    /// The first request on a new connection, with the name of its row.
     fn greeting(
         &self,
         _place: &Place<'_>,
@@ -71,7 +71,7 @@ pub(crate) trait Lower {
     }
 }
 
-/// Where a step stands, and with what it is filled in there.
+/// The context of a step: its block, and the plan for its fields.
 pub(crate) struct Place<'p> {
     /// The number of its scenario in the engine.
     pub(crate) script: usize,
@@ -83,7 +83,7 @@ pub(crate) struct Place<'p> {
 
 pub(crate) type Steps<S> = Vec<program::Step<S>>;
 
-/// A year: sums of a few pauses and of times of the clock do not overflow.
+/// A year: sums of a few pauses and clock times do not overflow.
 const LONGEST_PAUSE_NS: u64 = 366 * 86_400 * 1_000_000_000;
 
 /// Engines that share data.
@@ -92,7 +92,7 @@ const MOST_ENGINES: u64 = 1_000_000;
 /// The row of opening a connection.
 const CONNECT: &str = "connect";
 
-/// What `[start]` has its rows under.
+/// The name in the rows of `[start]`.
 const START: &str = "start";
 
 /// Makes the program of a scenario, the `number`th of its engine.
@@ -172,8 +172,8 @@ fn convert_scenario<L: Lower>(
     Ok((program, Script { plan: Arc::new(plan), sharer }))
 }
 
-/// Says what of a scenario no lane could run, whatever its target; returns the step that it counts, if its passes are
-/// its operations.
+/// Refuses scenarios that no lane could run, whatever the target; returns the counted step, if the passes are the
+/// operations.
 pub(crate) fn check<L: Lower>(
     lower: &L,
     spec: &ScenarioSpec,
@@ -206,7 +206,7 @@ struct Converting<'c, L> {
     spec: &'c ScenarioSpec,
     number: usize,
     scenario: &'c Scenario,
-    /// Those of a user, in the order of their places.
+    /// The connections of one user, in the order of their places.
     connections: Vec<&'c Connection>,
     shared: Vec<&'c Connection>,
     pass: Option<Pass<'c>>,
@@ -242,7 +242,7 @@ impl<'c, L: Lower> Converting<'c, L> {
         is_pass.then_some(pass)
     }
 
-    /// The operations that are done, with their numbers.
+    /// The operations that are run, with their numbers.
     fn chosen(&self) -> impl Iterator<Item = (usize, &'c scenario::Operation)> + use<'c, L> {
         let only = self.spec.operation.as_deref();
         self.scenario
@@ -358,7 +358,7 @@ impl<'c, L: Lower> Converting<'c, L> {
         self.shared.iter().map(of).collect()
     }
 
-    /// What a user does once.
+    /// The steps that a user performs once.
     fn start(&self) -> Result<Option<program::Step<L::Request>>> {
         if self.scenario.start.is_empty() {
             return Ok(None);
@@ -395,7 +395,7 @@ impl<'c, L: Lower> Converting<'c, L> {
         program::Step::Prepare(Preparation { script: self.number, takes, draws })
     }
 
-    /// What comes before the steps of a block: one of the people that a run adds is taken, and rows are drawn.
+    /// The head of a block: takes a new person if needed, and draws rows and values.
     fn head(&self, block: &Block, mut draws: Vec<Draw>) -> Steps<L::Request> {
         self.plan.wait_first(&mut draws);
         let takes = self.plan.takes(block);
@@ -489,7 +489,7 @@ impl<'c, L: Lower> Converting<'c, L> {
         Ok(made)
     }
 
-    /// Goes on with a connection, where there are several.
+    /// Switches to a connection, if there are several.
     fn go_on(&self, connection: &Connection) -> Steps<L::Request> {
         let place = |all: &[&Connection]| all.iter().position(|each| each.name == connection.name);
         let over = (!self.shared.is_empty()).then(|| program::Step::Over(place(&self.shared)));
@@ -514,7 +514,7 @@ impl<'c, L: Lower> Converting<'c, L> {
         steps.iter().any(|step| closes(step, &connection.name))
     }
 
-    /// Opening a connection, and what is asked first on it.
+    /// The steps that open a connection, with its first requests.
     fn open(&self, connection: &Connection, block: &Block) -> Result<Steps<L::Request>> {
         if !self.lower.keeps() {
             // Each request opens its own.
@@ -533,7 +533,7 @@ impl<'c, L: Lower> Converting<'c, L> {
         self.row(connection, L::CLOSE)
     }
 
-    /// The row of what a connection itself does: of the only one by that alone.
+    /// The row of an action of a connection, without the connection's name if there is only one.
     fn row(&self, connection: &Connection, does: &str) -> String {
         if self.pass.is_some() { does.to_owned() } else { format!("{}: {does}", connection.name) }
     }
@@ -563,7 +563,7 @@ fn uses(step: &Step, name: &str) -> bool {
     }
 }
 
-/// The connections of what is done, each with its place; whatever the others say is not looked at.
+/// The connections of the operations that are run, in the order of their places; other connections are ignored.
 fn connections_of<'s>(scenario: &'s Scenario, spec: &ScenarioSpec) -> Vec<&'s Connection> {
     let chosen = scenario
         .operations
@@ -583,14 +583,14 @@ fn closes(step: &Step, name: &str) -> bool {
     }
 }
 
-/// A pause; of more than a year, which scaling to a session can make, a year.
+/// A pause, at most a year: scaling to a session can make longer ones.
 pub(crate) fn think<S>(mean_s: f64, constant: bool) -> program::Step<S> {
-    // A cast takes what is out of range for the nearest number, and NaN for 0.
+    // The cast saturates, and maps NaN to 0.
     let ns = ((mean_s * 1e9).round() as u64).min(LONGEST_PAUSE_NS);
     program::Step::Think(if constant { Think::Constant { ns } } else { Think::Exponential { mean_ns: ns } })
 }
 
-/// One of several requests, each as often.
+/// One of several requests, with equal probability.
 pub(crate) fn one_of<S>(name: &str, requests: Vec<S>) -> Option<program::Step<S>> {
     let ask = |request| program::Step::Request { name: name.to_owned(), request };
     if requests.len() > 1 {
@@ -600,7 +600,7 @@ pub(crate) fn one_of<S>(name: &str, requests: Vec<S>) -> Option<program::Step<S>
     requests.into_iter().next().map(ask)
 }
 
-/// A text in which nothing but the environment is filled in.
+/// A text in which only environment variables are filled in.
 fn with_env(template: &Template, env: &HashMap<String, String>) -> Result<String> {
     let part = |part: &Part| match part {
         Part::Text(text) => Ok(text.clone()),
