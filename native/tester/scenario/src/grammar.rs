@@ -10,10 +10,10 @@ use wire::ldap::filter_text::{self, FilterTextError};
 use crate::template::{Field, Piece, Template, pieces};
 use crate::types::{Count, Level, Lifetime, Stage};
 
-/// What is wrong within a text, and at which byte of it.
+/// The byte offset of an error in a text, and its message.
 pub(crate) type Wrong = (usize, String);
 
-/// A year: what no pause and no run takes.
+/// A year: longer than any pause or run.
 const LONGEST_S: f64 = 366.0 * 86_400.0;
 
 /// `500ms`, `2s`, `1.5m`, `1h`.
@@ -73,7 +73,7 @@ pub(crate) fn per(text: &str) -> Option<Lifetime> {
     }
 }
 
-/// Whether connections, data, values and captures can be called so.
+/// Whether a text is a valid name of a connection, data, a value or a capture.
 pub(crate) fn is_name(text: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
     text.starts_with(|first: char| first.is_ascii_alphabetic())
@@ -81,7 +81,7 @@ pub(crate) fn is_name(text: &str) -> bool {
         && text.bytes().all(allowed)
 }
 
-/// Whether rows can be called so: what `is_name` of sitebench/runs/point.py allows.
+/// Whether a text is a valid name of a row: as `is_name` of sitebench/runs/point.py.
 pub(crate) fn is_label(text: &str) -> bool {
     let word = |c: char| c.is_alphanumeric() || c == '_';
     text.starts_with(word)
@@ -89,7 +89,7 @@ pub(crate) fn is_label(text: &str) -> bool {
         && text.chars().all(|c| word(c) || " .,:+-".contains(c))
 }
 
-/// Whether files can be called so: names of sets and classes are folders in paths.
+/// Whether a text is a valid name of a file set or class: these are folders in paths.
 pub(crate) fn is_folder(text: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     text.starts_with(|first: char| first.is_ascii_alphanumeric())
@@ -225,12 +225,12 @@ fn begins_name(before: &str) -> bool {
     rest.bytes().rev().take_while(|&byte| byte == b'\\').count() % 2 == 0
 }
 
-/// Of each field of a DN, whether it stands for a name, and not for a value in one.
+/// For each field of a DN, whether it stands for a DN, not for a value.
 pub fn stand_for_names(dn: &Template) -> Vec<bool> {
     fields_of_name(&dn.to_string()).into_iter().map(|(_, name)| name).collect()
 }
 
-/// Where the fields of a DN are, and whether they stand for names.
+/// The ranges of a DN's fields, and whether they stand for DNs.
 fn fields_of_name(text: &str) -> Vec<(Range<usize>, bool)> {
     let fields = pieces(text).into_iter().filter(|(_, piece)| matches!(piece, Piece::Field(..)));
     fields.map(|(range, _)| (range.clone(), begins_name(&text[..range.start]))).collect()

@@ -1,18 +1,18 @@
-//! What is wrong with a file, and where.
+//! The problems of a file, with their positions.
 
 use std::cell::RefCell;
 use std::fmt;
 
-/// Problems that are shown of one file.
+/// Maximum of problems shown per file.
 pub const MOST_PROBLEMS: usize = 10;
 
 /// The longest piece of a file that a message repeats, in characters.
 const LONGEST_QUOTE: usize = 60;
 
-/// The place of what is wrong with the file as a whole.
+/// The position of a problem of the whole file.
 pub(crate) const ROOT: usize = usize::MAX;
 
-/// One thing that is wrong.
+/// One problem.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// Its line, from 1.
@@ -21,7 +21,7 @@ pub struct Problem {
     pub column: usize,
     /// The key, such as `operation[2].expect.entries`; lists count from 1. Empty for the file as a whole.
     pub path: String,
-    /// What is wrong, and what is allowed.
+    /// The problem, and the allowed values.
     pub what: String,
 }
 
@@ -35,9 +35,9 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Why a file is no scenario: all of its problems of one kind, in their order, [`MOST_PROBLEMS`] at most.
+/// Why a file is not a valid scenario: its problems of one kind, in their order, [`MOST_PROBLEMS`] at most.
 ///
-/// Problems of another kind may be behind them: what names mean is only asked where all keys are right.
+/// They may hide problems of another kind: names are only checked if all keys are right.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problems {
     /// At least one.
@@ -56,12 +56,12 @@ impl fmt::Display for Problems {
 
 impl std::error::Error for Problems {}
 
-/// Problems as they are found, by byte offsets.
+/// Collects problems by byte offset.
 #[derive(Debug, Default)]
 pub(crate) struct Found(RefCell<(Vec<(usize, String)>, bool)>);
 
 impl Found {
-    /// The message is not made where enough were found already.
+    /// Adds a problem; the message is not built if enough problems were found already.
     pub(crate) fn push(&self, at: usize, what: impl FnOnce() -> String) {
         let (found, more) = &mut *self.0.borrow_mut();
         if found.len() == MOST_PROBLEMS {
@@ -83,7 +83,7 @@ impl Found {
         self.0.borrow().1
     }
 
-    /// As people read them; `paths` names the keys at these offsets.
+    /// Converts the problems for readers; `paths` names the keys at these offsets.
     pub(crate) fn into_problems(self, text: &str, paths: impl FnOnce(&[usize]) -> Vec<String>) -> Problems {
         let (mut found, more) = self.0.into_inner();
         found.sort_by_key(|(at, _)| *at);
@@ -104,7 +104,7 @@ fn place(text: &str, at: usize) -> (usize, usize) {
     (before.matches('\n').count() + 1, before[line..].chars().count() + 1)
 }
 
-/// A piece of a file as a message may show it: control characters escaped, and not too long.
+/// A quotation of a file for messages: shortened, with control characters escaped.
 pub(crate) fn quoted(text: &str) -> String {
     match text.char_indices().nth(LONGEST_QUOTE) {
         Some((end, _)) => format!("{:?}...", &text[..end]),
@@ -122,7 +122,7 @@ pub(crate) fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a s
     nearest(word, known).map_or_else(String::new, |near| format!("; did you mean {near:?}?"))
 }
 
-/// The known word with the fewest differences, if it is one that could have been meant.
+/// The known word with the smallest edit distance, if the distance is small enough.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = word.chars().count();
     if length > LONGEST_QUOTE {
@@ -140,7 +140,7 @@ pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
     known.into_iter().filter_map(near).min_by_key(|(n, _)| *n).map(|(_, word)| word)
 }
 
-/// Letters that are missing, added, changed, or exchanged with their neighbour (optimal string alignment).
+/// The edit distance, with transpositions of neighbours (optimal string alignment).
 fn differences(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) =
         (a.to_lowercase().chars().collect(), b.to_lowercase().chars().collect());

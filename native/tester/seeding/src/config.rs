@@ -15,7 +15,7 @@ pub struct Config {
     pub host: String,
     /// TCP port.
     pub port: u16,
-    /// Where people go; must be the base of the population.
+    /// The entry above the people; must be the base of the population.
     #[serde(default)]
     pub base: Option<String>,
     /// The bind DN; anonymous if missing.
@@ -23,16 +23,16 @@ pub struct Config {
     pub bind_dn: Option<String>,
     #[serde(default)]
     pub password: Option<Secret>,
-    /// By which mechanism; a simple bind without.
+    /// The SASL mechanism; `None`: simple bind.
     #[serde(default)]
     pub sasl: Option<Mechanism>,
     /// TLS settings, if TLS is used.
     #[serde(default)]
     pub tls: Option<Tls>,
-    /// Connections at most.
+    /// Maximum of connections.
     #[serde(default = "default_connections")]
     pub connections: usize,
-    /// Requests outstanding on each connection at most.
+    /// Maximum of outstanding requests per connection.
     #[serde(default = "default_window")]
     pub window: usize,
     /// How long the server may stay silent.
@@ -40,7 +40,7 @@ pub struct Config {
     pub timeout_ms: u64,
 }
 
-/// More only makes a server wait for its own locks: OpenLDAP has one writer at a time.
+/// More connections would only contend for a server's locks: OpenLDAP has one writer at a time.
 const fn default_connections() -> usize {
     4
 }
@@ -103,7 +103,7 @@ impl Config {
     }
 }
 
-/// `None` for what is not a DN.
+/// The normalised DN; `None` if invalid.
 fn normal(dn: &str) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     Dn::parse(dn.as_bytes()).ok()?.write_normal(&Plain, &mut out);

@@ -11,7 +11,7 @@ pub(super) const MAX_CONNECTIONS: usize = 256;
 /// Message ids are slots of the window; far beyond use.
 pub(super) const MAX_WINDOW: usize = 65_536;
 
-/// Why the work stopped. What was done by then stays done; doing it again skips it.
+/// Why the work stopped. Completed requests stay in effect; another run skips them.
 #[derive(Debug, thiserror::Error)]
 pub enum SeedingError {
     #[error("{0} connections cannot be kept busy; ask for 1 to {MAX_CONNECTIONS}")]
@@ -30,7 +30,7 @@ pub enum SeedingError {
     /// The connection cannot be made secure.
     #[error("no TLS with {server}: {fault}")]
     Tls { server: String, fault: tls::Fault },
-    /// Certificate, key or authorities are of no use.
+    /// Certificate, key or authorities are invalid.
     #[error(transparent)]
     TlsConfig(#[from] tls::ConfigError),
     #[error(
@@ -49,7 +49,7 @@ pub enum SeedingError {
     NotLdap { server: String, what: String },
     #[error("{server} refuses to bind {dn}: {answer}; {}", remedy(*.code, "bind"))]
     Bind { server: String, dn: String, code: ResultCode, answer: String },
-    /// An entry above the people cannot be made.
+    /// An entry above the people cannot be added.
     #[error(
         "{server} has no {dn:?} and refuses to add it: {answer}; create it yourself, or choose a base that is there"
     )]
@@ -62,12 +62,12 @@ pub enum SeedingError {
     /// No entries can be made for the base.
     #[error(transparent)]
     Base(#[from] ContainersError),
-    /// An entry that is not ours has a group's name.
+    /// A foreign entry has a group's DN.
     #[error(
         "{server} has an entry {dn:?} that is no group of sitebench; choose another --base, or remove it yourself"
     )]
     Foreign { server: String, dn: String },
-    /// A group of ours that other options made has a group's name.
+    /// A group seeded with other options has a group's DN.
     #[error(
         "{server} has {dn:?} as {found:?}, not {expected:?}; remove it with the options that made it: `sitebench ils clean --seeded`"
     )]
@@ -75,10 +75,10 @@ pub enum SeedingError {
         server: String,
         dn: String,
         found: String,
-        /// That of the group asked for.
+        /// The description of the expected group.
         expected: String,
     },
-    /// A group is not what it should be.
+    /// A group differs from its expected contents.
     #[error(
         "{server}: {dn:?} {what}; check the options, or make the groups anew: \
          `sitebench ils clean --seeded`, then `sitebench ils seed`"
@@ -98,7 +98,7 @@ pub(super) fn answer(outcome: &Outcome<'_>) -> String {
     }
 }
 
-/// What to do about a refusal.
+/// The remedy for a refusal.
 fn remedy(code: ResultCode, verb: &str) -> &'static str {
     match code {
         ResultCode::INVALID_CREDENTIALS => "check bind DN and password",

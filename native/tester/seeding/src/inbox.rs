@@ -8,7 +8,7 @@ use super::SeedingError;
 /// Longer than any answer to a write, whose only long part is a diagnostic.
 const MAX_ANSWER_BYTES: usize = 1 << 20;
 
-/// Room for a few hundred answers at a time.
+/// The buffer size: a few hundred answers.
 const SPACE: usize = 64 << 10;
 
 /// Received bytes that have not been read.
@@ -16,7 +16,7 @@ const SPACE: usize = 64 << 10;
 pub(super) struct Inbox {
     bytes: Vec<u8>,
     filled: usize,
-    /// What no answer is longer than.
+    /// The maximum length of an answer.
     longest: usize,
 }
 
@@ -27,12 +27,12 @@ impl Default for Inbox {
 }
 
 impl Inbox {
-    /// Expects answers with so many bytes more: of a group with all its members.
+    /// Allows answers that are `bytes` longer: with all members of a group.
     pub(super) fn expect(&mut self, bytes: usize) {
         self.longest = MAX_ANSWER_BYTES.saturating_add(bytes);
     }
 
-    /// Where to put bytes; never empty.
+    /// The space for received bytes; never empty.
     pub(super) fn space(&mut self) -> &mut [u8] {
         if self.bytes.len() - self.filled < SPACE {
             self.bytes.resize(self.filled + SPACE, 0);
@@ -40,12 +40,12 @@ impl Inbox {
         &mut self.bytes[self.filled..]
     }
 
-    /// Whether everything that came has been read.
+    /// Whether all received bytes have been read.
     pub(super) fn is_empty(&self) -> bool {
         self.filled == 0
     }
 
-    /// Notes how many bytes were put there.
+    /// Adds the number of bytes that were put into [`Self::space`].
     pub(super) fn came(&mut self, count: usize) {
         self.filled += count;
     }

@@ -1,12 +1,11 @@
 //! Seeding a live directory: adds and deletes people, pipelined.
 //!
 //! [`seed`] adds people and [`remove`] deletes them, over a few connections with a window of outstanding
-//! requests each, so that neither the distance of a server nor its commit of each write to disk holds the next
-//! request up. Both may be repeated at any time: people who already exist count as added, and people who are
-//! gone as deleted.
+//! requests each, so that neither network latency nor the commit of each write to disk delays the next request.
+//! Both may be repeated at any time: people who already exist count as added, and missing people as deleted.
 //!
-//! Progress is reported about ten times a second, also while nothing moves, as the number of people
-//! **done without a gap**: a caller that stops can go on from there. One that was killed asks [`count`].
+//! Progress is reported about ten times a second, also without progress, as the number of people **done
+//! without a gap**: a stopped caller can resume from there. After a kill, [`count`] finds the number.
 //!
 //! # Limitations
 //!
@@ -33,19 +32,19 @@ pub use error::SeedingError;
 use person::Work;
 use session::Session;
 
-/// What was done.
+/// The result of [`seed`] or [`remove`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Report {
     /// People done without a gap, from the first on.
     pub done: u64,
-    /// How many of those answered for this call has added or deleted; the others had been before.
+    /// People that this call has added or deleted; the others were added or deleted before.
     pub changed: u64,
 }
 
 /// Called with the number of people done so far; `Break` stops the work, without an error.
 pub type Progress<'p> = &'p mut dyn FnMut(u64) -> ControlFlow<()>;
 
-/// Adds the people of `range`, after the entries above them where those are missing.
+/// Adds the people of `range`, after the missing entries above them.
 pub fn seed(
     config: &Config,
     people: &Population,
@@ -60,10 +59,10 @@ pub fn seed(
     pipeline::run(config, Work::add(people), range, sessions, progress)
 }
 
-/// How many of the first `size` people are there without a gap, however the seeding ended.
+/// The number of people, of the first `size`, that exist without a gap, however the seeding ended.
 ///
-/// Bisection finds a person after whom all are missing; of the [`pipeline::REACH`] people before them some
-/// may be missing, so each of these is looked for.
+/// Bisection finds a person after whom all are missing. Some of the [`pipeline::REACH`] people before that
+/// person may be missing, so each of them is searched for.
 pub fn count(config: &Config, people: &Population, size: u64) -> Result<u64, SeedingError> {
     config.check(people)?;
     let mut session = Session::open(config)?;
@@ -117,7 +116,7 @@ pub fn remove(
     pipeline::run(config, Work::delete(people), range, sessions, progress)
 }
 
-/// The first person of `range` who is there; looking ends there.
+/// The first existing person of `range`; the search ends there.
 pub fn first(
     config: &Config,
     people: &Population,
@@ -129,7 +128,7 @@ pub fn first(
     pipeline::first(config, Work::find(people), range, sessions, progress)
 }
 
-/// As many connections as are of use, each bound.
+/// Opens and binds as many connections as are useful.
 fn open(config: &Config, range: &Range<u64>) -> Result<Vec<Session>, SeedingError> {
     let people = range.end.saturating_sub(range.start);
     let useful = people.div_ceil(config.window as u64).max(1);

@@ -7,7 +7,7 @@ use wire::ldap::{ResultCode, filter, op};
 
 use super::session::ENTRY_ITSELF;
 
-/// What is done with people.
+/// The requests to make for people.
 pub(super) struct Work<'p> {
     people: &'p Population,
     kind: Kind,
@@ -23,12 +23,12 @@ enum Kind {
     Find,
 }
 
-/// What an answer means for the work.
+/// The meaning of an answer for the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Meaning {
     /// Done now; in a search, found.
     Changed,
-    /// It was so before; in a search, missing.
+    /// Done before; in a search, missing.
     Unchanged,
     /// Not done.
     Refused,
@@ -51,7 +51,7 @@ impl<'p> Work<'p> {
         Self { people, kind, dn: Vec::new(), attributes: Vec::new() }
     }
 
-    /// What it is called in messages.
+    /// The verb in messages.
     pub(super) const fn verb(&self) -> &'static str {
         match self.kind {
             Kind::Add => "add",

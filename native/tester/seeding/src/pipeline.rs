@@ -20,15 +20,15 @@ use super::{Config, Progress, Report, SeedingError};
 /// How often progress is reported.
 pub(super) const REPORT: Duration = Duration::from_millis(100);
 
-/// How long outstanding requests are waited for after the caller has stopped the work.
+/// The maximum wait for outstanding requests after the caller has stopped the work.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// The distance from the first unanswered person to the last one asked for is at most this, so that
-/// after a kill only so many people have to be looked at. All windows together are a sixteenth of it.
+/// The maximum distance from the first unanswered person to the last requested person, so that after a
+/// kill only this many people have to be searched for. All windows together are a sixteenth of it.
 pub(super) const REACH: u64 = 4_096;
 
-/// Reads of one connection before the clock and the caller have their turn: a server may send faster than
-/// what it sends is read.
+/// Reads of one connection before the clock and the caller get their turn: a server may send faster than
+/// this thread reads.
 const READS: usize = 64;
 
 /// Bytes of requests prepared ahead for one connection.
@@ -52,7 +52,7 @@ pub(super) fn run(
     Ok(report)
 }
 
-/// Looks for people until one is found: the first of them.
+/// Searches for the first existing person.
 pub(super) fn first(
     config: &Config,
     work: Work<'_>,
@@ -72,7 +72,7 @@ struct Pipeline<'p> {
     server: String,
     work: Work<'p>,
     start: u64,
-    /// The next person to ask for.
+    /// The person of the next request.
     next: u64,
     end: u64,
     changed: u64,
@@ -122,7 +122,7 @@ impl<'p> Pipeline<'p> {
         let mut events = Events::with_capacity(64);
         let mut reported = Instant::now();
         let mut stopped: Option<Instant> = None;
-        // Connections whose socket was not read to its end: a poll does not name them again.
+        // Connections whose socket was not read until empty: a poll does not report them again.
         let mut unread: Vec<usize> = Vec::new();
         loop {
             self.ask()?;
@@ -170,12 +170,12 @@ impl<'p> Pipeline<'p> {
         self.connections.iter().filter_map(Connection::oldest).min()
     }
 
-    /// How many people are done without a gap.
+    /// The number of people done without a gap.
     fn done(&self) -> u64 {
         self.oldest().unwrap_or(self.next) - self.start
     }
 
-    /// Fills every window and sends what the sockets take.
+    /// Fills every window and writes as much as the sockets take.
     fn ask(&mut self) -> Result<(), SeedingError> {
         if self.oldest().is_none() {
             // Nothing was outstanding, so the timeout starts now.
@@ -190,7 +190,7 @@ impl<'p> Pipeline<'p> {
             {}
             self.next = people.start;
             if let Err(source) = connection.flush() {
-                // A server that hangs up may have sent the reason.
+                // A server that closes the connection may have sent the reason.
                 self.read(place)?;
                 return Err(broken(&self.server, source));
             }
@@ -198,7 +198,7 @@ impl<'p> Pipeline<'p> {
         Ok(())
     }
 
-    /// Reads answers that have come; returns whether these were all. An end of the connection is an error.
+    /// Reads received answers; returns whether the socket is empty. An end of the connection is an error.
     fn read(&mut self, place: usize) -> Result<bool, SeedingError> {
         for _ in 0..READS {
             let connection = &mut self.connections[place];
@@ -233,7 +233,7 @@ impl<'p> Pipeline<'p> {
                 *changed += 1;
                 *first = Some(first.map_or(person, |first| first.min(person)));
             }
-            // Only an end of what was asked for renews the timeout: anything else may come without end.
+            // Only a final answer renews the timeout: other messages may arrive without end.
             *last_answer = Instant::now();
             slots[slot] = None;
             free.push(slot);
@@ -257,7 +257,7 @@ fn polled(socket: std::net::TcpStream) -> io::Result<TcpStream> {
     Ok(TcpStream::from_std(socket))
 }
 
-/// What an answer means, or why the work has to stop; nothing, if more is to come.
+/// The meaning of an answer, or an error that stops the work; `None` if the answer is not final.
 fn judge(
     server: &str,
     work: &Work<'_>,

@@ -1,4 +1,4 @@
-//! One request at a time: what has to be done before people are written.
+//! One request at a time: the preparation for writing people.
 
 use std::io::{self, Write};
 use std::net::{TcpStream, ToSocketAddrs};
@@ -18,18 +18,18 @@ use super::inbox::{Inbox, not_ldap};
 use super::{Config, SeedingError};
 use load::CONNECT_MS;
 
-/// What asks for one entry by its name.
+/// Search options for one entry by its DN.
 pub(super) const ENTRY_ITSELF: SearchOptions =
     SearchOptions { scope: Scope::Base, size_limit: 1, time_limit_s: 0, types_only: false, dereference: 0 };
 
-/// What asks for every entry directly below one.
+/// Search options for the entries directly below a DN.
 pub(super) const ENTRIES_BELOW: SearchOptions =
     SearchOptions { scope: Scope::One, size_limit: 0, time_limit_s: 0, types_only: false, dereference: 0 };
 
-/// Entries of a page, of which Active Directory gives no more (MaxPageSize).
+/// Entries per page: the maximum of Active Directory (MaxPageSize).
 const PAGE_ENTRIES: i64 = 1_000;
 
-/// A connection that has bound.
+/// A bound connection.
 #[derive(Debug)]
 pub(super) struct Session {
     server: String,
@@ -39,11 +39,11 @@ pub(super) struct Session {
     last_id: i32,
 }
 
-/// How a question was answered.
+/// The final answer to a request.
 pub(super) struct Answer {
     pub(super) code: ResultCode,
     pub(super) text: String,
-    /// Where the next page begins; empty after the last.
+    /// The cookie of the next page; empty after the last page.
     cookie: Vec<u8>,
 }
 
@@ -77,7 +77,7 @@ impl Session {
                 return Err(SeedingError::StartTls { server: self.server.clone(), answer: text });
             }
             if !self.inbox.is_empty() {
-                // Sent in the clear, it would pass for a part of what the server sends under TLS.
+                // Cleartext bytes behind the answer would be taken for data under TLS (command injection).
                 return Err(not_ldap(&self.server, "something came behind the answer to StartTLS"));
             }
         }
@@ -105,7 +105,7 @@ impl Session {
         Err(SeedingError::Bind { server: self.server.clone(), dn: dn.to_owned(), code, answer: text })
     }
 
-    /// Adds whatever of the entries above the people is missing.
+    /// Adds the missing entries above the people.
     pub(super) fn create_containers(&mut self, people: &Population) -> Result<(), SeedingError> {
         let base = &people.spec().base;
         if base.is_empty() || self.exists(base)? {
@@ -114,7 +114,7 @@ impl Session {
         people::containers(base)?.iter().try_for_each(|container| self.create(container))
     }
 
-    /// Shows every person directly below the base to `visit`.
+    /// Passes every person directly below the base to `visit`.
     pub(super) fn people_below(
         &mut self,
         Spec { base, profile, .. }: &Spec,
@@ -128,8 +128,8 @@ impl Session {
         self.ask_all(base, *profile == Profile::Ad, &search, visit)
     }
 
-    /// Shows every entry below `base` that a search finds to `visit`: page by page where a server gives no more at a
-    /// time. Others bound the pages of some users, who see everything without.
+    /// Passes every entry below `base` that a search finds to `visit`: in pages if the server limits a search. Other
+    /// servers limit pages for some users, who see everything without pages.
     pub(super) fn ask_all(
         &mut self,
         base: &str,
@@ -189,7 +189,7 @@ impl Session {
         }
     }
 
-    /// Expects answers with so many bytes more than others have.
+    /// Allows answers that are `bytes` longer than usual.
     pub(super) fn expect(&mut self, bytes: usize) {
         self.inbox.expect(bytes);
     }
@@ -204,7 +204,7 @@ impl Session {
         })
     }
 
-    /// Sends a request, shows the entries that come to `visit`, and waits for the final answer.
+    /// Sends a request, passes received entries to `visit`, and waits for the final answer.
     pub(super) fn ask_each(
         &mut self,
         request: impl FnOnce(&mut Vec<u8>, i32),
@@ -236,7 +236,7 @@ impl Session {
             if let Some(answer) = found {
                 return Ok(answer);
             }
-            // Bytes alone, and messages that were not asked for, may come without end.
+            // Incomplete or unsolicited messages may arrive without end.
             if heard.elapsed() > self.timeout {
                 return Err(self.broken(io::ErrorKind::TimedOut.into()));
             }
@@ -259,7 +259,7 @@ impl Session {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
                 SeedingError::Silent { server, seconds: self.timeout.as_secs() }
             }
-            // By a signal, such as that of Ctrl-C.
+            // By a signal, such as SIGINT of Ctrl-C.
             io::ErrorKind::Interrupted => SeedingError::Interrupted,
             _ => SeedingError::Broken { server, source },
         }
