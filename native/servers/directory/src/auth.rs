@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_password_is_known_under_all_its_names() {
+    fn the_password_attribute_is_recognised_under_all_its_names() {
         for name in ["userPassword", "USERPASSWORD", "2.5.4.35", "userpassword;lang-de"] {
             assert!(is_password(name.as_bytes()), "{name}");
         }
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn active_directorys_password_is_compared_as_it_is_encoded_there() {
+    fn an_active_directory_password_is_compared_in_the_encoding_of_active_directory() {
         let stored = b"\"\0P\0\xfc\0\"\0";
         let mut encoded = Vec::new();
         wire::ldap::request::write_attribute(&mut encoded, b"UnicodePwd", [&stored[..]]);

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_free_again_when_its_pass_is_dropped() {
+    fn a_connection_slot_is_free_again_when_its_pass_is_dropped() {
         let gate = Gate::new(2, 2);
         let first = gate.enter(from("10.0.0.1")).unwrap();
         let _second = gate.enter(from("10.0.0.2")).unwrap();

@@ -149,7 +149,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_attribute_is_what_the_message_writer_makes_of_it(name in "[a-z]{1,40}", value in ".{0,300}") {
+        fn an_encoded_attribute_equals_the_output_of_the_message_writer(name in "[a-z]{1,40}", value in ".{0,300}") {
             let mut expected = Vec::new();
             wire::ldap::request::write_attribute(&mut expected, name.as_bytes(), [value.as_bytes()]);
             let pool = Pool::encode(&name, &["other", &value]);

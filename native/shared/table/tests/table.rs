@@ -132,7 +132,7 @@ fn a_head_is_the_first_line_that_is_not_empty() {
 }
 
 #[test]
-fn a_head_is_read_whole_however_long_it_is() {
+fn a_head_of_any_length_is_read_completely() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("people.csv");
     let head = |text: &str| {

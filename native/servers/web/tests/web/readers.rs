@@ -72,7 +72,7 @@ fn a_slow_reader_gets_its_answer_and_a_reader_below_the_minimum_rate_is_cut_off(
 }
 
 #[test]
-fn a_client_that_does_not_read_is_cut_off_and_one_that_leaves_is_gone() {
+fn a_client_that_does_not_read_is_cut_off_and_a_disconnect_is_noticed() {
     let web = patient(4_096);
     let mut silent: Vec<_> = LONG.iter().map(|path| asking(&web, path)).collect();
     for path in LONG {

@@ -5,7 +5,7 @@ use files::{Class, Spec, SpecError};
 use crate::common::{in_turn, made, refused, spec, spread};
 
 #[test]
-fn a_spec_is_read_as_it_is_written_down() {
+fn a_spec_reads_back_as_written() {
     let text = r#"{"name":"large-filemix","seed":1997,"classes":[{"name":"2k-3k","sizes":[2048,3072]},{"name":"own","sizes":[5],"files":7},{"name":"wide","spread":[223,541696],"files":50}]}"#;
     let read: Spec = serde_json::from_str(text).unwrap();
     assert_eq!(read.files_per_class, 1);

@@ -25,7 +25,7 @@ fn read_of(profile: Profile, text: &[u8], piece: usize) -> Contents {
 }
 
 #[test]
-fn a_file_holds_its_population_wherever_it_is_cut() {
+fn a_file_read_in_any_pieces_counts_its_population() {
     for profile in Profile::ALL {
         let expected = Contents::of(&population(profile, 1), 0..50);
         assert_eq!(expected.people, 50);

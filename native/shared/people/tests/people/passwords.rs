@@ -41,7 +41,7 @@ fn checks<D: Digest>(scheme: &str, stored: &[u8], password: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn a_hash_is_of_the_persons_own_password_with_a_salt_of_its_own() {
+fn a_hash_is_of_the_persons_password_and_a_unique_salt() {
     let (one, other) = (with(Profile::Person, Hash::Ssha, None), with(Profile::Posix, Hash::Ssha512, None));
     let mut salts = HashSet::new();
     let mut passwords = HashSet::new();

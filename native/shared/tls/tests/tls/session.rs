@@ -185,7 +185,7 @@ fn a_client_that_does_not_speak_tls_can_be_answered_in_plain_text() {
 }
 
 #[test]
-fn a_side_that_goes_away_during_the_handshake_has_closed() {
+fn a_disconnect_during_the_handshake_is_a_close() {
     let (mut here, _there) = wire(1 << 16);
     let connector = Connector::new(&trusting(&acceptor()), "localhost", &[]).unwrap();
     let mut client = Session::connect(&connector).unwrap();

@@ -61,7 +61,7 @@ fn a_wrong_password_is_invalid_credentials() {
 }
 
 #[test]
-fn a_found_entry_with_its_attributes() {
+fn an_entry_with_attributes_is_read() {
     let message = b"0D\x02\x01\x02d?\x04\x18cn=Anna Weber,o=Intranet0#\
         0\x12\x04\x02cn1\x0c\x04\x0aAnna Weber0\x0d\x04\x02sn1\x07\x04\x05Weber";
     let body = written(|out| {
@@ -79,7 +79,7 @@ fn a_found_entry_with_its_attributes() {
 }
 
 #[test]
-fn a_found_entry_without_values() {
+fn an_entry_without_values_is_read() {
     let message = b"0T\x02\x01\x02dO\x04\x18cn=Anna Weber,o=Intranet030\x0f\x04\x0bobjectClass1\x00\
         0\x06\x04\x02cn1\x000\x06\x04\x02sn1\x000\x10\x04\x0cuserPassword1\x00";
     let Reply::Entry { attributes, .. } = Response::decode(message).unwrap().reply else { panic!() };

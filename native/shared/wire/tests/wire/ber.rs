@@ -91,7 +91,7 @@ fn a_header_asks_for_more_bytes_until_it_is_whole() {
 }
 
 #[test]
-fn an_element_never_reaches_outside_what_encloses_it() {
+fn an_element_never_exceeds_its_enclosing_element() {
     let child = b"\x30\x04\x04\x03hi!";
     assert_eq!(
         Reader::new(child).sequence().unwrap().octets(),

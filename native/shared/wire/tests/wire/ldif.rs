@@ -142,7 +142,7 @@ fn values_of_one_attribute_come_together() {
 }
 
 #[test]
-fn a_record_says_where_it_began() {
+fn a_record_has_the_line_of_its_beginning() {
     let mut begins = Vec::new();
     each("version: 1\n\n# c\ndn: o=x\no: x\n\ndn: o=y\no: y\n", |record| begins.push(record.line)).unwrap();
     assert_eq!(begins, [4, 7]);

@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_has_its_name() {
+    fn each_refusal_of_start_tls_has_its_name() {
         let mut refused = GRANTED;
         refused[9] = 52;
         assert_eq!(granted(&refused), Some(Err(Failure::Result("unavailable"))));

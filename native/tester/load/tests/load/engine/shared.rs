@@ -255,7 +255,7 @@ fn a_connection_on_which_others_are_answered_is_kept() {
 }
 
 #[test]
-fn a_connection_that_leaves_and_is_lost_is_not_opened_again() {
+fn a_retiring_connection_that_is_lost_is_not_opened_again() {
     let holds = Arc::new(AtomicBool::new(false));
     let server = Crowd::start(Manners::default(), {
         let holds = holds.clone();
