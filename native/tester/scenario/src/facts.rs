@@ -1,4 +1,4 @@
-//! What commands have to know of a scenario before it is run.
+//! The facts of a scenario that commands need before a run.
 
 use serde_json::{Value, json};
 use wire::ldap::oid::WHO_AM_I;
@@ -14,7 +14,7 @@ use crate::types::{
 const INVALID_CREDENTIALS: u32 = 49;
 
 impl Scenario {
-    /// What it does and needs, as JSON.
+    /// The scenario's facts as JSON.
     pub fn facts(&self) -> Value {
         let operations = self.operations.iter().map(|operation| {
             let facts = json!({
@@ -84,7 +84,7 @@ impl Scenario {
         })
     }
 
-    /// Adds what steps ask a target, and what they change there.
+    /// Adds the requests of steps, and their changes to the target.
     fn effect(&self, steps: &[Step], mut facts: Value) -> Value {
         let steps = flat(steps);
         let overwritten = overwritten(&steps);
@@ -98,7 +98,7 @@ impl Scenario {
         facts
     }
 
-    /// Steps that ask a target something.
+    /// Steps that send requests to the target.
     fn asking(&self, steps: &[&Step]) -> Vec<Value> {
         let of = |step: &Step| {
             json!({
@@ -119,7 +119,7 @@ impl Scenario {
         steps.iter().filter(|step| is_asked(&step.verb)).map(|step| of(step)).collect()
     }
 
-    /// Data as whose rows a bind is done: a name that was captured may be that of any row.
+    /// Data whose rows a bind uses; a captured name may belong to any row.
     fn accounts(&self, name: Option<&Template>, password: Option<&Template>) -> Vec<&str> {
         match self.data_in(name.into_iter().chain(password)) {
             (accounts, true) if accounts.is_empty() => self.own_data().collect(),
@@ -127,13 +127,13 @@ impl Scenario {
         }
     }
 
-    /// Data, people of sitebench apart.
+    /// Data, except people of sitebench.
     fn own_data(&self) -> impl Iterator<Item = &str> {
         let own = self.data.iter().filter(|data| !matches!(data.rows, Rows::Seeded | Rows::New));
         own.map(|data| data.name.as_str())
     }
 
-    /// Those that texts are made of, and whether something in them was captured.
+    /// Data that texts use, and whether the texts use captures.
     fn data_in<'t>(&self, texts: impl Iterator<Item = &'t Template>) -> (Vec<&str>, bool) {
         let (mut names, mut is_captured) = (Vec::new(), false);
         let mut fields: Vec<&Field> = texts.flat_map(Template::fields).collect();
@@ -152,7 +152,7 @@ impl Scenario {
         (names, is_captured)
     }
 
-    /// The stages of a rate, as the option has them.
+    /// The stages of a rate, in the option's syntax.
     fn stages(&self) -> Option<String> {
         let stages = self.load.stages.iter().map(|stage| {
             let lasts = stage.lasts.as_secs_f64();
@@ -165,12 +165,12 @@ impl Scenario {
         (!stages.is_empty()).then(|| stages.join(","))
     }
 
-    /// Whether a step adds one of the people whom a run adds.
+    /// Whether a step adds a new person.
     fn adds_people(&self, verb: &Verb) -> bool {
         matches!(verb, Verb::Add { entry: Entry::Row(data), .. } if self.is_new(data))
     }
 
-    /// What a step asks a web server for.
+    /// The request of a step to a web server.
     fn asked_for(&self, step: &Step) -> Option<Value> {
         Some(match &step.verb {
             Verb::File { class } => json!({"file": class}),
@@ -188,19 +188,19 @@ impl Scenario {
         })
     }
 
-    /// Whether a step deletes one of them.
+    /// Whether a step deletes a new person.
     fn removes_people(&self, verb: &Verb) -> bool {
         let Verb::Delete { dn } = verb else { return false };
         matches!(dn.only_field(), Some(Field::Column(data, column)) if column == "dn" && self.is_new(data))
     }
 }
 
-/// Whether a target is asked something.
+/// Whether a verb sends a request to the target.
 const fn is_asked(verb: &Verb) -> bool {
     !matches!(verb, Verb::Think { .. } | Verb::Repeat { .. })
 }
 
-/// Whether a verb changes what a target holds, or for how long.
+/// Whether a verb changes the target's data, or their lifetime.
 fn writes(verb: &Verb) -> bool {
     match verb {
         Verb::Bind { .. }
@@ -210,7 +210,7 @@ fn writes(verb: &Verb) -> bool {
         | Verb::Program { .. }
         | Verb::Think { .. }
         | Verb::Repeat { .. } => false,
-        // An ILS keeps the people online that such a filter finds.
+        // An ILS refreshes the entries of people that such a filter finds.
         Verb::Search(search) => search.filter.to_string().to_lowercase().contains("sttl"),
         Verb::Request(request) => !matches!(request.method, "GET" | "HEAD"),
         Verb::Extended { oid, value: _ } => oid.as_bytes() != WHO_AM_I,
@@ -218,7 +218,7 @@ fn writes(verb: &Verb) -> bool {
     }
 }
 
-/// The names of entries that change and that the operation has not added itself; of an extended operation's, none.
+/// The DNs of changed entries that the operation has not added itself; `None` for an extended operation.
 fn overwritten<'s>(steps: &[&'s Step]) -> Vec<Option<&'s Template>> {
     let (mut added, mut overwritten) = (Vec::new(), Vec::new());
     for step in steps {
@@ -233,7 +233,7 @@ fn overwritten<'s>(steps: &[&'s Step]) -> Vec<Option<&'s Template>> {
             {
                 overwritten.push(Some(dn));
             }
-            // It goes on under another name.
+            // The entry has another DN from here on.
             Verb::ModifyDn { dn, new_rdn, new_superior, .. } => {
                 added.push(renamed(dn, new_rdn, new_superior.as_ref()));
             }
@@ -244,7 +244,7 @@ fn overwritten<'s>(steps: &[&'s Step]) -> Vec<Option<&'s Template>> {
     overwritten
 }
 
-/// The name of what stays in the target.
+/// The DN of an entry that stays in the target.
 fn kept(verb: &Verb) -> Option<String> {
     match verb {
         Verb::Add { dn, keep: true, .. } => Some(dn.to_string()),

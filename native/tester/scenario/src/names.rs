@@ -1,4 +1,4 @@
-//! What fields mean, whether that lives long enough, and where it is drawn.
+//! Resolves the names of fields: their meanings, their lifetimes, and the blocks in which they are drawn.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -7,10 +7,10 @@ use crate::problem::{did_you_mean, listed, nearest, quoted};
 use crate::template::{BRACES, BUILT_IN, Field, Template, is_column};
 use crate::types::{Block, Connection, Data, Draw, Drawn, Rows};
 
-/// Columns that a message lists.
+/// Maximum of columns that a message lists.
 const MOST_LISTED: usize = 20;
 
-/// How long what uses a field lives: what the field stands for must live as long.
+/// The lifetime of the connection or step that uses a field: the field must live as long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Life {
     Run,
@@ -24,13 +24,13 @@ pub(crate) enum Life {
     Iteration,
 }
 
-/// What a name was given to, where, and whether anything uses it.
+/// The definition of a name, its position, and whether it is used.
 #[derive(Debug)]
 pub(crate) struct Known<T> {
     pub(crate) what: T,
     pub(crate) at: usize,
     pub(crate) used: bool,
-    /// What is drawn with it.
+    /// The draws that the definition uses.
     pub(crate) uses: BTreeSet<Drawn>,
 }
 
@@ -49,10 +49,10 @@ pub(crate) struct Names {
     pub(crate) connections: BTreeMap<String, Known<Connection>>,
     /// All captures of the file, for messages.
     pub(crate) captures: HashSet<String>,
-    /// Captures that can be used here, by block, the outermost first; whether each is a list.
+    /// Captures in scope, by block, the outermost first, each with whether it is a list.
     pub(crate) scopes: Vec<HashMap<String, bool>>,
     pub(crate) base: bool,
-    /// Variables of the environment that are used.
+    /// Environment variables that are used.
     pub(crate) variables: BTreeSet<String>,
     pub(crate) life: Life,
     pub(crate) block: Block,
@@ -83,12 +83,12 @@ impl Names {
         }
     }
 
-    /// Whether a name is taken by something that fields can name.
+    /// Whether a name is reserved, data or a value.
     pub(crate) fn is_taken(&self, name: &str) -> bool {
         BUILT_IN.contains(&name) || self.data.contains_key(name) || self.values.contains_key(name)
     }
 
-    /// Notes the use of a field, or says what is wrong with it here.
+    /// Records the use of a field; fails if the field is not allowed here.
     pub(crate) fn field(&mut self, field: &Field) -> Result<(), String> {
         self.base |= *field == Field::Base;
         let lives = match field {
@@ -142,7 +142,7 @@ impl Names {
         };
         let columns = source.what.columns.as_ref();
         if let Some(columns) = columns.filter(|columns| !columns.iter().any(|known| known == column)) {
-            // A field cannot say other names, and a terminal may not be able to show them.
+            // Fields cannot have other names, and a terminal may be unable to show them.
             let known = || columns.iter().map(String::as_str).filter(|name| is_column(name));
             if let [only] = &columns[..]
                 && let Some(separator) = only.chars().find(|found| ";\t|".contains(*found))
@@ -158,7 +158,7 @@ impl Names {
         self.row(data)
     }
 
-    /// Notes the use of a whole row, or of a part of it.
+    /// Records the use of a row, or of a part of the row.
     pub(crate) fn row(&mut self, data: &str) -> Result<(), String> {
         let Some(source) = self.data.get_mut(data) else {
             let near = did_you_mean(data, self.data.keys().map(String::as_str));
@@ -223,7 +223,7 @@ impl Names {
         }
     }
 
-    /// Whether a name of this list can be repeated over: `None` if it was not captured before.
+    /// Whether a captured name is a list, for `repeat`; `None` if it was not captured before.
     pub(crate) fn list(&self, name: &str) -> Option<bool> {
         self.scopes.iter().rev().find_map(|scope| scope.get(name)).copied()
     }
@@ -245,7 +245,7 @@ impl Names {
         known.truncate(common);
     }
 
-    /// Notes what something that was described before uses, now that it is used itself.
+    /// Records the uses of a definition when the definition itself is used.
     pub(crate) fn note_all(&mut self, uses: &BTreeSet<Drawn>) -> Result<(), String> {
         for what in uses {
             if let (Life::Start, Drawn::Row(name) | Drawn::Value(name)) = (self.life, what) {
@@ -280,12 +280,12 @@ impl Names {
         draws
     }
 
-    /// Whether a text is what the file says, whatever is drawn: no place for a secret.
+    /// Whether a text is constant, independently of draws: then the file would contain a secret.
     pub(crate) fn is_literal(&self, template: &Template) -> bool {
         template.fields().all(|field| match field {
             Field::Base | Field::Choice(_) => true,
             Field::Name(name) => {
-                // Of values that use each other in a circle there is another message.
+                // Circular values have a message of their own.
                 let value = self.values.get(name).map(|value| &value.what);
                 value.is_some_and(|value| value != template && value.fields().next().is_none())
             }

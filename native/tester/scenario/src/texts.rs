@@ -1,4 +1,4 @@
-//! The texts of a step: what each is called, where it goes, and whether people may see it.
+//! The texts of a step: the key, the use and the secrecy of each.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -12,16 +12,16 @@ use crate::types::{
 /// A text of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StepText<'s> {
-    /// As the file has it, such as `replace.mail`.
+    /// The key in the file, such as `replace.mail`.
     pub key: Cow<'s, str>,
     pub text: Cow<'s, Template>,
-    /// How it stands for bytes.
+    /// How the text encodes bytes.
     pub encoding: Encoding,
     pub secrecy: Secrecy,
     pub place: Place,
 }
 
-/// Whether a text is shown.
+/// Which parts of a text are hidden in output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Secrecy {
     Shown,
@@ -31,7 +31,7 @@ pub enum Secrecy {
     Secret,
 }
 
-/// Where a text of a step goes.
+/// The use of a text of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// The entry, filter or path that the request is about.
@@ -42,7 +42,7 @@ pub enum Place {
     Sent,
     /// Into a control of the request.
     Control,
-    /// It is what the answer is compared with.
+    /// Compared with the answer.
     Expected,
 }
 
@@ -124,7 +124,7 @@ impl Step {
 }
 
 impl Scenario {
-    /// Files that values are taken from, each with whether what is in it is shown nowhere.
+    /// Files that values are taken from, each with whether its contents are secret.
     pub fn value_files(&self) -> Vec<(&str, bool)> {
         let mut found: Vec<(&str, bool)> = Vec::new();
         for text in self.steps().flat_map(Step::texts) {
@@ -140,14 +140,14 @@ impl Scenario {
         found
     }
 
-    /// Columns of data that are shown nowhere: those that are listed, and those that a password is made of.
+    /// Secret columns of data: listed columns, and columns that are a part of a password.
     pub fn secret_columns(&self, data: &Data) -> Vec<String> {
         let texts: Vec<_> =
             header_texts(&self.headers).into_iter().chain(self.steps().flat_map(Step::texts)).collect();
         let secret = texts.iter().filter(|text| text.secrecy == Secrecy::Secret).map(|text| &*text.text);
         let passwords = self.connections.iter().filter_map(|connection| connection.password.as_ref());
         let mut columns = data.secret.clone();
-        // A value may be made of values, each of which is looked at once.
+        // Values may use other values: each value is visited once.
         let mut seen = HashSet::new();
         let mut fields: Vec<&Field> = passwords.chain(secret).flat_map(Template::fields).collect();
         while let Some(field) = fields.pop() {
@@ -168,7 +168,7 @@ impl Scenario {
         columns
     }
 
-    /// Captures of passwords, which are shown nowhere.
+    /// Captures that are used as passwords, and so are secret.
     pub fn secret_captures(&self) -> Vec<String> {
         let is_secret = |capture: &&Capture| match &capture.from {
             Source::Attribute(name) => name == GENERATED || is_named_secret(name),
@@ -316,7 +316,7 @@ pub(crate) fn is_for_credentials(header: &str) -> bool {
     ["authorization", "proxy-authorization"].iter().any(|name| header.eq_ignore_ascii_case(name))
 }
 
-/// Whether a column or an attribute is called as secrets are.
+/// Whether a column's or an attribute's name is that of a secret.
 pub fn is_named_secret(name: &str) -> bool {
     let lower = name.to_lowercase();
     let mut words = lower.split(|c: char| !c.is_alphabetic());
@@ -324,7 +324,7 @@ pub fn is_named_secret(name: &str) -> bool {
         || words.any(|word| matches!(word, "otp" | "pin" | "pw"))
 }
 
-/// The same of a header, a form's field or a parameter of HTTP.
+/// Whether the name of an HTTP header, form field or parameter is that of a secret.
 pub fn is_named_secret_on_sites(name: &str) -> bool {
     let lower = name.to_lowercase();
     let mut words = lower.split(|c: char| !c.is_alphanumeric());
