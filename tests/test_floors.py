@@ -69,7 +69,7 @@ def test_no_import_runs_upward() -> None:
 
 
 @pytest.mark.parametrize("large", ["sitebench.locust", "ils_bench"])
-def test_within_a_large_room_no_folder_is_above_and_below_another(large: str) -> None:
+def test_folders_of_a_package_do_not_import_in_both_directions(large: str) -> None:
     below = dict[str, set[str]]()
     for module, names in imports().items():
         if module.startswith(f"{large}."):
@@ -79,7 +79,7 @@ def test_within_a_large_room_no_folder_is_above_and_below_another(large: str) ->
     TopologicalSorter(below).prepare()
 
 
-def test_no_imports_run_in_a_circle() -> None:
+def test_imports_have_no_cycle() -> None:
     TopologicalSorter(imports()).prepare()
 
 

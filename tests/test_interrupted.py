@@ -25,7 +25,7 @@ def ctrl_c(run: subprocess.Popen[bytes]) -> None:
 
 
 @pytest.mark.parametrize(("how", "workers"), [(ctrl_c, "1"), (subprocess.Popen.terminate, "0")])
-def test_what_is_interrupted_leaves_nothing_behind(
+def test_interrupted_test_leaves_no_files_or_processes(
     how: Callable[[subprocess.Popen[bytes]], None], workers: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "begun"

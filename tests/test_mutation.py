@@ -49,8 +49,7 @@ def test_sample_of_mutations_is_killed_by_the_tests_of_their_rows() -> None:
         (
             "ils_bench/growth.py",
             *("succeeded = totals.count", "succeeded = 1 + totals.count"),
-            "tests/ils_bench/test_growth.py::"
-            "test_people_added_after_the_window_are_not_there_when_it_begins",
+            "tests/ils_bench/test_growth.py::test_entries_at_both_ends_exclude_later_adds",
         ),
     ],
 )

@@ -18,7 +18,7 @@ def test_a_suite_is_found_by_its_name() -> None:
 
 
 @whichever
-def test_what_a_suite_names_can_be_loaded(each: Suite) -> None:
+def test_references_of_a_suite_can_be_loaded(each: Suite) -> None:
     """A misspelt "module:name" would be noticed only when it is needed."""
     for reference in (
         each.commands,
@@ -31,7 +31,7 @@ def test_what_a_suite_names_can_be_loaded(each: Suite) -> None:
 
 
 @whichever
-def test_what_a_suite_exports_is_public(each: Suite) -> None:
+def test_exports_of_a_suite_are_public(each: Suite) -> None:
     assert each.exports.keys() <= set(sitebench.__all__)
     for name, module in each.exports.items():
         assert getattr(sitebench, name) is resolve_name(f"{module}:{name}")

@@ -19,20 +19,20 @@ from sitebench.errors import UnknownValue
         (" 2k ", 2_000),
     ],
 )
-def test_sizes_are_read_as_people_write_them(text: str, size: int) -> None:
+def test_sizes_are_parsed(text: str, size: int) -> None:
     assert units.parse_size(text) == size
 
 
 @pytest.mark.parametrize(
     "text", ["", "0", "k", "-1", "1g", "1.5", "1.0001k", "10 k k", "1,00", "x"]
 )
-def test_what_is_no_size_is_refused_with_a_remedy(text: str) -> None:
+def test_invalid_size_is_refused_with_a_remedy(text: str) -> None:
     with pytest.raises(UnknownValue, match="write a number such as"):
         units.parse_size(text)
 
 
 @given(st.integers(1, 10**12))
-def test_a_size_survives_being_written(size: int) -> None:
+def test_printed_size_parses_to_itself(size: int) -> None:
     assert units.parse_size(units.format_size(size)) == size
 
 
@@ -45,12 +45,12 @@ def test_in_a_list_of_sizes_a_comma_separates() -> None:
     ("text", "seconds"),
     [("2s", 2.0), ("500ms", 0.5), ("10m", 600.0), ("1h", 3600.0), ("1.5s", 1.5), ("3", 3.0)],
 )
-def test_durations_are_read_as_people_write_them(text: str, seconds: float) -> None:
+def test_durations_are_parsed(text: str, seconds: float) -> None:
     assert units.parse_duration(text) == pytest.approx(seconds)
 
 
 @pytest.mark.parametrize("text", ["", "s", "-1s", "1d", "2 s s", "1e3"])
-def test_what_is_no_duration_is_refused(text: str) -> None:
+def test_invalid_duration_is_refused(text: str) -> None:
     with pytest.raises(UnknownValue, match="unknown duration"):
         units.parse_duration(text)
 
@@ -63,7 +63,7 @@ def test_a_duration_beyond_a_year_is_refused() -> None:
 
 
 @given(st.integers(1, 10**10))
-def test_a_duration_survives_being_written(micros: int) -> None:
+def test_printed_duration_parses_to_itself(micros: int) -> None:
     seconds = micros / 1e6
     assert units.parse_duration(units.format_duration(seconds)) == pytest.approx(seconds, rel=1e-9)
 
@@ -82,7 +82,7 @@ def test_a_rate_is_above_zero(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["fast", "20kk", "1,00", "1/min"])
-def test_what_is_no_rate_is_not_called_a_size(text: str) -> None:
+def test_message_for_an_invalid_rate_does_not_mention_sizes(text: str) -> None:
     with pytest.raises(UnknownValue, match=f"unknown rate '{text}'; write operations/s"):
         units.parse_rate(text)
 
@@ -109,24 +109,24 @@ def test_shares_are_read_as_percentages(text: str, share: float) -> None:
 
 
 @pytest.mark.parametrize("text", ["4", "0.04", "-4%", "%", "4%%", "x%"])
-def test_a_share_without_its_sign_could_mean_either_and_is_refused(text: str) -> None:
+def test_ambiguous_share_without_percent_sign_is_refused(text: str) -> None:
     with pytest.raises(UnknownValue, match="write a percentage"):
         units.parse_percent(text)
 
 
 @given(st.integers(0, 100_000))
-def test_shares_read_back_what_is_written(thousandths: int) -> None:
+def test_printed_shares_parse_to_themselves(thousandths: int) -> None:
     share = thousandths / 1e5
     assert units.parse_percent(units.format_percent(share)) == pytest.approx(share)
 
 
 @pytest.mark.parametrize("text", ["1.5g", "1536m", "1.5 GiB", "1.5gb", str(1536 << 20)])
-def test_memory_is_read_alike_however_its_unit_is_spelled(text: str) -> None:
+def test_memory_units_have_several_spellings(text: str) -> None:
     assert units.parse_in(text, units.BYTES) == 1536 << 20
 
 
 @pytest.mark.parametrize("text", ["", "0", "0g", "-1g", "g", "1.g", "64mbit", "1e9"])
-def test_what_is_no_memory_is_none(text: str) -> None:
+def test_invalid_memory_is_none(text: str) -> None:
     assert units.parse_in(text, units.BYTES) is None
 
 
@@ -142,5 +142,5 @@ def test_what_is_no_memory_is_none(text: str) -> None:
         (units.plural(2.5, "core"), "2.5 cores"),
     ],
 )
-def test_what_is_one_is_written_as_one(written: str, words: str) -> None:
+def test_counts_of_one_are_singular(written: str, words: str) -> None:
     assert written == words

@@ -37,7 +37,7 @@ PREFIX = sitebench.Sequence(
 )
 
 
-def test_the_public_names_are_these() -> None:
+def test_public_names_match_the_list() -> None:
     """Adding one is a decision, and taking one away breaks programs."""
     assert sitebench.__all__ == [
         *("Add", "Bind", "Change", "Compare", "Connect", "Delete", "Histogram", "LdapDirectory"),
@@ -48,18 +48,18 @@ def test_the_public_names_are_these() -> None:
 
 
 @pytest.mark.parametrize("name", sitebench.__all__)
-def test_each_name_is_found_where_it_is_defined(name: str) -> None:
+def test_each_public_name_imports_from_its_module(name: str) -> None:
     found = getattr(sitebench, name)
     assert found.__name__ == name
     assert getattr(importlib.import_module(found.__module__), name) is found
 
 
-def test_an_unknown_name_is_no_attribute() -> None:
+def test_unknown_name_raises_attribute_error() -> None:
     with pytest.raises(AttributeError, match="'sitebench' has no attribute 'Directory'"):
         _ = sitebench.Directory  # type: ignore[attr-defined]
 
 
-def test_a_directory_is_measured_where_it_runs() -> None:
+def test_running_directory_object_can_be_measured() -> None:
     with sitebench.LdapDirectory(entries=100, locales=("en_US",)) as directory:
         result = measured("lookup", directory)
         assert directory.stats()["searches"] >= result.latency.count
@@ -74,7 +74,7 @@ def test_a_directory_is_measured_where_it_runs() -> None:
     )
 
 
-def test_a_sequence_of_ones_own_is_measured() -> None:
+def test_user_defined_sequence_is_measured() -> None:
     with sitebench.LdapDirectory(entries=10, locales=("en_US",)) as directory:
         result = measured(PREFIX, directory)
     assert (result.failures, result.point.spec.operation) == (0, "prefix")
@@ -96,7 +96,7 @@ def test_a_sequence_may_hold_a_password(tmp_path: Path) -> None:
     assert [b"s3cret-word" in each.read_bytes() for each in tmp_path.iterdir()] == [False]
 
 
-def test_a_site_is_measured_where_it_runs(tmp_path: Path) -> None:
+def test_running_site_object_can_be_measured(tmp_path: Path) -> None:
     (tmp_path / "own.toml").write_text(text_of("page", keepalive=True))
     with sitebench.PersonalizedSite(entries=100, locales=("en_US",)) as site:
         result = measured("scenario", site)
@@ -117,7 +117,7 @@ def test_a_notebook_shows_a_table_and_a_chart(tmp_path: Path) -> None:
         assert [each.operations for each in run.results()] == [result.point.operations]
 
 
-def test_what_cannot_be_measured_is_refused() -> None:
+def test_unknown_operation_or_wrong_target_is_refused() -> None:
     with pytest.raises(sitebench.SitebenchError, match=r"'lokup'; did you mean lookup\?"):
         sitebench.run("lokup")
     with (
@@ -127,7 +127,7 @@ def test_what_cannot_be_measured_is_refused() -> None:
         sitebench.run("page", directory)
 
 
-def test_people_whom_a_directory_here_has_not_are_refused_at_once(tmp_path: Path) -> None:
+def test_more_people_than_a_local_directory_has_are_refused_at_once(tmp_path: Path) -> None:
     """Not after seconds of wrong answers."""
     with (
         sitebench.LdapDirectory(entries=10, locales=("en_US",)) as directory,
@@ -146,12 +146,12 @@ def test_people_whom_a_directory_here_has_not_are_refused_at_once(tmp_path: Path
         assert measured(sitebench.Sequence("found", steps), directory).failures == 0
 
 
-def test_an_administrator_without_a_password_is_refused_with_the_argument_s_name() -> None:
+def test_administrator_without_password_is_refused_with_the_argument_name() -> None:
     with pytest.raises(BadInput, match="has no password; give admin_password"):
         sitebench.LdapDirectory(entries=0, admin_dn="cn=admin,o=Intranet")
 
 
-def test_the_load_of_a_file_holds_where_the_program_says_nothing(tmp_path: Path) -> None:
+def test_load_of_scenario_file_is_the_default_of_run(tmp_path: Path) -> None:
     file = tmp_path / "rt.toml"
     step = '[[operation]]\nsearch = "(objectClass=*)"\nscope = "base"\n'
     file.write_text(f"[load]\nusers = 2\nrate = 50\n{step}")
@@ -166,7 +166,7 @@ def test_the_load_of_a_file_holds_where_the_program_says_nothing(tmp_path: Path)
     assert staged.point.operations == pytest.approx(80, abs=40)
 
 
-def test_people_of_an_ldif_file_are_measured_where_their_number_is_given(tmp_path: Path) -> None:
+def test_people_of_ldif_file_are_measured_if_entries_is_given(tmp_path: Path) -> None:
     ldif = tmp_path / "people.ldif"
     with sitebench.LdapDirectory(entries=10) as directory:
         people = directory.people
@@ -192,7 +192,7 @@ def test_an_address_may_name_the_base(tmp_path: Path) -> None:
             measured(found, directory.url)
 
 
-def test_a_closed_server_is_gone() -> None:
+def test_closed_server_stops_listening() -> None:
     directory = sitebench.LdapDirectory(entries=0, suffix="dc=example,dc=com")
     with ldap3.Connection(directory.url) as connection:
         assert connection.search("dc=example,dc=com", "(objectClass=*)", ldap3.BASE)
@@ -202,7 +202,7 @@ def test_a_closed_server_is_gone() -> None:
         socket.create_connection((directory.host, directory.port))
 
 
-def test_a_site_forgets_what_was_changed() -> None:
+def test_changes_to_a_site_are_lost_when_it_closes() -> None:
     with sitebench.PersonalizedSite(entries=10, locales=("en_US",)) as site:
         asked = urllib.request.Request(site.url, headers={"Cookie": "user=7"})
         with urllib.request.urlopen(asked) as page:
@@ -272,12 +272,14 @@ def test_people_of_list_and_bind_client(tmp_path: Path, monkeypatch: pytest.Monk
         ("lookup", {"names": "ann"}, "'ann' is neither"),
     ],
 )
-def test_option_of_another_suite(operation: str, arguments: dict[str, Any], message: str) -> None:
+def test_option_of_another_suite_is_refused(
+    operation: str, arguments: dict[str, Any], message: str
+) -> None:
     with pytest.raises(BadInput, match=message):
         sitebench.run(operation, **arguments)
 
 
-def test_server_object_is_probed_before_any_load_as_its_address_is(tmp_path: Path) -> None:
+def test_server_object_is_probed_before_the_load_like_an_address(tmp_path: Path) -> None:
     names = tmp_path / "people.txt"
     with sitebench.LdapDirectory(10, profile="person", locales=("en_US",)) as directory:
         assert directory.people is not None
@@ -297,7 +299,7 @@ def test_server_object_is_probed_before_any_load_as_its_address_is(tmp_path: Pat
         measured("page", site)
 
 
-def test_server_that_closes_under_load_is_said_in_words_of_a_program() -> None:
+def test_server_closed_under_load_raises_target_died() -> None:
     with sitebench.LdapDirectory(10, locales=("en_US",)) as directory:
         closing = threading.Timer(1.5, directory.close)
         closing.start()
@@ -322,7 +324,7 @@ def test_server_that_closes_under_load_is_said_in_words_of_a_program() -> None:
         (lambda: sitebench.Repeat(5, sitebench.Search()), "Repeat: steps is Search"),  # type: ignore[arg-type]
     ],
 )
-def test_argument_of_another_type_or_without_its_pair_is_refused_in_one_line(
+def test_argument_of_wrong_type_or_without_its_pair_is_refused_in_one_line(
     call: Callable[[], object], message: str
 ) -> None:
     with pytest.raises(BadInput, match=message):

@@ -32,7 +32,7 @@ def test_a_percentile_of_too_few_samples_is_printed_as_none_with_their_number() 
     assert "n/a (n=9,999)" in result._repr_html_()
 
 
-def test_lower_bounds_are_shown_as_such() -> None:
+def test_lower_bounds_are_marked_in_the_output() -> None:
     answered, given_up = histogram(), histogram()
     answered.record(5_000_000, 10_000)
     given_up.record(10**10, 500)
@@ -54,7 +54,7 @@ def test_an_objective_that_is_met_passes() -> None:
     checked(a_result(), "p99<5ms,failures<0.1%,rate>=9k")
 
 
-def test_an_objective_that_is_missed_says_what_the_command_line_says() -> None:
+def test_missed_objective_has_the_message_of_the_command_line() -> None:
     point, objective = a_result(), "p99<10us,failures<0.1%"
     with pytest.raises(ObjectiveMissed) as found:
         checked(point, objective)
@@ -64,7 +64,7 @@ def test_an_objective_that_is_missed_says_what_the_command_line_says() -> None:
     assert point.verdict.evidence in found.value.remedy
 
 
-def test_too_few_samples_decide_nothing_and_say_what_would() -> None:
+def test_too_few_samples_leave_objective_undecided_and_propose_a_window() -> None:
     """5,000 in 2 s: 10,000 are in 4 s, and a tenth more for chance."""
     with pytest.raises(NotDecided) as found:
         checked(a_result(count=5_000), "p50<1ms,p99<5ms")
@@ -76,25 +76,25 @@ def test_too_few_samples_decide_nothing_and_say_what_would() -> None:
     checked(a_result(count=11_000), "p50<1ms,p99<5ms")
 
 
-def test_what_is_broken_is_missed_whatever_else_is_not_known() -> None:
+def test_one_broken_term_misses_the_objective_despite_unknown_terms() -> None:
     with pytest.raises(ObjectiveMissed, match=r"p50 is 50 us .*; p99 is not known"):
         checked(a_result(count=5_000), "p50<1us,p99<5ms")
 
 
-def test_what_no_measurement_tells_is_no_matter_of_samples() -> None:
+def test_unmeasurable_metric_is_undecided_without_advice_on_samples() -> None:
     blind = replace(a_result(), use=a_use(target_cpu_s=None))
     with pytest.raises(NotDecided, match="leave out of the objective what cannot be known"):
         checked(blind, "cpu<50%")
 
 
-def test_the_testers_own_figures_decide_nothing() -> None:
+def test_generator_bound_point_leaves_objective_undecided() -> None:
     point = a_result()
     verdict = replace(point.verdict, bound=Bound.GENERATOR, valid=False)
     with pytest.raises(NotDecided, match=r"^invalid: lookup at 1k, 64 clients: generator: "):
         checked(replace(point, verdict=verdict), "p99<5ms")
 
 
-def test_a_mistake_in_an_objective_is_one_of_the_caller() -> None:
+def test_mistake_in_an_objective_is_bad_input() -> None:
     with pytest.raises(UnknownValue, match="character 1: unknown metric 'p98'"):
         checked(a_result(), "p98<5ms")
 
@@ -105,7 +105,7 @@ def test_print_names_the_kinds_of_failures() -> None:
     assert ", 9 failures (wrong-answer x 7, timeout x 2), bound by" in printed
 
 
-def test_page_names_what_a_result_has() -> None:
+def test_page_lists_the_attributes_of_a_result() -> None:
     page = (ROOT / "docs/python-api.md").read_text()
     section = page.partition("## The result")[2].partition("##")[0]
     slot = Slot(MEASURED, 0, 10**9)

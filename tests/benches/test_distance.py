@@ -11,7 +11,7 @@ from tests.ils_bench.conftest import LOCALES
 ROUND_TRIP_S = 0.1
 
 
-def test_every_answer_takes_a_round_trip_longer() -> None:
+def test_emulated_distance_adds_a_round_trip_to_every_answer() -> None:
     with LdapDirectory(entries=10, locales=LOCALES) as directory:
         assert directory.people is not None
         with (

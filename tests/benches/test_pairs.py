@@ -33,7 +33,7 @@ QUANTILES = {6: 2.447, 13: 2.160, 30: 2.042, 120: 1.980}
 
 
 @pytest.mark.parametrize("freedom", QUANTILES)
-def test_student_t_is_that_of_the_tables(freedom: int) -> None:
+def test_student_t_quantiles_match_printed_tables(freedom: int) -> None:
     assert student_t(freedom) == pytest.approx(QUANTILES[freedom], rel=0.002)
 
 
@@ -77,7 +77,7 @@ def test_drift_of_the_machine_does_not_move_a_ratio() -> None:
     assert mean_ratio(slices.ratios("rate"))[0] == pytest.approx(0.9, rel=0.005)
 
 
-def test_stopped_side_uses_no_cpu_and_answers_with_its_slice() -> None:
+def test_stopped_side_uses_no_cpu_until_its_slice() -> None:
     with stopped_side("lookup") as measure:
         (pid,) = (process for process in _children() if "benches.sides" in process[1])
         slices = [measure() for _ in range(2)]
@@ -99,7 +99,9 @@ def test_figures_of_both_sides_are_ratios_in_the_table() -> None:
     assert "lookup / floor" in table
 
 
-def test_program_that_is_missing_is_the_reason_of_its_row(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_row_of_missing_program_gives_the_program_as_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     row = Row("page", "pages", "nginx", "page-nginx.rate", "page-wrk.rate", 0.9, at_least=0.5)
     (outcome,), measured = measure_rows([row], 7, lambda text: None)

@@ -19,7 +19,7 @@ CHEAP = Row("cheap", "ours", "floor", "ours.cpu", "floor.cpu", 1.1, at_most=1.25
         (CHEAP, 1.3, "FAIL"),
     ],
 )
-def test_a_ratio_is_held_against_its_bound_and_its_aim(row: Row, value: float, state: str) -> None:
+def test_ratio_is_compared_with_its_bound_and_its_aim(row: Row, value: float, state: str) -> None:
     assert Outcome(row, [value], [1.0]).state == state
 
 
@@ -44,7 +44,7 @@ def test_the_interval_of_a_row_is_printed() -> None:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.key)
-def test_each_row_has_one_bound_and_its_aim_beyond_it(row: Row) -> None:
+def test_each_row_has_one_bound_and_its_aim_passes(row: Row) -> None:
     assert (row.at_least is None) != (row.at_most is None)
     assert row.passes(row.aim)
 
@@ -66,7 +66,7 @@ def test_trials_are_interleaved_and_divided_repeat_by_repeat() -> None:
     assert judge([FAST], series)[0].ratio == pytest.approx(0.8)
 
 
-def test_what_cannot_be_measured_here_says_why_and_neither_passes_nor_fails() -> None:
+def test_skipped_row_gives_its_reason_and_neither_passes_nor_fails() -> None:
     series = run_trials([Trial("ours", lambda: Skipped("needs 4 cores"))], repeats=5)
     outcome = judge([FAST], series)[0]
     assert (outcome.state, outcome.reason) == ("n/a", "needs 4 cores")

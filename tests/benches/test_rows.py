@@ -8,7 +8,7 @@ from benches.__main__ import GROUPS, ROWS, choose
 from sitebench.errors import UnknownValue
 
 
-def test_rows_and_trials_have_names_of_their_own() -> None:
+def test_names_of_rows_and_trials_are_unique() -> None:
     keys = [row.key for row in ROWS]
     assert len(set(keys)) == len(keys)
     trials = []

@@ -72,7 +72,9 @@ MODULE = SITEBENCH[2]
         ),
     ],
 )
-def test_a_full_disk_is_told_in_a_line(module: str, argv: tuple[str, ...], tmp_path: Path) -> None:
+def test_full_disk_on_stdout_is_a_one_line_error(
+    module: str, argv: tuple[str, ...], tmp_path: Path
+) -> None:
     for name in (MEASURED, "copy.sitebench"):
         write_run(tmp_path / name)
     with Path("/dev/full").open("w") as full:
@@ -96,7 +98,7 @@ def test_a_full_disk_is_told_in_a_line(module: str, argv: tuple[str, ...], tmp_p
 
 
 @pytest.mark.parametrize("closed", [">&-", "<&- >&- 2>&-"])
-def test_a_command_without_an_output_does_its_work(closed: str, tmp_path: Path) -> None:
+def test_command_works_without_stdout(closed: str, tmp_path: Path) -> None:
     """A service may have closed all three."""
     out = tmp_path / "run.sitebench"
     argv = (*SITEBENCH, "ils", "run", *LOAD, *WINDOW, "--out", str(out))

@@ -28,7 +28,7 @@ MODULES = [
 NAMED = re.compile(r"`sitebench docs ([\w/.-]+)`")
 
 
-def test_without_a_page_it_lists_them_by_their_headings() -> None:
+def test_docs_without_page_lists_pages_with_headings() -> None:
     ran = in_process("docs").check(0)
     assert re.search(r"^tuning +Tuning: vary one thing, hold the rest$", ran.out, re.MULTILINE)
     assert re.search(r"^examples/flask_site/site.toml$", ran.out, re.MULTILINE)
@@ -38,7 +38,7 @@ def test_without_a_page_it_lists_them_by_their_headings() -> None:
 
 
 @pytest.mark.parametrize("page", sorted(pages()))
-def test_page_is_printed_as_it_is_written(page: str) -> None:
+def test_page_is_printed_unchanged(page: str) -> None:
     ran = in_process("docs", page)
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.rstrip("\n") == pages()[page].read_text().rstrip("\n")
@@ -51,7 +51,7 @@ def test_schema_of_scenario_files_is_printed_for_editors() -> None:
     assert "_engine" not in (ROOT / "docs/scenarios.md").read_text()
 
 
-def test_a_page_that_is_not_there_is_refused_with_one_that_is_like_it() -> None:
+def test_unknown_page_is_refused_with_the_nearest_name() -> None:
     ran = in_process("docs", "verdct").check(2)
     assert ran.err == (
         "sitebench: there is no page 'verdct'\n"
@@ -61,17 +61,17 @@ def test_a_page_that_is_not_there_is_refused_with_one_that_is_like_it() -> None:
 
 
 @pytest.mark.parametrize("page", ["../pyproject", "/etc/passwd", "examples/../mkdocs.yml"])
-def test_it_prints_nothing_but_pages(page: str) -> None:
+def test_docs_prints_no_other_files(page: str) -> None:
     assert in_process("docs", page).code == 2
 
 
-def test_the_example_of_a_scenario_is_one(tmp_path: Path) -> None:
+def test_scenario_example_is_valid(tmp_path: Path) -> None:
     ran = in_process("ps", "example").check(0)
     (tmp_path / "site.toml").write_text(ran.out)
     assert len(read(str(tmp_path / "site.toml")).operations) > 1
 
 
-def test_a_wheel_has_them_as_data(tmp_path: Path) -> None:
+def test_wheel_contains_pages_and_examples(tmp_path: Path) -> None:
     """What `make build` puts beside the modules, in a folder with nothing else of the checkout."""
     source = tmp_path / "source"
     shutil.copytree(ROOT / "docs", source / "docs")
@@ -104,7 +104,7 @@ def messages(module: Path) -> list[str]:
     ]
 
 
-def test_messages_and_help_name_pages_as_the_command_does() -> None:
+def test_messages_and_help_name_pages_by_the_docs_command() -> None:
     texts = [text for module in MODULES for text in messages(module)]
     texts += [command.help for _, command in commands()]
     assert [text for text in texts if re.search(r"\bdocs/", text)] == []

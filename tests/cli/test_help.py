@@ -32,7 +32,7 @@ def words(text: str) -> str:
 
 @pytest.mark.parametrize("columns", ["80", "120"])
 @pytest.mark.parametrize("name", COMMANDS)
-def test_help_shows_every_option_default_and_choice_whole(name: str, columns: str) -> None:
+def test_help_shows_options_defaults_and_choices_untruncated(name: str, columns: str) -> None:
     command = COMMANDS[name]
     ran = in_process(*name.split(), "--help", COLUMNS=columns)
     shown = words(ran.out)
@@ -49,7 +49,7 @@ def test_help_shows_every_option_default_and_choice_whole(name: str, columns: st
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_help_has_no_slip_of_the_pen(name: str) -> None:
+def test_help_has_clean_punctuation(name: str) -> None:
     shown = in_process(*name.split(), "--help", COLUMNS="80").out
     assert not re.search(r"[.,;:]{2}|\.\)| [.,;:)] |\( ", shown.replace("...", ""))
     assert not re.search(r"\de\+\d", shown)
@@ -62,7 +62,7 @@ def test_help_has_no_slip_of_the_pen(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_examples_stand_under_a_heading_and_can_be_copied(name: str) -> None:
+def test_examples_have_a_heading_and_can_be_copied(name: str) -> None:
     ran = in_process(*name.split(), "--help", COLUMNS="80")
     _, found = examples(COMMANDS[name].help)
     block = ran.out.partition("\nExamples\n")[2].partition("\n\n")[0]
@@ -73,7 +73,7 @@ def test_examples_stand_under_a_heading_and_can_be_copied(name: str) -> None:
     assert not re.search("sitebench (ils|ps) ", block)
 
 
-def test_panels_stand_in_one_order() -> None:
+def test_panels_have_the_same_order_in_every_command() -> None:
     for name in COMMANDS:
         found = headings(in_process(*name.split(), "--help", COLUMNS="80").out)
         order = ["Examples", "Arguments", *PANELS]
@@ -84,7 +84,7 @@ def test_panels_stand_in_one_order() -> None:
 
 
 @pytest.mark.parametrize("name", LONG)
-def test_the_short_help_has_about_a_dozen_options_and_says_how_many_there_are(name: str) -> None:
+def test_short_help_has_8_to_15_options_and_the_total_number(name: str) -> None:
     short = in_process(*name.split(), "-h", COLUMNS="80").out
     whole = in_process(*name.split(), "--help", COLUMNS="80").out
     some, every = listed(short), listed(whole)
@@ -98,23 +98,23 @@ def test_the_short_help_has_about_a_dozen_options_and_says_how_many_there_are(na
     assert not shown[-1].startswith("  #")
 
 
-def test_the_short_help_of_a_short_command_is_all_of_it() -> None:
+def test_short_help_of_command_with_few_options_is_complete() -> None:
     assert in_process("export", "-h").out == in_process("export", "--help").out
 
 
-def test_what_is_required_stands_in_the_usage_as_it_is_typed() -> None:
+def test_required_arguments_are_in_the_usage_line() -> None:
     assert in_process("compare", "-h").out.startswith("Usage: sitebench compare [OPTIONS] A B\n")
     assert in_process("report", "-h").out.startswith("Usage: sitebench report [OPTIONS] RUN...\n")
 
 
-def test_choices_are_shown_not_the_word_choice() -> None:
+def test_choices_are_listed_instead_of_the_word_choice() -> None:
     shown = in_process("ils", "run", "--help", COLUMNS="80").out
     assert "--arrivals poisson|even\n" in shown
     assert "--keys uniform|zipfian|hotspot|latest\n" in shown
     assert not any(word in shown for word in ("CHOICE", "<str>", "<bool>"))
 
 
-def test_a_person_s_own_process_prints_the_same_and_colours_only_for_a_terminal() -> None:
+def test_subprocess_prints_the_same_help_with_colour_only_at_a_terminal() -> None:
     ran = sitebench("directory", "run", "-h", COLUMNS="80")
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.startswith("Usage: sitebench directory run [OPTIONS] [OPERATION]\n")
@@ -145,7 +145,7 @@ def test_without_arguments_a_group_prints_its_help() -> None:
 LIST = Path(__file__).parent / "options.txt"
 
 
-def test_no_command_has_an_option_that_nobody_decided_on() -> None:
+def test_every_option_is_listed_in_options_txt() -> None:
     """`options.txt` has a line for each command: to add one, add it there, and say why."""
     lines = []
     for path, command in commands():
@@ -171,6 +171,6 @@ def test_no_command_has_an_option_that_nobody_decided_on() -> None:
         (("calibrate",), "window"),
     ],
 )
-def test_an_option_that_went_says_what_to_do_instead(argv: tuple[str, ...], removed: str) -> None:
+def test_removed_option_names_its_replacement(argv: tuple[str, ...], removed: str) -> None:
     ran = in_process(*argv, f"--{removed}", "1").check(2)
     assert ran.err == f"sitebench: no such option '--{removed}'\n  {REMOVED[removed]}\n"

@@ -42,12 +42,12 @@ def test_ctrl_c_during_an_import_ends_quietly_with_130(module: str) -> None:
     assert (ran.returncode, ran.stderr) == (130, "")
 
 
-def test_ctrl_c_while_locust_is_imported_ends_quietly_too() -> None:
+def test_ctrl_c_during_the_import_of_locust_ends_quietly() -> None:
     ran = interrupted_at("locust", "sitebench.locust.process:main")
     assert (ran.returncode, ran.stderr) == (130, "")
 
 
-def test_what_comes_before_the_handler_imports_next_to_nothing() -> None:
+def test_few_modules_are_imported_before_the_signal_handler() -> None:
     code = (
         "import sys; before = set(sys.modules); import sitebench.__main__;"
         "print(*sorted(set(sys.modules) - before))"
@@ -61,7 +61,7 @@ def test_what_comes_before_the_handler_imports_next_to_nothing() -> None:
     assert {"enum", "typing", "re"}.isdisjoint(done.stdout.split())
 
 
-def test_a_signal_that_is_ignored_stays_ignored() -> None:
+def test_ignored_signal_stays_ignored() -> None:
     """As a shell does for what it starts in the background."""
     ran = subprocess.run(
         ["sh", "-c", f"trap '' INT; exec {sys.executable} -c \"$0\" $1", INTERRUPTED_AT, IGNORING],
@@ -79,7 +79,7 @@ def test_a_command_of_nohup_outlives_its_terminal() -> None:
     assert ran.stdout.split() == ["2", "15"]
 
 
-def test_a_ctrl_c_that_python_has_wrapped_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrapped_keyboard_interrupt_counts_as_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
     def wrapped(*_: object, **__: object) -> None:
         raise RuntimeError("Error calling __set_name__") from KeyboardInterrupt()
 

@@ -87,12 +87,12 @@ def test_script_of_each_shell_asks_for_completion(shell: str, tmp_path: Path) ->
         assert "_sitebench_completion" in read.stdout, read.stderr
 
 
-def test_a_run_begins_without_what_few_need() -> None:
+def test_run_imports_no_rarely_needed_module() -> None:
     done = watched(SLOW, ("ils", "run", "nothing"))
     assert (done.returncode, done.stdout) == (2, "[]\n"), done.stderr
 
 
-def test_a_run_at_a_server_of_its_own_imports_what_it_needs() -> None:
+def test_run_with_embedded_server_imports_no_ldap3() -> None:
     """Two tenths of a second of CPU, twice a point: ldap3 is for directories of others."""
     asked = ("--entries", "20", "--locales", "en_US", "--users", "1", "--rate", "50")
     done = watched((*HEAVY, "http.client"), ("ils", "run", "lookup", *asked, *BRIEF))
@@ -101,7 +101,7 @@ def test_a_run_at_a_server_of_its_own_imports_what_it_needs() -> None:
 
 
 @pytest.mark.parametrize("module", ["ils_bench.targets.embedded", "ps_bench.targets.embedded"])
-def test_a_server_of_its_own_begins_without_what_few_need(module: str) -> None:
+def test_embedded_server_imports_no_rarely_needed_module(module: str) -> None:
     few = (*SLOW, "psutil")
     code = f"import {module}, sys; print([each for each in {few} if each in sys.modules])"
     found = subprocess.run(

@@ -33,7 +33,7 @@ def test_resume_uses_the_stored_command_and_the_present_file_name(command: str, 
 @pytest.mark.parametrize(
     "command", [None, "sitebench ils sweep", [], ["sitebench"], ["python", "-m", "benches.soak"]]
 )
-def test_what_is_no_command_of_sitebench_is_not_run(command: object) -> None:
+def test_stored_command_of_another_program_is_not_run(command: object) -> None:
     assert again(command, RUN) is None
 
 
@@ -57,7 +57,7 @@ ONLY_READ = {
 }
 
 
-def test_every_file_of_an_option_is_only_read_or_not_taken_from_a_run_file() -> None:
+def test_file_options_are_read_only_or_ignored_by_resume() -> None:
     context = click.Context(app)
     commands = [
         command
@@ -84,7 +84,7 @@ def test_a_file_without_a_command_is_refused(tmp_path: Path) -> None:
     assert "if a Python program made it, run that again" in ran.err
 
 
-def test_resume_does_not_begin_a_run_that_is_not_there(tmp_path: Path) -> None:
+def test_resume_without_run_file_is_refused(tmp_path: Path) -> None:
     ran = in_process("ils", "sweep", "--out", "typo", "--resume", cwd=tmp_path).check(2)
     assert ran.err.startswith("sitebench: no run file at typo\n")
     in_process("ils", "sweep", "--resume", cwd=tmp_path).check(2, "--resume needs a run file")

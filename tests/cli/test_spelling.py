@@ -36,7 +36,7 @@ from tests.support.cli import in_process, sitebench
         ("plan site", "plan ps"),
     ],
 )
-def test_both_are_read_alike(one: str, other: str) -> None:
+def test_short_and_long_spellings_parse_alike(one: str, other: str) -> None:
     assert parsed(shlex.split(one)) == parsed(shlex.split(other))
 
 
@@ -58,7 +58,7 @@ def test_a_run_is_made_with_letters_and_the_long_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("given", ["-o old", "-oold", "--out old", "--out=old"])
-def test_the_file_of_a_resumed_run_is_given_once(given: str) -> None:
+def test_resumed_run_takes_one_run_file(given: str) -> None:
     command = f"sitebench ils sweep {given} --json".split()
     expected = ["ils", "sweep", "--json", "--out", "new", "--resume"]
     assert again(command, Path("new")) == expected

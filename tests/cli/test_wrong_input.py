@@ -284,7 +284,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("line", [*WRONG, *UNREACHABLE])
-def test_it_is_refused_in_one_line_with_what_to_do(line: str, folder: Path) -> None:
+def test_wrong_input_is_refused_in_one_line_with_a_remedy(line: str, folder: Path) -> None:
     said, remedy = (WRONG | UNREACHABLE)[line]
     before = {each: each.read_bytes() for each in folder.iterdir()}
     ran = in_process(*shlex.split(line), cwd=folder)
@@ -297,7 +297,7 @@ def test_it_is_refused_in_one_line_with_what_to_do(line: str, folder: Path) -> N
     assert {each: each.read_bytes() for each in folder.iterdir()} == before
 
 
-def test_a_mistyped_command_line_ends_its_process_alike() -> None:
+def test_mistyped_command_line_in_a_subprocess_exits_with_2() -> None:
     ran = sitebench("directory", "run", "--user", "3")
     assert (ran.code, ran.out) == (2, "")
     assert ran.err == (
@@ -306,7 +306,7 @@ def test_a_mistyped_command_line_ends_its_process_alike() -> None:
     )
 
 
-def test_a_server_without_any_program_of_the_set_is_told_after_what_is_left_out() -> None:
+def test_server_without_spice_programs_is_refused_after_the_left_out_list() -> None:
     ran = in_process("web", "spice", "--cgi-program", "nowhere")
     assert (ran.code, ran.out) == (2, "")
     *left_out, error, remedy = ran.err.splitlines()

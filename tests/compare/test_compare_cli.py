@@ -48,7 +48,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_slower_run_is_told_in_words_numbers_and_what_could_have_been_shown(runs: Path) -> None:
+def test_slower_run_has_verdict_figures_and_detectable_difference(runs: Path) -> None:
     ran = in_process("compare", "a", "b", cwd=runs, COLUMNS="80").check(0)
     assert "lookup at 1k, 64 users: B is slower: -5." in ran.out
     for words in ("Median of", "A/A null", "could show", "Decided by pairs"):
@@ -57,7 +57,7 @@ def test_a_slower_run_is_told_in_words_numbers_and_what_could_have_been_shown(ru
     assert max(map(len, ran.out.splitlines()[4:20])) <= 160
 
 
-def test_programs_get_every_value(runs: Path) -> None:
+def test_json_has_every_value(runs: Path) -> None:
     ran = in_process("compare", "a", "b", "--json", cwd=runs).check(0)
     found = json.loads(ran.out)
     assert found["design"] == "pairs"
@@ -68,7 +68,7 @@ def test_programs_get_every_value(runs: Path) -> None:
     assert not rate["null"]["alarmed"]
 
 
-def test_a_pipeline_can_fail_on_what_is_slower(runs: Path) -> None:
+def test_fail_on_slower_sets_the_exit_code(runs: Path) -> None:
     slower = in_process("compare", "a", "b", "--fail-on", "slower", cwd=runs).check(3)
     assert slower.err.startswith("sitebench: lookup at 1k, 64 users: B is slower")
     assert in_process("compare", "b", "a", "--fail-on", "slower", cwd=runs).code == 0
@@ -106,14 +106,14 @@ def test_inconclusive_comparison_has_its_own_exit_code(tmp_path: Path, b: str, w
     assert in_process("compare", "a", "b", cwd=tmp_path).code == 0
 
 
-def test_runs_of_different_things_are_refused_by_name_unless_that_is_compared(runs: Path) -> None:
+def test_runs_with_different_options_are_refused_unless_the_option_is_compared(runs: Path) -> None:
     said = one_line(in_process("compare", "few", "users", cwd=runs))
     assert said.endswith("the runs measured different things: users (64 / 8)")
     ran = in_process("compare", "a", "users", "--varying", "--users", cwd=runs).check(0)
     assert "users: 64 / 8" in ran.out
 
 
-def test_runs_measured_apart_and_another_machine_are_said_first(runs: Path) -> None:
+def test_runs_measured_apart_or_on_other_machines_have_a_remark_first(runs: Path) -> None:
     ran = in_process("compare", "few", "elsewhere", cwd=runs).check(0)
     assert "measured apart: not decided" in ran.out
     assert "THE LOAD GENERATORS RAN ON DIFFERENT MACHINES, by their processor" in ran.out
@@ -154,7 +154,7 @@ def repeats_done(path: Path) -> int:
 
 
 @pytest.mark.timeout(300)
-def test_interleaved_targets_survive_ctrl_c_and_go_on(tmp_path: Path) -> None:
+def test_interleaved_comparison_resumes_after_ctrl_c(tmp_path: Path) -> None:
     argv = ("compare", "2", "4", "--interleave", COMMAND, "--repeats", "5", "--out", "both")
     a, b = tmp_path / "both-a.sitebench", tmp_path / "both-b.sitebench"
     begun = subprocess.Popen(

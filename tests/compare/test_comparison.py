@@ -54,7 +54,7 @@ def verdicts(point: Compared) -> dict[str, str]:
     return {row.measure.key: row.verdict for row in point.rows}
 
 
-def test_what_an_operation_costs_is_in_microseconds() -> None:
+def test_cpu_cost_of_an_operation_is_in_microseconds() -> None:
     _, point = compared([20_000.0] * 6, [10_000.0] * 6)
     row = point.row("target_cpu")
     assert row is not None
@@ -63,7 +63,7 @@ def test_what_an_operation_costs_is_in_microseconds() -> None:
     assert row.b == pytest.approx([95.0] * 6)
 
 
-def test_a_slower_target_is_called_slower_by_every_measure() -> None:
+def test_slower_target_is_slower_in_every_measure() -> None:
     analysis, point = compared(noisy(10, 15_000, 1), noisy(10, 14_250, 2))
     assert verdicts(point) == {
         "ops_per_s": "slower",
@@ -85,7 +85,7 @@ def test_a_faster_target_is_called_faster() -> None:
     assert verdicts(point)["target_cpu"] == "less CPU"
 
 
-def test_no_detectable_difference_is_an_answer_with_what_could_have_been_shown() -> None:
+def test_no_difference_is_reported_with_the_detectable_difference() -> None:
     _, point = compared(noisy(10, 15_000, 1), noisy(10, 15_000, 3))
     row = point.row("ops_per_s")
     assert row is not None
@@ -97,7 +97,7 @@ def test_no_detectable_difference_is_an_answer_with_what_could_have_been_shown()
     assert f"could have shown about {words.detectable(row)}" in said
 
 
-def test_too_few_repeats_claim_nothing_and_say_how_many_could() -> None:
+def test_too_few_repeats_are_undecided_and_name_the_number_needed() -> None:
     a, b = noisy(6, 15_000, 1), noisy(6, 7_000, 2)
     _, point = compared(a, b)
     assert set(verdicts(point).values()) == {TOO_FEW}
@@ -109,7 +109,7 @@ def test_too_few_repeats_claim_nothing_and_say_how_many_could() -> None:
     assert [row.least for row in point.rows] == [7, 9, 9, 9, 9, 9]
 
 
-def test_the_ratio_of_pairs_is_not_called_that_of_the_columns_beside_it() -> None:
+def test_ratio_of_pairs_is_not_labelled_as_ratio_of_the_medians() -> None:
     """Medians of 4.6 and 5.18 ms stood beside "B/A +15.0 %": the ratio is that of pairs."""
     analysis, point = compared(noisy(10, 15_000, 1), noisy(10, 14_000, 2))
     answers, _ = words.tables(point, analysis.design)
@@ -121,7 +121,7 @@ def test_the_ratio_of_pairs_is_not_called_that_of_the_columns_beside_it() -> Non
     assert "Typical pair" not in words.meaning(apart.design)
 
 
-def test_of_a_given_rate_the_latency_is_asked_first() -> None:
+def test_latency_is_the_first_measure_at_a_given_rate() -> None:
     rates = noisy(10, 15_000, 1)
     each = [a_repeat(a_spec(repeat=n, rate=15_000), x)[1] for n, x in enumerate(rates)]
     both = Series(a_spec(rate=15_000), tuple(each))
@@ -129,7 +129,7 @@ def test_of_a_given_rate_the_latency_is_asked_first() -> None:
     assert [row.measure.key for row in point.rows][:2] == ["p50", "ops_per_s"]
 
 
-def test_runs_measured_apart_claim_nothing_within_a_factor_of_two() -> None:
+def test_runs_measured_apart_are_undecided_within_a_factor_of_two() -> None:
     analysis, point = compared(noisy(40, 15_000, 1), noisy(40, 7_500, 2), Design.APART)
     assert set(verdicts(point).values()) == {APART}
     assert words.answer(point).startswith(
@@ -162,7 +162,7 @@ def test_runs_measured_apart_by_a_factor_of_150_are_decided() -> None:
     assert point.undecided == "measured apart: not decided"
 
 
-def test_failing_fast_is_no_answer_of_runs_measured_apart() -> None:
+def test_fast_failures_do_not_decide_runs_measured_apart() -> None:
     a, b = series(noisy(8, 100, 1)), failing(noisy(8, 15_000, 2), 0.3)
     (point,) = analyse([Matched(a, b)], Design.APART).points
     assert point.rows[0].verdict == "faster"
@@ -201,25 +201,25 @@ def test_one_slow_operation_of_a_mix_is_found() -> None:
     assert repeats_to_tell(1, series([15_000])) < repeats_to_tell(1, mix(3_000, 1, repeats=1))
 
 
-def test_what_keeps_a_mix_from_being_compared_is_said_once() -> None:
+def test_reason_for_not_comparing_a_mix_is_given_once() -> None:
     a, b = mix(3_000, 1), mix(1_000, 2)
     (point,) = analyse([Matched(a, spoil(b, 1, 2, 3))], Design.PAIRS).points
     assert point.undecided == "not compared"
 
 
-def test_percentile_that_no_repeat_has_is_not_decided() -> None:
+def test_percentile_missing_in_all_repeats_is_undecided() -> None:
     """A window below 10,000 operations has no p99: that passed as if p99 were equal."""
     _, point = compared(noisy(10, 4_000, 1), noisy(10, 4_000, 2))
     assert "p99" not in verdicts(point)
     assert point.undecided == "no repeat has a latency p99"
 
 
-def test_a_machine_that_drifts_does_not_hide_a_difference_from_pairs() -> None:
+def test_pairs_show_a_difference_despite_drift_of_the_machine() -> None:
     drift = [15_000 * (1 - 0.05 * n) for n in range(10)]
     assert verdicts(compared(drift, [x * 0.97 for x in drift])[1])["ops_per_s"] == "slower"
 
 
-def test_the_null_stands_beside_every_answer_with_as_many_values() -> None:
+def test_every_answer_has_an_aa_null_of_as_many_values() -> None:
     _, point = compared(noisy(10, 15_000, 1), noisy(10, 14_250, 2))
     for row in point.rows:
         assert row.null is not None
@@ -228,7 +228,7 @@ def test_the_null_stands_beside_every_answer_with_as_many_values() -> None:
         assert not row.alarm
 
 
-def test_repeats_that_disagree_with_themselves_raise_the_null_s_alarm() -> None:
+def test_disagreeing_repeats_of_one_side_raise_the_aa_null_alarm() -> None:
     # Every other repeat is a tenth slower, the way `odd_and_even` pairs them: 1 2, 4 3, 5 6, ...
     pattern = [1.0, 0.9, 0.9, 1.0] * 3
     rates = [15_000 * x * (1 + n * 1e-4) for n, x in enumerate(pattern)]
@@ -241,7 +241,7 @@ def test_odd_and_even_repeats_take_turns_so_that_a_drift_cancels_out() -> None:
     assert odd_and_even([1, 2, 3, 4, 5, 6, 7]) == ([1, 4, 5], [2, 3, 6])
 
 
-def test_nulls_alarm_about_as_often_as_promised() -> None:
+def test_aa_null_alarms_as_often_as_its_level() -> None:
     lot, alpha, rounds = random.Random(3), 0.05, 1_000
     alarms = [0, 0]
     for _ in range(rounds):
@@ -259,7 +259,7 @@ def failing(rates: Sequence[float], share: float, unanswered: float = 0.0) -> Se
     return Series(a_spec(), tuple(each))
 
 
-def test_a_target_that_is_fast_because_it_fails_is_worse() -> None:
+def test_target_with_fast_failures_is_worse() -> None:
     a, b = series(noisy(10, 15_000, 1)), failing(noisy(10, 20_000, 2), 0.1)
     (point,) = analyse([Matched(a, b)], Design.PAIRS).points
     row = point.row("succeeded")
@@ -279,11 +279,11 @@ def test_one_failure_in_ten_thousand_is_found_and_shown() -> None:
     assert "Succeeded -0.010%" in words.answer(point)
 
 
-def test_where_nothing_failed_failures_take_no_row() -> None:
+def test_table_without_failures_has_no_failure_row() -> None:
     assert compared(noisy(10, 15_000, 1), noisy(10, 15_000, 2))[1].row("succeeded") is None
 
 
-def test_a_percentile_among_what_never_came_counts_against_b_and_never_for_it() -> None:
+def test_unanswered_operations_in_b_can_only_make_its_percentile_slower() -> None:
     a, b = series(noisy(10, 15_000, 1)), failing(noisy(10, 15_000, 2), 0, unanswered=0.02)
     (point,) = analyse([Matched(a, b)], Design.PAIRS).points
     row = point.row("p99")
@@ -309,7 +309,7 @@ def spoil(found: Series, *repeats: int) -> Series:
     return Series(found.spec, tuple(each))
 
 
-def test_a_repeat_that_is_not_the_targets_is_left_out_with_its_partner_and_named() -> None:
+def test_repeat_bound_by_the_tester_is_left_out_with_its_pair_and_named() -> None:
     a, b = series(noisy(10, 15_000, 1)), series(noisy(10, 14_250, 2))
     pairs = analyse([Matched(spoil(a, 3), b)], Design.PAIRS).points[0]
     assert pairs.left_out == ("A repeat 4: unsettled (it drifted)",)
@@ -318,7 +318,7 @@ def test_a_repeat_that_is_not_the_targets_is_left_out_with_its_partner_and_named
     assert {(len(row.a), len(row.b)) for row in apart.rows} == {(9, 10)}
 
 
-def test_where_the_tester_was_the_limit_costs_are_compared_and_rates_are_not() -> None:
+def test_tester_bound_points_compare_costs_but_not_rates() -> None:
     limited = Verdict("generator", False, "the load generator was used up")
     a, b = series(noisy(10, 15_000, 1)), series(noisy(10, 14_250, 2))
     b = structs.replace(
@@ -339,7 +339,7 @@ def test_where_the_tester_was_the_limit_costs_are_compared_and_rates_are_not() -
     assert not point.slower
 
 
-def test_cores_of_other_programs_are_not_called_the_load_generator() -> None:
+def test_limit_by_other_programs_is_not_called_load_generator() -> None:
     limited = Verdict("others", False, "other programs used 1.43 of 2 cores")
     a, b = series(noisy(10, 15_000, 1)), series(noisy(10, 14_250, 2))
     b = structs.replace(
@@ -360,7 +360,7 @@ def test_cores_of_other_programs_are_not_called_the_load_generator() -> None:
         ((15_000, 15_000), True, ("Rates not compared", "doubt")),
     ],
 )
-def test_the_stamp_says_what_was_found(
+def test_stamp_has_the_verdict(
     rates: tuple[float, float], limited: bool, stamped: tuple[str, str]
 ) -> None:
     """It said "No difference" of rates that were not compared, beside a difference in CPU."""
@@ -373,7 +373,7 @@ def test_the_stamp_says_what_was_found(
     assert words.stamp(analyse([Matched(a, b)], Design.PAIRS).points[0]) == stamped
 
 
-def test_a_point_that_is_mostly_not_usable_is_not_compared() -> None:
+def test_point_with_mostly_unusable_repeats_is_not_compared() -> None:
     a, b = series(noisy(10, 15_000, 1)), series(noisy(10, 14_250, 2))
     analysis = analyse([Matched(a, spoil(b, 1, 2, 3))], Design.PAIRS)
     (point,) = analysis.points
@@ -386,14 +386,14 @@ def test_a_point_that_is_mostly_not_usable_is_not_compared() -> None:
     assert words.describe_procedure(analysis) == "Nothing was compared."
 
 
-def test_a_measure_that_some_repeats_lack_is_named_and_does_not_bend_the_rest() -> None:
+def test_measure_missing_in_some_repeats_is_named_and_leaves_others_unchanged() -> None:
     # Fewer than 10,000 operations have no p99.
     _, point = compared([*noisy(9, 15_000, 1), 4_000], noisy(10, 14_250, 2))
     assert list(map(str, point.missing)) == ["Latency p99: 1 of 20 repeats have none"]
     assert "p99" not in verdicts(point)
 
 
-def test_more_points_ask_for_more_repeats() -> None:
+def test_more_points_need_more_repeats() -> None:
     matched = [
         Matched(series(noisy(8, 15_000, n)), series(noisy(8, 9_000, n + 50))) for n in range(3)
     ]
@@ -409,7 +409,7 @@ def of_files(a: Path, b: Path, *varying: str) -> Comparison:
     return compare_runs(read_run(a), read_run(b), varying)
 
 
-def test_interleaved_runs_are_analysed_as_pairs_and_others_are_not_decided(tmp_path: Path) -> None:
+def test_only_interleaved_runs_are_analysed_as_pairs(tmp_path: Path) -> None:
     a = interleaved(tmp_path / "a", noisy(10, 15_000, 1), "a")
     b = interleaved(tmp_path / "b", noisy(10, 14_250, 2), "b")
     found = of_files(a, b)
@@ -432,7 +432,7 @@ def test_interleaved_runs_are_analysed_as_pairs_and_others_are_not_decided(tmp_p
         (("embedded", "openldap"), None, False),
     ],
 )
-def test_two_running_servers_come_with_a_remark(
+def test_comparison_of_two_running_servers_has_a_remark(
     tmp_path: Path, targets: tuple[str, str], restart: str | None, *, told: bool
 ) -> None:
     made = []
@@ -445,7 +445,7 @@ def test_two_running_servers_come_with_a_remark(
     assert any("each one running server" in each for each in said) is told
 
 
-def test_a_comparison_that_is_looked_at_before_its_end_claims_nothing(tmp_path: Path) -> None:
+def test_unfinished_comparison_is_undecided(tmp_path: Path) -> None:
     # Looks at 8, 10, ... 40 repeats find a difference between equals in one comparison of ten.
     facts = {"id": "one", "command": "ils run", "seed": 1, "repeats": 12}
     for repeats, rows in ((11, 0), (12, 6)):
@@ -464,7 +464,7 @@ def test_a_comparison_that_is_looked_at_before_its_end_claims_nothing(tmp_path: 
     assert early.undecided == "not compared"
 
 
-def test_what_an_interleaved_command_varied_needs_no_word(tmp_path: Path) -> None:
+def test_option_varied_by_an_interleaved_command_needs_no_consent(tmp_path: Path) -> None:
     def side(name: str, users: int) -> Path:
         manifest = {**MANIFEST, "compared": {"id": "one", "side": name, "value": str(users)}}
         point = (a_spec(users=users), noisy(8, 15_000, users))
@@ -475,7 +475,7 @@ def test_what_an_interleaved_command_varied_needs_no_word(tmp_path: Path) -> Non
     assert len(found.analysis.points) == 1
 
 
-def test_another_machine_and_another_version_are_told_loudly(tmp_path: Path) -> None:
+def test_other_machine_and_other_version_are_reported_in_capitals(tmp_path: Path) -> None:
     other = {
         **MANIFEST,
         "cpu": {"model": "another", "cores": 2, "usable": 2},
@@ -496,7 +496,7 @@ def test_runs_of_different_methods_are_refused(tmp_path: Path) -> None:
         of_files(a, b)
 
 
-def test_points_not_done_or_in_one_run_only_are_told(tmp_path: Path) -> None:
+def test_unfinished_and_unmatched_points_are_reported(tmp_path: Path) -> None:
     each = (a_spec(), noisy(5, 15_000, 1))
     a = write_run(tmp_path / "a", each, planned=[a_spec(repeat=5)])
     b = write_run(tmp_path / "b", each, (a_spec("add"), [100.0]))
@@ -505,7 +505,7 @@ def test_points_not_done_or_in_one_run_only_are_told(tmp_path: Path) -> None:
     assert "only B has add at 1k, 64 users" in said
 
 
-def test_runs_that_counted_unlike_steps_are_not_compared(tmp_path: Path) -> None:
+def test_runs_with_different_counted_steps_are_not_compared(tmp_path: Path) -> None:
     a, b = (write_run(tmp_path / name, (a_spec(), [1_000.0] * 6)) for name in "ab")
     with sqlite3.connect(b) as file:
         # A sequence of one name that counts its passes in B.
@@ -515,7 +515,7 @@ def test_runs_that_counted_unlike_steps_are_not_compared(tmp_path: Path) -> None
         of_files(a, b)
 
 
-def test_runs_are_compared_where_one_came_to_no_rare_operation(tmp_path: Path) -> None:
+def test_runs_are_compared_if_one_had_no_rare_operation(tmp_path: Path) -> None:
     """The file is the same, and which cards of its deck came up is chance."""
     spec = a_spec("browse", settings={"scenario": "shop.toml"})
     a, b = (write_run(tmp_path / name, (spec, [1_000.0] * 6)) for name in "ab")
@@ -548,7 +548,7 @@ def test_a_comparison_changes_neither_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("points", "least"), [(1, 9), (2, 10), (3, 11), (4, 11), (40, 14)])
-def test_advised_repeats_are_the_fewest_that_suffice(points: int, least: int) -> None:
+def test_advised_number_of_repeats_is_the_minimum(points: int, least: int) -> None:
     def undecided(repeats: int) -> str:
         same = series(noisy(repeats, 15_000, 1))
         return analyse([Matched(same, same)] * points, Design.PAIRS).points[0].undecided

@@ -115,13 +115,15 @@ def differing(found: Sequence[Analysis]) -> int:
 @pytest.mark.parametrize(
     ("design", "instance"), [(Design.PAIRS, 0.0), (Design.APART, 0.0), (Design.PAIRS, 0.02)]
 )
-def test_false_alarms_are_as_rare_as_promised(design: Design, instance: float, noise: str) -> None:
+def test_false_alarms_stay_below_the_stated_level(
+    design: Design, instance: float, noise: str
+) -> None:
     seeds = range(COMPARISONS)
     found = [a_comparison(design, noise, n, instance=instance, b=0.0) for n in seeds]
     assert differing(found) <= MOST
 
 
 @pytest.mark.parametrize("noise", NOISE)
-def test_a_fifth_less_is_found_nearly_always_in_pairs(noise: str) -> None:
+def test_pairs_nearly_always_find_a_loss_of_a_fifth(noise: str) -> None:
     found = [a_comparison(Design.PAIRS, noise, n, instance=0.02, b=-0.2) for n in range(50)]
     assert differing(found) >= 48

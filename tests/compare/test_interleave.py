@@ -20,7 +20,7 @@ def a_plan(command: str = COMMAND, *, repeats: int = 10, seed: int = 1) -> Inter
     return plan(command, "one", "two", repeats=repeats, seed=seed)
 
 
-def test_every_repeat_has_both_sides_and_either_may_come_first() -> None:
+def test_every_repeat_has_both_sides_in_random_order() -> None:
     turns = a_plan(repeats=40).turns()
     pairs = [turns[n : n + 2] for n in range(0, 80, 2)]
     assert all({turn.side for turn in pair} == {"a", "b"} for pair in pairs)
@@ -29,12 +29,12 @@ def test_every_repeat_has_both_sides_and_either_may_come_first() -> None:
     assert 10 <= sum(pair[0].side == "a" for pair in pairs) <= 30
 
 
-def test_the_draw_is_the_seed_s() -> None:
+def test_order_of_sides_follows_from_the_seed() -> None:
     assert a_plan().turns() == a_plan().turns()
     assert a_plan(seed=2, repeats=20).turns() != a_plan(repeats=20).turns()
 
 
-def test_a_command_measures_one_repeat_more_than_its_file_has() -> None:
+def test_each_turn_adds_one_repeat_to_its_run_file() -> None:
     argv = a_plan("sitebench ils run lookup --target ldap://{}:389").argv("b", Path("f"), 3)
     assert argv[1:4] == ["-P", "-m", "sitebench.cli.main"]
     assert argv[4:] == [
@@ -43,7 +43,7 @@ def test_a_command_measures_one_repeat_more_than_its_file_has() -> None:
     ]
 
 
-def test_run_files_lie_beside_each_other() -> None:
+def test_run_files_of_both_sides_are_in_one_folder() -> None:
     assert files("x/y") == (Path("x/y-a.sitebench"), Path("x/y-b.sitebench"))
     assert files("y.sitebench") == (Path("y-a.sitebench"), Path("y-b.sitebench"))
 
@@ -67,7 +67,7 @@ def test_a_command_that_cannot_be_compared_is_refused(command: str, said: str) -
     assert "\n" not in error.value.message
 
 
-def test_both_files_know_which_comparison_they_belong_to(tmp_path: Path) -> None:
+def test_both_run_files_have_the_id_of_the_comparison(tmp_path: Path) -> None:
     places = files(str(tmp_path / "c"))
     prepare(a_plan(), places)
     prepare(a_plan(), places)
@@ -98,7 +98,7 @@ def test_option_that_differs_from_the_stored_comparison_is_named(tmp_path: Path)
 
 
 @pytest.mark.parametrize(("repeats", "said"), [(6, True), (7, False)])
-def test_so_few_pairs_that_no_difference_can_be_found_are_told_before_the_first(
+def test_too_few_pairs_are_reported_before_the_first_measurement(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], *, repeats: int, said: bool
 ) -> None:
     """Five pairs were measured, and then "at least 7 are needed"."""
@@ -108,7 +108,9 @@ def test_so_few_pairs_that_no_difference_can_be_found_are_told_before_the_first(
     assert (f"{told} for one point, and more for several" in heard) == said
 
 
-def test_turns_have_targets(slapd: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_turn_starts_its_own_target(
+    slapd: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # Two processes of one program differ for where their memory came to lie: were one measured
     # again and again, that would be taken for a difference between A and B.
     started = tmp_path / "started"
@@ -162,7 +164,7 @@ def test_restart_compares_one_server(tmp_path: Path, capsys: pytest.CaptureFixtu
         plan(command, "off", "on", repeats=1, seed=1, restart="./switch")
 
 
-def test_server_left_running_by_a_restart_does_not_get_ctrl_c(tmp_path: Path) -> None:
+def test_server_left_by_a_restart_command_is_in_its_own_session(tmp_path: Path) -> None:
     left = f"exec sleep 20 & echo $! >{tmp_path}/pid"
     wrong = plan("ils run {} --entries 0", "a", "b", repeats=1, seed=1, restart=left)
     places = files(str(tmp_path / "c"))
@@ -183,7 +185,7 @@ def test_a_restart_that_fails_ends_the_comparison(tmp_path: Path) -> None:
         measure(wrong, places)
 
 
-def test_a_command_that_fails_says_whose_turn_it_was_and_why(tmp_path: Path) -> None:
+def test_failing_command_names_its_side_and_reason(tmp_path: Path) -> None:
     wrong = plan("ils run lookup --target {}", "ldap://127.0.0.1:1", "x", repeats=5, seed=1)
     told: list[Turn] = []
     places = files(str(tmp_path / "c"))

@@ -22,7 +22,7 @@ def refused(a: PointSpec, b: PointSpec, varying: tuple[str, ...] = ()) -> str:
     return str(error.value)
 
 
-def test_points_match_whatever_their_target_is_and_how_it_is_set_up() -> None:
+def test_points_match_despite_different_targets_and_bases() -> None:
     a = a_spec(settings={"keys": "uniform", "target": "openldap", "base": "ou=x"})
     b = replace(a, target="ldap://b", settings={**a.settings, "target": "ldap://b", "base": "o=y"})
     found = match(side(a), side(b))
@@ -52,7 +52,7 @@ def test_each_difference_is_named_and_refused(other: dict[str, Any], named: str)
     assert match(side(a), side(replace(a, **other)), (name,)).common
 
 
-def test_runs_of_two_suites_are_not_held_against_each_other_option_by_option() -> None:
+def test_runs_of_two_suites_are_refused_without_a_list_of_options() -> None:
     said = refused(a_spec(), a_spec(suite="ps", operation="page"))
     assert said == (
         "A is a run of `sitebench ils` and B one of `sitebench ps`; name two runs of one suite"
@@ -65,19 +65,19 @@ def test_all_differences_are_named_at_once() -> None:
     assert "--varying users,measure" in said
 
 
-def test_the_most_alike_points_tell_what_is_different() -> None:
+def test_message_names_differences_of_the_most_similar_points() -> None:
     with pytest.raises(BadInput, match=r"things: users \(64 / 8\);"):
         match(side(a_spec(), a_spec("add")), side(a_spec(users=8)))
 
 
-def test_points_that_only_one_run_has_are_told_apart() -> None:
+def test_points_in_one_run_only_are_listed_separately() -> None:
     found = match(side(a_spec(), a_spec(entries=10)), side(a_spec(), a_spec("add")))
     assert [each.a.spec for each in found.common] == [a_spec()]
     assert found.only_a == (a_spec(entries=10),)
     assert found.only_b == (a_spec("add"),)
 
 
-def test_a_run_without_a_point_and_one_with_two_for_one_are_refused() -> None:
+def test_empty_run_and_ambiguous_match_are_refused() -> None:
     with pytest.raises(BadInput, match="B has no finished point"):
         match(side(a_spec()), [])
     with pytest.raises(
@@ -86,7 +86,7 @@ def test_a_run_without_a_point_and_one_with_two_for_one_are_refused() -> None:
         match(side(a_spec(), a_spec(users=8)), side(a_spec()), ("users",))
 
 
-def test_what_a_command_varies_is_what_its_points_differ_in_as_a_whole() -> None:
+def test_varied_options_are_those_that_differ_in_all_points() -> None:
     a = [a_spec(entries=n, settings={"threads": "1"}) for n in (10, 100)]
     b = [a_spec(entries=n, settings={"threads": "2"}) for n in (10, 100)]
     assert [str(each) for each in varying_options(a, b)] == ["threads (1 / 2)"]
@@ -101,14 +101,14 @@ def people(**other: Any) -> dict[str, Any]:
     return {"population": {"digest": "d", "pools_digest": "p", **other}, "sizes": [10]}
 
 
-def test_other_people_behind_equal_options_are_refused() -> None:
+def test_different_people_with_equal_options_are_refused() -> None:
     check_facts(people(), people(digest="of another DN"))
     with pytest.raises(BadInput, match="different people: pools_digest p / q"):
         check_facts(people(), people(pools_digest="q"))
     check_facts(people(), people(pools_digest="q"), ("locales",))
 
 
-def test_people_without_pools_are_told_by_their_digest_where_sizes_are_equal() -> None:
+def test_people_without_pools_digest_are_compared_by_digest_if_sizes_match() -> None:
     a, b = people(pools_digest=None), people(pools_digest=None, digest="e")
     with pytest.raises(BadInput, match="different people: digest d / e"):
         check_facts(a, b)
@@ -116,14 +116,14 @@ def test_people_without_pools_are_told_by_their_digest_where_sizes_are_equal() -
     check_facts(a, {})
 
 
-def test_another_scenario_in_a_file_of_the_same_name_is_refused() -> None:
+def test_different_scenario_of_the_same_file_name_is_refused() -> None:
     one, other = ({"scenarios": {digest: digest}} for digest in ("one", "two"))
     with pytest.raises(BadInput, match="different scenarios"):
         check_facts(one, other)
     check_facts(one, other, ("scenario",))
 
 
-def test_programs_that_print_something_else_are_refused() -> None:
+def test_programs_with_different_output_are_refused() -> None:
     a, b = ({"targets": [{"name": "nginx"}, {"cgi_program": each}]} for each in "ab")
     with pytest.raises(BadInput, match="different CGI programs"):
         check_facts(a, b)

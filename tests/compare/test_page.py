@@ -55,7 +55,7 @@ def test_every_chart_is_drawn(browser: Browser) -> None:
     assert browser.run(marks, "#figure-spectra") > 20
 
 
-def test_the_answer_comes_first_and_in_words(browser: Browser) -> None:
+def test_verdict_comes_first_in_words(browser: Browser) -> None:
     first, second = texts(browser, "#answer .headline")
     assert first.startswith("Slower lookup at 1k, 64 users: B is slower: -6.")
     assert second.startswith("No difference add at 1k, 64 users: no detectable difference")
@@ -84,7 +84,7 @@ def test_head_has_address_command_date_and_machine(compared: Comparison) -> None
     assert head.count("sitebench ils run --target 'ldap://a b' · --restart './switch {}'") == 2
 
 
-def test_page_escapes_names_and_loads_nothing(browser: Browser, compared: Comparison) -> None:
+def test_page_escapes_names_and_loads_no_resources(browser: Browser, compared: Comparison) -> None:
     assert TARGET + "b" in texts(browser, "h1")[0]
     assert browser.run("return performance.getEntriesByType('resource').length") == 0
     page = comparison_page(compared)
@@ -92,7 +92,7 @@ def test_page_escapes_names_and_loads_nothing(browser: Browser, compared: Compar
     assert "<b>ldap" not in page
 
 
-def test_a_comparison_of_nothing_has_a_page_without_charts(tmp_path: Path) -> None:
+def test_comparison_without_comparable_points_has_no_charts(tmp_path: Path) -> None:
     a = interleaved(tmp_path / "a", noisy(8, 15_000, 1), "a", spoiled=range(8))
     b = interleaved(tmp_path / "b", noisy(8, 15_000, 2), "b")
     page = comparison_page(compare_runs(read_run(a), read_run(b)))

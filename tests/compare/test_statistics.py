@@ -37,7 +37,7 @@ apart = st.lists(st.integers(-(10**6), 10**6).map(float), min_size=2, max_size=8
         ([b - a for a, b in zip(BEFORE, AFTER, strict=True)], 0.0390625),
     ],
 )
-def test_intervals_of_pairs_agree_with_the_reference(differences: list[float], p: float) -> None:
+def test_pair_intervals_agree_with_the_reference(differences: list[float], p: float) -> None:
     assert pair_shift(differences, p * 1.0001).differs
     assert not pair_shift(differences, p * 0.9999).differs
 
@@ -57,7 +57,7 @@ def test_many_values_are_judged_by_the_normal_approximation() -> None:
     assert not pair_shift(differences, 0.0022).differs
 
 
-def test_the_textbook_shift_is_the_one_in_print() -> None:
+def test_shift_of_textbook_example_matches_the_print() -> None:
     pairs = pair_shift([b - a for a, b in zip(BEFORE, AFTER, strict=True)], 0.05)
     assert (pairs.estimate, pairs.low, pairs.high) == pytest.approx((-0.46, -0.786, -0.010))
 
@@ -76,7 +76,9 @@ def p_of_pairs(differences: list[float]) -> float:
 
 
 @given(apart, st.sampled_from((0.3, 0.1, 0.05, 0.01)))
-def test_interval_without_zero_is_rejection(differences: list[float], alpha: float) -> None:
+def test_interval_excludes_zero_if_and_only_if_the_test_rejects(
+    differences: list[float], alpha: float
+) -> None:
     found = [each + 0.25 for each in differences]  # none is zero, no two are of one size
     assert pair_shift(found, alpha).differs == (p_of_pairs(found) <= alpha + 1e-12)
 
@@ -107,7 +109,7 @@ def test_equal_values_are_no_difference() -> None:
 ROUNDS = 1500
 
 
-def test_ties_make_fewer_false_alarms_never_more() -> None:
+def test_ties_never_increase_false_alarms() -> None:
     lot, alpha, alarms = random.Random(9), 0.05, 0
     for _ in range(ROUNDS):
         drawn = [float(round(x, -3)) for x in lot.choices((*A, *B), k=20)]
@@ -118,7 +120,7 @@ def test_ties_make_fewer_false_alarms_never_more() -> None:
 
 
 @pytest.mark.parametrize(("n", "alpha"), [(10, 0.025), (15, 0.01), (40, 0.005)])
-def test_what_is_called_detectable_is_found_about_four_times_in_five(n: int, alpha: float) -> None:
+def test_detectable_difference_is_found_in_80_percent_of_trials(n: int, alpha: float) -> None:
     lot, noise = random.Random(5), 0.03
     sizes = [_detectable([lot.gauss(0, noise) for _ in range(n)], alpha) for _ in range(300)]
     size = statistics.median(sizes)

@@ -14,7 +14,7 @@ REPORT = """\
 """
 
 
-def test_a_report_tells_how_every_test_ended(tmp_path: Path) -> None:
+def test_report_has_the_outcome_of_every_test(tmp_path: Path) -> None:
     report = tmp_path / "junit.xml"
     report.write_text(REPORT)
     assert read_outcomes(report) == {
@@ -25,17 +25,17 @@ def test_a_report_tells_how_every_test_ended(tmp_path: Path) -> None:
     }
 
 
-def test_what_fails_or_is_skipped_without_a_reason_is_told() -> None:
+def test_unexplained_failures_and_skips_are_reported() -> None:
     outcomes = {"a": "passed", "b": "failed", "c": "skipped", "d": "failed"}
     assert complaints(outcomes, {"d": "not offered"}, 1) == ["failed: b", "skipped: c"]
 
 
-def test_a_reason_that_is_no_longer_one_is_told() -> None:
+def test_outdated_exclusions_are_reported() -> None:
     assert complaints({"a": "passed"}, {"a": "not offered", "b": "gone"}, 1) == [
         "passes, and is left out: a",
         "does not exist, and is left out: b",
     ]
 
 
-def test_fewer_tests_than_before_are_told() -> None:
+def test_fewer_passed_tests_than_before_are_reported() -> None:
     assert complaints({"a": "passed"}, {}, 2) == ["only 1 tests passed, of 2"]

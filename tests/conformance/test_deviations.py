@@ -53,11 +53,11 @@ def test_syntaxes_that_matching_needs_are_enforced(pair: Pair, attribute: str, v
     assert codes(pair, add) == ("invalidAttributeSyntax", "invalidAttributeSyntax")
 
 
-def test_a_number_matches_whatever_its_zeros(pair: Pair) -> None:
+def test_leading_zeros_do_not_affect_integer_matching(pair: Pair) -> None:
     assert found(pair, {"uidNumber": ["1"]}, "(uidNumber=01)") == (1, 0)
 
 
-def test_an_undeclared_class_is_not_undefined(pair: Pair) -> None:
+def test_object_class_outside_the_schema_matches_false_not_undefined(pair: Pair) -> None:
     """As any class may be stored, (objectClass=x) is false, where slapd has it undefined."""
     assert found(pair, {}, "(objectClass=spaceAlien)") == (0, 0)
     assert found(pair, {}, "(!(objectClass=spaceAlien))") == (1, 0)
@@ -69,7 +69,7 @@ def test_a_space_at_the_end_of_a_part_matches_the_end_of_a_value(pair: Pair) -> 
     assert found(pair, {"description": ["two words"]}, "(description=two\\20*)") == (1, 1)
 
 
-def test_equal_values_that_a_later_change_removes_are_not_told(pair: Pair) -> None:
+def test_duplicate_values_removed_by_a_later_change_are_accepted(pair: Pair) -> None:
     replaced = (MODIFY_REPLACE, "description", ["one", "ONE"])
     removed: tuple[str, str, list[str]] = (MODIFY_DELETE, "description", [])
     answers = codes(pair, Add(["cn=ann"], {}), Modify(["cn=ann"], [replaced, removed]))
@@ -99,13 +99,13 @@ def test_names_stay_as_they_were_written(pair: Pair) -> None:
     pair.agree(Compare(["cn=ann", "ou=Box"], "seeAlso", "cn=ANN,o=intranet"), base)
 
 
-def test_the_entry_is_looked_for_before_its_faults(pair: Pair) -> None:
+def test_missing_entry_is_reported_before_faults_of_the_request(pair: Pair) -> None:
     twice = Add(["cn=ann"], {"description": ["one", "ONE"]})
     answers = codes(pair, Add(["cn=ann"], {}), twice)
     assert answers == ("entryAlreadyExists", "attributeOrValueExists")
 
 
-def test_renaming_tells_how_far_it_got(pair: Pair) -> None:
+def test_failed_rename_returns_matched_dn(pair: Pair) -> None:
     base = pair.new_container()
     rename = Rename(["cn=x", "ou=nowhere"], "cn=y", delete_old=True, new_superior=None)
     answers = pair.apply(rename, base)
@@ -113,7 +113,7 @@ def test_renaming_tells_how_far_it_got(pair: Pair) -> None:
     assert answers["embedded"] == ("noSuchObject", base.casefold())
 
 
-def test_only_slapd_tells_who_wrote_an_entry(pair: Pair) -> None:
+def test_only_slapd_has_creators_and_modifiers_name(pair: Pair) -> None:
     base = pair.new_container()
     answers = pair.apply(Search([], "(creatorsName=*)", BASE, ["1.1"]), base)
     assert len(answers["openldap"]) == len(answers["embedded"]) == 3
@@ -121,7 +121,7 @@ def test_only_slapd_tells_who_wrote_an_entry(pair: Pair) -> None:
     assert answers["embedded"][2] == []
 
 
-def test_a_bind_name_that_is_no_name_is_just_wrong(server: Served, clients: Clients) -> None:
+def test_malformed_bind_dn_is_invalid_credentials(server: Served, clients: Clients) -> None:
     connection = clients.raw(server, anonymous=True)
     assert not connection.rebind("not a dn", "engine")
     expected = "invalidCredentials" if server.is_embedded else "invalidDNSyntax"
@@ -150,7 +150,7 @@ def test_an_alias_is_not_dereferenced(pair: Pair) -> None:
     assert answers == {"embedded": ["cn=other"], "openldap": ["cn=ann"]}
 
 
-def test_every_difference_of_the_page_has_its_test() -> None:
+def test_every_deviation_on_the_page_has_a_test() -> None:
     here = Path(__file__).parent
     page = (here.parents[1] / "docs/conformance.md").read_text()
     defined = "\n".join(path.read_text() for path in here.glob("test_*.py"))

@@ -111,7 +111,7 @@ def lowered(attributes: dict[str, list[bytes]]) -> dict[str, list[bytes]]:
     return {name.lower(): sorted(values) for name, values in attributes.items()}
 
 
-def test_a_user_registers_and_is_found(netmeeting: Any, email: str) -> None:
+def test_registered_user_is_found(netmeeting: Any, email: str) -> None:
     register(netmeeting, email)
     found = lowered(look_up(netmeeting, email, "cn", "sipaddress", "ilsA26279966", "comment"))
     assert found == {
@@ -122,7 +122,7 @@ def test_a_user_registers_and_is_found(netmeeting: Any, email: str) -> None:
     }
 
 
-def test_both_names_are_the_same_entry(netmeeting: Any, email: str) -> None:
+def test_both_dns_name_the_same_entry(netmeeting: Any, email: str) -> None:
     register(netmeeting, email)
     netmeeting.search(stored_dn(email), "(objectClass=*)", BASE, attributes=["sipaddress"])
     assert lowered(entries(netmeeting)[0][1]) == {"sipaddress": [b"1613317642"]}
@@ -145,7 +145,7 @@ def test_parts_of_the_name_may_be_missing(netmeeting: Any, email: str) -> None:
     assert look_up(netmeeting, email, "cn")
 
 
-def test_an_application_is_announced_and_taken_back(netmeeting: Any, email: str) -> None:
+def test_application_is_announced_and_withdrawn(netmeeting: Any, email: str) -> None:
     register(netmeeting, email)
     changes = {name: [(MODIFY_REPLACE, values)] for name, values in APPLICATION.items()}
     netmeeting.modify(wire_dn(email), changes)
@@ -168,7 +168,7 @@ def test_attributes_come_in_the_order_asked_for(netmeeting: Any, email: str) -> 
         assert [name.lower() for name in look_up(netmeeting, email, *order)] == order
 
 
-def test_percent_lists_everyone_and_base_scope_is_ignored(netmeeting: Any, email: str) -> None:
+def test_percent_filter_lists_everyone_despite_base_scope(netmeeting: Any, email: str) -> None:
     other = next(_emails)
     register(netmeeting, email)
     register(netmeeting, other)
@@ -183,7 +183,7 @@ def test_percent_is_a_wildcard_inside_a_name(netmeeting: Any, email: str) -> Non
     assert [each["cn"] for _, each in entries(netmeeting)] == [[email.encode()]]
 
 
-def test_the_time_to_live_is_minutes_here_and_seconds_there(netmeeting: Any, email: str) -> None:
+def test_sttl_is_in_minutes_and_entry_ttl_in_seconds(netmeeting: Any, email: str) -> None:
     register(netmeeting, email)
     assert keep_online(netmeeting, email, 7)
     netmeeting.search(stored_dn(email), "(objectClass=*)", BASE, attributes=["sttl", "entryTTL"])
@@ -192,17 +192,17 @@ def test_the_time_to_live_is_minutes_here_and_seconds_there(netmeeting: Any, ema
     assert 400 <= int(found["entryttl"][0]) <= 420
 
 
-def test_nobody_is_kept_online_who_is_not(netmeeting: Any, email: str) -> None:
+def test_keep_alive_search_of_unregistered_user_fails(netmeeting: Any, email: str) -> None:
     assert not keep_online(netmeeting, email, 10)
 
 
-def test_text_of_old_clients_is_not_refused(netmeeting: Any, email: str) -> None:
+def test_latin_1_text_of_old_clients_is_accepted(netmeeting: Any, email: str) -> None:
     latin = "Zürich".encode("latin-1")
     register(netmeeting, email, location=[latin])
     assert lowered(look_up(netmeeting, email, "location")) == {"location": [latin]}
 
 
-def test_leaving_removes_the_user_under_both_names(netmeeting: Any, email: str) -> None:
+def test_leaving_removes_the_user_under_both_dns(netmeeting: Any, email: str) -> None:
     register(netmeeting, email)
     netmeeting.delete(wire_dn(email))
     assert netmeeting.result["description"] == "success"
@@ -226,7 +226,7 @@ def test_tapi_names_and_prefixes_are_standard(ils: Served, clients: Clients, ema
 
 
 @pytest.mark.long
-def test_a_minute_of_life_is_a_minute(ils: Served, clients: Clients) -> None:
+def test_time_to_live_of_one_minute_ends_after_a_minute(ils: Served, clients: Clients) -> None:
     """One waits out the minute, one is kept by searching again, one by RFC 2589's refresh."""
     connection = clients.raw(ils, anonymous=True)
     leaves, searched, refreshed = (next(_emails) for _ in range(3))
@@ -280,7 +280,9 @@ def test_entry_expires_at_its_time_to_live(server: Served, scratch: str, clients
     assert connection.response == []
 
 
-def test_refreshing_again_gives_more_time(server: Served, scratch: str, clients: Clients) -> None:
+def test_second_refresh_extends_the_time_to_live(
+    server: Served, scratch: str, clients: Clients
+) -> None:
     connection = clients.raw(server)
     dn = f"cn=Kept,{scratch}"
     assert connection.add(dn, CLASSES, {"sn": "x"})
@@ -292,7 +294,7 @@ def test_refreshing_again_gives_more_time(server: Served, scratch: str, clients:
     assert 500 <= ttl_s(connection, dn) <= 600
 
 
-def test_entries_without_a_life_stay(server: Served, scratch: str, clients: Clients) -> None:
+def test_entries_without_time_to_live_stay(server: Served, scratch: str, clients: Clients) -> None:
     connection = clients.raw(server)
     dn = f"cn=Lasting,{scratch}"
     assert connection.add(dn, ["inetOrgPerson"], {"sn": "x"})
@@ -312,7 +314,9 @@ def test_expired_name_is_free_again(server: Served, scratch: str, clients: Clien
 
 
 @pytest.mark.parametrize("server", ["embedded"], indirect=True)
-def test_modify_of_entry_ttl_sets_the_life(server: Served, scratch: str, clients: Clients) -> None:
+def test_modify_of_entry_ttl_sets_the_time_to_live(
+    server: Served, scratch: str, clients: Clients
+) -> None:
     """TAPI clients prolong that way; slapd leaves it to refresh alone."""
     connection = clients.raw(server)
     dn = f"cn=Tapi,{scratch}"

@@ -69,7 +69,7 @@ def people(client: Any, scratch: str) -> str:
     return scratch
 
 
-def test_the_schema_is_read_without_complaint(server: Served, clients: Clients) -> None:
+def test_ldap3_parses_the_schema(server: Served, clients: Clients) -> None:
     with warnings.catch_warnings(record=True) as complaints:
         warnings.simplefilter("always")
         connection = clients.checking(server)
@@ -123,7 +123,7 @@ def test_schema_and_root_dse_survive_json(client: Any) -> None:
     assert json.loads(client.server.schema.to_json())["raw"]["attributeTypes"]
 
 
-def test_the_root_dse_says_who_serves(client: Any) -> None:
+def test_root_dse_lists_suffix_controls_and_extensions(client: Any) -> None:
     info = client.server.info
     assert info.naming_contexts == ["o=Intranet"]
     assert "3" in [str(version) for version in info.supported_ldap_versions]
@@ -183,12 +183,12 @@ def test_case_folds_beyond_ascii(client: Any, scratch: str) -> None:
 
 
 @pytest.mark.parametrize(("scope", "found"), [(BASE, 1), (LEVEL, 10), (SUBTREE, 11)])
-def test_scopes(client: Any, people: str, scope: Any, found: int) -> None:
+def test_each_scope_returns_its_entries(client: Any, people: str, scope: Any, found: int) -> None:
     assert client.search(people, "(objectClass=*)", scope)
     assert len(client.response) == found
 
 
-def test_modify_does_all_four_kinds_at_once(client: Any, people: str) -> None:
+def test_modify_applies_all_four_kinds_of_change_at_once(client: Any, people: str) -> None:
     dn = f"cn=Person 5,{people}"
     changes = {
         "description": [(MODIFY_ADD, ["one", "two"])],
@@ -224,7 +224,7 @@ def test_changes_of_one_modify_apply_in_their_order(client: Any, people: str) ->
 
 
 @pytest.mark.parametrize("page", [1, 3, 10, 11, 50])
-def test_pages_together_are_the_whole(client: Any, people: str, page: int) -> None:
+def test_pages_together_hold_all_entries(client: Any, people: str, page: int) -> None:
     found = client.extend.standard.paged_search(
         people, "(objectClass=*)", paged_size=page, generator=False
     )
@@ -258,7 +258,7 @@ def test_a_forged_cookie_is_refused(client: Any, people: str) -> None:
     assert client.result["description"] != "success"
 
 
-def test_who_am_i(client: Any, server: Served, clients: Clients) -> None:
+def test_who_am_i_returns_the_bound_dn(client: Any, server: Served, clients: Clients) -> None:
     assert client.extend.standard.who_am_i() == f"dn:{server.admin_dn}"
     anonymous = clients.raw(server, anonymous=True)
     # RFC 4532 2.2: the empty authzid means anonymous; ldap3 turns it into nothing.
@@ -341,7 +341,9 @@ def test_reader_and_writer_cursors_follow_the_schema(client: Any, people: str) -
     assert client.search(f"cn=Cursor,{people}", "(objectClass=*)", BASE)
 
 
-def test_one_connection_has_many_requests(server: Served, people: str, clients: Clients) -> None:
+def test_one_connection_handles_200_outstanding_requests(
+    server: Served, people: str, clients: Clients
+) -> None:
     connection = clients.checking(server, asynchronous=True)
     numbers = list(range(200))
     asked = [
@@ -365,13 +367,13 @@ def test_abandon_keeps_the_connection(server: Served, people: str, clients: Clie
     assert (result["description"], len(response)) == ("success", 1)
 
 
-def test_abandoning_what_never_was_is_ignored(server: Served, clients: Clients) -> None:
+def test_abandon_of_unknown_message_is_ignored(server: Served, clients: Clients) -> None:
     connection = clients.raw(server)
     connection.abandon(0)
     assert connection.search("", "(objectClass=*)", BASE)
 
 
-def test_after_unbind_the_server_closes(server: Served, clients: Clients) -> None:
+def test_server_closes_the_connection_after_unbind(server: Served, clients: Clients) -> None:
     connection = clients.raw(server)
     connection.unbind()
     assert connection.closed
@@ -381,7 +383,7 @@ def test_after_unbind_the_server_closes(server: Served, clients: Clients) -> Non
     again.unbind()
 
 
-def test_binary_values_come_back_as_they_went(client: Any, scratch: str) -> None:
+def test_binary_values_are_returned_unchanged(client: Any, scratch: str) -> None:
     photo = bytes(range(256)) * 8
     dn = f"cn=Photo,{scratch}"
     assert client.add(dn, PERSON, {"sn": "Photo", "jpegPhoto": [photo, b"\x00"]}), client.result

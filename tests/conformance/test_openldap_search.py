@@ -36,7 +36,7 @@ def found(tools: Tools, *arguments: str) -> list[str]:
         ("sub", [OFFICE_BASE, *PEOPLE, BASEMENT, ADA_BASEMENT]),
     ],
 )
-def test_each_scope_returns_what_lies_in_it(tools: Tools, scope: str, expected: list[str]) -> None:
+def test_each_scope_returns_its_entries(tools: Tools, scope: str, expected: list[str]) -> None:
     assert found(tools, "-s", scope, "(objectClass=*)", "1.1") == sorted(expected)
 
 
@@ -182,7 +182,7 @@ def test_plus_is_all_operational_attributes(tools: Tools) -> None:
     assert "sn" not in entry.attributes
 
 
-def test_star_and_plus_together_are_everything(tools: Tools) -> None:
+def test_star_and_plus_together_return_all_attributes(tools: Tools) -> None:
     everything = tools.read(ADA, "*", "+").attributes
     assert everything == tools.read(ADA).attributes | tools.read(ADA, "+").attributes
 
@@ -192,13 +192,13 @@ def test_an_operational_attribute_comes_when_named(tools: Tools) -> None:
     assert set(entry.attributes) == {"sn", "entryUUID"}
 
 
-def test_one_dot_one_is_no_attributes(tools: Tools) -> None:
+def test_oid_1_1_returns_no_attributes(tools: Tools) -> None:
     assert tools.read(ADA, "1.1").attributes == {}
     # 1.1 beside others is ignored (RFC 4511 4.5.1.8)
     assert set(tools.read(ADA, "1.1", "sn").attributes) == {"sn"}
 
 
-def test_named_attributes_come_whatever_their_case_or_alias(tools: Tools) -> None:
+def test_named_attributes_are_returned_for_any_case_or_alias(tools: Tools) -> None:
     entry = tools.read(ADA, "SN", "nosuchattribute", "2.5.4.42")
     assert sorted(value for name in entry.attributes for value in entry.texts(name)) == [
         "Ada",
@@ -206,12 +206,12 @@ def test_named_attributes_come_whatever_their_case_or_alias(tools: Tools) -> Non
     ]
 
 
-def test_a_supertype_brings_its_subtypes(tools: Tools) -> None:
+def test_supertype_returns_its_subtypes(tools: Tools) -> None:
     # RFC 4511 4.5.1.8 with RFC 4512 2.5.1: cn, sn and givenName are subtypes of name.
     assert set(tools.read(ADA, "name").attributes) == {"cn", "sn", "givenName"}
 
 
-def test_an_object_class_brings_its_attributes(tools: Tools) -> None:
+def test_object_class_selector_returns_its_attributes(tools: Tools) -> None:
     # RFC 4529, which slapd announces; a server without it returns nothing for "@person".
     features = tools.read("", "supportedFeatures").texts("supportedFeatures")
     attributes = set(tools.read(ADA, "@person").attributes)
@@ -241,7 +241,7 @@ def test_a_size_limit_that_is_just_met_is_no_error(tools: Tools) -> None:
     assert (ran.code, len(ran.dns)) == (0, 8)
 
 
-def test_a_size_limit_holds_over_all_pages(tools: Tools) -> None:
+def test_size_limit_counts_over_all_pages(tools: Tools) -> None:
     ran = tools.search(OFFICE_BASE, "-E", "!pr=3/noprompt", "-z", "5", "(objectClass=*)", "1.1")
     assert (ran.code, len(ran.dns)) == (4, 5)  # sizeLimitExceeded, RFC 4511 4.5.1.4
 
@@ -251,7 +251,7 @@ def test_a_time_limit_is_accepted(tools: Tools) -> None:
 
 
 @pytest.mark.parametrize("page", [1, 3, 8, 100])
-def test_paged_results_lose_and_repeat_nothing(tools: Tools, page: int) -> None:
+def test_paged_results_lose_and_repeat_no_entry(tools: Tools, page: int) -> None:
     ran = tools.search(OFFICE_BASE, "-E", f"!pr={page}/noprompt", "(objectClass=*)", "1.1")
     assert ran.code == 0, ran.err
     assert sorted(ran.dns) == tools.search(OFFICE_BASE, "(objectClass=*)", "1.1").dns
@@ -292,7 +292,7 @@ def test_a_base_that_is_no_dn_is_refused(tools: Tools) -> None:
     assert tools.search("certainly not a dn", "(objectClass=*)").code == 34  # invalidDNSyntax
 
 
-def test_a_base_is_found_however_it_is_written(tools: Tools) -> None:
+def test_base_is_found_in_every_spelling(tools: Tools) -> None:
     for base in (
         "OU=OFFICE,O=INTRANET",
         "ou=Office , o = Intranet",
@@ -302,7 +302,7 @@ def test_a_base_is_found_however_it_is_written(tools: Tools) -> None:
         assert tools.read(base, "1.1").dn == OFFICE_BASE
 
 
-def test_unwrapped_and_wrapped_output_tell_the_same(tools: Tools) -> None:
+def test_unwrapped_and_wrapped_output_have_the_same_entries(tools: Tools) -> None:
     wrapped = tools.run("ldapsearch", "-LLL", "-b", OFFICE_BASE, "(objectClass=*)").entries
     assert wrapped == tools.search(OFFICE_BASE, "(objectClass=*)").entries
     commented = tools.run("ldapsearch", "-b", OFFICE_BASE, "(objectClass=*)")
@@ -310,7 +310,7 @@ def test_unwrapped_and_wrapped_output_tell_the_same(tools: Tools) -> None:
     assert "result: 0 Success" in commented.out
 
 
-def test_the_root_dse_says_what_the_server_can(tools: Tools) -> None:
+def test_root_dse_lists_supported_features(tools: Tools) -> None:
     root = tools.read("", "+")
     assert root.dn == ""
     assert root.texts("namingContexts") == ["o=Intranet"]
@@ -331,7 +331,7 @@ def test_the_root_dse_says_what_the_server_can(tools: Tools) -> None:
     }
 
 
-def test_the_root_dse_keeps_to_itself_what_is_operational(tools: Tools) -> None:
+def test_root_dse_returns_only_object_class_by_default(tools: Tools) -> None:
     # RFC 4512 5.1: its attributes are operational except objectClass.
     assert set(tools.read("").attributes) == {"objectClass"}
 
@@ -342,7 +342,7 @@ def test_the_root_dse_is_no_part_of_a_subtree(tools: Tools) -> None:
     assert (ran.code, ran.dns) == (0, [])
 
 
-def test_the_subschema_lists_what_the_entries_use(tools: Tools) -> None:
+def test_subschema_lists_attributes_and_classes_of_the_entries(tools: Tools) -> None:
     schema = tools.read("cn=Subschema", "+")
     classes = "\n".join(schema.texts("objectClasses"))
     types = "\n".join(schema.texts("attributeTypes"))

@@ -56,7 +56,7 @@ def modify(tools: Tools, dn: str, *lines: str) -> int:
 # --- add ------------------------------------------------------------------------------------
 
 
-def test_an_added_entry_is_there_with_what_it_was_given(tools: Tools, scratch: str) -> None:
+def test_added_entry_has_its_values(tools: Tools, scratch: str) -> None:
     dn = f"cn=New Person,{scratch}"
     tools.add(person(dn, "description:: w6R0", "description: plain", "jpegPhoto:: AAEC/w=="))
     entry = tools.read(dn)
@@ -65,7 +65,7 @@ def test_an_added_entry_is_there_with_what_it_was_given(tools: Tools, scratch: s
     assert entry.texts("objectClass") == ["inetOrgPerson"]
 
 
-def test_the_rdn_becomes_an_attribute_when_it_was_left_out(tools: Tools, scratch: str) -> None:
+def test_rdn_value_is_added_as_attribute(tools: Tools, scratch: str) -> None:
     # RFC 4511 4.7: the server adds the values of the RDN.
     dn = f"cn=Named By Its Rdn,{scratch}"
     tools.add(f"dn: {dn}\nobjectClass: inetOrgPerson\nsn: Tester\n")
@@ -77,19 +77,19 @@ def test_an_rdn_of_two_values_is_found_in_either_order(tools: Tools, scratch: st
     assert tools.exists(f"sn=parts + cn=two,{scratch}")
 
 
-def test_what_exists_is_not_added_twice(tools: Tools, someone: str) -> None:
+def test_existing_entry_is_not_added_twice(tools: Tools, someone: str) -> None:
     assert tools.as_admin("ldapadd", text=person(someone)).code == ENTRY_ALREADY_EXISTS
     upper = someone.replace("cn=Someone", "CN=SOMEONE")
     assert tools.as_admin("ldapadd", text=person(upper)).code == ENTRY_ALREADY_EXISTS
 
 
-def test_nothing_is_added_below_what_does_not_exist(tools: Tools, scratch: str) -> None:
+def test_add_below_missing_parent_is_refused(tools: Tools, scratch: str) -> None:
     ran = tools.as_admin("ldapadd", text=person(f"cn=Orphan,ou=Nowhere,{scratch}"))
     assert ran.code == NO_SUCH_OBJECT
     assert f"matched DN: {scratch}" in ran.err
 
 
-def test_nothing_is_added_outside_the_suffix(tools: Tools) -> None:
+def test_add_outside_the_suffix_is_refused(tools: Tools) -> None:
     ran = tools.as_admin("ldapadd", text=person("cn=Stranger,dc=example,dc=com"))
     assert ran.code in {NO_SUCH_OBJECT, UNWILLING_TO_PERFORM}
 
@@ -124,7 +124,9 @@ def test_continue_on_errors_adds_the_rest(tools: Tools, someone: str, scratch: s
 # --- modify ---------------------------------------------------------------------------------
 
 
-def test_add_delete_and_replace_change_just_what_they_name(tools: Tools, someone: str) -> None:
+def test_add_delete_and_replace_change_only_the_named_attributes(
+    tools: Tools, someone: str
+) -> None:
     changes = [
         "add: mail", "mail: a@example.com", "mail: b@example.com", "-",
         "delete: description", "description: ONE", "-",
@@ -142,13 +144,15 @@ def test_a_whole_attribute_is_deleted(tools: Tools, someone: str) -> None:
     assert "description" not in tools.read(someone).attributes
 
 
-def test_replacing_with_nothing_deletes_and_may_find_nothing(tools: Tools, someone: str) -> None:
+def test_replace_without_values_deletes_existing_and_accepts_missing_attribute(
+    tools: Tools, someone: str
+) -> None:
     # RFC 4511 4.6: replace with no value deletes, and is no error where nothing was.
     assert modify(tools, someone, "replace: description", "-", "replace: mail") == 0
     assert "description" not in tools.read(someone).attributes
 
 
-def test_modify_increment_counts(tools: Tools, scratch: str) -> None:
+def test_modify_increment_adds_to_the_value(tools: Tools, scratch: str) -> None:
     dn = f"cn=Counter,{scratch}"
     tools.add(person(dn, "objectClass: extensibleObject", "uidNumber: 41"))
     assert modify(tools, dn, "increment: uidNumber", "uidNumber: 1") == 0
@@ -182,7 +186,7 @@ def test_a_refused_modify_changes_nothing(
     assert tools.read(someone, "*", "modifyTimestamp", "entryCSN") == before
 
 
-def test_classes_are_enforced_by_slapd_alone(tools: Tools, someone: str, scratch: str) -> None:
+def test_only_slapd_enforces_object_classes(tools: Tools, someone: str, scratch: str) -> None:
     """The embedded directory takes any class and any attribute (docs/conformance.md)."""
     embedded = tools.server.is_embedded
     assert modify(tools, someone, "delete: sn") == (0 if embedded else OBJECT_CLASS_VIOLATION)
@@ -193,7 +197,7 @@ def test_classes_are_enforced_by_slapd_alone(tools: Tools, someone: str, scratch
     assert added == (0 if embedded else INVALID_ATTRIBUTE_SYNTAX)
 
 
-def test_passwords_are_for_the_administrator_alone(tools: Tools, someone: str) -> None:
+def test_only_the_administrator_reads_passwords(tools: Tools, someone: str) -> None:
     assert modify(tools, someone, "add: userPassword", "userPassword: secret") == 0
     assert "userPassword" not in tools.read(someone, "*", "userPassword").attributes
     probed = tools.search(someone, "(userPassword=secret)", "1.1")
@@ -202,14 +206,14 @@ def test_passwords_are_for_the_administrator_alone(tools: Tools, someone: str) -
     assert "userPassword" in seen.entries[0].attributes
 
 
-def test_modifying_what_does_not_exist_names_the_nearest_entry(tools: Tools, scratch: str) -> None:
+def test_modify_of_missing_entry_returns_matched_dn(tools: Tools, scratch: str) -> None:
     text = f"dn: cn=Nobody,{scratch}\nchangetype: modify\nadd: mail\nmail: x@example.com\n"
     ran = tools.as_admin("ldapmodify", text=text)
     assert ran.code == NO_SUCH_OBJECT
     assert f"matched DN: {scratch}" in ran.err
 
 
-def test_one_file_of_changes_does_all_four_operations(tools: Tools, scratch: str) -> None:
+def test_one_ldif_file_holds_add_modify_rename_and_delete(tools: Tools, scratch: str) -> None:
     text = "\n".join([
         f"dn: cn=First,{scratch}", "changetype: add",
         "objectClass: inetOrgPerson", "sn: Tester", "",
@@ -233,7 +237,7 @@ def test_a_deleted_entry_is_gone(tools: Tools, someone: str) -> None:
     assert tools.as_admin("ldapdelete", someone).code == NO_SUCH_OBJECT
 
 
-def test_what_has_children_is_not_deleted(tools: Tools, someone: str, scratch: str) -> None:
+def test_entry_with_children_is_not_deleted(tools: Tools, someone: str, scratch: str) -> None:
     assert tools.as_admin("ldapdelete", scratch).code == NOT_ALLOWED_ON_NON_LEAF
     assert tools.exists(someone)
 
@@ -274,7 +278,7 @@ def test_a_new_superior_moves_the_entry(tools: Tools, someone: str, scratch: str
     assert tools.read(f"cn=Moved,{other}", "sn").texts("sn") == ["Tester"]
 
 
-def test_a_tree_moves_with_its_top(tools: Tools, someone: str, scratch: str) -> None:
+def test_subtree_moves_with_its_root(tools: Tools, someone: str, scratch: str) -> None:
     inner = f"ou=Inner,{scratch}"
     tools.add(f"dn: {inner}\nobjectClass: organizationalUnit\n")
     tools.add(person(f"cn=Child,{inner}"))
@@ -288,7 +292,7 @@ def test_renaming_onto_another_entry_is_refused(tools: Tools, someone: str, scra
     assert tools.as_admin("ldapmodrdn", "-r", someone, "cn=Taken").code == ENTRY_ALREADY_EXISTS
 
 
-def test_moving_below_nothing_is_refused(tools: Tools, someone: str, scratch: str) -> None:
+def test_move_below_missing_superior_is_refused(tools: Tools, someone: str, scratch: str) -> None:
     ran = tools.as_admin("ldapmodrdn", "-s", f"ou=Nowhere,{scratch}", someone, "cn=Someone")
     assert ran.code == NO_SUCH_OBJECT
 
@@ -314,11 +318,11 @@ def test_an_entry_is_not_moved_below_itself(tools: Tools, someone: str, scratch:
         ("nosuchattribute:x", UNDEFINED_ATTRIBUTE_TYPE),
     ],
 )
-def test_compare_tells_true_false_or_why_not(tools: Tools, assertion: str, code: int) -> None:
+def test_compare_returns_true_false_or_error(tools: Tools, assertion: str, code: int) -> None:
     assert tools.run("ldapcompare", ADA, assertion).code == code
 
 
-def test_comparing_what_does_not_exist_is_not_found(tools: Tools) -> None:
+def test_compare_of_missing_entry_is_no_such_object(tools: Tools) -> None:
     ran = tools.run("ldapcompare", f"cn=Nobody,{OFFICE_BASE}", "sn:x")
     assert ran.code == NO_SUCH_OBJECT
     assert f"Matched DN: {OFFICE_BASE}" in ran.err + ran.out
@@ -327,7 +331,7 @@ def test_comparing_what_does_not_exist_is_not_found(tools: Tools) -> None:
 # --- who --------------------------------------------------------------------------------------
 
 
-def test_whoami_tells_who_is_bound(tools: Tools) -> None:
+def test_whoami_returns_the_bound_dn(tools: Tools) -> None:
     assert tools.run("ldapwhoami").out.strip() == "anonymous"
     assert tools.as_admin("ldapwhoami").out.strip() == f"dn:{tools.server.admin_dn}"
     ada = tools.run("ldapwhoami", "-D", ADA, "-w", "engine")
@@ -356,7 +360,7 @@ def test_version_2_is_served(tools: Tools) -> None:
     assert ran.entries[0].texts("sn") == ["Lovelace"]
 
 
-def test_only_the_administrator_writes_where_there_is_one(tools: Tools, someone: str) -> None:
+def test_only_the_administrator_writes_if_configured(tools: Tools, someone: str) -> None:
     add = tools.run("ldapadd", text=person(f"cn=Intruder,{OFFICE_BASE}"))
     assert add.code in REFUSED_TO_ANONYMOUS
     text = f"dn: {someone}\nchangetype: modify\nadd: mail\nmail: x@example.com\n"
@@ -366,7 +370,7 @@ def test_only_the_administrator_writes_where_there_is_one(tools: Tools, someone:
     assert tools.exists(someone)
 
 
-def test_everybody_writes_where_there_is_no_administrator(open_server: Served) -> None:
+def test_everybody_writes_without_administrator(open_server: Served) -> None:
     tools = Tools(open_server)
     dn = "cn=Anybody,ou=Scratch,o=Intranet"
     assert tools.run("ldapadd", text=person(dn)).code == 0
@@ -402,7 +406,7 @@ def test_exop_refresh_sets_the_time_to_live(tools: Tools, scratch: str) -> None:
     assert 115 <= int(tools.read(dn, "entryTtl").texts("entryTtl")[0]) <= 120
 
 
-def test_exop_refresh_refuses_what_is_not_dynamic(tools: Tools, someone: str, scratch: str) -> None:
+def test_exop_refresh_refuses_static_entries(tools: Tools, someone: str, scratch: str) -> None:
     assert tools.as_admin("ldapexop", "refresh", someone, "60").result == OBJECT_CLASS_VIOLATION
     ran = tools.as_admin("ldapexop", "refresh", f"cn=Nobody,{scratch}", "60")
     assert ran.result == NO_SUCH_OBJECT
@@ -418,7 +422,7 @@ def test_an_unknown_exop_is_refused(tools: Tools) -> None:
     assert tools.run("ldapexop", "1.2.3.4").result == PROTOCOL_ERROR
 
 
-def test_a_changed_password_is_the_one_that_works(tools: Tools, someone: str) -> None:
+def test_only_the_changed_password_works(tools: Tools, someone: str) -> None:
     assert tools.as_admin("ldappasswd", "-s", "first", someone).code == 0
     assert tools.run("ldapwhoami", "-D", someone, "-w", "first").code == 0
     changed = tools.run("ldappasswd", "-D", someone, "-w", "first", "-a", "wrong", "-s", "no")

@@ -73,13 +73,13 @@ def engine_config(target: OpenDirectory) -> str:
     )
 
 
-def test_the_people_are_of_three_scripts(people: People) -> None:
+def test_people_have_names_in_three_scripts(people: People) -> None:
     names = "".join(people.population.name(i) for i in range(100))
     for low, high in (("A", "z"), ("А", "я"), ("一", "龥")):
         assert any(low <= letter <= high for letter in names)
 
 
-def test_the_native_lane_finds_every_answer_right(target: OpenDirectory, people: People) -> None:
+def test_native_lane_verifies_every_answer(target: OpenDirectory, people: People) -> None:
     engine = _engine.Engine(engine_config(target), people.population)
     engine.start_lanes("lookup", LANES)
     count, failures = 0, {}

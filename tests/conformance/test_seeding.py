@@ -29,7 +29,9 @@ def expected(population: Population, i: int) -> dict[str, list[bytes]]:
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_seed_and_removal(server: Served, clients: Clients, scratch: str, profile: str) -> None:
+def test_seeded_people_are_present_and_removed(
+    server: Served, clients: Clients, scratch: str, profile: str
+) -> None:
     base = f"ou=People,{scratch}"
     population = small_population(COUNT, profile=profile, base=base)
     assert seed_directory(where(server), population, 0, COUNT) == COUNT
@@ -59,21 +61,21 @@ def test_an_interrupted_seeding_is_resumed(server: Served, scratch: str) -> None
     assert remove_people(where(server), population, 0, COUNT + 100) == COUNT
 
 
-def test_one_request_at_a_time_does_the_same(server: Served, scratch: str) -> None:
+def test_seeding_works_with_one_outstanding_request(server: Served, scratch: str) -> None:
     population = small_population(50, profile="small", base=f"ou=People,{scratch}")
     config = where(server, connections=1, window=1)
     assert seed_directory(config, population, 0, 50) == 50
     assert remove_people(config, population, 0, 50) == 50
 
 
-def test_who_may_not_write_is_told_to_bind(server: Served, scratch: str) -> None:
+def test_seeding_without_write_access_advises_to_bind(server: Served, scratch: str) -> None:
     population = small_population(10, base=scratch)
     anonymous = json.dumps({"host": server.host, "port": server.port})
     with pytest.raises(EngineError, match=r"refuses to add .*bind as a user who may write there"):
         seed_directory(anonymous, population, 0, 10)
 
 
-def test_a_wrong_password_is_said_to_be_one(server: Served, scratch: str) -> None:
+def test_wrong_password_is_reported_with_advice(server: Served, scratch: str) -> None:
     population = small_population(10, base=scratch)
     with pytest.raises(EngineError, match=r"invalidCredentials.*check bind DN and password"):
         seed_directory(where(server, password="wrong"), population, 0, 10)
@@ -103,7 +105,7 @@ def test_seeding_by_password(server: Served, scratch: str, monkeypatch: pytest.M
     ("password", "words"),
     [(None, "no password for"), ("wrong", "invalidCredentials")],
 )
-def test_a_person_is_told_about_the_password(
+def test_refused_seed_names_the_password_option(
     server: Served,
     scratch: str,
     password: str | None,
@@ -119,7 +121,9 @@ def test_a_person_is_told_about_the_password(
     assert "--password-file" in ran.err
 
 
-def test_seeding_refusals(server: Served, scratch: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_seed_without_bind_or_outside_the_suffix_is_refused(
+    server: Served, scratch: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ran = in_process("ils", "seed", "--to", f"{server.url}/{scratch}", "--locales", "en_US")
     assert ran.code == 2
     assert "bind as a user who may write there" in ran.err

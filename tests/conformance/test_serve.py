@@ -69,7 +69,7 @@ def test_any_ldif_is_served_under_any_suffix(tmp_path: Path) -> None:
         assert tools.read("", "namingContexts").texts("namingContexts") == ["dc=example,dc=com"]
 
 
-def test_an_error_in_the_ldif_is_told_with_its_line(tmp_path: Path) -> None:
+def test_error_in_the_ldif_has_its_line_number(tmp_path: Path) -> None:
     broken = tmp_path / "broken.ldif"
     broken.write_text(SKELETON + "\ndn: cn=x,o=Intranet\nobjectClass person\n")
     line = broken.read_text().splitlines().index("objectClass person") + 1
@@ -107,7 +107,7 @@ def test_read_only_refuses_every_write(tmp_path: Path) -> None:
         assert tools.exists(dn)
 
 
-def test_require_bind_tells_strangers_nothing(tmp_path: Path) -> None:
+def test_require_bind_hides_entries_from_anonymous(tmp_path: Path) -> None:
     content = tmp_path / "content.ldif"
     content.write_text(SKELETON)
     options = ("--ldif", str(content), "--require-bind")
@@ -121,7 +121,7 @@ def test_require_bind_tells_strangers_nothing(tmp_path: Path) -> None:
         assert len(known.entries) == 3
 
 
-def test_the_population_is_the_one_other_programs_make(tmp_path: Path) -> None:
+def test_served_population_equals_the_generated_one(tmp_path: Path) -> None:
     from sitebench.seeders.people import Spec, generate
 
     population: Population = generate(Spec(100)).population

@@ -21,30 +21,32 @@ from tests.support.frozen import PEOPLE
 from tests.support.people import small_population
 
 
-def test_both_sides_are_lanes() -> None:
+def test_both_sides_of_the_law_are_numbers_of_lanes() -> None:
     law = littles_law(32.0, 32.5, 2.0)
     assert law is not None
     assert (law.lanes, law.from_clocks, law.holds) == (16.0, 16.25, True)
     assert law.off == pytest.approx(0.015625)
 
 
-def test_no_law_holds_of_nothing() -> None:
+def test_law_is_none_without_lanes_or_window() -> None:
     assert littles_law(0.0, 1.0, 1.0) is None
     assert littles_law(1.0, 1.0, 0.0) is None
 
 
 @pytest.mark.parametrize(("clock_s", "holds"), [(98.1, True), (97.9, False), (102.1, False)])
-def test_two_percent_are_allowed_either_way(clock_s: float, holds: bool) -> None:
+def test_deviation_of_two_percent_is_allowed_in_both_directions(
+    clock_s: float, holds: bool
+) -> None:
     law = littles_law(100.0, clock_s, 1.0)
     assert law is not None
     assert law.holds is holds
 
 
-def test_without_lanes_there_is_nothing_to_compare() -> None:
+def test_law_is_none_without_lanes() -> None:
     assert littles_law(0.0, 0.0, 2.0) is None
 
 
-def test_it_survives_being_written() -> None:
+def test_law_survives_serialisation() -> None:
     law = littles_law(10.0, 9.0, 1.0)
     assert law is not None
     assert msgspec.convert(msgspec.to_builtins(law), LittlesLaw) == law
@@ -84,7 +86,7 @@ def law_of(snapshots: list[Any]) -> LittlesLaw:
     return law
 
 
-def test_it_holds_of_healthy_lanes(snapshots: list[Snapshot]) -> None:
+def test_law_holds_for_engine_lanes(snapshots: list[Snapshot]) -> None:
     law = law_of(snapshots)
     assert law.holds, law
     assert law.lanes == pytest.approx(8.0, rel=0.01)
@@ -112,7 +114,7 @@ def scaled(histogram: Histogram, factor: float) -> Histogram:
     return made
 
 
-def test_a_clock_that_runs_wrong_breaks_it(snapshots: list[Snapshot]) -> None:
+def test_wrong_clock_breaks_the_law(snapshots: list[Snapshot]) -> None:
     def fast(step: StepTotals) -> StepTotals:
         step.clocks["service"] = scaled(step.clocks["service"], 1.1)
         step.counters["processing"] = round(step.counters["processing"] * 1.1)
@@ -130,7 +132,7 @@ def test_a_clock_that_runs_wrong_breaks_it(snapshots: list[Snapshot]) -> None:
     assert "counted twice" in law.evidence
 
 
-def test_a_lost_drain_breaks_it(snapshots: list[Snapshot]) -> None:
+def test_lost_drain_breaks_the_law(snapshots: list[Snapshot]) -> None:
     start, *window = snapshots
     # On a busy machine the last may have had no time to do anything.
     fullest = max(window, key=lambda each: sum(step.count for step in each.steps))
@@ -138,13 +140,13 @@ def test_a_lost_drain_breaks_it(snapshots: list[Snapshot]) -> None:
     assert not law_of([start, *(lost if each is fullest else each for each in window)]).holds
 
 
-def test_an_operation_that_outlasts_the_window_counts_for_as_long_as_it_was_in_it() -> None:
+def test_operation_longer_than_the_window_counts_with_its_time_in_the_window() -> None:
     tally = Tally.starting(Drain(0, 10**9, underway_ns=3 * 10**8))
     tally.add(Drain(10**9, 2 * 10**9, lane_ns=10**9, underway_ns=13 * 10**8))
     assert tally.clock_s == tally.lane_s == 1.0
 
 
-def test_it_holds_of_portable_lanes_too() -> None:
+def test_law_holds_for_portable_lanes() -> None:
     directory = {"host": "127.0.0.1", "port": 9, "base": "o=x"}
     asks = {"name": "p", "text": '[[operation]]\nsearch = "(cn=a)"\nbase = "o=x"'}
     users = PortableUsers(json.dumps({"target": directory, "scenarios": [asks]}))

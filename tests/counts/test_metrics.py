@@ -32,7 +32,7 @@ QUEUED = Clock("queued", "time in the queue", "how long a right answer lay in th
 RETRIES = Counter("retries", "bytes", "bytes that were sent again")
 
 
-def test_the_engine_records_what_the_table_says() -> None:
+def test_engine_records_the_metrics_of_the_table() -> None:
     clocks = [("clock", each, each.unit) for each in metrics.CLOCKS]
     counters = [("counter", each, each.unit) for each in metrics.COUNTERS]
     assert [each[:3] for each in _engine.metrics()] == clocks + counters
@@ -55,7 +55,7 @@ def of_worker(ns: int) -> PlainDrain:
 
 
 @pytest.mark.usefixtures("more")
-def test_a_clock_and_a_counter_of_the_table_are_in_every_output(tmp_path: Path) -> None:
+def test_clocks_and_counters_of_the_table_are_in_every_output(tmp_path: Path) -> None:
     merger = Merger({"a": (0,), "b": (0,)}, "measure")
     asked = merger.ask()
     merger.answer("a", asked.number, of_worker(8_000_000))
@@ -97,7 +97,7 @@ def literals(file: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("clock", ["lag", "unread", "censored"])
-def test_few_files_name_a_clock(clock: str) -> None:
+def test_only_few_files_name_a_clock(clock: str) -> None:
     """The names of the others stand for other things too, such as the latency of a drain."""
     listed = subprocess.run(
         ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
@@ -120,7 +120,7 @@ def test_few_files_name_a_clock(clock: str) -> None:
     assert len(naming) <= 4, naming
 
 
-def test_what_was_recorded_nowhere_is_nothing() -> None:
+def test_unrecorded_clock_is_empty() -> None:
     step = Step("p", "s", 2, {}, 0, 0, histogram(1, 2))
     assert step.clocks["unread"].count == 0
     assert isinstance(step.clocks, defaultdict)

@@ -92,7 +92,7 @@ def held(
     return figures
 
 
-def test_intervals_hold_the_true_percentile_as_often_as_they_say() -> None:
+def test_intervals_cover_the_true_percentile_at_their_stated_level() -> None:
     lot = random.Random(1997)
     true = {name: us for name, us in true_us(0).items() if name in {"p50", "p90"}}
     figures = held(lambda: window(lot, 0, 60, 0, count=100), true, 20)
@@ -101,7 +101,7 @@ def test_intervals_hold_the_true_percentile_as_often_as_they_say() -> None:
         assert counts.missed <= 1, figures
 
 
-def test_an_interval_is_no_wider_than_the_doubt_about_its_correlation_makes_it() -> None:
+def test_width_of_interval_allows_for_unknown_correlation_and_no_more() -> None:
     """Of 20,000 independent operations p50 is known to 0.7 %; half seconds leave more doubt."""
     lot = random.Random(5)
     low, high = percentile_intervals(window(lot, 0, 60, 0, count=330)).bounds["p50"]
@@ -110,7 +110,9 @@ def test_an_interval_is_no_wider_than_the_doubt_about_its_correlation_makes_it()
 
 
 @pytest.mark.parametrize(("alike", "moving"), [(0.9, 0.05), (0.95, 0.1), (0.5, MOVING)])
-def test_they_hold_it_where_half_seconds_are_alike(alike: float, moving: float) -> None:
+def test_intervals_cover_the_percentile_of_correlated_half_seconds(
+    alike: float, moving: float
+) -> None:
     """With 50 operations in each, a correlation of 0.9 looks like 0.3: 10 of 25 p50s were wrong."""
     lot = random.Random(1997)
     true = {"p50": true_us(moving)["p50"], "p90": true_us(moving)["p90"]}
@@ -119,7 +121,7 @@ def test_they_hold_it_where_half_seconds_are_alike(alike: float, moving: float) 
     assert sum(counts.bounded for counts in figures.values()) >= 10, figures
 
 
-def test_a_tail_in_a_few_spells_has_no_upper_end() -> None:
+def test_tail_in_few_bursts_has_no_upper_bound() -> None:
     """At 90 % of its capacity, a queue is beyond its p99 once in a minute: 7 of 25 were wrong."""
     lot = random.Random(1997)
     true = {"p99": -math.log(0.01) * 1e6 * 0.9 / 200 / 0.1}
@@ -128,7 +130,7 @@ def test_a_tail_in_a_few_spells_has_no_upper_end() -> None:
     assert figures.two_sided == 0 < figures.bounded, figures
 
 
-def test_half_seconds_that_are_too_alike_tell_nothing_but_how_long_would_do() -> None:
+def test_too_correlated_half_seconds_give_only_the_window_needed() -> None:
     lot, refused = random.Random(1997), list[float]()
     for _ in range(20):
         intervals = percentile_intervals(window(lot, 0.9, STRETCHES, MOVING))
@@ -140,7 +142,7 @@ def test_half_seconds_that_are_too_alike_tell_nothing_but_how_long_would_do() ->
     assert all(seconds >= 20 and seconds % 10 == 0 for seconds in refused)
 
 
-def test_a_window_as_long_as_would_do_does() -> None:
+def test_window_of_the_advised_length_has_an_interval() -> None:
     lot = random.Random(1)
     short = [percentile_intervals(window(lot, 0.8, 40, MOVING)) for _ in range(8)]
     would_do_s = statistics.median(s for one in short for s in one.too_alike.values())
@@ -169,7 +171,7 @@ def p99_of_stalls(every_s: float, length_s: float) -> float:
     return 1e6 * (length_s - 0.01 * (every_s + length_s)) + 1_100
 
 
-def test_rare_stalls_are_in_the_interval_of_every_window_that_saw_one() -> None:
+def test_interval_of_a_window_with_a_rare_stall_covers_the_stall() -> None:
     lot, with_any, with_none = random.Random(1997), Held(), Held()
     for _ in range(30):
         stretches, times = stalls(lot, 10.0, 0.2, 10)
@@ -180,7 +182,7 @@ def test_rare_stalls_are_in_the_interval_of_every_window_that_saw_one() -> None:
     assert with_none.missed == with_none.two_sided, with_none
 
 
-def test_one_stall_is_one_event_and_not_two_hundred_samples() -> None:
+def test_one_stall_counts_as_one_event() -> None:
     calm = [histogram() for _ in range(STRETCHES)]
     for each in calm:
         each.record(1_000_000, 5_000)
@@ -190,7 +192,7 @@ def test_one_stall_is_one_event_and_not_two_hundred_samples() -> None:
     assert high is None or high > 19_900
 
 
-def test_of_few_half_seconds_there_is_no_interval() -> None:
+def test_too_few_half_seconds_have_no_interval() -> None:
     each = histogram()
     each.record(1_000_000, 50_000)
     assert percentile_intervals([each] * 7) == Intervals()
@@ -198,7 +200,7 @@ def test_of_few_half_seconds_there_is_no_interval() -> None:
     assert percentile_intervals([each] * 8).bounds["p99"] == pytest.approx((1_000, 1_000), rel=1e-3)
 
 
-def test_an_interval_counts_operations_that_were_given_up_as_its_percentile_does() -> None:
+def test_interval_and_percentile_count_abandoned_operations_alike() -> None:
     answered, given_up = [histogram() for _ in range(STRETCHES)], histogram()
     for each in answered:
         for us in range(1_000, 6_000):
@@ -255,13 +257,13 @@ ROOT = Path(__file__).parents[2]
 LISTED = re.compile(r"p99[._]9|\bp999\b")
 
 
-def test_their_names_say_which_they_are() -> None:
+def test_percentile_names_match_their_values() -> None:
     assert PERCENTILES == {"p50": 50.0, "p90": 90.0, "p95": 95.0, "p99": 99.0, "p99_9": 99.9}
     assert model.PERCENTILES == {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}
     assert list(Durations().percentiles) == list(PERCENTILES)
 
 
-def test_no_other_file_names_the_last() -> None:
+def test_only_one_file_names_p99_9() -> None:
     """Five files did by hand: to add a percentile was to find them all."""
     product = [
         file

@@ -8,12 +8,12 @@ import pytest
 from sitebench.counts.queue import LEAST_SHARE, NO_QUEUE, Queue, allowed_growth
 
 
-def test_a_queue_is_what_waits_and_what_is_under_way() -> None:
+def test_queue_is_waiting_plus_outstanding_operations() -> None:
     assert Queue(backlog=3, in_flight=4).length == 7
     assert NO_QUEUE.length == 0
 
 
-def test_of_much_that_was_due_half_a_percent_is_allowed() -> None:
+def test_queue_may_grow_by_half_a_percent_of_many_arrivals() -> None:
     assert allowed_growth(0, 100_000) == pytest.approx(500)
     # A target that falls behind by 1.5 % is told.
     assert pytest.approx(0.015) == 3 * LEAST_SHARE
@@ -24,7 +24,7 @@ def test_small_queue_limit_is_the_poisson_difference(length: int) -> None:
     assert allowed_growth(length, 0) == pytest.approx(3 * math.sqrt(2 * (length + 1)))
 
 
-def test_three_deviations_are_seldom_left_by_chance_and_two_would_be() -> None:
+def test_chance_seldom_exceeds_three_deviations_but_often_two() -> None:
     lot, length, tries = random.Random(1997), 50, 2_000
 
     def poisson() -> int:

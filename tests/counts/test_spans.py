@@ -20,7 +20,7 @@ def _did(n: int, ms: int, *, failed: int = 0, step: tuple[str, str] = STEP) -> S
     return totals
 
 
-def test_spans_of_later_drains_are_added_to_those_of_before() -> None:
+def test_spans_of_successive_drains_are_added() -> None:
     counts = SpanCounts()
     counts.add([(0, _did(40, 1)), (1, _did(100, 2))])
     counts.add([(1, _did(50, 1_500)), (2, _did(200, 3))])
@@ -32,7 +32,7 @@ def test_spans_of_later_drains_are_added_to_those_of_before() -> None:
     assert round((first.latency_us.max or 0) / 1e6, 1) == 0.0
 
 
-def test_what_was_given_up_is_a_bound_and_not_answered() -> None:
+def test_abandoned_operations_are_lower_bounds_and_not_answered() -> None:
     counts = SpanCounts()
     counts.add([(2, _did(400, 5, failed=300))])
     *_, last = counts.spans(STAGES, [STEP])
@@ -42,7 +42,7 @@ def test_what_was_given_up_is_a_bound_and_not_answered() -> None:
     assert "p50" in last.latency_us.at_least
 
 
-def test_operations_that_still_think_stay_in_the_arrivals_of_their_span() -> None:
+def test_thinking_operations_count_as_arrivals_of_their_span() -> None:
     counts, alone = SpanCounts(), StepTotals(*STEP)
     alone.counters[THINKING] = 3
     counts.add([(0, _did(40, 1, failed=10)), (0, alone), (1, alone)])
@@ -52,26 +52,26 @@ def test_operations_that_still_think_stay_in_the_arrivals_of_their_span() -> Non
     assert first.to_json()["thinking"] == 3
 
 
-def test_a_step_that_is_due_again_after_the_stages_is_in_no_span() -> None:
+def test_step_due_after_the_stages_is_in_no_span() -> None:
     counts = SpanCounts()
     counts.add([(2, _did(40, 1)), (3, _did(7, 1))])
     assert [each.operations for each in counts.spans(STAGES, [STEP])] == [0, 0, 40]
 
 
-def test_only_steps_that_count_are_in_it() -> None:
+def test_only_counted_steps_are_in_spans() -> None:
     counts = SpanCounts()
     counts.add([(0, _did(40, 1)), (0, _did(7, 1, step=("lookup", "other")))])
     assert [each.operations for each in counts.spans(STAGES, [STEP])] == [40, 0, 0]
 
 
-def test_what_is_due_in_a_short_rest_is_in_the_last_span() -> None:
+def test_operations_due_in_a_short_remainder_are_in_the_last_span() -> None:
     counts = SpanCounts()
     counts.add([(0, _did(1, 1)), (1, _did(1, 1))])
     (only,) = counts.spans(Stages.parse("1s:1,1ms:5"), [STEP])
     assert (only.operations, only.seconds) == (2, 1.001)
 
 
-def test_a_test_that_ended_early_asked_for_nothing_after_that() -> None:
+def test_early_end_cuts_the_expected_arrivals() -> None:
     counts = SpanCounts()
     counts.add([(0, _did(50, 1)), (1, _did(75, 1))])
     first, second = counts.spans(STAGES, [STEP], 1.5)
@@ -79,7 +79,7 @@ def test_a_test_that_ended_early_asked_for_nothing_after_that() -> None:
     assert (second.asked, second.operations, second.seconds) == (62.5, 75, 0.5)
 
 
-def test_a_record_is_not_changed_by_being_added() -> None:
+def test_adding_a_record_does_not_change_it() -> None:
     counts, record = SpanCounts(), _did(40, 1)
     counts.add([(0, record)])
     counts.add([(0, record)])
@@ -87,7 +87,7 @@ def test_a_record_is_not_changed_by_being_added() -> None:
     assert isinstance(record.clocks[LATENCY], Histogram)
 
 
-def test_a_span_is_written_with_what_a_reader_wants_first() -> None:
+def test_span_is_serialised_with_offered_and_answered_rates() -> None:
     counts = SpanCounts()
     counts.add([(0, _did(40, 1))])
     found: Span = counts.spans(STAGES, [STEP])[0]

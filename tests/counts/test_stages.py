@@ -9,13 +9,13 @@ from sitebench.counts.stages import Stage, Stages
 from sitebench.errors import BadFile, BadInput, UnknownValue
 
 
-def test_a_stage_is_how_long_it_lasts_and_the_rate_at_its_end() -> None:
+def test_stage_is_a_duration_and_its_final_rate() -> None:
     read = Stages.parse("30s:100, 1m:20k/s,500ms:0")
     assert read.stages == (Stage(30.0, 100.0), Stage(60.0, 20_000.0), Stage(0.5, 0.0))
     assert Stages.parse(str(read)) == read
 
 
-def test_the_rate_goes_in_straight_lines_from_0() -> None:
+def test_rate_is_linear_in_each_stage_from_0() -> None:
     read = Stages.parse("30s:100,1m:500,10s:0")
     assert list(read.edges) == [(0, 0), (30, 100), (90, 500), (100, 0)]
     # Triangles and a trapezium: 1,500, 18,000 and 2,500.
@@ -44,7 +44,7 @@ def test_the_rate_goes_in_straight_lines_from_0() -> None:
         ("230s:1", 60.0, 4),
     ],
 )
-def test_spans_are_minutes_and_less_in_a_short_test(text: str, span_s: float, count: int) -> None:
+def test_spans_are_minutes_or_less_in_a_short_test(text: str, span_s: float, count: int) -> None:
     read = Stages.parse(text)
     spans = list(read.spans())
     assert (read.span_s, len(spans)) == (span_s, count)
@@ -53,7 +53,7 @@ def test_spans_are_minutes_and_less_in_a_short_test(text: str, span_s: float, co
     assert all(one[1] == other[0] for one, other in pairwise(spans))
 
 
-def test_a_stage_may_be_of_users_who_come_and_go() -> None:
+def test_stage_may_have_users_instead_of_a_rate() -> None:
     read = Stages.parse("10s:100 users,20s:100user, 5s:0 users")
     assert (read.of_users, read.highest, read.lasts_s) == (True, 100, 35)
     assert Stages.parse(str(read)) == read
@@ -65,12 +65,12 @@ def test_a_stage_may_be_of_users_who_come_and_go() -> None:
     assert Stages.parse(",".join(["1s:1k users"] * 6)).name == "6 stages, up to 1,000 users"
 
 
-def test_stages_are_named_as_they_are_and_many_by_how_many() -> None:
+def test_few_stages_are_named_in_full_and_many_by_number() -> None:
     assert Stages.parse("1s:5,2s:5,3s:5,4s:5,5s:0").name == "stages 1s:5, 2s:5, 3s:5, 4s:5, 5s:0"
     assert Stages.parse(",".join(["1s:5"] * 6)).name == "6 stages, up to 5/s"
 
 
-def test_a_day_of_minutes_and_some_more_are_not_too_many() -> None:
+def test_stages_of_a_day_of_minutes_are_accepted() -> None:
     assert len(Stages.parse(",".join(["1s:1"] * 1_500)).stages) == 1_500
 
 
@@ -99,7 +99,7 @@ def test_a_day_of_minutes_and_some_more_are_not_too_many() -> None:
         (",".join(["1s:1"] * 1_501), "1,501 stages are too many"),
     ],
 )
-def test_what_are_no_stages_is_refused_in_one_line(text: str, said: str) -> None:
+def test_invalid_stages_are_refused_in_one_line(text: str, said: str) -> None:
     with pytest.raises(UnknownValue) as refused:
         Stages.from_option(text)
     assert said in str(refused.value)
@@ -107,27 +107,27 @@ def test_what_are_no_stages_is_refused_in_one_line(text: str, said: str) -> None
     assert len(refused.value.message) < 300
 
 
-def test_a_file_of_minutes_and_rates_is_the_same_list(tmp_path: Path) -> None:
+def test_file_of_minutes_and_rates_equals_the_list_of_stages(tmp_path: Path) -> None:
     file = tmp_path / "monday.csv"
     file.write_text("minute,rate\n0.5,100\n1.5, 500\n\n")
     assert Stages.from_option(f"@{file}") == Stages.parse("30s:100,1m:500")
 
 
 @pytest.mark.parametrize("before", ["\ufeff", "\ufeffminute,rate\n", "\n \nminute,rate\n"])
-def test_a_file_may_begin_as_spreadsheets_begin_it(before: str, tmp_path: Path) -> None:
+def test_file_may_begin_with_byte_order_mark_or_header(before: str, tmp_path: Path) -> None:
     file = tmp_path / "monday.csv"
     file.write_text(f"{before}0.5,100\n1.5,500\n", encoding="utf-8")
     assert Stages.from_option(f"@{file}") == Stages.parse("30s:100,1m:500")
 
 
 @pytest.mark.parametrize("parted", [";", "\t", " ; "])
-def test_a_file_may_part_its_cells_as_spreadsheets_do(parted: str, tmp_path: Path) -> None:
+def test_file_may_use_the_separators_of_spreadsheets(parted: str, tmp_path: Path) -> None:
     file = tmp_path / "monday.csv"
     file.write_text(f"minute{parted}rate\n0.5{parted}100\n1.5{parted}500\n")
     assert Stages.from_option(f"@{file}") == Stages.parse("30s:100,1m:500")
 
 
-def test_a_first_row_of_minute_0_is_the_rate_to_begin_with(tmp_path: Path) -> None:
+def test_row_of_minute_0_is_the_initial_rate(tmp_path: Path) -> None:
     file = tmp_path / "monday.csv"
     file.write_text("0,100\n1,100\n2,0\n")
     read = Stages.from_option(f"@{file}")
@@ -161,12 +161,12 @@ def test_mistake_in_a_file_is_reported_with_its_line(text: str, said: str, tmp_p
     assert said in str(refused.value)
 
 
-def test_a_file_that_is_not_there_is_said() -> None:
+def test_missing_file_of_stages_is_named() -> None:
     with pytest.raises(BadFile, match=r"cannot read the stages nowhere\.csv: No such file"):
         Stages.from_option("@nowhere.csv")
 
 
-def test_what_a_run_file_says_names_no_file() -> None:
+def test_stages_in_a_run_file_cannot_name_a_file() -> None:
     """A stranger's would have one of ours read."""
     with pytest.raises(UnknownValue, match="is no stage"):
         Stages.parse("@/etc/passwd")

@@ -32,13 +32,13 @@ def series(rate: Callable[[float], float], seconds: float, noise: float, seed: i
     return [(HALF_S, round(rate(at) * HALF_S * draw.gauss(1, noise))) for at in middles]
 
 
-def test_a_window_of_half_a_second_is_too_short_in_good_english() -> None:
+def test_message_for_a_window_of_half_a_second_is_grammatical() -> None:
     found = settle(series(lambda _: 10_000, 0.5, 0.02))
     said = f"it has 1 of the {MIN_SLOTS} half seconds that tell a drift from chance"
     assert (found.state, found.evidence) == (Steadiness.TOO_SHORT, said)
 
 
-def test_a_steady_rate_is_settled() -> None:
+def test_constant_rate_is_settled() -> None:
     found = settle(series(lambda _: 10_000, 10, 0.02))
     assert found.state == Steadiness.SETTLED
     assert found.slope_percent is not None
@@ -46,7 +46,7 @@ def test_a_steady_rate_is_settled() -> None:
 
 
 @pytest.mark.parametrize("change", [-0.5, -0.12, 0.12, 1.0])
-def test_a_rate_that_drifts_is_unsettled_and_by_how_much(change: float) -> None:
+def test_drifting_rate_is_unsettled_with_its_slope(change: float) -> None:
     found = settle(series(lambda at: 10_000 * (1 + change * at / 20), 20, 0.01))
     assert found.state == Steadiness.UNSETTLED
     assert found.slope_percent is not None
@@ -55,7 +55,7 @@ def test_a_rate_that_drifts_is_unsettled_and_by_how_much(change: float) -> None:
     assert f"the rate {'rose' if change > 0 else 'fell'} from about " in found.evidence
 
 
-def test_a_drift_is_told_by_both_ends_of_its_line() -> None:
+def test_drift_is_reported_with_its_first_and_last_rate() -> None:
     evidence = settle(series(lambda at: 8_056 - 525.8 * at, 10, 0)).evidence
     assert evidence.startswith(
         "the rate fell from about 8,060/s to 2,800/s between seconds 0.0 and 10.0 of the window"
@@ -65,7 +65,7 @@ def test_a_drift_is_told_by_both_ends_of_its_line() -> None:
     assert evidence.startswith("the mean latency rose from about 1.91 ms to 12.8 ms between ")
 
 
-def test_no_rate_falls_below_nothing() -> None:
+def test_reported_rate_is_never_negative() -> None:
     found = settle(series(lambda at: 10_000 * math.exp(-at / 2), 10, 0.01))
     assert found.state == Steadiness.UNSETTLED
     assert found.slope_percent is not None
@@ -75,7 +75,7 @@ def test_no_rate_falls_below_nothing() -> None:
 
 
 @pytest.mark.parametrize("busy_s", [0.0, 0.004])
-def test_a_change_that_may_be_chance_is_not_printed(busy_s: float) -> None:
+def test_insignificant_slope_is_not_printed(busy_s: float) -> None:
     zigzag = [(HALF_S, 5_000 + 120 * n + 900 * (n % 2)) for n in range(10)]
     waited = [50 * busy_s * 2.5 ** (n / 10) * (1 + 4 * (n % 2)) * 1e9 for n in range(10)]
     found = settle([(HALF_S, 50)] * 10, [0] * 10, waited) if busy_s else settle(zigzag)
@@ -83,7 +83,7 @@ def test_a_change_that_may_be_chance_is_not_printed(busy_s: float) -> None:
     assert not re.search(r"[-+]\d|from about", found.evidence), found.evidence
 
 
-def test_a_window_that_begins_before_the_target_is_warm_is_unsettled() -> None:
+def test_window_during_warm_up_of_the_target_is_unsettled() -> None:
     # A fifth of the window at half the rate: the whole has no slope that is worth speaking of.
     found = settle(series(lambda at: 10_000 * min(1.0, 0.5 + at / 12), 30, 0.01))
     assert found.state == Steadiness.UNSETTLED
@@ -133,7 +133,7 @@ def test_short_drains_are_merged_to_half_seconds() -> None:
     assert "and 6.3 of" in settle([*halves, (0.3, 5_160)]).evidence
 
 
-def test_how_far_a_slope_wanders_by_itself_is_what_slopes_of_random_walks_do() -> None:
+def test_spread_of_slopes_matches_that_of_random_walks() -> None:
     draw, at = random.Random(3), [float(n) for n in range(24)]
     middle = statistics.mean(at)
     spread = sum((t - middle) ** 2 for t in at)
@@ -155,7 +155,7 @@ def test_too_few_half_seconds_cannot_be_judged() -> None:
     assert settle([]).state == Steadiness.TOO_SHORT
 
 
-def test_a_change_that_chance_may_have_made_is_not_called_steady_either() -> None:
+def test_insignificant_large_change_is_not_called_steady() -> None:
     zigzag = [(HALF_S, 5_000 + 120 * n + 900 * (n % 2)) for n in range(10)]
     found = settle(zigzag)
     assert found.state == Steadiness.TOO_SHORT
@@ -164,7 +164,7 @@ def test_a_change_that_chance_may_have_made_is_not_called_steady_either() -> Non
     )
 
 
-def test_long_windows_that_cannot_tell_do_not_say_that_they_have_too_few_half_seconds() -> None:
+def test_undecided_long_window_does_not_report_too_few_half_seconds() -> None:
     """290 of them were too few, and p = 0.0026 was chance."""
     chance = random.Random(2)
     wandering = [(HALF_S, 5_000 + int(1_500 * chance.gauss(0, 1)) + 4 * n) for n in range(290)]
@@ -178,7 +178,7 @@ def test_operations_longer_than_half_a_second_cannot_be_judged() -> None:
     assert settle([(HALF_S, int(n % 3 == 0)) for n in range(20)]).state == Steadiness.TOO_SHORT
 
 
-def test_drains_of_a_moment_weigh_no_more_than_a_moment() -> None:
+def test_short_drains_are_weighted_by_their_length() -> None:
     cut = [part for each in series(lambda _: 10_000, 10, 0.01) for part in (each, (0.002, 0))]
     assert settle(cut).state == Steadiness.SETTLED
 
@@ -189,7 +189,7 @@ def test_drains_of_a_moment_weigh_no_more_than_a_moment() -> None:
         max_size=60,
     )
 )
-def test_every_series_has_a_writable_answer(found_in: list[tuple[float, int, int]]) -> None:
+def test_steadiness_of_any_series_can_be_serialised(found_in: list[tuple[float, int, int]]) -> None:
     drains = [(seconds, done) for seconds, done, _ in found_in]
     found = settle(drains, [0] * len(drains), [waited for _, _, waited in found_in])
     assert msgspec.convert(msgspec.to_builtins(found), Settled) == found
@@ -228,7 +228,7 @@ def decided(directory: Directory, per_s: Callable[[float], float]) -> Settled:
     return found
 
 
-def test_a_directory_that_gets_slower_and_slower_never_settles(directory: Directory) -> None:
+def test_directory_of_growing_latency_never_settles(directory: Directory) -> None:
     # By the same share in each second: whenever a window begins, it falls as much in it.
     tau_s = 12
     found = decided(directory, lambda at_s: 200 * math.exp(-at_s / tau_s))
@@ -241,7 +241,7 @@ def test_a_directory_that_gets_slower_and_slower_never_settles(directory: Direct
     assert found.slope_percent == pytest.approx(-100 * (end_s - begin_s) / tau_s, rel=0.4), found
 
 
-def test_a_directory_that_takes_its_time_evenly_settles(directory: Directory) -> None:
+def test_directory_of_constant_latency_settles(directory: Directory) -> None:
     found = decided(directory, lambda _: 200)
     assert found.state == Steadiness.SETTLED, found
 
@@ -271,7 +271,7 @@ def queue_of_random_arrivals(lot: random.Random, busy: float) -> list[int]:
 
 
 @pytest.mark.parametrize("busy", [0.5, 0.8, 0.9])
-def test_a_queue_that_comes_and_goes_is_seldom_said_to_grow(busy: float) -> None:
+def test_fluctuating_queue_is_seldom_reported_as_growing(busy: float) -> None:
     lot = random.Random(3)
     drains = [(HALF_S, round(500 * busy))] * 20
     settled = [settle(drains, queue_of_random_arrivals(lot, busy)).state for _ in range(60)]
@@ -321,7 +321,7 @@ def test_a_latency_that_rises_within_the_window_is_unsettled(rate: int, to: floa
     assert found.evidence == "the mean latency changed by less than 25%, which is allowed"
 
 
-def test_a_latency_that_may_have_doubled_by_chance_is_not_called_steady() -> None:
+def test_insignificant_doubling_of_latency_is_not_called_steady() -> None:
     zigzag = [0.004 * 2.5 ** (n / 10) * (1 + 4 * (n % 2)) for n in range(10)]
     waited = [50 * mean * 1e9 for mean in zigzag]
     found = settle([(HALF_S, 50)] * 10, [0] * 10, waited)
@@ -345,7 +345,7 @@ def in_one_queue(lot: random.Random, busy: float) -> tuple[Series, list[int], li
 
 
 @pytest.mark.parametrize("busy", [0.5, 0.8, 0.9, 0.95])
-def test_latencies_of_a_queue_that_comes_and_goes_are_seldom_unsettled(busy: float) -> None:
+def test_latencies_of_a_fluctuating_queue_are_seldom_unsettled(busy: float) -> None:
     lot = random.Random(1997)
     states = [settle(*in_one_queue(lot, busy)).state for _ in range(60)]
     assert states.count(Steadiness.UNSETTLED) + states.count(Steadiness.GROWING) <= 1

@@ -22,13 +22,13 @@ def drain(t0: int, t1: int, *steps: source.StepTotals, cpu: tuple[int, ...] = (0
     return Drain(t0, t1, steps, cpu_ns=cpu)
 
 
-def test_a_window_is_as_long_as_its_drains_say() -> None:
+def test_length_of_window_is_that_of_its_drains() -> None:
     tally = Tally.starting(drain(0, 1_000_000_000))
     tally.add(drain(1_000_000_000, 3_500_000_000))
     assert tally.seconds == 2.5
 
 
-def test_the_time_of_lanes_is_that_of_steps_of_waiting_and_of_what_is_under_way() -> None:
+def test_lane_time_is_steps_plus_waiting_plus_outstanding_operations() -> None:
     tally = Tally.starting(Drain(0, SECOND, underway_ns=3 * SECOND))
     step = Step("p", "s", 1, service=histogram(SECOND), processing_ns=SECOND // 2)
     tally.add(
@@ -44,7 +44,7 @@ def test_the_time_of_lanes_is_that_of_steps_of_waiting_and_of_what_is_under_way(
     assert Tally(lane_ns=100, waiting_ns=2).waits
 
 
-def test_a_window_that_nothing_began_is_as_long_as_its_drains() -> None:
+def test_tally_without_start_is_as_long_as_its_drains() -> None:
     assert Tally().seconds == 0
     tally = Tally()
     tally.add(drain(SECOND, 3 * SECOND))
@@ -54,7 +54,7 @@ def test_a_window_that_nothing_began_is_as_long_as_its_drains() -> None:
     assert tally.seconds == 2.5
 
 
-def test_what_was_due_before_the_window_before_is_in_rates_alone() -> None:
+def test_operations_due_before_the_previous_window_count_in_rates_only() -> None:
     older = Step("p", "s", 3, service=histogram(1, 2, 3))
     found = Drain(SECOND, 2 * SECOND, older=(older,))
     tally = Tally.starting(Drain(0, SECOND))
@@ -75,14 +75,14 @@ def test_drains_add_up_to_the_last_operation() -> None:
     assert totals.clocks["service"] == histogram(1, 2, 2, 3, 3, 3)
 
 
-def test_lanes_that_come_later_and_lanes_that_end_keep_their_places() -> None:
+def test_late_and_ended_lanes_keep_their_index() -> None:
     tally = Tally()
     for counts in ([], [1], [2, 3], [0, 4, 5], [6, 0, 7]):
         tally.add(Drain(0, 1, lane_counts=counts))
     assert tally.lane_counts == [9, 7, 12]
 
 
-def test_the_time_of_steps_that_overlap_others_is_that_of_the_others() -> None:
+def test_time_of_overlapping_steps_is_counted_once() -> None:
     second = histogram(10**9)
     steps = [Step("p", name, 1, service=second) for name in ("connect", "sequence")]
     tally = Tally()
@@ -90,7 +90,7 @@ def test_the_time_of_steps_that_overlap_others_is_that_of_the_others() -> None:
     assert tally.clock_s == pytest.approx(1.0, rel=0.01)
 
 
-def test_cpu_is_that_of_the_window_alone() -> None:
+def test_cpu_time_is_of_the_window_only() -> None:
     tally = Tally.starting(drain(0, 10, cpu=(5_000_000_000, 1_000_000_000)))
     tally.add(drain(10, 20, cpu=(6_000_000_000, 1_500_000_000)))
     assert tally.thread_cpu_s == (1.0, 0.5)
@@ -105,7 +105,7 @@ def test_only_counted_steps_make_operations() -> None:
     assert tally.merge_steps([]).clocks["latency"] == Histogram()
 
 
-def test_operations_of_each_drain_are_of_those_steps_that_were_in_it() -> None:
+def test_drain_counts_operations_of_its_own_steps() -> None:
     tally = Tally()
     tally.add(drain(0, 1, Step("a", "add", 4, {"timeout": 1}), Step("a", "bind", 9)))
     tally.add(drain(1, 2))
@@ -115,7 +115,7 @@ def test_operations_of_each_drain_are_of_those_steps_that_were_in_it() -> None:
     assert [done for _, done in tally.operations(wanted)] == [3, 0, 12, 1]
 
 
-def test_latencies_of_each_drain_are_the_sum_of_those_steps_that_were_in_it() -> None:
+def test_drain_merges_latencies_of_its_own_steps() -> None:
     tally = Tally()
     lookup, add = Step("a", "add", 2, service=histogram(3, 4)), Step("b", "lookup", 1)
     lookup.clocks["latency"] = histogram(40)
@@ -127,7 +127,7 @@ def test_latencies_of_each_drain_are_the_sum_of_those_steps_that_were_in_it() ->
 
 
 @pytest.mark.parametrize("drains", [MOST_STRETCHES - 1, 3 * MOST_STRETCHES + 1])
-def test_a_window_of_any_length_is_kept_in_so_many_stretches_and_loses_nothing(drains: int) -> None:
+def test_window_of_any_length_is_kept_in_bounded_stretches_without_loss(drains: int) -> None:
     tally = Tally()
     for n in range(drains):
         late = [Step("a", "late", 2)] if n == drains - 3 else []
@@ -147,7 +147,7 @@ def test_a_window_of_any_length_is_kept_in_so_many_stretches_and_loses_nothing(d
     assert tally.longest_drain_s == 2e-9
 
 
-def test_an_hour_of_drains_is_kept_in_little() -> None:
+def test_hour_of_drains_takes_little_memory() -> None:
     tally = Tally()
     steps = [Step("program", f"step {n}", 1_000) for n in range(25)]
     tally.add(drain(0, 1, *steps))
@@ -163,7 +163,7 @@ def test_an_hour_of_drains_is_kept_in_little() -> None:
 
 
 @given(st.lists(durations, min_size=1, max_size=6))
-def test_a_window_of_many_drains_holds_what_one_recorder_would(drains: list[list[int]]) -> None:
+def test_window_of_many_drains_equals_one_recorder(drains: list[list[int]]) -> None:
     parts, whole = Tally(), Tally()
     for n, took in enumerate(drains):
         parts.add(drain(n, n + 1, clocked(took)))
@@ -183,7 +183,7 @@ def clocked(took: list[int]) -> source.StepTotals:
 
 
 @given(st.lists(durations, min_size=1, max_size=4))
-def test_what_another_process_sends_adds_up_to_the_same(drains: list[list[int]]) -> None:
+def test_drains_of_another_process_add_up_to_the_same_tally(drains: list[list[int]]) -> None:
     here, there = Tally(), Tally()
     for n, took in enumerate(drains):
         step = Step("p", "s", 7, {"timeout": n + 1}, 1, 2, histogram(*took), processing_ns=3)

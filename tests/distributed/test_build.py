@@ -67,7 +67,7 @@ def run_with(folder: Path, code: str) -> Ran:
 BOTH = re.compile(r"sitebench (\S+) \(build (\w{12})\), this is sitebench (\S+) \(build (\w{12})\)")
 
 
-def test_a_worker_that_records_something_else_is_refused_on_both_sides(tmp_path: Path) -> None:
+def test_worker_with_other_metrics_is_refused_by_worker_and_master(tmp_path: Path) -> None:
     with other(tmp_path, OTHER_CLOCKS) as (there, where):
         ran = run(where)
         waited_for(lambda: there.locust() is not None, "it does not wait for other masters")
@@ -82,7 +82,7 @@ def test_a_worker_that_records_something_else_is_refused_on_both_sides(tmp_path:
     assert "Traceback" not in ran.err + said
 
 
-def test_a_worker_that_does_not_compare_is_refused_by_the_master(tmp_path: Path) -> None:
+def test_master_refuses_worker_that_skips_the_comparison(tmp_path: Path) -> None:
     with other(tmp_path, BLIND) as (_, where):
         ran = run(where)
     assert ran.code == 2, ran.err
@@ -98,7 +98,7 @@ def test_a_worker_that_does_not_compare_is_refused_by_the_master(tmp_path: Path)
         ("plain['use'] = {'seconds': 'many'}", "seconds"),
     ],
 )
-def test_message_of_another_form_ends_the_run(tmp_path: Path, change: str, named: str) -> None:
+def test_message_of_unknown_format_ends_the_run(tmp_path: Path, change: str, named: str) -> None:
     ran = run_with(tmp_path, SENDS.format(change=change))
     assert ran.code == 1, ran.err
     (line,) = [line for line in ran.err.splitlines() if line.startswith("sitebench: ")]
@@ -106,7 +106,7 @@ def test_message_of_another_form_ends_the_run(tmp_path: Path, change: str, named
     assert "Traceback" not in ran.err
 
 
-def test_the_order_of_fields_means_nothing(tmp_path: Path) -> None:
+def test_order_of_message_fields_does_not_matter(tmp_path: Path) -> None:
     change = "plain = dict(reversed(plain.items()))"
     ran = run_with(tmp_path, SENDS.format(change=change))
     assert ran.code == 0, ran.err
@@ -115,7 +115,7 @@ def test_the_order_of_fields_means_nothing(tmp_path: Path) -> None:
     assert [each["missing"] for each in point["workers"]] == [0]
 
 
-def test_the_digest_is_of_what_is_measured_and_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_build_digest_covers_metrics_and_messages(monkeypatch: pytest.MonkeyPatch) -> None:
     def digest() -> str:
         this_build.cache_clear()
         return this_build().digest
@@ -136,7 +136,7 @@ def test_the_digest_is_of_what_is_measured_and_sent(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("found", [{}, {"version": "0.0.1"}, {"digest": "other"}])
-def test_who_does_not_say_all_is_another_build(found: dict[str, Any]) -> None:
+def test_incomplete_build_is_refused(found: dict[str, Any]) -> None:
     with pytest.raises(OtherBuild, match=re.escape(str(this_build()))):
         refuse_other("worker 3", found)
     refuse_other("worker 3", {**this_build().to_json(), "host": "a"})
@@ -156,7 +156,7 @@ def the_step(report: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def test_a_report_is_read_as_it_was_sent() -> None:
+def test_report_survives_the_message_format() -> None:
     drain = unpack(read(Report, a_report()).drained)
     (step,) = drain.steps
     assert step.clocks["service"] == histogram(50_000)
@@ -170,7 +170,9 @@ def test_a_report_is_read_as_it_was_sent() -> None:
         (lambda report: report.update(more=1), "unknown field `more`"),
     ],
 )
-def test_wrong_report_is_named(change: Callable[[dict[str, Any]], object], named: str) -> None:
+def test_wrong_field_of_a_report_is_named(
+    change: Callable[[dict[str, Any]], object], named: str
+) -> None:
     report = a_report()
     change(report)
     with pytest.raises(BadMessage, match=named):
@@ -192,7 +194,7 @@ def test_wrong_report_is_named(change: Callable[[dict[str, Any]], object], named
         lambda report: report.update(number=1.5),
     ],
 )
-def test_a_report_of_another_form_is_refused(change: Callable[[dict[str, Any]], object]) -> None:
+def test_report_of_another_format_is_refused(change: Callable[[dict[str, Any]], object]) -> None:
     report = a_report()
     change(report)
     with pytest.raises(BadMessage, match="is not as this sitebench sends it"):
@@ -200,7 +202,7 @@ def test_a_report_of_another_form_is_refused(change: Callable[[dict[str, Any]], 
 
 
 @pytest.mark.parametrize("nonsense", [None, [], "text", {1: 2}, {"number": {}}])
-def test_no_nonsense_is_a_message(nonsense: Any) -> None:
+def test_random_bytes_are_no_message(nonsense: Any) -> None:
     for kind in messages.ALL:
         with pytest.raises(BadMessage):
             read(kind, nonsense)

@@ -15,7 +15,7 @@ def there_and_back(offset: int, out: int, back: int, sent: int = 0, busy: int = 
 
 
 @pytest.mark.parametrize("offset", [0, 7 * S, -86_400 * S])
-def test_equal_ways_tell_the_offset_exactly(offset: int) -> None:
+def test_symmetric_delays_give_the_exact_offset(offset: int) -> None:
     ping = there_and_back(offset, 300, 300, busy=5 * S)
     assert (ping.offset_ns, ping.round_trip_ns) == (offset, 600)
 
@@ -26,7 +26,7 @@ def test_the_error_is_at_most_half_the_round_trip() -> None:
         assert abs(ping.offset_ns - 5 * S) <= ping.round_trip_ns / 2
 
 
-def test_the_quickest_ping_is_believed() -> None:
+def test_offset_is_that_of_the_fastest_ping() -> None:
     clock = WorkerClock()
     for out, back in ((40, 9_000), (100, 100), (7_000, 30)):
         clock.learn(there_and_back(3 * S, out, back), 0)

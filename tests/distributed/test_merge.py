@@ -31,7 +31,7 @@ def lookups(merged: source.Drain) -> int:
     return sum(step.count for step in merged.steps if step.step == "lookup")
 
 
-def test_a_drain_survives_the_way() -> None:
+def test_drain_survives_the_message_format() -> None:
     step = Step("p", "s", 4, {"timeout": 1}, 10, 20, processing_ns=30, overlaps=True)
     service, given_up = histogram(1, 2, 3_000_000), histogram(9)
     step.clocks |= {"service": service, "latency": service, "censored": given_up}
@@ -64,7 +64,7 @@ def test_a_drain_survives_the_way() -> None:
     assert read.examples == step.examples
 
 
-def test_what_was_due_in_each_span_survives_the_way_and_is_that_of_all_workers() -> None:
+def test_spans_survive_the_message_format_and_are_summed_over_workers() -> None:
     """One worker's alone, it was as many fewer as there are workers."""
     made = merger("a", "b")
     asked = made.ask()
@@ -79,7 +79,7 @@ def test_what_was_due_in_each_span_survives_the_way_and_is_that_of_all_workers()
     assert found == {0: 8, 7: 2}
 
 
-def test_a_round_waits_for_everybody() -> None:
+def test_round_waits_for_all_workers() -> None:
     made = merger("a", "b")
     asked = made.ask()
     made.answer("a", asked.number, part(0, 500, 10))
@@ -91,7 +91,7 @@ def test_a_round_waits_for_everybody() -> None:
     assert (merged.t1_ns, merged.lanes) == (505 * MS, 4)
 
 
-def test_an_answer_that_comes_while_a_round_is_written_down_settles_the_next() -> None:
+def test_answer_during_a_write_counts_in_the_next_round() -> None:
     made = merger("a", "b")
     first, second = made.ask(), made.ask()
     for worker in ("a", "b"):
@@ -105,7 +105,7 @@ def test_an_answer_that_comes_while_a_round_is_written_down_settles_the_next() -
     assert list(settling) == []
 
 
-def test_a_phase_begins_for_all_with_the_same_round() -> None:
+def test_phase_begins_in_the_same_round_for_all_workers() -> None:
     made = merger("a", "b")
     boundary, after = made.ask("measure"), made.ask()
     made.answer("a", boundary.number, part(0, 500, 1))
@@ -121,7 +121,7 @@ def test_a_phase_begins_for_all_with_the_same_round() -> None:
     }
 
 
-def test_the_last_batch_of_one_that_leaves_unasked_is_taken_once() -> None:
+def test_last_batch_of_a_leaving_worker_is_counted_once() -> None:
     made = merger("a", "b")
     first, second = made.ask(), made.ask()
     made.answer("a", None, part(0, 700, 5))
@@ -132,7 +132,7 @@ def test_the_last_batch_of_one_that_leaves_unasked_is_taken_once() -> None:
     assert made.ask().waiting == {"b"}
 
 
-def test_lanes_of_processes_follow_one_another_and_keep_their_places() -> None:
+def test_lanes_of_processes_are_concatenated_in_fixed_order() -> None:
     def counted(*lane_counts: int) -> source.Drain:
         return unpack(pack(Drain(0, MS, lane_counts=lane_counts), [0]))
 
@@ -151,7 +151,7 @@ def test_lanes_of_processes_follow_one_another_and_keep_their_places() -> None:
     assert found == [[10, 20, 30, 1, 2], [1, 1, 1, 0, 0], [0, 0, 7, 3, 0]]
 
 
-def test_what_arrives_late_is_still_counted() -> None:
+def test_late_answer_of_a_removed_worker_is_counted() -> None:
     made = merger("a", "b")
     asked = made.ask()
     made.answer("a", asked.number, part(0, 500, 1))
@@ -163,7 +163,7 @@ def test_what_arrives_late_is_still_counted() -> None:
     assert [lookups(merged) for _, merged in made.settle(0)] == [10]
 
 
-def test_nothing_is_lost_in_any_order() -> None:
+def test_answers_in_any_order_lose_no_operation() -> None:
     chance = Random(1)
     for _ in range(50):
         made, sent, found = merger("a", "b", "c"), Counter[str](), 0
@@ -203,7 +203,7 @@ def test_the_rate_is_the_sum_of_the_workers_own() -> None:
     assert 1_100 / length == pytest.approx(100 / 1.0 + 1_000 / 1.25)
 
 
-def test_cpu_is_that_of_the_phase_and_underway_what_was_known_last() -> None:
+def test_cpu_is_per_phase_and_outstanding_operations_are_the_latest() -> None:
     made = merger("a", "b")
     start, end = made.ask("measure"), made.ask("after")
     made.answer("a", start.number, part(0, 500, 1, 100, underway_ns=4))
@@ -217,7 +217,7 @@ def test_cpu_is_that_of_the_phase_and_underway_what_was_known_last() -> None:
     assert (first.underway_ns, second.underway_ns) == (9, 11)
 
 
-def test_a_phase_that_begins_anew_forgets_the_shares_of_before() -> None:
+def test_restarted_phase_discards_earlier_shares() -> None:
     made = merger("a", "b")
     for n, begins in enumerate(("measure", None, "measure", None)):
         asked = made.ask(begins)
@@ -231,7 +231,7 @@ def test_a_phase_that_begins_anew_forgets_the_shares_of_before() -> None:
     assert made.window_s("measure") == 0.5
 
 
-def test_a_worker_lost_before_the_first_round_has_done_nothing() -> None:
+def test_worker_lost_before_the_first_round_has_no_operations() -> None:
     made = merger("a")
     made.remove("lost")
     assert made.operations_of("lost") == 0
@@ -257,7 +257,7 @@ def test_a_phase_goes_on_until_another_begins() -> None:
     assert made.shares["measure"]["a"].operations == 6
 
 
-def test_a_merged_drain_begins_with_the_first_part_and_then_where_the_last_one_ended() -> None:
+def test_merged_drain_begins_at_the_end_of_the_previous_one() -> None:
     made = merger("a", "b")
     for begins, ends in ((20, 500), (490, 1_000)):
         asked = made.ask()
@@ -268,7 +268,7 @@ def test_a_merged_drain_begins_with_the_first_part_and_then_where_the_last_one_e
     assert (second.t0_ns, second.t1_ns) == (510 * MS, 1_010 * MS)
 
 
-def test_nothing_is_under_way_or_owed_before_the_first_answer() -> None:
+def test_no_operations_are_outstanding_before_the_first_answer() -> None:
     made = merger("a", "b")
     asked = made.ask()
     drained = Drain(0, MS, lanes=2, underway_ns=7, backlog=3, in_flight=4, owed=5)
@@ -279,7 +279,7 @@ def test_nothing_is_under_way_or_owed_before_the_first_answer() -> None:
     assert (merged.backlog, merged.in_flight, merged.owed) == (3, 4, 5)
 
 
-def test_a_worker_that_left_owes_nothing_and_is_measured_by_the_length_of_the_others() -> None:
+def test_worker_that_left_has_no_debt_and_the_window_of_the_others() -> None:
     made = merger("a", "b", "c")
     start = made.ask("measure")
     for worker in "abc":
@@ -302,7 +302,7 @@ def test_a_worker_that_left_owes_nothing_and_is_measured_by_the_length_of_the_ot
     assert made.window_s("never") is None
 
 
-def test_a_worker_whose_data_are_used_up_is_taken_by_the_length_of_the_others() -> None:
+def test_worker_with_exhausted_data_has_the_window_of_the_others() -> None:
     made = merger("a", "b")
     begin, end = made.ask("measure"), None
     for worker in ("a", "b"):

@@ -55,7 +55,9 @@ def run(master: Path, worker: Path, *, wait_s: int) -> tuple[Ran, str]:
     return done, said
 
 
-def test_modules_are_last_in_the_workers_path(folders: tuple[Path, Path], tmp_path: Path) -> None:
+def test_modules_of_the_locustfile_are_last_in_the_path_of_the_worker(
+    folders: tuple[Path, Path], tmp_path: Path
+) -> None:
     master, worker = folders
     (worker / "ours.py").write_text("")
     for name in SHADOWS:

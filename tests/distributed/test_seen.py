@@ -51,11 +51,11 @@ def kinds(found: Verdict) -> set[str]:
     }
 
 
-def test_workers_without_a_blemish_change_nothing() -> None:
+def test_healthy_workers_do_not_change_the_verdict() -> None:
     assert verdict(a_worker(0), a_worker(1)) == judge(evidence())
 
 
-def test_a_lost_worker_is_named_and_takes_the_validity() -> None:
+def test_lost_worker_is_named_and_point_is_invalid() -> None:
     found = verdict(a_worker(0), a_worker(1, ended="lost"))
     assert (found.bound, found.valid) == (Bound.GENERATOR, False)
     assert "worker 1 (host-1, 10.0.0.3)" in found.evidence
@@ -63,13 +63,13 @@ def test_a_lost_worker_is_named_and_takes_the_validity() -> None:
     assert all(warning.remedy for warning in found.warnings)
 
 
-def test_operations_that_arrived_nowhere_take_the_validity() -> None:
+def test_lost_operations_make_the_point_invalid() -> None:
     found = verdict(a_worker(0, missing=3), a_worker(1))
     assert not found.valid
     assert "3 operations that it did were never reported" in found.evidence
 
 
-def test_fewer_workers_than_asked_for_are_a_doubt_and_no_more() -> None:
+def test_missing_workers_are_a_warning_only() -> None:
     found = verdict(a_worker(0), expected=2)
     assert found.valid
     assert kinds(found) == {"workers-missing"}
@@ -81,7 +81,7 @@ def test_one_worker_at_its_ceiling_invalidates_the_point_and_is_named() -> None:
     assert found.evidence.startswith("worker 1 (host-1, 10.0.0.3): ")
 
 
-def test_a_worker_at_its_ceiling_gives_a_lower_bound_though_the_target_was_at_its_own() -> None:
+def test_worker_and_target_at_their_ceilings_give_a_lower_bound() -> None:
     seen = replace(evidence(), use=a_use(target_cpu_s=1.99))
     before = judge(seen)
     assert before.valid
@@ -89,13 +89,13 @@ def test_a_worker_at_its_ceiling_gives_a_lower_bound_though_the_target_was_at_it
     assert (after.bound, after.valid) == ("generator", False)
 
 
-def test_a_clock_that_is_off_is_a_doubt() -> None:
+def test_clock_skew_is_a_warning() -> None:
     assert kinds(verdict(a_worker(0), a_worker(1, skew_s=0.1))) == set()
     assert kinds(verdict(a_worker(0), a_worker(1, skew_s=-3.0))) == {"clock-skew"}
     assert kinds(verdict(a_worker(0), a_worker(1, round_trip_s=2.0))) == {"clock-skew"}
 
 
-def test_the_generator_is_all_workers_on_the_busiest_ones_machine() -> None:
+def test_generator_cpu_is_that_of_the_workers_on_the_busiest_machine() -> None:
     here = a_use()
     found = use_of_all(here, (a_worker(0), a_worker(1, cpu_s=0.9)))
     assert found.generator.cpu_s == 0.55 + 0.95
@@ -111,7 +111,7 @@ def test_a_worker_beside_the_target_shares_its_machine() -> None:
     assert found.target_is_local
 
 
-def test_workers_survive_being_written() -> None:
+def test_workers_survive_serialisation() -> None:
     workers = (a_worker(0), a_worker(1, ended="left"))
     spec = a_spec(settings={"workers": "2"})
     counts = [("lookup", "lookup")]

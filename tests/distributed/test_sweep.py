@@ -56,7 +56,7 @@ def measuring(path: Path) -> bool:
     return len({row.t_ns for row in found if row.count}) >= 3
 
 
-def test_a_sweep_goes_on_when_a_worker_is_lost(
+def test_sweep_continues_after_the_loss_of_a_worker(
     ground: tuple[Network, list[Worker], str], tmp_path: Path
 ) -> None:
     net, workers, where = ground
@@ -138,13 +138,17 @@ def test_missing_worker_is_error(ground: tuple[Network, list[Worker], str], tmp_
     assert f"sitebench worker --master {where}" in remedy
 
 
-def test_unreachable_target(ground: tuple[Network, list[Worker], str], tmp_path: Path) -> None:
+def test_target_unreachable_for_workers_is_named(
+    ground: tuple[Network, list[Worker], str], tmp_path: Path
+) -> None:
     _, _, where = ground
     argv = ["ils", "run", "lookup", "--entries", "500", *PEOPLE, "--workers", "2", "--bind", where]
     in_process(*argv).check(2, "worker", "127.0.0.1 of the master's machine", "--target-host")
 
 
-def test_password_must_be_there(ground: tuple[Network, list[Worker], str], tmp_path: Path) -> None:
+def test_missing_password_on_a_worker_is_reported(
+    ground: tuple[Network, list[Worker], str], tmp_path: Path
+) -> None:
     net, _, where = ground
     admin, password = "cn=admin,o=Intranet", "kept-here"
     (tmp_path / "secret").write_text(f"{password}\n")
@@ -165,7 +169,7 @@ def test_password_must_be_there(ground: tuple[Network, list[Worker], str], tmp_p
     assert password not in ran.err
 
 
-def test_a_worker_says_one_line_more_at_its_end_and_leaves_nothing(tmp_path: Path) -> None:
+def test_worker_prints_one_line_at_its_end_and_leaves_no_process(tmp_path: Path) -> None:
     with worker(tmp_path, f"127.0.0.1:{free_port()}", None, "--processes", "2") as one:
         family = psutil.Process(one.process.pid)
         waited_for(lambda: len(family.children(recursive=True)) == 2, "no Locust was started")
@@ -185,7 +189,7 @@ def test_workers_are_in_one_session_without_ctrl_c(tmp_path: Path) -> None:
         assert all(os.getpgid(pid) == pid for pid in workers)
 
 
-def test_a_worker_is_started_with_what_its_command_chose(tmp_path: Path) -> None:
+def test_worker_inherits_the_options_of_its_command(tmp_path: Path) -> None:
     """Test_exact sees what it makes of that."""
     chosen = ("--client", "ldap3", "--threads", "3")
     with worker(tmp_path, f"127.0.0.1:{free_port()}", None, *chosen) as one:
@@ -226,7 +230,7 @@ IlsRun.prepare = slowly
 """
 
 
-def test_workers_that_end_meanwhile_are_not_lost(tmp_path: Path) -> None:
+def test_workers_that_end_before_their_master_are_not_lost(tmp_path: Path) -> None:
     """Locust tells its workers to end, and goes on itself for half a second."""
     (tmp_path / "lf.py").write_text(PREPARES_TOO_LONG)
     port = str(free_port())

@@ -22,7 +22,7 @@ RATES = [1.0, 0.1, 5_000.0, 10_000 / 3, 123_456.789, 1e-3, 2.0**40, *(CHANCE.uni
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 7, 1_000])
-def test_parts_of_a_rate_add_up_to_it_to_the_last_digit(count: int) -> None:
+def test_parts_of_a_rate_add_up_exactly(count: int) -> None:
     for rate in RATES:
         parts = [WorkerSlot(index, count).rate(rate) or 0.0 for index in range(count)]
         assert sum(map(Fraction, parts)) == Fraction(rate)
@@ -35,7 +35,7 @@ def test_no_rate_has_no_parts() -> None:
     assert WorkerSlot(1, 3).rate(None) is None
 
 
-def test_engines_are_told_parts_that_add_up() -> None:
+def test_engine_rates_of_all_workers_add_up() -> None:
     rate, count = 1_000.0, 3
     address = DirectoryAddress("127.0.0.1", 389)
     told = [
@@ -50,7 +50,7 @@ def test_engines_are_told_parts_that_add_up() -> None:
     assert [each["keys"]["engine"] for each in told] == list(range(count))
 
 
-def test_newcomers_of_sites_never_collide() -> None:
+def test_people_created_by_workers_at_sites_never_collide() -> None:
     options, address = PsOptions(entries=500), SiteAddress("127.0.0.1", 80)
     adds = [
         json.loads(site_config(options, address, [built_in("scenario")], slot=WorkerSlot(n, 4)))[

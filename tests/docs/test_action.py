@@ -55,25 +55,25 @@ def run_step(folder: Path, name: str, **said: str) -> tuple[int, str, dict[str, 
     return ran.returncode, ran.stdout + ran.stderr, outputs
 
 
-def test_github_takes_the_action_and_the_workflow() -> None:
+def test_action_and_workflow_match_the_github_schema() -> None:
     checked("check_jsonschema", "--builtin-schema", "vendor.github-actions", str(ACTION))
     checked("check_jsonschema", "--builtin-schema", "vendor.github-workflows", str(SAMPLE))
     checked("yamllint", "--strict", "-c", "deploy/.yamllint", str(ACTION), str(SAMPLE))
 
 
-def test_an_action_with_a_slip_would_be_noticed(tmp_path: Path) -> None:
+def test_wrong_action_is_detected(tmp_path: Path) -> None:
     wrong = tmp_path / "action.yml"
     wrong.write_text(ACTION.read_text().replace("shell: bash", "shel: bash", 1))
     with pytest.raises(AssertionError, match="shel"):
         checked("check_jsonschema", "--builtin-schema", "vendor.github-actions", str(wrong))
 
 
-def test_no_input_is_part_of_a_script() -> None:
+def test_no_input_is_interpolated_into_a_script() -> None:
     for step in STEPS.values():
         assert "${{" not in step["run"]
 
 
-def test_the_sample_names_inputs_and_a_command_that_there_are() -> None:
+def test_sample_has_existing_inputs_and_a_valid_command() -> None:
     (job,) = read(SAMPLE)["jobs"].values()
     (step,) = (each for each in job["steps"] if "sitebench@" in each.get("uses", ""))
     assert set(step["with"]) <= set(DEFAULTS)
@@ -81,7 +81,7 @@ def test_the_sample_names_inputs_and_a_command_that_there_are() -> None:
 
 
 @pytest.mark.timeout(600)
-def test_two_servers_are_measured_in_turn_and_the_answer_is_in_the_summary(tmp_path: Path) -> None:
+def test_two_servers_are_interleaved_and_the_verdict_is_in_the_summary(tmp_path: Path) -> None:
     with LdapDirectory(100, locales=("en_US",)) as directory:
         each = {"measure": MEASURE.format(url=directory.url), "repeats": "5", "out": "it's"}
         code, said, outputs = run_step(tmp_path, "measure", base="10ms", head="20ms", **each)
@@ -96,7 +96,7 @@ def test_two_servers_are_measured_in_turn_and_the_answer_is_in_the_summary(tmp_p
     }
 
 
-def test_a_measurement_that_fails_fails_the_step_and_says_why(tmp_path: Path) -> None:
+def test_failed_measurement_fails_the_step_with_its_reason(tmp_path: Path) -> None:
     code, said, outputs = run_step(
         tmp_path, "measure", base="a", head="b", measure="ils run walk --think {}"
     )

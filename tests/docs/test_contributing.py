@@ -38,7 +38,7 @@ def test_yaml_is_clean() -> None:
     checked("yamllint", "--strict", "-c", "deploy/.yamllint", *map(str, paths))
 
 
-def test_workflow_with_a_slip_is_noticed(tmp_path: Path) -> None:
+def test_wrong_workflow_is_detected(tmp_path: Path) -> None:
     workflow = tmp_path / "ci.yml"
     workflow.write_text(WORKFLOWS[0].read_text().replace("runs-on", "run-on"))
     with pytest.raises(AssertionError, match="run"):

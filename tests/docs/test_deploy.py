@@ -39,20 +39,20 @@ def containers() -> dict[str, dict[str, Any]]:
     return found
 
 
-def test_all_of_it_is_clean_yaml() -> None:
+def test_deploy_folder_passes_yamllint() -> None:
     checked("yamllint", "--strict", "-c", "deploy/.yamllint", "deploy")
 
 
-def test_compose_takes_the_compose_file() -> None:
+def test_docker_compose_accepts_the_compose_file() -> None:
     checked("check_jsonschema", "--builtin-schema", "vendor.compose-spec", "deploy/compose.yaml")
 
 
-def test_kubernetes_takes_the_manifests() -> None:
+def test_manifests_match_the_kubernetes_schema() -> None:
     assert len(MANIFESTS) > 1
     checked("kubernetes_validate", "--strict", *map(str, MANIFESTS))
 
 
-def test_a_manifest_with_a_slip_would_be_noticed(tmp_path: Path) -> None:
+def test_wrong_manifest_is_detected(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.yaml"
     text = (DEPLOY / "kubernetes/workers.yaml").read_text()
     wrong.write_text(text.replace("replicas: 2", "replica: 2"))
@@ -60,7 +60,7 @@ def test_a_manifest_with_a_slip_would_be_noticed(tmp_path: Path) -> None:
         checked("kubernetes_validate", "--strict", str(wrong))
 
 
-def test_no_container_may_do_more_than_measure() -> None:
+def test_containers_have_no_privileges() -> None:
     for name, container in containers().items():
         context = container["securityContext"]
         assert context["readOnlyRootFilesystem"] is True, name
@@ -77,7 +77,7 @@ def test_no_container_may_do_more_than_measure() -> None:
         assert service["tmpfs"] == ["/tmp"], name
 
 
-def test_other_pods_reach_neither_the_master_nor_the_directory() -> None:
+def test_network_policy_closes_master_and_directory_to_other_pods() -> None:
     policies = {each["metadata"]["name"]: each["spec"] for each in documents(NETWORK)}
     labels = [
         pod["metadata"]["labels"]
@@ -97,20 +97,20 @@ def test_other_pods_reach_neither_the_master_nor_the_directory() -> None:
     ]
 
 
-def test_kustomize_names_every_manifest_but_the_reader() -> None:
+def test_kustomization_lists_every_manifest_except_the_reader() -> None:
     [kustomization] = documents(DEPLOY / "kubernetes/kustomization.yaml")
     named = set(kustomization["resources"])
     assert named == {path.name for path in MANIFESTS} - {"reader.yaml"}
 
 
-def test_the_master_waits_for_as_many_workers_as_there_are() -> None:
+def test_master_waits_for_the_number_of_replicas() -> None:
     [kustomization] = documents(DEPLOY / "kubernetes/kustomization.yaml")
     [replicas] = kustomization["replicas"]
     [values] = kustomization["configMapGenerator"]
     assert f"WORKERS={replicas['count']}" in values["literals"]
 
 
-def test_sitebench_takes_what_the_pods_are_told() -> None:
+def test_arguments_of_pods_are_valid_commands() -> None:
     values = {"WORKERS": "2", "TARGET": "ldap://there:389", "SIZES": "1k", "POD_IP": "10.0.0.1"}
     for name in ("master", "worker", "directory"):
         argv = containers()[name]["args"]
@@ -119,7 +119,7 @@ def test_sitebench_takes_what_the_pods_are_told() -> None:
         parse(argv)
 
 
-def test_sitebench_takes_what_the_services_are_told() -> None:
+def test_arguments_of_compose_services_are_valid_commands() -> None:
     [compose] = documents(DEPLOY / "compose.yaml")
     values = {"${WORKERS:-2}": "2", "${TARGET:-ldap://directory:10389}": "ldap://directory:10389"}
     values["${SIZES:-1k,10k}"] = "1k,10k"
@@ -138,7 +138,7 @@ def linted(dockerfile: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(argv, capture_output=True, text=True, check=False)
 
 
-def test_hadolint_finds_nothing_in_the_dockerfile(tmp_path: Path) -> None:
+def test_dockerfile_passes_hadolint(tmp_path: Path) -> None:
     ran = linted(DEPLOY / "Dockerfile")
     assert ran.returncode == 0, ran.stdout + ran.stderr
     wrong = tmp_path / "Dockerfile"
@@ -163,7 +163,7 @@ def test_the_image_is_built_and_its_commands_run() -> None:
     assert ran.returncode == 0, ran.stderr
 
 
-def test_the_image_is_made_of_what_is_there() -> None:
+def test_dockerfile_copies_existing_files() -> None:
     lines = (DEPLOY / "Dockerfile").read_text().splitlines()
     copies = [line for line in lines if line.startswith("COPY") and "--from" not in line]
     sources = [source for line in copies for source in line.split()[1:-1]]

@@ -27,7 +27,7 @@ def named() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("name", sorted(set(named())))
-def test_what_is_named_is_there(name: str) -> None:
+def test_names_in_the_page_exist(name: str) -> None:
     if name.startswith("-"):
         assert name in OPTIONS
     elif name.startswith("sitebench "):
@@ -40,18 +40,18 @@ def test_what_is_named_is_there(name: str) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["--threds", "search.filtre", "add.step"])
-def test_what_is_not_there_would_be_noticed(wrong: str) -> None:
+def test_missing_name_is_detected(wrong: str) -> None:
     with pytest.raises(AssertionError):
-        test_what_is_named_is_there(wrong)
+        test_names_in_the_page_exist(wrong)
 
 
-def test_every_example_is_listed_and_every_one_listed_is_there() -> None:
+def test_listed_examples_are_exactly_the_existing_ones() -> None:
     listed = re.findall(r"^\| `(examples/ldap/.+?)` \|", page("from-other-tools.md"), re.MULTILINE)
     there = sorted((ROOT / "examples" / "ldap").glob("*.toml"))
     assert sorted(listed) == [str(Path(each).relative_to(ROOT)) for each in there]
 
 
-def test_what_is_not_run_yet_is_not_offered() -> None:
+def test_page_lists_no_feature_that_does_not_run_yet() -> None:
     """All that other tools can do and that is listed runs."""
     for row in re.findall(r"^\| .+? \| `.+$", page("from-other-tools.md"), re.MULTILINE):
         assert "not run yet" not in row, row

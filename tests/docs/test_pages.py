@@ -61,7 +61,7 @@ def broken(page: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
-def test_links_and_anchors_lead_somewhere(page: Path) -> None:
+def test_links_and_anchors_have_a_target(page: Path) -> None:
     assert broken(page) == []
 
 
@@ -71,13 +71,13 @@ def test_tests_that_pages_name_exist(page: Path) -> None:
     assert [test for test in tests if not names_a_test(test)] == []
 
 
-def test_a_broken_link_would_be_noticed(tmp_path: Path) -> None:
+def test_broken_link_is_detected(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("# One\n[a](#one) [b](#two) [c](other.md) [d](https://example.org)\n")
     assert broken(page) == ["#two", "other.md"]
 
 
-def test_what_a_package_index_shows_leads_to_no_file_of_ours() -> None:
+def test_package_page_has_no_relative_links() -> None:
     described = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["readme"]
     assert ROOT / described == PACKAGE
     assert [link for link in LINK.findall(PACKAGE.read_text()) if "://" not in link] == []
@@ -92,7 +92,7 @@ def test_page_shows_its_examples_as_their_files_are(page: str) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
-def test_commands_that_are_shown_parse(page: Path) -> None:
+def test_commands_in_examples_parse(page: Path) -> None:
     for argv in console(page.read_text()):
         if argv[0].startswith("--"):
             continue
@@ -100,7 +100,7 @@ def test_commands_that_are_shown_parse(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
-def test_commands_that_are_mentioned_have_the_options_named(page: Path) -> None:
+def test_commands_in_text_have_the_named_options(page: Path) -> None:
     text = page.read_text()
     for argv in (*mentioned(text), *scripted(text)):
         if argv[0].startswith("--") or len(argv) == 1:
@@ -109,7 +109,7 @@ def test_commands_that_are_mentioned_have_the_options_named(page: Path) -> None:
         assert set(options(argv)) <= known_options(command), argv
 
 
-def test_an_option_that_is_not_there_would_be_noticed() -> None:
+def test_unknown_option_in_an_example_is_detected() -> None:
     assert [*console("```console\n$ sitebench ils run \\\n    add --nope  # why\n```\n")] == [
         ["ils", "run", "add", "--nope"]
     ]
@@ -119,7 +119,7 @@ def test_an_option_that_is_not_there_would_be_noticed() -> None:
         parse(["ils", "walk"])
 
 
-def test_the_command_line_page_is_what_the_commands_say() -> None:
+def test_command_line_page_matches_the_commands() -> None:
     again = "run `python -m tests.docs.cli_page` and commit docs/cli.md"
     assert cli_page.PAGE.read_text() == cli_page.page(), again
 
@@ -131,7 +131,7 @@ def leaves(nav: Any) -> list[str]:
     return [leaf for part in parts for leaf in leaves(part)]
 
 
-def test_the_readme_s_sample_is_written_from_the_run_of_its_picture() -> None:
+def test_readme_sample_is_made_from_the_run_of_its_picture() -> None:
     printed = """embedded, 64 clients
 Operation  Size  Rate/s
 add          1k       7
@@ -153,7 +153,7 @@ def test_every_page_is_in_the_navigation_once() -> None:
     assert sorted(leaves(nav)) == sorted(str(p.relative_to(ROOT / "docs")) for p in DOCS)
 
 
-def test_the_site_is_built_and_asks_nothing_of_any_network(tmp_path: Path) -> None:
+def test_site_builds_and_loads_no_external_resources(tmp_path: Path) -> None:
     ran = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-d", str(tmp_path)],
         cwd=ROOT,

@@ -64,14 +64,14 @@ def test_every_section_table_and_figure_of_a_paper_has_a_row(paper: str) -> None
 
 
 @pytest.mark.parametrize("paper", PAPERS)
-def test_every_row_is_of_lines_that_the_paper_has(paper: str) -> None:
+def test_every_row_cites_existing_lines_of_the_paper(paper: str) -> None:
     there = lines(SECTIONS[paper])
     assert there
     assert PAPERS[paper]["sections"][0][0] <= min(there)
     assert max(there) <= PAPERS[paper]["ends"]
 
 
-def test_every_printed_table_is_one_that_the_page_has() -> None:
+def test_every_printed_table_has_a_row_on_the_page() -> None:
     assert list(SECTIONS) == list(PAPERS)
     of_1997 = {int(table["number"]) for each in TABLES_1997.values() for table in each.values()}
     of_1997 |= {int(re.findall(r"\d+", name)[0]) for name in SITES}

@@ -23,20 +23,20 @@ from tests.docs.test_told import first_cells, section
 TEXT, OF_SITE = PAGE.read_text(), SITES.read_text()
 
 
-def test_its_tables_are_what_the_form_says() -> None:
+def test_tables_of_the_page_match_the_schema() -> None:
     again = "run `python -m tests.docs.scenario_form` and commit the page"
     assert written(TEXT) == TEXT, again
     assert written(OF_SITE, SITES) == OF_SITE, again
 
 
-def test_a_key_that_is_missing_or_new_would_be_noticed() -> None:
+def test_missing_or_new_key_is_detected() -> None:
     without = "\n".join(line for line in TEXT.split("\n") if "`size_limit`" not in line)
     assert written(without) != without
     more = TEXT.replace("| | `scope` |", "| | `depth` | how deep | sub |\n| | `scope` |")
     assert written(more) == TEXT
 
 
-def test_every_key_of_directories_stands_in_a_table_of_the_page() -> None:
+def test_page_lists_every_key_of_directory_scenarios() -> None:
     told = {table for tables in TABLES.values() for table in tables}
     of_ldap = {key.table for key in keys() if "L" in key.protocols}
     # These are within steps of HTTP, but for `delete`, which has its own table, too.
@@ -46,14 +46,14 @@ def test_every_key_of_directories_stands_in_a_table_of_the_page() -> None:
     assert set(headers) == set(TABLES)
 
 
-def test_every_key_that_only_sites_have_stands_in_a_table_of_their_page() -> None:
+def test_site_page_lists_every_key_of_sites_only() -> None:
     of_http = {key.table for key in keys() if key.protocols == "H"}
     assert of_http == {table for tables in OF_SITES.values() for table in tables}
     headers = re.findall(r"^\| (.+?) \|.* meaning \| default \|$", OF_SITE, re.MULTILINE)
     assert set(headers) == set(OF_SITES)
 
 
-def test_the_keys_are_those_of_the_engine() -> None:
+def test_keys_from_the_rust_source_match_the_engine_schema() -> None:
     """What is read from Rust's source is compared with what the engine itself says."""
     schema = json.loads(scenario_schema())
     definitions = schema["definitions"] | {"scenario": schema}
@@ -74,7 +74,7 @@ def test_the_keys_are_those_of_the_engine() -> None:
     }
 
 
-def test_the_files_that_are_shown_can_be_read() -> None:
+def test_example_files_can_be_read() -> None:
     shown = (*blocks(TEXT, "toml"), *blocks(OF_SITE, "toml"))
     assert len(shown) >= 9
     for text in shown:
@@ -82,12 +82,12 @@ def test_the_files_that_are_shown_can_be_read() -> None:
         assert operations, text
 
 
-def test_a_file_that_is_none_would_be_noticed() -> None:
+def test_invalid_example_file_is_detected() -> None:
     with pytest.raises(EngineError, match='did you mean "search"'):
         Scenario('[[operation]]\nserach = "(uid=a)"')
 
 
-def test_every_field_and_deal_is_told() -> None:
+def test_page_lists_every_field_and_deal() -> None:
     fields = set(re.findall(r"\{(\w+)", " ".join(first_cells(section(TEXT, "Values")))))
     # Those that the reader has; others are names of the file's own.
     built_in = {"base", "choice", "env", "iteration", "now", "random", "user", "uuid", "worker"}

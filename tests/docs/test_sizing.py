@@ -32,21 +32,21 @@ RATE = USERS / THINK_S
 LOOKUPS, CONNECTS = engine_per_s("exchange, 64 connections"), engine_per_s("connect, bind, close")
 
 
-def test_the_rate_and_the_threads_it_takes() -> None:
+def test_rate_and_number_of_threads_are_recomputed() -> None:
     made, comfortable = rounded(LOOKUPS, 3), rounded(LOOKUPS * COMFORTABLE, 3)
     assert f"{USERS:,} / {THINK_S} s = {rounded(RATE, 2)} lookups/s; a thread makes {made}" in PAGE
     assert f"half the time at most: {comfortable} |" in PAGE
     assert math.ceil(RATE / (LOOKUPS * COMFORTABLE)) == 1
 
 
-def test_the_memory_and_the_machines_it_takes() -> None:
+def test_memory_and_number_of_machines_are_recomputed() -> None:
     kilobytes, megabytes = figures(r"([\d.]+) kB a user .*? and ([\d.]+) MB a worker")
     assert f"{USERS:,} x {kilobytes} kB = {USERS * kilobytes / 1e6:.1f} GB" in PAGE
     (machines, gigabytes) = figures(r"GB \| (\d+) of (\d+) GB")
     assert machines == math.ceil(USERS * kilobytes / 1e6 / (gigabytes - megabytes / 1e3))
 
 
-def test_the_ports_and_the_workers_they_take() -> None:
+def test_ports_and_number_of_workers_are_recomputed() -> None:
     first, last, ports = [
         *figures(r"`ip_local_port_range` (\d+) to (\d+)"),
         *figures(r"address has ([\d,]+) ports"),
@@ -65,7 +65,7 @@ def test_the_ports_and_the_workers_they_take() -> None:
     assert descriptors > each
 
 
-def test_connecting_anew_takes_as_many_addresses() -> None:
+def test_number_of_addresses_for_new_connections_is_recomputed() -> None:
     made, threads = rounded(CONNECTS, 3), math.ceil(RATE / (CONNECTS * COMFORTABLE))
     assert f"{rounded(RATE, 2)} connects/s, of which a thread makes {made}" in PAGE
     assert f"comfortably, so {threads} threads" in PAGE

@@ -34,7 +34,7 @@ def first_cells(text: str) -> list[str]:
 
 
 @pytest.mark.user_property_db(entries=1)
-def test_the_site_s_tables_have_the_columns_that_are_told(user_property_db: Path) -> None:
+def test_page_lists_the_columns_of_the_site_database(user_property_db: Path) -> None:
     told = section(page("personalized-site.md"), "The database")
     with closing(sqlite3.connect(user_property_db)) as db:
         people = [(row[1], row[2]) for row in db.execute("PRAGMA table_info(people)")]
@@ -44,21 +44,21 @@ def test_the_site_s_tables_have_the_columns_that_are_told(user_property_db: Path
     assert facts <= set(re.findall("`([^`]+)`", told.partition("Table `meta`")[2]))
 
 
-def test_every_step_of_a_sequence_is_told() -> None:
+def test_page_lists_every_step_of_sequences() -> None:
     steps = {each.__name__ for each in Step.__subclasses__()}
     assert steps <= set(first_cells(page("sequences.md")))
 
 
-def test_every_argument_of_a_directory_for_tests_is_told() -> None:
+def test_page_lists_every_argument_of_ldap_directory() -> None:
     arguments = set(inspect.signature(LdapDirectory).parameters)
     assert arguments <= set(first_cells(page("pytest.md")))
 
 
-def test_every_kind_of_warning_is_told() -> None:
+def test_page_lists_every_kind_of_warning() -> None:
     assert set(first_cells(section(page("verdict.md"), "Warnings"))) == {*WarningKind}
 
 
-def test_the_command_line_page_tells_defaults() -> None:
+def test_command_line_page_lists_defaults() -> None:
     told = cli_page.page()
     assert "``" not in told
     assert "on new connections, instead of full handshakes. | `--no-tls-resume` |" in told

@@ -76,10 +76,10 @@ def test_the_page_has_the_reasons_why_a_monitor_has_gaps() -> None:
 
 
 @pytest.mark.parametrize("kind", [*WarningKind, *Bound])
-def test_the_page_has_every_kind(kind: str) -> None:
+def test_page_lists_every_kind_of_failure(kind: str) -> None:
     assert f"`{kind}`" in PAGE
 
 
-def test_a_message_that_is_not_there_would_be_noticed() -> None:
+def test_message_missing_from_the_page_is_detected() -> None:
     tree = ast.parse('def f(n):\n    "Not this one here."\n    return f"{n} cats sat on the mat"')
     assert absent(tree) == ["cats sat on the mat"]

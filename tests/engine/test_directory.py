@@ -32,7 +32,7 @@ def connection(directory: Directory) -> Iterator[ldap3.Connection]:
         client.unbind()
 
 
-def test_it_serves_the_people_it_was_given(directory: Directory) -> None:
+def test_directory_serves_its_people(directory: Directory) -> None:
     with connection(directory) as client:
         for i in (0, 7, 49):
             dn, attributes = PEOPLE.entry(i)
@@ -42,13 +42,13 @@ def test_it_serves_the_people_it_was_given(directory: Directory) -> None:
             assert (found["dn"], found["raw_attributes"]) == (dn, attributes)
 
 
-def test_people_beyond_its_size_are_not_there(directory: Directory) -> None:
+def test_people_beyond_the_size_of_the_directory_are_missing(directory: Directory) -> None:
     with connection(directory) as client:
         client.search(BASE, f"(cn={PEOPLE.name(50)})")
         assert client.response == []
 
 
-def test_it_counts_what_it_serves(directory: Directory) -> None:
+def test_directory_counts_binds_searches_and_entries(directory: Directory) -> None:
     with connection(directory) as client:
         client.search(BASE, f"(cn={PEOPLE.name(0)})")
         client.search(BASE, f"(cn={PEOPLE.name(1)})")
@@ -58,12 +58,12 @@ def test_it_counts_what_it_serves(directory: Directory) -> None:
     assert directory.stats()["entries"] == 50 + len(("o=Intranet", BASE))
 
 
-def test_the_address_is_where_it_listens(directory: Directory) -> None:
+def test_address_has_the_listening_port(directory: Directory) -> None:
     assert directory.address == f"127.0.0.1:{directory.port}"
     socket.create_connection(("127.0.0.1", directory.port)).close()
 
 
-def test_once_stopped_it_refuses_connections_and_stopping_again_does_nothing() -> None:
+def test_stopped_directory_refuses_connections_and_stop_is_idempotent() -> None:
     directory = Directory("{}")
     directory.stop()
     directory.stop()

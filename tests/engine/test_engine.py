@@ -62,7 +62,7 @@ def failures(snapshots: list[Snapshot]) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_lanes_count_the_requests_that_were_served(directory: Directory, threads: int) -> None:
+def test_lanes_and_directory_count_the_same_requests(directory: Directory, threads: int) -> None:
     snapshots = run(Engine(config(directory.port, threads=threads), PEOPLE), "lookup", 4, 0.5)
     stats = settled(directory)
     assert failures(snapshots) == {}
@@ -71,7 +71,7 @@ def test_lanes_count_the_requests_that_were_served(directory: Directory, threads
     assert counted(snapshots, "bind") == stats["binds"]
 
 
-def test_bytes_are_those_the_directory_saw(directory: Directory) -> None:
+def test_lanes_and_directory_count_the_same_bytes(directory: Directory) -> None:
     snapshots = run(Engine(config(directory.port), PEOPLE), "lookup", 2, 0.2)
     stats = settled(directory)
     own = [step for snapshot in snapshots for step in snapshot.steps if step.step != "sequence"]
@@ -134,14 +134,14 @@ def test_stopping_lanes_leaves_the_others(directory: Directory) -> None:
     engine.stop()
 
 
-def test_a_target_that_is_not_there_is_a_failure_of_its_kind() -> None:
+def test_missing_target_is_a_connect_refused_failure() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     snapshots = run(Engine(config(port), PEOPLE), "lookup", 2, 0.3)
     assert set(failures(snapshots)) == {"connect-refused"}
 
 
-def test_waiting_for_an_answer_does_not_hold_up_python() -> None:
+def test_waiting_for_an_answer_releases_the_gil() -> None:
     ticks = 0
     done = threading.Event()
 
@@ -165,7 +165,7 @@ def test_waiting_for_an_answer_does_not_hold_up_python() -> None:
     assert ticks >= 3
 
 
-def test_a_stopped_engine_says_so(directory: Directory) -> None:
+def test_stopped_engine_refuses_calls(directory: Directory) -> None:
     engine = Engine(config(directory.port), PEOPLE)
     engine.stop()
     for refused in (engine.stop, engine.drain, lambda: engine.start_lanes("lookup", 1)):
@@ -184,7 +184,7 @@ def test_an_unknown_program_is_named(directory: Directory) -> None:
 
 
 @pytest.mark.parametrize("timeout_s", [-1.0, float("nan"), float("inf")])
-def test_a_timeout_that_makes_no_sense_is_refused(directory: Directory, timeout_s: float) -> None:
+def test_impossible_timeout_is_refused(directory: Directory, timeout_s: float) -> None:
     with pytest.raises(ValueError, match="timeout_s"):
         Engine(config(directory.port), PEOPLE).stop(timeout_s)
 
@@ -197,7 +197,7 @@ def test_a_timeout_that_makes_no_sense_is_refused(directory: Directory, timeout_
         ({"height": 1}, "height"),
     ],
 )
-def test_a_configuration_that_makes_no_sense_is_refused(more: dict[str, Any], message: str) -> None:
+def test_impossible_configuration_is_refused(more: dict[str, Any], message: str) -> None:
     with pytest.raises(EngineError, match=message):
         Engine(config(1, **more), PEOPLE)
 
@@ -270,7 +270,7 @@ def test_each_lane_is_counted(measured: Tally) -> None:
     assert sum(measured.lane_counts) == totals(measured, "request").count
 
 
-def test_the_time_of_phases_is_not_counted_twice(measured: Tally) -> None:
+def test_time_of_request_phases_is_not_counted_twice(measured: Tally) -> None:
     law = littles_law(measured.lane_s, measured.clock_s, measured.seconds)
     assert law is not None
     assert law.holds, law

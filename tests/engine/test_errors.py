@@ -80,7 +80,7 @@ def seeding(port: int, **more: Any) -> Callable[[], object]:
     return lambda: seed_directory(at(port, **more), PEOPLE, 0, 10)
 
 
-def test_every_kind_is_a_class_of_our_tree() -> None:
+def test_every_kind_of_engine_error_is_a_sitebench_error() -> None:
     _, _, variants = KIND.read_text().partition("pub enum Kind {")
     names = re.findall(r"^    (\w+),$", variants.partition("}")[0], re.MULTILINE)
     assert len(names) > 5
@@ -92,7 +92,9 @@ def test_every_kind_is_a_class_of_our_tree() -> None:
     ("work", "counted", "there"),
     [(seed_directory, "adds", None), (remove_people, "deletes", PEOPLE)],
 )
-def test_early_hangup(work: Callable[..., int], counted: str, there: Population | None) -> None:
+def test_connection_closed_early_is_named(
+    work: Callable[..., int], counted: str, there: Population | None
+) -> None:
     pieces = itertools.count()
 
     def way(piece: bytes, client: socket.socket) -> None:
@@ -109,7 +111,7 @@ def test_early_hangup(work: Callable[..., int], counted: str, there: Population 
     assert error.remedy.endswith("run it again to go on")
 
 
-def test_a_refusal_is_one_whatever_it_says() -> None:
+def test_refusal_is_bad_input_whatever_its_text() -> None:
     base = "ou=refused\\; too many open files on line 5,o=Intranet"
     people = small_population(3, base=base)
     with serving({"read_only": True}, people) as directory:
@@ -145,7 +147,7 @@ def test_a_wrong_answer_and_no_answer_are_different_errors() -> None:
         raised(errors.TlsFailed, seeding(directory.port, tls={**trusting_anybody, "start": True}))
 
 
-def test_what_is_asked_for_wrongly_is_told_apart_too() -> None:
+def test_wrong_arguments_and_wrong_files_are_different_errors() -> None:
     raised(errors.BadInput, seeding(1, window=0))
     raised(errors.BadInput, lambda: Directory('{"no": 1}'))
     error = raised(errors.BadFile, lambda: LdifCount().feed(b"dn: o=a\nthis is no attribute\n\n"))
@@ -157,7 +159,7 @@ def test_what_is_asked_for_wrongly_is_told_apart_too() -> None:
         raised(errors.PortInUse, lambda: NullResponder(1, 1, port))
 
 
-def test_out_of_descriptors_is_told_apart_too() -> None:
+def test_lack_of_descriptors_is_an_error_of_its_own() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
 
     def without_descriptors() -> None:

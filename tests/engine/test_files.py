@@ -61,7 +61,7 @@ def content(name: bytes, seed: int, c: int, k: int, size: int) -> bytes:
     return b"".join(word.to_bytes(8, "little") for word in words)[:size]
 
 
-def test_the_files_are_what_their_definition_says() -> None:
+def test_files_match_the_definition_of_their_content() -> None:
     files = file_set()
     assert files.count == len(FILES)
     assert files.bytes == sum(size for _, _, size in FILES)
@@ -82,7 +82,7 @@ def test_another_seed_makes_other_contents_of_the_same_sizes() -> None:
     assert files.content(0) != other.content(0)
 
 
-def test_the_spec_is_known_as_it_was_read() -> None:
+def test_file_set_returns_its_specification() -> None:
     assert json.loads(file_set().spec_json) == SPEC
 
 
@@ -125,7 +125,7 @@ def test_a_file_beyond_the_last_is_named() -> None:
         ({"files_per_class": 1 << 62}, "more bytes than a file system can hold"),
     ],
 )
-def test_what_makes_no_set_is_refused(fields: dict[str, Any], message: str) -> None:
+def test_invalid_file_set_is_refused(fields: dict[str, Any], message: str) -> None:
     with pytest.raises(EngineError, match=message) as caught:
         file_set(**fields)
     assert caught.value.kind == "BadInput"
@@ -167,7 +167,7 @@ def where(directory: Directory) -> str:
 
 
 @pytest.mark.parametrize("profile", ["paper", "small", "ils"])
-def test_the_digest_is_what_its_definition_says(profile: str) -> None:
+def test_digest_matches_its_definition(profile: str) -> None:
     population = small_population(200, profile=profile)
     assert population.contents(0, 200).digest == digest(population, 200)
 
@@ -184,23 +184,23 @@ def test_a_directory_and_a_file_hold_the_same(directory: Directory, profile: str
     assert repr(expected) == f"<Contents people=300 digest={expected.digest}>"
 
 
-def test_parts_add_up() -> None:
+def test_digest_of_parts_equals_the_digest_of_the_whole() -> None:
     population = small_population(100)
     parts = [population.contents(start, start + 20) for start in range(0, 100, 20)]
     assert sum(parts, start=population.contents(0, 0)) == population.contents(0, 100)
 
 
-def test_another_base_leaves_people_who_they_are() -> None:
+def test_digest_does_not_depend_on_the_base() -> None:
     elsewhere = small_population(20, base="ou=People,dc=example,dc=com")
     assert elsewhere.contents(0, 20) == small_population(20).contents(0, 20)
 
 
-def test_a_broken_file_is_told_with_its_line() -> None:
+def test_broken_ldif_is_refused_with_its_line() -> None:
     with pytest.raises(EngineError, match="line 2"):
         LdifCount().feed(b"dn: o=a\nno colon here\n\n")
 
 
-def test_people_are_counted_up_to_the_first_who_is_missing(directory: Directory) -> None:
+def test_people_are_counted_up_to_the_first_missing_person(directory: Directory) -> None:
     population = small_population(5_000, profile="small")
     assert count_people(where(directory), population) == 0
     seed_directory(where(directory), population, 0, 5_000)
@@ -212,7 +212,7 @@ def test_people_are_counted_up_to_the_first_who_is_missing(directory: Directory)
     assert count_people(where(directory), population) == 1_500
 
 
-def test_reading_tells_how_far_it_is_and_can_be_stopped(directory: Directory) -> None:
+def test_reading_reports_progress_and_can_be_stopped(directory: Directory) -> None:
     population = small_population(2_000)
     seed_directory(where(directory), population, 0, 2_000)
 

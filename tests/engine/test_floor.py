@@ -24,7 +24,7 @@ def receive(client: socket.socket, size: int) -> bytes:
     return client.recv(size, socket.MSG_WAITALL)
 
 
-def test_it_answers_a_request_with_a_response_whatever_they_say(responder: NullResponder) -> None:
+def test_responder_answers_each_request_whatever_its_bytes(responder: NullResponder) -> None:
     with socket.create_connection(("127.0.0.1", responder.port), timeout=10) as client:
         client.sendall(b"?" * (REQUEST - 1))
         client.settimeout(0.1)
@@ -37,7 +37,7 @@ def test_it_answers_a_request_with_a_response_whatever_they_say(responder: NullR
 
 @pytest.mark.parametrize("measure", [floor_exchange, floor_connect])
 @pytest.mark.parametrize("connections", [1, 8])
-def test_a_loop_reports_what_it_traded(
+def test_exchange_reports_operations_and_cpu(
     responder: NullResponder, measure: Callable[..., dict[str, float]], connections: int
 ) -> None:
     for seconds in (0.2, 1, 5):  # A busy machine needs more to get something done.
@@ -51,7 +51,7 @@ def test_a_loop_reports_what_it_traded(
     assert 0 < found["p50_ns"] <= found["p99_ns"] <= found["max_ns"]
 
 
-def test_a_server_is_sent_the_request_as_it_is() -> None:
+def test_exchange_sends_the_request_unchanged() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor() as threads:
         port = server.getsockname()[1]
         traded = threads.submit(floor_exchange, port, 1, 0.2, b"hello", 3)
@@ -65,7 +65,7 @@ def test_a_server_is_sent_the_request_as_it_is() -> None:
         assert traded.result()["operations"] > 0
 
 
-def test_once_stopped_it_does_not_answer_and_stopping_again_does_nothing() -> None:
+def test_stopped_responder_does_not_answer_and_stop_is_idempotent() -> None:
     responder = NullResponder(REQUEST, RESPONSE)
     responder.stop()
     responder.stop()
@@ -78,7 +78,7 @@ def test_a_port_in_use_is_named(responder: NullResponder) -> None:
         NullResponder(REQUEST, RESPONSE, responder.port)
 
 
-def test_sizes_and_times_that_make_no_sense_are_refused(responder: NullResponder) -> None:
+def test_impossible_sizes_and_times_are_refused(responder: NullResponder) -> None:
     with pytest.raises(EngineError, match="cannot be traded"):
         NullResponder(0, RESPONSE)
     with pytest.raises(EngineError, match="0 connections"):

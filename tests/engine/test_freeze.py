@@ -72,7 +72,7 @@ def warm(running: Engine, step: str) -> Snapshot:
 
 
 @pytest.mark.parametrize("kind", ["directory", "slapd", "site"])
-def test_an_open_schedule_shows_all_of_a_stopped_server(kind: str, tmp_path: Path) -> None:
+def test_open_schedule_shows_the_whole_stall_of_a_stopped_server(kind: str, tmp_path: Path) -> None:
     with served(kind, tmp_path) as (pid, port):
         running, step = engine(kind, port, {"kind": "open", "rate": RATE})
         before = warm(running, step)
@@ -97,7 +97,7 @@ def test_an_open_schedule_shows_all_of_a_stopped_server(kind: str, tmp_path: Pat
 
 
 @pytest.mark.parametrize("kind", ["directory", "site"])
-def test_a_closed_schedule_hides_it_but_for_one_sample_a_lane(kind: str, tmp_path: Path) -> None:
+def test_closed_schedule_shows_a_stall_in_one_sample_per_lane(kind: str, tmp_path: Path) -> None:
     with served(kind, tmp_path) as (pid, port):
         running, step = engine(kind, port, {"kind": "closed"})
         warm(running, step)

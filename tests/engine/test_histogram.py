@@ -37,7 +37,7 @@ def test_empty_histogram_reads_as_zero() -> None:
 
 
 @given(samples, st.floats(min_value=0, max_value=100))
-def test_percentile_is_that_of_the_sorted_samples(values: list[int], q: float) -> None:
+def test_percentile_equals_that_of_the_sorted_samples(values: list[int], q: float) -> None:
     rank = max(1, math.ceil(q / 100 * len(values)))
     histogram = histogram_of(values)
     exact = {sorted(values)[rank - 1], sorted(values)[max(0, rank - 2)]}
@@ -76,13 +76,13 @@ def test_bytes_round_trip(values: list[int]) -> None:
 
 
 @given(st.binary(max_size=64))
-def test_other_bytes_are_refused(data: bytes) -> None:
+def test_bytes_of_no_histogram_are_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match="not a histogram"):
         Histogram.from_bytes(data)
 
 
 @pytest.mark.parametrize("keep", [0, 3, 8, 20])
-def test_cut_off_bytes_are_refused(keep: int) -> None:
+def test_truncated_bytes_are_refused(keep: int) -> None:
     with pytest.raises(ValueError, match="not a histogram"):
         Histogram.from_bytes(histogram_of([1, 2, 3]).to_bytes()[:keep])
 
@@ -94,7 +94,7 @@ def test_a_copy_is_independent() -> None:
     assert (original.count, twin.count) == (1, 2)
 
 
-def test_record_counts_n_times() -> None:
+def test_record_with_n_counts_n_samples() -> None:
     histogram = Histogram()
     histogram.record(1_000, 7)
     assert histogram == histogram_of([1_000] * 7)
@@ -107,7 +107,7 @@ def locust_bucket(ms: float) -> int:
 
 
 @given(samples)
-def test_millis_are_the_buckets_of_locust(values: list[int]) -> None:
+def test_millis_match_the_buckets_of_locust(values: list[int]) -> None:
     millis = histogram_of(values).millis()
     assert sum(millis.values()) == len(values)
     for value in values:
@@ -124,7 +124,7 @@ def test_millis_round_as_locust_does(ms: float) -> None:
     assert histogram_of([round(ms * 1e6)]).millis() == {locust_bucket(ms): 1}
 
 
-def test_locust_still_buckets_that_way() -> None:
+def test_locust_buckets_are_unchanged() -> None:
     # In a process of its own: importing Locust patches sockets and threads of this one.
     code = f"from locust.stats import bucket_response_time as f; print([f(ms) for ms in {MILLIS}])"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
@@ -152,7 +152,9 @@ def encoded(claimed: int, digits: int, counts: bytes) -> bytes:
         (4, 5, b"\1" * 4, "at 5 digits"),
     ],
 )
-def test_wrong_length_is_not_inflated(claimed: int, digits: int, counts: bytes, said: str) -> None:
+def test_invalid_histogram_header_is_refused_before_decompression(
+    claimed: int, digits: int, counts: bytes, said: str
+) -> None:
     assert Histogram.from_bytes(encoded(4, 3, b"\2" * 4)).count == 4
     with pytest.raises(ValueError, match=f"not a histogram: .*{said}"):
         Histogram.from_bytes(encoded(claimed, digits, counts))

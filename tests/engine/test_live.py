@@ -42,14 +42,14 @@ def test_people_are_added_once_and_removed_once(directory: Directory) -> None:
     assert entries(directory) == with_container + 100
 
 
-def test_progress_ends_with_everybody(directory: Directory) -> None:
+def test_progress_ends_with_the_number_of_people(directory: Directory) -> None:
     told: list[int] = []
     seed_directory(where(directory.port), PEOPLE, 0, 500, told.append)
     assert told == sorted(told)
     assert told[-1] == 500
 
 
-def test_what_progress_raises_stops_the_work(directory: Directory) -> None:
+def test_exception_of_the_progress_callback_stops_the_work(directory: Directory) -> None:
     class EnoughError(Exception):
         pass
 
@@ -68,7 +68,7 @@ def test_an_interrupt_stops_the_work(directory: Directory) -> None:
     interrupt.join()
 
 
-def test_python_goes_on_while_a_server_is_silent() -> None:
+def test_python_threads_run_while_a_server_is_silent() -> None:
     with socket.create_server(("127.0.0.1", 0)) as deaf:
         config = where(deaf.getsockname()[1], timeout_ms=5_000)
         failed: list[BaseException] = []
@@ -86,13 +86,13 @@ def test_python_goes_on_while_a_server_is_silent() -> None:
     assert len(failed) == 1
 
 
-def test_a_server_that_is_not_there_is_named() -> None:
+def test_missing_server_is_named() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     with pytest.raises(EngineError, match=f"127.0.0.1:{port}"):
         seed_directory(where(port), PEOPLE, 0, 1)
 
 
-def test_another_base_is_refused(directory: Directory) -> None:
+def test_base_of_another_directory_is_refused(directory: Directory) -> None:
     with pytest.raises(EngineError, match="ou=Elsewhere"):
         seed_directory(where(directory.port, base="ou=Elsewhere,o=Intranet"), PEOPLE, 0, 1)

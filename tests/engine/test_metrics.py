@@ -38,7 +38,7 @@ def lookups(schedule: dict[str, Any]) -> StepStats:
         directory.stop()
 
 
-def test_each_metric_says_what_it_is() -> None:
+def test_each_metric_has_a_unit_and_a_meaning() -> None:
     assert [kind for kind, *_ in metrics()] == ["clock"] * len(CLOCKS) + ["counter"] * len(COUNTERS)
     assert all(
         unit in ("ns", "bytes", "operations") and meaning[-1] == "."

@@ -52,7 +52,7 @@ def test_json_says_how_each_point_meets_the_objective() -> None:
     assert condition["value"] == pytest.approx(point["ops_per_s"])
 
 
-def test_points_of_a_target_that_is_not_there_are_errors(tmp_path: Path) -> None:
+def test_points_of_a_missing_target_are_errors(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
     target = ("--target", f"ldap://127.0.0.1:{port}", "--operations", "connect,lookup")
@@ -72,7 +72,9 @@ def test_points_of_a_target_that_is_not_there_are_errors(tmp_path: Path) -> None
         (("--repeats", "0"), ("whole number of at least 1",)),
     ],
 )
-def test_wrong_options(options: tuple[str, ...], words: tuple[str, ...], tmp_path: Path) -> None:
+def test_wrong_options_are_refused(
+    options: tuple[str, ...], words: tuple[str, ...], tmp_path: Path
+) -> None:
     ran = sitebench("ils", "run", "lookup", *SHORT, *options, cwd=tmp_path).check(2)
     lines = ran.err.strip().splitlines()
     assert len(lines) == 2, ran.err

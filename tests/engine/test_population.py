@@ -26,7 +26,7 @@ def test_a_person_is_the_same_in_every_size(i: int, profile: str) -> None:
 
 
 @given(numbers, profiles)
-def test_a_name_leads_back_to_its_person(i: int, profile: str) -> None:
+def test_index_of_a_person_follows_from_the_name(i: int, profile: str) -> None:
     people = small_population(profile=profile)
     assert people.index_of(people.name(i)) == i
     assert people.index_of(people.name(i) + "x") is None
@@ -39,27 +39,27 @@ def test_another_seed_makes_other_people() -> None:
 
 
 @given(numbers)
-def test_an_entry_carries_its_name(i: int) -> None:
+def test_entry_has_its_name_as_attribute(i: int) -> None:
     dn, attributes = PEOPLE.entry(i)
     assert dn == PEOPLE.dn(i) == f"cn={PEOPLE.name(i)},{BASE}"
     assert attributes["cn"] == [PEOPLE.name(i).encode()]
     assert b"RTPerson" in attributes["objectClass"]
 
 
-def test_names_come_in_several_scripts() -> None:
+def test_people_have_names_in_several_scripts() -> None:
     names = "".join(PEOPLE.name(i) for i in range(100))
     assert any(ord("a") <= ord(letter) <= ord("z") for letter in names)
     assert any(0x0400 <= ord(letter) < 0x0500 for letter in names)
     assert any(ord(letter) >= 0x3000 for letter in names)
 
 
-def test_a_lookups_answer_has_the_papers_size() -> None:
+def test_lookup_answer_has_the_size_of_the_paper() -> None:
     # 1,283 bytes within 10 % (paper 002).
     for i in range(1_000):
         assert 1_155 <= PEOPLE.answer_bytes(i) <= 1_411
 
 
-def test_the_answers_of_a_range_add_up() -> None:
+def test_answer_bytes_of_a_range_add_up() -> None:
     each = [PEOPLE.answer_bytes(i) for i in range(10, 200)]
     assert PEOPLE.encoded_answer_bytes(10, 200) == sum(each)
     assert PEOPLE.encoded_answer_bytes(5, 5) == 0
@@ -108,13 +108,13 @@ def test_missing_pools_are_named(tmp_path: Path) -> None:
         ({"size": -1}, "-1"),
     ],
 )
-def test_a_spec_that_makes_no_sense_is_refused(change: dict[str, object], message: str) -> None:
+def test_impossible_specification_is_refused(change: dict[str, object], message: str) -> None:
     spec = {"seed": 1, "size": 1, "profile": "paper", "locales": LOCALES, "base": BASE}
     with pytest.raises(EngineError, match=message):
         Population(str(POOLS), json.dumps(spec | change))
 
 
-def test_a_spec_survives_the_crossing() -> None:
+def test_specification_survives_the_way_to_the_engine() -> None:
     spec = json.loads(small_population(7, profile="ils").spec_json)
     assert spec == {
         "seed": 1,

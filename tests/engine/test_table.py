@@ -39,7 +39,7 @@ WAYS = [("\n", csv.QUOTE_ALL), ("\r\n", csv.QUOTE_ALL), ("\r\n", csv.QUOTE_MINIM
 
 @given(ROWS, st.sampled_from(",;\t"), st.sampled_from(WAYS))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_what_python_writes_is_read(
+def test_table_reads_files_of_python_csv(
     tmp_path: Path, rows: list[list[str]], separator: str, way: tuple[str, Any]
 ) -> None:
     text = io.StringIO(newline="")
@@ -55,7 +55,7 @@ def test_what_python_writes_is_read(
 
 @given(st.text(st.sampled_from('ab\u00e4",\n'), max_size=30))
 @settings(max_examples=500, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_python_and_rust_read_and_refuse_alike(tmp_path: Path, text: str) -> None:
+def test_python_and_rust_accept_and_refuse_the_same_files(tmp_path: Path, text: str) -> None:
     path = written(tmp_path / "rows.csv", text)
     try:
         expected = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row]
@@ -71,13 +71,13 @@ def test_python_and_rust_read_and_refuse_alike(tmp_path: Path, text: str) -> Non
         assert str(caught.value).startswith(f"{path}, line ")
 
 
-def test_a_head_is_a_line_and_its_fields(tmp_path: Path) -> None:
+def test_header_has_its_line_and_fields(tmp_path: Path) -> None:
     path = written(tmp_path / "rows.csv", '\n\n"a ""b""";c\n1;2\n')
     assert Table.head(path, ";") == (3, ['a "b"', "c"])
     assert Table.head(written(tmp_path / "empty.csv", "\n")) is None
 
 
-def test_what_is_wrong_has_file_line_and_column(tmp_path: Path) -> None:
+def test_error_has_file_line_and_column(tmp_path: Path) -> None:
     path = written(tmp_path / "rows.csv", "uid,mail\nann,a@example.com\nben\n")
     with pytest.raises(EngineError) as caught:
         Table.read(path)
@@ -90,7 +90,7 @@ def test_what_is_wrong_has_file_line_and_column(tmp_path: Path) -> None:
         Table.read(tmp_path / "none.csv")
 
 
-def test_a_cell_or_column_that_is_not_there_is_an_index_error(tmp_path: Path) -> None:
+def test_missing_cell_or_column_is_an_index_error(tmp_path: Path) -> None:
     table = Table.read(written(tmp_path / "rows.csv", "a,b\n1,2\n"))
     for row, column in ((1, 0), (0, 2)):
         with pytest.raises(IndexError, match="the table has"):
@@ -104,7 +104,7 @@ def test_a_cell_or_column_that_is_not_there_is_an_index_error(tmp_path: Path) ->
         Engine(config, None, (table, 2))
 
 
-def test_a_digest_is_one_that_anybody_can_make(tmp_path: Path) -> None:
+def test_digest_can_be_recomputed_from_its_definition(tmp_path: Path) -> None:
     names = ["ann", "M\u00fcller, Ben", 'the "x"']
     rows = "".join('{},"{}"\n'.format(n, name.replace('"', '""')) for n, name in enumerate(names))
     table = Table.read(written(tmp_path / "rows.csv", f"n,uid\n{rows}"))
@@ -112,7 +112,7 @@ def test_a_digest_is_one_that_anybody_can_make(tmp_path: Path) -> None:
     assert table.digest("uid", 1) == expected
 
 
-def test_parts_of_a_shuffled_table_are_all_of_it_round_by_round(tmp_path: Path) -> None:
+def test_parts_of_a_shuffled_table_cover_all_rows_in_each_round(tmp_path: Path) -> None:
     rows, of = 1_000, 3
     lines = "".join(f"{n}\n" for n in range(rows))
     table = Table.read(written(tmp_path / "rows.csv", lines), columns=["n"])

@@ -40,7 +40,7 @@ def spoil(poll: int) -> None:
     os.close(nothing)
 
 
-def test_stopping_after_a_thread_has_died_ends_the_others() -> None:
+def test_stop_after_the_death_of_a_thread_ends_the_other_threads() -> None:
     directory = Directory("{}", PEOPLE)
     threads_before, polls_before = threads(), polls()
     engine = Engine(config(directory.port, threads=2), PEOPLE)

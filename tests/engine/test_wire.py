@@ -7,7 +7,7 @@ import pytest
 from tests.engine.wire import ENVIRONMENT, GOLDEN, cases, text_of
 
 
-def test_bytes_on_the_wire_are_those_that_were_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bytes_on_the_wire_match_the_recording(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in ENVIRONMENT.items():
         monkeypatch.setenv(name, value)
     recorded = GOLDEN.read_text().split("\n== ")[1:]

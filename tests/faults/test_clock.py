@@ -24,7 +24,9 @@ def clock(tmp_path: Path) -> WallClock:
 
 
 @pytest.mark.parametrize(("suite", "step_s"), [("ils", LATER_S), ("ps", -LATER_S)])
-def test_clock_step_is_harmless(ground: Ground, clock: WallClock, suite: str, step_s: int) -> None:
+def test_step_of_the_wall_clock_does_not_change_results(
+    ground: Ground, clock: WallClock, suite: str, step_s: int
+) -> None:
     operation = "lookup" if suite == "ils" else "page"
     where = (suite, "run", operation, "--entries", "300", "--locales", ",".join(LOCALES))
     load = ("--users", "4", "--threads", "1", "--warmup", "0s")
@@ -56,7 +58,9 @@ def test_clock_step_is_harmless(ground: Ground, clock: WallClock, suite: str, st
     assert stored.finished - stored.started == pytest.approx(step_s, abs=600)
 
 
-def test_clock_step_does_not_change_the_life_of_entries(ground: Ground, clock: WallClock) -> None:
+def test_step_of_the_wall_clock_does_not_change_the_time_to_live(
+    ground: Ground, clock: WallClock
+) -> None:
     serve = ("ils", "serve", "--port", "0", "--entries", "10", "--locales", ",".join(LOCALES))
     with ground.started(*serve, **clock.environment) as process:
         assert process.stdout is not None

@@ -27,7 +27,7 @@ from tests.support.waiting import eventually
 
 
 @pytest.mark.alone
-def test_a_slow_disk_under_durable_updates_is_called_the_bottleneck(tmp_path: Path) -> None:
+def test_slow_disk_is_the_bottleneck_of_durable_updates(tmp_path: Path) -> None:
     with slow_writes(tmp_path, per_s=40) as group:
         point = measured(
             tmp_path,
@@ -72,7 +72,7 @@ def test_disk_wait_of_hundreds_of_threads_is_seen(tmp_path: Path, writers: int) 
 
 
 @pytest.mark.alone
-def test_of_a_thousand_threads_the_control_group_shows_the_one_that_waits(tmp_path: Path) -> None:
+def test_control_group_shows_one_waiting_thread_of_a_thousand(tmp_path: Path) -> None:
     with pressure_group() as own, acting() as actor, slow_writes(tmp_path, per_s=40) as group:
         group.add(actor.pid)
         own.add(actor.pid)

@@ -13,7 +13,9 @@ from tests.support.waiting import eventually
 from tests.support.web_page import web_ui
 
 
-def test_killed_master_loses_its_point(ground: Ground, directory: Served, tmp_path: Path) -> None:
+def test_killed_master_loses_only_its_current_point(
+    ground: Ground, directory: Served, tmp_path: Path
+) -> None:
     where = f"127.0.0.1:{free_port()}"
     (tmp_path / "worker").mkdir()
     load = (*directory.run(), *RATE, "--workers", "1", "--bind", where, "--warmup", "0s")
@@ -33,7 +35,9 @@ def test_killed_master_loses_its_point(ground: Ground, directory: Served, tmp_pa
     assert not list((tmp_path / "worker").glob("sitebench-*"))
 
 
-def test_worker_at_its_limit_of_files(ground: Ground, directory: Served, tmp_path: Path) -> None:
+def test_worker_at_its_limit_of_open_files_is_reported(
+    ground: Ground, directory: Served, tmp_path: Path
+) -> None:
     where = f"127.0.0.1:{free_port()}"
     (tmp_path / "worker").mkdir()
     few = (str(required_program("prlimit")), "--nofile=150:150")
@@ -52,7 +56,7 @@ def test_worker_at_its_limit_of_files(ground: Ground, directory: Served, tmp_pat
 NO_FILES = "this process may open no more files; raise `ulimit -n`, or use fewer users"
 
 
-def test_a_web_ui_out_of_descriptors_says_so_and_runs_the_next_test(ground: Ground) -> None:
+def test_web_ui_reports_lack_of_descriptors_and_runs_the_next_test(ground: Ground) -> None:
     few = (str(required_program("prlimit")), "--nofile=150:150")
     who = ("--entries", str(PEOPLE), "--locales", ",".join(LOCALES), "--threads", "1")
     output: list[str] = []

@@ -46,7 +46,7 @@ def names(folder: Path) -> set[str]:
     return {each.name for each in folder.iterdir()}
 
 
-def test_a_sweep_is_gone_on_with_when_its_run_file_has_room(ground: Ground, disk: Disk) -> None:
+def test_sweep_resumes_once_its_run_file_has_space(ground: Ground, disk: Disk) -> None:
     ground.run = disk.path / ground.run.name
     sweep = ("ils", "sweep", "--sizes", "20", "--operations", "connect,lookup", "--json")
     load = ("--locales", ",".join(LOCALES), "--users", "2", "--threads", "1", "--warmup", "0s")
@@ -70,7 +70,7 @@ def test_a_sweep_is_gone_on_with_when_its_run_file_has_room(ground: Ground, disk
     ground.assert_clean()
 
 
-def test_an_ldif_file_is_gone_on_with_when_there_is_room(ground: Ground, disk: Disk) -> None:
+def test_ldif_file_is_continued_once_there_is_space(ground: Ground, disk: Disk) -> None:
     path = disk.path / "people.ldif"
     seed = ("ils", "seed", "--to", str(path), *MANY)
     assert "No space left on device" in refused(ground.here(*seed))
@@ -90,7 +90,7 @@ def test_slapd_folder_is_continued_after_full_disk(ground: Ground, disk: Disk, s
     assert ground.here("ils", "verify", folder, *MANY).code == 0
 
 
-def test_a_database_is_whole_or_not_there(ground: Ground, disk: Disk) -> None:
+def test_database_is_complete_or_missing(ground: Ground, disk: Disk) -> None:
     upd = disk.path / "people.upd"
     seed = ("ps", "seed", str(upd), "--locales", ",".join(LOCALES), "--entries", "10k")
     assert "the disk is full" in refused(ground.here(*seed))
@@ -125,7 +125,7 @@ def test_site_on_a_full_disk_shows_pages_and_recovers(ground: Ground, disk: Disk
     assert names(disk.path) == {"people.upd", "filler"}
 
 
-def test_output_is_whole_or_missing(ground: Ground, directory: Served, tmp_path: Path) -> None:
+def test_output_is_complete_or_missing(ground: Ground, directory: Served, tmp_path: Path) -> None:
     ground.point(*directory.run(), "--warmup", "0s", "--measure", "500ms")
     with small_disk(tmp_path / "disk", "4k") as disk:
         made = {

@@ -82,7 +82,7 @@ def _pin(pid: int, cores: set[int]) -> None:
         os.sched_setaffinity(int(task.name), cores)
 
 
-def test_generator_limit_is_tried_again_with_one_more_thread(tmp_path: Path) -> None:
+def test_point_at_the_generator_limit_is_tried_with_one_more_thread(tmp_path: Path) -> None:
     """The first try is held back, and the second, which is another process, is not."""
     with cpu_quota(0.15) as testers:
         point = measured(

@@ -19,7 +19,7 @@ from tests.support.waiting import eventually, left_s
 
 @pytest.mark.alone
 @pytest.mark.timeout(300)
-def test_a_throttled_link_is_called_the_bottleneck(tmp_path: Path) -> None:
+def test_throttled_link_is_the_bottleneck(tmp_path: Path) -> None:
     with throttled_link("20mbit") as (there, here), directory(there) as url:
         point = measured(
             tmp_path,
@@ -64,7 +64,7 @@ def connections(side: Side) -> int:
     return len(done.stdout.splitlines())
 
 
-def test_half_open_connections_are_given_up_on_both_sides(ground: Ground) -> None:
+def test_half_open_connections_time_out_on_both_sides(ground: Ground) -> None:
     patience = ("--limit", "idle_ms=3000")
     with link() as (there, here), directory(there, *patience) as url:
         load = ("ils", "run", "lookup", "--entries", "1k", "--users", str(LANES), "--target", url)

@@ -62,7 +62,7 @@ both = pytest.mark.parametrize("served", ["directory", "site"], indirect=True)
 
 
 @both
-def test_a_network_that_delays_is_seen_in_the_latencies(ground: Ground, served: Served) -> None:
+def test_network_delay_is_in_the_latencies(ground: Ground, served: Served) -> None:
     with relayed(served.port, delaying(lambda _: 0.1)) as port:
         point = ground.point(*served.run(port), "--warmup", "0s", "--measure", "1500ms")
     assert point["failures_by_kind"] == {}
@@ -71,7 +71,9 @@ def test_a_network_that_delays_is_seen_in_the_latencies(ground: Ground, served: 
 
 
 @any_client
-def test_lossy_network_timeouts(ground: Ground, served: Served, client: tuple[str, ...]) -> None:
+def test_lossy_network_causes_timeouts(
+    ground: Ground, served: Served, client: tuple[str, ...]
+) -> None:
     point = measured(ground, served, client, lambda: losing(1.5), "--timeout", "400ms", *LONGER)
     assert set(point["failures_by_kind"]) == {"timeout"}
     # Each lane gave its connection up and tried with another one, which was silent as well.
@@ -81,7 +83,9 @@ def test_lossy_network_timeouts(ground: Ground, served: Served, client: tuple[st
 
 
 @any_client
-def test_cut_answers_are_named(ground: Ground, served: Served, client: tuple[str, ...]) -> None:
+def test_truncated_answers_are_named(
+    ground: Ground, served: Served, client: tuple[str, ...]
+) -> None:
     def alternating() -> Way:
         most = [slower] * 11
         return in_turn(*most, cutting(reset=False), *most, cutting(reset=True))
@@ -93,7 +97,9 @@ def test_cut_answers_are_named(ground: Ground, served: Served, client: tuple[str
 
 
 @any_client
-def test_trickling_answer(ground: Ground, served: Served, client: tuple[str, ...]) -> None:
+def test_trickling_answer_times_out(
+    ground: Ground, served: Served, client: tuple[str, ...]
+) -> None:
     def some_for_long() -> Way:
         quickly, slowly = trickling(0.016, single=10), trickling(0.02, single=150)
         return in_turn(quickly, slowly, slowly, slowly)

@@ -27,7 +27,7 @@ exit $code
 127/8, where lanes spread over many addresses."""
 
 
-def test_out_of_local_ports_is_the_testers_limit(ground: Ground) -> None:
+def test_lack_of_local_ports_is_a_limit_of_the_tester(ground: Ground) -> None:
     required_program("ip")
     own = (str(required_program("unshare")), "--user", "--map-root-user", "--net")
     done = subprocess.run([*own, "true"], capture_output=True, text=True, check=False)

@@ -82,7 +82,7 @@ def writer(slapd: Path, folder: Path) -> Iterator[str]:
         process.wait()
 
 
-def test_a_slapd_in_which_one_thread_writes_is_serialised(slapd: Path, tmp_path: Path) -> None:
+def test_slapd_with_one_writing_thread_is_serialised(slapd: Path, tmp_path: Path) -> None:
     with writer(slapd, tmp_path) as url:
         ran = in_process(
             *("ils", "peak", "add", "--target", url, "--clients", "8,16", "--threads", 1),

@@ -101,7 +101,7 @@ OF_RUNNERS = [phase for phase, (_, place, _) in PHASES.items() if place.startswi
         *itertools.product(OF_RUNNERS, (signal.SIGHUP,)),
     ],
 )
-def test_a_signal_is_obeyed_and_nothing_stays(
+def test_signal_ends_the_command_without_leftovers(
     phase: str, number: signal.Signals, ground: Ground, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     argv, place, nth = PHASES[phase]
@@ -130,7 +130,7 @@ def test_a_signal_is_obeyed_and_nothing_stays(
     ground.assert_over()
 
 
-def test_a_closed_terminal_is_a_signal_too(ground: Ground) -> None:
+def test_hangup_of_the_terminal_ends_the_command(ground: Ground) -> None:
     """And the people that a run has added are removed, though nothing can be written any more."""
     terminal, inside = pty.openpty()
     with LdapDirectory(0) as directory, contextlib.ExitStack() as open_terminal:

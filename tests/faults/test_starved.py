@@ -67,7 +67,7 @@ def two_cores() -> tuple[int, int]:
     return usable[0], usable[1]
 
 
-def test_a_generator_with_a_sliver_of_cpu_is_called_the_bottleneck(tmp_path: Path) -> None:
+def test_generator_with_a_small_cpu_quota_is_the_bottleneck(tmp_path: Path) -> None:
     with cpu_quota(SLIVER) as group:
 
         def held(pids: Pids) -> None:
@@ -82,7 +82,7 @@ def test_a_generator_with_a_sliver_of_cpu_is_called_the_bottleneck(tmp_path: Pat
     assert "generator-starved" in {each["kind"] for each in point["warnings"]}
 
 
-def test_a_target_with_a_sliver_of_cpu_is_called_cpu_bound(tmp_path: Path) -> None:
+def test_target_with_a_small_cpu_quota_is_cpu_bound(tmp_path: Path) -> None:
     with cpu_quota(SLIVER) as group:
 
         def held(pids: Pids) -> None:
@@ -95,7 +95,7 @@ def test_a_target_with_a_sliver_of_cpu_is_called_cpu_bound(tmp_path: Path) -> No
     assert "0.2 cores that its quota allows" in point["evidence"]
 
 
-def test_a_generator_whose_core_others_are_busy_on_is_called_the_bottleneck(tmp_path: Path) -> None:
+def test_generator_sharing_its_core_with_other_programs_is_the_bottleneck(tmp_path: Path) -> None:
     crowded, free = two_cores()
 
     with rivals(crowded) as loose:
@@ -111,7 +111,7 @@ def test_a_generator_whose_core_others_are_busy_on_is_called_the_bottleneck(tmp_
     assert "its threads waited" in point["evidence"]
 
 
-def test_a_target_whose_core_others_are_busy_on_has_a_lower_bound_only(tmp_path: Path) -> None:
+def test_target_sharing_its_core_with_other_programs_has_a_lower_bound(tmp_path: Path) -> None:
     crowded, free = two_cores()
 
     with rivals(crowded) as loose:

@@ -39,7 +39,7 @@ def lost(point: dict[str, Any]) -> int:
 
 
 @both_lanes
-def test_stopped_target_costs_timeouts(ground: Ground, target: Mortal) -> None:
+def test_stopped_target_causes_timeouts(ground: Ground, target: Mortal) -> None:
     def stop() -> None:
         with target.stopped():
             assert eventually(lambda: ground.failures() >= 4 * LANES)

@@ -93,7 +93,7 @@ def test_login_filter_of_manual_matches_that_user_alone(
     assert search(directory, stranger) == []
 
 
-def test_nested_groups_of_user_are_those_that_grafana_searches(
+def test_nested_groups_match_the_search_of_grafana(
     directory: LdapDirectory, names: dict[str, str], ldapsearch: Path
 ) -> None:
     nested = f"(member:{CHAIN}:={names['dn']})"
@@ -104,7 +104,9 @@ def test_nested_groups_of_user_are_those_that_grafana_searches(
     assert [entry["dn"] for entry in direct] == [names["group"]]
 
 
-def test_every_member_shows_group_and_every_group_its_parent(directory: LdapDirectory) -> None:
+def test_member_of_lists_the_group_of_members_and_the_parent_of_groups(
+    directory: LdapDirectory,
+) -> None:
     entries = search(directory, "(sAMAccountName=*)", "memberOf", "member")
     members = {
         (member, entry["dn"]) for entry in entries for member in entry["attributes"]["member"]
@@ -114,7 +116,7 @@ def test_every_member_shows_group_and_every_group_its_parent(directory: LdapDire
     assert shown == members
 
 
-def test_identities_are_those_of_ldap3(directory: LdapDirectory, names: dict[str, str]) -> None:
+def test_ldap3_reads_the_same_identities(directory: LdapDirectory, names: dict[str, str]) -> None:
     server = ldap3.Server(directory.url, get_info=ldap3.ALL)
     with ldap3.Connection(server) as connection:
         assert server.info.other["defaultNamingContext"] == [SUFFIX]
@@ -129,7 +131,9 @@ def test_identities_are_those_of_ldap3(directory: LdapDirectory, names: dict[str
 
 
 @pytest.mark.parametrize("name", [f"{LOGIN}@example.com", f"EXAMPLE\\{LOGIN}", "{dn}"])
-def test_every_login_name(name: str, directory: LdapDirectory, names: dict[str, str]) -> None:
+def test_every_form_of_login_name_binds(
+    name: str, directory: LdapDirectory, names: dict[str, str]
+) -> None:
     people = directory.people
     assert people is not None
     for password, accepted in ((people.password(12), True), (people.password(13), False)):
@@ -138,7 +142,7 @@ def test_every_login_name(name: str, directory: LdapDirectory, names: dict[str, 
         connection.unbind()
 
 
-def test_serve_names_what_clients_miss_once() -> None:
+def test_serve_lists_unsupported_features_once() -> None:
     asked = ("--profile", "ad", "--entries", "5", "--locales", ",".join(LOCALES))
     with serving("ils", *asked) as (process, lines):
         url = lines[0].split(" at ")[1].split(",")[0]

@@ -64,36 +64,36 @@ def talker(request: pytest.FixtureRequest) -> Iterator[int]:
 
 
 @pytest.mark.parametrize("size", ["10x", "0", "-5", "", "1.0001k"])
-def test_an_unknown_size(size: str) -> None:
+def test_unknown_size_is_refused(size: str) -> None:
     refused(in_process("ils", "run", "lookup", f"--entries={size}"), 2, "size", "10k")
 
 
-def test_an_unknown_size_in_a_list() -> None:
+def test_unknown_size_in_a_list_is_refused() -> None:
     refused(in_process("ils", "sweep", "--sizes", "1k,many"), 2, "'many'")
 
 
 @pytest.mark.parametrize("target", [(), ("--target", "embedded"), ("--target", "slapd:/folder")])
-def test_emptying_no_directory_in_particular(target: tuple[str, ...]) -> None:
+def test_clean_without_target_is_refused(target: tuple[str, ...]) -> None:
     ran = in_process("ils", "clean", "--seeded", *target)
     refused(ran, 2, "which directory", "--target ldap://host:port")
 
 
-def test_filling_no_place_in_particular() -> None:
+def test_seed_without_destination_is_refused() -> None:
     refused(
         in_process("ils", "seed", "--entries", "10"), 2, "no destination is named", "people.ldif"
     )
 
 
-def test_an_unknown_operation() -> None:
+def test_unknown_operation_is_refused() -> None:
     refused(in_process("ils", "run", "fly"), 2, "unknown operation 'fly'", "connect, add, lookup")
 
 
 @pytest.mark.parametrize("target", ["exchange", "ldapi://socket", "ldap://a:x"])
-def test_an_unknown_target(target: str) -> None:
+def test_unknown_target_is_refused(target: str) -> None:
     refused(in_process("ils", "run", "lookup", "--target", target), 2, target, "write embedded")
 
 
-def test_an_unreachable_target(unused_port: int) -> None:
+def test_unreachable_target_is_refused(unused_port: int) -> None:
     ran = in_process("ils", "run", "lookup", "--target", f"ldap://127.0.0.1:{unused_port}", *SHORT)
     refused(ran, 1, f"nothing answers at ldap://127.0.0.1:{unused_port}", "is running")
 
@@ -106,7 +106,7 @@ def test_failed_start_has_no_file(unused_port: int, tmp_path: Path, out: tuple[s
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_run_file_that_was_there_stays(unused_port: int, tmp_path: Path) -> None:
+def test_existing_run_file_stays_after_a_failure(unused_port: int, tmp_path: Path) -> None:
     RunStore(tmp_path / "run").close()
     target = f"ldap://127.0.0.1:{unused_port}"
     argv = ("ils", "sweep", "--sizes", "100", "--target", target, FLAG, "--out", "run", *SHORT)
@@ -114,7 +114,7 @@ def test_a_run_file_that_was_there_stays(unused_port: int, tmp_path: Path) -> No
     assert [each.name for each in tmp_path.iterdir()] == ["run"]
 
 
-def test_a_host_that_does_not_exist() -> None:
+def test_unknown_host_is_refused() -> None:
     ran = in_process("ils", "run", "lookup", "--target", "ldap://no-such-host.invalid:389", *SHORT)
     refused(ran, 1, "nothing answers at ldap://no-such-host.invalid:389")
 
@@ -129,13 +129,15 @@ def unused_port() -> int:
     [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"SSH-2.0-OpenSSH_9.2\r\n", b"\x00" * 64, b""],
     indirect=True,
 )
-def test_nonsense_or_silent_target(talker: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_target_with_wrong_or_no_answers_is_refused(
+    talker: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(probe, "_SILENCE_S", 1.0)
     ran = in_process("ils", "run", "lookup", "--target", f"ldap://127.0.0.1:{talker}", *SHORT)
     refused(ran, 1, "does not answer as an LDAP server does", "check host and port")
 
 
-def test_a_wrong_base(openldap: OpenDirectory) -> None:
+def test_wrong_base_is_refused(openldap: OpenDirectory) -> None:
     ran = in_process(
         *("ils", "run", "lookup", "--target", str(openldap.address)),
         *("--base", "ou=Nobody,o=Intranet", *SHORT),
@@ -143,7 +145,7 @@ def test_a_wrong_base(openldap: OpenDirectory) -> None:
     refused(ran, 2, "has no entry 'ou=Nobody,o=Intranet'", "--base")
 
 
-def test_a_wrong_password(openldap: OpenDirectory, tmp_path: Path) -> None:
+def test_wrong_password_is_refused(openldap: OpenDirectory, tmp_path: Path) -> None:
     (tmp_path / "password").write_text("guess\n")
     ran = in_process(
         *("ils", "run", "lookup", "--target", str(openldap.address)),
@@ -162,7 +164,7 @@ def test_a_password_in_the_environment_is_used(openldap: OpenDirectory) -> None:
     refused(ran, 2, "invalidCredentials")
 
 
-def test_a_password_file_that_is_not_there(openldap: OpenDirectory) -> None:
+def test_missing_password_file_is_named(openldap: OpenDirectory) -> None:
     ran = in_process(
         *("ils", "run", "lookup", "--target", str(openldap.address)),
         *("--bind-dn", "cn=admin,o=Intranet", "--password-file", "/no/such/file", *SHORT),
@@ -170,22 +172,22 @@ def test_a_password_file_that_is_not_there(openldap: OpenDirectory) -> None:
     refused(ran, 2, "cannot read the password file /no/such/file")
 
 
-def test_a_run_file_that_is_none(tmp_path: Path) -> None:
+def test_file_of_another_kind_is_refused_as_run_file(tmp_path: Path) -> None:
     (tmp_path / "run").write_text("these are notes\n" * 100)
     ran = in_process("ils", "run", "lookup", "--out", str(tmp_path / "run"))
     refused(ran, 2, "is not a run file of sitebench", "--out")
 
 
-def test_a_run_file_in_no_folder(tmp_path: Path) -> None:
+def test_run_file_in_a_missing_folder_is_refused(tmp_path: Path) -> None:
     ran = in_process("ils", "run", "lookup", "--out", str(tmp_path / "absent" / "run"))
     refused(ran, 2, "cannot open run file")
 
 
-def test_an_unknown_locale() -> None:
+def test_unknown_locale_is_refused() -> None:
     refused(in_process("ils", "run", "lookup", "--locales", "xx_XX", *SHORT), 2, "xx_XX")
 
 
-def test_no_slapd_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_slapd_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(programs, "_DAEMONS", ())
     monkeypatch.setenv("PATH", os.devnull)
     with pytest.raises(ProgramMissing, match=r"slapd is not installed.*apt-get install slapd"):
@@ -213,12 +215,12 @@ def limited(files: int, *argv: str) -> Ran:
     return Ran(done.returncode, done.stdout, done.stderr)
 
 
-def test_too_few_file_descriptors_for_so_many_users() -> None:
+def test_too_low_limit_of_file_descriptors_is_refused() -> None:
     ran = limited(200, "ils", "run", "lookup", "--users", "300", *SHORT[2:])
     refused(ran, 1, "300 users need 396 open files", "ulimit -Hn 396")
 
 
-def test_file_descriptors_that_run_out_on_the_way(openldap: OpenDirectory) -> None:
+def test_exhausted_file_descriptors_are_reported(openldap: OpenDirectory) -> None:
     # As Locust is started by hand: the limit has not been checked before.
     done = subprocess.run(
         [

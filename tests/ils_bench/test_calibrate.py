@@ -5,7 +5,7 @@ import json
 from tests.support.cli import in_process
 
 
-def test_both_sides_of_the_floor_and_of_the_engine_are_measured() -> None:
+def test_client_and_server_of_floor_and_engine_are_measured() -> None:
     ran = in_process("calibrate", "--repeats", "1", "--json").check(0)
     found = json.loads(ran.out)["floor"]
     assert list(found) == [

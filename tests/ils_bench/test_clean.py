@@ -62,7 +62,7 @@ def test_one_password_is_not_sent_to_two_directories(listeners: list[socket.sock
     assert not any(map(asked, listeners))
 
 
-def test_only_the_directory_that_is_named_is_asked(listeners: list[socket.socket]) -> None:
+def test_clean_contacts_only_the_named_directory(listeners: list[socket.socket]) -> None:
     here, elsewhere = listeners
     gone = address(here)
     leave([gone, address(elsewhere)])
@@ -75,7 +75,7 @@ def test_only_the_directory_that_is_named_is_asked(listeners: list[socket.socket
     assert not asked(elsewhere)
 
 
-def test_a_directory_that_answers_is_not_taken_for_gone() -> None:
+def test_forget_is_refused_for_a_reachable_directory() -> None:
     with LdapDirectory(entries=0, admin_dn=ADMIN, admin_password="sesame") as directory:
         there = directory.url
         leave([there])
@@ -93,7 +93,9 @@ def test_people_who_were_added_without_a_name_were_added_anonymously() -> None:
     assert f"not by {ADMIN}" in ran.err
 
 
-def test_a_directory_that_is_gone_is_forgotten(listeners: list[socket.socket]) -> None:
+def test_forget_drops_reservations_of_an_unreachable_directory(
+    listeners: list[socket.socket],
+) -> None:
     gone, there = map(address, listeners)
     leave([gone, there])
     ran = in_process("ils", "clean", "--forget", "--target", gone)
@@ -104,13 +106,13 @@ def test_a_directory_that_is_gone_is_forgotten(listeners: list[socket.socket]) -
     assert not any(map(asked, listeners))
 
 
-def test_nothing_in_particular_is_not_forgotten() -> None:
+def test_forget_without_target_is_refused() -> None:
     leave(["ldap://127.0.0.1:9"])
     in_process("ils", "clean", "--forget").check(2, "--forget does not say which directory")
     assert len(list(journal.entries())) == 1
 
 
-def test_what_is_forgotten_is_not_removed_too() -> None:
+def test_forget_excludes_removal_of_seeded_people() -> None:
     target = ("--target", "ldap://127.0.0.1:9")
     ran = in_process("ils", "clean", "--forget", "--seeded", *target)
     assert ran.code == 2
@@ -145,7 +147,7 @@ def added(directory: Directory, *ranges: tuple[int, int]) -> OpenDirectory:
     return target
 
 
-def test_about_as_many_deletes_are_sent_as_people_were_left() -> None:
+def test_clean_sends_about_one_delete_per_person_left() -> None:
     directory = serving()
     added(directory, (0, 14_443))
     ran = in_process("ils", "clean")
@@ -158,7 +160,7 @@ def test_about_as_many_deletes_are_sent_as_people_were_left() -> None:
     assert not list(journal.entries())
 
 
-def test_people_behind_a_gap_are_found_for_a_few_deletes_more() -> None:
+def test_people_behind_a_gap_cost_only_a_few_more_deletes() -> None:
     directory = serving()
     added(directory, (5, 3_000), (11_500, 12_000))
     ran = in_process("ils", "clean")
@@ -169,7 +171,7 @@ def test_people_behind_a_gap_are_found_for_a_few_deletes_more() -> None:
     assert served["deletes"] < 3_495 + 3 * 1_000
 
 
-def test_people_who_cannot_be_looked_for_are_deleted_by_name() -> None:
+def test_unsearchable_people_are_deleted_by_name() -> None:
     directory = serving(filter_bytes=4)
     target = added(directory, (0, 1_500))
     (left,) = journal.entries()
@@ -179,7 +181,7 @@ def test_people_who_cannot_be_looked_for_are_deleted_by_name() -> None:
     assert served["entries"] == ROOT
 
 
-def test_the_first_person_who_is_there_is_found() -> None:
+def test_first_existing_person_is_found() -> None:
     directory = serving()
     target = added(directory, (700, 800), (900, 1_000))
     config, first = target.to_engine(), journal.FIRST_ADDED

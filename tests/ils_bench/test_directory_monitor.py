@@ -54,7 +54,7 @@ def _search(served: Served, times: int) -> None:
             connection.search("", "(objectClass=*)", ldap3.BASE)
 
 
-def test_every_search_is_counted_the_readings_own_too(
+def test_monitor_counts_every_search_including_its_own(
     probe: DirectoryMonitor, slapd_there: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # However long an answer takes: a slapd without a core needs seconds at times.
@@ -98,17 +98,17 @@ def test_connections_and_threads_are_counted(probe: DirectoryMonitor, slapd_ther
     assert together["operations_initiated_total"] > together["operations_completed_total"]
 
 
-def test_without_the_right_to_read_it_there_is_no_reading(slapd_there: Served) -> None:
+def test_monitor_without_read_access_has_no_reading(slapd_there: Served) -> None:
     probe = DirectoryMonitor(opened(slapd_there))
     assert probe.read() is None
 
 
-def test_a_wrong_password_is_nothing_too(slapd_there: Served) -> None:
+def test_wrong_password_gives_no_reading(slapd_there: Served) -> None:
     probe = DirectoryMonitor(opened(slapd_there, slapd_there.admin_dn, "wrong"))
     assert probe.read() is None
 
 
-def test_the_monitor_does_not_ask_again_where_nothing_is_told(slapd_there: Served) -> None:
+def test_monitor_stops_reading_after_an_empty_answer(slapd_there: Served) -> None:
     monitor = Monitor(None, probe=DirectoryMonitor(opened(slapd_there)))
     start = monitor.sample()
     monitor.close()
@@ -116,7 +116,7 @@ def test_the_monitor_does_not_ask_again_where_nothing_is_told(slapd_there: Serve
     assert start.answers == ()
 
 
-def test_a_directory_that_ends_is_a_gap(tmp_path: Path) -> None:
+def test_end_of_the_directory_is_a_gap(tmp_path: Path) -> None:
     with running_slapd(tmp_path / "ending") as served:
         target = opened(served, served.admin_dn, served.admin_password)
         monitor = Monitor(None, probe=DirectoryMonitor(target))
@@ -131,7 +131,7 @@ def test_a_directory_that_ends_is_a_gap(tmp_path: Path) -> None:
     assert gap.reason
 
 
-def test_the_slapd_we_start_lets_everyone_read_it() -> None:
+def test_started_slapd_allows_anonymous_monitor_reads() -> None:
     target = open_openldap(Spec(10, locales=("en_US",)))
     try:
         probe = DirectoryMonitor(target)
@@ -149,7 +149,7 @@ RUN = (
 )
 
 
-def test_a_point_keeps_what_slapd_said_of_itself() -> None:
+def test_point_stores_the_monitor_counters_of_slapd() -> None:
     (point,) = in_process(*RUN, "--target", "openldap").objects
     said = point["resources"]["directory"]
     # slapd counts from a moment before the window to one before its end, the engine its window.
@@ -160,7 +160,7 @@ def test_a_point_keeps_what_slapd_said_of_itself() -> None:
     assert all(gap["missing"] < gap["asked"] for gap in point["resources"]["gaps"])
 
 
-def test_an_exporter_that_is_missing_is_told_before_anything_is_measured() -> None:
+def test_missing_exporter_is_refused_before_measuring() -> None:
     ran = in_process(*RUN, "--target", "embedded", "--monitor", "127.0.0.1:1")
     assert ran.code == 2
     assert "--monitor: http://127.0.0.1:1/metrics cannot be read" in ran.err
@@ -184,7 +184,7 @@ def test_the_embedded_directory_gives_its_settings() -> None:
         assert "port" not in target.facts["configuration"]
 
 
-def test_a_foreign_directory_gives_what_its_root_dse_has(openldap: OpenDirectory) -> None:
+def test_foreign_directory_gives_the_facts_of_its_root_dse(openldap: OpenDirectory) -> None:
     options = IlsOptions(target=str(openldap.address), base=openldap.base)
     facts = open_live(options).facts
     assert "3" in facts["supportedLDAPVersion"].split(", ")

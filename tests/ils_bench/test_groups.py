@@ -70,7 +70,7 @@ def modify(stock: StockSlapd, text: str) -> None:
     assert "modifying entry" in said or "adding new entry" in said, said
 
 
-def test_they_are_seeded_verified_and_removed_with_the_people(stock: StockSlapd) -> None:
+def test_groups_are_seeded_verified_and_removed_with_the_people(stock: StockSlapd) -> None:
     some = ("--groups", "12", "--members", "5,all")
     made = seed(stock, *some)
     assert made.code == 0, made.err
@@ -100,7 +100,7 @@ LOGINS = (
 
 @pytest.mark.parametrize("profile", ["person", "posix"])
 @pytest.mark.parametrize("target", ["embedded", "openldap"])
-def test_a_directory_that_a_test_starts_has_them(target: str, profile: str) -> None:
+def test_started_directory_has_groups(target: str, profile: str) -> None:
     options = IlsOptions(
         target=target,
         profile=profile,
@@ -126,7 +126,7 @@ def test_a_directory_that_a_test_starts_has_them(target: str, profile: str) -> N
         assert target == "embedded" or f"index {attribute} eq" in str(opened.facts)
 
 
-def test_logins_read_them_and_others_are_another_point(tmp_path: Path) -> None:
+def test_logins_read_groups_and_group_options_identify_the_point(tmp_path: Path) -> None:
     def measured(name: str, *argv: str) -> dict[str, str]:
         """Return how groups identify the point."""
         people = ("--entries", str(PEOPLE), "--locales", ",".join(LOCALES))
@@ -160,7 +160,7 @@ def test_impossible_groups_are_refused(argv: tuple[str, ...], said: str, tmp_pat
     assert said in ran.err
 
 
-def test_groups_that_stay_without_their_people_are_said(stock: StockSlapd) -> None:
+def test_clean_reports_groups_left_without_their_people(stock: StockSlapd) -> None:
     assert seed(stock, "--groups", "2").code == 0
     emptied = clean(stock)
     assert (emptied.code, "groups are there, and stay" in emptied.err) == (0, True), emptied.err
@@ -172,7 +172,7 @@ def test_groups_that_stay_without_their_people_are_said(stock: StockSlapd) -> No
     assert "and stay" not in emptied.err + clean(stock).err
 
 
-def test_more_of_them_are_added_to_those_that_are_there(stock: StockSlapd) -> None:
+def test_seed_adds_missing_groups_to_existing_ones(stock: StockSlapd) -> None:
     assert seed(stock, "--groups", "5").code == 0
     more = seed(stock, "--groups", "8")
     assert (more.code, "added 3 of 8 groups" in more.err) == (0, True), more.err
@@ -193,7 +193,7 @@ def test_more_of_them_are_added_to_those_that_are_there(stock: StockSlapd) -> No
         ("replace: description\ndescription: mine", "is no group of sitebench"),
     ],
 )
-def test_a_group_that_was_changed_is_found(stock: StockSlapd, change: str, said: str) -> None:
+def test_verify_finds_a_changed_group(stock: StockSlapd, change: str, said: str) -> None:
     """Equal numbers of members were once all that was compared."""
     assert seed(stock, "--groups", "6").code == 0
     dn = f"cn=group.3,{BASE}"
@@ -223,7 +223,7 @@ def test_a_stranger_with_the_name_of_a_group_is_left_alone(stock: StockSlapd) ->
     assert "description: the second group" in left
 
 
-def test_groups_that_other_options_made_are_not_taken_for_those(stock: StockSlapd) -> None:
+def test_groups_of_other_options_are_refused(stock: StockSlapd) -> None:
     assert seed(stock, "--groups", "4").code == 0
     other = seed(stock, "--groups", "4", "--members", "3")
     assert other.code == 2, other.err
@@ -232,7 +232,7 @@ def test_groups_that_other_options_made_are_not_taken_for_those(stock: StockSlap
     assert clean(stock, "--groups", "4").code == 0
 
 
-def test_groups_are_in_groups(stock: StockSlapd) -> None:
+def test_groups_are_nested(stock: StockSlapd) -> None:
     tree = ("--groups", "7", "--depth", "3", "--in-all", "1", "--members", "4")
     assert seed(stock, *tree).code == 0
     there = {each.split(",")[0]: each for each in stock.entries("groupOfNames")}
@@ -246,7 +246,7 @@ def test_groups_are_in_groups(stock: StockSlapd) -> None:
     assert clean(stock, *tree).code == 0
 
 
-def test_groups_of_unix_have_logins_in_them(stock: StockSlapd) -> None:
+def test_posix_groups_have_login_names_as_members(stock: StockSlapd) -> None:
     unix = ("--profile", "posix", "--groups", "3", "--members", "2")
     assert seed(stock, *unix).code == 0
     (first, *_) = stock.entries("posixGroup")
@@ -274,7 +274,9 @@ def test_groups_of_unix_have_logins_in_them(stock: StockSlapd) -> None:
         (("--groups", "0"), "is not a whole number above zero"),
     ],
 )
-def test_impossible_groups_of_seed(stock: StockSlapd, argv: tuple[str, ...], said: str) -> None:
+def test_seed_refuses_impossible_groups(
+    stock: StockSlapd, argv: tuple[str, ...], said: str
+) -> None:
     refused = seed(stock, *argv)
     assert refused.code == 2
     assert said in refused.err
@@ -292,7 +294,7 @@ def _seed_slowly(url: str) -> None:
     )
 
 
-def test_a_seeding_that_was_killed_goes_on(stock: StockSlapd) -> None:
+def test_killed_seeding_of_groups_is_resumed(stock: StockSlapd) -> None:
     process = multiprocessing.get_context("fork").Process(target=_seed_slowly, args=(stock.url,))
     process.start()
     assert eventually(lambda: bool(stock.entries("groupOfNames")))
@@ -309,7 +311,7 @@ def test_a_seeding_that_was_killed_goes_on(stock: StockSlapd) -> None:
     assert clean(stock, *some).code == 0
 
 
-def test_a_group_of_which_a_part_is_missing_is_made_again(stock: StockSlapd) -> None:
+def test_incomplete_group_is_recreated(stock: StockSlapd) -> None:
     """A seeding that is killed between two pieces of a group leaves it so."""
     assert seed(stock, "--groups", "5").code == 0
     half = "replace: description\ndescription: Group 3 of sitebench: 10 people, incomplete"
@@ -323,7 +325,7 @@ def test_a_group_of_which_a_part_is_missing_is_made_again(stock: StockSlapd) -> 
     assert clean(stock, "--groups", "5").code == 0
 
 
-def test_a_group_of_everyone_and_groups_of_one(stock: StockSlapd) -> None:
+def test_group_of_everyone_and_groups_of_one_are_seeded(stock: StockSlapd) -> None:
     some = ("--groups", "3", "--members", "1,all")
     assert seed(stock, *some, entries=1).code == 0
     assert [each.count("\nmember: ") for each in stock.entries("groupOfNames")] == [1, 1, 1]
@@ -336,7 +338,7 @@ def test_a_group_of_everyone_and_groups_of_one(stock: StockSlapd) -> None:
     ("profile", "found"),
     [("person", "(member=uid=user."), ("posix", "(memberUid=user.")],
 )
-def test_a_login_finds_the_groups(stock: StockSlapd, profile: str, found: str) -> None:
+def test_login_finds_the_groups_of_the_user(stock: StockSlapd, profile: str, found: str) -> None:
     some = ("--groups", "6", "--profile", profile)
     assert seed(stock, *some).code == 0
     at = ("--target", stock.url, "--base", BASE, "--profile", profile)
@@ -354,13 +356,13 @@ def with_member_of(slapd: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
         yield server
 
 
-def test_member_of_is_seen_where_the_server_keeps_it(with_member_of: StockSlapd) -> None:
+def test_member_of_is_verified_if_the_server_maintains_it(with_member_of: StockSlapd) -> None:
     where, some = f"{with_member_of.url}/{BASE}", ("--groups", "5", "--depth", "2")
     assert ils(with_member_of, "seed", "--to", where, *some).code == 0
     ils(with_member_of, "verify", where, *some).check(0, "it shows them as memberOf of people")
 
 
-def test_a_member_of_that_lacks_a_group_is_found() -> None:
+def test_member_of_without_a_group_is_found() -> None:
     """As with an overlay or plug-in that was switched on when some groups were there."""
     with LdapDirectory(entries=30, profile="person", groups=3) as directory:
         people = directory.people
@@ -402,7 +404,7 @@ def narrow(slapd: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[St
         yield server
 
 
-def test_a_group_larger_than_a_message_may_be_is_made_in_pieces(narrow: StockSlapd) -> None:
+def test_group_larger_than_the_message_limit_is_added_in_pieces(narrow: StockSlapd) -> None:
     where = f"{narrow.url}/{BASE}"
     made = ils(narrow, "seed", "--to", where, *LARGE, entries=MANY)
     assert made.code == 0, made.err
@@ -414,7 +416,7 @@ def test_a_group_larger_than_a_message_may_be_is_made_in_pieces(narrow: StockSla
     assert ils(narrow, *emptied, entries=MANY).code == 0
 
 
-def test_a_group_is_tried_in_smaller_and_smaller_pieces() -> None:
+def test_refused_pieces_of_a_group_are_halved() -> None:
     """A piece that was a value longer than asked for was followed by one as long, without end."""
     limits, people = {"message_bytes_before_bind": LEAST_BYTES}, 8_000
     with LdapDirectory(entries=people, profile="person", limits=limits) as directory:
@@ -426,7 +428,7 @@ def test_a_group_is_tried_in_smaller_and_smaller_pieces() -> None:
         in_process("ils", "verify", directory.url, *some, *LARGE, cwd=None).check(0)
 
 
-def test_a_directory_that_takes_no_piece_of_a_group_ends_it() -> None:
+def test_refusal_of_the_smallest_piece_ends_the_seeding() -> None:
     """It was tried again without end: the smallest pieces may be one value longer than said."""
     limits = {"message_bytes_before_bind": 50_000}
     with LdapDirectory(entries=MANY, profile="person", limits=limits) as directory:
@@ -436,7 +438,7 @@ def test_a_directory_that_takes_no_piece_of_a_group_ends_it() -> None:
         assert "closed the connection" in made.err
 
 
-def test_what_is_beyond_its_limits_is_said_with_them() -> None:
+def test_group_beyond_the_limits_is_refused_with_the_limits() -> None:
     """An entry of the embedded directory has 10,000 values; there is no way around it."""
     limits = {"values_per_entry": 100}
     with pytest.raises(BadInput, match=r"values_per_entry \(100\), entry_bytes and write_work"):
@@ -450,7 +452,7 @@ def test_what_is_beyond_its_limits_is_said_with_them() -> None:
         assert "over the limit of 100" in made.err
 
 
-def test_the_embedded_directory_serves_them(ldapsearch: Path) -> None:
+def test_embedded_directory_serves_groups(ldapsearch: Path) -> None:
     with LdapDirectory(entries=50, profile="person", groups=7, members=(4, 50)) as directory:
         people, groups = directory.people, directory.groups
         assert people is not None
@@ -469,7 +471,7 @@ def test_the_embedded_directory_serves_them(ldapsearch: Path) -> None:
             assert there == [f"dn: {groups.dn(0)}", f"dn: {groups.dn(3)}"]
 
 
-def test_a_file_has_them_after_the_people(tmp_path: Path) -> None:
+def test_ldif_file_has_groups_after_the_people(tmp_path: Path) -> None:
     path, base = tmp_path / "all.ldif", "ou=people,dc=example,dc=com"
     some = ("--entries", "30", "--profile", "person", "--base", base, "--groups", "4")
     made = in_process("ils", "seed", "--to", str(path), *some, "--depth", "2", cwd=None)
@@ -498,7 +500,7 @@ def test_a_domain_controller_shows_more_than_a_page_of_people_and_groups() -> No
         assert "it shows them as memberOf" in verified.err
 
 
-def test_a_group_of_other_options_is_said_to_be_that(stock: StockSlapd) -> None:
+def test_verify_names_groups_of_other_options(stock: StockSlapd) -> None:
     """All of its members were read first, and an answer that was too long was no LDAP."""
     assert seed(stock, "--groups", "3").code == 0
     other = verify(stock, "--groups", "3", "--members", "4")
@@ -507,7 +509,7 @@ def test_a_group_of_other_options_is_said_to_be_that(stock: StockSlapd) -> None:
     assert clean(stock, "--groups", "3").code == 0
 
 
-def test_sizes_are_shown_as_they_are_read() -> None:
+def test_printed_sizes_of_groups_are_parsed_back() -> None:
     (members,) = [each for field, each in fields_of(GroupOptions) if field.name == "members"]
     assert members.parse(members.show((1_234, 0, 10))) == (1_234, 0, 10)
 

@@ -18,7 +18,7 @@ LOAD = ("--users", 2, "--threads", 1, "--locales", "en_US", "--rate", 500, "--ar
 SHORT = ("--warmup", "1s", "--measure", "1s", "--json")
 
 
-def test_a_point_that_adds_says_how_many_entries_there_were_at_both_ends() -> None:
+def test_point_of_adds_has_the_number_of_entries_at_both_ends() -> None:
     (point,) = in_process("ils", "run", "add", "--entries", 100, *LOAD, *SHORT).objects
     start, end = point["figures"]["entries_start"], point["figures"]["entries_end"]
     # What the warm-up added is there when the window begins.
@@ -27,14 +27,14 @@ def test_a_point_that_adds_says_how_many_entries_there_were_at_both_ends() -> No
     assert ("grown-directory" in str(point["warnings"])) is (end > 2 * start)
 
 
-def test_a_directory_that_more_than_doubled_is_of_no_one_size() -> None:
+def test_directory_that_more_than_doubled_has_a_warning() -> None:
     window = ("--warmup", "0s", "--measure", "3s", "--json")
     (point,) = in_process("ils", "run", "add", "--entries", 100, *LOAD, *window).objects
     assert point["figures"]["entries_end"] > 2 * point["figures"]["entries_start"]
     assert "grown-directory" in str(point["warnings"])
 
 
-def test_a_directory_whose_oldest_are_deleted_again_does_not_grow(tmp_path: Path) -> None:
+def test_directory_with_deletes_of_the_oldest_does_not_grow(tmp_path: Path) -> None:
     # The ring is full after 200 ms; a busy machine may add its last ones late.
     options = combine(MeasureOptions, IlsOptions)(
         entries=1_000,
@@ -56,7 +56,7 @@ def test_a_directory_whose_oldest_are_deleted_again_does_not_grow(tmp_path: Path
     assert "grown-directory" not in str(point.verdict.warnings)
 
 
-def test_people_added_after_the_window_are_not_there_when_it_begins() -> None:
+def test_entries_at_both_ends_exclude_later_adds() -> None:
     added = {"ramp": 1, "warmup": 20, "measure": 300, "after": 4_000}
     tallies = {phase: a_tally("add", n) for phase, n in added.items()}
     found = entries_at_ends(100, tallies, [ADD])

@@ -30,7 +30,7 @@ def test_a_reservation_is_kept_until_it_is_released() -> None:
     assert not list(journal.entries())
 
 
-def test_it_is_one_line_in_the_state_folder(state: Path) -> None:
+def test_reservation_is_one_line_in_the_state_folder(state: Path) -> None:
     journal.reserve("ldap://a:389", **ASKED)
     (path,) = (state / "sitebench" / "journal").iterdir()
     assert path.read_text().count("\n") == 1
@@ -67,7 +67,7 @@ for _ in range(25):
 """
 
 
-def test_runs_that_reserve_at_the_same_time_never_overlap() -> None:
+def test_concurrent_reservations_never_overlap() -> None:
     runs = [subprocess.Popen([sys.executable, "-c", RESERVING]) for _ in range(4)]
     assert [each.wait(left_s()) for each in runs] == [0] * 4
     found = sorted((each.start, each.stop) for each in journal.entries())
@@ -75,7 +75,7 @@ def test_runs_that_reserve_at_the_same_time_never_overlap() -> None:
     assert len(found) == 4 * 25
 
 
-def test_what_a_process_still_owes_is_known_until_it_is_released() -> None:
+def test_unfinished_reservation_of_a_process_is_found_until_released() -> None:
     made = journal.reserve("ldap://a:389", **ASKED)
     assert journal.unfinished_reservation(os.getpid()) == made
     assert journal.unfinished_reservation(os.getppid()) is None
@@ -92,7 +92,7 @@ def test_a_gap_left_by_a_finished_run_is_used_again() -> None:
     assert third.start == again.stop
 
 
-def test_only_what_a_dead_process_left_is_abandoned() -> None:
+def test_only_reservations_of_dead_processes_are_abandoned() -> None:
     mine = journal.reserve("ldap://a:389", **ASKED)
     code = (
         "from ils_bench.targets import journal; from sitebench.seeders.people import Spec; "
@@ -110,7 +110,7 @@ def test_a_damaged_file_is_left_alone(state: Path) -> None:
     assert list(journal.entries()) == [made]
 
 
-def test_who_is_seeded_is_reserved_as_given_whatever_a_crash_left() -> None:
+def test_seeded_range_is_reserved_as_given_despite_leftovers_of_a_crash() -> None:
     for _ in range(2):
         made = journal.reserve("ldap://a:389", **ASKED, first=300)
         assert (made.start, made.stop) == (300, 1_300)

@@ -51,7 +51,7 @@ def passes(running: Ldap3Lanes, program: str, n: int) -> Tally:
     return tally
 
 
-def test_an_answer_that_never_comes_is_censored_and_its_wait_is_accounted_for() -> None:
+def test_missing_answer_is_censored_with_its_waiting_time() -> None:
     directory = Directory("{}", PEOPLE)
     answers = 0
 
@@ -81,7 +81,7 @@ def test_an_answer_that_never_comes_is_censored_and_its_wait_is_accounted_for() 
     assert law.holds, law
 
 
-def test_wrong_answers_have_a_clock_of_their_own() -> None:
+def test_wrong_answers_have_their_own_clock() -> None:
     directory = Directory("{}", small_population(50, seed=2))
     with lanes(directory.port, LOOKUP) as running:
         tally = passes(running, "lookup", 1)
@@ -92,7 +92,7 @@ def test_wrong_answers_have_a_clock_of_their_own() -> None:
     assert lookup.clocks["censored"].count == 0
 
 
-def test_making_way_for_a_person_is_no_part_of_adding_one() -> None:
+def test_delete_before_an_add_is_not_in_the_time_of_the_add() -> None:
     directory = Directory("{}", PEOPLE)
     adds = Sequence("add", (Connect(), Bind(), Repeat(4, (Add(),))), "add").script()
     with lanes(directory.port, adds, ring=2) as running:
@@ -117,7 +117,7 @@ step = [
 """
 
 
-def test_think_times_of_an_operation_are_summed_and_in_none_of_its_times() -> None:
+def test_think_times_of_an_operation_are_summed_apart_from_its_times() -> None:
     """A warm-up shorter than they are is too short, as with the engine's lanes."""
     directory = Directory("{}", PEOPLE)
     with lanes(directory.port, from_text("visits", PAUSED)) as running:
@@ -129,7 +129,7 @@ def test_think_times_of_an_operation_are_summed_and_in_none_of_its_times() -> No
     assert visits.clocks["service"].max < 50e6
 
 
-def test_think_times_of_a_whole_pass_are_in_its_time_as_with_the_engines_lanes() -> None:
+def test_time_of_a_pass_includes_think_times_as_with_engine_lanes() -> None:
     directory = Directory("{}", PEOPLE)
     steps = (Connect(), Bind(), Think(50, "constant"), Search("(cn=nobody)"))
     with lanes(directory.port, Sequence("visits", steps).script()) as running:
@@ -149,7 +149,7 @@ step = [{ search = "(cn={row})" }, { search = "(cn=x{row})" }]
 """
 
 
-def test_operation_begins_when_it_has_its_row_however_late_its_user_wakes() -> None:
+def test_operation_begins_with_its_row_even_if_its_user_wakes_late() -> None:
     directory = Directory("{}", PEOPLE)
     with lanes(directory.port, from_text("visits", ONE_ROW)) as running:
         running.start_lanes("visits", 1)

@@ -34,7 +34,7 @@ def test_every_sequence_runs_without_a_failure(slapd: object, operation: str) ->
     assert point["bytes_in"] > 0
 
 
-def test_answers_are_checked_against_the_people_they_should_be(openldap: OpenDirectory) -> None:
+def test_answers_are_compared_with_the_expected_people(openldap: OpenDirectory) -> None:
     # The last of these people is there, and no one else.
     last = f"cn=only-299,{openldap.base}"
     with connect(openldap.address) as connection:
@@ -53,7 +53,7 @@ def test_answers_are_checked_against_the_people_they_should_be(openldap: OpenDir
     assert ran.code == 1
 
 
-def test_a_referral_is_followed_nowhere(openldap: OpenDirectory) -> None:
+def test_no_referral_is_followed(openldap: OpenDirectory) -> None:
     away, classes = "cn=away,o=Intranet", ["referral", "extensibleObject"]
     with LdapDirectory(0) as elsewhere, connect(openldap.address) as connection:
         connection.add(away, classes, {"cn": "away", "ref": f"{elsewhere.url}/{away}"})
@@ -66,7 +66,7 @@ def test_a_referral_is_followed_nowhere(openldap: OpenDirectory) -> None:
         assert elsewhere.stats()["connections"] == 0
 
 
-def test_think_times_slow_a_user_down(slapd: object) -> None:
+def test_think_times_lower_the_rate_of_a_user(slapd: object) -> None:
     ran = in_process(
         *("ils", "run", "lookup", "--target", "openldap", "--entries", "300"),
         *(*LOCALES, *SHORT, "--think", "50ms"),
@@ -75,7 +75,7 @@ def test_think_times_slow_a_user_down(slapd: object) -> None:
     assert 0 < ran.objects[0]["ops_per_s"] < 100
 
 
-def test_a_rate_is_refused_with_the_client_that_has_one() -> None:
+def test_rate_is_refused_with_ldap3_and_the_native_client_is_named() -> None:
     ran = in_process("ils", "run", "lookup", "--client", "ldap3", "--rate", "50").check(2)
     assert ran.err == (
         "sitebench: --client ldap3 does no --rate\n  leave it out: the native client does\n"

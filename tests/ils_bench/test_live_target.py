@@ -83,7 +83,7 @@ def own_temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("operation", ["lookup", "add", "register"])
-def test_a_run_leaves_a_directory_as_it_was(live: Live, operation: str) -> None:
+def test_run_leaves_the_directory_unchanged(live: Live, operation: str) -> None:
     ran = live.ils("run", operation, "--entries", "300", *SHORT)
     assert ran.code == 0, ran.err
     (point,) = ran.objects
@@ -93,7 +93,7 @@ def test_a_run_leaves_a_directory_as_it_was(live: Live, operation: str) -> None:
     assert not list(journal.entries())
 
 
-def test_about_one_request_is_sent_for_each_person_that_a_run_removes(live: Live) -> None:
+def test_removal_sends_about_one_request_per_person(live: Live) -> None:
     load = ("--users", "4", "--threads", "2", "--rate", "1500", "--warmup", "0s", "--measure", "2s")
     assert live.ils("seed", "--entries", "1").code == 0
     before = live.directory.stats()
@@ -111,7 +111,7 @@ def test_about_one_request_is_sent_for_each_person_that_a_run_removes(live: Live
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("crashed", [False, True])
-def test_people_who_register_and_leave_are_found_wherever_the_end_caught_them(
+def test_people_left_by_interrupted_registrations_are_found(
     live: Live, crashed: bool, own_temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Almost all have left by themselves: the others lie behind a long empty range."""
@@ -136,7 +136,7 @@ def test_people_who_register_and_leave_are_found_wherever_the_end_caught_them(
 
 @pytest.mark.parametrize("first", [0, journal.FIRST_ADDED])
 @pytest.mark.parametrize("chunks", [1, 2])
-def test_an_interrupted_removal_is_gone_on_with(live: Live, first: int, chunks: int) -> None:
+def test_interrupted_removal_is_resumed(live: Live, first: int, chunks: int) -> None:
     stop = first + 3 * CHUNK
     spec = Spec(stop, locales=("en_US",))
     population = generate(spec).population
@@ -165,7 +165,7 @@ def test_an_interrupted_removal_is_gone_on_with(live: Live, first: int, chunks: 
     assert not list(journal.entries())
 
 
-def test_people_who_were_there_stay(live: Live) -> None:
+def test_earlier_people_are_not_removed(live: Live) -> None:
     assert live.ils("seed", "--entries", "200").code == 0
     assert live.people == 200
     ran = live.ils("run", "add", "--entries", "500", *SHORT)
@@ -174,7 +174,7 @@ def test_people_who_were_there_stay(live: Live) -> None:
 
 
 @pytest.mark.parametrize("gone", [0, 120])
-def test_people_who_stay_behind_one_that_is_missing_are_not_removed(live: Live, gone: int) -> None:
+def test_earlier_people_behind_a_gap_are_not_removed(live: Live, gone: int) -> None:
     assert live.ils("seed", "--entries", "200").code == 0
     population = generate(Spec(200, locales=tuple(LOCALES[1].split(",")))).population
     with connect(parse_address(live.url)) as connection:
@@ -190,7 +190,7 @@ def test_people_who_stay_behind_one_that_is_missing_are_not_removed(live: Live, 
     assert live.people == 200
 
 
-def test_a_sweep_goes_through_its_sizes_and_back(live: Live, tmp_path: Path) -> None:
+def test_sweep_grows_and_shrinks_the_directory_to_its_sizes(live: Live, tmp_path: Path) -> None:
     out = ("--out", str(tmp_path / "run"))
     ran = live.ils("sweep", "--sizes", "100,400", "--operations", "add", *out, *SHORT)
     assert ran.code == 0, ran.err
@@ -198,7 +198,7 @@ def test_a_sweep_goes_through_its_sizes_and_back(live: Live, tmp_path: Path) -> 
     assert live.people == 0
 
 
-def test_seeding_goes_on_where_it_was_interrupted(live: Live) -> None:
+def test_seeding_adds_only_the_missing_people(live: Live) -> None:
     assert live.ils("seed", "--entries", "50").code == 0
     ran = live.ils("seed", "--entries", "120")
     assert ran.code == 0
@@ -218,7 +218,7 @@ def test_seeding_makes_the_base(live: Live) -> None:
     assert live.people == 2
 
 
-def test_a_crashed_run_is_cleaned_up_after(
+def test_people_of_a_crashed_run_are_removed(
     live: Live, own_temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     argv = ["ils", "run", "add", "--target", live.url, "--entries", "300", "--measure", "10m"]
@@ -278,7 +278,9 @@ class Slow:
         client.sendall(piece)
 
 
-def test_removal_waits_first(live: Live, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_removal_begins_after_a_wait(
+    live: Live, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     slow, owed = Slow(), list[str | None]()
     with relayed(live.directory.port, slow) as port, RunStore(tmp_path / "run") as store:
         options = IlsOptions(
@@ -377,7 +379,7 @@ def test_a_real_slapd_is_filled_and_emptied_too(openldap: OpenDirectory) -> None
     assert not list(journal.entries())
 
 
-def test_a_slapd_of_the_users_own_on_this_machine_is_watched(openldap: OpenDirectory) -> None:
+def test_slapd_of_the_user_on_this_machine_is_monitored(openldap: OpenDirectory) -> None:
     assert openldap.pid is not None
     ran = in_process(
         *("ils", "run", "lookup", "--target", str(openldap.address), "--entries", "300"),

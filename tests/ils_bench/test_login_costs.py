@@ -32,7 +32,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_a_sweep_over_hashes_has_the_cost_of_a_login(run: Path) -> None:
+def test_sweep_over_hashes_shows_the_cpu_cost_of_a_login(run: Path) -> None:
     out = run.with_suffix(".md")
     in_process("report", run, "--out", run.with_suffix(".html"), "--markdown", out).check(0)
     lines = out.read_text().partition("### What a login costs")[2].splitlines()
@@ -113,13 +113,13 @@ def test_rate_per_used_core(used: float, threads: int | None, cores: str, of_a_c
         (Bound.DISK, ["1,000", "n/a", "at most 2,000"]),
     ],
 )
-def test_spare_cpu_extrapolates_to_a_core(bound: str, cells: list[str]) -> None:
+def test_cost_at_partial_load_is_extrapolated_to_a_core(bound: str, cells: list[str]) -> None:
     other = login("ssha512", cores_used=1.0, target_cores=2)
     rows = texts(table(login("ssha", cores_used=0.5, target_cores=2, bound=bound), other))
     assert rows["ssha"] == ["500 us", *cells]
 
 
-def test_why_a_cost_may_be_off_is_said() -> None:
+def test_reasons_for_an_inaccurate_cost_are_footnotes() -> None:
     kinds = ("login-writes", "login-rehashes", "too-short")
     warnings = tuple(PointWarning(kind, f"it {kind}", "do so") for kind in kinds)
     few = login("crypt:5000", cores_used=1.0, target_cores=1, users=201)
@@ -129,6 +129,6 @@ def test_why_a_cost_may_be_off_is_said() -> None:
     assert len(notes) == 3
 
 
-def test_one_hash_is_no_table() -> None:
+def test_single_hash_has_no_table() -> None:
     one = login("ssha", cores_used=1.0, target_cores=1)
     assert login_costs([("a", each) for each in series([one])]) is None

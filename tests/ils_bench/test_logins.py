@@ -42,7 +42,7 @@ def binds(url: str, dn: str, password: str) -> bool:
         connection.unbind()
 
 
-def test_who_verifies_people_of_another_pool_is_told() -> None:
+def test_verify_reports_another_hash_pool() -> None:
     who = ("--profile", "person", "--locales", ",".join(LOCALES), "--entries", str(PEOPLE))
     with LdapDirectory(
         PEOPLE, profile="person", hash="crypt:1000", hash_pool=10, locales=LOCALES
@@ -60,7 +60,7 @@ def test_who_verifies_people_of_another_pool_is_told() -> None:
         *(("person", each) for each in SLOW),
     ],
 )
-def test_the_embedded_directory_checks_them(profile: Profile, hashed: str) -> None:
+def test_embedded_directory_checks_passwords(profile: Profile, hashed: str) -> None:
     with LdapDirectory(PEOPLE, profile=profile, hash=hashed, locales=LOCALES) as directory:
         people = directory.people
         assert people is not None
@@ -90,7 +90,7 @@ def test_a_directory_of_each_profile_is_measured(profile: Profile) -> None:
 
 
 @pytest.mark.parametrize("operation", ["lookup", "add", "retrieve"])
-def test_the_target_that_is_started_has_them(operation: str) -> None:
+def test_started_target_has_people_with_passwords(operation: str) -> None:
     who = ("--profile", "posix", "--entries", PEOPLE, "--locales", ",".join(LOCALES))
     ran = in_process("ils", "run", operation, *who, *BRIEF).check(0)
     assert ran.objects[0]["failures"] == 0
@@ -107,7 +107,7 @@ def test_an_address_with_the_papers_schema_keeps_the_papers_people() -> None:
         connection.unbind()
 
 
-def test_a_server_that_takes_a_hash_for_the_password_is_found_out() -> None:
+def test_server_that_stores_a_hash_as_cleartext_is_detected() -> None:
     """389-DS and ApacheDS do so with a hash that they do not know."""
     asked = ("--entries", "20", "--locales", "en_US", "--profile", "person")
     with LdapDirectory(0, locales=LOCALES) as directory:
@@ -128,7 +128,7 @@ def test_a_server_that_takes_a_hash_for_the_password_is_found_out() -> None:
 
 
 @pytest.mark.parametrize("profile", ["person", "posix", "ad"])
-def test_a_file_of_them_is_made_and_verified(tmp_path: Path, profile: str) -> None:
+def test_ldif_file_with_passwords_is_made_and_verified(tmp_path: Path, profile: str) -> None:
     asked = ("--entries", "40", "--locales", "en_US,ja_JP", "--profile", profile)
     path = tmp_path / "people.ldif"
     assert in_process("ils", "seed", "--to", path, *asked, "--hash", "ssha512").code == 0
@@ -140,7 +140,7 @@ def test_a_file_of_them_is_made_and_verified(tmp_path: Path, profile: str) -> No
     assert in_process("ils", "verify", path, *asked).code == 1
 
 
-def test_a_program_measures_them_too() -> None:
+def test_python_program_measures_people_with_passwords() -> None:
     with LdapDirectory(PEOPLE, profile="posix", locales=LOCALES) as directory:
         found = sitebench.run("lookup", directory, users=2, threads=1, warmup_s=0, measure_s=0.5)
     assert found.failures == 0
@@ -172,7 +172,7 @@ def test_serve_suggests_a_login_that_works() -> None:
         assert "--profile posix" in lines[2]
 
 
-def test_passwords_that_no_one_could_have_are_refused() -> None:
+def test_impossible_passwords_are_refused() -> None:
     for argv, said in (
         (("--hash", "ssha"), "people of the profile paper have no passwords"),
         (("--profile", "person", "--hash", "md5"), '--hash: there is no hash "md5"'),
@@ -184,7 +184,7 @@ def test_passwords_that_no_one_could_have_are_refused() -> None:
         in_process("ils", "seed", "--to", "-", "--entries", "1", *argv).check(2, said)
 
 
-def test_a_file_that_logs_people_in_who_have_no_passwords_says_who_has(tmp_path: Path) -> None:
+def test_scenario_with_logins_of_people_without_passwords_names_profiles(tmp_path: Path) -> None:
     (tmp_path / "login.toml").write_text(
         'data.person = { people = "seeded" }\n'
         '[[operation]]\nbind = "{person.dn}"\npassword = "{person.password}"\n'
@@ -198,7 +198,7 @@ def test_a_file_that_logs_people_in_who_have_no_passwords_says_who_has(tmp_path:
 
 
 @pytest.mark.usefixtures("slapd")
-def test_a_slapd_is_not_made_for_active_directory(tmp_path: Path) -> None:
+def test_slapd_target_is_refused_for_the_ad_profile(tmp_path: Path) -> None:
     asked = ("--entries", "10", "--profile", "ad", "--locales", "en_US")
     ran = in_process("ils", "seed", "--to", f"slapd:{tmp_path / 'ad'}", *asked)
     assert ran.code == 2
@@ -213,7 +213,7 @@ def test_users_of_active_directory_are_added_over_tls_only() -> None:
 
 
 @pytest.mark.parametrize("operation", ["lookup", "retrieve", "ils-user", "add", "connect"])
-def test_the_file_of_an_operation_says_whom_it_asks_for(operation: str) -> None:
+def test_scenario_of_an_operation_filters_by_the_profile(operation: str) -> None:
     text = sequences.text_of(operation, "posix")
     assert "RTPerson" not in text
     assert ".cn}" not in text
@@ -223,12 +223,12 @@ def test_the_file_of_an_operation_says_whom_it_asks_for(operation: str) -> None:
     assert sequences.built_in(operation, "posix").counted_rows == of_papers.counted_rows
 
 
-def test_people_of_today_do_not_register() -> None:
+def test_register_is_refused_for_modern_profiles() -> None:
     with pytest.raises(BadInput, match="do not register with an Internet Locator Server"):
         sequences.built_in("register", "person")
 
 
-def test_a_stored_password_is_what_its_hash_says() -> None:
+def test_stored_password_matches_its_hash_scheme() -> None:
     with LdapDirectory(1, profile="person", locales=LOCALES) as directory:
         assert directory.people is not None
         (stored,) = directory.people.entry(0)[1]["userPassword"]
@@ -247,7 +247,7 @@ def test_a_stored_password_is_what_its_hash_says() -> None:
         ("127.0.0.1", "ldap", ""),
     ],
 )
-def test_passwords_in_the_clear_over_a_network_are_said(
+def test_cleartext_passwords_over_a_network_are_reported(
     host: str, scheme: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     say_if_clear(DirectoryAddress(host, 389, scheme))
@@ -257,7 +257,7 @@ def test_passwords_in_the_clear_over_a_network_are_said(
 
 
 @pytest.mark.parametrize(("operation", "times"), [("login", 1), ("connect", 0)])
-def test_a_run_says_so_once_where_it_sends_any(
+def test_cleartext_passwords_are_reported_once_per_run(
     operation: str, times: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The directory is here; it is taken for one that is not."""

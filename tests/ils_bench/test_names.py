@@ -55,7 +55,7 @@ def lookup(directory: LdapDirectory, names: str, *more: str) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("column", ["", ":mail"])
-def test_everybody_of_a_file_is_found(theirs: LdapDirectory, tmp_path: Path, column: str) -> None:
+def test_all_names_of_a_file_are_found(theirs: LdapDirectory, tmp_path: Path, column: str) -> None:
     before = theirs.stats()["searches"]
     ran = in_process(*lookup(theirs, f"@{csv_of(tmp_path)}{column}", "--json"))
     assert ran.code == 0, ran.err
@@ -65,13 +65,13 @@ def test_everybody_of_a_file_is_found(theirs: LdapDirectory, tmp_path: Path, col
     assert 0 < point["operations"] <= theirs.stats()["searches"] - before
 
 
-def test_the_portable_client_finds_them_too(theirs: LdapDirectory, tmp_path: Path) -> None:
+def test_portable_client_finds_all_names(theirs: LdapDirectory, tmp_path: Path) -> None:
     ran = in_process(*lookup(theirs, f"@{csv_of(tmp_path)}", "--client", "ldap3", "--json"))
     assert ran.code == 0, ran.err
     assert ran.objects[0]["failures"] == 0
 
 
-def test_who_is_missing_is_a_wrong_answer(theirs: LdapDirectory, tmp_path: Path) -> None:
+def test_missing_person_is_a_wrong_answer(theirs: LdapDirectory, tmp_path: Path) -> None:
     listed = tmp_path / "people.txt"
     listed.write_text("jsmith\nwho\n\njsmith\n")
     ran = in_process(*lookup(theirs, f"@{listed}", "--allow-failures", "--json"))
@@ -83,7 +83,9 @@ def test_who_is_missing_is_a_wrong_answer(theirs: LdapDirectory, tmp_path: Path)
     assert 0.2 < share < 0.5
 
 
-def test_the_last_of_the_list_has_to_be_there(theirs: LdapDirectory, tmp_path: Path) -> None:
+def test_last_name_of_the_list_is_checked_before_the_load(
+    theirs: LdapDirectory, tmp_path: Path
+) -> None:
     listed = tmp_path / "people.txt"
     listed.write_text("jsmith\nx*\n")
     before = theirs.stats()["searches"]
@@ -112,7 +114,7 @@ def test_peak_sweep_and_locust_take_a_list(theirs: LdapDirectory, tmp_path: Path
     assert re.search(r"lookup +\d{2,} +0\(0.00%\)", ran.out + ran.err)
 
 
-def test_two_lists_are_not_the_same_people(theirs: LdapDirectory, tmp_path: Path) -> None:
+def test_different_lists_are_different_people(theirs: LdapDirectory, tmp_path: Path) -> None:
     files = []
     for n in range(2):
         listed = tmp_path / "people.txt"
@@ -126,7 +128,7 @@ def test_two_lists_are_not_the_same_people(theirs: LdapDirectory, tmp_path: Path
     assert "the runs measured different people: their lists of names were" in compared.err
 
 
-def test_an_attribute_that_is_not_shown_cannot_tell_right_from_wrong(
+def test_hidden_attribute_is_refused_for_verification(
     theirs: LdapDirectory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As where access control lets people search an attribute, and not read it."""
@@ -187,7 +189,7 @@ def test_column_name_and_delimiter(theirs: LdapDirectory, tmp_path: Path, separa
     assert (point["failures"], point["operations"] > 0) == (0, True)
 
 
-def test_a_row_is_not_shown_where_a_first_line_is_none_of_names(tmp_path: Path) -> None:
+def test_missing_header_is_reported_without_showing_a_row(tmp_path: Path) -> None:
     path = tmp_path / "hr.csv"
     path.write_text("jsmith;Ann Smith;swordfish\nbob;Bob B;Pw-bob-18\n")
     with pytest.raises(BadFile) as caught:
@@ -196,7 +198,7 @@ def test_a_row_is_not_shown_where_a_first_line_is_none_of_names(tmp_path: Path) 
     assert not [each for each in ("smith", "swordfish") if each in str(caught.value)]
 
 
-def test_a_filter_that_finds_none_fails(theirs: LdapDirectory, tmp_path: Path) -> None:
+def test_filter_without_matches_fails(theirs: LdapDirectory, tmp_path: Path) -> None:
     argv = lookup(theirs, f"@{csv_of(tmp_path)}", "--filter", "(cn={name})", "--json")
     argv = (*argv[:2], *argv[3:])
     ran = in_process(*argv)
@@ -218,13 +220,13 @@ def test_a_file_that_changed_is_read_again(tmp_path: Path) -> None:
     assert first.digest != names_of(f"@{path}").digest != names_of(f"@{path}:cn").digest
 
 
-def test_a_pipe_is_refused_as_it_would_be_empty_the_second_time(tmp_path: Path) -> None:
+def test_pipe_is_refused_as_list_of_names(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(BadFile, match="no regular file"):
         names_of(f"@{tmp_path / 'pipe'}")
 
 
-def test_numbers_have_no_list() -> None:
+def test_numbered_people_take_no_list() -> None:
     numbered = names_of("uid=user.{i}")
     assert numbered == Names("uid=user.{i}")
     assert (numbered.condition(7), numbered.rdn(7)) == ("uid=user.7", "uid=user.7")

@@ -37,7 +37,7 @@ def told(server: Server) -> OpenDirectory:
 
 
 @pytest.mark.parametrize("server", SERVERS, ids=lambda server: server.name)
-def test_unknown_hash_of_a_server_is_refused_with_its_list(server: Server) -> None:
+def test_hash_unknown_to_a_server_is_refused_with_its_list(server: Server) -> None:
     for name in HASHES:
         if name in server.refuses:
             with pytest.raises(BadInput, match=f"is {server.name}, which does not know") as caught:
@@ -48,7 +48,7 @@ def test_unknown_hash_of_a_server_is_refused_with_its_list(server: Server) -> No
             assure_taken(told(server), people(named(name)))
 
 
-def test_one_that_is_unknown_and_people_without_passwords_are_let_through() -> None:
+def test_unknown_servers_and_people_without_passwords_are_accepted() -> None:
     assure_taken(directory(vendorName="Someone"), people("argon2:64m"))
     ds389 = next(each for each in SERVERS if each.name == "389-DS")
     assure_taken(told(ds389), Spec(1))
@@ -56,14 +56,14 @@ def test_one_that_is_unknown_and_people_without_passwords_are_let_through() -> N
         assure_taken(directory(vendorName="Apache Software Foundation"), people("crypt:100000"))
 
 
-def test_the_embedded_directory_tells_what_it_is() -> None:
+def test_embedded_directory_is_recognised_by_its_root_dse() -> None:
     with LdapDirectory(0) as running:
         found = server_of(root_dse(parse_address(running.url)))
     assert found is not None
     assert (found.name, found.refuses) == ("embedded", frozenset())
 
 
-def test_the_table_of_the_docs_has_each_hash_and_server() -> None:
+def test_docs_table_has_each_hash_and_server() -> None:
     lines = (DOCS / "targets.md").read_text().splitlines()
     head = next(line for line in lines if line.startswith("| `--hash` |"))
     assert head.strip("| ").split(" | ")[1:] == [each.name for each in SERVERS]

@@ -47,7 +47,7 @@ def test_client_counts_are_measured_at_one_target_and_more_can_be_added(tmp_path
     assert (peak["suite"], peak["operation"], peak["objective"]) == ("ils", "add", None)
 
 
-def test_numbers_of_users_are_judged_by_an_objective(tmp_path: Path) -> None:
+def test_objective_is_judged_at_each_number_of_users(tmp_path: Path) -> None:
     """A file, numbers of users and an objective were three commands, or none."""
     (tmp_path / "own.toml").write_text('[[operation]]\nname = "look"\nsearch = "(uid=user.1)"\n')
     load = (*LOAD, "--think", "20ms", "--clients", "1,2", "--out", "run")
@@ -64,7 +64,7 @@ def test_numbers_of_users_are_judged_by_an_objective(tmp_path: Path) -> None:
 
 
 @pytest.mark.alone
-def test_an_objective_that_nothing_meets_has_an_exit_code_of_its_own(tmp_path: Path) -> None:
+def test_objective_met_by_no_rate_has_its_own_exit_code(tmp_path: Path) -> None:
     # At the lowest rate, a sixteenth, ten come in each window: one with none would break nothing.
     search = ("--objective", "max<1us", "--start", "320")
     ran = in_process("ils", "peak", "lookup", *LOAD, *search, "--out", "run", cwd=tmp_path)
@@ -86,7 +86,7 @@ def test_an_objective_that_nothing_meets_has_an_exit_code_of_its_own(tmp_path: P
     assert "--start" in lines[-1]
 
 
-def test_what_contradicts_itself_is_one_line_and_makes_no_run_file(tmp_path: Path) -> None:
+def test_contradicting_options_are_one_line_and_make_no_run_file(tmp_path: Path) -> None:
     ran = in_process("ils", "peak", "--clients", "2,2", "--objective", "p99<5ms", cwd=tmp_path)
     assert ran.code == 2
     assert ran.err.splitlines() == [

@@ -22,7 +22,9 @@ FEW = ("--base", BASE, "--entries", "10", "--locales", "en_US")
 
 
 @pytest.mark.parametrize("command", ["seed", "run"])
-def test_its_words_are_one_line_without_controls(command: str, tmp_path: Path) -> None:
+def test_diagnostic_message_is_printed_on_one_line_without_control_characters(
+    command: str, tmp_path: Path
+) -> None:
     with refusing(BASE, WORDS) as url:
         where = ("--to", url) if command == "seed" else ("lookup", "--target", url)
         ran = in_process("ils", command, *where, *FEW, FLAG, cwd=tmp_path)
@@ -34,7 +36,7 @@ def test_its_words_are_one_line_without_controls(command: str, tmp_path: Path) -
     assert said.startswith("sitebench: ")
 
 
-def test_nobody_is_left_where_the_first_add_was_refused(tmp_path: Path) -> None:
+def test_refused_first_add_leaves_no_reservation(tmp_path: Path) -> None:
     with refusing(BASE, "no") as url:
         ran = in_process("ils", "run", "lookup", "--target", url, *FEW, FLAG, cwd=tmp_path)
     assert ran.code == 2
@@ -43,7 +45,7 @@ def test_nobody_is_left_where_the_first_add_was_refused(tmp_path: Path) -> None:
     assert not list(journal.entries())
 
 
-def test_nobody_is_left_where_every_add_of_a_run_was_refused(tmp_path: Path) -> None:
+def test_run_of_refused_adds_leaves_no_reservation(tmp_path: Path) -> None:
     with refusing(BASE, "no", OTHER) as url:
         # With --names, no people are added first.
         adds = ("ils", "run", "add", "--target", url, "--names", "cn=user.{i}", *FEW)
@@ -61,7 +63,7 @@ def left(target: str) -> None:
     journal.reserve(target, Spec(1, locales=("en_US",), base=BASE), bind_dn=None, keys=100)
 
 
-def test_a_refused_delete_is_told_once_and_can_be_forgotten() -> None:
+def test_refused_delete_is_reported_once_and_can_be_forgotten() -> None:
     with refusing(BASE, "no", OTHER) as url:
         ended = multiprocessing.get_context("fork").Process(target=left, args=(url,))
         ended.start()
@@ -89,7 +91,7 @@ def test_more_people_than_the_directory_has_are_refused_before_all_lookups_fail(
 
 
 @pytest.mark.parametrize("command", ["run", "verify"])
-def test_a_directory_that_shows_nothing_is_not_said_to_have_nothing(command: str) -> None:
+def test_unreadable_directory_is_not_reported_as_empty(command: str) -> None:
     with LdapDirectory(10, locales=("en_US",), require_bind=True) as directory:
         where = ("lookup", "--target", directory.url) if command == "run" else (directory.url,)
         ran = in_process("ils", command, *where, "--entries", "10", "--locales", "en_US")
@@ -98,7 +100,7 @@ def test_a_directory_that_shows_nothing_is_not_said_to_have_nothing(command: str
     assert "--bind-dn" in ran.err
 
 
-def test_connections_are_counted_below_any_base() -> None:
+def test_connect_is_measured_below_any_base() -> None:
     with LdapDirectory(1, suffix="dc=example,dc=com", locales=("en_US",)) as directory:
         where = ("--target", directory.url, "--base", "ou=wrong,dc=example,dc=com")
         short = ("--users", "1", "--warmup", "0s", "--measure", "500ms", "--rate", "50")
@@ -109,7 +111,7 @@ def test_connections_are_counted_below_any_base() -> None:
     assert (lookups.code, "has no entry 'ou=wrong" in lookups.err) == (2, True)
 
 
-def test_a_password_may_come_from_a_pipe(tmp_path: Path) -> None:
+def test_password_file_may_be_a_pipe(tmp_path: Path) -> None:
     """As of `<(pass show ldap)`: it gives its content once, and processes need it more often."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)

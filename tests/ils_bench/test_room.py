@@ -27,7 +27,7 @@ SLAPD = {"objectClass": "top OpenLDAProotDSE"}
         (1_000_000, {"vendorName": "389 Project"}, ""),
     ],
 )
-def test_what_may_have_no_room_as_packaged_is_said_before_the_first_add(
+def test_size_beyond_the_default_database_limit_is_reported_before_adding(
     size: int, facts: dict[str, str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     address = parse_address("ldap://127.0.0.1:389")
@@ -38,7 +38,7 @@ def test_what_may_have_no_room_as_packaged_is_said_before_the_first_add(
     assert bool(said) == bool(shown)
 
 
-def test_a_slapd_whose_database_is_full_is_said_to_be(tmp_path: Path) -> None:
+def test_full_database_of_slapd_is_named(tmp_path: Path) -> None:
     required_program("slapd")
     with slapd(tmp_path) as server:
         (tmp_path / "password").write_text(PASSWORD)

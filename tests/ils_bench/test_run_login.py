@@ -80,7 +80,7 @@ def test_connections_may_be_kept() -> None:
     assert steps(ran).get("main: connect", 0) <= 2
 
 
-def test_they_are_of_the_kind_that_is_named() -> None:
+def test_people_who_log_in_have_the_named_profile() -> None:
     """Those who are loaded, those whom the first login is of, and those whom users log in as."""
     kind = ("--profile", "posix", "--hash", "clear")
     ran = in_process("ils", "run", "login", *kind, "--how", "search-bind", *WHO, *BRIEF)
@@ -88,13 +88,13 @@ def test_they_are_of_the_kind_that_is_named() -> None:
     assert ("search" in steps(ran), "groups" in steps(ran)) == (True, False)
 
 
-def test_all_take_turns_unless_keys_says_otherwise() -> None:
+def test_accounts_are_shuffled_unless_keys_is_given() -> None:
     assert 'deal = "shuffled"' in logins.text_of(IlsOptions(profile="person"))
     assert 'deal = "zipfian"' in logins.text_of(IlsOptions(profile="person", keys="zipfian"))
     let_in(in_process("ils", "run", "login", "--keys", "hotspot", *WHO, "--check"))
 
 
-def test_wrong_passwords_are_a_share_and_are_right_answers() -> None:
+def test_refused_wrong_passwords_are_a_share_of_correct_answers() -> None:
     ran = in_process("ils", "run", "login", "--wrong", "20%", *WHO, *BRIEF)
     right(ran)
     wrong, all_ = steps(ran, "wrong")["sequence"], ran.objects[0]["operations"]
@@ -103,7 +103,7 @@ def test_wrong_passwords_are_a_share_and_are_right_answers() -> None:
     assert wrong == pytest.approx(0.2 * all_, abs=4 * math.sqrt(0.2 * 0.8 * all_))
 
 
-def test_a_wrong_password_that_is_taken_is_a_wrong_answer(tmp_path: Path) -> None:
+def test_accepted_wrong_password_is_a_wrong_answer(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("dn,password\n" + "".join(f'"uid={n},{BASE}",x\n' for n in range(500)))
     with refusing(BASE, "it refuses adds alone, and lets everyone in") as url:
@@ -133,7 +133,9 @@ def test_a_wrong_password_that_is_taken_is_a_wrong_answer(tmp_path: Path) -> Non
         (("login", "--accounts", "none.csv"), "cannot read the accounts in none.csv"),
     ],
 )
-def test_what_makes_no_sense_is_refused(argv: tuple[str, ...], said: str, tmp_path: Path) -> None:
+def test_contradicting_login_options_are_refused(
+    argv: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
     (tmp_path / "a.csv").write_text("dn,password\nuid=a,x\n")
     in_process("ils", "run", *argv, *BRIEF, cwd=tmp_path).check(2, said)
 
@@ -168,7 +170,7 @@ def test_a_file_of_accounts_is_checked_line_by_line(text: str, said: str, tmp_pa
         accounts_of(str(path))
 
 
-def test_who_is_to_log_in_at_an_address_is_asked_for_by_accounts(directory: LdapDirectory) -> None:
+def test_login_at_an_address_requires_accounts(directory: LdapDirectory) -> None:
     """--names was named there, which login refuses."""
     ran = in_process("ils", "run", "login", "--target", directory.url, "--entries", "10k", *BRIEF)
     assert ran.code == 2
@@ -191,7 +193,7 @@ def test_accounts_by_name_need_a_base(tmp_path: Path) -> None:
         assert "nothing answers" in in_process(*argv[:-1], f"{argv[-1]}/{more}").err
 
 
-def test_a_name_that_is_searched_stands_in_one_line(tmp_path: Path) -> None:
+def test_searched_login_name_is_unique_in_the_file(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text('dn,uid,password\n"cn=1,o=a",x,y\n"cn=2,o=a",X,z\n')
     argv = ("--accounts", path, "--target", "ldap://127.0.0.1:1/o=a", *BRIEF)
@@ -237,7 +239,7 @@ def test_expensive_hash_is_refused_by_every_command(given: str, said: str) -> No
         assert (ran.code, ran.out, said in ran.err) == (2, "", True), ran.err
 
 
-def test_the_bounds_are_those_of_the_directory() -> None:
+def test_bounds_of_hashes_match_the_limits_of_the_directory() -> None:
     """Which docs/limits.md has from the directory itself, and which a program may raise."""
 
     def bound(name: str) -> int:
@@ -268,7 +270,7 @@ def test_the_bounds_are_those_of_the_directory() -> None:
         ("argon2:5000k:2", "argon2:5000k:3", None),
     ],
 )
-def test_what_is_refused_when_given_is_what_the_directory_would_not_check(
+def test_hashes_refused_as_options_are_those_the_directory_cannot_check(
     most: str, beyond: str, password: str | None, tmp_path: Path
 ) -> None:
     # Longer than it takes this machine, by half and more.
@@ -303,7 +305,7 @@ def test_a_long_cell_hides_no_line(tmp_path: Path) -> None:
     assert csv.field_size_limit() == usual
 
 
-def test_a_cell_that_is_no_name_is_told_with_its_line(tmp_path: Path) -> None:
+def test_cell_that_is_no_dn_is_refused_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text('dn,password\n"uid=a,o=b",x\n\n"uid=a,b",x\n')
     argv = ("--accounts", path, "--target", "ldap://127.0.0.1:1")
@@ -320,7 +322,7 @@ def test_columns_are_found_by_their_names(tmp_path: Path) -> None:
     assert (found.attribute, len(found)) == ("uid", 1)
 
 
-def test_columns_may_be_called_otherwise_as_those_of_names(tmp_path: Path) -> None:
+def test_columns_of_accounts_can_be_chosen(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("Login,mail,Passwort neu,Personalnummer,x=y\na,a@x,p,7,z\n")
 
@@ -360,7 +362,7 @@ def accounts(tmp_path: Path) -> Path:
     return path
 
 
-def test_seed_writes_accounts_that_only_their_owner_reads(accounts: Path) -> None:
+def test_seed_writes_an_accounts_file_with_mode_0600(accounts: Path) -> None:
     assert stat.S_IMODE(accounts.stat().st_mode) == 0o600
     with accounts.open(newline="") as file:
         rows = list(csv.DictReader(file))
@@ -396,7 +398,7 @@ def keep(accounts: Path, columns: list[str], name: str = "own.csv") -> Path:
         (["dn", "uid", "password"], "search-bind-groups"),
     ],
 )
-def test_accounts_of_a_file_log_in(
+def test_accounts_of_a_csv_file_log_in(
     directory: LdapDirectory, accounts: Path, how: str, columns: list[str]
 ) -> None:
     own = keep(accounts, columns)
@@ -414,7 +416,9 @@ def test_accounts_of_a_file_log_in(
     assert not any(each in ran.out + ran.err for each in passwords)
 
 
-def test_semicolons_are_allowed(directory: LdapDirectory, accounts: Path, tmp_path: Path) -> None:
+def test_semicolons_may_separate_accounts(
+    directory: LdapDirectory, accounts: Path, tmp_path: Path
+) -> None:
     own = keep(accounts, ["uid", "password"])
     with own.open() as file:
         rows = list(csv.reader(file))
@@ -499,7 +503,7 @@ def at(stock: StockSlapd, accounts: Path) -> tuple[object, ...]:
 
 
 @pytest.mark.parametrize("more", [(), ("--threads", "2"), ("--client", "ldap3")])
-def test_no_account_is_sent_two_wrong_passwords(
+def test_no_account_gets_two_wrong_passwords(
     stock: StockSlapd, strangers: Path, before: Counter[str], more: tuple[str, ...]
 ) -> None:
     wrong = ("--wrong", "30%", "--measure", "20s")
@@ -568,7 +572,7 @@ def stale(accounts: Path, deal: str, more: str = "") -> Path:
 
 
 @pytest.mark.parametrize("way", ["file", "operation", "threads", "check", "workers"])
-def test_file_of_stale_passwords_locks_no_account(
+def test_file_of_outdated_passwords_locks_no_account(
     stock: StockSlapd, strangers: Path, before: Counter[str], way: str
 ) -> None:
     path = stale(strangers, "exclusive")
@@ -593,7 +597,9 @@ def test_file_of_stale_passwords_locks_no_account(
         assert "--wrong-passwords any" in ran.err
 
 
-def test_unsafe_deal_is_refused(stock: StockSlapd, strangers: Path, before: Counter[str]) -> None:
+def test_deal_that_could_lock_accounts_is_refused(
+    stock: StockSlapd, strangers: Path, before: Counter[str]
+) -> None:
     target = ("--target", stock.url, "--base", BASE, "--i-own-this-target")
     ran = in_process("ils", "run", stale(strangers, "uniform"), *target, *FAST).check(2)
     message, remedy = ran.err.splitlines()
@@ -614,7 +620,7 @@ def test_unsafe_deal_is_refused(stock: StockSlapd, strangers: Path, before: Coun
     assert max((stock.refused() - before).values()) > 2
 
 
-def test_wrong_passwords_are_sent_once_in_a_run(
+def test_each_account_gets_one_wrong_password_per_run(
     stock: StockSlapd, strangers: Path, before: Counter[str], tmp_path: Path
 ) -> None:
     argv = (*at(stock, strangers), *BRIEF, "--wrong", "5%", "--out", tmp_path / "a.sitebench")
@@ -654,7 +660,9 @@ def test_the_first_account_is_tried_before_the_load(stock: StockSlapd, tmp_path:
         assert "x1" not in ran.err
 
 
-def test_old_failures_are_cleared(stock: StockSlapd, strangers: Path, before: Counter[str]) -> None:
+def test_successful_login_clears_earlier_failures(
+    stock: StockSlapd, strangers: Path, before: Counter[str]
+) -> None:
     """The first login after it changed the entry, and each was said to."""
     dn = accounts_of(str(strangers)).cell(0, "dn")
     stock.client("ldapwhoami", "-D", dn, "-w", "wrong")
@@ -664,7 +672,7 @@ def test_old_failures_are_cleared(stock: StockSlapd, strangers: Path, before: Co
     assert "login-writes" not in {each["kind"] for each in ran.objects[0]["warnings"]}
 
 
-def test_a_write_behind_each_login_is_named(
+def test_write_on_each_login_is_a_warning(
     slapd: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     with stock_slapd.running(tmp_path_factory.mktemp("last"), last=True) as server:
@@ -677,7 +685,7 @@ def test_a_write_behind_each_login_is_named(
             assert said["login-writes"].startswith("each login writes pwdLastSuccess")
 
 
-def test_one_login_is_tried_without_a_load(stock: StockSlapd, strangers: Path) -> None:
+def test_check_tries_one_login_without_a_load(stock: StockSlapd, strangers: Path) -> None:
     how = ("--how", "search-bind-groups", "--wrong", "5%", "--check")
     ran = in_process("ils", "run", "login", *at(stock, strangers), *how).check(0)
     assert [line.split()[0] for line in ran.out.splitlines() if not line.startswith("  m")] == [
@@ -700,7 +708,9 @@ def test_refusal_names_the_columns_of_the_file(stock: StockSlapd, tmp_path: Path
     assert "DNs are of the column dn" in ran.err
 
 
-def test_refused_check_has_advice(stock: StockSlapd, strangers: Path, before: Counter[str]) -> None:
+def test_refused_login_check_has_advice(
+    stock: StockSlapd, strangers: Path, before: Counter[str]
+) -> None:
     text = strangers.read_text()
     strangers.write_text(
         re.sub(r"[^,\n]+$", "stale", text, flags=re.M).replace("stale", "password", 1)
@@ -713,7 +723,7 @@ def test_refused_check_has_advice(stock: StockSlapd, strangers: Path, before: Co
     assert list((stock.refused() - before).values()) == [2]
 
 
-def test_another_file_is_another_point(tmp_path: Path) -> None:
+def test_other_accounts_file_is_another_point(tmp_path: Path) -> None:
     keys = set()
     for names in ("ab", "ac"):
         path = tmp_path / "a.csv"
@@ -743,7 +753,7 @@ def test_directory_closed_to_anonymous_is_reported(accounts: Path, tmp_path: Pat
         right(in_process("ils", "run", "login", *argv, *how, *who, *BRIEF))
 
 
-def test_a_slapd_that_denies_every_entry_to_strangers_lets_them_log_in(
+def test_login_works_at_a_slapd_closed_to_anonymous_reads(
     slapd: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """`by users read by * none`: a stranger is told noSuchObject, as of a base that is wrong."""

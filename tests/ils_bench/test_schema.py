@@ -25,7 +25,7 @@ NAMES = "attributeTypes objectClasses"
 PASSWORD = "correct horse"
 
 
-def test_every_file_is_made_from_the_one_definition() -> None:
+def test_schema_files_are_generated_from_one_definition() -> None:
     definition = ROOT / "native" / "shared" / "people" / "schema" / "rtperson.schema"
     assert schema.text("openldap") == definition.read_text()
     lines = [line for line in definition.read_text().splitlines() if not line.startswith("#")]
@@ -39,12 +39,12 @@ def test_every_file_is_made_from_the_one_definition() -> None:
 
 
 @pytest.mark.parametrize("kind", schema.FILES)
-def test_the_command_prints_each(kind: str) -> None:
+def test_schema_command_prints_each_file(kind: str) -> None:
     ran = in_process("ils", "schema", kind)
     assert (ran.code, ran.out) == (0, schema.text(kind))
 
 
-def test_a_server_that_is_not_known_is_told() -> None:
+def test_unknown_server_is_refused_with_the_list() -> None:
     in_process("ils", "schema", "exchange").check(2, "use one of openldap, config, 389ds")
 
 

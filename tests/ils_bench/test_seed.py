@@ -63,7 +63,7 @@ def test_file_has_the_digest_of_its_people_and_can_be_piped(tmp_path: Path) -> N
         assert subprocess.run(command, stdin=file, check=False).returncode == 0
 
 
-def test_a_reader_that_leaves_early_is_no_error_to_talk_about() -> None:
+def test_closed_pipe_ends_seed_quietly() -> None:
     command = " ".join([*SITEBENCH, "ils seed --to - --entries 20k", *PEOPLE])
     done = subprocess.run(
         ["bash", "-c", f"{command} | head -1"], capture_output=True, text=True, check=False
@@ -72,7 +72,7 @@ def test_a_reader_that_leaves_early_is_no_error_to_talk_about() -> None:
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_a_file_is_gone_on_with_whatever_ended_it(tmp_path: Path, how: signal.Signals) -> None:
+def test_interrupted_ldif_file_is_continued(tmp_path: Path, how: signal.Signals) -> None:
     for attempt in range(5):  # On a busy machine it may be over before it is ended.
         path, part = tmp_path / f"{attempt}.ldif", tmp_path / f"{attempt}.ldif.part"
         asked = ("seed", "--to", str(path), "--entries", "100k", *PEOPLE)
@@ -86,7 +86,7 @@ def test_a_file_is_gone_on_with_whatever_ended_it(tmp_path: Path, how: signal.Si
     assert not part.exists()
 
 
-def test_what_is_missing_or_another_s_is_told(tmp_path: Path) -> None:
+def test_verify_names_missing_and_different_people(tmp_path: Path) -> None:
     path = tmp_path / "people.ldif"
     ils("seed", "--to", str(path), "--entries", "300")
     for asked in (("--entries", "301"), ("--entries", "300", "--seed", "2")):
@@ -101,7 +101,7 @@ def test_what_is_missing_or_another_s_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("profile", ["paper", "small", "ils"])
 @pytest.mark.usefixtures("slapd")
-def test_a_folder_is_ready_to_run(tmp_path: Path, profile: Profile) -> None:
+def test_slapd_folder_is_ready_to_run(tmp_path: Path, profile: Profile) -> None:
     folder = tmp_path / "with a space"
     asked = (f"slapd:{folder}", "--entries", "500", "--profile", profile)
     made = ils("seed", "--to", *asked)
@@ -116,7 +116,7 @@ def test_a_folder_is_ready_to_run(tmp_path: Path, profile: Profile) -> None:
 
 
 @pytest.mark.usefixtures("slapd")
-def test_a_folder_grows_and_takes_no_other_people(tmp_path: Path) -> None:
+def test_slapd_folder_grows_and_refuses_other_people(tmp_path: Path) -> None:
     folder = tmp_path / "people"
     where = ("--to", f"slapd:{folder}")
     digest(ils("seed", *where, "--entries", "100"))
@@ -135,7 +135,7 @@ def test_a_folder_grows_and_takes_no_other_people(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 @pytest.mark.usefixtures("slapd")
-def test_a_folder_is_gone_on_with_whatever_ended_it(tmp_path: Path, how: signal.Signals) -> None:
+def test_interrupted_slapd_folder_is_continued(tmp_path: Path, how: signal.Signals) -> None:
     for attempt in range(5):  # On a busy machine it may be over before it is ended.
         folder = tmp_path / str(attempt)
         asked = ("seed", "--to", f"slapd:{folder}", "--entries", "12k", *PEOPLE)
@@ -147,7 +147,7 @@ def test_a_folder_is_gone_on_with_whatever_ended_it(tmp_path: Path, how: signal.
 
 
 @pytest.mark.usefixtures("slapd")
-def test_a_folder_that_was_changed_is_not_taken_for_what_it_was(tmp_path: Path) -> None:
+def test_changed_slapd_folder_is_detected(tmp_path: Path) -> None:
     people = Spec(200, locales=LOCALES)
     slapd_folder.fill(people, tmp_path / "people")
     with running(tmp_path / "people") as slapd:
@@ -157,7 +157,7 @@ def test_a_folder_that_was_changed_is_not_taken_for_what_it_was(tmp_path: Path) 
         slapd_folder.fill(people, tmp_path / "people")
 
 
-def test_places_that_are_none_are_told() -> None:
+def test_invalid_destinations_are_refused() -> None:
     for place, words in (
         ("embedded", "is not a running directory"),
         ("slapd:", "names no folder"),
@@ -177,7 +177,7 @@ def test_an_address_may_name_the_base() -> None:
     )
 
 
-def test_the_suffix_of_a_domain_is_all_of_it() -> None:
+def test_suffix_includes_all_domain_components() -> None:
     assert suffix_of("ou=people,dc=example,dc=com") == "dc=example,dc=com"
     assert suffix_of(r"ou=a,o=Smith\, Jones") == r"o=Smith\, Jones"
     assert suffix_of(r"ou=a\\,o=b") == "o=b"
@@ -185,7 +185,7 @@ def test_the_suffix_of_a_domain_is_all_of_it() -> None:
 
 
 @pytest.mark.usefixtures("slapd")
-def test_slapd_has_the_base_and_the_folder_as_they_are(tmp_path: Path) -> None:
+def test_special_characters_in_base_and_folder_reach_slapd_unchanged(tmp_path: Path) -> None:
     folder = tmp_path / 'a "quoted" \\ folder'
     for base in (r"ou=p,o=Smith\, Jones", r"ou=p,o=a\\", r"ou=p,o=\"a", 'ou=p,o="Smith, Jones"'):
         slapd_folder.fill(Spec(2, locales=LOCALES, base=base), folder)
@@ -195,7 +195,7 @@ def test_slapd_has_the_base_and_the_folder_as_they_are(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("end", ["\n", "\r", "\x0b", "\x85", "\u2028"])
 @pytest.mark.usefixtures("slapd")
-def test_a_base_adds_no_directive_to_slapds(tmp_path: Path, end: str) -> None:
+def test_base_cannot_inject_slapd_directives(tmp_path: Path, end: str) -> None:
     base = f'o="x{end}logfile {tmp_path / "planted"}{end}"'
     with pytest.raises(BadInput, match="it has control characters"):
         slapd_folder.fill(Spec(2, locales=LOCALES, base=base), tmp_path / "folder")
@@ -203,7 +203,7 @@ def test_a_base_adds_no_directive_to_slapds(tmp_path: Path, end: str) -> None:
 
 
 @pytest.mark.usefixtures("slapd")
-def test_a_folder_that_cannot_be_told_is_refused_in_one_line(tmp_path: Path) -> None:
+def test_unreadable_manifest_or_destination_is_refused_in_one_line(tmp_path: Path) -> None:
     folder, file = tmp_path / "folder", tmp_path / "file"
     folder.mkdir()
     (folder / "people.json").write_text("")

@@ -54,7 +54,7 @@ def seed_until(slapd: Slapd, size: str, dn: str, how: signal.Signals) -> str:
 
 
 @pytest.mark.parametrize("entries", ["8k", pytest.param("100k", marks=pytest.mark.long)])
-def test_interrupted_twice_it_ends_with_everybody(folder: Path, entries: str) -> None:
+def test_seeding_interrupted_twice_ends_with_all_people(folder: Path, entries: str) -> None:
     size = parse_size(entries)
     population = generate(Spec(size, locales=LOCALES)).population
     with running(folder) as slapd:
@@ -74,7 +74,7 @@ def test_interrupted_twice_it_ends_with_everybody(folder: Path, entries: str) ->
     assert slapd_folder.read(folder) == population.contents(0, size)
 
 
-def test_a_server_that_goes_away_is_gone_on_with(folder: Path) -> None:
+def test_seeding_resumes_after_the_server_stopped(folder: Path) -> None:
     population = generate(Spec(8_000, locales=LOCALES)).population
     with running(folder) as slapd:
         argv = [*SITEBENCH, *seed_command(slapd, "8k")]
@@ -91,7 +91,7 @@ def test_a_server_that_goes_away_is_gone_on_with(folder: Path) -> None:
     assert slapd_folder.read(folder) == population.contents(0, 8_000)
 
 
-def test_a_gap_that_a_kill_left_is_closed(folder: Path) -> None:
+def test_gap_left_by_a_killed_seeding_is_filled(folder: Path) -> None:
     population = generate(Spec(3_000, locales=LOCALES)).population
     with running(folder) as slapd:
         where = json.dumps({"host": "127.0.0.1", "port": slapd.address.port})
@@ -100,7 +100,7 @@ def test_a_gap_that_a_kill_left_is_closed(folder: Path) -> None:
         assert slapd.people(DEFAULT_BASE) == 3_000
 
 
-def test_a_slapd_without_the_schema_is_said_to_lack_it(folder: Path) -> None:
+def test_slapd_without_the_schema_is_named(folder: Path) -> None:
     config = folder / "slapd.conf"
     lines = config.read_text().splitlines()
     config.write_text("\n".join(line for line in lines if "rtperson.schema" not in line) + "\n")

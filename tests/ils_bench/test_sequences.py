@@ -36,7 +36,7 @@ from tests.engine.wire import LDAP_OPTIONS, Case
 from tests.support.cli import in_process
 
 
-def test_a_sequence_is_the_scenario_that_it_writes() -> None:
+def test_sequence_writes_its_scenario() -> None:
     prefix = Sequence(
         "prefix",
         (Connect(), Bind(), Repeat(50, (Search(filter="(cn=A{x}*)"),)), Unbind()),
@@ -62,7 +62,7 @@ scope = "sub"
     assert prefix.script().counted_rows == [("prefix", "search")]
 
 
-def test_people_of_steps_are_those_that_the_steps_before_were_about() -> None:
+def test_steps_refer_to_people_of_earlier_steps() -> None:
     steps = (Connect(), Lookup(), Compare("sn", "current"), Add(), Delete("new"), Lookup("own"))
     text = Sequence("people", steps).script("posix").text
     assert [line for line in text.splitlines() if "person1" in line] == [
@@ -88,12 +88,14 @@ def test_people_of_steps_are_those_that_the_steps_before_were_about() -> None:
         ((Connect(), Lookup(refresh_minutes=10)), "prolongs by searching"),
     ],
 )
-def test_what_no_scenario_says_is_refused(steps: tuple[Step, ...], problem: str) -> None:
+def test_sequence_that_no_scenario_can_express_is_refused(
+    steps: tuple[Step, ...], problem: str
+) -> None:
     with pytest.raises(BadSequence, match=problem):
         Sequence("s", steps).script("paper")
 
 
-def test_lookups_come_by_the_hundred_between_a_bind_and_an_unbind() -> None:
+def test_lookup_repeats_a_hundred_searches_between_bind_and_unbind() -> None:
     for operation in (sequences.LOOKUP, sequences.ADD):
         connection = tomllib.loads(operation.text)["connection"]["main"]
         assert connection == {"per": 100, "bind": ""}
@@ -137,19 +139,19 @@ def test_user_who_has_left_thinks_without_a_connection() -> None:
     assert (script.think_s, script.text) == (0.02, sequence.script().text)
 
 
-def test_a_sequence_may_only_count_what_it_does() -> None:
+def test_counted_step_must_be_in_the_sequence() -> None:
     with pytest.raises(BadSequence, match="let it count one of connect, search, sequence"):
         Sequence("s", (Connect(), Search()), counts="lookup")
 
 
-def test_who_changes_anything_writes() -> None:
+def test_sequences_with_changes_are_writing() -> None:
     assert sequences.ADD.writes
     assert sequences.built_in("register", "paper").writes
     assert Sequence("inner", (Connect(), Repeat(2, (Repeat(2, (Delete(),)),)))).script().writes
     assert Sequence("stay", (Connect(), Lookup(refresh_minutes=10))).script("ils").writes
 
 
-def test_who_only_asks_does_not() -> None:
+def test_read_only_sequences_are_not_writing() -> None:
     for each in (
         sequences.CONNECT,
         sequences.LOOKUP,
@@ -161,7 +163,7 @@ def test_who_only_asks_does_not() -> None:
     assert not Sequence("ask", steps).script().writes
 
 
-def test_credentials_are_in_no_text() -> None:
+def test_credentials_are_not_in_the_scenario_text() -> None:
     other = Bind("cn=other", "theirs")
     script = Sequence("s", (Connect(), Bind(), other, Search(), Unbind())).script()
     assert "theirs" not in script.text
@@ -169,11 +171,11 @@ def test_credentials_are_in_no_text() -> None:
     assert 'bind = "cn=other"\npassword = "{env.PASSWORD_1}"' in script.text
 
 
-def test_a_password_is_not_shown() -> None:
+def test_repr_hides_the_password() -> None:
     assert "secret" not in repr(Bind("cn=me", "secret"))
 
 
-def test_processes_draw_apart_among_the_same_people_and_share_an_open_rate() -> None:
+def test_processes_have_own_draws_and_share_people_and_open_rate() -> None:
     options = IlsOptions(rate=900.0, seed=5, threads=2)
     found = json.loads(
         engine_config(
@@ -196,7 +198,7 @@ PAPERS = [each for each in SUITE.operations if each != LOGIN]
 
 
 @pytest.mark.parametrize("operation", PAPERS)
-def test_an_operation_under_another_name_sends_the_same(operation: str) -> None:
+def test_renamed_operation_sends_the_same_requests(operation: str) -> None:
     """No code asks whether a file is a built-in one: name, title and notes change nothing."""
     text = sequences.text_of(operation)
     other = re.sub(r'^(title|paper) = ".*"$', r'\1 = "Another"', text, flags=re.MULTILINE)
@@ -216,7 +218,9 @@ def test_an_operation_under_another_name_sends_the_same(operation: str) -> None:
 
 
 @pytest.mark.parametrize("operation", PAPERS)
-def test_a_stranger_s_file_that_says_the_same_is_the_same(operation: str, tmp_path: Path) -> None:
+def test_scenario_file_with_the_same_text_sends_the_same_requests(
+    operation: str, tmp_path: Path
+) -> None:
     own = tmp_path / "own.toml"
     own.write_text(sequences.text_of(operation))
     read, built_in = script.read(str(own)), sequences.built_in(operation)
@@ -270,7 +274,7 @@ def people_in(directory: LdapDirectory) -> int:
         return len(connection.entries)
 
 
-def test_people_whom_a_file_adds_to_a_directory_of_another_are_removed(tmp_path: Path) -> None:
+def test_people_added_by_a_scenario_to_a_foreign_directory_are_removed(tmp_path: Path) -> None:
     path = tmp_path / "moving.toml"
     path.write_text(MOVING)
     with LdapDirectory(200) as directory:
@@ -288,7 +292,7 @@ def test_people_whom_a_file_adds_to_a_directory_of_another_are_removed(tmp_path:
     assert rows["look", "search"] > 0
 
 
-def test_check_knows_people_and_adds_none(tmp_path: Path) -> None:
+def test_check_uses_people_and_adds_none(tmp_path: Path) -> None:
     looking, moving = tmp_path / "looking.toml", tmp_path / "moving.toml"
     looking.write_text(sequences.text_of("lookup"))
     moving.write_text(MOVING)
@@ -296,7 +300,7 @@ def test_check_knows_people_and_adds_none(tmp_path: Path) -> None:
     in_process("ils", "run", moving, "--check").check(2, "--check adds no people")
 
 
-def test_rows_of_what_is_added_are_those_of_the_engine(tmp_path: Path) -> None:
+def test_rows_of_added_people_match_the_engine(tmp_path: Path) -> None:
     path = tmp_path / "register.toml"
     add = "{ name = 'come', add = '{n.dn}', entry = 'n' }"
     data = "[data.n]\npeople = 'new'\n[[operation]]\nname = 'enter'\n"

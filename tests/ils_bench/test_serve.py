@@ -40,7 +40,7 @@ def bound(server: Any, dn: str | None = None, password: str | None = None) -> It
         connection.unbind()
 
 
-def test_the_search_that_it_suggests_finds_somebody(ldapsearch: Path) -> None:
+def test_suggested_search_finds_a_person(ldapsearch: Path) -> None:
     # The first person's name is Russian; what is pasted into a terminal in ASCII must work too.
     with serving("ils", "--locales", "ru_RU,en_US", "--entries", "20") as (_, lines):
         assert "serving 20 people" in lines[0]
@@ -65,7 +65,7 @@ def test_totals_are_printed_at_the_end() -> None:
 
 
 @pytest.mark.parametrize("own", [False, True])
-def test_the_run_that_it_suggests_works(own: bool, tmp_path: Path) -> None:
+def test_suggested_run_works(own: bool, tmp_path: Path) -> None:
     ldif = tmp_path / "tree.ldif"
     ldif.write_text("dn: dc=example,dc=com\nobjectClass: domain\ndc: example\n\n")
     (tmp_path / "password").write_text("secret\n")
@@ -81,7 +81,7 @@ def test_the_run_that_it_suggests_works(own: bool, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
-def test_it_ends_in_order(ending: signal.Signals) -> None:
+def test_serve_ends_cleanly_on_a_signal(ending: signal.Signals) -> None:
     with serving("ils", *LOCALES, "--entries", "5") as (process, lines):
         process.send_signal(ending)
         assert process.wait(left_s()) == 0
@@ -90,7 +90,7 @@ def test_it_ends_in_order(ending: signal.Signals) -> None:
             socket.create_connection((host, int(port)), 1)
 
 
-def test_an_ldif_file_alone_brings_its_suffix(tmp_path: Path) -> None:
+def test_suffix_follows_from_the_ldif_file(tmp_path: Path) -> None:
     ldif = tmp_path / "tree.ldif"
     ldif.write_text(
         "version: 1\n\n# Folded.\ndn: dc=exa\n mple,dc=com\nobjectClass: domain\ndc: example\n\n"
@@ -108,7 +108,7 @@ def test_an_ldif_file_alone_brings_its_suffix(tmp_path: Path) -> None:
             ]
 
 
-def test_an_ldif_file_that_can_be_read_only_once_is_served_whole(tmp_path: Path) -> None:
+def test_ldif_from_a_pipe_is_served_completely(tmp_path: Path) -> None:
     """Its first entry alone was served, and a pipe of Python's hung."""
     pipe = tmp_path / "pipe.ldif"
     os.mkfifo(pipe)
@@ -131,7 +131,7 @@ def test_the_first_name_of_an_ldif_file_is_its_suffix(tmp_path: Path, begins: st
         assert directory.base == "o=A"
 
 
-def test_with_an_administrator_nobody_else_writes(tmp_path: Path) -> None:
+def test_only_the_administrator_may_write(tmp_path: Path) -> None:
     (tmp_path / "password").write_text("secret\n")
     password = str(tmp_path / "password")
     admin = ("--admin-dn", "cn=admin,o=Intranet", "--admin-password-file", password)
@@ -149,7 +149,7 @@ def test_an_administrator_needs_a_password() -> None:
     refused(ran, 2, "has no password", "--admin-password-file")
 
 
-def test_a_port_in_use() -> None:
+def test_port_in_use_is_refused() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         ran = in_process("ils", "serve", "--entries", "5", "--port", str(port), *LOCALES)
@@ -163,10 +163,10 @@ def test_an_ldif_file_with_an_error_names_its_line(tmp_path: Path) -> None:
     refused(ran, 2, "line 4", "broken.ldif")
 
 
-def test_an_ldif_file_that_is_not_there(tmp_path: Path) -> None:
+def test_missing_ldif_file_is_named(tmp_path: Path) -> None:
     ran = in_process("ils", "serve", "--ldif", str(tmp_path / "absent.ldif"), "--port", "0")
     refused(ran, 2, "absent.ldif")
 
 
-def test_a_suffix_that_is_no_dn() -> None:
+def test_suffix_that_is_no_dn_is_refused() -> None:
     refused(in_process("ils", "serve", "--suffix", "nowhere", "--port", "0"), 2, "nowhere")

@@ -63,7 +63,7 @@ def known(profile: str = "person") -> Population:
     return generate(Spec.from_dict(spec)).population
 
 
-def test_it_is_filled_with_people_who_can_log_in_and_verified(seeded: StockSlapd) -> None:
+def test_stock_directory_is_seeded_with_logins_and_verified(seeded: StockSlapd) -> None:
     """It took RTPerson only: the first add was refused."""
     there = seeded.entries("inetOrgPerson")
     assert len(there) == PEOPLE
@@ -85,7 +85,7 @@ def test_it_is_filled_with_people_who_can_log_in_and_verified(seeded: StockSlapd
     assert "5 of them logged in, and were refused with another password" in verified.err
 
 
-def test_the_same_command_goes_on_and_finds_them_there(seeded: StockSlapd) -> None:
+def test_seed_adds_only_missing_people_to_a_stock_directory(seeded: StockSlapd) -> None:
     ils(seeded, "seed", "--to", f"{seeded.url}/{BASE}", entries=PEOPLE + 30).check(0)
     assert len(seeded.entries("inetOrgPerson")) == PEOPLE + 30
     emptied = ils(seeded, "clean", "--seeded", *at(seeded), entries=PEOPLE + 30)
@@ -93,7 +93,9 @@ def test_the_same_command_goes_on_and_finds_them_there(seeded: StockSlapd) -> No
 
 
 @pytest.mark.parametrize("operation", ["lookup", "retrieve", "ils-user"])
-def test_people_of_it_are_read(seeded: StockSlapd, tmp_path: Path, operation: str) -> None:
+def test_people_of_a_stock_directory_are_read(
+    seeded: StockSlapd, tmp_path: Path, operation: str
+) -> None:
     """Of an address that names the base, too: a lookup asked below ou=Dynamic,o=Intranet."""
     where = ("--target", f"{seeded.url}/{BASE}") if operation == "lookup" else at(seeded)
     out = ("--out", str(tmp_path / "run.sitebench"))
@@ -108,12 +110,12 @@ def test_people_of_it_are_read(seeded: StockSlapd, tmp_path: Path, operation: st
         assert file.manifest()["population"]["digest"] == known().digest
 
 
-def test_an_address_and_an_option_do_not_name_two_bases() -> None:
+def test_different_bases_in_address_and_option_are_refused() -> None:
     named = ("--target", f"ldap://127.0.0.1:1/{BASE}", "--base", "o=other")
     in_process("ils", "run", "lookup", *named, *BRIEF).check(2, "leave one of them out")
 
 
-def test_people_are_added_to_it_and_removed_again(seeded: StockSlapd) -> None:
+def test_run_adds_and_removes_people_of_a_stock_directory(seeded: StockSlapd) -> None:
     ran = ils(seeded, "run", "add", *at(seeded), *BRIEF, "--json").check(0)
     (point,) = ran.objects
     assert (point["failures"], point["ops_per_s"] > 0) == (0, True), point
@@ -121,7 +123,7 @@ def test_people_are_added_to_it_and_removed_again(seeded: StockSlapd) -> None:
     assert len(seeded.entries("inetOrgPerson")) == PEOPLE
 
 
-def test_a_program_reads_them_by_the_address(stock: StockSlapd) -> None:
+def test_python_program_reads_people_by_the_address(stock: StockSlapd) -> None:
     """The people of a program are those of the default locales."""
     where, who = f"{stock.url}/{BASE}", ("--bind-dn", ADMIN, "--entries", "50")
     secret = {"SITEBENCH_BIND_PASSWORD": PASSWORD}
@@ -135,7 +137,7 @@ def test_a_program_reads_them_by_the_address(stock: StockSlapd) -> None:
     assert in_process("ils", *emptied, cwd=None, **secret).code == 0
 
 
-def test_what_asks_for_no_people_does_not_look_at_the_schema(stock: StockSlapd) -> None:
+def test_connect_does_not_read_the_schema(stock: StockSlapd) -> None:
     ran = ils(stock, "run", "connect", "--target", stock.url, *BRIEF).check(0)
     assert "its schema" not in ran.err
 
@@ -156,7 +158,7 @@ def test_hidden_people_are_not_reported_as_missing(slapd: Path, tmp_path: Path) 
         assert f"below {SUFFIX!r}" in default.err
 
 
-def test_how_missing_people_are_seeded_is_said_with_who_they_are(stock: StockSlapd) -> None:
+def test_missing_people_are_reported_with_the_seed_command(stock: StockSlapd) -> None:
     assert ils(stock, "seed", "--to", f"{stock.url}/{BASE}", entries=1).code == 0
     who = ("--entries", "150", "--seed", "7", "--locales", "en_US")
     ran = in_process("ils", "run", "lookup", *at(stock), *BRIEF, *who).check(2)
@@ -171,14 +173,16 @@ def test_how_missing_people_are_seeded_is_said_with_who_they_are(stock: StockSla
     assert in_process("ils", *gone, *login, cwd=None, **secret).code == 0
 
 
-def test_the_portable_client_reads_them_too(seeded: StockSlapd) -> None:
+def test_portable_client_reads_people_of_a_stock_directory(seeded: StockSlapd) -> None:
     ran = ils(seeded, "run", "lookup", *at(seeded), *BRIEF, "--client", "ldap3", "--json")
     assert ran.code == 0, ran.err
     (point,) = ran.objects
     assert (point["failures"], point["ops_per_s"] > 0) == (0, True), point
 
 
-def test_they_log_in_by_a_scenario(seeded: StockSlapd, tmp_path: Path) -> None:
+def test_people_of_a_stock_directory_log_in_by_a_scenario(
+    seeded: StockSlapd, tmp_path: Path
+) -> None:
     text = """
     [data.person]
     people = "seeded"
@@ -217,7 +221,7 @@ def test_refused_first_write_ends_the_run(seeded: StockSlapd, tmp_path: Path) ->
     assert "--bind-dn" in ran.err
 
 
-def test_posix_people_have_what_a_login_of_unix_asks_for(stock: StockSlapd) -> None:
+def test_posix_people_have_the_attributes_of_unix_logins(stock: StockSlapd) -> None:
     profile, where = ("--profile", "posix"), f"{stock.url}/{BASE}"
     made = ils(stock, "seed", "--to", where, *profile).check(0)
     assert "as its schema" not in made.err
@@ -233,7 +237,7 @@ def test_posix_people_have_what_a_login_of_unix_asks_for(stock: StockSlapd) -> N
     assert stock.entries("person") == []
 
 
-def test_a_hash_that_it_does_not_know_is_said_after_the_first_login(stock: StockSlapd) -> None:
+def test_unsupported_hash_is_named_after_the_first_login(stock: StockSlapd) -> None:
     """The stock slapd has no module pw-sha2: it keeps {SSHA512}, and no one can log in."""
     made = ils(stock, "seed", "--to", f"{stock.url}/{BASE}", "--hash", "ssha512")
     assert made.code == 1
@@ -301,7 +305,7 @@ def test_a_password_that_was_changed_is_found(stock: StockSlapd) -> None:
     assert ils(stock, "clean", "--seeded", *at(stock)).code == 0
 
 
-def test_seed_claims_nothing_of_people_it_did_not_read(
+def test_seed_prints_no_digest_of_unread_people(
     stock: StockSlapd, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It printed the digest of the wanted people over a changed one, and `verify` named `seed`."""
@@ -362,7 +366,7 @@ def _crash(url: str) -> None:
     _add_people(url, population, reserved.start, reserved.start + 30)
 
 
-def test_what_a_crashed_run_left_is_removed_by_the_journal_alone(stock: StockSlapd) -> None:
+def test_clean_removes_people_of_a_crashed_run_by_the_journal(stock: StockSlapd) -> None:
     ended = multiprocessing.get_context("fork").Process(target=_crash, args=(stock.url,))
     ended.start()
     ended.join()

@@ -75,7 +75,7 @@ AS_IT_IS = "people of the profile person, as its schema has no RTPerson"
 
 
 @pytest.mark.servers
-def test_389_ds(tmp_path: Path) -> None:
+def test_389_ds_works_as_target(tmp_path: Path) -> None:
     # It changes the first hash that a person logs in with for one of its own.
     worked(servers.ds389, tmp_path, "person", AS_IT_IS, rehashed=True)
 
@@ -87,7 +87,7 @@ def test_389_ds_with_accounts_of_unix_and_passwords_in_the_clear(tmp_path: Path)
 
 @pytest.mark.servers
 @pytest.mark.parametrize("hashed", ["ssha512", "crypt", "pbkdf2-sha256:1000", "pbkdf2-sha512:1000"])
-def test_389_ds_lets_people_in_with_each_hash_that_it_knows(tmp_path: Path, hashed: str) -> None:
+def test_389_ds_accepts_logins_with_each_supported_hash(tmp_path: Path, hashed: str) -> None:
     hashes = ("--hash", hashed)
     # It changes those that it knows for one of its own, but crypt's.
     foreign = hashed in ("ssha512", "pbkdf2-sha256:1000")
@@ -95,7 +95,7 @@ def test_389_ds_lets_people_in_with_each_hash_that_it_knows(tmp_path: Path, hash
 
 
 @pytest.mark.servers
-def test_389_ds_is_given_no_hash_that_it_takes_for_the_password(tmp_path: Path) -> None:
+def test_389_ds_refuses_hashes_it_would_store_as_cleartext(tmp_path: Path) -> None:
     with servers.ds389(tmp_path) as server:
         base = "ou=ours," + server.base.partition(",")[2]
         refused = ils(server, "seed", "--to", f"{server.url}/{base}", "--hash", "argon2:64k")
@@ -107,7 +107,7 @@ def test_389_ds_is_given_no_hash_that_it_takes_for_the_password(tmp_path: Path) 
 
 
 @pytest.mark.servers
-def test_389_ds_is_given_a_group_longer_than_its_messages_in_pieces(tmp_path: Path) -> None:
+def test_389_ds_gets_a_group_beyond_its_message_limit_in_pieces(tmp_path: Path) -> None:
     """It hangs up on them, without an answer: at 2 MB as it comes, here at 70 kB."""
     some = ("--groups", "3", "--members", "10,all", "--entries", "2000", "--hash", "clear")
     with servers.ds389(tmp_path) as server:
@@ -121,7 +121,7 @@ def test_389_ds_is_given_a_group_longer_than_its_messages_in_pieces(tmp_path: Pa
 
 
 @pytest.mark.servers
-def test_samba(tmp_path: Path) -> None:
+def test_samba_works_as_target(tmp_path: Path) -> None:
     # It refuses members who are not there, and keeps memberOf.
     tree = ("--groups", "9", "--members", "5,all", "--depth", "3", "--in-all", "1")
     said = "people of the profile ad, as it is an Active Directory"
@@ -129,7 +129,7 @@ def test_samba(tmp_path: Path) -> None:
 
 
 @pytest.mark.servers
-def test_apacheds(tmp_path: Path) -> None:
+def test_apacheds_works_as_target(tmp_path: Path) -> None:
     # It writes each wrong password down, and two at a time break its database.
     worked(servers.apacheds, tmp_path, "person", AS_IT_IS, log_in="1")
 
@@ -167,7 +167,7 @@ OF_APACHEDS = {
 
 
 @pytest.mark.servers
-def test_apacheds_makes_of_each_hash_what_the_table_says(tmp_path: Path) -> None:
+def test_apacheds_handles_each_hash_as_the_table_states(tmp_path: Path) -> None:
     (table,) = [each for each in SERVERS if each.name == "ApacheDS"]
     assert table.refuses == {h.partition(":")[0] for h, made in OF_APACHEDS.items() if made == TEXT}
     assert table.hashes_again == {h for h, made in OF_APACHEDS.items() if made == "hashed again"}

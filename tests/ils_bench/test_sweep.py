@@ -113,7 +113,7 @@ def test_killed_sweep_leaves_no_process(started: subprocess.Popen[str], tmp_path
     assert not alive
 
 
-def test_a_sweep_over_hashes_has_each_as_points_of_its_own(tmp_path: Path) -> None:
+def test_sweep_over_hashes_has_points_for_each_hash(tmp_path: Path) -> None:
     """In the run file, on the terminal, in the papers' tables, the export and the report."""
     asked = ("--profile", "person", "--hash", "ssha,argon2:64k:1,argon2:64k:1")
     load = ("--entries", "20,30", "--locales", "en_US", "--users", "2", "--operations", "lookup")
@@ -139,7 +139,7 @@ def test_a_sweep_over_hashes_has_each_as_points_of_its_own(tmp_path: Path) -> No
     assert "hash=argon2:64k:1" in (tmp_path / "r.html").read_text()
 
 
-def test_the_pool_is_said_where_no_option_says_it(tmp_path: Path) -> None:
+def test_default_hash_pool_is_reported(tmp_path: Path) -> None:
     load = ("--entries", "5", "--locales", "en_US", "--users", "1", "--measure", "300ms")
     ran = in_process(
         "ils",
@@ -157,6 +157,6 @@ def test_the_pool_is_said_where_no_option_says_it(tmp_path: Path) -> None:
     assert ran.objects[0]["spec"]["settings"]["hash_pool"] == "1k"
 
 
-def test_hashes_that_are_none_are_refused_before_anything_is_measured() -> None:
+def test_unknown_hashes_are_refused_before_measuring() -> None:
     for text, said in (("ssha,md5", '--hash: there is no hash "md5"'), (",", "names no hash")):
         in_process("ils", "sweep", "--profile", "person", "--hash", text).check(2, said)

@@ -24,7 +24,7 @@ def results() -> list[PointResult]:
     ]
 
 
-def test_every_operation_has_the_papers_five_rows() -> None:
+def test_every_operation_has_the_five_rows_of_the_paper() -> None:
     text = paper(results())
     for row in ("CPU Utilization", "Bytes sent/sec", "Bytes received/sec", "Available memory"):
         assert text.count(row) == 3
@@ -32,7 +32,7 @@ def test_every_operation_has_the_papers_five_rows() -> None:
         assert row in text
 
 
-def test_sent_and_received_are_the_servers() -> None:
+def test_sent_and_received_bytes_are_seen_from_the_server() -> None:
     lines = paper(results()).splitlines()
     sent = next(line for line in lines if "Bytes sent/sec" in line)
     received = next(line for line in lines if "Bytes received/sec" in line)
@@ -40,7 +40,7 @@ def test_sent_and_received_are_the_servers() -> None:
     assert "1.04 MB" in received
 
 
-def test_figures_of_1997_stand_beside_their_size_only() -> None:
+def test_figures_of_1997_appear_only_at_their_size() -> None:
     lines = paper(results()).splitlines()
     lines = lines[lines.index("Direct Lookup Operation") :]
     (row,) = [line for line in lines if "ProLiant 7000, Table 9" in line and "1,532" in line]
@@ -48,12 +48,12 @@ def test_figures_of_1997_stand_beside_their_size_only() -> None:
     assert "50k users" not in "".join(lines)
 
 
-def test_the_papers_rates_are_those_printed() -> None:
+def test_rates_of_the_paper_match_the_print() -> None:
     # Table 5 and the workbook of Appendix A disagree about Adds; this is Table 5.
     assert TABLES_1997["add"]["ProLiant 2500"]["ops_per_s"] == [815, 718, 844, 741]
 
 
-def test_a_number_that_is_not_the_targets_is_marked_and_explained() -> None:
+def test_invalid_rate_is_marked_with_a_footnote() -> None:
     nothing = a_result(a_spec("lookup", 1_000), count=0)
     assert "0 (not usable)" in paper([nothing])
     assert footnotes([nothing])[0].startswith("* lookup at 1k, 64 clients: failed")
@@ -72,20 +72,20 @@ def test_every_variant_of_a_size_has_a_column() -> None:
     assert rates[2:] == ["10,000", "1,000"]
 
 
-def test_names_of_operations_are_no_markup() -> None:
+def test_names_of_operations_are_escaped() -> None:
     """An operation `find[all]` of a scenario file was shown as `find`."""
     assert "find[all] 1k" in paper([a_result(a_spec("find[all]"))])
     assert "find\\x1b" in paper([a_result(a_spec("find\x1b[1m"))])
 
 
-def test_a_point_without_people_is_of_any_size() -> None:
+def test_point_without_people_matches_any_size() -> None:
     text = paper([a_result(a_spec("connect", 0))])
     assert "any size" in text
     assert "0 Users" not in text
     assert "0 entries" not in text
 
 
-def test_a_table_says_what_stood_in_the_place_of_the_papers_machines() -> None:
+def test_table_names_target_clients_and_processors_of_today() -> None:
     one = a_spec("lookup", settings={"target_limits": "processors=1"})
     text = paper([a_result(a_spec("connect")), a_result(one)])
     for title, processors in (("Connect", "2 processors"), ("Direct Lookup", "1 processor")):
@@ -94,7 +94,7 @@ def test_a_table_says_what_stood_in_the_place_of_the_papers_machines() -> None:
 
 
 @pytest.mark.parametrize(("profile", "said"), [("paper", 1), ("ils", 1), ("small", 0)])
-def test_adds_that_are_larger_than_those_of_1997_are_said_to_be(profile: str, said: int) -> None:
+def test_adds_larger_than_in_1997_have_a_footnote(profile: str, said: int) -> None:
     """10.8 MB/s stood above the 103 KB/s of Table 5, without a word."""
     added = a_result(a_spec("add", settings={"profile": profile}))
     words = "In 1997 an add had 126 bytes, as with --profile small"

@@ -46,7 +46,7 @@ def planned(path: Path, *more: str) -> Any:
     return json.loads(ran.out)["answers"]["simultaneous"]
 
 
-def test_an_ils_user_counts_passes_and_a_plan_has_so_many_users(run: Path) -> None:
+def test_ils_user_counts_passes_and_the_plan_uses_the_users(run: Path) -> None:
     found = stored(run)
     passes, lookups = step(found, "sequence"), step(found, "lookup")
     assert found["counts"] == ["sequence"]
@@ -88,12 +88,14 @@ OPEN = ("--session", "5s", "--rate", "20", "--users", "200")
     ],
     ids=lambda said: " ".join(said[:4]),
 )
-def test_uncountable_passes(argv: tuple[str, ...], words: tuple[str, ...], tmp_path: Path) -> None:
+def test_uncountable_passes_are_refused(
+    argv: tuple[str, ...], words: tuple[str, ...], tmp_path: Path
+) -> None:
     refused(in_process("ils", *argv, cwd=tmp_path), *words)
     assert not [*tmp_path.iterdir()]
 
 
-def test_what_arrives_at_a_rate_are_passes() -> None:
+def test_rate_of_ils_user_counts_arrivals_of_passes() -> None:
     rate = ("--rate", "40", "--warmup", "500ms", "--measure", "2s", "--session", "100ms")
     ran = in_process(
         *("ils", "run", "ils-user", "--entries", "500", "--users", "16", "--locales", "en_US"),
@@ -141,7 +143,7 @@ def test_the_last_two_steps_of_table_3_keep_this_user_online(client: str) -> Non
     assert len({name for each in passes for name in each[-6:-2]}) > 5
 
 
-def test_in_the_ils_profile_they_have_the_time_to_live_that_keeps_it() -> None:
+def test_in_the_ils_profile_the_last_two_steps_set_the_time_to_live() -> None:
     for profile, kept in (("ils", 2), ("paper", 0)):
         assert built_in("ils-user", profile, 5.0).text.count("(cn={self.cn})(sttl=10)") == kept
     assert built_in("ils-user", "ils", 5.0).writes
@@ -153,7 +155,7 @@ def test_in_the_ils_profile_they_have_the_time_to_live_that_keeps_it() -> None:
 USERS, SESSION_S = 20, 0.5
 
 
-def test_rate_of_users_is_that_of_their_sessions_and_none_is_censored() -> None:
+def test_rate_of_ils_users_is_their_session_rate_without_censoring() -> None:
     ran = in_process(
         *("ils", "run", "ils-user", "--entries", 100, "--locales", "en_US", "--json"),
         *("--session", "500ms", "--users", USERS, "--threads", 1, "--timeout", "200ms"),

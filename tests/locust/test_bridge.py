@@ -64,7 +64,7 @@ def begin(drains):
 """
 
 
-def test_a_test_that_begins_as_the_one_before_ends_is_drained_by_one() -> None:
+def test_test_begun_at_the_end_of_another_has_one_drain_loop() -> None:
     found = in_locust(
         """
         first = set(begin(1))
@@ -77,7 +77,7 @@ def test_a_test_that_begins_as_the_one_before_ends_is_drained_by_one() -> None:
     assert found == [1, 1, 0]
 
 
-def test_a_test_that_is_stopped_as_its_last_user_comes_ends_in_order() -> None:
+def test_test_stopped_when_its_last_user_starts_ends_cleanly() -> None:
     found = in_locust(
         """
         begin(1)
@@ -92,7 +92,7 @@ def test_a_test_that_is_stopped_as_its_last_user_comes_ends_in_order() -> None:
     assert found == [False, None]
 
 
-def test_so_does_one_whose_warm_up_is_over_just_then() -> None:
+def test_test_stopped_at_the_end_of_its_warm_up_ends_cleanly() -> None:
     found = in_locust(
         """
         suite_run.warmup_s = 0.05

@@ -29,7 +29,7 @@ def fed(*drains):
 in_locust = partial(support.in_locust, before=CHECKS)
 
 
-def test_median_below_half_a_millisecond_is_no_minimum() -> None:
+def test_median_below_half_a_millisecond_is_not_reported_as_minimum() -> None:
     """Locust rounds what is below 0.5 ms to 0, and lifts the median to the minimum: 0.0098 ms."""
     (median, least) = in_locust("""
     us = 1_000
@@ -41,7 +41,7 @@ def test_median_below_half_a_millisecond_is_no_minimum() -> None:
     assert (median, least) == (0, 0)
 
 
-def test_a_batch_counts_as_the_requests_it_stands_for() -> None:
+def test_batch_equals_its_requests_counted_one_by_one() -> None:
     found = in_locust("""
     ms = 1_000_000
     single, batch = RequestStats(), fed(
@@ -76,7 +76,7 @@ def test_a_batch_counts_as_the_requests_it_stands_for() -> None:
     assert same_keys
 
 
-def test_batches_add_up_over_seconds_to_the_last_request() -> None:
+def test_batches_over_seconds_add_up_exactly() -> None:
     found = in_locust("""
     drains = [Drain(n * second // 2, (n + 1) * second // 2,
                     (Step("p", "lookup", 1000 + n, {"reset": n}),)) for n in range(40)]
@@ -90,7 +90,7 @@ def test_batches_add_up_over_seconds_to_the_last_request() -> None:
     assert found == [requests, requests, requests, failures, failures]
 
 
-def test_whole_passes_and_phases_are_not_counted_a_second_time() -> None:
+def test_passes_and_phases_are_not_counted_twice() -> None:
     found = in_locust("""
     phase = Step("p", "request", 5, overlaps=True)
     made = fed(Drain(0, second, (Step("p", "connect", 5), Step("p", "sequence", 5), phase)))
@@ -99,7 +99,7 @@ def test_whole_passes_and_phases_are_not_counted_a_second_time() -> None:
     assert found == [5, ["connect"]]
 
 
-def test_clearing_replaces_entries_so_nothing_may_hold_on_to_one() -> None:
+def test_clear_all_replaces_the_entries() -> None:
     found = in_locust("""
     made = fed(Drain(0, second, (Step("p", "connect", 5),)))
     old = made.entries["connect", "p"]
@@ -111,7 +111,7 @@ def test_clearing_replaces_entries_so_nothing_may_hold_on_to_one() -> None:
     assert found == [False, 7, 7]
 
 
-def test_the_rate_on_the_screen_falls_when_nothing_ends_any_more() -> None:
+def test_displayed_rate_falls_when_no_request_ends() -> None:
     found = in_locust("""
     busy = [Drain(n * second, (n + 1) * second, (Step("p", "lookup", 100),)) for n in range(20)]
     idle = [Drain(n * second, (n + 1) * second) for n in range(20, 40)]
@@ -121,7 +121,7 @@ def test_the_rate_on_the_screen_falls_when_nothing_ends_any_more() -> None:
     assert found[1] == 0
 
 
-def test_seconds_that_no_rate_is_made_of_any_more_are_let_go() -> None:
+def test_seconds_no_longer_needed_for_the_rate_are_dropped() -> None:
     found = in_locust("""
     drains = [Drain(n * second, (n + 1) * second, (Step("p", "lookup", 100, {"reset": 1}),))
               for n in range(200)]
@@ -136,7 +136,7 @@ def test_seconds_that_no_rate_is_made_of_any_more_are_let_go() -> None:
     assert (requests, rate, failing) == (20_000, pytest.approx(100, rel=0.15), pytest.approx(1))
 
 
-def test_a_count_is_spread_over_seconds_without_losing_any() -> None:
+def test_count_is_spread_over_seconds_without_loss() -> None:
     found = in_locust("""
     print(json.dumps([sum(statistics.spread(n, a / 7, (a + b) / 7).values()) == n
                       for n in (0, 1, 3, 1000) for a in range(9) for b in (0, 1, 5, 30)]))
@@ -144,7 +144,7 @@ def test_a_count_is_spread_over_seconds_without_losing_any() -> None:
     assert all(found)
 
 
-def test_the_names_and_hooks_that_the_bridge_uses_are_there() -> None:
+def test_names_and_hooks_used_by_the_bridge_exist() -> None:
     found = in_locust("""
     import inspect
     hooks = ["test_start", "test_stopping", "test_stop", "spawning_complete", "quitting",
@@ -166,7 +166,7 @@ def test_the_names_and_hooks_that_the_bridge_uses_are_there() -> None:
     assert unknown == []
 
 
-def test_a_master_hands_its_workers_what_we_put_among_its_options() -> None:
+def test_master_sends_added_options_to_its_workers() -> None:
     found = in_locust("""
     from locust import argument_parser
     print(json.dumps("sitebench_shared" in argument_parser.default_args_dict()))
@@ -174,7 +174,7 @@ def test_a_master_hands_its_workers_what_we_put_among_its_options() -> None:
     assert found is False
 
 
-def test_what_masters_and_workers_are_asked_for_is_there() -> None:
+def test_attributes_used_of_masters_and_workers_exist() -> None:
     found = in_locust("""
     import inspect
     from locust import dispatch, main
@@ -203,7 +203,7 @@ def test_what_masters_and_workers_are_asked_for_is_there() -> None:
     assert found[5:] == [True, [], [], ["ready", "missing"]]
 
 
-def test_bytes_travel_between_masters_and_workers() -> None:
+def test_bytes_are_sent_between_masters_and_workers() -> None:
     found = in_locust("""
     from locust.rpc.protocol import Message
     sent = {"histogram": bytes(range(256)), "large": 2**63, "none": None, "nested": [[1, "a"]]}

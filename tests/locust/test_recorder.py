@@ -3,7 +3,7 @@
 from tests.support.in_locust import in_locust
 
 
-def test_a_lower_bound_knows_the_other_loads_of_its_run() -> None:
+def test_lower_bound_uses_the_other_loads_of_its_run() -> None:
     alone, beside, evidence = in_locust(
         """
         import json

@@ -50,7 +50,7 @@ def of_html(path: Path) -> dict[tuple[str, str], int]:
 
 
 @pytest.mark.parametrize("ended_by", ["run time", "Ctrl-C"])
-def test_csv_html_and_json_say_the_same(tmp_path: Path, ended_by: str) -> None:
+def test_csv_html_and_json_have_the_same_counts(tmp_path: Path, ended_by: str) -> None:
     asked = (*USERS, "--csv", "run", "--html", "run.html", "LookupUser")
     for seconds in RUN_TIMES_S:
         with counting_directory() as counting:
@@ -71,7 +71,9 @@ def test_csv_html_and_json_say_the_same(tmp_path: Path, ended_by: str) -> None:
     assert int(last["Total Request Count"]) == sum(ran.counts.values())
 
 
-def test_users_that_ramp_up_are_counted_from_the_first(tmp_path: Path, counting: Counting) -> None:
+def test_requests_of_the_ramp_are_counted_from_the_first_user(
+    tmp_path: Path, counting: Counting
+) -> None:
     ran = headless(tmp_path, counting, *SHORT, "-u", "6", "-r", "3", "ConnectUser")
     assert ran.code == 0, ran.said
     agrees(ran, counting)
@@ -127,7 +129,7 @@ def tagged(tmp_path: Path) -> Path:
         (("Adding", "--exclude-tags", "read", "other"), "add"),
     ],
 )
-def test_tags_let_run_what_has_them(
+def test_tags_select_the_tasks_that_run(
     tmp_path: Path, counting: Counting, tagged: Path, asked: tuple[str, ...], program: str
 ) -> None:
     ran = headless(tmp_path, counting, *asked, *SHORT, locustfile=tagged)
@@ -143,7 +145,7 @@ def test_tags_let_run_what_has_them(
         (("Adding", "--exclude-tags", "write"), "mark user classes with Locust's @tag"),
     ],
 )
-def test_tags_that_leave_a_user_nothing_to_do_are_refused(
+def test_tags_that_exclude_all_tasks_of_a_user_are_refused(
     tmp_path: Path,
     counting: Counting,
     tagged: Path,
@@ -165,7 +167,7 @@ STRANGERS = ("--seed", "5", "LookupUser")
 
 
 @pytest.mark.parametrize(("asked", "code"), [((), 1), (("--exit-code-on-error", "0"), 0)])
-def test_failures_make_the_exit_code_and_are_named_by_kind(
+def test_failures_set_the_exit_code_and_are_named_by_kind(
     tmp_path: Path, counting: Counting, asked: tuple[str, ...], code: int
 ) -> None:
     load = (*USERS, "--csv", "run", *asked, *STRANGERS)
@@ -187,7 +189,9 @@ def test_error_has_its_exit_code(tmp_path: Path, counting: Counting) -> None:
 
 
 @pytest.mark.parametrize(("base", "finds"), [("ou=Dynamic", True), ("ou=Nobody", False)])
-def test_address_has_base(tmp_path: Path, counting: Counting, base: str, finds: bool) -> None:
+def test_base_in_the_address_is_used(
+    tmp_path: Path, counting: Counting, base: str, finds: bool
+) -> None:
     where = ("--target", f"{counting.url}/{base},o=Intranet", "LookupUser")
     ran = headless(tmp_path, counting, *SHORT, *where)
     assert (ran.code == 0) is bool(ran.counts) is finds, ran.said
@@ -220,7 +224,7 @@ def test_no_operation_is_a_failure(tmp_path: Path, asked: tuple[str, ...], why: 
     assert why in said
 
 
-def test_end_before_every_user_has_begun_is_a_failure(tmp_path: Path) -> None:
+def test_end_before_all_users_started_is_a_failure(tmp_path: Path) -> None:
     """With two processes on a busy machine seven operations were done in -t 8s: exit code 0."""
     argv = arguments(LOCUSTFILE, None, "--headless", "-u", "500", "-r", "2", "--think", "1h")
     ran = run_locust(*argv, "-t", "4s", "LookupUser", cwd=tmp_path)

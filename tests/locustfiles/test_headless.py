@@ -35,7 +35,9 @@ def test_every_operation_of_every_class_is_counted_once(tmp_path: Path, counting
     agrees(ran, counting)
 
 
-def test_workers_lose_nothing_and_add_other_people(tmp_path: Path, counting: Counting) -> None:
+def test_workers_lose_no_operation_and_add_different_people(
+    tmp_path: Path, counting: Counting
+) -> None:
     classes, each = ("LookupUser", "AddUser"), ("searches", "adds")
     ran = headless(tmp_path, counting, *USERS, *processes(2), *classes, interrupt_after=each)
     assert ran.code == 0, ran.said
@@ -54,7 +56,9 @@ def test_workers_stop_when_the_measured_window_is_over(tmp_path: Path, counting:
 
 
 @pytest.mark.parametrize("client", ["native", "ldap3"])
-def test_increments_by_either_client(tmp_path: Path, counting: Counting, client: str) -> None:
+def test_increments_work_with_either_client(
+    tmp_path: Path, counting: Counting, client: str
+) -> None:
     own = tmp_path / "own.py"
     own.write_text(
         "from ils_bench.sequences import Add, Bind, Change, Connect, Modify, Sequence\n"

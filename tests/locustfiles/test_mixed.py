@@ -80,7 +80,7 @@ def asked(site: tuple[str, list[str]], name: str) -> int:
 
 
 @pytest.mark.parametrize("distributed", [False, True])
-def test_headless_every_class_keeps_its_target(
+def test_every_class_keeps_its_target_in_a_headless_test(
     tmp_path: Path,
     counting: Counting,
     mixed: Path,
@@ -99,7 +99,7 @@ def test_headless_every_class_keeps_its_target(
         assert 0 < ran.counts["GET", name] <= asked(site, name)
 
 
-def test_a_file_that_imports_our_users_runs_its_others_alone(
+def test_foreign_users_of_a_mixed_file_run_alone(
     tmp_path: Path, counting: Counting, mixed: Path, site: tuple[str, list[str]]
 ) -> None:
     until_asked(mixed, "fast")
@@ -113,7 +113,9 @@ def test_a_file_that_imports_our_users_runs_its_others_alone(
     assert not any(counting.since().values()), counting.since()
 
 
-def test_so_it_is_with_worker_processes(tmp_path: Path, counting: Counting, mixed: Path) -> None:
+def test_foreign_users_of_a_mixed_file_run_in_workers(
+    tmp_path: Path, counting: Counting, mixed: Path
+) -> None:
     file = until_asked(mixed, "fast")
     ran = headless(tmp_path, counting, *processes(1), "Web", locustfile=file)
     assert ran.code == 0, ran.said
@@ -122,7 +124,7 @@ def test_so_it_is_with_worker_processes(tmp_path: Path, counting: Counting, mixe
     assert not any(counting.since().values()), counting.since()
 
 
-def test_autostart_sends_no_other_users_to_our_target(
+def test_autostart_keeps_foreign_users_away_from_our_target(
     tmp_path: Path, counting: Counting, mixed: Path, site: tuple[str, list[str]]
 ) -> None:
     file, load = until_asked(mixed, "fast", "shop", "lookup"), ("--rate", "100")
@@ -141,7 +143,7 @@ def screen(mixed: Path, counting: Counting, tmp_path: Path) -> Iterator[Screen]:
     yield from screen_of(mixed, tmp_path, *arguments(mixed, counting.url)[2:])
 
 
-def test_the_page_leaves_every_class_its_target(
+def test_every_class_keeps_its_target_in_the_web_ui(
     screen: Screen, counting: Counting, site: tuple[str, list[str]]
 ) -> None:
     form = {"user_count": "3", "spawn_rate": "3", "rate": "200"}
@@ -166,7 +168,7 @@ def test_the_page_leaves_every_class_its_target(
     assert counting.since()["searches"] > before
 
 
-def test_a_host_of_the_form_is_of_the_others_alone(
+def test_host_field_applies_to_foreign_users_only(
     screen: Screen, counting: Counting, site: tuple[str, list[str]]
 ) -> None:
     with other_site() as (url, heard):

@@ -68,7 +68,7 @@ def several(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(("chosen", "users"), [((), 1), (("--shape", "Many"), 3)])
-def test_users_come_and_go_as_the_chosen_shape_says(
+def test_chosen_shape_sets_the_number_of_users(
     tmp_path: Path, counting: Counting, several: Path, chosen: tuple[str, ...], users: int
 ) -> None:
     # Without a name Locust takes the first.
@@ -87,7 +87,7 @@ def test_unknown_shape_is_refused(tmp_path: Path, counting: Counting, several: P
     assert "Traceback" not in ran.said
 
 
-def test_mistake_in_a_plan_ends_the_test_in_one_line(tmp_path: Path, counting: Counting) -> None:
+def test_mistake_in_a_plan_is_a_one_line_error(tmp_path: Path, counting: Counting) -> None:
     wrong = tmp_path / "wrong.py"
     wrong.write_text(SEVERAL.replace("def users_at", "def user_at"))
     ran = headless(tmp_path, counting, "--shape", "Many", "LookupUser", locustfile=wrong)
@@ -97,7 +97,7 @@ def test_mistake_in_a_plan_ends_the_test_in_one_line(tmp_path: Path, counting: C
     assert "Traceback" not in ran.said
 
 
-def test_a_shape_of_ones_own_is_a_few_lines(tmp_path: Path, counting: Counting) -> None:
+def test_user_defined_shape_takes_a_few_lines(tmp_path: Path, counting: Counting) -> None:
     load = ("-u", "4", "-r", "100", "--rate", "200", "--warmup", "0s", "--measure", "1s")
     ran = headless(tmp_path, counting, *load, locustfile=OWN_SHAPE)
     assert ran.code == 0, ran.said

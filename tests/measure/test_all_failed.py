@@ -17,7 +17,7 @@ BRIEF = ("--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "500ms
 FIRST = "get: GET /cart: 200"
 
 
-def test_the_first_of_each_failure_is_in_terminal_junit_and_report(tmp_path: Path) -> None:
+def test_first_example_of_each_failure_is_in_terminal_junit_and_report(tmp_path: Path) -> None:
     (tmp_path / "shop.toml").write_text(SCENARIO)
     with other_site() as (url, _):
         run = ("ps", "run", "--target", url, "--scenario", "shop.toml", *BRIEF)

@@ -88,7 +88,7 @@ def piped(tmp_path: Path) -> list[str]:
     return ran.stdout.splitlines()
 
 
-def test_what_is_piped_is_neither_wrapped_nor_cut(piped: list[str]) -> None:
+def test_piped_output_is_neither_wrapped_nor_truncated(piped: list[str]) -> None:
     assert "…" not in "".join(piped)
     more = piped.index("More: sitebench report run")
     table = [line.split() for line in piped[2:5]]
@@ -107,6 +107,6 @@ def test_what_is_piped_is_neither_wrapped_nor_cut(piped: list[str]) -> None:
         assert words not in "\n".join(piped[:more])
 
 
-def test_json_is_not_changed_by_it(tmp_path: Path) -> None:
+def test_paper_tables_do_not_change_json(tmp_path: Path) -> None:
     (point,) = in_process(*RUN, "--json", "--paper-tables", cwd=tmp_path).check(0).objects
     assert point["operation"] == "lookup"

@@ -110,7 +110,7 @@ def judged(store: RunStore) -> list[Judged]:
     return judge_points([*specs, a_spec("connect", 9_000)], store, OBJECTIVE)
 
 
-def test_every_point_is_a_case_of_its_operations_suite(store: RunStore) -> None:
+def test_every_point_is_a_case_in_the_suite_of_its_operation(store: RunStore) -> None:
     root = parsed(judged(store))
     lookup, connect = root.findall("testsuite")
     assert (lookup.attrib["name"], connect.attrib["name"]) == ("ils.lookup", "ils.connect")
@@ -122,7 +122,7 @@ def test_every_point_is_a_case_of_its_operations_suite(store: RunStore) -> None:
     assert tags == [out, ["failure", *out], ["error", *out], ["error"], ["skipped"]]
 
 
-def test_a_case_says_what_was_missed_what_failed_and_what_was_measured(store: RunStore) -> None:
+def test_case_has_missed_objective_failures_and_figures(store: RunStore) -> None:
     lookup = parsed(judged(store)).findall("testsuite")[0]
     cases = {case.attrib["name"]: case for case in lookup.findall("testcase")}
     slow = cases["lookup at 2k, 64 clients"]
@@ -148,7 +148,7 @@ def test_suite_names_its_target_and_objective_and_the_kinds_of_failures() -> Non
     assert "failed wrong-answer = 1" in out
 
 
-def test_figures_are_properties_of_the_suite_by_the_cases_name(store: RunStore) -> None:
+def test_figures_are_suite_properties_named_by_case(store: RunStore) -> None:
     lookup = parsed(judged(store)).findall("testsuite")[0]
     found = {each.attrib["name"]: each.attrib["value"] for each in lookup.iter("property")}
     assert found["lookup at 1k, 64 clients: ops_per_s"] == "10000"
@@ -158,7 +158,7 @@ def test_figures_are_properties_of_the_suite_by_the_cases_name(store: RunStore) 
     assert not any("4k" in name for name in found)
 
 
-def test_lower_bounds_are_written_as_tables_write_them() -> None:
+def test_lower_bounds_have_the_format_of_the_tables() -> None:
     held = invalid(a_result())
     held = structs.replace(held, verdict=replace(held.verdict, at_most_per_s=37_000.0))
     assert "  10,000..37,000  " in shown(held)[2]
@@ -173,7 +173,7 @@ def test_lower_bounds_are_written_as_tables_write_them() -> None:
     assert (figures(a_result())["ops_per_s"], figures(a_result())["grade"]) == ("10000", "measured")
 
 
-def test_a_percentile_among_what_never_came_is_judged_and_written_as_a_lower_bound() -> None:
+def test_percentile_among_unanswered_operations_is_a_lower_bound() -> None:
     answered, never_came = histogram(), histogram()
     answered.record(50_000, 19_600)
     never_came.record(3_000_000_000, 400)
@@ -195,7 +195,7 @@ def test_a_percentile_among_what_never_came_is_judged_and_written_as_a_lower_bou
         assert failure.attrib["message"] == f"p99 is >= 3 s (asked: {asked})"
 
 
-def test_latency_with_waits_for_others_in_it_is_judged_as_an_upper_bound() -> None:
+def test_latency_including_waits_for_other_programs_is_an_upper_bound() -> None:
     noise = PointWarning(WarningKind.OTHERS_IN_LATENCY, "others", "end them")
     seen = a_result(a_spec(rate=10_000))
     seen = structs.replace(seen, verdict=replace(seen.verdict, warnings=(noise,)))
@@ -225,7 +225,7 @@ def test_latency_with_waits_for_others_in_it_is_judged_as_an_upper_bound() -> No
     assert judge_result(seen, Objective.parse("p99>1us")).outcome is Outcome.UNKNOWN
 
 
-def test_words_that_xml_cannot_hold_are_replaced() -> None:
+def test_characters_invalid_in_xml_are_replaced() -> None:
     spoilt = invalid(a_result(), "it said \x00\x1b[31m & <b>\ud800")
     root = parsed([judge_result(spoilt, None)])
     error = root.find(".//error")
@@ -233,7 +233,7 @@ def test_words_that_xml_cannot_hold_are_replaced() -> None:
     assert error.text == "generator: it said \ufffd\ufffd[31m & <b>\ufffd"
 
 
-def test_a_number_that_is_not_the_targets_never_passes() -> None:
+def test_invalid_point_never_passes() -> None:
     assert judge_result(a_result(), OBJECTIVE).outcome is Outcome.PASSED
     assert judge_result(invalid(a_result()), OBJECTIVE).outcome is Outcome.INVALID
     assert judge_result(invalid(a_result()), None).outcome is Outcome.INVALID

@@ -86,7 +86,7 @@ PHASES = ("begins", "warmup", "measure")
 
 @pytest.mark.parametrize("phase", PHASES)
 @pytest.mark.parametrize("killed", ["command", "runner", "master", "worker"])
-def test_kill_costs_only_the_present_point(tmp_path: Path, killed: str, phase: str) -> None:
+def test_kill_loses_only_the_current_point(tmp_path: Path, killed: str, phase: str) -> None:
     sweep, where = Killed(tmp_path), f"127.0.0.1:{free_port()}"
     load = ("--locales", "en_US", "--users", "2", "--threads", "1", "--rate", "100")
     window = ("--warmup", "1s", "--measure", "1s", "--sizes", "20", "--json")

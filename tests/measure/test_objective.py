@@ -37,11 +37,11 @@ def state(text: str, result: PointResult | None = None) -> ObjectiveState:
         ("MAX<2s , mean<1ms", [2.0, 0.001]),
     ],
 )
-def test_an_objective_is_read(text: str, bounds: list[float]) -> None:
+def test_objective_is_parsed(text: str, bounds: list[float]) -> None:
     assert [each.bound for each in Objective.parse(text).conditions] == bounds
 
 
-def test_an_objective_is_written_as_it_is_read() -> None:
+def test_printed_objective_parses_to_itself() -> None:
     objective = Objective.parse(" P99 < 5ms, failures<=0.1% ")
     assert str(objective) == "p99<5ms,failures<=0.1%"
     assert Objective.parse(str(objective)) == objective
@@ -65,7 +65,7 @@ def test_an_objective_is_written_as_it_is_read() -> None:
         ("<5ms", 1, ("unknown metric '<5ms'",)),
     ],
 )
-def test_mistake_is_named_with_its_place(text: str, place: int, words: tuple[str, ...]) -> None:
+def test_mistake_is_named_with_its_position(text: str, place: int, words: tuple[str, ...]) -> None:
     with pytest.raises(UnknownValue, match=f"character {place}:") as caught:
         Objective.parse(text)
     said = str(caught.value)
@@ -78,7 +78,7 @@ PARTS = ("p99", "rate", "failures", "cpu", "<", ">=", "=", ",", " ", "5ms", "0.1
 
 
 @given(st.lists(st.sampled_from(PARTS), max_size=8).map("".join))
-def test_any_text_is_read_or_refused_with_a_place_in_it(text: str) -> None:
+def test_any_text_is_parsed_or_refused_with_a_position(text: str) -> None:
     try:
         objective = Objective.parse(text)
     except UnknownValue as error:
@@ -109,11 +109,11 @@ def test_any_text_is_read_or_refused_with_a_place_in_it(text: str) -> None:
         ("p99.9<1s,rate>10k", ObjectiveState.BROKEN),
     ],
 )
-def test_a_point_is_held_against_it(text: str, expected: ObjectiveState) -> None:
+def test_objective_is_judged_by_the_figures_of_a_point(text: str, expected: ObjectiveState) -> None:
     assert state(text) is expected
 
 
-def test_a_percentile_of_too_few_samples_cannot_be_told_and_says_why() -> None:
+def test_percentile_of_too_few_samples_is_unknown_with_the_reason() -> None:
     judged = Objective.parse("p99<1h").judge(a_result(count=9_999))
     assert judged.state is ObjectiveState.UNKNOWN
     assert "9,999 samples are too few, it needs 10,000: measure for 3s" in judged.message
@@ -127,7 +127,7 @@ def measured(*steps: source.StepTotals) -> PointResult:
     return summarise(a_spec(), tally, counts, a_use(), target_cores=1, native=True)
 
 
-def test_failures_are_a_share_of_the_steps_that_ended() -> None:
+def test_failures_are_a_share_of_ended_steps() -> None:
     # A pass of 20 steps fails with one of them; in 20 of 100 passes one step failed.
     passes = [Step("lookup", f"step {n}", 100, {"wrong-answer": 1}) for n in range(19)]
     failing = measured(*passes, Step("lookup", "lookup", 100, {"wrong-answer": 1}))
@@ -161,26 +161,28 @@ def timing_out(answered: int, in_vain: int, waited_ns: int = 10**10) -> PointRes
         ("p99>11s", ObjectiveState.UNKNOWN),
     ],
 )
-def test_unanswered_operation_took_at_least_its_wait(text: str, expected: ObjectiveState) -> None:
+def test_unanswered_operation_counts_with_its_waiting_time(
+    text: str, expected: ObjectiveState
+) -> None:
     assert state(text, timing_out(98_200, 1_800)) is expected
 
 
-def test_a_bound_is_written_as_one() -> None:
+def test_bounds_are_printed_as_bounds() -> None:
     judged = Objective.parse("p99<5ms").judge(timing_out(98_200, 1_800))
     assert judged.message == "p99 is >= 10 s (asked: p99<5ms)"
 
 
-def test_the_cpu_of_a_target_elsewhere_cannot_be_told() -> None:
+def test_cpu_of_a_remote_target_is_unknown() -> None:
     assert state("cpu<50%", replace(a_result(), use=a_use(None))) is ObjectiveState.UNKNOWN
 
 
-def test_what_was_missed_is_said_with_what_was_asked() -> None:
+def test_missed_term_is_reported_with_value_and_objective() -> None:
     judged = Objective.parse("p99<40us,rate>1").judge(a_result())
     assert judged.message == "p99 is 50 us (asked: p99<40us)"
     assert Objective.parse("rate>1").judge(a_result()).message == "rate is 10,000/s (asked: rate>1)"
 
 
-def test_every_operator_and_metric_is_explained_where_the_grammar_is() -> None:
+def test_docstring_of_objective_lists_every_operator_and_metric() -> None:
     import sitebench.measure.objective as module
 
     assert module.__doc__ is not None
@@ -195,7 +197,7 @@ def test_every_operator_and_metric_is_explained_where_the_grammar_is() -> None:
     ("text", "samples"),
     [("p50<1s", 200), ("p99<1s,p50<1s", 10_000), ("p99.9<1s", 100_000), ("max<1s,failures<1%", 1)],
 )
-def test_an_objective_knows_how_many_samples_it_takes(text: str, samples: int) -> None:
+def test_objective_has_its_required_number_of_samples(text: str, samples: int) -> None:
     objective = Objective.parse(text)
     assert objective.samples() == samples
     assert objective.judge(a_result(count=samples + 1)).state is not ObjectiveState.UNKNOWN
@@ -235,14 +237,16 @@ def of_two(slow_ns: int = 50_000) -> PointResult:
         ("logout", "failures<1%", ObjectiveState.UNKNOWN),
     ],
 )
-def test_operation_has_its_objective(operation: str, text: str, expected: ObjectiveState) -> None:
+def test_objective_of_an_operation_is_judged_by_its_own_figures(
+    operation: str, text: str, expected: ObjectiveState
+) -> None:
     asked = Objective.parse(text).about_operation(operation, 0.5)
     assert asked.judge(of_two()).state is expected
     # All together are as before.
     assert Objective.parse("p90<30us").judge(of_two()).state is ObjectiveState.MET
 
 
-def test_what_an_operation_missed_is_said_with_its_name() -> None:
+def test_missed_term_of_an_operation_names_the_operation() -> None:
     asked = Objective.parse("p90<1s") + Objective.parse("p90<30us").about_operation("login", 0.1)
     judged = asked.judge(of_two())
     assert str(asked) == "p90<1s,login: p90<30us"
@@ -261,20 +265,20 @@ def test_what_an_operation_missed_is_said_with_its_name() -> None:
     }
 
 
-def test_rare_operations_take_more_samples() -> None:
+def test_rare_operations_need_more_samples() -> None:
     asked = Objective.parse("p99<1s").about_operation("login", 0.05)
     assert (Objective.parse("p99<1s") + asked).samples() == 200_000
     assert asked.samples() == 200_000
 
 
-def test_what_no_operation_has_for_itself_is_refused() -> None:
+def test_metrics_without_values_per_operation_are_refused() -> None:
     for text in ("cpu<50%", "p99<1s,pages_per_s>1"):
         with pytest.raises(UnknownValue, match="of all operations together"):
             Objective.parse(text).about_operation("login", 1.0)
 
 
 @pytest.mark.parametrize("whole", [None, "p99<1s,max<2s"])
-def test_a_run_file_keeps_what_was_asked(whole: str | None) -> None:
+def test_run_file_stores_the_objective(whole: str | None) -> None:
     login = Objective.parse("p99<1s,failures<1%").about_operation("login", 1.0)
     asked = login if whole is None else Objective.parse(whole) + login
     kept = asked.to_manifest()
@@ -284,7 +288,7 @@ def test_a_run_file_keeps_what_was_asked(whole: str | None) -> None:
         assert Objective.of_manifest(other) is None
 
 
-def test_it_is_about_each_of_its_metrics() -> None:
+def test_objective_lists_its_metrics() -> None:
     objective = Objective.parse("p99<5ms, rate>10")
     assert [objective.about(name) for name in ("p99", "rate", "cpu")] == [True, True, False]
 

@@ -18,7 +18,7 @@ from tests.support.points import a_result, a_spec
 SPEC = replace(a_spec("scenario"), measure_s=5)
 
 
-def test_a_window_that_grew_says_so_and_why(capsys: pytest.CaptureFixture[str]) -> None:
+def test_lengthened_window_is_reported_with_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
     with LiveProgress(counting(1)) as live:
         # A busy machine ended it late.
         live.finished(replace(a_result(SPEC), seconds=15.2), resumed=False)
@@ -34,7 +34,7 @@ def test_a_window_that_grew_says_so_and_why(capsys: pytest.CaptureFixture[str]) 
     )
 
 
-def test_a_look_before_the_first_point_says_who_disturbs(
+def test_busy_programs_are_named_before_the_first_point(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     looks = iter([Others(1.7, 2, (("[rustc]", 1.2),))])
@@ -50,7 +50,7 @@ def test_a_look_before_the_first_point_says_who_disturbs(
     assert not capsys.readouterr().err
 
 
-def test_a_rate_that_broke_is_no_ok(capsys: pytest.CaptureFixture[str]) -> None:
+def test_broken_rate_is_not_printed_as_ok(capsys: pytest.CaptureFixture[str]) -> None:
     answers = iter(["broke: p99 is 9 ms [asked]", None])
     with LiveProgress(counting(1), judged=lambda result: next(answers)) as live:
         live.finished(a_result(SPEC), resumed=False)
@@ -61,7 +61,7 @@ def test_a_rate_that_broke_is_no_ok(capsys: pytest.CaptureFixture[str]) -> None:
     assert held.startswith("ok ")
 
 
-def test_where_one_thing_is_counted_the_rate_says_no_word_of_the_engine(
+def test_rate_of_one_counted_step_has_no_engine_term(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """`5,022/s of sequence` was said of logins."""
@@ -77,7 +77,7 @@ def test_where_one_thing_is_counted_the_rate_says_no_word_of_the_engine(
     assert "2,000/s so far" in capsys.readouterr().err
 
 
-def test_each_line_says_which_point_of_how_many_and_is_not_wrapped(
+def test_each_line_has_the_point_number_and_is_not_wrapped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "30")
@@ -116,7 +116,7 @@ def measured(run: Path) -> list[tuple[int, int]]:
     return [(spec.entries, spec.repeat) for spec in found]
 
 
-def test_repeats_are_interleaved_over_sizes_and_resumed(tmp_path: Path) -> None:
+def test_repeats_are_interleaved_over_sizes_and_resume(tmp_path: Path) -> None:
     ran = in_process(*SWEEP, "--repeats", "2", cwd=tmp_path).check(0)
     assert measured(tmp_path / "run") == [(100, 0), (200, 0), (100, 1), (200, 1)]
     assert "scenario at 200, repeat 2 of 2" in ran.err

@@ -81,7 +81,7 @@ def stalled(out: Path, pid: int, port: int, start_s: float) -> None:
         assert least_us <= seen[name] <= most_us
 
 
-def test_wherever_it_stalls_the_percentiles_are_those_of_the_closed_form(tmp_path: Path) -> None:
+def test_percentiles_with_a_stall_anywhere_match_the_closed_form(tmp_path: Path) -> None:
     with served("directory", tmp_path) as (pid, port):
         for n, start_s in enumerate(STARTS_S):
             stalled(tmp_path / f"{n}.sitebench", pid, port, start_s)

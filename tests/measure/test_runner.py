@@ -75,7 +75,7 @@ def processes() -> list[psutil.Process]:
 @pytest.mark.parametrize(
     "rounds", [2, pytest.param(13, marks=[pytest.mark.long, pytest.mark.alone])]
 )
-def test_nothing_of_points_stays_in_their_process(tmp_path: Path, rounds: int) -> None:
+def test_process_keeps_no_data_of_earlier_points(tmp_path: Path, rounds: int) -> None:
     """With many rounds, points also cost the tester what the first ones did."""
     own = tmp_path / "own.py"
     own.write_text(LOCUSTFILE)
@@ -123,7 +123,7 @@ def broken(test: Test) -> Test:
     return replace(test, opened=replace(test.target, address=address, trust=Trust(ca_pem="none")))
 
 
-def test_point_that_fails_ends_its_process_and_the_next_gets_another(tmp_path: Path) -> None:
+def test_failed_point_ends_its_process_and_the_next_point_has_a_new_one(tmp_path: Path) -> None:
     with (
         opened(0.2) as (first, second, *_),
         RunStore(tmp_path / "run") as store,
@@ -142,7 +142,7 @@ def test_point_that_fails_ends_its_process_and_the_next_gets_another(tmp_path: P
         assert measured(second) != pid
 
 
-def test_runner_whose_points_are_of_two_locustfiles_has_a_process_for_each(tmp_path: Path) -> None:
+def test_points_of_two_locustfiles_have_separate_processes(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text("from ils_bench.locustfile import LookupUser\n")
     with (
         opened(0.2) as (test, *_),

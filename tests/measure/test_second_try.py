@@ -37,14 +37,14 @@ def _two_cores() -> None:
         pytest.skip("a second thread needs a second core")
 
 
-def test_a_thread_more_is_tried_where_the_tester_was_the_limit() -> None:
+def test_tester_bound_point_is_tried_with_one_more_thread() -> None:
     wanted = second_try(limited())
     assert wanted == structs.replace(a_spec(), threads=2)
     assert wanted.key != a_spec().key
     assert PointSpec.read(wanted.stored()) == wanted
 
 
-def test_the_key_of_a_first_try_is_what_it_was() -> None:
+def test_key_of_a_first_try_is_unchanged() -> None:
     assert a_spec().threads is None
 
 
@@ -66,11 +66,11 @@ def test_the_key_of_a_first_try_is_what_it_was() -> None:
     ],
     ids=["measured", "tried", "others", "chosen", "portable", "no core left", "busy"],
 )
-def test_nothing_more_is_tried(result: PointResult) -> None:
+def test_no_second_try_is_made(result: PointResult) -> None:
     assert second_try(result) is None
 
 
-def test_the_higher_rate_counts_and_one_that_is_the_targets_where_they_are_alike() -> None:
+def test_higher_rate_counts_and_a_valid_one_at_equal_rates() -> None:
     first, again = limited(), a_spec(threads=2)
     assert best_tries([first, a_result(again, 30_000)]) == [a_result(again, 30_000)]
     assert best_tries([first, a_result(again, 19_500)]) == [a_result(again, 19_500)]
@@ -83,7 +83,7 @@ def test_the_higher_rate_counts_and_one_that_is_the_targets_where_they_are_alike
     assert best_tries([first, spoilt]) == [first]
 
 
-def test_two_tries_are_one_point_in_every_table() -> None:
+def test_two_tries_are_one_row_in_every_table() -> None:
     tried = [limited(), a_result(a_spec(threads=2), 30_000), limited(a_spec(repeat=1))]
     (found,) = series(tried)
     assert found.spec == a_spec()
@@ -92,7 +92,7 @@ def test_two_tries_are_one_point_in_every_table() -> None:
 
 
 @pytest.mark.parametrize("compared", [False, True])
-def test_a_pair_that_is_compared_has_no_second_tries(tmp_path: Path, compared: bool) -> None:
+def test_interleaved_comparison_has_no_second_tries(tmp_path: Path, compared: bool) -> None:
     # Of one side they would leave pairs of different threads.
     with LiveProgress(counting(1)) as live, RunStore(tmp_path / "run.sitebench") as store:
         if compared:

@@ -41,7 +41,7 @@ def target(of: str, folder: Path) -> Iterator[tuple[str, ...]]:
 
 
 @pytest.mark.parametrize("of", ["ils", "ps", "web"])
-def test_a_run_is_an_error(of: str, tmp_path: Path) -> None:
+def test_run_at_a_silent_target_is_an_error(of: str, tmp_path: Path) -> None:
     with target(of, tmp_path) as where:
         ran = in_process(of, "run", *where, *BRIEF, "--allow-failures", cwd=tmp_path)
     assert ran.code == 1
@@ -54,7 +54,7 @@ def test_a_run_is_an_error(of: str, tmp_path: Path) -> None:
     assert remedy in said[-1]
 
 
-def test_so_is_a_sweep(tmp_path: Path) -> None:
+def test_sweep_at_a_silent_target_is_an_error(tmp_path: Path) -> None:
     with target("ils", tmp_path) as where:
         sweep = ("ils", "sweep", "--operations", "lookup", "--sizes", "10", *where[:2])
         ran = in_process(*sweep, *PEOPLE[2:], *BRIEF, "--junit", "run.xml", cwd=tmp_path)
@@ -63,7 +63,7 @@ def test_so_is_a_sweep(tmp_path: Path) -> None:
     assert re.search(NOTHING, (tmp_path / "run.xml").read_text())
 
 
-def test_so_is_a_program(tmp_path: Path) -> None:
+def test_python_run_at_a_silent_target_is_an_error(tmp_path: Path) -> None:
     with (
         LdapDirectory(10) as directory,
         silent_directory(directory.port) as url,
@@ -73,7 +73,7 @@ def test_so_is_a_program(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("of", "user"), [("ils", "LookupUser"), ("ps", "FileUser")])
-def test_so_is_locust(of: str, user: str, tmp_path: Path) -> None:
+def test_locust_at_a_silent_target_is_an_error(of: str, user: str, tmp_path: Path) -> None:
     load = ("--headless", "-u", "2", *BRIEF[2:], user)
     with target(of, tmp_path) as where:
         file = str(suite(of).locustfile_path())

@@ -109,7 +109,7 @@ def test_each_span_has_as_many_operations_as_the_integral_of_its_rate(tmp_path: 
     assert resumed.objects[0]["spans"] == spans
 
 
-def test_what_a_stall_delays_is_in_the_spans_in_which_it_was_due() -> None:
+def test_delayed_operations_count_in_the_span_of_their_arrival() -> None:
     """Not in that in which it was answered, seconds later; the others are not so late."""
     way = _StandsStill(after=240, seconds=4.0)
     with LdapDirectory(100, locales=("en_US",)) as directory, relayed(directory.port, way) as port:
@@ -132,7 +132,7 @@ def test_what_a_stall_delays_is_in_the_spans_in_which_it_was_due() -> None:
     assert sum(each["tester_late"] > 0.5 for each in spans[3:6]) <= 1, spans
 
 
-def test_the_spans_in_which_the_tester_stood_still_are_named(tmp_path: Path) -> None:
+def test_spans_with_a_stalled_tester_are_named(tmp_path: Path) -> None:
     """Seven good minutes of eight hide a bad one in every mean of the whole."""
     out = tmp_path / "still.sitebench"
 
@@ -175,7 +175,7 @@ def _tester() -> int:
     return runner.pid
 
 
-def test_of_a_target_that_dies_the_spans_are_kept_and_one_line_says_when(tmp_path: Path) -> None:
+def test_death_of_the_target_keeps_the_spans_and_is_reported_in_one_line(tmp_path: Path) -> None:
     """As on a Monday when it did not come back: the rest of what was due has failed."""
     out = tmp_path / "died.sitebench"
     with LdapDirectory(100, locales=("en_US",)) as directory:
@@ -222,7 +222,7 @@ def test_the_table_of_the_terminal_has_a_row_for_each_span() -> None:
     assert last.split()[1:3] == ["250", "250"]
 
 
-def test_random_arrivals_of_stages_come_at_their_rate() -> None:
+def test_random_arrivals_of_stages_have_the_rate_of_the_stages() -> None:
     (point,) = in_process(*LOAD, "--stages", "1s:1000,2s:1000", "--json").objects
     # 2,500 with a standard deviation of 50.
     assert sum(each["operations"] for each in point["spans"]) == pytest.approx(2_500, abs=250)
@@ -268,7 +268,7 @@ def test_a_scenario_file_has_stages_and_the_command_line_wins(tmp_path: Path) ->
     assert point["verdict"] != "staged"
 
 
-def test_stages_are_not_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compare_refuses_stages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "mix.toml").write_text(SCENARIO)
     monkeypatch.chdir(tmp_path)
     command = "ils run mix.toml --entries 100 --locales en_US --threads {}"
@@ -285,7 +285,9 @@ def test_stages_are_not_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         (("ils", "peak", "mix.toml"), "for a scenario file that has them"),
     ],
 )
-def test_remedy_names_the_file(argv: tuple[str, ...], remedy: str, tmp_path: Path) -> None:
+def test_remedy_names_the_file_of_stages(
+    argv: tuple[str, ...], remedy: str, tmp_path: Path
+) -> None:
     (tmp_path / "mix.toml").write_text(SCENARIO)
     in_process(*argv, cwd=tmp_path).check(2, remedy)
 
@@ -329,7 +331,7 @@ def _users_who_come_and_go(tmp_path: Path, out: Path, *more: object) -> dict[str
     return point
 
 
-def test_users_come_and_go_by_stages_of_a_file(tmp_path: Path) -> None:
+def test_stages_of_a_file_set_the_number_of_users(tmp_path: Path) -> None:
     out = tmp_path / "users.sitebench"
     point = _users_who_come_and_go(tmp_path, out)
     assert min(each["users"] for each in point["spans"]) == 1
@@ -340,7 +342,7 @@ def test_users_come_and_go_by_stages_of_a_file(tmp_path: Path) -> None:
     assert "each operation is in the row in which it began" in text.read_text()
 
 
-def test_the_command_line_wins_over_users_of_a_file(tmp_path: Path) -> None:
+def test_command_line_overrides_users_of_a_file(tmp_path: Path) -> None:
     more = ("--users", 2, "--measure", "1s", "--warmup", "0s", "--json")
     (point,) = _with_users(tmp_path, *more).objects
     assert (point["spec"]["users"], "spans" in point) == (2, False)
@@ -400,7 +402,7 @@ def test_options_that_exclude_stages_are_refused(argv: tuple[object, ...], said:
     assert not ended.out
 
 
-def test_runs_in_stages_are_not_compared_and_no_plan_is_made_of_them(tmp_path: Path) -> None:
+def test_compare_and_plan_refuse_runs_in_stages(tmp_path: Path) -> None:
     one, other = tmp_path / "a.sitebench", tmp_path / "b.sitebench"
     assert in_process(*EVEN, "--stages", "1s:200", "--out", one).code == 0
     shutil.copy(one, other)
@@ -413,7 +415,7 @@ def test_a_file_without_stages_has_no_spans_to_export(tmp_path: Path) -> None:
     assert "has no point in stages" in ended.err
 
 
-def test_vary_does_not_list_stages_and_says_why_it_takes_none() -> None:
+def test_vary_refuses_stages_with_the_reason() -> None:
     assert "--stages" not in in_process("ils", "vary", "--help").out
     assert "--stages" in in_process("ils", "run", "--help").out
 
@@ -436,5 +438,5 @@ def test_workers_share_stages_and_have_common_spans(workers: tuple[object, ...])
     assert sum(each["operations"] for each in point["spans"]) == 800
 
 
-def test_workers_share_users_who_come_and_go(tmp_path: Path, workers: tuple[object, ...]) -> None:
+def test_workers_share_stages_of_users(tmp_path: Path, workers: tuple[object, ...]) -> None:
     _users_who_come_and_go(tmp_path, tmp_path / "users.sitebench", *workers)

@@ -15,7 +15,7 @@ from tests.support.points import a_spec, a_tally, a_use
 SECOND = 1_000_000_000
 
 
-def test_service_time_ranks_what_was_never_answered_by_its_wait_since_it_was_sent() -> None:
+def test_service_time_of_unanswered_operations_is_the_wait_since_sending() -> None:
     # It waited a minute for a lane, and 10 s for its answer.
     tally = a_tally(count=100)
     (step,) = tally.due.values()
@@ -37,7 +37,7 @@ def test_service_time_ranks_what_was_never_answered_by_its_wait_since_it_was_sen
 
 
 @pytest.mark.parametrize(("places", "bound"), [(5, "pool"), (6, "undecided")])
-def test_places_of_a_pool_are_full_by_rate_times_service_time(places: int, bound: str) -> None:
+def test_occupancy_of_a_pool_is_rate_times_service_time(places: int, bound: str) -> None:
     # 100,000/s of 50 us are 5 requests in flight.
     rows = (("lookup", "lookup"), ("lookup", "not done"))
     quiet = a_use()
@@ -55,7 +55,7 @@ def test_places_of_a_pool_are_full_by_rate_times_service_time(places: int, bound
     assert result.verdict.bound == bound, result.verdict.evidence
 
 
-def test_operations_that_were_thinking_are_counted_beside_those_that_ended() -> None:
+def test_thinking_operations_are_counted_apart_from_ended_ones() -> None:
     tally = a_tally(count=100)
     (step,) = tally.due.values()
     step.counters[THINKING], step.counters[PAUSED] = 7, 100 * 300_000
@@ -70,7 +70,9 @@ def test_operations_that_were_thinking_are_counted_beside_those_that_ended() -> 
 @pytest.mark.parametrize(
     ("warmup_s", "think_s", "valid"), [(2.0, 4.0, False), (4.0, 4.0, True), (0.0, 0.01, True)]
 )
-def test_warm_up_below_think_time_is_short(warmup_s: float, think_s: float, *, valid: bool) -> None:
+def test_warm_up_shorter_than_the_think_time_is_too_short(
+    warmup_s: float, think_s: float, *, valid: bool
+) -> None:
     tally = a_tally(seconds=6.0)
     (step,) = tally.due.values()
     step.counters[PAUSED] = round(step.count * think_s * 1e9)

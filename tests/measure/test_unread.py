@@ -23,7 +23,7 @@ STOPPED_S = 0.04
 
 
 @pytest.mark.parametrize("stopped", [True, False])
-def test_answers_unread_by_a_stopped_generator_are_seen(tmp_path: Path, stopped: bool) -> None:
+def test_answers_unread_by_a_stopped_generator_are_detected(tmp_path: Path, stopped: bool) -> None:
     out, directory = tmp_path / "run.sitebench", Directory("{}", small_population(200))
     with relayed(directory.port, delaying(lambda _: ANSWER_S)) as port:
         argv = ["ils", "run", "lookup", "--target", f"ldap://127.0.0.1:{port}", "--users", "16"]

@@ -26,7 +26,7 @@ def _half_second(*latencies_us: int) -> Histogram:
     return made
 
 
-def test_half_of_the_interval_is_compared_with_the_percentile() -> None:
+def test_half_width_of_the_interval_is_compared_with_the_percentile() -> None:
     steady = [_half_second(*range(100, 200))] * 10
     assert Until.parse("p50:5%").is_precise(percentile_intervals(steady))
     wandering = [_half_second(*range(n, n + 100)) for n in range(100, 1_100, 100)]
@@ -34,7 +34,7 @@ def test_half_of_the_interval_is_compared_with_the_percentile() -> None:
     assert not Until.parse("p50:5%").is_precise(percentile_intervals(steady[:7]))
 
 
-def test_windows_of_half_seconds_that_are_alike_seldom_stop_where_they_are_wrong() -> None:
+def test_correlated_half_seconds_seldom_stop_the_window_too_early() -> None:
     """Each is looked at every 10 s for a minute."""
     lot, until = random.Random(1997), Until.parse("p50:10%")
     true, wrong = true_us(0.1)["p50"], 0
@@ -51,7 +51,7 @@ def test_a_one_sided_interval_stops_no_window() -> None:
     assert not Until.parse("p99:50%").is_precise(Intervals({"p99": (1_000.0, None)}))
 
 
-def test_what_was_not_known_because_half_seconds_are_alike_is_told_with_how_long_would_do() -> None:
+def test_undecided_correlated_half_seconds_give_the_window_needed() -> None:
     until = Until.parse("p99:5%")
     assert not_known(until, {}, 300.2).message == "p99 was not known to 5% within 5m"
     # Known at a look, and not with the half second after it.
@@ -61,7 +61,7 @@ def test_what_was_not_known_because_half_seconds_are_alike_is_told_with_how_long
     )
 
 
-def test_a_window_goes_on_until_the_percentile_is_known() -> None:
+def test_window_lasts_until_the_percentile_is_precise() -> None:
     """The network's delays are independent; what this machine is slowed by comes in long waves.
 
     So they are long and differ: a wave of 10 milliseconds makes half seconds no more alike.
@@ -86,20 +86,20 @@ def test_a_window_goes_on_until_the_percentile_is_known() -> None:
         assert high - low <= 0.25 * (high + low)
 
 
-def test_a_percentile_that_is_not_known_in_time_is_told() -> None:
+def test_percentile_not_precise_in_time_is_a_warning() -> None:
     (point,) = in_process(*LOAD, *WINDOW, "--until", "p99.9:0.5%,2s").objects
     assert point["measure_s"] >= 1.9
     assert "p99.9 was not known to 0.5% within 2s" in str(point["warnings"])
 
 
 @pytest.mark.parametrize("text", ["p99", "p98:5%", "p99:5", "p99:0.1%", "p99:90%", "p99:5%,soon"])
-def test_what_is_no_percentile_with_a_precision_is_refused(text: str) -> None:
+def test_invalid_until_option_is_refused(text: str) -> None:
     with pytest.raises(UnknownValue):
         Until.parse(text)
     in_process("ils", "run", "lookup", "--until", text).check(2, "--until")
 
 
-def test_a_precision_is_half_a_percent_to_a_half_and_the_limit_5_minutes() -> None:
+def test_precision_is_0_5_to_50_percent_and_the_default_limit_5_minutes() -> None:
     for text, precision, limit_s in (
         ("p99:0.5%", 0.005, 300.0),
         ("p99.9:50%", 0.5, 300.0),
@@ -112,7 +112,7 @@ def test_a_precision_is_half_a_percent_to_a_half_and_the_limit_5_minutes() -> No
             Until.parse(text)
 
 
-def test_it_is_known_where_half_of_the_interval_is_the_precision() -> None:
+def test_percentile_is_precise_if_the_half_width_is_at_most_the_precision() -> None:
     """100 +- 5: to 5 %, and a little more is not."""
     for high, known in ((105.0, True), (105.1, False), (None, False)):
         bounds: dict[str, tuple[float, float | None]] = {"p50": (95.0, high)}

@@ -53,7 +53,7 @@ def running(program: str, *argv: str) -> Iterator[tuple[int, str]]:
 
 
 @pytest.mark.parametrize("kind", ["tcp", "unix"])
-def test_program_that_a_target_has_called_is_behind_it(kind: str, tmp_path: Path) -> None:
+def test_program_called_by_the_target_is_behind_the_target(kind: str, tmp_path: Path) -> None:
     at = "tcp" if kind == "tcp" else str(tmp_path / "socket")
     with running(SERVER, at) as (server, address), running(PROXY, address) as (proxy, _):
         (found,) = Behind(ProcessReader(proxy, family=True)).look()
@@ -63,7 +63,7 @@ def test_program_that_a_target_has_called_is_behind_it(kind: str, tmp_path: Path
         assert Behind(ProcessReader(server, family=True)).look() == ()
 
 
-def test_its_cpu_is_in_the_use_of_a_window_and_not_in_the_targets() -> None:
+def test_cpu_of_programs_behind_is_apart_from_that_of_the_target() -> None:
     with running(SERVER, "tcp") as (server, address), running(PROXY, address) as (proxy, _):
         monitor = Monitor(proxy)
         try:

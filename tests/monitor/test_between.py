@@ -19,7 +19,7 @@ def a_sample(at_s: float = 0.0, **other: object) -> Sample:
     return replace(made, **other)
 
 
-def test_counters_are_differences_and_values_are_the_ends() -> None:
+def test_counters_are_differences_and_gauges_are_final_values() -> None:
     start = a_sample(target=ProcessSample(2, 1, 500, minor_faults=7, descriptors=3))
     end = a_sample(1.0, target=ProcessSample(4.5, 2, 400, minor_faults=9, descriptors=5))
     found = use_between(start, end, 2.0)
@@ -29,7 +29,7 @@ def test_counters_are_differences_and_values_are_the_ends() -> None:
     assert found.target_cpu_percent == 125.0
 
 
-def test_what_one_end_does_not_tell_is_unknown() -> None:
+def test_figure_missing_at_one_end_is_unknown() -> None:
     start = a_sample(target=ProcessSample(1, 1, 1, waited_s=1.0))
     found = use_between(start, a_sample(1.0), 1.0)
     assert found.target is not None
@@ -37,7 +37,7 @@ def test_what_one_end_does_not_tell_is_unknown() -> None:
     assert found.target.read_bytes is None
 
 
-def test_a_core_is_never_more_than_busy() -> None:
+def test_core_is_at_most_fully_busy() -> None:
     end = machine(1.0, cores=(CoreSample(0.99, 0.02, 0, 0.01, 0, 0),))
     assert use_between(a_sample(), a_sample(machine=end), 1.0).machine.busy_per_core == (1.0,)
 
@@ -49,7 +49,7 @@ def test_stolen_time_is_busy_and_iowait_is_not() -> None:
     assert (found.stolen_s, found.iowait_s) == (0.3, 0.4)
 
 
-def test_shares_are_of_the_machines_own_time_between_its_samples() -> None:
+def test_shares_are_of_the_time_between_samples_of_that_machine() -> None:
     start, end = a_sample(), a_sample(9.0)
     start = replace(start, target_machine=machine(5.0, pressure_s={"cpu.some": 1.0}))
     end = replace(end, target_machine=machine(9.0, pressure_s={"cpu.some": 2.0, "io.some": 7.0}))
@@ -66,7 +66,7 @@ def test_the_run_queue_is_the_mean_over_the_windows_readings() -> None:
     assert none.run_queue is None
 
 
-def test_a_disk_and_an_interface_that_are_new_did_everything_within_the_window() -> None:
+def test_new_disk_and_interface_count_from_zero() -> None:
     network = NetworkSample({"eth0": InterfaceSample(5, 6, 7, 8, 9)}, speeds={"eth0": 10**9})
     end = machine(2.0, disks={"vda": DiskSample(1, 2, 0.5, 3)}, network=network)
     found = use_between(a_sample(), a_sample(machine=end), 2.0).machine
@@ -75,13 +75,13 @@ def test_a_disk_and_an_interface_that_are_new_did_everything_within_the_window()
     assert (interface.bytes_in, interface.drops, interface.speed_bits_s) == (5, 9, 10**9)
 
 
-def test_a_machine_that_did_not_answer_again_tells_nothing() -> None:
+def test_machine_without_second_sample_is_unknown() -> None:
     there = machine(3.0)
     start, end = a_sample(target_machine=there), a_sample(target_machine=there)
     assert use_between(start, end, 1.0).target_machine is None
 
 
-def test_what_the_directory_counts_is_counted_over_the_window() -> None:
+def test_counters_of_the_directory_are_differences_over_the_window() -> None:
     start = a_sample(directory={"searches_total": 5.0, "connections": 3.0})
     end = a_sample(directory={"searches_total": 9.0, "connections": 4.0, "adds_total": 2.0})
     assert use_between(start, end, 1.0).directory == {
@@ -92,13 +92,13 @@ def test_what_the_directory_counts_is_counted_over_the_window() -> None:
     assert use_between(a_sample(), end, 1.0).directory is None
 
 
-def test_a_gap_is_what_went_missing_within_the_window() -> None:
+def test_gap_counts_missing_samples_of_the_window() -> None:
     start = a_sample(answers=(Answers("a", 5, 2, "old"), Answers("b", 5, 0)))
     end = a_sample(answers=(Answers("a", 9, 3, "timed out"), Answers("b", 9, 0)))
     assert use_between(start, end, 1.0).gaps == (Gap("a", 4, 1, "timed out"),)
 
 
-def test_one_that_was_not_even_asked_is_a_gap_too() -> None:
+def test_source_without_requests_in_the_window_is_a_gap() -> None:
     stuck = (Answers("a", 5, 0),)
     ends = (a_sample(answers=stuck), a_sample(answers=stuck))
     assert use_between(*ends, 10.0).gaps == (Gap("a", 0, 0, ""),)
@@ -113,11 +113,11 @@ def full() -> Use:
     return replace(use_between(start, end, 1.0), gaps=(Gap("a", 4, 1, "timed out"),))
 
 
-def test_use_survives_being_written() -> None:
+def test_use_survives_serialisation() -> None:
     assert msgspec.convert(json.loads(json.dumps(full().to_json())), Use) == full()
 
 
-def test_what_a_newer_version_knows_besides_is_passed_over() -> None:
+def test_unknown_fields_of_newer_versions_are_ignored() -> None:
     written = full().to_json()
     written["weather"] = "fine"
     written["machine"]["moons"] = 1

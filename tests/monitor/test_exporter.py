@@ -101,7 +101,7 @@ def _counters(sample: MachineSample) -> list[float]:
     ]
 
 
-def test_its_counters_lie_between_two_readings_of_proc(running: Running) -> None:
+def test_exporter_counters_lie_between_two_readings_of_proc(running: Running) -> None:
     own, exporter = MachineReader(), Exporter(running.url, timeout_s=PATIENCE_S)
     before, there, after = own.read(), exporter.read(), own.read()
     exporter.close()
@@ -112,7 +112,7 @@ def test_its_counters_lie_between_two_readings_of_proc(running: Running) -> None
     assert there.network.sockets.keys() == before.network.sockets.keys()
 
 
-def test_its_disks_and_interfaces_are_ours(running: Running) -> None:
+def test_exporter_has_the_disks_and_interfaces_of_this_machine(running: Running) -> None:
     own, exporter = MachineReader(), Exporter(running.url, timeout_s=PATIENCE_S)
     before, there, after = own.read(), exporter.read(), own.read()
     exporter.close()
@@ -131,7 +131,7 @@ def test_its_disks_and_interfaces_are_ours(running: Running) -> None:
         assert one.out_packets <= there.network.interfaces[name].out_packets <= two.out_packets
 
 
-def test_what_is_switched_off_there_is_missing_and_nothing_else() -> None:
+def test_only_disabled_collectors_are_missing() -> None:
     with exporting("--no-collector.pressure") as found:
         exporter = Exporter(found.url, timeout_s=PATIENCE_S)
         sample = exporter.read()
@@ -141,7 +141,7 @@ def test_what_is_switched_off_there_is_missing_and_nothing_else() -> None:
     assert sample.network.segments_out is not None
 
 
-def test_a_window_on_another_machine(running: Running) -> None:
+def test_window_has_the_use_of_another_machine(running: Running) -> None:
     monitor = Monitor(None, exporter=running.url)
     try:
         start = monitor.sample()
@@ -157,7 +157,7 @@ def test_a_window_on_another_machine(running: Running) -> None:
     assert used.available == used.target_machine.available_bytes
 
 
-def test_one_that_stops_answering_is_a_gap_and_delays_no_sample() -> None:
+def test_stopped_exporter_is_a_gap_and_delays_no_sample() -> None:
     with exporting() as found:
         monitor = Monitor(None, exporter=found.url)
         try:
@@ -185,7 +185,7 @@ def _seen(exporter: str) -> tuple[Sample, Sample]:
     return start, monitor.sample()
 
 
-def test_a_refused_connection_is_a_gap_from_the_beginning() -> None:
+def test_refused_connection_is_a_gap_from_the_start() -> None:
     _, end = _seen(f"http://127.0.0.1:{free_port()}/metrics")
     (answers,) = end.answers
     assert answers.asked == answers.missing >= 1
@@ -208,7 +208,7 @@ def test_a_web_page_is_no_exporter() -> None:
         exporter.close()
 
 
-def test_a_damaged_page_is_refused_as_such() -> None:
+def test_damaged_page_is_refused() -> None:
     with answering(b'node_cpu_seconds_total{cpu="0" 7\n') as url:
         _, end = _seen(url)
     assert "not in Prometheus' text format" in end.answers[0].reason
@@ -232,7 +232,7 @@ node_memory_MemAvailable_bytes 1e9
         (PAGE + 40_000 * "# a comment of some thirty bytes\n", "longer than 1 MiB"),
     ],
 )
-def test_a_page_that_makes_no_sense_is_one_line(page: str, why: str) -> None:
+def test_senseless_page_is_a_one_line_error(page: str, why: str) -> None:
     with answering(page.encode()) as url:
         exporter = Exporter(url, timeout_s=PATIENCE_S)
         with pytest.raises(ValueError, match=why):
@@ -248,7 +248,7 @@ def test_a_page_that_makes_no_sense_is_one_line(page: str, why: str) -> None:
 @pytest.mark.parametrize(
     "sent", [b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n", b"HTTP/1.1 200 OK\r\nX: "]
 )
-def test_one_that_trickles_is_given_up(sent: bytes) -> None:
+def test_trickling_exporter_times_out(sent: bytes) -> None:
     def trickle() -> None:
         connection, _ = listening.accept()
         with connection, contextlib.suppress(OSError):
@@ -277,13 +277,13 @@ def test_only_the_wanted_metrics_are_parsed_labels_and_escapes_included() -> Non
     ]
 
 
-def test_an_exporter_of_something_else_is_told_apart() -> None:
+def test_other_exporter_is_not_taken_for_node_exporter() -> None:
     with answering(b"go_goroutines 7\n") as url:
         _, end = _seen(url)
     assert "not a node_exporter" in end.answers[0].reason
 
 
-def test_a_refusal_is_told_by_its_number() -> None:
+def test_refusal_is_reported_with_its_status_code() -> None:
     with answering(b"no", 403) as url:
         _, end = _seen(url)
     assert end.answers[0].reason == "it answered 403"
@@ -299,12 +299,12 @@ def test_a_refusal_is_told_by_its_number() -> None:
         ("http://[::1]:9100/metrics?collect[]=cpu", "http://[::1]:9100/metrics?collect[]=cpu"),
     ],
 )
-def test_an_address_may_be_short(typed: str, meant: str) -> None:
+def test_short_address_is_completed(typed: str, meant: str) -> None:
     assert parse_exporter(typed) == meant
 
 
 @pytest.mark.parametrize("typed", ["", "ftp://host", "http://", "host:port"])
-def test_what_is_no_address_is_refused_with_an_example(typed: str) -> None:
+def test_invalid_address_is_refused_with_an_example(typed: str) -> None:
     with pytest.raises(UnknownValue, match=r"such as http://host:9100/metrics"):
         parse_exporter(typed)
 
@@ -338,7 +338,7 @@ class HangingSource:
         self.release.set()
 
 
-def test_request_under_way_is_neither_asked_nor_missing() -> None:
+def test_outstanding_request_is_neither_counted_nor_missing() -> None:
     source = HangingSource()
     monitor = Monitor(None, probe=source)
     try:

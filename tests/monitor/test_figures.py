@@ -20,12 +20,12 @@ class Kept(NamedTuple):
 SECOND = 10**9
 
 
-def test_every_name_that_is_written_is_described() -> None:
+def test_every_written_figure_has_a_description() -> None:
     rows = Monitor(os.getpid()).sample(thorough=True).rows()
     assert not {what for _, what, _ in rows if what.partition(".")[0] not in FIGURES}
 
 
-def test_a_name_says_which_one_it_is_of() -> None:
+def test_name_with_index_describes_its_core() -> None:
     found = describe("core_busy_s.3")
     assert (found.title, found.unit, found.rate_unit, found.counter) == (
         "Core 3",
@@ -36,7 +36,7 @@ def test_a_name_says_which_one_it_is_of() -> None:
     assert describe("available_bytes").counter is False
 
 
-def test_what_a_target_says_of_itself_is_a_counter_where_its_name_says_so() -> None:
+def test_figure_of_the_target_ending_in_total_is_a_counter() -> None:
     assert describe("operations_completed_total").counter
     assert describe("operations_completed_total").title == "operations completed"
     assert not describe("connections").counter
@@ -55,7 +55,7 @@ def test_a_counter_becomes_a_rate_and_a_gauge_stays() -> None:
     }
 
 
-def test_samples_less_than_a_tenth_of_a_second_apart_have_no_rate_of_their_own() -> None:
+def test_samples_less_than_100_ms_apart_have_no_own_rate() -> None:
     rows = [
         Kept(t_ns, "target", "cpu_s", cpu_s)
         for t_ns, cpu_s in ((0, 3.4), (SECOND // 2_000, 3.45), (SECOND, 3.9), (SECOND + 1, 4.0))
@@ -64,7 +64,7 @@ def test_samples_less_than_a_tenth_of_a_second_apart_have_no_rate_of_their_own()
     assert (t_ns, round(cores, 6)) == (SECOND, 0.5)
 
 
-def test_what_did_not_change_was_not_written_and_has_a_rate_of_zero() -> None:
+def test_unwritten_unchanged_values_have_a_rate_of_zero() -> None:
     rows = [
         Kept(0, "machine", "available_bytes", 5),
         Kept(0, "machine", "retransmits", 7),
@@ -75,7 +75,7 @@ def test_what_did_not_change_was_not_written_and_has_a_rate_of_zero() -> None:
     assert rates(rows)["machine", "retransmits"] == [(SECOND, 0.0), (2 * SECOND, 2.0)]
 
 
-def test_a_gap_has_no_points_and_its_growth_is_spread_over_it() -> None:
+def test_growth_during_a_gap_is_spread_over_the_gap() -> None:
     rows = [
         Kept(0, "target-machine", "busy_s", 0.0),
         Kept(SECOND, "machine", "busy_s", 1.0),
@@ -84,7 +84,7 @@ def test_a_gap_has_no_points_and_its_growth_is_spread_over_it() -> None:
     assert rates(rows)["target-machine", "busy_s"] == [(4 * SECOND, 2.0)]
 
 
-def test_a_counter_that_began_anew_has_no_rate_there() -> None:
+def test_reset_counter_has_no_rate_at_the_reset() -> None:
     values = [5.0, 9.0, 1.0, 2.0]
     rows = [Kept(n * SECOND, "target", "cpu_s", value) for n, value in enumerate(values)]
     assert rates(rows)["target", "cpu_s"] == [(SECOND, 4.0), (3 * SECOND, 1.0)]
@@ -94,7 +94,7 @@ VALUES = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0,
 
 
 @given(VALUES)
-def test_leaving_out_what_did_not_change_changes_no_rate(seconds: list[tuple[int, ...]]) -> None:
+def test_omission_of_unchanged_values_does_not_change_rates(seconds: list[tuple[int, ...]]) -> None:
     changes = Changes()
     whole: list[Kept] = []
     short: list[Kept] = []

@@ -18,7 +18,7 @@ def listener() -> Iterator[socket.socket]:
         yield made
 
 
-def test_a_kernel_answers_though_no_program_does(listener: socket.socket) -> None:
+def test_handshake_is_answered_by_the_kernel_without_accept(listener: socket.socket) -> None:
     handshakes = Handshakes(*listener.getsockname()[:2])
     try:
         assert eventually(lambda: handshakes.read().n >= 3)
@@ -31,7 +31,7 @@ def test_a_kernel_answers_though_no_program_does(listener: socket.socket) -> Non
         handshakes.close()
 
 
-def test_server_with_one_worker_is_not_kept_waiting(listener: socket.socket) -> None:
+def test_handshake_does_not_block_a_server_with_one_worker(listener: socket.socket) -> None:
     handshakes = Handshakes(*listener.getsockname()[:2])
     try:
         connection, _ = listener.accept()
@@ -52,11 +52,11 @@ def test_a_closed_port_has_no_round_trip(listener: socket.socket) -> None:
         handshakes.close()
 
 
-def test_a_name_that_means_nothing_costs_the_figure_only() -> None:
+def test_unknown_host_name_loses_only_this_figure() -> None:
     assert Handshakes("nobody.invalid", 1).read().typical_since(RoundTrips()) is None
 
 
-def test_a_window_has_the_median_of_its_own_and_counts_those_that_are_under_way() -> None:
+def test_median_is_of_the_handshakes_in_the_window_including_outstanding_ones() -> None:
     took_s = [0.010, 0.002, 0.004, 0.003]
     start, end = RoundTrips(took_s, 1), RoundTrips(took_s, 4)
     assert end.typical_since(start) == pytest.approx(0.003)
@@ -66,7 +66,7 @@ def test_a_window_has_the_median_of_its_own_and_counts_those_that_are_under_way(
     assert slow.typical_since(start) == pytest.approx(1.0)
 
 
-def test_a_handshake_whose_first_segment_was_lost_is_not_left_out() -> None:
+def test_handshake_with_a_lost_first_segment_is_counted() -> None:
     with contextlib.ExitStack() as opened:
         # A kernel drops what comes for a queue that is full; the segment is sent again.
         listener = opened.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
@@ -90,7 +90,7 @@ def test_a_handshake_whose_first_segment_was_lost_is_not_left_out() -> None:
         assert eventually(lambda: longest_s() > 0.9)
 
 
-def test_the_round_trips_of_the_loads_own_connections_hold_the_targets_time() -> None:
+def test_round_trips_of_load_connections_include_target_time() -> None:
     # Why they are not used: the acknowledgement of a request comes with its answer.
     with socket.create_server(("127.0.0.1", 0)) as listener:
         ours = socket.create_connection(listener.getsockname())

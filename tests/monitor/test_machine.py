@@ -36,7 +36,7 @@ class Watch:
         return use_between(self.start, self.monitor.sample(thorough=True), 1.0).machine
 
 
-def test_the_core_that_burned_is_the_one_that_was_busy(actor: Actor) -> None:
+def test_core_of_a_busy_process_is_busy(actor: Actor) -> None:
     watch = Watch()
     core = max(os.sched_getaffinity(0))
     actor.do(
@@ -58,13 +58,13 @@ def test_the_core_that_burned_is_the_one_that_was_busy(actor: Actor) -> None:
     assert used.user_s > 0.3
 
 
-def test_memory_is_this_machines() -> None:
+def test_memory_is_that_of_this_machine() -> None:
     used = Watch().used()
     assert used.total_bytes == os.sysconf("SC_PHYS_PAGES") * PAGE
     assert 0 < used.available_bytes < used.total_bytes
 
 
-def test_faults_and_switches_of_one_process_are_the_machines_too(actor: Actor) -> None:
+def test_machine_counts_include_faults_and_switches_of_a_process(actor: Actor) -> None:
     watch = Watch()
     actor.do(
         """
@@ -84,7 +84,7 @@ def test_faults_and_switches_of_one_process_are_the_machines_too(actor: Actor) -
     assert used.context_switches >= 200
 
 
-def test_more_runnable_than_cores_is_a_queue_and_pressure(actor: Actor) -> None:
+def test_more_runnable_threads_than_cores_give_queue_and_pressure(actor: Actor) -> None:
     watch = Watch()
     core = min(os.sched_getaffinity(0))
     actor.do(
@@ -107,7 +107,7 @@ def test_more_runnable_than_cores_is_a_queue_and_pressure(actor: Actor) -> None:
         actor.do("[os.kill(child, 9) for child in children]")
 
 
-def test_what_was_synced_went_to_a_disk(on_disk: Path) -> None:
+def test_synced_bytes_are_disk_writes(on_disk: Path) -> None:
     if os.major(on_disk.parent.stat().st_dev) == 0:
         pytest.skip("/var/tmp lies on no disk of its own")
     watch = Watch()
@@ -143,7 +143,7 @@ def _send(ours: socket.socket, theirs: socket.socket, mebibytes: int) -> None:
             left -= len(theirs.recv(left))
 
 
-def test_bytes_over_loopback_went_in_and_out(actor: Actor) -> None:
+def test_loopback_bytes_are_counted_in_both_directions(actor: Actor) -> None:
     watch = Watch()
     ours, theirs = _pair()
     with ours, theirs:
@@ -158,7 +158,7 @@ def test_bytes_over_loopback_went_in_and_out(actor: Actor) -> None:
     assert used.segments_out >= (8 << 20) // 65_536
 
 
-def test_a_token_bucket_is_the_speed_of_a_virtual_interface() -> None:
+def test_token_bucket_rate_is_the_speed_of_a_virtual_interface() -> None:
     with remote_host(10_000_000) as slow, remote_host() as fast:
         # An interface that has carried nothing is not listed.
         with socket.socket(type=socket.SOCK_DGRAM) as sender:
@@ -191,7 +191,7 @@ def test_sockets_are_counted_by_their_state() -> None:
     assert "time_wait" not in before
 
 
-def test_a_full_accept_queue_is_an_overflow_and_a_retransmit() -> None:
+def test_full_accept_queue_counts_overflows_and_retransmits() -> None:
     watch = Watch()
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
@@ -223,7 +223,7 @@ for _ in range(100):
 """
 
 
-def test_a_target_in_a_network_of_its_own_is_read_there() -> None:
+def test_target_in_its_own_network_namespace_is_read_in_it() -> None:
     allowed = subprocess.run([*APART, "true"], capture_output=True, check=False).returncode == 0
     if not allowed:
         pytest.skip("no network namespace may be made here")
@@ -245,12 +245,12 @@ def test_a_target_in_a_network_of_its_own_is_read_there() -> None:
     assert used.target_is_local
 
 
-def test_a_target_in_our_network_has_no_machine_of_its_own(actor: Actor) -> None:
+def test_target_in_the_same_network_namespace_has_no_separate_machine(actor: Actor) -> None:
     monitor = Monitor(actor.pid)
     assert use_between(monitor.sample(), monitor.sample(), 1.0).target_machine is None
 
 
-def test_a_handshake_tells_the_way_there_and_back() -> None:
+def test_handshake_gives_the_round_trip_time() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         monitor = Monitor(None, server.getsockname())
         start = monitor.sample()

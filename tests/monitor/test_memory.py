@@ -16,12 +16,12 @@ _SAYS = "from sitebench.monitor.memory import usable_bytes; print(usable_bytes()
 _SEEDS = ("-m", "sitebench", "ils", "seed", "--to", "/dev/null", "--profile", "person")
 
 
-def test_the_machine_has_what_psutil_says() -> None:
+def test_available_memory_matches_psutil() -> None:
     assert machine_bytes() == psutil.virtual_memory().total
     assert usable_bytes() <= machine_bytes()
 
 
-def test_a_control_group_leaves_less() -> None:
+def test_control_group_limits_available_memory() -> None:
     """A hash that takes a gibibyte was refused by the machine's memory alone."""
     try:
         with groups.memory(_MOST) as group:

@@ -27,7 +27,7 @@ def test_a_busy_program_is_seen_and_named() -> None:
     assert name in dict(found.busiest)
 
 
-def test_what_this_process_itself_uses_is_not_counted() -> None:
+def test_cpu_of_this_process_is_not_counted() -> None:
     """Of two cores that were busy all of a second, it had one, and the program 7 the other."""
     before = _Reading(10.0, (100.0, 200.0), 5.0, {7: 1.0, 8: 3.0})
     now = _Reading(11.0, (101.0, 201.0), 6.0, {7: 1.5, 8: 3.01, 2**22 + 9: 0.4})
@@ -37,7 +37,7 @@ def test_what_this_process_itself_uses_is_not_counted() -> None:
     assert found.busiest[1][0] == f"process {2**22 + 9}"
 
 
-def test_the_note_says_who_and_what_to_do() -> None:
+def test_note_names_the_program_and_a_remedy() -> None:
     assert str(Others(1.7, 2, (("rustc", 1.2), ("cargo\x1b", 0.4)))) == (
         "Other programs use 1.7 of this machine's 2 cores (rustc 1.2, cargo\\x1b 0.4): rates will "
         "be too low, and latencies too high. End them first, or measure on another machine."

@@ -62,13 +62,13 @@ class Watch:
         return found
 
 
-def test_cpu_is_what_the_process_burned(actor: Actor) -> None:
+def test_cpu_time_matches_the_work_of_the_process(actor: Actor) -> None:
     watch = Watch(actor.pid)
     spent_s = float(actor.do(BURN + "result = time.process_time() - start"))
     assert watch.used().cpu_s == pytest.approx(spent_s, abs=TICKS_S)
 
 
-def test_system_time_is_told_apart(actor: Actor) -> None:
+def test_system_time_is_measured_separately(actor: Actor) -> None:
     watch = Watch(actor.pid)
     actor.do(
         """
@@ -84,7 +84,7 @@ def test_system_time_is_told_apart(actor: Actor) -> None:
     assert 0.2 - TICKS_S < found.system_s <= found.cpu_s
 
 
-def test_a_target_is_its_children_too(actor: Actor) -> None:
+def test_target_includes_its_children(actor: Actor) -> None:
     watch = Watch(actor.pid)
     actor.do(FORK + "children = [burning_child(hold=True) for _ in range(2)]")
     try:
@@ -94,7 +94,7 @@ def test_a_target_is_its_children_too(actor: Actor) -> None:
         actor.do("[os.kill(child, 9) for child in children]")
 
 
-def test_a_child_that_was_waited_for_stays_in_the_sum(actor: Actor) -> None:
+def test_reaped_child_stays_in_the_sum(actor: Actor) -> None:
     watch = Watch(actor.pid)
     for _ in range(2):
         actor.do(FORK + "os.waitpid(burning_child(hold=False), 0)")
@@ -103,7 +103,7 @@ def test_a_child_that_was_waited_for_stays_in_the_sum(actor: Actor) -> None:
     assert found.threads == 1
 
 
-def test_a_child_that_is_not_waited_for_lowers_no_figure(actor: Actor) -> None:
+def test_unreaped_child_lowers_no_figure(actor: Actor) -> None:
     watch = Watch(actor.pid)
     actor.do(
         "import signal; signal.signal(signal.SIGCHLD, signal.SIG_IGN)"
@@ -129,7 +129,7 @@ def child_clock(actor: Actor) -> None:
 
 
 @pytest.mark.usefixtures("child_clock")
-def test_children_that_nobody_waits_for_stay_in_the_sum(actor: Actor) -> None:
+def test_children_with_ignored_sigchld_stay_in_the_sum(actor: Actor) -> None:
     root = psutil.Process(actor.pid)
 
     def burned(pid: str) -> bool:
@@ -150,7 +150,7 @@ def test_children_that_nobody_waits_for_stay_in_the_sum(actor: Actor) -> None:
     assert watch.used().cpu_s == pytest.approx(0.9, abs=2 * TICKS_S)
 
 
-def test_sums_never_go_back() -> None:
+def test_sums_never_decrease() -> None:
     rising = Rising()
     assert rising.update((5.0, 1.0)) == (5.0, 1.0)
     assert rising.update((2.0, 3.0)) == (5.0, 3.0)
@@ -167,7 +167,7 @@ for at in range(0, len(held), mmap.PAGESIZE):
 """
 
 
-def test_pages_that_were_touched_are_minor_faults_and_resident(actor: Actor) -> None:
+def test_touched_pages_are_minor_faults_and_resident(actor: Actor) -> None:
     watch = Watch(actor.pid)
     assert watch.start.target is not None
     # The kernel keeps resident pages by core, and adds them up now and then.
@@ -202,7 +202,7 @@ with mmap.mmap(written, {SIZE}, prot=mmap.PROT_READ) as pages:
 """
 
 
-def test_bytes_written_and_read_back_from_the_disk(actor: Actor, on_disk: Path) -> None:
+def test_bytes_written_to_and_read_from_disk_are_counted(actor: Actor, on_disk: Path) -> None:
     watch = Watch(actor.pid)
     actor.do(WRITE.format(path=str(on_disk)))
     found = watch.used()
@@ -224,7 +224,7 @@ def test_each_sleep_is_a_voluntary_switch(actor: Actor) -> None:
     assert 200 <= found.voluntary_switches < 300
 
 
-def test_two_that_want_one_core_wait_for_it_and_are_switched(actor: Actor) -> None:
+def test_two_processes_on_one_core_wait_and_are_switched(actor: Actor) -> None:
     watch = Watch(actor.pid)
     core = min(os.sched_getaffinity(0))
     # The kernel forgets of a thread that ended, so look while they burn.
@@ -239,7 +239,7 @@ def test_two_that_want_one_core_wait_for_it_and_are_switched(actor: Actor) -> No
         actor.do("[os.kill(child, 9) for child in children]")
 
 
-def test_the_cores_that_a_target_may_run_on(actor: Actor) -> None:
+def test_allowed_cores_follow_the_affinity(actor: Actor) -> None:
     watch = Watch(actor.pid)
     assert watch.used().allowed_cores == tuple(sorted(os.sched_getaffinity(0)))
     last = max(os.sched_getaffinity(0))
@@ -247,7 +247,7 @@ def test_the_cores_that_a_target_may_run_on(actor: Actor) -> None:
     assert watch.used().allowed_cores == (last,)
 
 
-def test_descriptors_that_are_open(actor: Actor) -> None:
+def test_open_descriptors_are_counted(actor: Actor) -> None:
     before = Watch(actor.pid).used().descriptors
     if before is None:
         pytest.skip("Linux tells it since 6.2")
@@ -255,7 +255,7 @@ def test_descriptors_that_are_open(actor: Actor) -> None:
     assert Watch(actor.pid).used().descriptors == before + 50
 
 
-def test_a_thread_is_known_by_its_name_and_outlives_its_end_in_the_sums() -> None:
+def test_ended_threads_stay_in_the_sums_by_name() -> None:
     reader = ProcessReader(os.getpid(), family=False)
     name, stop = b"burner", threading.Event()
 
@@ -282,7 +282,7 @@ def test_a_thread_is_known_by_its_name_and_outlives_its_end_in_the_sums() -> Non
     assert after.cpu_s > 0.1
 
 
-def test_a_killed_target_that_is_not_waited_for_is_gone(actor: Actor) -> None:
+def test_killed_unreaped_target_is_gone(actor: Actor) -> None:
     monitor = Monitor(actor.pid)
     assert monitor.sample().target is not None
     start = monitor.sample()
@@ -291,12 +291,12 @@ def test_a_killed_target_that_is_not_waited_for_is_gone(actor: Actor) -> None:
     assert use_between(start, monitor.sample(), 1.0).target is None
 
 
-def test_a_target_that_never_was_is_none() -> None:
+def test_unknown_target_process_is_none() -> None:
     pid = int(Path("/proc/sys/kernel/pid_max").read_text()) + 1
     assert Monitor(pid).sample().target is None
 
 
-def test_the_generator_is_this_process_alone(actor: Actor) -> None:
+def test_generator_is_only_this_process(actor: Actor) -> None:
     monitor = Monitor(None)
     start = monitor.sample()
     mine_s = time.process_time()
@@ -332,7 +332,7 @@ def _limited(group: Path, file: str, limit: str) -> Path | None:
     return None
 
 
-def test_a_quota_that_holds_a_process_back_is_seen(actor: Actor, quota: Path) -> None:
+def test_throttling_by_a_quota_is_measured(actor: Actor, quota: Path) -> None:
     watch = Watch(actor.pid)
     (quota / "cgroup.procs").write_text(str(actor.pid))
     assert watch.used().throttled_s == 0.0
@@ -345,7 +345,7 @@ def test_a_quota_that_holds_a_process_back_is_seen(actor: Actor, quota: Path) ->
     assert found.quota_cores == pytest.approx(0.1)
 
 
-def test_threads_that_cannot_be_looked_at_are_not_said_to_work() -> None:
+def test_unreadable_threads_are_not_counted_as_working() -> None:
     assert Stalls().look().looked == 0
 
 
@@ -361,15 +361,15 @@ def test_many_threads_are_read_in_turn(tmp_path: Path, monkeypatch: pytest.Monke
     assert stalls.stalled == pytest.approx(1 + 44 / 256)
 
 
-def test_a_group_lies_in_all_groups_around_it() -> None:
+def test_ancestry_lists_all_enclosing_control_groups() -> None:
     assert ancestry("/a/b", "/") == ["/a/b", "/a", ""]
     assert ancestry("/", "/") == [""]
 
 
-def test_a_container_sees_the_part_that_is_mounted() -> None:
+def test_control_group_path_is_relative_to_the_mount() -> None:
     assert ancestry("/docker/ab/inner", "/docker/ab") == ["/inner", ""]
     assert ancestry("/docker/ab", "/docker/ab") == [""]
 
 
-def test_a_group_outside_of_the_mount_cannot_be_read() -> None:
+def test_control_group_outside_of_the_mount_is_unreadable() -> None:
     assert ancestry("/../other", "/") == []

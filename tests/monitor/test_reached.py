@@ -35,7 +35,9 @@ def actor() -> Iterator[Actor]:
     ("listens", "asked"),
     [("127.0.0.1", "127.0.0.1"), ("", "127.0.0.7"), ("::", "127.0.0.1"), ("::1", "::1")],
 )
-def test_server_is_the_parent_of_its_workers(actor: Actor, listens: str, asked: str) -> None:
+def test_server_process_is_the_parent_of_its_workers(
+    actor: Actor, listens: str, asked: str
+) -> None:
     six = ":" in listens
     family = int(socket.AF_INET6 if six else socket.AF_INET)
     port = int(actor.do(LISTEN.format(host=listens, family=family, dual=listens == "::")))
@@ -45,12 +47,12 @@ def test_server_is_the_parent_of_its_workers(actor: Actor, listens: str, asked: 
         assert listener(asked, port) == actor.pid
 
 
-def test_where_nothing_listens_nobody_is_found() -> None:
+def test_port_without_listener_has_no_process() -> None:
     assert listener("127.0.0.1", free_port()) is None
     assert listener("nobody.invalid", 389) is None
 
 
-def test_a_process_of_which_this_one_is_a_part_is_no_target() -> None:
+def test_this_process_is_no_target() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         assert listener(*server.getsockname()) is None
 

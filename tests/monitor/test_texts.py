@@ -36,7 +36,7 @@ def ticks(*counts: int) -> Any:
     return [pytest.approx(count * TICK_S) for count in counts]
 
 
-def test_stat_of_2_6_32_has_no_guests() -> None:
+def test_stat_of_linux_2_6_32_has_no_guest_time() -> None:
     found = texts.stat(STAT_2_6_32)
     assert len(found.cores) == 2
     user, system, iowait, irq, stolen, idle = ticks(1166, 1441, 3675, 565, 0, 11311718)
@@ -44,7 +44,7 @@ def test_stat_of_2_6_32_has_no_guests() -> None:
     assert (found.context_switches, found.runnable, found.blocked) == (1990473, 1, 3)
 
 
-def test_stat_counts_guests_once_as_user_time() -> None:
+def test_guest_time_is_counted_once_as_user_time() -> None:
     (core,) = texts.stat(STAT_6_18).cores
     user, irq, stolen = ticks(500826 + 160188, 7 + 45495, 1330)
     assert (core.user_s, core.irq_s, core.stolen_s) == (user, irq, stolen)
@@ -56,7 +56,7 @@ def test_a_core_that_waits_for_a_disk_is_not_busy() -> None:
     assert core.busy_s == pytest.approx(all_but_idle * TICK_S)
 
 
-def test_memory_is_in_bytes_and_missing_before_3_14() -> None:
+def test_memory_is_in_bytes_and_unknown_before_linux_3_14() -> None:
     wanted = ("MemTotal", "MemAvailable")
     now = "MemTotal:       24684096 kB\nMemFree:   22786848 kB\nMemAvailable:   23875124 kB\n"
     assert texts.named_numbers(now, wanted) == {
@@ -72,7 +72,7 @@ def test_paging_counts_have_no_unit() -> None:
     assert texts.named_numbers(text, ("pswpin", "pgfault")) == {"pswpin": 3, "pgfault": 220268736}
 
 
-def test_pressure_of_5_10_has_no_full_for_cpu_and_6_18_has() -> None:
+def test_full_cpu_pressure_is_in_linux_6_18_and_not_in_5_10() -> None:
     some = "some avg10=1.63 avg60=2.77 avg300=2.46 total=5366225859\n"
     full = "full avg10=0.09 avg60=0.10 avg300=0.02 total=36864065\n"
     assert texts.pressure(some) == {"some": 5366.225859}
@@ -97,13 +97,13 @@ DISKS_6_18 = """\
 """
 
 
-def test_disks_are_whole_ones_in_bytes_and_seconds() -> None:
+def test_only_whole_disks_are_read_in_bytes_and_seconds() -> None:
     assert texts.disks(DISKS_3_10, {"ram0", "sda"}) == {
         "sda": DiskSample(47252 * 512, 160893 * 512, 18.054, 2)
     }
 
 
-def test_disks_of_later_kernels_have_columns_more() -> None:
+def test_later_kernels_have_more_disk_columns() -> None:
     whole = {"loop0", "nvme0n1", "vda", "zram0"}
     assert texts.disks(DISKS_4_19, whole)["nvme0n1"] == DiskSample(800 * 512, 1600 * 512, 0.025, 1)
     assert texts.disks(DISKS_6_18, whole) == {
@@ -128,7 +128,7 @@ eth0:1139148792   46740    1    2    0     0          0         0  2857877   280
 """
 
 
-def test_interfaces_that_carried_something_also_where_the_number_touches_the_name() -> None:
+def test_used_interfaces_are_read_even_without_space_after_the_colon() -> None:
     assert texts.interfaces(NET_DEV) == {
         "lo": InterfaceSample(336, 336, 388, 388, 0),
         "eth0": InterfaceSample(1139148792, 2857877, 46740, 28046, 7),
@@ -144,7 +144,7 @@ def test_a_protocols_columns_are_found_by_name_whatever_their_order() -> None:
     assert texts.protocol("Ip: A\nIp: 1\n", "TcpExt", wanted) == {}
 
 
-def test_sockets_of_both_families_are_one_sum() -> None:
+def test_sockets_of_ipv4_and_ipv6_are_summed() -> None:
     four = "sockets: used 28\nTCP: inuse 12 orphan 1 tw 137 alloc 12 mem 50\nUDP: inuse 0 mem 0\n"
     assert texts.sockets(four, "TCP6: inuse 3\nUDP6: inuse 0\n") == {
         "in_use": 15,
@@ -154,7 +154,7 @@ def test_sockets_of_both_families_are_one_sum() -> None:
     assert texts.sockets("", "") == {}
 
 
-def test_a_process_may_have_any_name() -> None:
+def test_stat_is_parsed_for_any_process_name() -> None:
     text = (
         "1045 (a) b (c)) S 1037 1037 30351 0 -1 4194304 103 7 2 1 150 50 30 20 20 0 18 0 1270552"
         " 3133440 408 18446744073709551615 94904595087360 1 1 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0\n"
@@ -168,12 +168,12 @@ def test_a_process_may_have_any_name() -> None:
     assert found.rss == 408 * PAGE
 
 
-def test_a_thread_ran_and_waited_in_nanoseconds() -> None:
+def test_schedstat_times_are_in_nanoseconds() -> None:
     assert texts.schedstat("809940 5878 2\n") == (809940e-9, 5878e-9)
     assert texts.schedstat("") is None
 
 
-def test_status_has_tabs_and_older_kernels_no_switches() -> None:
+def test_status_is_parsed_with_tabs_and_without_switches() -> None:
     text = (
         "Name:\tcat\nVmHWM:\t    1744 kB\nThreads:\t1\n"
         "voluntary_ctxt_switches:\t4\nnonvoluntary_ctxt_switches:\t1\n"
@@ -184,7 +184,7 @@ def test_status_has_tabs_and_older_kernels_no_switches() -> None:
     assert texts.switches(texts.named_numbers("Name:\tcat\nVmHWM:\t 8 kB\n", texts.STATUS)) is None
 
 
-def test_throttling_is_in_nanoseconds_in_version_1_and_microseconds_in_2() -> None:
+def test_throttling_is_in_ns_in_cgroup_v1_and_us_in_v2() -> None:
     v1 = "nr_periods 10\nnr_throttled 4\nthrottled_time 1500000000\nnr_bursts 0\n"
     v2 = "usage_usec 5\nuser_usec 4\nsystem_usec 1\nnr_periods 10\nthrottled_usec 1500000\n"
     assert texts.throttled_s(v1) == texts.throttled_s(v2) == 1.5
@@ -200,7 +200,7 @@ DOCKER_V1 = "9 8 0:1 /docker/ab /sys/fs/cgroup/cpu,cpuacct ro shared:1 - cgroup 
 UNIFIED = "29 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n"
 
 
-def test_where_control_groups_are_mounted() -> None:
+def test_mounts_of_control_groups_are_found() -> None:
     one, two = CpuHierarchy(1, "/", "/sys/fs/cgroup/cpu"), "/sys/fs/cgroup/unified"
     assert texts.cpu_hierarchies(HYBRID) == [one, CpuHierarchy(2, "/", two)]
     assert texts.cpu_hierarchies(UNIFIED) == [CpuHierarchy(2, "/", "/sys/fs/cgroup")]
@@ -209,7 +209,7 @@ def test_where_control_groups_are_mounted() -> None:
     ]
 
 
-def test_the_control_group_is_that_of_the_cpu() -> None:
+def test_control_group_is_that_of_the_cpu_controller() -> None:
     hybrid = "9:name=systemd:/s\n3:cpuset:/cs\n2:cpu,cpuacct:/c/d\n0::/u\n"
     assert texts.control_group(hybrid, 1) == "/c/d"
     assert texts.control_group(hybrid, 2) == "/u"

@@ -45,7 +45,7 @@ def test_the_command_line_gives_the_defaults_of_the_definition() -> None:
     assert through_click() == Example()
 
 
-def test_the_command_line_and_locust_read_the_same_words_alike() -> None:
+def test_command_line_and_locust_parse_values_alike() -> None:
     argv = ["--rate", "2k", "--warmup", "500ms", "--measure", "1m", "--keys", "zipfian"]
     argv += ["--verify", "full", "--quiet", "--locales", "de_DE,ja_JP", "--threads", "2"]
     words = ("rate", "warmup", "measure", "keys", "verify", "quiet", "locales", "threads")
@@ -53,7 +53,7 @@ def test_the_command_line_and_locust_read_the_same_words_alike() -> None:
     assert through_click(*argv) == replace(through_locust(*argv), explicit=frozenset(words))
 
 
-def test_at_locusts_screen_a_test_lasts_until_it_is_stopped() -> None:
+def test_test_in_the_web_ui_lasts_until_stopped() -> None:
     chosen = through_locust()
     assert chosen.measure is None
     assert chosen.warmup == 0.0
@@ -68,7 +68,7 @@ def test_locust_keeps_values_as_text_because_its_web_form_posts_text() -> None:
     assert convert.from_namespace(Example, namespace).think == 0.25
 
 
-def test_a_list_of_the_web_form_begins_with_what_holds_unless_something_is_chosen() -> None:
+def test_list_in_the_web_form_starts_with_its_default() -> None:
     parser = argparse.ArgumentParser()
     convert.add_arguments(parser, Example, "Example options")
     first = {each.dest: next(iter(each.choices)) for each in parser._actions if each.choices}
@@ -78,13 +78,13 @@ def test_a_list_of_the_web_form_begins_with_what_holds_unless_something_is_chose
         assert convert.from_namespace(Example, namespace) == through_locust()
 
 
-def test_locust_refuses_what_cannot_be_read(capsys: pytest.CaptureFixture[str]) -> None:
+def test_locust_refuses_unreadable_values(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         through_locust("--think", "long")
     assert "unknown duration 'long'" in capsys.readouterr().err
 
 
-def test_an_option_that_locust_has_already_is_left_to_it() -> None:
+def test_existing_options_of_locust_are_not_redefined() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--seed", default="7")
     convert.add_arguments(parser, Example, "Example options")
@@ -106,7 +106,7 @@ def test_an_option_that_locust_has_already_is_left_to_it() -> None:
         explicit=st.frozensets(st.sampled_from(["rate", "measure"])),
     )
 )
-def test_a_locust_command_line_means_the_options_it_was_made_from(chosen: Example) -> None:
+def test_options_survive_a_locust_command_line(chosen: Example) -> None:
     assert through_locust(*convert.to_argv(chosen)) == chosen
 
 
@@ -118,15 +118,15 @@ def test_a_locust_command_line_means_the_options_it_was_made_from(chosen: Exampl
         rate=st.none(),
     )
 )
-def test_options_survive_being_written_as_texts(chosen: Example) -> None:
+def test_options_survive_serialisation_as_texts(chosen: Example) -> None:
     assert convert.from_texts(Example, convert.to_texts(chosen)) == chosen
 
 
-def test_what_does_not_identify_a_point_is_not_among_its_texts() -> None:
+def test_texts_omit_options_that_do_not_identify_a_point() -> None:
     assert "where" not in convert.to_texts(Example(where="here"))
 
 
-def test_choices_name_what_they_accept() -> None:
+def test_message_for_a_wrong_choice_lists_the_choices() -> None:
     with pytest.raises(UnknownValue, match="use one of a, b"):
         OneOf("a", "b")("c")
 
@@ -170,7 +170,7 @@ def test_a_paired_switch_can_be_turned_off_by_name() -> None:
     assert [chosen.kept for chosen in seen] == [False, True, False]
 
 
-def test_locust_takes_both_forms_of_a_switch_that_the_command_has_both_of() -> None:
+def test_locust_accepts_both_forms_of_a_paired_switch() -> None:
     for argv, kept in (([], False), (["--kept"], True), (["--kept", "--no-kept"], False)):
         parser = argparse.ArgumentParser()
         convert.add_arguments(parser, Switched, "Options")

@@ -18,7 +18,7 @@ def drawn(dice: random.Random, depth: int) -> Formula:
     return Operation(dice.choice("+-*/"), one, other)
 
 
-def test_words_mean_what_is_computed() -> None:
+def test_formula_in_words_matches_its_value() -> None:
     dice, tried = random.Random(1997), 0
     while tried < 500:
         made = drawn(dice, 4)
@@ -31,7 +31,7 @@ def test_words_mean_what_is_computed() -> None:
         tried += 1
 
 
-def test_a_part_with_words_of_its_own_has_parentheses() -> None:
+def test_named_subexpression_has_parentheses() -> None:
     least = Least(1 - Input("a"), Input("b"))
     assert (least / Input("c")).words(VALUES) == "(the smaller of 1 - a and b) / c"
     assert (IfAny(Input("d"), least, 1 - Input("a")) / Input("c")).words(VALUES) == "(1 - a) / c"
@@ -40,6 +40,6 @@ def test_a_part_with_words_of_its_own_has_parentheses() -> None:
 @pytest.mark.parametrize(
     ("value", "up"), [(3.0, 3), (3.0000000001, 3), (2.9999999999, 3), (3.000001, 4), (3.5, 4)]
 )
-def test_whole_machines_are_not_one_more_by_how_floats_are_stored(value: float, up: int) -> None:
+def test_float_error_does_not_add_a_machine(value: float, up: int) -> None:
     """0.1 + 0.2 of ten are three machines, and not four."""
     assert WholeUp(Input("n")).value({"n": value}) == up

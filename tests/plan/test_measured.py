@@ -38,7 +38,7 @@ def test_a_rate_is_the_median_over_repeats() -> None:
     assert table.rates_at(1_000) == {"lookup": 2_000.0}
 
 
-def test_of_several_loads_the_highest_rate_counts() -> None:
+def test_highest_rate_of_several_loads_counts() -> None:
     results = [
         a_result(a_spec(users=u), count) for u, count in ((2, 5_000), (8, 9_000), (64, 8_000))
     ]
@@ -46,7 +46,7 @@ def test_of_several_loads_the_highest_rate_counts() -> None:
     assert table.rates_at(1_000) == {"lookup": 4_500.0}
 
 
-def test_an_invalid_point_is_left_out_and_the_reason_is_kept() -> None:
+def test_invalid_point_is_left_out_with_its_reason() -> None:
     results = [a_result(a_spec(users=2), 5_000), invalid(a_result(a_spec(users=8), 9_000))]
     (table,) = tables_of(results, ILS)
     assert table.rates_at(1_000) == {"lookup": 2_500.0}
@@ -60,7 +60,7 @@ def test_an_invalid_point_is_left_out_and_the_reason_is_kept() -> None:
         (Bound.OTHERS, "other programs had the cores"),
     ],
 )
-def test_a_lower_bound_is_planned_with_and_said_to_be_one(bound: Bound, cause: str) -> None:
+def test_lower_bound_is_used_with_a_remark(bound: Bound, cause: str) -> None:
     limited = structs.replace(
         a_result(a_spec(users=8), 9_000),
         verdict=Verdict(bound, False, "full", (), (), 9e9),
@@ -71,7 +71,7 @@ def test_a_lower_bound_is_planned_with_and_said_to_be_one(bound: Bound, cause: s
     assert f"a lower bound: {cause}" in str(remark)
 
 
-def test_a_plan_from_nothing_but_invalid_points_is_refused_with_the_reason() -> None:
+def test_plan_from_invalid_points_only_is_refused_with_the_reason() -> None:
     (table,) = tables_of([invalid(a_result())], ILS)
     with pytest.raises(BadInput, match=r"no rate for lookup .*it drifts"):
         plan(ILS, ONLY_LOOKUPS, table)
@@ -88,30 +88,30 @@ def test_numbers_of_two_targets_are_never_mixed() -> None:
     ]
 
 
-def test_loads_that_differ_only_in_how_hard_they_push_are_of_one_target() -> None:
+def test_points_that_differ_only_in_load_are_of_one_target() -> None:
     pushed = [a_result(a_spec(users=u)) for u in (1, 2)]
     assert len(tables_of(pushed, ILS)) == 1
 
 
-def test_a_window_that_went_on_until_a_percentile_was_known_is_of_the_same_target() -> None:
+def test_points_with_until_are_of_the_same_target() -> None:
     specs = [a_spec(users=1), a_spec(users=2, settings={"a": "b", "until": "p99:5%"})]
     (table,) = tables_of(map(a_result, specs), ILS)
     assert table.machine == "embedded"
 
 
-def test_a_kept_schedule_says_that_the_target_can_do_more() -> None:
+def test_kept_schedule_has_the_remark_that_the_target_can_do_more() -> None:
     scheduled = structs.replace(a_result(), verdict=Verdict(Bound.SCHEDULE, True, "kept"))
     (table,) = tables_of([scheduled], ILS)
     assert "can do more" in str(table.remarks[0])
 
 
-def test_a_site_is_counted_in_whole_pages_and_its_single_requests_not_at_all() -> None:
+def test_site_is_planned_in_whole_pages_without_single_requests() -> None:
     alone = a_result(a_spec("image", suite="ps"))
     (table,) = tables_of([a_page_result(43.5), alone], PS)
     assert table.rates == {"pages": (43.5,)}
 
 
-def test_the_pages_of_a_file_of_ones_own_are_planned_with() -> None:
+def test_pages_of_a_user_defined_scenario_are_used() -> None:
     """`page = true` is "for `sitebench plan ps` too", which had no finished points to plan from."""
     settings = {"scenario": "shop.toml"}
     made = a_result(a_spec("shop", suite="ps", settings=settings))
@@ -125,7 +125,7 @@ def test_the_pages_of_a_file_of_ones_own_are_planned_with() -> None:
 AT_RANDOM = {"arrivals": "poisson"}
 
 
-def test_under_an_objective_only_rates_that_met_it_count() -> None:
+def test_only_rates_that_met_the_objective_count() -> None:
     specs = [a_spec(rate=rate, settings=AT_RANDOM) for rate in (10e3, 15e3)]
     results = [a_result(*pair) for pair in zip(specs, (20_000, 30_000), strict=True)]
     slow = structs.replace(results[1].clocks["latency"], p99=9e4)
@@ -141,7 +141,7 @@ def at_rate(per_s: float, p99_us: float, seconds: float, users: int = 64) -> Poi
     return changed(made, latency=structs.replace(made.clocks["latency"], p99=p99_us))
 
 
-def test_a_rate_that_broke_when_it_was_held_is_not_planned_with() -> None:
+def test_rate_broken_in_a_long_hold_is_not_used() -> None:
     """A search tries rates in short windows: of 100, 200 and 180 it held 160 for long enough."""
     short = [at_rate(100.0, 1e4, 5), at_rate(200.0, 1e4, 5), at_rate(180.0, 1e4, 5)]
     held = [at_rate(160.0, 1e4, 15), at_rate(180.0, 9e4, 15)]
@@ -149,14 +149,14 @@ def test_a_rate_that_broke_when_it_was_held_is_not_planned_with() -> None:
     assert table.rates_at(1_000) == {"lookup": 160.0}
 
 
-def test_what_broke_in_a_shorter_window_or_with_fewer_users_was_not_the_target() -> None:
+def test_break_in_a_shorter_window_or_with_fewer_users_is_ignored() -> None:
     """A search tries once more for longer, and with more users where all were busy."""
     broke = [at_rate(180.0, 9e4, 5), at_rate(180.0, 9e4, 15, users=32)]
     (table,) = tables_of([*broke, at_rate(180.0, 1e4, 15)], ILS, Objective.parse("p99<50ms"))
     assert table.rates_at(1_000) == {"lookup": 180.0}
 
 
-def test_an_objective_that_no_rate_met_is_said() -> None:
+def test_objective_met_by_no_rate_is_refused_with_advice() -> None:
     (table,) = tables_of(
         [a_result(a_spec(rate=10e3, settings=AT_RANDOM))], ILS, Objective.parse("p99<1us")
     )
@@ -167,7 +167,7 @@ def test_an_objective_that_no_rate_met_is_said() -> None:
         plan(ILS, ONLY_LOOKUPS, table)
 
 
-def test_users_who_wait_for_each_answer_are_no_rate_at_which_people_may_arrive() -> None:
+def test_closed_schedules_are_no_rate_under_an_objective() -> None:
     """A closed load of one user met nearly any objective, at a rate that no crowd may have."""
     (table,) = tables_of([a_result(a_spec(users=2))], ILS, Objective.parse("p99<50ms"))
     with pytest.raises(BadInput, match=r"wait for each answer.*sitebench ils peak lookup"):
@@ -181,7 +181,7 @@ def test_users_who_wait_for_each_answer_are_no_rate_at_which_people_may_arrive()
         plan(ILS, ONLY_LOOKUPS, table)
 
 
-def test_a_percentile_that_is_not_known_is_not_said_to_be_missed() -> None:
+def test_unknown_percentile_is_not_reported_as_missed() -> None:
     short = a_result(a_spec(rate=500.0, settings=AT_RANDOM), 1_000)
     short = changed(short, latency=structs.replace(short.clocks["latency"], p99=None))
     (table,) = tables_of([short], ILS, Objective.parse("p99<50ms"))
@@ -189,14 +189,14 @@ def test_a_percentile_that_is_not_known_is_not_said_to_be_missed() -> None:
         plan(ILS, ONLY_LOOKUPS, table)
 
 
-def test_the_smallest_size_with_room_for_the_answer_is_taken() -> None:
+def test_smallest_measured_size_that_fits_the_answer_is_used() -> None:
     table = RateTable("m", (1_000, 10_000, 100_000), {"pages": (50.0, 40.0, 30.0)})
     assert plan(PS, Scenario(0.04, 25.0), table).size == 100_000
     assert plan(PS, Scenario(0.04, 25.0, community=9_000), table).size == 10_000
     assert plan(PS, Scenario(0.04, 25.0), table, size=1_000).size == 1_000
 
 
-def test_more_than_twice_what_was_measured_is_refused_unless_insisted_on() -> None:
+def test_extrapolation_beyond_twice_the_measured_size_is_refused_by_default() -> None:
     table = RateTable("m", (10_000,), {"pages": (40.0,)})
     near = plan(PS, Scenario(0.04, 25.0, community=20_000), table)
     assert "(2 times fewer)" in near.warnings[0]
@@ -244,7 +244,7 @@ def counting(result: PointResult, *steps: tuple[str, str]) -> PointResult:
     return structs.replace(result, steps=tuple(each))
 
 
-def test_points_that_counted_two_kinds_of_steps_make_no_rate() -> None:
+def test_points_with_different_counted_steps_give_no_rate() -> None:
     results = [
         counting(a_result(a_spec("own", users=n)), ("own", step))
         for n, step in ((2, "search"), (8, "sequence"))
@@ -262,19 +262,19 @@ def of_a_file(users: int, *operations: tuple[str, str], name: str = "shop") -> P
 BROWSE, PAY, LATE = ("browse", "open"), ("pay", "sequence"), ("shop", "not begun")
 
 
-def test_an_operation_that_no_user_came_to_is_no_other_kind_of_rate() -> None:
+def test_operation_without_passes_does_not_change_the_kind_of_rate() -> None:
     """One user for 2 s did not come to the card of one in a thousand; one arrival was late."""
     results = [of_a_file(1, BROWSE), of_a_file(8, BROWSE, PAY), of_a_file(64, BROWSE, PAY, LATE)]
     (table,) = tables_of(results, ILS)
     assert table.rates_at(1_000) == {"shop": 10_000.0}
 
 
-def test_the_operations_of_a_file_are_one_rate_whatever_its_name() -> None:
+def test_operations_of_a_scenario_are_one_rate_whatever_the_file_name() -> None:
     (table,) = tables_of([of_a_file(1, BROWSE, PAY, name="read+write")], ILS)
     assert table.rates_at(1_000) == {"read+write": 10_000.0}
 
 
-def test_a_rate_of_two_programs_that_count_unlike_steps_is_left_out() -> None:
+def test_rate_of_two_programs_with_different_counted_steps_is_left_out() -> None:
     both = counting(
         a_result(a_spec("lookup+ils-user")), ("lookup", "lookup"), ("ils-user", "sequence")
     )
@@ -284,14 +284,14 @@ def test_a_rate_of_two_programs_that_count_unlike_steps_is_left_out() -> None:
         plan(ILS, Scenario(0.04, 1_200.0, {"lookup+ils-user": 1.0}), table)
 
 
-def test_points_of_other_suites_and_operations_are_not_of_a_plan() -> None:
+def test_points_of_other_suites_and_operations_are_ignored() -> None:
     results = [a_result(), a_page_result(43.5), a_result(a_spec("image", suite="ps"))]
     (directory,), (site,) = (tables_of(results, each) for each in (ILS, PS))
     assert list(directory.rates) == ["lookup"]
     assert list(site.rates) == ["pages"]
 
 
-def test_a_machine_is_named_by_what_differs() -> None:
+def test_machines_are_named_by_their_differences() -> None:
     (alone,) = tables_of([a_result(), a_result(a_spec(entries=5_000))], ILS)
     assert alone.machine == "embedded"
     both = [a_result(), a_result(structs.replace(a_spec(), client="ldap3"))]
@@ -299,7 +299,7 @@ def test_a_machine_is_named_by_what_differs() -> None:
     assert [each.machine for each in tables_of(both, ILS)] == machines
 
 
-def test_why_no_rate_met_an_objective_begins_with_the_lowest_and_says_what_is_not_known() -> None:
+def test_reasons_for_no_rate_begin_with_the_lowest_rate_and_name_unknowns() -> None:
     met_none, unknown = (
         changed(a_result(a_spec(rate=rate, settings=AT_RANDOM), round(2 * rate)), latency=latency)
         for rate, latency in (
@@ -314,7 +314,7 @@ def test_why_no_rate_met_an_objective_begins_with_the_lowest_and_says_what_is_no
     assert "no rate from 500/s up met the objective" in str(table.remarks[-1])
 
 
-def test_points_on_open_schedules_may_count_otherwise_than_closed_ones() -> None:
+def test_open_and_closed_points_may_have_different_counted_steps() -> None:
     results = [
         counting(a_result(a_spec("own", users=8, rate=rate)), ("own", step))
         for rate, step in ((None, "request"), (900.0, "sequence"))
@@ -323,7 +323,7 @@ def test_points_on_open_schedules_may_count_otherwise_than_closed_ones() -> None
     assert table.rates_at(1_000) == {"own": 10_000.0}
 
 
-def test_a_rate_of_two_programs_that_count_one_step_is_planned_with() -> None:
+def test_rate_of_two_programs_with_the_same_counted_step_is_used() -> None:
     alike = counting(a_result(a_spec("lookup+search")), ("lookup", "lookup"), ("search", "lookup"))
     (table,) = tables_of([alike], ILS)
     assert table.rates_at(1_000) == {"lookup+search": 10_000.0}
@@ -335,14 +335,14 @@ def test_a_rate_of_two_programs_that_count_one_step_is_planned_with() -> None:
     assert table.rates_at(1_000) == {"lookup+ils-user": 10_000.0}
 
 
-def test_a_schedule_that_was_kept_once_of_two_times_says_nothing_of_more() -> None:
+def test_schedule_kept_in_one_of_two_repeats_has_no_remark() -> None:
     kept = Verdict(Bound.SCHEDULE, True, "kept")
     results = [a_result(a_spec(repeat=n)) for n in range(2)]
     (table,) = tables_of([structs.replace(results[0], verdict=kept), results[1]], ILS)
     assert not any("can do more" in str(each) for each in table.remarks)
 
 
-def test_a_size_needs_a_rate_of_every_operation_and_what_lacks_one_is_named() -> None:
+def test_size_without_a_rate_of_every_operation_names_the_missing_ones() -> None:
     rates = {"lookup": (900.0, 800.0), "add": (None, 700.0), "connect": (400.0, None)}
     table = RateTable("m", (1_000, 5_000), rates)
     both = Scenario(0.04, 1_200.0, {"lookup": 6.0, "add": 1.0})
@@ -357,7 +357,7 @@ def test_a_size_needs_a_rate_of_every_operation_and_what_lacks_one_is_named() ->
     assert refused.value.remedy.endswith("with --mix")
 
 
-def test_a_plan_has_the_remarks_on_its_own_rates_and_no_others() -> None:
+def test_plan_has_only_remarks_on_its_own_rates() -> None:
     remarks = (
         Remark("lookup", 1_000, "mine"),
         Remark("lookup", 5_000, "of another size"),
@@ -368,7 +368,7 @@ def test_a_plan_has_the_remarks_on_its_own_rates_and_no_others() -> None:
     assert [each for each in made.warnings if "fewer" not in each] == ["lookup at 1k: mine"]
 
 
-def test_a_size_that_the_answer_fills_is_large_enough() -> None:
+def test_size_equal_to_the_answer_is_large_enough() -> None:
     table = RateTable("m", (10_000, 50_000), {"lookup": (100.0, 100.0)})
     # 100/s of sessions of 600 s with six lookups are 10,000 people online.
     assert plan(ILS, Scenario(0.04, 600.0, {"lookup": 6.0}), table).size == 10_000

@@ -20,7 +20,7 @@ rates = st.floats(0.1, 1e6)
 numbers = st.floats(0.0, 50.0)
 
 
-def test_the_site_of_1997_serves_what_its_workbook_prints() -> None:
+def test_site_of_1997_matches_its_printed_workbook() -> None:
     values = solve(Scenario(0.04, 25.0), {"pages": 43.5})
     assert (values["simultaneous"], values["served"]) == (1_087.5, 27_187.5)
     assert (round_half_up(values["simultaneous"]), round_half_up(values["served"])) == (
@@ -29,7 +29,7 @@ def test_the_site_of_1997_serves_what_its_workbook_prints() -> None:
     )
 
 
-def test_a_session_costs_what_its_operations_cost() -> None:
+def test_cost_of_a_session_is_the_sum_of_its_operations() -> None:
     values = solve(ILS.scenario, {"connect": 462, "add": 840, "lookup": 900})
     assert values["demand_s"] == 1 / 462 + 1 / 840 + 6 / 900
     assert values["simultaneous"] == 1_200 / values["demand_s"]
@@ -57,7 +57,7 @@ def test_a_machine_with_its_simultaneous_users_is_exactly_as_busy_as_it_may_be(
 
 @given(st.integers(1, 10**9), shares, times, rates, st.floats(0, 0.9))
 @example(25_067_314, 0.43826794, 0.43826794, 0.43826794, 0.0)
-def test_the_machines_suffice_and_one_less_would_not(
+def test_number_of_machines_is_the_minimum(
     community: int, active: float, view: float, rate: float, headroom: float
 ) -> None:
     scenario = Scenario(active, view, None, headroom, community)
@@ -71,19 +71,19 @@ def test_the_machines_suffice_and_one_less_would_not(
     assert values["busy"] <= (1 - headroom) * (1 + 1e-8)
 
 
-def test_a_community_that_fills_whole_machines_needs_no_other() -> None:
+def test_community_that_fills_whole_machines_needs_no_extra_machine() -> None:
     # 0.1 x 3 is a little more than 0.3 in binary.
     values = solve(Scenario(0.1, 1.0, community=3_000), {"pages": 100.0})
     assert values["machines"] == 3
 
 
-def test_half_the_machine_left_free_halves_the_answers() -> None:
+def test_headroom_of_one_half_halves_the_answers() -> None:
     whole_one = solve(Scenario(0.04, 25.0), {"pages": 43.5})
     half = solve(Scenario(0.04, 25.0, headroom=0.5), {"pages": 43.5})
     assert half["served"] == whole_one["served"] / 2
 
 
-def test_an_objective_limits_how_busy_a_machine_may_be() -> None:
+def test_objective_limits_the_utilisation_of_a_machine() -> None:
     # M/M/1: 99 % of pages are answered within mean x ln(100) / (1 - busy).
     values = solve(Scenario(0.04, 25.0, objective=(0.99, 0.5)), {"pages": 43.5})
     assert math.isclose(values["busy_limit"], 1 - math.log(100) / 43.5 / 0.5)
@@ -178,28 +178,28 @@ def check_late(name: str, plays: int) -> None:
 
 # The plan of five kinds takes six seconds, and the other mixes have many cores and kinds too.
 @pytest.mark.parametrize("name", sorted(MIXES.keys() - {"five kinds"}))
-def test_of_a_mix_as_many_are_late_as_the_objective_allows(name: str) -> None:
+def test_late_share_of_a_mix_is_what_the_objective_allows(name: str) -> None:
     check_late(name, plays=4)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", MIXES)
-def test_in_a_long_run_as_many_are_late_as_the_objective_allows(name: str) -> None:
+def test_late_share_of_a_long_run_is_what_the_objective_allows(name: str) -> None:
     check_late(name, plays=40)
 
 
-def test_a_burst_is_room_that_has_to_be_left() -> None:
+def test_bursts_need_headroom() -> None:
     calm = solve(Scenario(0.04, 25.0, objective=(0.99, 0.5)), {"pages": 43.5})
     bursts = solve(Scenario(0.04, 25.0, objective=(0.99, 0.5), burst=1.6), {"pages": 43.5})
     assert math.isclose(bursts["served"], calm["served"] / 1.6)
 
 
-def test_headroom_counts_where_it_asks_for_more_than_the_objective() -> None:
+def test_headroom_applies_if_stricter_than_the_objective() -> None:
     values = solve(Scenario(0.04, 25.0, headroom=0.6, objective=(0.99, 0.5)), {"pages": 43.5})
     assert values["busy_limit"] == 1 - 0.6
 
 
-def test_an_objective_shorter_than_the_work_is_refused() -> None:
+def test_objective_below_the_service_time_is_refused() -> None:
     with pytest.raises(UnknownValue, match=r"idle machine takes 23 ms"):
         solve(Scenario(0.04, 25.0, objective=(0.99, 0.05)), {"pages": 43.5})
 
@@ -220,12 +220,12 @@ def test_an_objective_shorter_than_the_work_is_refused() -> None:
         ({"mix": {"lookup": -1.0}}, "a session without operations"),
     ],
 )
-def test_what_cannot_be_is_refused(changed: dict[str, float], message: str) -> None:
+def test_impossible_inputs_are_refused(changed: dict[str, float], message: str) -> None:
     fine = {"active": 0.04, "stay_s": 25.0}
     with pytest.raises(UnknownValue, match=message):
         Scenario(**{**fine, **changed})  # type: ignore[arg-type]
 
 
-def test_a_rate_of_nothing_is_refused() -> None:
+def test_rate_of_zero_is_refused() -> None:
     with pytest.raises(UnknownValue, match="0 pages/s"):
         solve(Scenario(0.04, 25.0), {"pages": 0.0})

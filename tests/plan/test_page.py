@@ -85,13 +85,13 @@ def exactly(browser: Browser, suite: str, values: dict[str, float]) -> None:
     assert shown == {key: values[key] for key in shown}
 
 
-def test_at_first_it_says_what_the_model_says(browser: Browser) -> None:
+def test_initial_answers_match_the_model(browser: Browser) -> None:
     directory = Scenario(0.04, 1_200.0, MIX, community=1_000_000)
     exactly(browser, "ils", solve(directory, TODAY.rates_at(10_000)))
     exactly(browser, "ps", solve(Scenario(0.04, 25.0, community=1_000_000), {"pages": 1_234.5}))
 
 
-def test_moving_a_slider_moves_the_numbers_to_exactly_what_the_model_says(browser: Browser) -> None:
+def test_answers_after_moving_a_slider_match_the_model(browser: Browser) -> None:
     for percent, seconds in (("12.5", "7"), ("0.1", "120"), ("20", "1")):
         assert put(browser, "ps", "[data-of=active]", percent) == percent
         assert put(browser, "ps", "[data-of=view_s]", seconds) == seconds
@@ -103,7 +103,7 @@ def test_moving_a_slider_moves_the_numbers_to_exactly_what_the_model_says(browse
     exactly(browser, "ils", solve(scenario, TODAY.rates_at(10_000)))
 
 
-def test_any_numbers_typed_give_exactly_what_the_model_gives(browser: Browser) -> None:
+def test_answers_for_any_typed_numbers_match_the_model(browser: Browser) -> None:
     dice = random.Random(1997)
     for _ in range(15):
         percent, minutes = round(dice.uniform(0.1, 100), 2), round(dice.uniform(0.5, 500), 1)
@@ -134,7 +134,7 @@ def test_a_page_s_objective_is_estimated_as_the_model_does(browser: Browser) -> 
     exactly(browser, "ps", solve(scenario, {"pages": 1_234.5}))
 
 
-def test_another_machine_brings_its_own_sizes_and_rates(browser: Browser) -> None:
+def test_choice_of_another_machine_sets_its_sizes_and_rates(browser: Browser) -> None:
     # 1997's come after today's.
     put(browser, "ils", "machine", "2")
     put(browser, "ils", "size", "0")
@@ -147,7 +147,7 @@ def test_another_machine_brings_its_own_sizes_and_rates(browser: Browser) -> Non
     assert answers(browser, "ps")["served"] == ("27,188", 27_187.5)
 
 
-def test_size_follows_the_community_until_it_is_chosen_and_lower_bounds_are_marked(
+def test_size_follows_the_community_by_default_and_bounds_are_marked(
     window: Browser, tmp_path: Path
 ) -> None:
     rates = {"connect": (9_000.0, 8_000.0), "add": (21_000.0, 19_000.0), "lookup": (3e4, 2e4)}
@@ -167,7 +167,7 @@ def test_size_follows_the_community_until_it_is_chosen_and_lower_bounds_are_mark
     exactly(window, "ils", solve(scenario, table.rates_at(1_000)))
 
 
-def test_what_has_no_answer_says_so(browser: Browser) -> None:
+def test_missing_answers_have_a_warning(browser: Browser) -> None:
     warning = ".plan-suite[data-suite=ils] .plan-warning"
     put(browser, "ils", "size", "1")  # Adds were not measured there.
     missing = {key for key, (text, _) in answers(browser, "ils").items() if text == "n/a"}
@@ -182,7 +182,7 @@ def test_what_has_no_answer_says_so(browser: Browser) -> None:
     assert "idle machine" in browser.text(warning.replace("ils", "ps"))
 
 
-def test_every_input_has_a_label_and_answers_to_the_keyboard(browser: Browser) -> None:
+def test_every_input_has_a_label_and_works_by_keyboard(browser: Browser) -> None:
     unnamed = """
     return [...document.querySelectorAll('.plan-suite input, .plan-suite select')].filter(
         (field) => !field.labels.length && !field.getAttribute('aria-label') ||
@@ -193,7 +193,7 @@ def test_every_input_has_a_label_and_answers_to_the_keyboard(browser: Browser) -
     assert len(set(browser.run(ids))) == len(browser.run(ids)) > 10
 
 
-def test_without_a_script_the_page_says_what_the_plan_says() -> None:
+def test_page_without_script_has_the_answers_of_the_plan() -> None:
     fragment, _ = planner_fragment(OF_THE_PAPERS)
     assert '<output data-answer="simultaneous">1,088</output>' in fragment
     assert '<output data-answer="served">27,188</output>' in fragment
@@ -201,7 +201,7 @@ def test_without_a_script_the_page_says_what_the_plan_says() -> None:
     assert len(fragment) < 40_000
 
 
-def test_a_law_beside_the_plan_follows_its_inputs(browser: Browser) -> None:
+def test_calculation_beside_the_plan_follows_its_inputs(browser: Browser) -> None:
     """Lines of a web server: the numbers of 1996, where K is bits."""
     typed = {"line_bits_per_s": 100 * 2**20, "k_per_request": 250, "bits_per_k": 1_024}
     for name, value in (typed | {"efficiency": 0.94}).items():

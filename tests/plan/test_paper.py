@@ -13,7 +13,7 @@ from sitebench.plan.render import compared_with_1997
 from sitebench.plan.suite import PrintedAnswer
 
 
-def test_the_workbooks_rates_are_those_of_the_papers_tables_but_for_one_row() -> None:
+def test_workbook_rates_match_the_paper_except_one_row() -> None:
     smaller, larger = ILS.presets.values()
     assert list(smaller.rates["add"]) == [846, 864, 857, 840]
     assert TABLES_1997["add"]["ProLiant 2500"]["ops_per_s"] == [815, 718, 844, 741]
@@ -21,14 +21,14 @@ def test_the_workbooks_rates_are_those_of_the_papers_tables_but_for_one_row() ->
     assert smaller.rates_at(10_000) == {"connect": 462, "add": 840, "lookup": 900}
 
 
-def test_the_sites_rates_are_those_of_tables_13_and_14() -> None:
+def test_site_rates_match_tables_13_and_14() -> None:
     assert [table.rates["pages"] for table in PS.presets.values()] == [
         (49.6, 43.5, 37.2, 32.1),
         (63.0, 57.3, 51.8, 47.1),
     ]
 
 
-def test_ours_agree_for_the_site_and_differ_for_the_directory() -> None:
+def test_answers_agree_for_the_site_and_differ_for_the_directory() -> None:
     assert [each["differs"] for each in compared_with_1997(PS)] == [False]
     ours = [
         (each["simultaneous"], each["community"], each["differs"])

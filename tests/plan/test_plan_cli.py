@@ -44,7 +44,7 @@ def a_run(path: Path, rate: float | None = None, cards: Sequence[InterfaceUse] =
     return path
 
 
-def test_the_site_prints_what_the_paper_prints() -> None:
+def test_plan_of_the_site_matches_the_paper() -> None:
     ran = in_process("plan", "ps", "--pages-per-s", "43.5", "--view-time", "25s", "--active", "4%")
     assert ran.code == 0
     assert "1,088" in ran.out
@@ -64,7 +64,7 @@ def test_a_site_without_pages_says_how_to_count_them(tmp_path: Path) -> None:
     assert "--mix" not in ran.err
 
 
-def test_the_directory_prints_its_law_and_its_answer_beside_the_papers() -> None:
+def test_plan_of_the_directory_has_its_answer_beside_that_of_the_paper() -> None:
     ran = in_process("plan", "ils").check(0)
     for text in (
         "demand s = cost connect + cost add + cost lookup",
@@ -75,7 +75,7 @@ def test_the_directory_prints_its_law_and_its_answer_beside_the_papers() -> None
         assert text in ran.out
 
 
-def test_what_the_paper_does_not_print_can_be_typed_in() -> None:
+def test_unprinted_rates_can_be_given_as_options() -> None:
     rates = "connect=462,add=840,lookup=900,retrieve=3.4"
     found = planned("ils", "--rates", rates, "--mix", "connect=1,add=1,retrieve=1,lookup=6")
     assert found["answers"] == {"simultaneous": 3_946, "community": 98_639}
@@ -118,7 +118,7 @@ def test_a_mix_is_estimated_with_all_its_kinds() -> None:
     assert "100 ms for spice-cgi on average" in slow.err
 
 
-def test_queues_that_are_simulated_are_said_one_by_one() -> None:
+def test_simulation_of_queues_reports_its_progress() -> None:
     """They took up to a minute each on a busy machine, without a word."""
     ran = in_process("plan", "ils", "--objective", "p90<50ms").check(0)
     said = ran.err.splitlines()
@@ -127,7 +127,7 @@ def test_queues_that_are_simulated_are_said_one_by_one() -> None:
     assert "simulating" not in in_process("plan", "ils").err
 
 
-def test_the_what_ifs_halve_and_double() -> None:
+def test_what_if_lines_have_half_and_double_inputs() -> None:
     found = {each["case"]: each for each in planned("ps", "--pages-per-s", "43.5")["what_if"]}
     assert found["half the active share"]["community"] == 54_375
     assert found["double the seconds per page"]["simultaneous"] == 2_175
@@ -176,7 +176,7 @@ def test_a_run_without_a_suite_says_how_to_measure_it(tmp_path: Path) -> None:
     in_process("plan", "ps", str(path)).check(2, f"sitebench ps sweep --out {path}")
 
 
-def test_a_target_is_chosen_where_there_are_two(tmp_path: Path) -> None:
+def test_target_must_be_chosen_if_the_run_has_two(tmp_path: Path) -> None:
     path = tmp_path / "run.sitebench"
     with RunStore(path) as store:
         for target, count in (("embedded", 9_000), ("openldap", 1_000)):
@@ -189,7 +189,7 @@ def test_a_target_is_chosen_where_there_are_two(tmp_path: Path) -> None:
     assert planned(*argv[1:], "--target", "openldap")["machine"] == "openldap"
 
 
-def test_workbook_has_no_sheet_of_a_suite_that_the_run_did_not_measure(tmp_path: Path) -> None:
+def test_workbook_has_only_sheets_of_measured_suites(tmp_path: Path) -> None:
     run, book = a_run(tmp_path / "run.sitebench"), tmp_path / "plan.xlsx"
     assert in_process("plan", "ils", str(run), "--xlsx", str(book)).code == 0
     sheets = openpyxl.load_workbook(book).sheetnames
@@ -209,7 +209,7 @@ def test_line_is_that_of_the_busiest_monitored_card(tmp_path: Path) -> None:
         assert network["values"]["line_bits_per_s"] == bits_per_s
 
 
-def test_directory_lists_those_online_or_all(tmp_path: Path) -> None:
+def test_plan_of_the_directory_lists_people_online_or_all_people(tmp_path: Path) -> None:
     run = str(a_run(tmp_path / "run.sitebench"))
     online = in_process("plan", "ils", run, "--community", "100k").out
     assert "those online: 4,000 of 100,000" in online

@@ -27,7 +27,7 @@ def test_highest_rate_needs_the_papers_networks(preset: str, line: str, networks
 
 
 @pytest.mark.parametrize(("rate", "millions"), [("50", 4.32), ("60", 5.184), ("68", 5.8752)])
-def test_a_day_has_as_many_as_the_summary_says(rate: str, millions: float) -> None:
+def test_daily_pages_match_the_summary_of_the_paper(rate: str, millions: float) -> None:
     site = calculated("ps", "--pages-per-s", rate)["Networks and a day: pages"]
     assert site["per_day"] == pytest.approx(millions * 1e6)
     assert site["traffic_bits_per_s"] == pytest.approx(8 * 30_210 * float(rate))
@@ -40,13 +40,13 @@ def test_the_people_online_are_kept_in_memory() -> None:
     assert memory["memory_mb"] == pytest.approx(180_000 * 1_283 / 1e6)
 
 
-def test_a_plan_says_the_papers_rules() -> None:
+def test_plan_prints_the_rules_of_the_paper() -> None:
     said = " ".join(in_process("plan", "ps").out.split())
     for words in ("RAID (1 or 5)", "128 MB of memory", "of a million 2.8 and 4.1", "measure it"):
         assert words in said
 
 
-def test_the_memory_is_of_as_many_people_as_the_plan_has() -> None:
+def test_memory_is_that_of_the_people_in_the_plan() -> None:
     """With an objective it had those of a machine that may be busy all the time, 2.8 times that."""
     rates = ("--rates", "connect=2k,add=1k,lookup=15k", "--objective", "p99<5ms")
     ran = in_process("plan", "ils", *rates, "--json")

@@ -137,7 +137,9 @@ def test_libreoffice_agrees_with_every_cell(workbook: Path, recalculated: dict[s
     assert not wrong
 
 
-def test_libreoffice_really_computes(workbook: Path, recalculated: dict[str, Path]) -> None:
+def test_libreoffice_computes_the_stored_cell_values(
+    workbook: Path, recalculated: dict[str, Path]
+) -> None:
     computed = openpyxl.load_workbook(recalculated["empty"], data_only=True)
     for (sheet, cell), (formula, value) in formulas(workbook).items():
         assert same(value, computed[sheet][cell].value), (sheet, cell, formula)
@@ -151,7 +153,7 @@ def test_the_first_machine_has_the_plans_answers(workbook: Path) -> None:
     assert site("Machines needed (machines)") == values["machines"]
 
 
-def test_other_machines_have_the_size_that_the_community_needs_and_bounds_are_marked(
+def test_other_machines_use_the_size_for_the_community_with_bounds_marked(
     workbook: Path, tmp_path: Path
 ) -> None:
     """As the console: 1997's rates were those of 10,000 people whatever the community."""
@@ -168,7 +170,7 @@ def test_other_machines_have_the_size_that_the_community_needs_and_bounds_are_ma
     assert [site("Size measured", column) for column in "DE"] == [100_000, 100_000]
 
 
-def test_without_a_run_the_sheets_have_the_example_of_1997(tmp_path: Path) -> None:
+def test_sheets_without_a_run_have_the_example_of_1997(tmp_path: Path) -> None:
     path = tmp_path / "plan.xlsx"
     write(path, [example(ILS, ()), example(PS, ())], "")
     ils, ps = cells(path, "Directory"), cells(path, "Personalized site")
@@ -181,7 +183,7 @@ def test_without_a_run_the_sheets_have_the_example_of_1997(tmp_path: Path) -> No
     assert ps("Community that one machine serves (people)", "D") == 27_187.5
 
 
-def test_what_may_be_typed_is_marked_named_and_checked(workbook: Path) -> None:
+def test_input_cells_are_marked_named_and_validated(workbook: Path) -> None:
     book = openpyxl.load_workbook(workbook)
     names = set(book.defined_names)
     assert {"ILS_active", "ILS_session_min", "ILS_n_lookup", "ILS_n_ils_user"} <= names
@@ -272,7 +274,7 @@ def agrees(cell: Callable[..., Any], values: dict[str, float]) -> None:
         assert math.isclose(cell(label), values[key], rel_tol=1e-9), label
 
 
-def test_what_has_no_rate_has_no_answer(recalculated: dict[str, Path]) -> None:
+def test_missing_rate_gives_no_answer(recalculated: dict[str, Path]) -> None:
     assert cells(recalculated["missing"], "Directory")("Simultaneous users (users)") == "n/a"
 
 

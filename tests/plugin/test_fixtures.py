@@ -33,7 +33,9 @@ def test_a_test_gets_a_directory_of_a_thousand_people(ldap_directory: LdapDirect
 
 @pytest.mark.parametrize("turn", [1, 2])
 @pytest.mark.ldap_directory(entries=3, locales=ENGLISH)
-def test_what_a_test_adds_no_other_test_sees(ldap_directory: LdapDirectory, turn: int) -> None:
+def test_entries_added_by_a_test_are_hidden_from_other_tests(
+    ldap_directory: LdapDirectory, turn: int
+) -> None:
     assert names_in(ldap_directory) == 3
     with ldap3.Connection(ldap_directory.url) as connection:
         entry = f"cn=turn {turn},{ldap_directory.base}"
@@ -134,7 +136,7 @@ class TestMarkersOfAClass:
 
 
 @pytest.mark.user_property_db(entries=20, locales=ENGLISH)
-def test_a_test_gets_a_database_it_may_change(user_property_db: Path) -> None:
+def test_test_gets_its_own_writable_database(user_property_db: Path) -> None:
     with sqlite3.connect(user_property_db) as database:
         (before,) = database.execute("SELECT count(*) FROM people").fetchone()
         database.execute("DELETE FROM people WHERE id = 1")

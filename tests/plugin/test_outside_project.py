@@ -85,7 +85,7 @@ def built(*argv: str | Path, cwd: Path = ROOT, **more: str) -> str:
 
 
 @pytest.mark.timeout(600)
-def test_a_project_with_only_the_wheel_uses_fixtures_and_api(wheel: Path, tmp_path: Path) -> None:
+def test_project_with_the_wheel_alone_uses_fixtures_and_api(wheel: Path, tmp_path: Path) -> None:
     project = tmp_path / "phone-book"
     project.mkdir()
     for name, content in (
@@ -127,13 +127,13 @@ def test_wheel_measures_and_reports_without_a_compiler(wheel: Path, tmp_path: Pa
     assert (tmp_path / "page.html").stat().st_size > 100_000
 
 
-def test_the_wheel_takes_no_names_but_ours(wheel: Path) -> None:
+def test_wheel_installs_only_our_top_level_names(wheel: Path) -> None:
     with ZipFile(wheel) as packed:
         names = {name.partition("/")[0] for name in packed.namelist()}
     assert names == {"sitebench", *SUITES, f"{wheel.name.split('-cp')[0]}.dist-info"}
 
 
-def test_the_source_distribution_has_all_that_a_locked_build_needs(tmp_path: Path) -> None:
+def test_source_distribution_suffices_for_a_locked_build(tmp_path: Path) -> None:
     built(MATURIN, "sdist", "--out", tmp_path)
     (packed,) = tmp_path.glob("sitebench-*.tar.gz")
     built("tar", "-xf", packed, "-C", tmp_path)

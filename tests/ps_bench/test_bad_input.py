@@ -45,16 +45,16 @@ def mine(upd: Path, tmp_path: Path) -> Path:
     return Path(shutil.copy(upd, tmp_path / "mine.sqlite"))
 
 
-def test_an_unknown_operation() -> None:
+def test_unknown_operation_is_refused() -> None:
     refused(in_process("ps", "run", "dance"), 2, "'dance'", "scenario, page")
 
 
 @pytest.mark.parametrize("target", ["site", "http://", "http://a:x", "http://a/?b=1"])
-def test_an_unknown_target(target: str) -> None:
+def test_unknown_target_is_refused(target: str) -> None:
     refused(in_process("ps", "run", "--target", target, *SIZE), 2, "target", "http://127.0.0.1")
 
 
-def test_an_unreachable_site() -> None:
+def test_unreachable_site_is_refused() -> None:
     ran = in_process("ps", "run", "--target", f"http://127.0.0.1:{free_port()}", *SIZE)
     refused(ran, 1, "nothing answers at http://127.0.0.1", "is running")
 
@@ -86,7 +86,9 @@ def talker(request: pytest.FixtureRequest) -> Iterator[int]:
 
 
 @pytest.mark.parametrize("talker", [b"SSH-2.0-OpenSSH_9.2\r\n", b"\0" * 64, b""], indirect=True)
-def test_nonsense_or_silent_target(talker: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_target_with_wrong_or_no_answers_is_refused(
+    talker: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(site_module, "_ANSWER_S", 1.0)
     ran = in_process("ps", "run", "--target", f"http://127.0.0.1:{talker}", *SIZE)
     refused(ran, 1, "does not answer as a web server does")
@@ -103,7 +105,7 @@ def test_nonsense_or_silent_target(talker: int, monkeypatch: pytest.MonkeyPatch)
         "ps vary --vary keepalive=off,on",
     ],
 )
-def test_a_site_of_another_kind_without_a_scenario(command: str) -> None:
+def test_foreign_site_without_scenario_is_refused(command: str) -> None:
     """It is refused before any load: our pages are not there."""
     with other_site() as (url, asked):
         ran = in_process(*shlex.split(command), "--target", url, *SIZE, *SHORT[:-1])
@@ -117,13 +119,13 @@ def test_a_site_of_another_kind_without_a_scenario(command: str) -> None:
     assert set(asked) == {"GET /"}
 
 
-def test_a_site_of_another_kind_without_a_scenario_from_python() -> None:
+def test_foreign_site_without_scenario_is_refused_from_python() -> None:
     with other_site() as (url, asked), pytest.raises(BadInput, match="not sitebench's own site"):
         api.run("page", url)
     assert set(asked) == {"GET /"}
 
 
-def test_a_scenario_file_with_an_unknown_field(tmp_path: Path, site: OpenSite) -> None:
+def test_scenario_with_unknown_field_is_refused(tmp_path: Path, site: OpenSite) -> None:
     file = tmp_path / "site.toml"
     file.write_text('[[operation]]\nname = "a"\n  get = "/"\n  expct.status = 200\n')
     ran = in_process(
@@ -132,7 +134,7 @@ def test_a_scenario_file_with_an_unknown_field(tmp_path: Path, site: OpenSite) -
     refused(ran, 2, "site.toml:4:3: operation[1].expct: unknown key", "expect")
 
 
-def test_a_scenario_that_the_engine_refuses(tmp_path: Path, site: OpenSite) -> None:
+def test_scenario_refused_by_the_engine_is_one_line(tmp_path: Path, site: OpenSite) -> None:
     file = tmp_path / "site.toml"
     file.write_text('[[operation]]\nget = "no slash"\nexpect.status = 200\n')
     ran = in_process(
@@ -141,13 +143,13 @@ def test_a_scenario_that_the_engine_refuses(tmp_path: Path, site: OpenSite) -> N
     refused(ran, 2, "site.toml:2:8: operation[1].get: does not begin with '/'")
 
 
-def test_a_scenario_beside_an_operation(tmp_path: Path) -> None:
+def test_scenario_beside_an_operation_is_refused(tmp_path: Path) -> None:
     (tmp_path / "site.toml").write_text('[[operation]]\nget = "/"\n')
     ran = in_process("ps", "run", "page", "--scenario", str(tmp_path / "site.toml"))
     refused(ran, 2, "'page'", "leave one")
 
 
-def test_how_long_connections_are_kept_beside_a_scenario(tmp_path: Path) -> None:
+def test_keepalive_option_beside_a_scenario_is_refused(tmp_path: Path) -> None:
     (tmp_path / "site.toml").write_text('connection.main.per = "step"\n[[operation]]\nget = "/"\n')
     ran = in_process("ps", "run", str(tmp_path / "site.toml"), "--keepalive")
     refused(ran, 2, "says itself how long connections are kept", 'per = "user"')
@@ -160,31 +162,31 @@ def test_how_long_connections_are_kept_beside_a_scenario(tmp_path: Path) -> None
         ('files.s.a.sizes = [9]\n[[operation]]\nfile = "a"\n', "sitebench web run"),
     ],
 )
-def test_a_scenario_for_targets_of_another_suite(tmp_path: Path, text: str, better: str) -> None:
+def test_scenario_of_another_suite_is_refused(tmp_path: Path, text: str, better: str) -> None:
     (tmp_path / "other.toml").write_text(text)
     ran = in_process("ps", "run", str(tmp_path / "other.toml"), "--target", "http://127.0.0.1:9")
     refused(ran, 2, "is for no personalized site", better)
 
 
-def test_data_without_a_scenario() -> None:
+def test_data_without_scenario_is_refused() -> None:
     refused(in_process("ps", "run", "page", "--data", "a=x.csv"), 2, "--data is of a scenario file")
 
 
-def test_a_scenario_beside_an_operation_that_is_tried(tmp_path: Path) -> None:
+def test_scenario_beside_a_checked_operation_is_refused(tmp_path: Path) -> None:
     (tmp_path / "site.toml").write_text('[[operation]]\nget = "/"\n')
     scenario = ("--scenario", str(tmp_path / "site.toml"))
     refused(in_process("ps", "run", "page", *scenario, "--check"), 2, "'page'", "leave one")
 
 
 @pytest.mark.parametrize("command", ["sweep", "vary --vary users=1,2", "peak"])
-def test_a_try_that_is_a_load(tmp_path: Path, command: str) -> None:
+def test_check_with_load_options_is_refused(tmp_path: Path, command: str) -> None:
     (tmp_path / "site.toml").write_text('[[operation]]\nget = "/"\n')
     scenario = ("--scenario", str(tmp_path / "site.toml"))
     ran = in_process("ps", *shlex.split(command), *scenario, "--check")
     refused(ran, 2, "--check is one try, without a load", "sitebench site run FILE --check")
 
 
-def test_a_scenario_of_the_older_form(tmp_path: Path) -> None:
+def test_scenario_of_the_old_format_is_refused(tmp_path: Path) -> None:
     (tmp_path / "site.toml").write_text('[[operation]]\nname = "a"\n[[operation.request]]\n')
     ran = in_process("ps", "run", str(tmp_path / "site.toml"))
     refused(
@@ -192,18 +194,18 @@ def test_a_scenario_of_the_older_form(tmp_path: Path) -> None:
     )
 
 
-def test_a_database_that_is_missing(tmp_path: Path) -> None:
+def test_missing_database_is_refused(tmp_path: Path) -> None:
     file = str(tmp_path / "absent.sqlite")
     refused(in_process("ps", "run", "--database", file, *SIZE), 2, "absent.sqlite", "ps seed")
     refused(in_process("ps", "serve", "--database", file, "--port", "0"), 2, "absent.sqlite")
 
 
-def test_a_database_of_another_size(mine: Path) -> None:
+def test_database_of_another_size_is_refused(mine: Path) -> None:
     ran = in_process("ps", "run", "--database", str(mine), "--entries", "301")
     refused(ran, 2, "holds 300 people, not 301")
 
 
-def test_a_database_of_another_schema_version(mine: Path) -> None:
+def test_database_of_another_schema_version_is_refused(mine: Path) -> None:
     with sqlite3.connect(mine) as db:
         db.execute("PRAGMA user_version = 7")
         db.execute("UPDATE meta SET value = '7' WHERE key = 'schema_version'")
@@ -211,7 +213,7 @@ def test_a_database_of_another_schema_version(mine: Path) -> None:
     refused(in_process("ps", "run", "--database", str(mine), *SIZE), 2, "schema version 7")
 
 
-def test_a_database_of_another_program(tmp_path: Path) -> None:
+def test_database_of_another_program_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "other.sqlite"
     with sqlite3.connect(file) as db:
         db.execute("CREATE TABLE t (a)")
@@ -220,12 +222,12 @@ def test_a_database_of_another_program(tmp_path: Path) -> None:
     refused(ran, 2, "no user-property database")
 
 
-def test_a_database_that_is_cut_off(mine: Path) -> None:
+def test_truncated_database_is_refused(mine: Path) -> None:
     mine.write_bytes(mine.read_bytes()[:20_000])
     refused(sitebench("ps", "serve", "--database", str(mine), "--port", "0"), 2, "mine.sqlite")
 
 
-def test_a_database_that_another_process_locks(mine: Path) -> None:
+def test_locked_database_is_refused(mine: Path) -> None:
     db = sqlite3.connect(mine, isolation_level=None)
     db.execute("BEGIN EXCLUSIVE")
     try:
@@ -236,6 +238,6 @@ def test_a_database_that_another_process_locks(mine: Path) -> None:
     refused(ran, 2, "locked by another process")
 
 
-def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+def test_missing_folder_is_refused(tmp_path: Path) -> None:
     ran = in_process("ps", "seed", str(tmp_path / "absent" / "upd.sqlite"), *SIZE)
     refused(ran, 2, "cannot write")

@@ -55,7 +55,7 @@ def flask(database: str, folder: Path) -> AbstractContextManager[str]:
     return serving(EXAMPLE, folder, "--database", database, "--people", str(PEOPLE))
 
 
-def test_site_begins_anew_on_its_own_file(tmp_path: Path) -> None:
+def test_example_site_starts_with_a_fresh_database(tmp_path: Path) -> None:
     database = str(tmp_path / "notes.sqlite")
     for _ in range(2):
         with flask(database, tmp_path):

@@ -109,7 +109,7 @@ def updates(point: dict[str, Any]) -> int:
     return sum(step["count"] for step in point["steps"] if step["step"] == "update")
 
 
-def test_a_site_that_refuses_pages_at_once_is_not_the_faster_for_it(site: OpenSite) -> None:
+def test_site_with_fast_refusals_is_not_faster(site: OpenSite) -> None:
     takes_s, seen = 0.03, itertools.count()
 
     def refuses_every_second_page(asked: Asked, ask: Ask) -> Answer:
@@ -132,7 +132,7 @@ def test_a_site_that_refuses_pages_at_once_is_not_the_faster_for_it(site: OpenSi
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", list(FAULTS))
-def test_a_planted_fault_is_caught_under_its_name(site: OpenSite, name: str) -> None:
+def test_planted_fault_is_detected_by_its_kind(site: OpenSite, name: str) -> None:
     fault, kinds = FAULTS[name]
     # Updates are 4 of a hundred: a busy machine needs longer until the fault had its chance.
     for window in ("2s", "8s", "30s"):
@@ -151,7 +151,7 @@ def test_a_planted_fault_is_caught_under_its_name(site: OpenSite, name: str) -> 
 
 
 @pytest.mark.timeout(300)
-def test_wrong_pages_are_each_told_under_its_name_and_make_no_good_run(site: OpenSite) -> None:
+def test_wrong_pages_are_named_by_kind_and_fail_the_run(site: OpenSite) -> None:
     turns = itertools.cycle(WRONG_PAGES)
 
     def in_turn(asked: Asked, answer: Answer) -> Answer:
@@ -177,7 +177,7 @@ def test_wrong_pages_are_each_told_under_its_name_and_make_no_good_run(site: Ope
 
 
 @pytest.mark.parametrize("keepalive", ["--keepalive", "--no-keepalive"])
-def test_bodies_that_end_early_are_named(site: OpenSite, keepalive: str) -> None:
+def test_truncated_bodies_are_named(site: OpenSite, keepalive: str) -> None:
     _, point = measured(site, in_time(on_pages(_mid_body)), keepalive)
     assert set(point["failures_by_kind"]) <= {"truncated"}
     assert sum(point["failures_by_kind"].values()) > 0
@@ -192,7 +192,7 @@ def test_more_bytes_than_announced_are_named(site: OpenSite) -> None:
     assert point["failures_by_kind"]["wrong-length"] > 0
 
 
-def test_pages_that_never_come_are_timeouts(site: OpenSite) -> None:
+def test_missing_pages_are_timeouts(site: OpenSite) -> None:
     seen = 0
 
     def fault(asked: Asked, ask: Ask) -> Answer | None:
@@ -214,7 +214,7 @@ def test_pages_that_never_come_are_timeouts(site: OpenSite) -> None:
     assert point["little"]["holds"], point["little"]
 
 
-def test_a_site_with_an_untrusted_certificate(site: OpenSite, tmp_path: Path) -> None:
+def test_untrusted_certificate_of_a_site_is_named(site: OpenSite, tmp_path: Path) -> None:
     key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
     subprocess.run(
         [

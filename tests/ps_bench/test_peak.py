@@ -45,7 +45,7 @@ def done(run: Path) -> int:
     return int(found[0])
 
 
-def test_the_search_encloses_the_limit_survives_ctrl_c_and_repeats_its_answer(
+def test_search_encloses_the_limit_and_resumes_after_ctrl_c(
     site: OpenSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in BRIEF.items():

@@ -34,7 +34,7 @@ def site(*argv: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
 
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
-def test_it_serves_pages_and_ends_in_order(ending: signal.Signals) -> None:
+def test_serve_serves_pages_and_ends_cleanly(ending: signal.Signals) -> None:
     with site("--entries", "20") as (process, url):
         request = urllib.request.Request(url, headers={"Cookie": "user=7"})
         with urllib.request.urlopen(request, timeout=left_s()) as answer:
@@ -45,7 +45,7 @@ def test_it_serves_pages_and_ends_in_order(ending: signal.Signals) -> None:
         assert process.wait(left_s()) == 0
 
 
-def test_a_database_of_ones_own_keeps_what_was_changed(tmp_path: Path) -> None:
+def test_given_database_keeps_changes(tmp_path: Path) -> None:
     file = tmp_path / "people.sqlite"
     in_process("ps", "seed", str(file), *SIZE).check(0, "300 people")
     with site("--database", str(file), "--durability", "full") as (process, url):
@@ -62,7 +62,7 @@ def test_a_database_of_ones_own_keeps_what_was_changed(tmp_path: Path) -> None:
     assert [each.name for each in tmp_path.iterdir()] == ["people.sqlite"]
 
 
-def test_a_port_in_use() -> None:
+def test_port_in_use_is_refused() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         ran = in_process("ps", "serve", "--entries", "20", "--port", port, *SIZE[2:])

@@ -30,7 +30,7 @@ def test_a_sweep_measures_every_size_and_is_resumed(tmp_path: Path) -> None:
     assert [point["resumed"] for point in again.objects] == [True, True]
 
 
-def test_a_site_that_dies_is_named_and_what_was_measured_is_kept(tmp_path: Path) -> None:
+def test_dead_site_is_named_and_measured_points_are_kept(tmp_path: Path) -> None:
     ground = Ground(tmp_path)
     window = ("--warmup", "0s", "--measure", "4s")
     argv = ("ps", "sweep", "--sizes", "100,200", *LOAD, "--rate", "20", *window)
@@ -68,7 +68,7 @@ def test_each_request_can_be_measured_alone(operation: str) -> None:
     assert point["target"]["cpu_s"] > 0
 
 
-def test_a_connection_per_request_or_per_user() -> None:
+def test_connections_are_per_request_or_per_user() -> None:
     each = ("ps", "run", "page", "--entries", "200", "--rate", "1k", "--json", *LOAD, *SHORT)
     apart, kept = in_process(*each, "--no-keepalive"), in_process(*each, "--keepalive")
     (first,), (second,) = apart.objects, kept.objects
@@ -96,7 +96,7 @@ def test_an_open_schedule_keeps_its_rate() -> None:
 
 
 @pytest.mark.timeout(300)
-def test_the_mix_is_exact_but_for_the_decks_cut_by_the_window() -> None:
+def test_mix_is_exact_except_for_decks_cut_by_the_window() -> None:
     for window in ("1s", "8s", "30s"):  # A busy machine needs longer for two decks.
         ran = in_process(
             *("ps", "run", "--entries", "500", "--rate", "500", "--json", *LOAD),
@@ -112,7 +112,7 @@ def test_the_mix_is_exact_but_for_the_decks_cut_by_the_window() -> None:
         assert abs(each["count"] - total * each["asked_percent"] / 100) <= 2 * 10 + 8
 
 
-def test_think_times_slow_a_user_down() -> None:
+def test_think_times_lower_the_rate_of_a_user() -> None:
     ran = in_process("ps", "run", "--entries", "200", "--think", "50ms", "--json", *LOAD, *SHORT)
     # Eight users that think 50 ms: 160 a second at most.
     assert 0 < ran.objects[0]["ops_per_s"] < 200

@@ -56,7 +56,7 @@ def a_result(entries: int = 1_000, **settings: str) -> PointResult:
     )
 
 
-def test_it_is_counted_as_the_paper_counts() -> None:
+def test_pages_and_requests_are_counted_as_in_the_paper() -> None:
     found = figures(a_tally(), [PAPER])
     # Operations 2 and 3 are pages; updates and creates are ASP requests too, unless they failed.
     assert found["web_pages_per_s"] == found["upd_reads_per_s"] == 950 / 2
@@ -64,21 +64,21 @@ def test_it_is_counted_as_the_paper_counts() -> None:
     assert found["connect_s"] == pytest.approx(50e-6, rel=0.01)
 
 
-def test_the_mix_counts_what_was_dealt_whether_it_failed_or_not() -> None:
+def test_mix_counts_failed_operations_too() -> None:
     exact = mix(a_tally(), PAPER)
     assert [each["percent"] for each in exact.values()] == [5, 91, 4]
     assert off_by(exact) == 0
     assert off_by(mix(a_tally(extra_pages=100), PAPER)) == pytest.approx(9.0)
 
 
-def test_nothing_measured_is_no_division_by_zero() -> None:
+def test_empty_window_gives_no_division_by_zero() -> None:
     found = figures(Tally(), [PAPER])
     assert found["web_pages_per_s"] == 0
     assert found["connect_s"] is None
     assert off_by(found["mix"]["scenario"]) == 0
 
 
-def test_every_row_of_the_paper_is_there_in_its_order() -> None:
+def test_rows_match_those_of_the_paper_in_order() -> None:
     rows = measurements(series([a_result()]))
     assert tuple(rows) == tuple(TABLES_1997["Table 14: ProLiant 7000"])
     assert rows["Web pages requested/sec"] == ["475"]
@@ -87,7 +87,7 @@ def test_every_row_of_the_paper_is_there_in_its_order() -> None:
     assert rows["CPU Utilization"] == ["95.0%"]
 
 
-def test_a_scenario_of_the_users_own_has_no_word_of_the_papers() -> None:
+def test_user_defined_scenario_is_not_compared_with_the_paper() -> None:
     """Its operations are no ASP requests, and its site has no user-property database."""
     own = a_result(scenario="shop.toml")
     assert measurements(series([own]))["Operations/sec"] == ["495"]
@@ -99,7 +99,7 @@ def test_a_scenario_of_the_users_own_has_no_word_of_the_papers() -> None:
     assert [each.name for each in papers] == ["web-pages", "asp-requests", "upd-reads"]
 
 
-def test_1997_stands_beside_the_sizes_it_knew() -> None:
+def test_figures_of_1997_appear_at_their_sizes() -> None:
     results = [a_result(size) for size in (1_000, 1_000_000, 5_000)]
     said = shown(terminal_tables(SUITE, results))
     for words in ("ProLiant 2500, Table 13", "49.6", "32.1", "47.1", "213 MB", "5.00% of 5%"):
@@ -112,12 +112,12 @@ def test_failures_have_a_footnote() -> None:
     assert "10 operations failed" in note
 
 
-def test_figures_survive_being_written() -> None:
+def test_figures_survive_serialisation() -> None:
     result = a_result()
     assert PointResult.read(result.to_json()) == result
 
 
-def test_connections_are_counted_wherever_they_are_opened() -> None:
+def test_connections_of_all_steps_are_counted() -> None:
     """Of a visit that has its own, they are a part of the operation."""
     text = 'connection.main.per = "iteration"\n[[operation]]\nname = "home"\nget = "/"\n'
     tally = Tally.starting(Drain(0, 0))

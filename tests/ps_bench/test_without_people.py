@@ -27,7 +27,7 @@ def address() -> Iterator[SiteAddress]:
         yield SiteAddress("127.0.0.1", server.server_port)
 
 
-def test_native_lanes_ask_as_one_anonymous_visitor(address: SiteAddress) -> None:
+def test_native_lanes_send_requests_of_one_anonymous_visitor(address: SiteAddress) -> None:
     config = engine_config(OPTIONS, address, [SCENARIO], slot=WorkerSlot())
     assert json.loads(config)["target"]["size"] == 1
     engine = Engine(config, None)

@@ -126,7 +126,7 @@ def test_charts_draw_without_errors_and_offline(shown: Browser, page: Path, tmp_
     assert (tmp_path / "page.png").stat().st_size > 30_000
 
 
-def test_verdict_cards_and_chart_are_seen_without_scrolling(shown: Browser) -> None:
+def test_verdict_cards_and_chart_are_visible_without_scrolling(shown: Browser) -> None:
     """Two runs, one of each suite, on a screen of 1,280 by 900."""
     size(shown, 1_280)
     ends = "return Math.round(document.querySelector(arguments[0]).getBoundingClientRect().bottom)"
@@ -204,7 +204,7 @@ def test_histograms_and_figures_can_be_downloaded(shown: Browser, tmp_path: Path
         assert kept.read_text().startswith(begins)
 
 
-def test_dark_screens_get_dark_and_paper_gets_light(fresh: Browser) -> None:
+def test_dark_theme_is_used_on_screen_and_light_on_paper(fresh: Browser) -> None:
     ground = "return getComputedStyle(document.body).backgroundColor"
     ink = (
         "return getComputedStyle(document.querySelector"
@@ -257,7 +257,7 @@ def test_each_strip_over_time_has_its_unit_of_time(shown: Browser) -> None:
         (100, ["no line"], "a second", "p50 needs about 200 answers, p95 needs about 2,000"),
     ],
 )
-def test_the_legend_over_time_has_the_lines_that_are_drawn(
+def test_legend_over_time_matches_the_drawn_lines(
     browser: Browser,
     report: Report,
     tmp_path: Path,
@@ -326,7 +326,7 @@ def test_arrow_keys_show_one_series_alone_and_escape_all(fresh: Browser) -> None
     assert eventually(lambda: fresh.run(faint) == 0), "not: every line is there again"
 
 
-def test_the_planners_sliders_move_its_numbers(fresh: Browser) -> None:
+def test_sliders_of_the_planner_change_its_answers(fresh: Browser) -> None:
     answer = "[data-suite=ps] output[data-answer=served]"
     before = fresh.text(answer)
     fresh.run(
@@ -338,7 +338,7 @@ def test_the_planners_sliders_move_its_numbers(fresh: Browser) -> None:
 
 
 @pytest.mark.parametrize("width", [1_200, 390])
-def test_nothing_is_wider_than_the_screen(browser: Browser, page: Path, width: int) -> None:
+def test_no_element_is_wider_than_the_screen(browser: Browser, page: Path, width: int) -> None:
     size(browser, width)
     browser.open(page.as_uri())
     until_drawn(browser)
@@ -358,7 +358,7 @@ def test_nothing_is_wider_than_the_screen(browser: Browser, page: Path, width: i
     assert browser.run(cut) == []
 
 
-def test_a_figure_of_1997_is_drawn_when_it_is_unfolded(fresh: Browser) -> None:
+def test_collapsed_figure_of_1997_is_drawn_when_expanded(fresh: Browser) -> None:
     assert fresh.run(MARKS)["printed-ils-lookup"] == 0
     fresh.run("document.querySelector('#papers details').open = true")
     assert eventually(lambda: fresh.run(MARKS)["printed-ils-lookup"] >= 4)

@@ -13,7 +13,7 @@ from tests.support.drains import histogram
 from tests.support.points import a_result
 
 
-def test_the_data_is_what_the_locked_vl_convert_makes() -> None:
+def test_data_equals_the_output_of_the_locked_vl_convert() -> None:
     assert bundle.bundle() == bundle.build_bundle()
 
 
@@ -35,7 +35,7 @@ def test_without_vl_convert(run: Path, tmp_path: Path, monkeypatch: pytest.Monke
 
 
 @pytest.mark.usefixtures("without_vl_convert")
-def test_figures_without_vl_convert_are_refused_first(run: Path, tmp_path: Path) -> None:
+def test_figures_without_vl_convert_are_refused_before_reading(run: Path, tmp_path: Path) -> None:
     ran = in_process("report", run, "--out", tmp_path / "page.html", "--figures", tmp_path / "img")
     assert ran.code == 2
     assert ran.err == "sitebench: figures need vl-convert\n  pip install 'sitebench[figures]'\n"

@@ -46,11 +46,11 @@ def test_a_png_has_two_pixels_a_unit(report: Report, name: str) -> None:
     assert height > 500
 
 
-def test_names_of_files_have_no_sign_that_a_shell_or_a_system_minds() -> None:
+def test_file_names_have_no_special_characters() -> None:
     assert slug("Lookup, 1k entries, keys=latest/µ") == "lookup-1k-entries-keys-latest"
 
 
-def test_two_figures_never_have_one_name(drawn: list[tuple[str, bytes]]) -> None:
+def test_figures_have_unique_file_names(drawn: list[tuple[str, bytes]]) -> None:
     found = [name for name, _ in drawn]
     assert len(found) == len(set(found))
     assert all(Path(name).name == name for name in found)

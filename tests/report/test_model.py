@@ -8,7 +8,7 @@ from sitebench.runs.store import RunStore
 from tests.report import made
 
 
-def test_a_report_has_every_finished_point_and_knows_which_are_missing(report: Report) -> None:
+def test_report_has_finished_points_and_counts_missing_ones(report: Report) -> None:
     (run,) = report.runs
     assert len(run.points) == 8
     assert len(run.series) == 6
@@ -16,13 +16,13 @@ def test_a_report_has_every_finished_point_and_knows_which_are_missing(report: R
     assert [suite.name for suite in report.present] == ["ils"]
 
 
-def test_the_clocks_are_those_of_the_operations_that_count(report: Report) -> None:
+def test_clocks_are_those_of_counted_operations(report: Report) -> None:
     for point in report.points:
         assert point.latency.count == point.result.clocks["latency"].n
         assert {slot.phase for slot in point.slots} == {"warm-up", "measured"}
 
 
-def test_points_are_called_by_what_tells_them_apart_and_no_more() -> None:
+def test_points_are_named_by_their_differences_only() -> None:
     specs = [made.spec(users=2), made.spec(users=64), made.spec(users=64, target="openldap")]
     call = distinguishing_label(specs)
     assert [call(each) for each in specs] == [
@@ -34,7 +34,7 @@ def test_points_are_called_by_what_tells_them_apart_and_no_more() -> None:
     assert distinguishing_label(specs, ignoring=("load", "lanes"))(specs[2]) == "openldap"
 
 
-def test_how_long_it_was_tried_is_said_only_where_nothing_else_differs() -> None:
+def test_window_length_names_a_point_only_without_other_differences() -> None:
     long = made.spec(users=64, measure_s=60.0)
     specs = [made.spec(users=2), made.spec(users=2, entries=5), long]
     assert distinguishing_label(specs)(long) == "64 users"
@@ -43,7 +43,7 @@ def test_how_long_it_was_tried_is_said_only_where_nothing_else_differs() -> None
     assert distinguishing_label([*specs, *rates])(rates[1]) == "500/s, 32 users"
 
 
-def test_points_with_and_without_a_rate_are_told_apart() -> None:
+def test_points_with_and_without_a_rate_have_different_names() -> None:
     closed = made.spec(users=64)
     random = made.spec(users=64, rate=500.0, settings={"arrivals": "poisson"})
     even = made.spec(users=64, rate=500.0, settings={"arrivals": "even"})
@@ -53,7 +53,7 @@ def test_points_with_and_without_a_rate_are_told_apart() -> None:
     assert [call(closed), call(even)] == ["64 users", "500/s, even"]
 
 
-def test_settings_are_named_where_they_differ() -> None:
+def test_differing_settings_are_named() -> None:
     specs = [made.spec(settings={"keys": keys, "seed": "1"}) for keys in ("uniform", "latest")]
     assert distinguishing_label(specs)(specs[1]) == "keys=latest"
 
@@ -77,7 +77,7 @@ def test_file_of_a_python_program_does_not_lead_to_resume(tmp_path: Path) -> Non
             load([path])
 
 
-def test_two_runs_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> None:
+def test_runs_of_one_file_name_are_distinguished_by_folder(tmp_path: Path) -> None:
     paths = [tmp_path / name / "run.sitebench" for name in ("a", "b")]
     for path in paths:
         path.parent.mkdir()
@@ -86,7 +86,7 @@ def test_two_runs_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) ->
     assert [run.label for run in load(paths).runs] == [str(path) for path in paths]
 
 
-def test_a_half_that_this_version_does_not_know_is_shown_by_its_name(tmp_path: Path) -> None:
+def test_suite_unknown_to_this_version_is_shown_by_name(tmp_path: Path) -> None:
     path = tmp_path / "dns.sitebench"
     with RunStore(path) as store:
         made.measured(store, made.spec(suite="dns", operation="query"))

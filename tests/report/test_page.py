@@ -27,7 +27,7 @@ def scripts(page: str) -> list[str]:
     return re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
 
 
-def test_only_the_pages_own_scripts_may_run_and_nothing_may_be_fetched(page: str) -> None:
+def test_content_security_policy_allows_only_own_scripts_and_no_fetch(page: str) -> None:
     policy = re.search(r'Content-Security-Policy" content="([^"]+)"', page)
     assert policy is not None
     digests = {
@@ -41,7 +41,7 @@ def test_only_the_pages_own_scripts_may_run_and_nothing_may_be_fetched(page: str
     assert "connect-src" not in policy[1]
 
 
-def test_texts_of_a_run_file_are_never_markup(page: str) -> None:
+def test_texts_of_a_run_file_are_escaped(page: str) -> None:
     outside = re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
     for foreign in ("<script>alert", "<b>processor", "<i>died"):
         assert foreign not in outside
@@ -49,7 +49,7 @@ def test_texts_of_a_run_file_are_never_markup(page: str) -> None:
     assert "&lt;script&gt;alert(1)" in outside
 
 
-def test_every_figure_has_its_data_and_its_words(page: str) -> None:
+def test_every_figure_has_data_and_a_description(page: str) -> None:
     packed = re.search(r'id="data">([^<]+)<', page)
     assert packed is not None
     data = json.loads(zlib.decompress(base64.b64decode(packed[1])))
@@ -59,7 +59,7 @@ def test_every_figure_has_its_data_and_its_words(page: str) -> None:
     assert page.count("<noscript>") == len(placed)
 
 
-def test_the_histograms_and_the_figures_are_in_the_page_unless_they_are_too_large(
+def test_page_embeds_histograms_and_figures_unless_too_large(
     run: Path, report: Report, page: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with RunFile(run) as opened:
@@ -70,12 +70,12 @@ def test_the_histograms_and_the_figures_are_in_the_page_unless_they_are_too_larg
     assert "made.csv" not in load([run]).runs[0].downloads
 
 
-def test_one_element_has_one_id(page: str) -> None:
+def test_element_ids_are_unique(page: str) -> None:
     found = re.findall(r' id="([^"]+)"', re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL))
     assert sorted(found) == sorted(set(found))
 
 
-def test_datasets_by_column_are_read_back_by_row() -> None:
+def test_column_datasets_are_decoded_to_rows() -> None:
     columns = {"who": names(["a", "b", "a"]), "n": [1, 2, 3], "unit": "us"}
     assert rows(columns) == [
         {"who": "a", "n": 1, "unit": "us"},
@@ -84,7 +84,7 @@ def test_datasets_by_column_are_read_back_by_row() -> None:
     ]
 
 
-def test_a_page_is_under_2_mb_with_as_many_slots_as_a_report_has(tmp_path: Path) -> None:
+def test_page_with_all_slots_is_under_2_mb(tmp_path: Path) -> None:
     path = tmp_path / "long.sitebench"
     long_run.write(path, points=5, seconds=300.0)
     report = load([path])

@@ -58,7 +58,7 @@ def test_used_in_full_does_not_hold_of_adds_on_the_larger_machine() -> None:
     assert of("The ProLiant 2500's CPU is used in full").holds is True
 
 
-def test_the_summarys_rates_are_not_all_in_the_tables() -> None:
+def test_not_all_rates_of_the_summary_are_in_the_tables() -> None:
     adds = TABLES_1997["add"]
     assert max(adds[SMALL]["ops_per_s"]) < 850
     assert min(WORKBOOK_1997["machines"]["paper-2500"]["add"]) == 840
@@ -84,7 +84,7 @@ def test_summary_of_1000(begins: str, row: str, smallest: str, largest: str, a_d
     assert f"{a_day / 1e6:.2f}" in said.check
 
 
-def test_what_the_text_has_of_sites_is_held_against_tables_13_and_14() -> None:
+def test_statements_on_sites_are_compared_with_tables_13_and_14() -> None:
     small, large = SITES.values()
     assert min(map(byte, small["Available memory"])) == 83e6
     assert of("Between 87 and 96 MB").holds is False

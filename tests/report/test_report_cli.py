@@ -14,7 +14,7 @@ from tests.report import made
 from tests.support.cli import in_process
 
 
-def test_the_page_lies_beside_the_run_unless_named(run: Path, tmp_path: Path) -> None:
+def test_page_is_written_beside_the_run_by_default(run: Path, tmp_path: Path) -> None:
     ran = in_process("report", run)
     assert (ran.code, ran.out) == (0, "")
     page = run.with_suffix(".html")
@@ -85,7 +85,7 @@ def test_advice_on_time_is_for_the_objective_of_the_run(tmp_path: Path) -> None:
     assert "500s" not in path.with_suffix(".html").read_text(encoding="utf-8")
 
 
-def test_page_of_several_runs_is_not_that_of_the_first(tmp_path: Path) -> None:
+def test_page_of_several_runs_has_its_own_name(tmp_path: Path) -> None:
     runs = [made.write(tmp_path / f"{name}.sitebench") for name in ("before", "after")]
     assert in_process("report", *runs).code == 0
     assert [page.name for page in tmp_path.glob("*.html")] == ["before+after.html"]
@@ -116,7 +116,7 @@ def test_two_runs_of_the_same_operations_are_compared(run: Path, tmp_path: Path)
     assert compared(tmp_path / "retrieve.sitebench") == "", "they have no operation in common"
 
 
-def test_a_run_that_goes_on_can_be_reported_on(tmp_path: Path) -> None:
+def test_unfinished_run_can_be_reported(tmp_path: Path) -> None:
     path = tmp_path / "going-on.sitebench"
     with RunStore(path) as store:
         made.measured(store, made.spec())
@@ -162,7 +162,7 @@ def unfinished(path: Path) -> None:
         (Path.unlink, "no run file at"),
     ],
 )
-def test_a_file_that_cannot_be_reported_on_is_one_line_and_a_remedy(
+def test_unreportable_file_is_refused_in_one_line_with_a_remedy(
     run: Path, tmp_path: Path, spoil: Callable[[Path], None], said: str
 ) -> None:
     path = tmp_path / "spoiled.sitebench"
@@ -177,7 +177,7 @@ def test_a_file_that_cannot_be_reported_on_is_one_line_and_a_remedy(
     assert not path.with_suffix(".html").exists()
 
 
-def test_what_cannot_be_written_is_one_line(run: Path, tmp_path: Path) -> None:
+def test_unwritable_output_is_a_one_line_error(run: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for option, place in (
         ("--out", tmp_path / "no" / "such" / "page.html"),
@@ -190,5 +190,5 @@ def test_what_cannot_be_written_is_one_line(run: Path, tmp_path: Path) -> None:
         assert len(ran.err.splitlines()) == 2, ran.err
 
 
-def test_an_unknown_format_is_refused_before_anything_is_read(tmp_path: Path) -> None:
+def test_unknown_format_is_refused_before_reading(tmp_path: Path) -> None:
     in_process("report", tmp_path / "absent", "--format", "gif").check(2, "unknown choice 'gif'")

@@ -45,7 +45,7 @@ def words_of(body: str) -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", body)).split())
 
 
-def test_the_verdict_comes_first_and_the_manifest_last(sections: dict[str, Section]) -> None:
+def test_verdict_is_the_first_section_and_manifest_the_last(sections: dict[str, Section]) -> None:
     assert list(sections) == [
         *("verdict", "results", "warnings", "rates", "bottlenecks", "curve", "spectrum"),
         *("over-time", "papers", "failures", "plan", "manifest"),
@@ -76,7 +76,7 @@ def spoilt(report: Report) -> Report:
     return with_bound(report, "add", "unsettled")
 
 
-def test_sentence_says_whether_rates_are_the_servers_own(report: Report, spoilt: Report) -> None:
+def test_trust_sentence_names_the_limit_of_the_rates(report: Report, spoilt: Report) -> None:
     (run,) = report.runs
     words = trust.sentence(run)
     assert "7 of 8 rates are the server's own. The limit was the target's CPU." in words
@@ -130,7 +130,9 @@ LOWER_BOUND = "The rate is a lower bound: the server can do more."
         ),
     ],
 )
-def test_sentence(report: Report, bound: str, kinds: tuple[str, ...], words: str) -> None:
+def test_trust_sentence_follows_bound_and_warnings(
+    report: Report, bound: str, kinds: tuple[str, ...], words: str
+) -> None:
     assert trust.sentence(of_one(report, bound, *kinds)) == words
 
 
@@ -185,7 +187,7 @@ def test_a_report_on_a_search_begins_with_its_answer(searched: Report) -> None:
     assert "(3 measurements)" in words(warned)
 
 
-def test_answers_of_several_runs_have_their_names(searched: Report) -> None:
+def test_answers_of_several_runs_name_the_runs(searched: Report) -> None:
     (run,) = searched.runs
     section = verdict.section(Report([replace(run, label="old"), replace(run, label="new")]))
     assert section is not None
@@ -231,7 +233,7 @@ def test_a_card_has_p95_p99_and_failures_beside_the_rate(sections: dict[str, Sec
     assert "objective p99<1ms: invalid" in card
 
 
-def test_the_rate_of_a_bar_is_written_after_the_line_of_its_interval(report: Report) -> None:
+def test_rate_label_stands_after_the_interval_of_its_bar(report: Report) -> None:
     chart = overview.chart(report)
     *_, written = chart.spec["layer"]
     assert written["encoding"]["x"]["field"] == "after"
@@ -240,7 +242,7 @@ def test_the_rate_of_a_bar_is_written_after_the_line_of_its_interval(report: Rep
     assert any(bar["high"] for bar in bars)
 
 
-def test_a_card_says_directory_of_anybodys_directory(sections: dict[str, Section]) -> None:
+def test_cards_call_foreign_servers_directory(sections: dict[str, Section]) -> None:
     """It said "Directory of online users", which is what the paper measured."""
     assert "<h3>Directory</h3>" in sections["verdict"].body
 
@@ -252,7 +254,7 @@ def test_the_first_chart_has_a_bar_for_each_size_and_its_rate_in_words(spoilt: R
     assert said["Add, 1k entries"] == (0, "not usable"), "it has no length"
 
 
-def test_highest_bars_are_drawn(report: Report, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chart_keeps_the_highest_bars(report: Report, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(overview, "_MOST_BARS", 3)
     chart = overview.chart(report)
     assert chart.title == "Operations per second: the highest of each operation"
@@ -271,7 +273,7 @@ def test_highest_bars_are_drawn(report: Report, monkeypatch: pytest.MonkeyPatch)
         (dict.fromkeys(("add", "lookup", "connect"), "failed"), "Not usable"),
     ],
 )
-def test_stamp_says_quotable_numbers(report: Report, bounds: dict[str, str], stamped: str) -> None:
+def test_stamp_counts_quotable_points(report: Report, bounds: dict[str, str], stamped: str) -> None:
     for operation, bound in bounds.items():
         report = with_bound(report, operation, bound)
     (run,) = report.runs
@@ -282,7 +284,7 @@ def test_stamp_says_quotable_numbers(report: Report, bounds: dict[str, str], sta
     assert trust.stamp(replace(run, stored=stored)) == stamped
 
 
-def test_a_rate_with_many_failures_is_not_stamped_as_one_to_quote(report: Report) -> None:
+def test_rate_with_many_failures_is_not_stamped_quotable(report: Report) -> None:
     (run,) = report.runs
     (point, *_) = run.points
     failed = {"wrong-answer": point.result.attempts // 50}
@@ -325,7 +327,7 @@ def test_invalid_point_is_marked_in_every_table(report: Report, bound: str, mark
 
 
 @pytest.mark.parametrize("bound", ["generator", "unsettled"])
-def test_the_note_of_a_starred_latency_is_true_of_each_reason(report: Report, bound: str) -> None:
+def test_note_of_a_starred_latency_covers_each_reason(report: Report, bound: str) -> None:
     made = {each.id: each for each in build.sections(with_bound(report, "add", bound))}
     said = words(made["results"])
     assert "µs *" in said
@@ -355,7 +357,7 @@ def test_bottlenecks_have_a_grade_and_evidence(sections: dict[str, Section]) -> 
     assert "1997, Table 11: ProLiant 7000" in said
 
 
-def test_the_papers_tables_have_today_above_1997(sections: dict[str, Section]) -> None:
+def test_tables_of_the_paper_have_todays_rows_above_1997(sections: dict[str, Section]) -> None:
     said = words(sections["papers"])
     assert "Search Ops/sec today - 20,000 - 20,000" in said
     assert "ProLiant 2500, Table 6 935 921 905 900" in said
@@ -369,7 +371,7 @@ def test_operations_have_n_median_and_interval(sections: dict[str, Section]) -> 
     assert "with few repeats, least and greatest" in said
 
 
-def test_steps_are_folded(sections: dict[str, Section]) -> None:
+def test_step_tables_are_collapsed_at_first(sections: dict[str, Section]) -> None:
     _, _, steps = sections["results"].body.partition(
         "<details><summary>Every step of every program"
     )
@@ -382,7 +384,7 @@ def test_objectives_have_an_outcome_and_what_was_measured(sections: dict[str, Se
     assert "add at 1k, 16 clients p99<1ms invalid" in said, "the load generator was the limit"
 
 
-def test_an_objective_that_this_version_does_not_know_is_left_out(report: Report) -> None:
+def test_unknown_objective_is_left_out(report: Report) -> None:
     (run,) = report.runs
     newer = replace(run, manifest={**run.manifest, "objective": "p42<1ms"})
     assert objectives.tables(Report([newer])) == []
@@ -395,7 +397,7 @@ def test_the_tail_has_the_samples_beyond_each_percentile(sections: dict[str, Sec
     assert row in said
 
 
-def test_what_was_never_answered_is_a_lower_bound_in_the_tail(report: Report) -> None:
+def test_unanswered_operations_are_a_lower_bound_in_the_tail(report: Report) -> None:
     (run,) = report.runs
     given_up = Histogram()
     given_up.record(10**10, 20_000)
@@ -404,7 +406,7 @@ def test_what_was_never_answered_is_a_lower_bound_in_the_tail(report: Report) ->
     assert row[3] == ">= 10 s (2,000)"
 
 
-def test_1997_is_folded(sections: dict[str, Section]) -> None:
+def test_section_of_1997_is_collapsed_at_first(sections: dict[str, Section]) -> None:
     assert sections["papers"].body.startswith("<details><summary>")
     above = " ".join(words(sections[name]) for name in ("verdict", "results", "warnings", "rates"))
     assert "ProLiant" not in above
@@ -429,7 +431,7 @@ def test_head_has_arrivals_and_pauses(report: Report) -> None:
     assert "16 users with pauses of 1s" in line(settings={"think": "1s"})
 
 
-def test_the_head_says_what_a_login_was(report: Report) -> None:
+def test_head_describes_the_login(report: Report) -> None:
     settings = {"accounts": "/home/me/staff.csv:secret=password", "base": "ou=staff,dc=x"}
     settings |= {"how": "search-bind", "bind_dn": "cn=admin,dc=x"}
     (run,) = report.runs
@@ -487,7 +489,7 @@ def test_sparse_seconds_leave_gaps_in_percentiles(report: Report) -> None:
         (100, 10, 1, "second. p50 needs about 200 answers, p95 needs about 2,000, p99 needs "),
     ],
 )
-def test_percentiles_over_time_are_of_as_many_seconds_as_a_p95_needs(
+def test_percentiles_over_time_use_enough_seconds_for_p95(
     report: Report, per_s: int, lasted_s: int, width_s: int, said: str
 ) -> None:
     """At 666/s no second has enough for a p95: no line was drawn, and the legend had it."""
@@ -514,7 +516,7 @@ def test_failures_are_counted_by_kind(sections: dict[str, Section]) -> None:
     assert "failed it <i>died</i> | so look at it" in said
 
 
-def test_the_share_of_failures_is_that_of_an_objective(report: Report) -> None:
+def test_failure_share_matches_that_of_an_objective(report: Report) -> None:
     (run,) = report.runs
     point = next(each for each in run.points if each.result.failures)
     (counted, *others) = point.result.steps
@@ -547,7 +549,7 @@ def test_markdown_has_the_headline_the_warnings_and_every_table(report: Report) 
     assert "<" not in text
 
 
-def test_workers_have_rows_with_lost_marked(report: Report, sections: dict[str, Section]) -> None:
+def test_table_of_workers_marks_lost_workers(report: Report, sections: dict[str, Section]) -> None:
     assert "workers" not in sections, "one process made these points"
     first = WorkerSeen(0, "east", "10.0.0.2", 7, "m1", "native", 4.0, 40_000, 0, (2.0, 1.0))
     lost = WorkerSeen(
@@ -564,14 +566,14 @@ def test_workers_have_rows_with_lost_marked(report: Report, sections: dict[str, 
     assert said.count("-12.5 ms") == 1
 
 
-def test_a_narrow_range_of_rates_has_marks_too() -> None:
+def test_narrow_range_of_rates_has_axis_ticks() -> None:
     """At 1, 2 and 5 alone, an axis from 3,400 to 4,700 would have none."""
     axis = log_axis("count, log", [3_400.0, 4_700.0])
     assert [mark for mark in axis["values"] if 3_400 <= mark <= 4_700] == [3_500, 4_000, 4_500]
     assert log_axis("count, log", [1.0, 100.0])["values"][:3] == [0.1, 0.2, 0.5]
 
 
-def test_rates_over_sizes_are_drawn_over_a_factor_of_four_at_least(report: Report) -> None:
+def test_axis_of_rates_over_sizes_spans_at_least_a_factor_of_four(report: Report) -> None:
     """Else 106k to 127k fill the height, without one mark between them."""
     made = {each.id: each for each in build.sections(report)}
     for chart in made["rates"].charts:
@@ -584,7 +586,7 @@ def test_rates_over_sizes_are_drawn_over_a_factor_of_four_at_least(report: Repor
         assert sum(low <= mark <= high for mark in y["axis"]["values"]) >= 4
 
 
-def test_what_is_without_people_is_over_clients(report: Report) -> None:
+def test_operations_without_people_are_drawn_over_clients(report: Report) -> None:
     """A connect of the user's directory is with as many people as are there, not --entries."""
     (run,) = report.runs
     points = [
@@ -599,7 +601,7 @@ def test_what_is_without_people_is_over_clients(report: Report) -> None:
         assert "entries" not in words(made[name]).lower(), name
 
 
-def test_a_hollow_mark_says_how_its_rate_may_be_quoted(report: Report) -> None:
+def test_hollow_marks_are_bounds_with_their_direction(report: Report) -> None:
     for bound, word in (("generator", "at least"), ("unsettled", "not usable")):
         made = {each.id: each for each in build.sections(with_bound(report, "add", bound))}
         said = [str(dict(chart.choices)) for chart in made["papers"].charts]

@@ -39,18 +39,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("line", KEYS.read_text().splitlines())
-def test_keys_of_points_stay(folder: Path, line: str) -> None:
+def test_keys_of_points_are_stable(folder: Path, line: str) -> None:
     command, _, keys = line.rpartition(" = ")
     assert [spec.key for spec in planned(*command.split())] == keys.split()
 
 
-def test_every_option_of_a_point_identifies_it_or_is_said_not_to() -> None:
+def test_every_option_is_declared_as_identifying_or_not() -> None:
     for suite in suites():
         for field, _ in fields_of(points_of(suite).options):
             assert (field.name in identity.OPTIONS) != (field.name in NO_IDENTITY), field.name
 
 
-def test_every_name_is_that_of_an_option() -> None:
+def test_every_declared_name_is_an_option() -> None:
     options = {field.name for suite in suites() for field, _ in fields_of(points_of(suite).options)}
     assert {*identity.OPTIONS} - options == {"until"}
 
@@ -82,7 +82,7 @@ def test_renamed_option_keeps_the_key_of_points(monkeypatch: pytest.MonkeyPatch,
         assert after == before
 
 
-def test_settings_of_what_is_not_asked_for_are_left_out() -> None:
+def test_settings_without_effect_are_left_out() -> None:
     options = points_of(suites()[0]).options
     assert "arrivals" not in identity.settings_of(options())
     assert identity.settings_of(options(rate=5.0, arrivals="even"))["arrivals"] == "even"

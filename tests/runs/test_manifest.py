@@ -12,7 +12,7 @@ from sitebench.runs.point import METHOD
 from sitebench.runs.store import RunStore
 
 
-def test_the_facts_that_rule_12_names_are_there() -> None:
+def test_manifest_has_the_facts_of_rule_12() -> None:
     facts = collect(["ils", "sweep"], {"population": {"digest": "d"}})
     assert facts["command"] == ["sitebench", "ils", "sweep"]
     assert facts["population"] == {"digest": "d"}
@@ -28,7 +28,7 @@ def test_the_facts_that_rule_12_names_are_there() -> None:
     assert json.loads(json.dumps(facts))
 
 
-def test_a_run_that_goes_on_keeps_what_was_otherwise_before() -> None:
+def test_resumed_run_keeps_earlier_differing_facts() -> None:
     first = collect([], {"sizes": (1, 2)})
     assert resume_facts({}, first) == json.loads(json.dumps(first))
     second = first | {"kernel": "Linux 7", "started": "later"}

@@ -11,12 +11,12 @@ from tests.support.drains import Drain, Step, histogram
 from tests.support.points import a_result, a_spec, a_use
 
 
-def test_a_specification_survives_being_written() -> None:
+def test_specification_survives_serialisation() -> None:
     spec = a_spec(rate=500.0)
     assert PointSpec.read(spec.stored()) == spec
 
 
-def test_keys_of_points_stay_the_same() -> None:
+def test_keys_of_points_are_stable() -> None:
     spec = PointSpec(
         *("ils", "lookup", 10_000, "embedded", 64, 500.0, 2, 5.0),
         settings={"think": "0s", "a": "1"},
@@ -30,18 +30,18 @@ def test_keys_of_points_stay_the_same() -> None:
     assert replace(spec, repeat=1, threads=2).key == "a3d06780e89259b65fab"
 
 
-def test_points_that_were_asked_for_alike_have_one_key() -> None:
+def test_points_with_equal_options_have_one_key() -> None:
     assert a_spec(settings={"a": "1", "b": "2"}).key == a_spec(settings={"b": "2", "a": "1"}).key
     assert a_spec().key != a_spec(entries=2_000).key
     assert a_spec().key != a_spec(settings={"a": "c"}).key
 
 
-def test_a_result_survives_being_written() -> None:
+def test_result_survives_serialisation() -> None:
     result = a_result()
     assert PointResult.read(json.loads(json.dumps(result.to_json()))) == result
 
 
-def test_the_json_object_has_the_fields_that_programs_rely_on() -> None:
+def test_json_object_has_the_documented_fields() -> None:
     found = a_result().to_json()
     assert found["operation"] == "lookup"
     assert found["entries"] == 1_000
@@ -65,14 +65,14 @@ def test_a_percentile_needs_a_hundred_samples_beyond_it(name: str, least: int) -
     assert Durations.of(short).percentiles[name] is None
 
 
-def test_the_largest_and_the_mean_are_in_microseconds_too() -> None:
+def test_maximum_and_mean_are_in_microseconds() -> None:
     found = Durations.of(histogram(1_000, 3_000))
     assert (found.max, found.mean, found.n) == pytest.approx((3.0, 2.0, 2), rel=1e-3)
     never = Durations.of(histogram(1_000), histogram(3_000))
     assert (never.max, never.mean, never.n) == pytest.approx((3.0, 2.0, 2), rel=1e-3)
 
 
-def test_a_percentile_as_long_as_the_shortest_wait_in_vain_is_a_bound() -> None:
+def test_percentile_beyond_the_shortest_abandoned_wait_is_a_bound() -> None:
     took = histogram()
     took.record(1_000, 400)
     given_up = histogram(1_000)
@@ -82,13 +82,13 @@ def test_a_percentile_as_long_as_the_shortest_wait_in_vain_is_a_bound() -> None:
     }
 
 
-def test_nothing_has_no_latency() -> None:
+def test_empty_histogram_has_no_latency() -> None:
     nothing = Durations.of(histogram())
     assert (nothing.n, nothing.mean, nothing.max) == (0, None, None)
     assert set(nothing.percentiles.values()) == {None}
 
 
-def test_failed_operations_are_no_throughput_but_failures_of_every_step_count() -> None:
+def test_throughput_excludes_failures_and_failures_of_all_steps_count() -> None:
     tally = Tally.starting(Drain(0, 0))
     steps = (
         Step("lookup", "connect", 3, {"connect-refused": 2}),
@@ -113,7 +113,9 @@ def test_the_portable_client_is_charged_with_its_whole_process() -> None:
 @pytest.mark.parametrize(
     ("cpu_ns", "left"), [((4 * 10**8, 10**8), 0.6), ((10**9 + 10**6,), 0.0), ((), None)]
 )
-def test_headroom_is_the_busiest_threads(cpu_ns: tuple[int, ...], left: float | None) -> None:
+def test_headroom_is_that_of_the_busiest_thread(
+    cpu_ns: tuple[int, ...], left: float | None
+) -> None:
     tally = Tally.starting(Drain(0, 0, cpu_ns=(0,) * len(cpu_ns)))
     tally.add(Drain(0, 10**9, (Step("lookup", "lookup", 1_000),), cpu_ns=cpu_ns))
     counts = [("lookup", "lookup")]
@@ -122,7 +124,7 @@ def test_headroom_is_the_busiest_threads(cpu_ns: tuple[int, ...], left: float | 
     assert result.to_json()["generator"]["headroom"] == result.headroom
 
 
-def test_a_percentile_among_operations_that_never_ended_is_a_lower_bound() -> None:
+def test_percentile_among_unanswered_operations_is_a_lower_bound() -> None:
     answered, in_vain = histogram(), histogram()
     answered.record(1_000_000, 982_000)
     in_vain.record(10_000_000_000, 18_000)
@@ -136,14 +138,14 @@ def test_a_percentile_among_operations_that_never_ended_is_a_lower_bound() -> No
     assert Durations.of(answered).at_least == ()
 
 
-def test_an_operation_given_up_sooner_than_others_took_may_have_been_the_slowest() -> None:
+def test_operation_abandoned_early_may_have_been_the_slowest() -> None:
     answered, in_vain = histogram(), histogram()
     answered.record(5_000_000, 1_000)
     in_vain.record(1_000_000, 10)
     assert Durations.of(answered, in_vain).at_least == ("p50", "p90", "max", "mean")
 
 
-def test_share_of_failures_of_a_scenario_is_of_operations_and_not_of_connections() -> None:
+def test_failure_share_of_a_scenario_excludes_connections() -> None:
     operation = a_result().steps[0]
     connect = replace(operation, step="connect", counted=False)
     kinds = {"timeout": 100}

@@ -38,7 +38,7 @@ def rate(result: PointResult) -> float:
     # The table in every textbook of order statistics: 95 %, two-sided.
     [(6, 1), (8, 1), (9, 2), (11, 2), (12, 3), (15, 4), (20, 6), (30, 10), (50, 18)],
 )
-def test_the_interval_is_the_textbooks(n: int, k: int) -> None:
+def test_median_interval_matches_the_textbook(n: int, k: int) -> None:
     values = [float(value) for value in range(1, n + 1)]
     random.Random(n).shuffle(values)
     found = median_interval(values)
@@ -55,7 +55,7 @@ def test_fewer_than_six_values_give_no_interval_of_95_percent() -> None:
     assert least_repeats(0.9) == 5
 
 
-def test_the_interval_covers_the_true_median_as_often_as_it_says() -> None:
+def test_median_interval_covers_the_true_median_at_its_level() -> None:
     draw = random.Random(1997)
     hits = 0
     for _ in range(2_000):
@@ -87,7 +87,7 @@ def test_six_repeats_have_an_interval() -> None:
     assert found.median(rate) == 55.0
 
 
-def test_a_number_that_one_repeat_lacks_is_not_said_of_all() -> None:
+def test_figure_missing_in_one_repeat_is_unknown_for_the_series() -> None:
     (found,) = series(repeated(20_000, 20_000, 50))
     assert found.median(lambda result: result.clocks["latency"].percentiles["p99"]) is None
     assert found.spread(lambda result: result.clocks["latency"].percentiles["p99"]) is None
@@ -118,13 +118,15 @@ def judged(bound: str, at_most: float | None = None, repeat: int = 0) -> PointRe
         ((Bound.GENERATOR, Bound.UNSETTLED, Bound.SOFTWARE), Quoted.NOT_USABLE),
     ],
 )
-def test_repeats_may_be_quoted_as_the_worst_of_them(bounds: tuple[str, ...], grade: Quoted) -> None:
+def test_grade_of_a_series_is_that_of_its_worst_repeat(
+    bounds: tuple[str, ...], grade: Quoted
+) -> None:
     (found,) = series(judged(bound, repeat=n) for n, bound in enumerate(bounds))
     assert found.grade == grade
     assert found.usable == (grade != Quoted.NOT_USABLE)
 
 
-def test_lower_bounds_have_an_upper_one_where_each_of_them_has() -> None:
+def test_series_has_an_upper_bound_if_every_repeat_has_one() -> None:
     tester = Bound.GENERATOR
 
     def at_most(*results: PointResult) -> float | None:
@@ -153,7 +155,7 @@ def of_two_operations(spec: PointSpec, finds: int, writes: int, failed: int = 0)
     return summarise(spec, tally, counts, a_use(), target_cores=1, native=True)
 
 
-def test_a_total_is_the_sum_of_its_operations_and_each_has_its_own_figures() -> None:
+def test_total_is_the_sum_of_operations_with_their_own_figures() -> None:
     points = [
         of_two_operations(a_spec("mix", repeat=0), 1_000, 200),
         of_two_operations(a_spec("mix", repeat=1), 3_000, 400, failed=7),
@@ -174,14 +176,14 @@ def test_a_total_is_the_sum_of_its_operations_and_each_has_its_own_figures() -> 
     assert {step.program for result in write.results for step in result.steps} == {"write"}
 
 
-def test_failure_of_a_step_before_the_counted_one_is_the_operations() -> None:
+def test_failure_of_an_earlier_step_counts_for_the_operation() -> None:
     mixed = of_two_operations(a_spec("mix"), 1_000, 200, failed=7)
     read = StepResult("write", "read", count=212, failures=5, per_s=103.5, counted=False)
     mixed = structs.replace(mixed, steps=(*mixed.steps, read))
     assert [of_operation(mixed, name).failures for name in ("find", "write")] == [0, 12]
 
 
-def test_start_that_failed_is_a_part_with_its_failures_and_no_figures() -> None:
+def test_failed_start_is_a_part_with_failures_and_no_figures() -> None:
     mixed = of_two_operations(a_spec("mix"), 1_000, 200)
     login = StepResult("start", "login", count=9, failures=0, per_s=4.5, counted=False)
     names = [
@@ -197,7 +199,7 @@ def test_start_that_failed_is_a_part_with_its_failures_and_no_figures() -> None:
     assert (start.failures, start.results[0].operations) == (7, 0)
 
 
-def test_one_operation_has_no_parts_and_one_that_was_not_done_no_figures() -> None:
+def test_single_operation_has_no_parts() -> None:
     (single,) = series(repeated(100, 200))
     assert single.parts == ()
     mixed = of_two_operations(a_spec("mix"), 1_000, 0)
@@ -209,7 +211,7 @@ def test_one_operation_has_no_parts_and_one_that_was_not_done_no_figures() -> No
     assert of_operation(limited, "find").verdict.at_most_per_s is None
 
 
-def test_of_two_tries_the_higher_rate_counts_and_noise_decides_for_the_targets_own() -> None:
+def test_higher_rate_of_two_tries_counts_and_the_valid_one_within_noise() -> None:
     def tried(threads: int, bound: str, count: int) -> PointResult:
         found = a_result(a_spec(threads=threads), count)
         verdict = structs.replace(found.verdict, bound=bound, valid=bound == Bound.SOFTWARE)
@@ -232,7 +234,7 @@ def test_of_two_tries_the_higher_rate_counts_and_noise_decides_for_the_targets_o
     assert best_tries([tried(1, own, 100), tried(2, own, 100)])[0].spec.threads == 1
 
 
-def test_the_rate_at_half_is_that_of_the_same_repeat_or_the_median() -> None:
+def test_rate_at_half_load_is_of_the_same_repeat_or_the_median() -> None:
     halves = [
         a_result(a_spec(users=8, repeat=n), count)
         for n, count in enumerate((20_000, 10_000, 30_000))
@@ -243,7 +245,7 @@ def test_the_rate_at_half_is_that_of_the_same_repeat_or_the_median() -> None:
     assert rate_at_half(a_spec(users=16, rate=100), halves) is None
 
 
-def test_other_loads_are_those_of_the_same_target_and_none_that_failed() -> None:
+def test_other_loads_are_successful_points_of_the_same_target() -> None:
     spec = a_spec(users=16, settings={"keys": "uniform"})
     lighter = a_result(structs.replace(spec, users=4))
     thread_more = a_result(structs.replace(spec, threads=2), 40_000)

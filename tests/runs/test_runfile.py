@@ -29,7 +29,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {p.name: p.read_bytes() for p in folder.iterdir() if not p.name.endswith("-shm")}
 
 
-def test_a_file_of_a_run_that_ended_is_read_and_nothing_is_left_beside_it(path: Path) -> None:
+def test_reading_a_finished_run_leaves_no_extra_files(path: Path) -> None:
     with RunStore(path) as store:
         store.set_manifest({"seed": 1997})
         finish(store)
@@ -49,7 +49,7 @@ def test_a_file_of_a_run_that_ended_is_read_and_nothing_is_left_beside_it(path: 
     assert contents(path.parent) == before
 
 
-def test_a_run_that_goes_on_is_read_as_it_was_when_the_file_was_opened(path: Path) -> None:
+def test_unfinished_run_is_read_as_a_snapshot_of_its_opening(path: Path) -> None:
     with RunStore(path) as store:
         store.begin(a_spec())
         point = store.point_id(a_spec().key)
@@ -64,7 +64,9 @@ def test_a_run_that_goes_on_is_read_as_it_was_when_the_file_was_opened(path: Pat
             assert [row.count for row in run.timeline(point)] == [3, 4]
 
 
-def test_a_file_copied_with_its_log_is_read_whole(path: Path, tmp_path: Path) -> None:
+def test_file_copied_with_its_write_ahead_log_is_read_completely(
+    path: Path, tmp_path: Path
+) -> None:
     with RunStore(path) as store:
         finish(store)
         copy = tmp_path / "copies" / path.name
@@ -121,7 +123,7 @@ def extended(found: Any, name: str = "") -> Any:
     return [extended(each) for each in found] if isinstance(found, list) else found
 
 
-def test_what_a_newer_version_adds_without_a_new_schema_is_passed_over(path: Path) -> None:
+def test_additions_of_newer_versions_are_ignored(path: Path) -> None:
     with RunStore(path) as store:
         finish(store)
         store.begin(a_spec("add"))
@@ -153,7 +155,7 @@ def test_a_truncated_file_is_refused(path: Path) -> None:
             RunFile(path)
 
 
-def test_what_is_no_run_file_is_refused_in_words_that_say_what_it_is(tmp_path: Path) -> None:
+def test_file_of_another_kind_is_refused_with_its_kind(tmp_path: Path) -> None:
     other, empty, text = tmp_path / "other", tmp_path / "empty", tmp_path / "text"
     sqlite3.connect(other).execute("CREATE TABLE theirs (x)").connection.close()
     empty.touch()
@@ -197,7 +199,7 @@ def test_the_documentation_names_every_column_and_the_schema(path: Path) -> None
     ],
     ids=lambda damage: damage[:45],
 )
-def test_values_that_no_run_has_written_are_named_as_damage(path: Path, damage: str) -> None:
+def test_impossible_values_are_reported_as_damage(path: Path, damage: str) -> None:
     """Found by tests/trust/test_hostile_files.py."""
     with RunStore(path) as store:
         store.set_manifest({})

@@ -25,7 +25,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "run.sitebench"
 
 
-def test_a_finished_point_is_there_when_the_file_is_opened_again(path: Path) -> None:
+def test_finished_point_is_present_after_reopening(path: Path) -> None:
     with RunStore(path) as store:
         finish(store)
     with RunStore(path, create=False) as store:
@@ -33,7 +33,7 @@ def test_a_finished_point_is_there_when_the_file_is_opened_again(path: Path) -> 
         assert store.results() == [a_result()]
 
 
-def test_a_second_command_is_refused_with_the_process_of_the_first(path: Path) -> None:
+def test_second_writer_is_refused_with_the_process_of_the_first(path: Path) -> None:
     with RunStore(path) as store:
         finish(store)
         ran = in_process("ils", "run", "lookup", "--entries", "10", "--out", str(path)).check(2)
@@ -48,7 +48,7 @@ def test_a_second_command_is_refused_with_the_process_of_the_first(path: Path) -
         assert store.results() == [a_result()]
 
 
-def test_a_name_that_is_too_long_for_sqlite_is_refused_as_that(tmp_path: Path) -> None:
+def test_file_name_too_long_for_sqlite_is_named(tmp_path: Path) -> None:
     folder = tmp_path / ("a" * 200) / ("b" * 200) / ("c" * 200)
     folder.mkdir(parents=True)
     with pytest.raises(BadRunFile, match=r"has 6\d\d bytes with its folders, and SQLite takes 503"):
@@ -67,7 +67,7 @@ def test_a_measured_point_is_not_done_before_it_is_confirmed(path: Path) -> None
         assert store.status(spec) == "done"
 
 
-def test_a_point_that_starts_again_forgets_its_first_attempt(path: Path) -> None:
+def test_restarted_point_discards_its_first_attempt(path: Path) -> None:
     spec = a_spec()
     with RunStore(path) as store:
         store.begin(spec)
@@ -79,7 +79,7 @@ def test_a_point_that_starts_again_forgets_its_first_attempt(path: Path) -> None
         assert store.latest(spec.key) is None
 
 
-def test_why_a_point_failed_is_kept(path: Path) -> None:
+def test_reason_of_a_failed_point_is_stored(path: Path) -> None:
     why = {"kind": "TargetDied", "message": "it is gone", "remedy": "look"}
     with RunStore(path) as store:
         store.begin(a_spec())
@@ -88,7 +88,7 @@ def test_why_a_point_failed_is_kept(path: Path) -> None:
         assert store.status(a_spec()) == "failed"
 
 
-def test_totals_keep_their_histograms_to_the_nanosecond_bucket(path: Path) -> None:
+def test_totals_store_histograms_exactly(path: Path) -> None:
     with RunStore(path) as store:
         finish(store)
     row = (
@@ -102,7 +102,7 @@ def test_totals_keep_their_histograms_to_the_nanosecond_bucket(path: Path) -> No
     assert Histogram.from_bytes(row[1]) == expected
 
 
-def test_a_run_can_be_followed_from_another_connection(path: Path) -> None:
+def test_run_can_be_read_live_by_another_connection(path: Path) -> None:
     with RunStore(path) as store, RunStore(path, joins=True) as reader:
         store.begin(a_spec())
         point = store.point_id(a_spec().key)
@@ -114,7 +114,7 @@ def test_a_run_can_be_followed_from_another_connection(path: Path) -> None:
         assert reader.latest(a_spec().key) == ("measure", "lookup", 900.0)
 
 
-def test_the_step_that_is_followed_is_one_that_counts(path: Path) -> None:
+def test_followed_step_is_a_counted_one(path: Path) -> None:
     # A site's connects and requests are phases of its pages; a bind is a step of its own.
     steps = [Step("pages", name, n) for name, n in (("connect", 9), ("page", 5), ("request", 9))]
     with RunStore(path) as store:
@@ -126,7 +126,7 @@ def test_the_step_that_is_followed_is_one_that_counts(path: Path) -> None:
         assert store.manifest() == {}
 
 
-def test_samples_of_the_monitor_are_kept_apart_by_who(path: Path) -> None:
+def test_monitor_samples_are_stored_by_source(path: Path) -> None:
     with RunStore(path) as store:
         store.begin(a_spec())
         store.append_sample(store.point_id(a_spec().key), 5, Monitor(None).sample().rows())
@@ -136,7 +136,7 @@ def test_samples_of_the_monitor_are_kept_apart_by_who(path: Path) -> None:
     assert not [row for row in rows if row[0] == "target"]
 
 
-def test_the_manifest_is_kept(path: Path) -> None:
+def test_manifest_is_stored(path: Path) -> None:
     with RunStore(path) as store:
         store.set_manifest({"seed": 1997, "sizes": [1, 2]})
     with RunStore(path, create=False) as store:
@@ -215,7 +215,7 @@ def test_a_killed_writer_leaves_every_finished_point_behind(path: Path) -> None:
         assert sqlite3.connect(path).execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
-def test_who_was_left_behind_by_a_killed_sweep_cannot_write_to_the_next_attempt(path: Path) -> None:
+def test_leftover_worker_of_a_killed_sweep_cannot_write_to_the_next_attempt(path: Path) -> None:
     spec = a_spec()
     drain = Drain(0, 10**9, (Step("lookup", "lookup", 3),))
     with (
@@ -260,7 +260,7 @@ except SitebenchError as error:
 """
 
 
-def test_a_full_disk_is_said_in_a_line_and_loses_nothing(path: Path) -> None:
+def test_full_disk_is_a_one_line_error_and_loses_no_point(path: Path) -> None:
     code = NARROW.format(root=str(Path(__file__).parents[2]), path=str(path))
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     *finished, said = ran.stdout.splitlines()
@@ -290,7 +290,7 @@ except SitebenchError as error:
 """
 
 
-def test_a_run_file_that_may_not_be_written_is_read_and_refused_to_be_gone_on_with() -> None:
+def test_read_only_run_file_is_readable_but_not_resumed() -> None:
     # Not below pytest's folder, which other users may not enter.
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)

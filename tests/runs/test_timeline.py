@@ -43,7 +43,7 @@ def test_slots_keep_every_operation_and_merge_histograms_bucket_by_bucket() -> N
     assert found[3].latency.percentile(50.0) != found[4].latency.percentile(50.0)
 
 
-def test_half_seconds_become_seconds_of_one_phase_and_stay_as_they_were() -> None:
+def test_half_seconds_are_merged_to_seconds_within_a_phase() -> None:
     rows = [row(n, "warmup" if n < 3 else "measure", "lookup", 10_000) for n in range(8)]
     halves = slots(rows, COUNTED, 100)
     found = seconds(halves)
@@ -56,7 +56,7 @@ def test_half_seconds_become_seconds_of_one_phase_and_stay_as_they_were() -> Non
     assert seconds(longer) == longer
 
 
-def test_slots_stand_one_behind_the_other_and_none_is_in_two_phases() -> None:
+def test_slots_are_contiguous_and_within_one_phase() -> None:
     rows = [row(n, "ramp" if n == 0 else "warmup" if n < 7 else "measure") for n in range(30)]
     found = slots(rows, COUNTED, 4)
     assert [slot.phase for slot in found].index("measured") == sum(
@@ -69,13 +69,13 @@ def test_slots_stand_one_behind_the_other_and_none_is_in_two_phases() -> None:
     assert boundary.t0_ns == 7 * HALF
 
 
-def test_steps_that_do_not_count_are_in_no_slot() -> None:
+def test_uncounted_steps_are_in_no_slot() -> None:
     rows = [row(0, "measure", "bind", 10_000), row(0, "measure", "lookup", 20_000, 30_000)]
     (slot,) = slots(rows, COUNTED, 10)
     assert slot.count == slot.latency.count == 2
 
 
-def test_a_standstill_is_a_slot_without_operations() -> None:
+def test_stall_is_a_slot_without_operations() -> None:
     rows = [row(n, "measure", "lookup", *[10_000] * 50) for n in (0, 1, 2, 6, 7)]
     found = slots(rows, COUNTED, 100)
     assert [slot.count for slot in found] == [50, 50, 50, 0, 50, 50]
@@ -91,7 +91,7 @@ def test_a_percentile_of_a_slot_needs_100_samples_beyond_it() -> None:
 
 
 @given(st.lists(st.integers(1, 10**10), max_size=200))
-def test_cells_hold_every_sample_where_it_belongs(values: list[int]) -> None:
+def test_cells_count_every_sample_in_its_range(values: list[int]) -> None:
     clock = Histogram()
     for value in values:
         clock.record(value)
@@ -124,7 +124,7 @@ def test_the_spectrum_ends_where_100_samples_remain() -> None:
     assert levels(few) == []
 
 
-def test_a_lane_is_thinned_by_means_of_neighbours() -> None:
+def test_monitor_series_is_thinned_by_means_of_neighbours() -> None:
     lane = [(n, float(n % 2)) for n in range(1_000)]
     found = thin(lane, 100)
     assert len(found) == 100

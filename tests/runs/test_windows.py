@@ -23,7 +23,7 @@ def lookups(n: int, at_s: int, lanes: int) -> source.Drain:
     return Drain((at_s - 1) * SECOND, at_s * SECOND, (step,), lanes)
 
 
-def test_a_window_that_begins_anew_makes_ramp_of_what_was_before(tmp_path: Path) -> None:
+def test_restarted_window_turns_earlier_drains_into_ramp(tmp_path: Path) -> None:
     spec = a_spec(users=2)
     with RunStore(tmp_path / "run") as store:
         store.begin(spec)
@@ -85,7 +85,7 @@ def test_late_ends_are_in_the_last_half_second(tmp_path: Path, last: int) -> Non
     assert found[-1] is measured[-1]
 
 
-def test_interval_is_of_the_half_seconds_of_the_window(tmp_path: Path) -> None:
+def test_interval_uses_the_half_seconds_of_the_window(tmp_path: Path) -> None:
     spec = a_spec(users=2)
     took = histogram()
     took.record(1_000_000, 2_000)
@@ -152,7 +152,7 @@ def test_interval_holds_with_abandoned_operations(tmp_path: Path) -> None:
         assert high is None or value <= high
 
 
-def test_half_seconds_that_are_too_alike_are_kept_with_how_long_would_do(tmp_path: Path) -> None:
+def test_too_correlated_half_seconds_are_stored_with_the_window_needed(tmp_path: Path) -> None:
     spec, counts = a_spec(users=2), {("lookup", "lookup")}
     with RunStore(tmp_path / "run") as store:
         store.begin(spec)
@@ -176,7 +176,7 @@ def test_half_seconds_that_are_too_alike_are_kept_with_how_long_would_do(tmp_pat
     assert kept.clocks["latency"].too_alike["p50"] % 60 == 0
 
 
-def test_observers_get_each_drain_in_the_phase_that_it_belongs_to() -> None:
+def test_observers_get_each_drain_with_its_phase() -> None:
     phases, samples = [], []
     monitor = Monitor(None)
     windows = Windows(
@@ -192,7 +192,7 @@ def test_observers_get_each_drain_in_the_phase_that_it_belongs_to() -> None:
     assert len(samples) >= 2
 
 
-def test_operation_due_two_phases_ago_is_counted_there(tmp_path: Path) -> None:
+def test_operation_due_two_phases_ago_is_counted_in_that_phase(tmp_path: Path) -> None:
     """A request of the ramp that hangs beyond a short warm-up was in no row of the run file."""
     hung = Step("lookup", "lookup", 1, {"timeout": 1}, 30, censored=histogram(10**9))
     drains = [Drain(n * SECOND, (n + 1) * SECOND) for n in range(3)]

@@ -41,7 +41,9 @@ def checked(folder: Path, url: str, text: str, *more: str) -> Ran:
     return in_process(*argv, cwd=folder)
 
 
-def test_operations_are_done_once_and_shown(directory: LdapDirectory, tmp_path: Path) -> None:
+def test_check_runs_each_operation_once_and_prints_it(
+    directory: LdapDirectory, tmp_path: Path
+) -> None:
     ran = checked(tmp_path, directory.url, TWO, "--rate", "100")
     assert ran.code == 0, ran.err
     names = [line.split()[0] for line in ran.out.splitlines() if "connect" not in line]
@@ -69,7 +71,7 @@ def test_unexpected_answer_names_its_operation(directory: LdapDirectory, tmp_pat
     assert not line.endswith((":", " "))
 
 
-def test_where_no_connection_opens_it_ends_at_once(tmp_path: Path) -> None:
+def test_check_ends_at_once_if_no_connection_opens(tmp_path: Path) -> None:
     ran = checked(tmp_path, "ldap://127.0.0.1:9", TWO)
     assert ran.code != 0
     assert "did not end within" not in ran.err
@@ -107,7 +109,7 @@ def test_failed_start_is_named_where_no_operation_succeeds(tmp_path: Path) -> No
     assert requests.count("GET /login") == 1
 
 
-def test_check_says_that_it_writes(directory: LdapDirectory, tmp_path: Path) -> None:
+def test_check_announces_its_writes(directory: LdapDirectory, tmp_path: Path) -> None:
     change = f'modify = "uid=user1,{BASE}"\nchange.replace.description = ["changed"]'
     text = f'{TWO}[[operation]]\nname = "change"\n{change}\n'
     ran = checked(tmp_path, directory.url, text, "--i-own-this-target")
@@ -120,7 +122,9 @@ PAUSE = '{ think = "10m", distribution = "constant" }'
 
 
 @pytest.mark.parametrize("alone", [True, False])
-def test_pauses_are_skipped_aloud(directory: LdapDirectory, tmp_path: Path, *, alone: bool) -> None:
+def test_skipped_pauses_are_reported(
+    directory: LdapDirectory, tmp_path: Path, *, alone: bool
+) -> None:
     """How often a list is repeated is not known before."""
     names = '{ search = "(uid=user*)", capture.name = { attribute = "dn", take = "all" } }'
     rounds = f'{names}, {{ repeat = "name", step = [{PAUSE}] }}, {{ name = "one"'

@@ -67,7 +67,7 @@ def test_window_ends_with_last_row(client: str, folder: Path, directory: LdapDir
     assert "--measure" in warning["remedy"]
 
 
-def test_arrivals_that_find_no_row_are_not_late(folder: Path, directory: LdapDirectory) -> None:
+def test_arrivals_without_a_free_row_are_not_late(folder: Path, directory: LdapDirectory) -> None:
     (point,) = run(folder, directory, "--measure", "60s", "--rate", "300").objects
     assert (point["failures"], point["operations"]) == (0, pytest.approx(ROWS, abs=8))
     assert point["queue_end"] == {"backlog": 0, "in_flight": 0}

@@ -129,7 +129,7 @@ def test_a_file_is_measured_by_a_program(folder: Path, directory: LdapDirectory)
     assert found.ops_per_s > 0
 
 
-def test_so_is_it_by_locust(folder: Path, directory: LdapDirectory) -> None:
+def test_file_is_measured_by_locust(folder: Path, directory: LdapDirectory) -> None:
     load = ("--headless", "-u", "2", "--think", "2ms", "--only-summary", "--json")
     window = ("--warmup", "0s", "--measure", "1s")
     where = ("--target", directory.url, "--i-own-this-target", "--scenario", "mix.toml")
@@ -142,14 +142,14 @@ def test_so_is_it_by_locust(folder: Path, directory: LdapDirectory) -> None:
     assert not {"lookup", "add"} & set(counted)
 
 
-def test_a_rate_is_of_operations_of_every_kind(folder: Path, directory: LdapDirectory) -> None:
+def test_rate_is_of_all_operations_together(folder: Path, directory: LdapDirectory) -> None:
     (point,) = measured(folder, directory, *NO_PAUSE, "--rate", "500", "--json").objects
     assert point["schedule"] == "open"
     assert point["failures"] == 0
     assert point["latency_us"]["n"] == pytest.approx(500 * point["measure_s"], rel=0.3)
 
 
-def test_load_of_the_file_holds_by_default(folder: Path, directory: LdapDirectory) -> None:
+def test_load_of_the_file_is_the_default(folder: Path, directory: LdapDirectory) -> None:
     text = '[load]\nusers = 3\nwarmup = "0s"\nmeasure = "400ms"\nobjective = "p99<10s"\n'
     (folder / "mix.toml").write_text(MIX + text)
     where = ("--target", directory.url, "--i-own-this-target", "--threads", "1", "--json")
@@ -259,7 +259,9 @@ def test_peak_measures_named_loads(folder: Path, directory: LdapDirectory) -> No
         ('[[operation]]\nsearch = "(u={env.NOT_THERE})"', "takes $NOT_THERE from the environment"),
     ],
 )
-def test_mistake_is_first(file: str, said: str, folder: Path, directory: LdapDirectory) -> None:
+def test_mistake_in_a_file_is_reported_without_a_traceback(
+    file: str, said: str, folder: Path, directory: LdapDirectory
+) -> None:
     (folder / "bad.toml").write_text(file)
     ran = in_process("ils", "run", "bad.toml", "--target", directory.url, *LOAD, cwd=folder)
     assert ran.code in (1, 2)
@@ -334,7 +336,7 @@ WHERE = (
 )
 
 
-def test_entries_that_go_again_are_gone(folder: Path, directory: LdapDirectory) -> None:
+def test_entries_deleted_by_the_scenario_are_gone(folder: Path, directory: LdapDirectory) -> None:
     (folder / "mix.toml").write_text(ADDED)
     argv = ("ils", "run", "mix.toml", "--target", directory.url, *WHERE)
     (point,) = in_process(*argv, cwd=folder).objects
@@ -390,7 +392,7 @@ password = "{{hr.Pass Word}}"
 OTHER = "ou=test,dc=example,dc=com"
 
 
-def test_base_of_the_command_wins(folder: Path, directory: LdapDirectory) -> None:
+def test_base_of_the_command_overrides_the_file(folder: Path, directory: LdapDirectory) -> None:
     """Who leads a test that writes to another branch overwrites none of the file's."""
 
     def ran(*where: str) -> Ran:
@@ -438,7 +440,7 @@ def test_people_are_below_the_base_of_a_file_in_a_slapd_too(tmp_path: Path) -> N
     assert ran.code == 0, ran.err
 
 
-def test_base_that_a_command_says_holds_although_it_is_the_default(tmp_path: Path) -> None:
+def test_explicit_default_base_overrides_the_file(tmp_path: Path) -> None:
     """What was set is known in the point's process, too."""
     (tmp_path / "mix.toml").write_text(
         'base = "ou=elsewhere,o=Intranet"\ndata.person = { people = "seeded" }\n'
@@ -459,7 +461,7 @@ def phones(directory: LdapDirectory) -> set[str]:
         return {str(entry.telephoneNumber) for entry in connection.entries}
 
 
-def test_what_is_kept_is_said_at_the_end(folder: Path, directory: LdapDirectory) -> None:
+def test_kept_entries_are_reported_at_the_end(folder: Path, directory: LdapDirectory) -> None:
     head, _, _ = ADDED.partition("  { delete")
     (folder / "mix.toml").write_text(head.replace("{ add", "{ keep = true, add") + "]\n")
     argv = ("ils", "run", "mix.toml", "--target", directory.url, *WHERE)
@@ -469,12 +471,12 @@ def test_what_is_kept_is_said_at_the_end(folder: Path, directory: LdapDirectory)
     assert "entries-left" not in ran.out
 
 
-def test_what_is_overwritten_is_said_before(folder: Path, directory: LdapDirectory) -> None:
+def test_overwritten_entries_are_announced(folder: Path, directory: LdapDirectory) -> None:
     ran = measured(folder, directory, "--json")
     assert f"mix.toml changes up to {PEOPLE} entries of {directory.url}" in ran.err
 
 
-def test_refusal_to_overwrite_says_once_that_nothing_changes_it_back(
+def test_refusal_to_overwrite_states_once_that_changes_are_permanent(
     folder: Path, directory: LdapDirectory
 ) -> None:
     argv = [word for word in WHERE if word != "--i-own-this-target"]
@@ -483,7 +485,7 @@ def test_refusal_to_overwrite_says_once_that_nothing_changes_it_back(
     assert ran.err.count("back") == 1, ran.err
 
 
-def test_an_operation_fails_once(folder: Path, directory: LdapDirectory) -> None:
+def test_failure_of_an_operation_is_counted_once(folder: Path, directory: LdapDirectory) -> None:
     wrong = '{ search = "(uid=none)", expect.entries = 1 }'
     (folder / "mix.toml").write_text(
         f'base = "{BASE}"\n'
@@ -530,7 +532,7 @@ def test_wrong_answer_is_not_captured(found: str, folder: Path, directory: LdapD
         ('expect.dn = "uid=user2,{base}"', "the DN"),
     ],
 )
-def test_what_of_an_entry_is_wrong_is_said(
+def test_wrong_attribute_of_an_entry_is_named(
     expected: str, what: str, folder: Path, directory: LdapDirectory
 ) -> None:
     step = f'[[operation]]\nsearch = "(uid=user1)"\n{expected}\n'
@@ -540,7 +542,7 @@ def test_what_of_an_entry_is_wrong_is_said(
     assert f"1 entries, success, but {what} is not as expected" in ran.out
 
 
-def test_a_file_may_be_called_as_its_operation_is(folder: Path, directory: LdapDirectory) -> None:
+def test_file_may_have_the_name_of_its_operation(folder: Path, directory: LdapDirectory) -> None:
     (folder / "search.toml").write_text(
         f'base = "{BASE}"\n[[operation]]\nsearch = "(uid=user1)"\nexpect.entries = 1\n'
     )
@@ -553,7 +555,7 @@ def test_a_file_may_be_called_as_its_operation_is(folder: Path, directory: LdapD
     assert point["ops_per_s"] == pytest.approx(200, rel=0.3)
 
 
-def test_a_base_that_is_shown_to_the_files_own_identity_alone_is_not_missed(folder: Path) -> None:
+def test_base_readable_only_by_the_identity_of_the_file_is_accepted(folder: Path) -> None:
     (folder / "mix.toml").write_text(
         'base = "o=Intranet"\nconnection.main = { bind = "cn=reader", password = "{env.READER}" }\n'
         '[[operation]]\nsearch = "(objectClass=*)"\nscope = "base"\nexpect.entries = 1\n'
@@ -585,7 +587,7 @@ step = [{find}{{ search = "(uid=user2)", expect.entries = 1 }}]
 """
 
 
-def test_a_bind_of_one_operation_takes_bind_dn_from_no_other_in_silence(folder: Path) -> None:
+def test_bind_in_one_operation_does_not_silently_drop_bind_dn_of_others(folder: Path) -> None:
     """A file, its operation alone and its check agree."""
     reader = partial(LdapDirectory, admin_dn="cn=reader", admin_password="secret")
     ldif = write_ldif(folder, PEOPLE)
@@ -643,7 +645,9 @@ def test_locust_ignores_the_files_load(folder: Path, directory: LdapDirectory) -
     assert "mix.toml: its [load] is left out (users, warmup)" in ran.err
 
 
-def test_people_of_others_are_not_deleted_with_ours(folder: Path, directory: LdapDirectory) -> None:
+def test_foreign_people_are_not_deleted_with_added_ones(
+    folder: Path, directory: LdapDirectory
+) -> None:
     (folder / "mix.toml").write_text(
         f'base = "{BASE}"\ndata.person.file = "accounts.csv"\n[[operation]]\nname = "o"\nstep = [\n'
         '  { add = "uid={person.uid},{base}", entry = { objectClass = "account" } },\n'
@@ -654,7 +658,9 @@ def test_people_of_others_are_not_deleted_with_ours(folder: Path, directory: Lda
     assert len(found_by(directory, "(uid=*)")) == PEOPLE
 
 
-def test_users_who_keep_a_row_are_no_more_than_rows(folder: Path, directory: LdapDirectory) -> None:
+def test_users_that_keep_a_row_are_limited_by_the_rows(
+    folder: Path, directory: LdapDirectory
+) -> None:
     (folder / "mix.toml").write_text(
         f'base = "{BASE}"\n[data.n]\nvalues = ["1", "2"]\nper = "user"\n'
         '[[operation]]\nsearch = "(uid=user{n})"\nexpect.entries = 1\n'
@@ -705,7 +711,7 @@ def test_missing_control_is_refused(folder: Path, directory: LdapDirectory) -> N
     assert in_process("ils", "run", "bad.toml:fine", *argv, "--check", cwd=folder).code == 0
 
 
-def test_a_search_is_read_in_pages_to_the_last(folder: Path, directory: LdapDirectory) -> None:
+def test_paged_search_reads_all_pages(folder: Path, directory: LdapDirectory) -> None:
     (folder / "mix.toml").write_text(
         f"base = '{BASE}'\n[[operation]]\nsearch = '(uid=*)'\npage_size = 7\n"
         f"expect.entries = {PEOPLE}\n"
@@ -717,7 +723,7 @@ def test_a_search_is_read_in_pages_to_the_last(folder: Path, directory: LdapDire
 
 
 @pytest.mark.parametrize("tls", ["true", '"starttls"', "false"])
-def test_a_connection_says_for_itself_whether_it_uses_tls(tls: str, folder: Path) -> None:
+def test_tls_is_chosen_per_connection(tls: str, folder: Path) -> None:
     """Beside one that does as the target's address says, which is in the clear."""
     chosen = f'[connection.other]\ntls = {tls}\n[[operation]]\nname = "a"\non = "other"\n'
     text = f'base = "{BASE}"\n{chosen}search = "(uid=x)"\n[[operation]]\nsearch = "(uid=y)"\n'
@@ -769,7 +775,9 @@ def test_users_share_connections(tls: str, folder: Path) -> None:
         assert "a pool of 1 cannot be divided among 2 threads" in few.err
 
 
-def test_a_shipped_file_runs_on_people_of_one_s_own(folder: Path, directory: LdapDirectory) -> None:
+def test_shipped_file_runs_with_user_supplied_people(
+    folder: Path, directory: LdapDirectory
+) -> None:
     (folder / "accounts.csv").rename(folder / "mine.csv")
     point = measured(folder, directory, "--data", "person=mine.csv", "--json").objects[0]
     assert point["failures"] == 0, point["examples"]

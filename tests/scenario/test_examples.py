@@ -100,7 +100,7 @@ def test_mistake_in_an_example_is_noticed(directory: LdapDirectory, tmp_path: Pa
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: str(path.stem))
-def test_an_example_says_what_it_is_and_what_it_replaces(path: Path) -> None:
+def test_example_names_its_purpose_and_the_replaced_tool(path: Path) -> None:
     first, second, *_ = path.read_text().splitlines()
     assert first.startswith("# ")
     assert path.stem == "mix" or re.match(r"# replaces: \w+", second), second

@@ -101,7 +101,7 @@ def test_first_failures_are_logged(folder: Path, directory: LdapDirectory) -> No
     assert "secret-" not in (folder / "failed.jsonl").read_text()
 
 
-def test_workers_hand_theirs_to_the_master(folder: Path, directory: LdapDirectory) -> None:
+def test_workers_send_their_failures_to_the_master(folder: Path, directory: LdapDirectory) -> None:
     port = free_port()
     with contextlib.ExitStack() as running:
         for name in ("one", "two"):
@@ -132,7 +132,7 @@ def test_log_without_failures_is_empty(folder: Path, directory: LdapDirectory) -
         (("--client", "ldap3"), "--client ldap3 keeps no --fail-log"),
     ],
 )
-def test_what_cannot_be_logged_is_refused(
+def test_unusable_fail_log_is_refused(
     more: tuple[str, ...], said: str, folder: Path, directory: LdapDirectory
 ) -> None:
     ran = run(folder, directory, *more)
@@ -149,7 +149,7 @@ def test_resumed_run_keeps_its_log(folder: Path, directory: LdapDirectory) -> No
     assert logged(folder) == found
 
 
-def test_a_point_that_is_measured_again_has_no_line_of_its_first_try(tmp_path: Path) -> None:
+def test_repeated_point_has_no_lines_of_its_first_try(tmp_path: Path) -> None:
     path = tmp_path / "log"
     fail_log.begin(str(path))
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -163,7 +163,7 @@ def test_a_point_that_is_measured_again_has_no_line_of_its_first_try(tmp_path: P
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_no_file_but_an_earlier_log_is_overwritten(folder: Path, directory: LdapDirectory) -> None:
+def test_only_an_earlier_log_is_overwritten(folder: Path, directory: LdapDirectory) -> None:
     rows = (folder / "accounts.csv").read_text()
     ran = run(folder, directory, "--fail-log", "accounts.csv")
     assert ran.code == 2
@@ -171,14 +171,14 @@ def test_no_file_but_an_earlier_log_is_overwritten(folder: Path, directory: Ldap
     assert (folder / "accounts.csv").read_text() == rows
 
 
-def test_the_run_file_is_no_log(folder: Path, directory: LdapDirectory) -> None:
+def test_run_file_is_refused_as_fail_log(folder: Path, directory: LdapDirectory) -> None:
     ran = run(folder, directory, "--out", "run.sitebench", "--fail-log", "./run.sitebench")
     assert ran.code == 2
     assert "--fail-log and --out are one file" in ran.err
     assert not (folder / "run.sitebench").exists()
 
 
-def test_locust_begins_the_log_anew(folder: Path, directory: LdapDirectory) -> None:
+def test_locust_truncates_the_log(folder: Path, directory: LdapDirectory) -> None:
     load = ("--headless", "-u", "2", "--think", "1ms", "--only-summary", "--warmup", "0s")
     scenario = ("--scenario", "mix.toml", "--wrong-passwords", "any", "FileUser")
     where = ("--target", directory.url, *scenario)

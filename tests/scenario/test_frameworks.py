@@ -58,7 +58,7 @@ def field(page: str, name: str) -> str:
     return str(re.findall(rf'name="{name}" value="([^"]*)"', page)[-1])
 
 
-def test_admin_of_django_is_replayed(django_url: str, tmp_path: Path) -> None:
+def test_recording_of_django_admin_is_replayed(django_url: str, tmp_path: Path) -> None:
     """Its token stands twice in a page, and each replay makes a group with another number."""
     browser = Browser(django_url)
 
@@ -159,7 +159,7 @@ def _encrypted(token: str) -> str:
     return base64.b64encode(f"{{'value': '{token}'}}".ljust(70).encode()).decode()
 
 
-def test_tokens_and_orders_of_laravel_s_shape_are_replayed() -> None:
+def test_recording_with_laravel_tokens_is_replayed() -> None:
     """A token stands in a meta tag, a hidden field and a cookie; only a redirect has the number."""
 
     class Site(_Laravel):

@@ -77,7 +77,7 @@ def test_recorded_login_is_replayed_with_own_tokens(login: Login) -> None:
     ]
 
 
-def test_the_commands_record_once_and_run_often(login: Login, tmp_path: Path) -> None:
+def test_recorded_file_runs_repeatedly(login: Login, tmp_path: Path) -> None:
     (tmp_path / "login.har").write_text(login.har)
     in_process("site", "from-har", "login.har", "--out", "login.toml", cwd=tmp_path).check(0)
     run = ("site", "run", "login.toml", "--target", login.url, "--i-own-this-target")
@@ -123,7 +123,7 @@ API = [
 ]
 
 
-def test_a_recorded_api_is_a_file_that_reads_well() -> None:
+def test_recorded_api_gives_a_readable_file() -> None:
     made = convert(archive(*API), "session.har")
     assert made.text.splitlines() == [
         "# 3 requests of shop.example.com, made of session.har by `sitebench site from-har`: look "
@@ -184,7 +184,7 @@ HOSTILE = [
 ]
 
 
-def test_what_is_hostile_to_toml_fields_and_requests_is_sent_as_it_was() -> None:
+def test_special_characters_are_sent_unchanged() -> None:
     """It would be a field, a header or another key where it is not escaped."""
     urls = [f"{SHOP}/a/{{uuid}}/\u00e9?q={{uuid}}&q=1", f"{SHOP}/%7Bnow%7D?a=%zz&b", SHOP]
     forms = [[("x", text), (text, "y")] for text in HOSTILE]
@@ -231,7 +231,7 @@ def test_what_is_hostile_to_toml_fields_and_requests_is_sent_as_it_was() -> None
     assert headers == [text for text in HOSTILE if not re.search("[\x00-\x1f\x7f-\x9f]", text)]
 
 
-def test_bodies_of_10_mb_are_no_burden() -> None:
+def test_bodies_of_10_mb_are_converted_quickly() -> None:
     token = "0123456789abcdef"
     page = f'{"x" * 9_000_000}<input name="t" value="{token}">{"y" * 1_000_000}'
     form = urlencode({"t": token, "big": "z" * 1_000_000})
@@ -310,7 +310,7 @@ HEADERS = "X-Session-Id X-Auth api_key Ocp-Apim-Subscription-Key X-Amz-Signature
         ),
     ],
 )
-def test_what_is_called_as_secrets_are_is_not_written(asked: Any) -> None:
+def test_values_named_like_secrets_are_not_written(asked: Any) -> None:
     assert "WORD" not in convert(archive(asked), "a.har").text
 
 
@@ -346,7 +346,7 @@ def test_credential_in_header_is_dropped(sent: tuple[str, str], secret: str, fie
     assert "accounts.csv" not in made.text
 
 
-def test_a_credential_that_an_answer_has_is_captured() -> None:
+def test_credential_in_an_answer_is_captured() -> None:
     first, second = steps(
         entry("GET", SHOP, body='{"token": "to-Ken.4711"}', mime=JSON),
         entry("GET", f"{SHOP}/?t=to-Ken.4711", sent=[("Authorization", "Bearer to-Ken.4711")]),
@@ -356,7 +356,7 @@ def test_a_credential_that_an_answer_has_is_captured() -> None:
     assert second["headers"] == {"Authorization": "Bearer {token}"}
 
 
-def test_a_secret_is_known_before_it_is_called_one() -> None:
+def test_secret_is_removed_before_its_named_occurrence() -> None:
     early, _, late = steps(
         entry("GET", f"{SHOP}/geheim?q=geheim&t=to%20geheim"),
         entry("POST", f"{SHOP}/login", post="user=ann&password=geheim"),
@@ -369,7 +369,7 @@ def test_a_secret_is_known_before_it_is_called_one() -> None:
     assert ("capture" in first, last["form"]["x"]) == (False, "0123456789")
 
 
-def test_of_a_header_with_a_captured_value_no_secret_is_kept() -> None:
+def test_header_with_a_captured_value_keeps_no_secret() -> None:
     _, last = steps(
         entry("GET", SHOP, headers=[("X-Id", "0123456789")]),
         entry("GET", SHOP, sent=[("X-A", "sig=geheim 0123456789"), ("X-B", "of 0123456789")]),
@@ -377,7 +377,7 @@ def test_of_a_header_with_a_captured_value_no_secret_is_kept() -> None:
     assert last["headers"] == {"X-A": "{env.X_A}", "X-B": "of {X-Id}"}
 
 
-def test_other_values_have_other_names() -> None:
+def test_different_secrets_have_different_names() -> None:
     graphql = [json.dumps({"query": f'{{login(password: "{word}")}}'}) for word in ("ab", "cd")]
     asked = [
         *(entry("GET", SHOP, sent=[("Authorization", f"Bearer {n}")]) for n in (1, 2, 1)),
@@ -402,7 +402,7 @@ def test_other_values_have_other_names() -> None:
     "token",
     ["8f3b2c9d7e6a5f41", "123e4567-e89b-12d3-a456-426614174000", "dGhpcyBpcyBhIHRva2Vu", 16 * "4"],
 )
-def test_what_looks_random_is_pointed_at(token: str) -> None:
+def test_random_looking_values_are_reported(token: str) -> None:
     """It may be a secret under a name that nobody knows."""
     made = convert(archive(entry("POST", f"{SHOP}/reset/{token}", post=f"x={token}")), "a.har")
     lines = made.text.splitlines()
@@ -416,7 +416,7 @@ def test_what_looks_random_is_pointed_at(token: str) -> None:
     "plain",
     ["getUserProfileDetails", "top-10-things-to-do-in-berlin", "2026-05-01T10:00:00.000", "a" * 99],
 )
-def test_what_is_made_of_words_looks_not_random(plain: str) -> None:
+def test_values_made_of_words_are_not_reported_as_random(plain: str) -> None:
     """Nor does what only divides the parts of a form."""
     kind = "multipart/form-data; boundary=----WebKitFormBoundary7MA4YWxkTrZu0gW"
     part = f'Content-Disposition: form-data; name="a"\r\n\r\n{plain}\r\n'
@@ -457,7 +457,7 @@ def test_value_is_found_by_context(body: str, sent: str, captured: tuple[str, st
         assert last["form"][sent] == f"{{{sent}}}"
 
 
-def test_a_date_that_a_page_has_twice_is_no_capture_of_it() -> None:
+def test_date_that_appears_twice_is_not_captured() -> None:
     page = entry("GET", SHOP, body='<b day="2026-05-01"><i day="2026-05-01">')
     first, last = steps(page, entry("POST", SHOP, post="day=2026-05-01"))
     assert ("capture" in first, last["form"]) == (False, {"day": "2026-05-01"})
@@ -504,7 +504,9 @@ def test_token_without_origin_is_reported(sent: dict[str, Any], field: str) -> N
         ("17 of 18", "/17", None, "/17"),
     ],
 )  # fmt: skip
-def test_object_numbers_come_from_earlier(answer: str, path: str, capture: Any, sent: str) -> None:
+def test_object_numbers_are_captured_from_earlier_answers(
+    answer: str, path: str, capture: Any, sent: str
+) -> None:
     mime = JSON if answer.startswith("{") else "text/html"
     asked = [
         entry("GET", f"{SHOP}/list", body=answer, mime=mime),
@@ -518,7 +520,7 @@ def test_object_numbers_come_from_earlier(answer: str, path: str, capture: Any, 
     assert any(note.startswith(kept) for note in notes) == (capture is None)
 
 
-def test_numbers_are_looked_for_in_many_pages_as_quickly_as_names() -> None:
+def test_search_for_numbers_in_many_pages_is_as_fast_as_for_names() -> None:
     """Such as in a gallery: not each page is searched for each number."""
     page = f"<p>{'x /y ' * 30_000}"
 
@@ -538,7 +540,7 @@ def test_numbers_are_looked_for_in_many_pages_as_quickly_as_names() -> None:
     )
 
 
-def test_objects_of_two_kinds_with_one_number_have_captures_of_their_own() -> None:
+def test_objects_of_two_kinds_with_one_number_have_separate_captures() -> None:
     first, second, third, last = steps(
         entry("GET", f"{SHOP}/a", body='{"id": 1}', mime=JSON),
         entry("GET", f"{SHOP}/users/1", body='{"id": 1}', mime=JSON),
@@ -571,7 +573,7 @@ def test_steps_of_other_statuses_have_other_names() -> None:
     assert [step["name"] for step in steps(*asked)] == ["get root", "get root_2", "get root_2"]
 
 
-def test_values_are_captured_of_the_last_answer_that_has_them_once() -> None:
+def test_value_is_captured_from_the_last_answer_with_one_occurrence() -> None:
     value = "d41d8cd98f00"
     first, second, twice, last = steps(
         entry("GET", f"{SHOP}/1", headers=[("X-Id", value)]),
@@ -585,7 +587,7 @@ def test_values_are_captured_of_the_last_answer_that_has_them_once() -> None:
     assert last["get"] == "/{id}/12345678/password"
 
 
-def test_words_and_halves_of_characters_are_no_values() -> None:
+def test_words_and_partial_characters_are_not_captured() -> None:
     page = entry("GET", SHOP, body='<option value="Deutschland">')
     post = urlencode({"country": "Deutschland"})
     body = archive(page, entry("POST", SHOP, post=post, sent=[("X-A", "HALF")]))
@@ -595,7 +597,7 @@ def test_words_and_halves_of_characters_are_no_values() -> None:
     assert (last["form"]["country"], last["headers"]) == ("Deutschland", {"X-A": "\ufffd"})
 
 
-def test_one_host_is_taken_and_the_rest_is_said() -> None:
+def test_requests_to_one_host_are_converted_and_others_listed() -> None:
     asked = [
         entry("GET", "wss://shop.example.com/live", 101),
         entry("GET", f"{SHOP}/"),
@@ -621,7 +623,7 @@ def test_one_host_is_taken_and_the_rest_is_said() -> None:
         steps(*asked, host="example.com")
 
 
-def test_pauses_are_what_the_person_takes() -> None:
+def test_pauses_are_think_times_of_the_recorded_user() -> None:
     asked = [entry("GET", SHOP, at=at) for at in (1.0, 0.0, 1.5, 4.0, 3000.0)]
     pauses = [each["think"] for each in steps(*asked) if "think" in each]
     assert pauses == ["2.4s", "600.0s"]
@@ -643,7 +645,7 @@ def test_pauses_are_what_the_person_takes() -> None:
         (archive(entry("GET", SHOP, 0)), "bad.har has no request that was answered"),
     ],
 )
-def test_what_is_no_recording_is_said_in_a_line(har: str, said: str) -> None:
+def test_file_that_is_no_recording_is_refused_in_one_line(har: str, said: str) -> None:
     with pytest.raises(BadFile) as caught:
         convert(har, "bad.har")
     assert said in caught.value.message
@@ -684,7 +686,7 @@ def _urlencoded(pairs: Any) -> str:
 
 
 @given(st.lists(entries(), max_size=6))
-def test_any_recording_is_a_file_that_can_be_read_or_a_line_on_why_not(found: Any) -> None:
+def test_any_recording_gives_a_valid_file_or_a_one_line_error(found: Any) -> None:
     """`convert` reads what it has made: what it does not write right is an error of `cannot be`."""
     try:
         made = convert(archive(*found), "any.har")
@@ -695,7 +697,7 @@ def test_any_recording_is_a_file_that_can_be_read_or_a_line_on_why_not(found: An
         tomllib.loads(made.text)
 
 
-def test_the_command_writes_the_file_and_says_what_it_needs(tmp_path: Path) -> None:
+def test_command_writes_the_file_and_lists_its_variables(tmp_path: Path) -> None:
     har, out = tmp_path / "session.har", tmp_path / "session.toml"
     har.write_text(archive(*API), encoding="utf-8-sig")
     shown = in_process("site", "from-har", str(har), "--no-think")

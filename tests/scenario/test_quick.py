@@ -33,7 +33,7 @@ def measured(folder: Path, directory: LdapDirectory, *argv: str) -> Ran:
     return in_process("ils", "run", *argv, *where, cwd=folder)
 
 
-def test_what_is_searched_is_said_by_a_filter(folder: Path, directory: LdapDirectory) -> None:
+def test_filter_option_sets_the_search(folder: Path, directory: LdapDirectory) -> None:
     people = ("--names", "@accounts.csv:uid")
     ran = measured(folder, directory, "--filter", "(|(uid={name})(cn=nothing))", *people, *SHORT)
     (point,) = ran.objects
@@ -51,7 +51,7 @@ def test_a_mix_has_a_row_for_each_verb(folder: Path, directory: LdapDirectory) -
         assert counts["search"] > counts["modify"] > counts["compare"] > 0
 
 
-def test_numbered_people_have_no_list(folder: Path, directory: LdapDirectory) -> None:
+def test_numbered_people_take_no_list(folder: Path, directory: LdapDirectory) -> None:
     people = ("--names", "uid=user{i}", "--entries", "90")
     (point,) = measured(folder, directory, "--mix", "search=1", *people, *SHORT).objects
     assert (point["failures"], point["operation"]) == (0, "mix")
@@ -70,13 +70,13 @@ def test_numbered_people_have_no_list(folder: Path, directory: LdapDirectory) ->
         (("lookup", "--filter", "(uid={name})", "--names", "@people.txt"), "and so does 'lookup'"),
     ],
 )
-def test_what_cannot_be_made_is_refused(
+def test_impossible_quick_options_are_refused(
     argv: tuple[str, ...], said: str, folder: Path, directory: LdapDirectory
 ) -> None:
     measured(folder, directory, *argv, *SHORT).check(2, said)
 
 
-def test_a_name_is_quoted_in_the_file_that_is_made(folder: Path) -> None:
+def test_name_is_quoted_in_the_generated_file(folder: Path) -> None:
     (folder / 'a "b".csv').write_text("uid\nx\n")
     options = IlsOptions(names=f'@{folder}/a "b".csv:uid', filter='(cn="{name}")', base='ou="x"')
     script = script_of(options)
@@ -101,7 +101,7 @@ change.replace.sn = "{{person.uid}}"
 """
 
 
-def test_a_file_is_tried_by_one_user(folder: Path, directory: LdapDirectory) -> None:
+def test_check_runs_a_file_with_one_user(folder: Path, directory: LdapDirectory) -> None:
     (folder / "mix.toml").write_text(FILE)
     ran = measured(folder, directory, "mix.toml", "--check", "--i-own-this-target").check(1)
     lines = [line.split()[:2] for line in ran.out.splitlines()]

@@ -18,7 +18,7 @@ def paths(*entries: dict[str, Any]) -> list[str]:
     return [each.url.rpartition("/")[2] for each in read(archive(*entries), "session.har")]
 
 
-def test_what_began_first_is_first_and_without_a_time_the_order_stays() -> None:
+def test_exchanges_are_sorted_by_start_and_keep_order_without_times() -> None:
     late, early = timed("late", "2026-05-01T10:00:09Z"), timed("early", "2026-05-01T10:00:01Z")
     assert paths(late, early) == ["early", "late"]
     assert paths(late, early, timed("unknown", "soon")) == ["late", "early", "unknown"]
@@ -33,7 +33,7 @@ def test_what_began_first_is_first_and_without_a_time_the_order_stays() -> None:
     ("time", "took_s"),
     [(100, 0.1), (2_500.0, 2.5), (-1, 0.0), (1e12, 1e6), ("100", 0.0), (None, 0.0)],
 )
-def test_a_time_is_in_ms_and_none_below_zero(time: Any, took_s: float) -> None:
+def test_time_is_read_in_ms_and_never_negative(time: Any, took_s: float) -> None:
     assert Exchange(entry("GET", SHOP) | {"time": time}).took_s == took_s
 
 
@@ -47,7 +47,7 @@ def test_a_time_is_in_ms_and_none_below_zero(time: Any, took_s: float) -> None:
         ("about:blank", ""),
     ],
 )
-def test_a_host_has_its_port_and_no_password(url: str, host: str) -> None:
+def test_host_keeps_its_port_and_drops_the_password(url: str, host: str) -> None:
     assert Exchange(entry("GET", url)).host == host
 
 
@@ -65,11 +65,11 @@ def test_a_host_has_its_port_and_no_password(url: str, host: str) -> None:
         ("http:///path", 200, "addresses of no site"),
     ],
 )
-def test_what_is_not_asked_for_again_has_a_reason(url: str, status: Any, why: str) -> None:
+def test_skipped_exchange_has_a_reason(url: str, status: Any, why: str) -> None:
     assert Exchange(entry("GET", url, status)).unusable(pages_only=False) == why
 
 
-def test_methods_that_are_none_are_named_as_far_as_they_are_short() -> None:
+def test_invalid_method_is_named_truncated() -> None:
     assert Exchange(entry("", SHOP)).unusable(pages_only=False) == "no method"
     named = Exchange(entry("X" * 30, SHOP)).unusable(pages_only=False)
     assert named == "X" * 20 + "..."

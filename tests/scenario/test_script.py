@@ -70,7 +70,7 @@ def test_file_with_one_operation_named(named: str, path: str, only: str | None, 
     assert is_script(named) is path.endswith(".toml")
 
 
-def test_what_is_no_scenario_file_or_none_of_its_operations_is_refused(folder: Path) -> None:
+def test_unknown_scenario_file_or_operation_is_refused(folder: Path) -> None:
     with pytest.raises(UnknownValue, match="is not the name of a TOML file"):
         read("lookup")
     with pytest.raises(UnknownValue, match="has no operation 'delete'") as refused:
@@ -78,7 +78,7 @@ def test_what_is_no_scenario_file_or_none_of_its_operations_is_refused(folder: P
     assert refused.value.remedy == "use one of find, write"
 
 
-def test_a_mix_says_what_it_counts_writes_and_leaves(folder: Path) -> None:
+def test_mix_lists_its_counted_rows_writes_and_kept_entries(folder: Path) -> None:
     mix = read(f"{folder}/mix.toml")
     assert mix.counted_rows == [("mix", "not begun"), ("find", "search"), ("write", "sequence")]
     assert list(mix.objectives) == [("find", "p99<5ms", 0.75)]
@@ -91,7 +91,7 @@ def test_a_mix_says_what_it_counts_writes_and_leaves(folder: Path) -> None:
     assert mix.needs_base, "its own has to be there, as one of a command"
 
 
-def test_one_of_its_operations_is_that_alone(folder: Path) -> None:
+def test_operation_chosen_from_a_file_is_read_alone(folder: Path) -> None:
     one = read(f"{folder}/mix.toml:find")
     assert (one.name, one.only, [each.name for each in one.operations]) == (
         "find",
@@ -104,7 +104,7 @@ def test_one_of_its_operations_is_that_alone(folder: Path) -> None:
     assert alone(mix, mix.operations[0]).operations == mix.operations[:1]
 
 
-def test_data_lie_beside_the_file_unless_others_are_given(folder: Path, tmp_path: Path) -> None:
+def test_data_files_default_to_the_folder_of_the_scenario(folder: Path, tmp_path: Path) -> None:
     named = f"{folder}/table.toml"
     table = read(named)
     assert (table.tables["who"].rows, table.per_user) == (3, {"who": 3})
@@ -121,7 +121,7 @@ def test_data_lie_beside_the_file_unless_others_are_given(folder: Path, tmp_path
     assert refused.value.remedy == "leave --data out"
 
 
-def test_only_rows_that_name_what_is_changed_count_and_each_file_once(folder: Path) -> None:
+def test_overwritten_rows_are_counted_once_per_file(folder: Path) -> None:
     """A thousand rows that are searched and one modify: "changes up to 2,000 entries"."""
     (folder / "whom.csv").write_text("uid\nx\ny\n")
     data = "".join(
@@ -152,7 +152,7 @@ def test_only_rows_that_name_what_is_changed_count_and_each_file_once(folder: Pa
     assert changed('{ delete = "uid={somebody},{base}" }') == 2
 
 
-def test_a_file_that_sends_what_is_not_in_it_entrusts_that_to_a_target(folder: Path) -> None:
+def test_scenario_with_external_values_entrusts_them_to_the_target(folder: Path) -> None:
     assert entrusts(f"{folder}/table.toml")
     assert not entrusts(f"{folder}/mix.toml")
     (folder / "bad.toml").write_text("[[operation")
@@ -202,7 +202,7 @@ def test_file_outside_its_folder_needs_the_command(name: str, how: str, folder: 
     read(str(where), {known: str(outside)})
 
 
-def test_a_digest_is_of_rows_and_values_but_for_secret_columns(folder: Path) -> None:
+def test_digest_covers_rows_and_values_except_secret_columns(folder: Path) -> None:
     def digest(text: str) -> str:
         (folder / "who.csv").write_text(text)
         return read(f"{folder}/table.toml").digests["who"]
@@ -220,7 +220,7 @@ def test_names_of_secrets_are_known(column: str, hidden: bool) -> None:
     assert bool(SECRET.search(column)) is hidden
 
 
-def test_what_it_takes_of_the_environment_must_be_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_environment_variables_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     asks = from_text("asks", '[[operation]]\nsearch = "(uid={env.SITEBENCH_A}{env.SITEBENCH_B})"\n')
     monkeypatch.setenv("SITEBENCH_A", "1")
     with pytest.raises(BadInput, match=r"takes \$SITEBENCH_B from the environment"):
@@ -245,13 +245,13 @@ def test_a_value_may_be_a_file_of_less_than_16_mib(folder: Path) -> None:
         read(f"{folder}/photo.toml")
 
 
-def test_what_a_file_speaks_is_known_whatever_else_is_wrong_with_it(folder: Path) -> None:
+def test_protocol_of_a_faulty_file_is_known(folder: Path) -> None:
     assert asked_by(f"{folder}/mix.toml") == ("ldap", frozenset(("search", "add", "modify")))
     (folder / "who.csv").unlink()
     assert asked_by(f"{folder}/table.toml") == ("ldap", frozenset(("search",)))
 
 
-def test_the_requests_of_a_site_that_change_it_are_all_but_those_that_read() -> None:
+def test_writing_requests_of_a_site_are_all_but_reading_methods() -> None:
     site = from_text(
         "site",
         '[[operation]]\nname = "all"\nstep = [\n'
@@ -272,7 +272,7 @@ def test_think_times_are_handed_to_the_engine_in_ms() -> None:
     assert (spec["think_ms"], spec["worker"], spec["of"]) == (250.0, 0, 1)
 
 
-def test_the_papers_adds_are_of_people_whom_the_run_adds_and_removes() -> None:
+def test_adds_of_the_paper_use_people_added_and_removed_by_the_run() -> None:
     add = from_text("add", text_of("add"))
     assert list(add.counted_rows) == [("add", "add")]
     assert add.adding == frozenset([("add", "add")])
@@ -288,7 +288,7 @@ def test_the_papers_adds_are_of_people_whom_the_run_adds_and_removes() -> None:
     assert (both.counts, both.removes) == (None, True)
 
 
-def test_people_are_asked_for_by_a_list_of_all_and_by_one_of_them() -> None:
+def test_built_in_operations_declare_whether_they_need_people() -> None:
     for name in ("lookup", "retrieve", "ils-user"):
         assert from_text(name, text_of(name)).needs_people, name
     for name in ("connect", "add", "register"):
@@ -301,7 +301,7 @@ def test_people_are_asked_for_by_a_list_of_all_and_by_one_of_them() -> None:
     assert (create.needs_people, page.needs_people) == (True, True)
 
 
-def test_a_connection_is_kept_unless_each_step_opens_its_own() -> None:
+def test_connection_is_kept_unless_opened_per_step() -> None:
     each = """
 [connection.a]
 per = "step"
@@ -316,7 +316,7 @@ step = [{{ name = "x", get = "/", on = "a" }}, {{ name = "y", get = "/", on = "b
     assert from_text("connect", text_of("connect")).keeps_alive is False
 
 
-def test_a_pool_has_places_for_the_steps_that_go_over_it() -> None:
+def test_pool_has_capacity_for_its_steps_only() -> None:
     connections = "[connection.main]\npool = 3\noutstanding = 4\n[connection.own]\n"
     steps = '[{ search = "(uid=a)" }, { name = "b", search = "(uid=b)", on = "own" }]'
     text = f'base = "dc=e"\n{connections}[[operation]]\nname = "find"\nstep = {steps}\n'
@@ -335,7 +335,7 @@ def test_a_control_is_needed_where_its_operation_is_done(folder: Path) -> None:
     assert read(f"{folder}/sorted.toml:b").needed == ()
 
 
-def test_every_problem_of_a_file_has_its_place() -> None:
+def test_every_problem_of_a_file_has_its_position() -> None:
     wrong = '[[operation]]\nserach = "(uid=a)"\n[[operation]]\nname = 1\nsearch = "(uid=a)"\n'
     with pytest.raises(BadFile, match=r"wrong:2:1: .*; and at 4:\d+"):
         from_text("wrong", wrong)
@@ -344,7 +344,7 @@ def test_every_problem_of_a_file_has_its_place() -> None:
     assert "and at" not in one.value.message
 
 
-def test_a_row_to_keep_is_one_of_a_table_and_not_of_the_directorys_people() -> None:
+def test_kept_rows_are_from_tables_and_not_from_people() -> None:
     people = (
         '[data.who]\npeople = "seeded"\nper = "user"\n[[operation]]\nsearch = "(cn={who.cn})"\n'
     )
@@ -356,7 +356,7 @@ def test_a_row_to_keep_is_one_of_a_table_and_not_of_the_directorys_people() -> N
     assert dict(from_text("dealt", dealt).per_user) == {}
 
 
-def test_columns_are_named_by_the_file_or_in_the_scenario(folder: Path) -> None:
+def test_columns_are_named_by_the_header_or_the_scenario(folder: Path) -> None:
     text = TABLE.replace('per = "user"', 'columns = ["uid", "pin"]\nseparator = ";"')
     (folder / "named.toml").write_text(text)
     (folder / "who.csv").write_text("a;1\nb;2\n")

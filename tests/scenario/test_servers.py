@@ -60,20 +60,20 @@ def mixed(start: Callable[[Path], AbstractContextManager[Foreign]], folder: Path
         assert server.looks <= others <= 60
 
 
-def test_openldap(tmp_path: Path) -> None:
+def test_mix_runs_on_openldap(tmp_path: Path) -> None:
     mixed(servers.slapd, tmp_path)
 
 
 @pytest.mark.servers
-def test_389_ds(tmp_path: Path) -> None:
+def test_mix_runs_on_389_ds(tmp_path: Path) -> None:
     mixed(servers.ds389, tmp_path)
 
 
 @pytest.mark.servers
-def test_samba(tmp_path: Path) -> None:
+def test_mix_runs_on_samba(tmp_path: Path) -> None:
     mixed(servers.samba, tmp_path)
 
 
 @pytest.mark.servers
-def test_apacheds(tmp_path: Path) -> None:
+def test_mix_runs_on_apacheds(tmp_path: Path) -> None:
     mixed(servers.apacheds, tmp_path)

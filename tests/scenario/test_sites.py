@@ -66,7 +66,7 @@ def test_users_log_in_with_a_token_and_keep_their_session_for_a_visit(tmp_path: 
         assert found[step]["failures"] == {}, found
 
 
-def test_a_wrong_password_is_a_failed_login_and_is_shown_nowhere(tmp_path: Path) -> None:
+def test_wrong_password_is_a_failed_login_and_is_not_printed(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.csv"
     wrong.write_text("number,password,name\n1,not-this-one,Ann\n")
     text = (LOGIN / "login.toml").read_text()
@@ -77,7 +77,7 @@ def test_a_wrong_password_is_a_failed_login_and_is_shown_nowhere(tmp_path: Path)
     assert "not-this-one" not in repr(found)
 
 
-def test_a_built_in_operation_that_is_a_scenario_is_tried_too() -> None:
+def test_built_in_scenario_operation_is_checked() -> None:
     ran = in_process("ps", "run", "page", "--check", "--entries", "100").check(0)
     assert re.search(r"^  page +\S+ \S+ GET / .*: 200 OK$", ran.out, re.MULTILINE), ran.out
 
@@ -142,7 +142,7 @@ class Silent(Handler):
             time.sleep(5)
 
 
-def test_rows_that_were_lost_are_said_and_end_the_test_with_the_last(tmp_path: Path) -> None:
+def test_lost_rows_are_reported_and_the_last_one_ends_the_test(tmp_path: Path) -> None:
     text = """
 [data.account]
 range = [1, 6]

@@ -95,7 +95,7 @@ def test_containers_follow_the_base(cache: Path, tmp_path: Path) -> None:
     assert dns == ["dc=example,dc=com", "ou=People,dc=example,dc=com", population.dn(0)]
 
 
-def test_progress_ends_with_everybody(cache: Path, tmp_path: Path) -> None:
+def test_progress_ends_with_the_number_of_people(cache: Path, tmp_path: Path) -> None:
     population = generate(Spec(50_000), cache=cache).population
     calls: list[int] = []
     path = tmp_path / "people.ldif"
@@ -105,7 +105,7 @@ def test_progress_ends_with_everybody(cache: Path, tmp_path: Path) -> None:
     assert path.stat().st_size == size
 
 
-def test_nothing_is_left_of_a_file_that_cannot_be_written(cache: Path, tmp_path: Path) -> None:
+def test_unwritable_file_leaves_no_remainder(cache: Path, tmp_path: Path) -> None:
     population = generate(Spec(10), cache=cache).population
     occupied = tmp_path / "people.ldif"
     occupied.mkdir()
@@ -116,7 +116,7 @@ def test_nothing_is_left_of_a_file_that_cannot_be_written(cache: Path, tmp_path:
     assert [entry.name for entry in tmp_path.iterdir()] == ["people.ldif"]
 
 
-def test_a_base_that_no_entry_goes_with_is_named(cache: Path, tmp_path: Path) -> None:
+def test_unsuitable_base_is_named(cache: Path, tmp_path: Path) -> None:
     population = generate(Spec(1, base="uid=x,o=Intranet"), cache=cache).population
     with pytest.raises(BadInput, match="uid=x") as caught:
         write_ldif(population, tmp_path / "people.ldif")
@@ -124,7 +124,7 @@ def test_a_base_that_no_entry_goes_with_is_named(cache: Path, tmp_path: Path) ->
     assert list(pieces(population, 0, 1, containers=False))
 
 
-def test_an_interrupted_file_is_compared_and_gone_on_with(cache: Path, tmp_path: Path) -> None:
+def test_interrupted_file_is_compared_and_continued(cache: Path, tmp_path: Path) -> None:
     population = generate(Spec(10_000, profile="small"), cache=cache).population
     path, part = tmp_path / "people.ldif", tmp_path / "people.ldif.part"
 
@@ -171,7 +171,7 @@ def test_a_refused_program_leaves_the_others_file_alone(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_what_was_never_begun_is_not_left(tmp_path: Path) -> None:
+def test_file_interrupted_before_its_first_byte_is_removed(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt), complete_or_resumable(tmp_path / "people.ldif"):
         raise KeyboardInterrupt
     assert list(tmp_path.iterdir()) == []

@@ -25,7 +25,7 @@ def test_ten_thousand_people_have_ten_thousand_names(people: People) -> None:
     assert len({people.population.name(i) for i in range(10_000)}) == 10_000
 
 
-def test_names_lead_back_to_people(people: People) -> None:
+def test_index_of_a_person_follows_from_the_name(people: People) -> None:
     for i in range(0, 10_000, 97):
         assert people.population.index_of(people.population.name(i)) == i
 
@@ -50,7 +50,7 @@ def test_every_locale_is_present_in_its_own_script(cache: Path) -> None:
 
 
 @pytest.mark.parametrize("locale", DEFAULT_LOCALES)
-def test_a_lookups_answer_has_the_papers_size_in_every_locale(locale: str, cache: Path) -> None:
+def test_lookup_answer_has_the_size_of_the_paper_in_every_locale(locale: str, cache: Path) -> None:
     population = generate(Spec(1, locales=(locale,)), cache=cache).population
     sizes = [population.answer_bytes(i) for i in range(0, 2_000_000, 499)]
     assert min(sizes) >= 1_283 * 0.9
@@ -58,7 +58,7 @@ def test_a_lookups_answer_has_the_papers_size_in_every_locale(locale: str, cache
 
 
 @pytest.mark.parametrize("locale", DEFAULT_LOCALES)
-def test_small_add_has_the_papers_size(locale: str, cache: Path) -> None:
+def test_small_add_has_the_size_of_the_paper(locale: str, cache: Path) -> None:
     population = generate(Spec(1, profile="small", locales=(locale,)), cache=cache).population
     sizes = [add_bytes(population, i) for i in range(0, 2_000_000, 499)]
     assert min(sizes) >= 126 * 0.9
@@ -111,14 +111,14 @@ def test_a_bad_base_is_refused_with_a_remedy(cache: Path) -> None:
     assert "ou=Dynamic,o=Intranet" in caught.value.remedy
 
 
-def test_each_profile_is_the_engines_and_no_other_is() -> None:
+def test_profiles_match_those_of_the_engine() -> None:
     for each in PROFILES:
         assert generate(Spec(1, profile=each)).population.naming == profile_facts(each)[1]
     with pytest.raises(EngineError, match=f"use one of {', '.join(PROFILES)}"):
         profile_facts("people")
 
 
-def test_each_hash_is_one_of_the_engines() -> None:
+def test_hashes_match_those_of_the_engine() -> None:
     example = {"pbkdf2-sha256": ":1", "pbkdf2-sha512": ":1", "argon2": ":8k"}
     for name in HASHES:
         hashed = name + example.get(name, "")
@@ -132,7 +132,7 @@ def test_each_hash_is_one_of_the_engines() -> None:
     assert all(f" {name}" in str(caught.value) for name in HASHES)
 
 
-def test_a_spec_is_what_it_was_written_as() -> None:
+def test_specification_survives_serialisation() -> None:
     for spec in (
         Spec(3),
         Spec(3, profile="posix", hash="clear", one_password="x", base="o=x"),
@@ -188,6 +188,6 @@ def test_negative_numbers_are_refused(spec: Spec, cache: Path) -> None:
         generate(spec, cache=cache)
 
 
-def test_a_profile_that_there_is_not_is_bad_input() -> None:
+def test_unknown_profile_is_bad_input() -> None:
     with pytest.raises(BadInput, match='there is no profile "nope" of people'):
         generate(Spec(5, profile="nope", locales=("en_US",)))  # type: ignore[arg-type]

@@ -60,14 +60,14 @@ def test_pools_of_one_locale_do_not_depend_on_the_others() -> None:
     assert alone.items() <= both.items()
 
 
-def test_the_digest_is_that_of_the_file(tmp_path: Path) -> None:
+def test_digest_matches_the_file(tmp_path: Path) -> None:
     first = pools(FEW, cache=tmp_path)
     assert first.digest == hashlib.sha256(first.path.read_bytes()).hexdigest()
     first.path.unlink()
     assert pools(FEW, cache=tmp_path) == first
 
 
-def test_a_second_call_harvests_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_second_call_reads_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = pools(DRAWN, cache=tmp_path)
     again = "sitebench.seeders.pools._put_together"
     monkeypatch.setattr(again, lambda locales: pytest.fail("put together again"))
@@ -81,7 +81,7 @@ def release_of_faker(number: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("locales", [DEFAULT_LOCALES, FEW, DRAWN], ids="-".join)
-def test_a_release_of_faker_changes_nobody(
+def test_new_release_of_faker_does_not_change_shipped_people(
     locales: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ours = pools(locales, cache=tmp_path / "ours")
@@ -89,7 +89,9 @@ def test_a_release_of_faker_changes_nobody(
     assert pools(locales, cache=tmp_path / "theirs").digest == ours.digest
 
 
-def test_another_faker_has_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_release_of_faker_has_its_own_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A cache outlives an upgrade, and Faker 99 may know other names."""
     first = pools(DRAWN, cache=tmp_path)
     release_of_faker("99.0", monkeypatch)
@@ -112,7 +114,7 @@ def test_drawn_locale_has_fallback(tmp_path: Path, harvested: dict[str, list[str
     assert drawn["th_TH text"] == harvested["en_US text"]
 
 
-def test_what_is_shipped_suits(harvested: dict[str, list[str]]) -> None:
+def test_shipped_values_pass_the_rules_of_their_fields(harvested: dict[str, list[str]]) -> None:
     """The fields' rules are asked when names are drawn; those shipped were, by earlier rules."""
     for field in FIELDS:
         for locale in DEFAULT_LOCALES:
@@ -120,13 +122,15 @@ def test_what_is_shipped_suits(harvested: dict[str, list[str]]) -> None:
             assert [value for value in values if not field.suits(value)] == []
 
 
-def test_other_locales_or_another_order_are_another_file(tmp_path: Path) -> None:
+def test_other_locales_or_order_have_their_own_file(tmp_path: Path) -> None:
     first, second = pools(FEW, cache=tmp_path), pools(FEW[::-1], cache=tmp_path)
     assert first.path != second.path
     assert first.digest != second.digest
 
 
-def test_pools_lie_in_the_users_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pools_are_in_the_cache_of_the_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert pools(FEW).path.parent == tmp_path / "sitebench"
 
@@ -158,7 +162,7 @@ def test_pools_have_hundreds_of_names(harvested: dict[str, list[str]]) -> None:
         assert len(harvested[f"{locale} family"]) >= 300
 
 
-def test_scripts_are_those_of_the_locales(harvested: dict[str, list[str]]) -> None:
+def test_names_are_in_the_scripts_of_their_locales(harvested: dict[str, list[str]]) -> None:
     scripts = {"ru_RU": "CYRILLIC", "el_GR": "GREEK", "ja_JP": "CJK", "de_DE": "LATIN"}
     for locale, script in scripts.items():
         for value in harvested[f"{locale} family"]:

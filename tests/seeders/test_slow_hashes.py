@@ -22,7 +22,7 @@ def values(of: People, numbers: range) -> list[bytes]:
     return [of.population.entry(number)[1]["userPassword"][0] for number in numbers]
 
 
-def test_they_are_made_once_and_taken_from_the_cache(tmp_path: Path) -> None:
+def test_slow_hashes_are_computed_once_and_cached(tmp_path: Path) -> None:
     first = people("pbkdf2-sha256:20000", pool=20)
     make_hashes(first, cache=tmp_path)
     (file,) = tmp_path.iterdir()
@@ -40,7 +40,7 @@ def test_they_are_made_once_and_taken_from_the_cache(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 2
 
 
-def test_a_file_that_was_broken_is_made_again(tmp_path: Path) -> None:
+def test_broken_cache_file_is_recomputed(tmp_path: Path) -> None:
     make_hashes(people("crypt:1000", pool=5), cache=tmp_path)
     (file,) = tmp_path.iterdir()
     whole = file.read_bytes()
@@ -64,7 +64,7 @@ def test_hash_beyond_free_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         make_hashes(people("argon2:64m", size=1), cache=tmp_path)
 
 
-def test_a_value_without_memory_is_missed_and_none_is_kept(tmp_path: Path) -> None:
+def test_hash_failed_for_lack_of_memory_is_reported_and_not_cached(tmp_path: Path) -> None:
     script = (
         "import resource; resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))\n"
         "from tests.seeders.test_slow_hashes import people\n"
@@ -86,7 +86,7 @@ def test_a_cache_that_cannot_be_used_is_named(tmp_path: Path) -> None:
     assert "XDG_CACHE_HOME" in caught.value.remedy
 
 
-def test_how_long_they_take_is_said_and_ctrl_c_keeps_what_is_made(
+def test_duration_is_announced_and_ctrl_c_keeps_computed_hashes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """All of a million argon2 are days: it says so first, and goes on where it was."""

@@ -19,7 +19,7 @@ def rows(path: Path) -> list[tuple[object, ...]]:
     return found
 
 
-def test_it_is_built_once_and_has_one_row_per_person(tmp_path: Path) -> None:
+def test_database_is_built_once_with_one_row_per_person(tmp_path: Path) -> None:
     heard: list[tuple[int, int]] = []
     first = open_cached(SPEC, lambda done, total: heard.append((done, total)), cache=tmp_path)
     assert heard[-1] == (500, 500)
@@ -50,7 +50,7 @@ def test_every_copy_starts_from_the_same_file(tmp_path: Path) -> None:
         assert rows(copy) == before
 
 
-def test_a_cut_off_file_in_the_cache_is_made_again(tmp_path: Path) -> None:
+def test_truncated_file_in_the_cache_is_rebuilt(tmp_path: Path) -> None:
     upd = open_cached(SPEC, cache=tmp_path)
     whole = upd.path.read_bytes()
     upd.path.write_bytes(whole[: len(whole) // 3])
@@ -62,14 +62,16 @@ def test_sizes_and_seeds_have_files_of_their_own(tmp_path: Path) -> None:
     assert len({open_cached(spec, cache=tmp_path).path for spec in specs}) == 4
 
 
-def test_other_people_are_refused(tmp_path: Path) -> None:
+def test_database_of_other_people_is_refused(tmp_path: Path) -> None:
     build(SPEC, tmp_path / "upd.sqlite")
     assert inspect(SPEC, tmp_path / "upd.sqlite").manifest["seed"] == 7
     with pytest.raises(BadInput, match="holds other people"):
         inspect(UpdSpec(500, 8, LOCALES), tmp_path / "upd.sqlite")
 
 
-def test_what_progress_raises_stops_it_and_leaves_what_was_there(tmp_path: Path) -> None:
+def test_exception_of_the_progress_callback_stops_the_build_and_keeps_the_old_file(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "upd.sqlite"
     path.write_text("something of mine")
 

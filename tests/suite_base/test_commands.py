@@ -25,7 +25,7 @@ UNTIL = Until.parse("p99:5%,2m")
         "web vary --vary keepalive=on,off",
     ],
 )
-def test_every_point_of_a_command_has_what_identifies_it(line: str) -> None:
+def test_every_point_of_a_command_has_its_identifying_options(line: str) -> None:
     more = ("--until", "p99:5%,2m", "--measure", "7s", "--seed", "5", "--threads", "1")
     specs = planned(*line.split(), *more)
     assert specs
@@ -111,7 +111,7 @@ def test_a_trial_of_the_papers_sweep_has_its_points_and_a_window_of_its_own() ->
         ]
 
 
-def test_the_papers_sweep_says_its_points_before_it_begins() -> None:
+def test_sweep_of_the_paper_announces_its_points() -> None:
     with unmeasured():
         ran = in_process("ils", "sweep", "--paper")
     assert (
@@ -133,7 +133,7 @@ get = "/"
 """
 
 
-def test_a_file_of_the_user_s_is_what_a_command_measures_that_names_nothing(tmp_path: Path) -> None:
+def test_user_file_is_the_default_operation_of_a_command(tmp_path: Path) -> None:
     mine = tmp_path / "mine.toml"
     mine.write_text(WORKLOAD)
     at = ("--target", "http://127.0.0.1:9")
@@ -149,7 +149,7 @@ def test_a_file_of_the_user_s_is_what_a_command_measures_that_names_nothing(tmp_
 
 
 @pytest.mark.parametrize("rate", ["1234567", "20k", "0.125"])
-def test_a_rate_reaches_the_load_as_it_was_given(rate: str) -> None:
+def test_rate_reaches_the_load_exactly(rate: str) -> None:
     from ils_bench.options import IlsOptions
 
     (spec,) = planned("ils", "run", "--rate", rate)
@@ -167,7 +167,7 @@ PERSONAL = 'data.one.people = "seeded"\n' + ANONYMOUS + 'expect.contains = "Hell
 ELSEWHERE = ("--target", "ldap://127.0.0.1:9", "--base", "o=Intranet")
 
 
-def test_the_people_of_a_directory_are_named_where_they_are_made_or_asked_for_only() -> None:
+def test_points_name_people_of_a_directory_only_if_used() -> None:
     """The default of --entries was printed as a fact: "connect at 10k"."""
     assert [each.title for each in planned("ils", "run", "connect", *ELSEWHERE)] == [
         "connect, 64 clients"
@@ -178,7 +178,7 @@ def test_the_people_of_a_directory_are_named_where_they_are_made_or_asked_for_on
     assert [each.title for each in both] == ["connect at 1k", "lookup at 1k"]
 
 
-def test_the_people_of_a_site_are_named_where_its_scenario_does(tmp_path: Path) -> None:
+def test_points_name_people_of_a_site_if_its_scenario_does(tmp_path: Path) -> None:
     scenario = tmp_path / "site.toml"
     asked = ("ps", "run", "--target", "http://127.0.0.1:9", "--scenario", str(scenario))
     without, with_people = "site, 64 clients", "site at 10k"

@@ -10,7 +10,7 @@ FILE = '[[operation]]\nget = "/"\n'
 @pytest.mark.parametrize(
     ("package", "others"), [("ps_bench", 5), ("ils_bench", 6), ("web_bench", 1)]
 )
-def test_of_a_suite_s_own_the_user_of_the_file_stays(package: str, others: int) -> None:
+def test_user_class_of_the_locustfile_is_kept_for_own_operations(package: str, others: int) -> None:
     found = in_locust(f"""
         import json
         import {package}.locustfile

@@ -48,7 +48,7 @@ def mix(tmp_path: Path) -> str:
     return str(tmp_path / "mix.toml")
 
 
-def test_a_file_stands_in_the_place_of_an_operation(mix: str) -> None:
+def test_file_is_accepted_in_place_of_an_operation(mix: str) -> None:
     options, name = ILS.choose(IlsOptions(), f"{mix}:find")
     assert (options.scenario, name) == (f"{mix}:find", "find")
     assert ILS.choose(options, "find") == (options, "find")
@@ -106,7 +106,7 @@ def test_a_file_without_an_objective_has_its_loads_measured(mix: str) -> None:
     assert (found.objective, list(found.clients)) == (None, [1, 2])
 
 
-def test_of_an_operation_no_more_is_asked_than_it_can_hold() -> None:
+def test_objective_of_an_operation_uses_only_its_own_metrics() -> None:
     wrong = from_text("wrong", '[[operation]]\nsearch = "(u=a)"\nobjective = "cpu<9%"\n')
     with pytest.raises(BadFile, match="wrong: operation 'search': cpu is of all"):
         objective_of(wrong, None)
@@ -114,7 +114,7 @@ def test_of_an_operation_no_more_is_asked_than_it_can_hold() -> None:
     assert objective_of(none, None) is None
 
 
-def test_what_a_file_sends_and_changes_is_said_before(
+def test_sent_values_and_changes_of_a_file_are_announced(
     mix: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def said(text: str, **more: Any) -> str:
@@ -145,7 +145,7 @@ def test_a_user_who_keeps_a_row_needs_one(mix: str) -> None:
         ILS.check(RUN(scenario=mix, users=3), [found])
 
 
-def test_a_file_is_for_the_targets_that_speak_as_it_does() -> None:
+def test_file_of_another_protocol_is_refused() -> None:
     site = from_text("site", '[[operation]]\nget = "/"\n')
     directory = from_text("directory", '[[operation]]\nsearch = "(u=a)"\n')
     ILS.check(IlsOptions(), [directory])
@@ -157,7 +157,7 @@ def test_a_file_is_for_the_targets_that_speak_as_it_does() -> None:
     PS.check(PsOptions(), [site])
 
 
-def test_each_process_has_the_data_of_the_first(mix: str) -> None:
+def test_processes_share_the_data_of_the_first(mix: str) -> None:
     programs = [built_in("lookup"), read(mix)]
     digests = digests_of(programs)
     assert list(digests) == [f"{mix}/who"]
@@ -187,7 +187,7 @@ def test_the_data_of_a_file_are_part_of_its_point(mix: str) -> None:
     assert "data_who" not in ILS.point(RUN(), "lookup").settings
 
 
-def test_files_of_one_suites_own_verbs_are_not_for_another_that_speaks_the_same() -> None:
+def test_file_with_verbs_of_one_suite_is_refused_by_another() -> None:
     own = '[[operation]]\nfile = "page"\n[files.own]\npage = { sizes = [300, 4000] }\n'
     with pytest.raises(BadInput, match="is for no personalized site") as refused:
         PS.check(PsOptions(), [from_text("own", own)])

@@ -49,7 +49,7 @@ def test_a_level_is_compared_with_the_base_where_both_are_measured() -> None:
     assert "+50.0%" in line
 
 
-def test_of_tables_in_which_nothing_changes_few_show_a_gain() -> None:
+def test_tables_without_effect_seldom_show_a_gain() -> None:
     """With an interval of 95 % for each of eight levels it was one table in four."""
     lot, tables, false = random.Random(1997), 60, 0
     made = point(1, 20_000)
@@ -77,7 +77,7 @@ def test_of_tables_in_which_nothing_changes_few_show_a_gain() -> None:
     assert false <= 0.1 * tables
 
 
-def test_in_each_repeat_the_order_is_drawn_and_every_level_comes_once() -> None:
+def test_each_repeat_has_every_level_once_in_random_order() -> None:
     specs = [a_spec(settings={"threads": str(n)}) for n in range(4)]
     stages = [Stage("", [a_test(spec)], contextlib.nullcontext) for spec in specs]  # type: ignore[arg-type]
     found = repeat_stages(stages, 20, random.Random(1997))
@@ -90,7 +90,7 @@ def test_in_each_repeat_the_order_is_drawn_and_every_level_comes_once() -> None:
     assert repeat_stages(stages, 20, random.Random(1997)) == found
 
 
-def test_a_rate_that_the_tester_bounds_is_marked_and_brings_no_gain() -> None:
+def test_tester_bound_rate_is_marked_and_shows_no_gain() -> None:
     (line,) = shown(point(1, 20_000), point(2, 30_000, Bound.GENERATOR))
     assert ">= 15,000" in line
     assert "%" not in line
@@ -102,7 +102,7 @@ def failing(result: PointResult, failures: int) -> PointResult:
     return structs.replace(result, failures_by_kind={"timeout": failures})
 
 
-def test_what_is_faster_because_it_fails_brings_no_gain() -> None:
+def test_level_with_fast_failures_shows_no_gain() -> None:
     """Of a server with slow answers a timeout of 20 ms had a gain of 15 %: 6 of 100 failed."""
     base, faster = point(1, 20_000), point(2, 23_000)
     (line,) = shown(base, failing(faster, 200))
@@ -131,7 +131,7 @@ def at_a_rate(threads: int, p50_us: float, lost: bool = False) -> PointResult:
     )
 
 
-def test_of_a_given_rate_the_latency_is_what_a_level_changes() -> None:
+def test_gain_at_a_given_rate_is_of_the_latency() -> None:
     """The rate is kept by all: a level that took half the time had a gain of 0.0 %."""
     one, two = at_a_rate(1, 800.0), at_a_rate(2, 400.0)
     said = drawn([table([one, two], one.spec.key, [level(two)])])
@@ -143,14 +143,14 @@ def test_of_a_given_rate_the_latency_is_what_a_level_changes() -> None:
     assert scaling_lines([one, two], [level(one), level(two)]) == []
 
 
-def test_a_latency_that_is_a_lower_bound_or_of_no_rate_is_not_compared() -> None:
+def test_latency_bounds_and_latencies_without_rate_are_not_compared() -> None:
     base = at_a_rate(1, 800.0)
     for other in (at_a_rate(2, 400.0, lost=True), point(2, 30_000)):
         (line,) = shown(base, other)
         assert "%" not in line
 
 
-def test_what_more_threads_brought_is_said_in_plain_words_of_measured_points_alone() -> None:
+def test_scaling_by_threads_is_stated_for_measured_points_only() -> None:
     one, two, six = point(1, 20_000), point(2, 30_000), point(6, 60_000)
     assert scaling_lines([one, two, six], [level(each) for each in (one, two, six)]) == [
         "threads 1 to 2: +50 %, 75% of what twice the threads could bring",
@@ -193,7 +193,7 @@ def test_a_switch_is_turned_by_any_of_its_words(word: str, on: bool) -> None:
 
 
 @pytest.mark.parametrize("text", ["users", "users=", "=7", "keepalive=maybe", "explicit=measure"])
-def test_what_is_no_level_is_refused(text: str) -> None:
+def test_invalid_level_is_refused(text: str) -> None:
     with pytest.raises(UnknownValue) as refused:
         read(WebOptions(), [text])
     unsaid = text.endswith("=") or "=" not in text or text.startswith("=")
@@ -241,7 +241,7 @@ def test_the_null_is_of_measured_points_and_as_wide_as_the_levels_gains() -> Non
     assert null_line(bounded) is None
 
 
-def test_a_repeat_that_did_nothing_is_left_out_of_the_gain() -> None:
+def test_repeat_without_operations_is_left_out_of_the_gain() -> None:
     (line,) = intervalall(repeats(1, 20_000, 20_000), repeats(2, 30_000, 0))
     assert "+50.0%" in line
 
@@ -258,7 +258,7 @@ def test_a_level_that_is_the_base_says_so_and_one_without_a_gain_does_not() -> N
     assert "is the base" not in other
 
 
-def test_only_numbers_of_one_thing_that_scales_are_told() -> None:
+def test_scaling_is_stated_only_for_numeric_levels_of_a_scalable_option() -> None:
     few, many = point(1, 20_000), point(2, 30_000)
     for factor, first, then in (
         ("keys", "1", "2"),

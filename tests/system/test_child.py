@@ -51,7 +51,7 @@ def gone(pid: int) -> bool:
     return eventually(ended)
 
 
-def test_a_child_answers_once_and_ends_in_order(module: str, tmp_path: Path) -> None:
+def test_child_answers_once_and_ends_cleanly(module: str, tmp_path: Path) -> None:
     left = tmp_path / "left"
     child = Child(module, {"leaves": str(left)})
     assert child.ready == {"heard": {"leaves": str(left)}}
@@ -60,7 +60,7 @@ def test_a_child_answers_once_and_ends_in_order(module: str, tmp_path: Path) -> 
     assert left.exists()
 
 
-def test_what_a_child_refuses_is_raised_here(module: str) -> None:
+def test_error_of_a_child_is_raised_in_the_parent(module: str) -> None:
     with pytest.raises(PortInUse, match="it is taken; choose another"):
         Child(module, {"refuse": True})
 
@@ -70,7 +70,7 @@ def test_a_child_that_cannot_even_start_is_an_error_not_a_hang() -> None:
         Child("sitebench.no_such_module", {})
 
 
-def test_a_child_ends_with_its_parent_however_that_ends(module: str, tmp_path: Path) -> None:
+def test_child_ends_with_its_parent_however_the_parent_ends(module: str, tmp_path: Path) -> None:
     code = (
         "from sitebench.system.child import Child; import time;"
         f"print(Child({module!r}, {{'leaves': {str(tmp_path / 'left')!r}}}).pid, flush=True);"
@@ -85,7 +85,7 @@ def test_a_child_ends_with_its_parent_however_that_ends(module: str, tmp_path: P
     assert (tmp_path / "left").exists()
 
 
-def test_a_child_tells_what_it_is_asked_as_often_as_it_is(module: str, tmp_path: Path) -> None:
+def test_child_answers_every_request(module: str, tmp_path: Path) -> None:
     child = Child(module, {"leaves": str(tmp_path / "left")})
     try:
         assert [child.ask() for _ in range(3)] == [{"asked": 0}, {"asked": 1}, {"asked": 2}]
@@ -108,7 +108,7 @@ def test_late_answer_is_lost(module: str, tmp_path: Path, monkeypatch: pytest.Mo
         child.stop()
 
 
-def test_a_child_that_cannot_tell_any_more_ends(module: str, tmp_path: Path) -> None:
+def test_child_that_fails_to_answer_ends(module: str, tmp_path: Path) -> None:
     child = Child(module, {"leaves": str(tmp_path / "left")})
     try:
         with pytest.raises(MeasurementFailed, match="ended before it answered"):
@@ -117,14 +117,14 @@ def test_a_child_that_cannot_tell_any_more_ends(module: str, tmp_path: Path) -> 
         child.stop()
 
 
-def test_errors_survive_the_way_between_processes() -> None:
+def test_errors_survive_serialisation_between_processes() -> None:
     error: SitebenchError = PortInUse("it is taken", "choose another")
     again = revive(dump(error))
     assert (type(again), again.message, again.remedy) == (PortInUse, error.message, error.remedy)
 
 
 @pytest.mark.parametrize("kind", ["annotations", "NoReturn", "sys", "exit_with", "__doc__", "Nil"])
-def test_a_kind_that_is_no_error_is_a_failure(kind: str) -> None:
+def test_unknown_kind_of_error_is_a_failure(kind: str) -> None:
     again = revive({"kind": kind, "message": "it is taken", "remedy": "choose another"})
     assert (type(again), again.message) == (MeasurementFailed, "it is taken")
 

@@ -50,7 +50,7 @@ def test_killed_writers_files_go_and_living_writers_stay(tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_what_fails_half_way_leaves_what_was_there(tmp_path: Path) -> None:
+def test_failed_write_keeps_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     write(path, "old")
 
@@ -86,7 +86,7 @@ def test_links_that_lead_in_a_circle_become_a_file(tmp_path: Path) -> None:
     assert one.read_text() == "new"
 
 
-def test_who_may_read_it_is_as_before_and_otherwise_as_of_any_new_file(tmp_path: Path) -> None:
+def test_permissions_are_kept_or_those_of_a_new_file(tmp_path: Path) -> None:
     path, plain = tmp_path / "report.html", tmp_path / "plain"
     plain.touch()
     write(path, "old")
@@ -96,7 +96,7 @@ def test_who_may_read_it_is_as_before_and_otherwise_as_of_any_new_file(tmp_path:
     assert path.stat().st_mode & 0o777 == 0o604
 
 
-def test_a_pipe_is_written_as_it_is(tmp_path: Path) -> None:
+def test_pipe_is_written_directly(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reading = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)

@@ -16,7 +16,7 @@ from tests.faults.groups import unavailable
 CONNECT = "import socket, sys; socket.create_connection((sys.argv[1], int(sys.argv[2])))"
 
 
-def test_hosts_at_once_have_addresses_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_concurrent_hosts_have_different_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of other programs too: every 250th host had the same address."""
     monkeypatch.setattr(namespace, "_numbers", itertools.count(0, 250))
     with contextlib.ExitStack() as stack:

@@ -35,7 +35,7 @@ def holder() -> tuple[subprocess.Popen[str], Path]:
     return process, Path(process.stdout.readline().strip())
 
 
-def test_a_folder_is_gone_with_the_context_that_made_it(place: Path) -> None:
+def test_folder_is_removed_at_the_end_of_its_context(place: Path) -> None:
     with scratch() as folder:
         (folder / "run").write_text("x")
         assert folder.parent == place
@@ -57,7 +57,7 @@ def test_folder_of_a_killed_process_is_removed_and_others_stay(place: Path) -> N
     assert list(place.iterdir()) == []
 
 
-def test_what_is_no_folder_of_ours_is_left_alone(place: Path) -> None:
+def test_foreign_folders_and_files_are_left_alone(place: Path) -> None:
     (place / "elsewhere").mkdir()
     (place / "sitebench-scratch-link").symlink_to(place / "elsewhere")
     (place / "sitebench-scratch-file").write_text("x")

@@ -20,7 +20,7 @@ print("ended")
 """
 
 
-def test_a_signal_at_any_moment_of_the_wait_ends_it() -> None:
+def test_signal_at_any_moment_ends_the_wait() -> None:
     """An event of `threading` is stuck within a few hundred rounds."""
     ran = subprocess.run(
         [sys.executable, "-c", ROUNDS],
@@ -32,7 +32,7 @@ def test_a_signal_at_any_moment_of_the_wait_ends_it() -> None:
     assert ran.stdout == "ended\n", ran
 
 
-def test_it_stays_set_and_gives_the_signals_back() -> None:
+def test_stop_stays_set_and_restores_signal_handlers() -> None:
     before = signal.getsignal(signal.SIGUSR1)
     heard: list[int] = []
     with closing(Stop()) as stop:
@@ -46,7 +46,7 @@ def test_it_stays_set_and_gives_the_signals_back() -> None:
     assert signal.set_wakeup_fd(-1) == -1
 
 
-def test_it_may_be_set_any_number_of_times() -> None:
+def test_stop_may_be_set_repeatedly() -> None:
     with closing(Stop()) as stop:
         for _ in range(100_000):
             stop.set()

@@ -46,7 +46,7 @@ SWAP = warned(WarningKind.SWAP)
 LATE = warned(WarningKind.SCHEDULE_LAG, WOKE_LATE)
 
 
-def test_nothing_is_printed_where_there_is_nothing_to_do() -> None:
+def test_point_without_advice_prints_nothing() -> None:
     console = Console(record=True, width=80)
     console.print(WhatToDo([a_point()]))
     assert console.export_text() == ""
@@ -135,7 +135,7 @@ def test_points_that_differ_in_a_setting_are_counted() -> None:
     assert advised(*points[:2], a_point(spec=points[2].spec))[0] == "- do: swap (2 of 3 points)"
 
 
-def test_it_says_how_many_repeats_a_cause_is_of() -> None:
+def test_cause_has_its_number_of_repeats() -> None:
     specs = [a_spec(repeat=n) for n in range(3)]
     points = [a_point(spec=specs[0]), *(a_point(SWAP, spec=spec) for spec in specs[1:])]
     assert advised(*points) == [
@@ -144,13 +144,13 @@ def test_it_says_how_many_repeats_a_cause_is_of() -> None:
     ]
 
 
-def test_the_repeats_of_a_number_of_clients_stand_after_it() -> None:
+def test_number_of_repeats_follows_the_number_of_clients() -> None:
     specs = [a_spec(users=users, repeat=n) for users in (4, 64) for n in range(2)]
     points = [a_point(spec=each) for each in specs[:3]] + [a_point(SWAP, spec=specs[3])]
     assert advised(*points)[0] == "- do: swap (lookup, 64 clients (1 of 2 repeats))"
 
 
-def test_what_asks_only_for_more_samples_comes_last() -> None:
+def test_advice_on_more_samples_comes_last() -> None:
     points = (a_point(SHORT), a_point(SHORT, SWAP, spec=a_spec("add")))
     assert [line[:7] for line in advised(*points)[::2]] == ["- do: s", "- do: t"]
 
@@ -167,12 +167,12 @@ def test_longer_windows_of_two_causes_and_points_are_one_remedy() -> None:
         assert {"too short", "few"} == set(lines[1].partition(": ")[2].split("; "))
 
 
-def test_what_a_server_said_is_shown_as_text() -> None:
+def test_control_characters_of_server_messages_are_escaped() -> None:
     said = warned(WarningKind.FAILURES, message="it said \x1b[2J\x07")
     assert advised(a_point(said))[1] == r"  it said \x1b[2J\x07"
 
 
-def test_lines_are_as_long_as_the_terminal_is_wide() -> None:
+def test_lines_are_wrapped_at_the_terminal_width() -> None:
     long = warned(WarningKind.SWAP, "end other-programs " * 9, "it swapped " * 20)
     lines = WhatToDo([a_point(long)]).lines(40)
     assert max(map(len, lines)) <= 40

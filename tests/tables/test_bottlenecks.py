@@ -42,7 +42,7 @@ def row(text: str, name: str) -> list[str]:
     return found.replace(name, "", 1).split()
 
 
-def test_one_point_has_the_papers_table_with_comments() -> None:
+def test_one_point_has_the_table_of_the_paper_with_comments() -> None:
     text = drawn([judged(Grade.PRIMARY)])
     places = [text.index(f"\n {name}") for name in ROWS]
     assert all(one < other for one, other in pairwise(places))
@@ -51,13 +51,13 @@ def test_one_point_has_the_papers_table_with_comments() -> None:
     assert row(text, "Verdict") == ["target-cpu", "because", "of", "primary"]
 
 
-def test_a_number_that_is_not_the_targets_is_said_to_be_none() -> None:
+def test_invalid_rate_is_named_as_not_of_the_target() -> None:
     point = judged(Grade.NO)
     spoilt = structs.replace(point, verdict=replace(point.verdict, bound="generator", valid=False))
     assert "generator * because of no" in " ".join(drawn([spoilt]).split())
 
 
-def test_one_point_says_not_enough_information_in_full() -> None:
+def test_single_point_prints_not_enough_information_unabbreviated() -> None:
     assert "Not enough information" in drawn([judged(Grade.UNKNOWN)])
 
 
@@ -95,7 +95,7 @@ def test_majority_of_repeats_is_primary(grades: tuple[Grade, ...], shows: list[s
     assert row(text, "CPU")[: len(shows)] == shows
 
 
-def test_points_of_one_size_are_told_apart_by_their_load() -> None:
+def test_points_of_one_size_are_named_by_their_load() -> None:
     one = judged(Grade.NO)
     other = structs.replace(one, spec=replace(one.spec, users=2_000))
     assert "1k, 64 users 1k, 2,000 users" in " ".join(drawn([one, other]).split())
@@ -114,7 +114,7 @@ def test_points_without_people_are_named_by_their_clients() -> None:
     assert point_name(one.spec) == "lookup, 64 clients"
 
 
-def test_more_points_than_a_terminal_is_wide_have_a_row_each() -> None:
+def test_points_beyond_the_terminal_width_have_a_row_each() -> None:
     points = [judged(Grade.PRIMARY, entries=n * 1_000) for n in range(1, 9)]
     text = drawn(points)
     assert row(text, "Point")[:2] == ["CPU", "Network"]

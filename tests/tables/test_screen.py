@@ -66,7 +66,7 @@ def test_star_is_explained_only_where_a_figure_has_one() -> None:
     assert "*" not in " ".join([row, *notes])
 
 
-def test_marked_and_unmarked_figures_stand_below_each_other() -> None:
+def test_marked_and_unmarked_figures_are_aligned() -> None:
     _, _, one, other, *_ = shown(a_point(bound=Bound.GENERATOR), a_point(a_spec("add")))
     assert one.index("us *") == other.index("us")
 
@@ -95,7 +95,7 @@ def test_sizes_and_clients_are_columns_where_they_tell_points_apart() -> None:
         assert ("64 clients" in lines[0]) == (head == "Size")
 
 
-def test_a_window_that_went_on_says_for_how_long() -> None:
+def test_lengthened_window_has_its_length() -> None:
     longer = replace(a_point(), seconds=9.7)
     title, *_ = shown(longer)
     assert title.endswith("500ms warm-up, 10s measured")
@@ -119,14 +119,14 @@ def test_a_narrow_terminal_has_fewer_columns_and_whole_figures() -> None:
     assert row.endswith("generator")
 
 
-def test_what_was_left_out_is_said_below() -> None:
+def test_left_out_operations_have_a_footnote() -> None:
     point = replace(a_point(), counters={THINKING: 2})
     assert shown(point)[-1] == (
         "2 operations were in a think time of their own when the test ended: left out."
     )
 
 
-def test_where_an_arrival_has_several_counted_steps_both_rates_are_said() -> None:
+def test_arrivals_of_several_counted_steps_have_both_rates() -> None:
     point = a_point(a_spec("mix", rate=100))
     whole = StepResult("b", "sequence", 200, 0, 100.0, counted=False)
     asked = StepResult("b", "ask", 800, 0, 400.0, counted=True)

@@ -40,7 +40,7 @@ def test_six_repeats_are_shown_as_a_median_with_its_interval() -> None:
     ]
 
 
-def test_too_few_repeats_are_shown_with_their_least_and_greatest_and_said_to_be_few() -> None:
+def test_too_few_repeats_have_minimum_maximum_and_a_note() -> None:
     text = paper(repeats(3))
     assert line(text, "Search Ops/sec today").endswith("11,000")
     assert line(text, "least and greatest").endswith("10,000..12,000")
@@ -49,7 +49,7 @@ def test_too_few_repeats_are_shown_with_their_least_and_greatest_and_said_to_be_
     assert "needs 6 repeats and there are 3" in note
 
 
-def test_one_measurement_says_nothing_of_repeats() -> None:
+def test_one_measurement_has_no_note_on_repeats() -> None:
     text = paper(repeats(1))
     assert "Repeats" not in text
     assert ".." not in text
@@ -76,14 +76,14 @@ def test_a_p99_comes_with_its_interval(bounds: tuple[float, float | None], said:
     assert "(" not in shown(latency_tables([without])[:1])
 
 
-def test_a_p99_without_an_interval_says_why_and_how_long_would_do() -> None:
+def test_p99_without_interval_has_the_reason_and_the_window_needed() -> None:
     result = a_result()
     latency = replace(result.clocks["latency"], p99=1_260.0, too_alike={"p99": 180.0})
     said = "lookup 1k: p99 1.26 ms (half seconds too alike to tell, a window of 3m would do)"
     assert said in shown(latency_tables([changed(result, latency=latency)]))
 
 
-def test_a_table_wider_than_the_terminal_keeps_its_figures_and_wraps_its_words() -> None:
+def test_table_wider_than_the_terminal_wraps_words_but_not_figures() -> None:
     cells = ("lookup", "said in many words", "1,234,567", Cell("12.6 ms", Mark.BOUND))
     table = Table("", ("Point", "What it is", "Rate", "Latency"), [cells], left=2)
     lines = [line.split() for line in shown([table], width=20).splitlines()]

@@ -39,12 +39,12 @@ with socket.create_server((sys.argv[1], 0)) as server:
         ("processors=1,memory=none,disk=512kb/s", Limits(processors=1, disk=512_000)),
     ],
 )
-def test_limits_are_read_and_written_alike(text: str, limits: Limits) -> None:
+def test_printed_limits_parse_to_themselves(text: str, limits: Limits) -> None:
     assert Limits.parse(text) == limits
     assert Limits.parse(str(limits)) == limits
 
 
-def test_limits_are_written_in_one_way() -> None:
+def test_limits_have_one_spelling() -> None:
     """Points are known by it."""
     assert str(Limits(memory=64 * MIB, disk=1_500)) == "memory=64m,disk=1.5kb/s"
 
@@ -60,7 +60,7 @@ def test_limits_are_written_in_one_way() -> None:
         ("processors", "'' is no limit of processors"),
     ],
 )
-def test_what_is_no_limit_is_refused(text: str, words: str) -> None:
+def test_invalid_limits_are_refused(text: str, words: str) -> None:
     with pytest.raises(UnknownValue, match=words):
         Limits.parse(text)
 
@@ -70,7 +70,7 @@ def ran(before: tuple[str, ...], code: str, *argv: str) -> subprocess.CompletedP
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def test_a_target_keeps_to_its_processors() -> None:
+def test_target_runs_only_on_its_processors() -> None:
     with confine(Limits(processors=1)) as confinement:
         shown = ran(confinement.before, "import os; print(len(os.sched_getaffinity(0)))")
     assert shown.stdout == "1\n"
@@ -81,7 +81,7 @@ def test_a_target_keeps_to_its_processors() -> None:
         pass
 
 
-def test_a_target_that_wants_more_memory_does_not_get_it() -> None:
+def test_target_beyond_its_memory_limit_is_killed() -> None:
     with confine(Limits(memory=64 * MIB)) as confinement:
         assert ran(confinement.before, ALLOCATE, str(8 * MIB)).stdout == f"{8 * MIB}\n"
         killed = ran(confinement.before, ALLOCATE, str(256 * MIB))
@@ -112,7 +112,7 @@ def cached(path: Path) -> bool:
         os.close(file)
 
 
-def test_files_that_others_have_read_are_not_there_for_a_limited_target(tmp_path: Path) -> None:
+def test_limited_target_cannot_use_the_page_cache_of_others(tmp_path: Path) -> None:
     """Otherwise a server with little memory finds all files in that of the seeder."""
     written = tmp_path / "folder" / "file"
     written.parent.mkdir()
@@ -122,7 +122,7 @@ def test_files_that_others_have_read_are_not_there_for_a_limited_target(tmp_path
     assert not cached(written)
 
 
-def test_a_network_carries_so_much_and_no_more() -> None:
+def test_network_limit_caps_the_throughput() -> None:
     with confine(Limits(network=8_000_000)) as confinement:
         assert confinement.host is not None
         command = [*confinement.before, sys.executable, "-c", SEND, confinement.host, str(MIB)]
@@ -178,5 +178,5 @@ def test_each_thing_is_varied_in_turn_and_the_rest_held(tmp_path: Path) -> None:
         (("ils", "run", "--target-limits", "cpu=1"), "'cpu' cannot be limited"),
     ],
 )
-def test_what_cannot_be_varied_is_refused(argv: tuple[str, ...], words: str) -> None:
+def test_impossible_variation_is_refused(argv: tuple[str, ...], words: str) -> None:
     in_process(*argv).check(2, words)

@@ -21,7 +21,7 @@ SHORT = (
 )
 
 
-def test_what_serve_suggests_works_and_leaves_no_file_behind() -> None:
+def test_commands_suggested_by_serve_work_and_leave_no_file() -> None:
     with serving("ils", *PEOPLE, "--tls", "self-signed") as (_, lines):
         assert "ldaps://127.0.0.1:" in lines[0]
         found = subprocess.run(
@@ -41,7 +41,7 @@ def test_what_serve_suggests_works_and_leaves_no_file_behind() -> None:
     assert eventually(lambda: not Path(ca[1]).exists())
 
 
-def test_start_tls_as_serve_suggests_it() -> None:
+def test_start_tls_command_suggested_by_serve_works() -> None:
     with serving("ils", *PEOPLE, "--tls", "self-signed", "--start-tls") as (_, lines):
         assert "ldap://127.0.0.1:" in lines[0]
         ran = in_process(*lines[2].split()[1:], *PEOPLE, *SHORT).check(0)
@@ -81,7 +81,7 @@ def test_lanes_trust_authorities_with_shared_names(client: str, tmp_path: Path) 
         assert done["tls_handshakes"] == done["binds"] > 4
 
 
-def test_a_report_tells_resumed_sessions_from_full_handshakes(tmp_path: Path) -> None:
+def test_report_separates_resumed_sessions_from_full_handshakes(tmp_path: Path) -> None:
     out, page = tmp_path / "run.sitebench", tmp_path / "report.html"
     for asked in ("--tls-resume", "--no-tls-resume"):
         measured = ("ils", "run", "connect", "--tls", asked, *PEOPLE, *SHORT, "--out", str(out))
@@ -95,7 +95,7 @@ def test_a_report_tells_resumed_sessions_from_full_handshakes(tmp_path: Path) ->
     assert "tls_resume=false" in said
 
 
-def test_unchecked_is_said_in_every_output(tmp_path: Path) -> None:
+def test_unverified_certificate_is_marked_in_every_output(tmp_path: Path) -> None:
     out = tmp_path / "run.sitebench"
     with LdapDirectory(50, tls=True, locales=("en_US",)) as serving_it:
         asked = ("ils", "run", "lookup", "--target", serving_it.url, *PEOPLE)

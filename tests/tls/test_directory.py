@@ -67,7 +67,7 @@ def connection(serving: LdapDirectory, trust: Trust, **more: Any) -> Iterator[An
         opened.unbind()
 
 
-def test_ldapsearch_finds_somebody_over_ldaps(ldaps: LdapDirectory) -> None:
+def test_ldapsearch_finds_people_over_ldaps(ldaps: LdapDirectory) -> None:
     found = tool(
         *("ldapsearch", "-x", "-H", ldaps.url, "-b", ldaps.base, "(objectClass=RTPerson)", "1.1"),
         LDAPTLS_CACERT=ldaps.ca or "",
@@ -76,7 +76,7 @@ def test_ldapsearch_finds_somebody_over_ldaps(ldaps: LdapDirectory) -> None:
     assert ldaps.stats()["tls_handshakes"] == 1
 
 
-def test_ldapsearch_finds_somebody_after_start_tls(start_tls: LdapDirectory) -> None:
+def test_ldapsearch_finds_people_after_start_tls(start_tls: LdapDirectory) -> None:
     search = ("-x", "-H", start_tls.url, "-b", start_tls.base, "(objectClass=RTPerson)", "1.1")
     found = tool("ldapsearch", "-ZZ", *search, LDAPTLS_CACERT=start_tls.ca or "")
     assert "numEntries: 20" in found.stdout, found
@@ -94,7 +94,7 @@ def test_start_tls_is_announced(start_tls: LdapDirectory, ldaps: LdapDirectory) 
             assert (START_TLS.encode() in found["supportedExtension"]) == offered
 
 
-def test_start_tls_is_refused_where_it_is_not_offered() -> None:
+def test_start_tls_is_refused_unless_enabled() -> None:
     with LdapDirectory(0) as serving:
         refused = tool("ldapsearch", "-x", "-ZZ", "-H", serving.url, "-b", "", "-s", "base")
     assert "StartTLS is not enabled" in refused.stderr, refused
@@ -117,7 +117,7 @@ def test_ldap3_binds_searches_and_writes_over_tls(ldaps: LdapDirectory) -> None:
         assert len(writing.entries) == 20
 
 
-def test_a_client_that_does_not_trust_it_goes_away(ldaps: LdapDirectory) -> None:
+def test_client_without_trust_in_the_certificate_disconnects(ldaps: LdapDirectory) -> None:
     untrusted = tool("ldapsearch", "-x", "-H", ldaps.url, "-b", ldaps.base)
     assert untrusted.returncode != 0
     with (
@@ -150,7 +150,7 @@ def test_client_has_identity(mutual: LdapDirectory, authority: Authority, ann: C
     assert said.stdout.strip() == f"dn:{ANN}", said
 
 
-def test_external_is_for_nobody_else(
+def test_external_bind_has_no_other_identity(
     mutual: LdapDirectory, authority: Authority, ann: Certificate
 ) -> None:
     shown = trusting(authority.ca, cert=ann.cert, key=ann.key)
@@ -165,7 +165,7 @@ def test_external_is_for_nobody_else(
             assert asking.result["description"] == result
 
 
-def test_mechanisms_are_listed_for_whom_they_are(
+def test_sasl_mechanisms_are_listed_only_if_usable(
     mutual: LdapDirectory, ldaps: LdapDirectory, authority: Authority, ann: Certificate
 ) -> None:
     shown = trusting(authority.ca, cert=ann.cert, key=ann.key)
@@ -202,7 +202,7 @@ def plain(name: str, password: str) -> dict[str, Any]:
     }
 
 
-def test_plain_is_taken_over_tls_and_only_there(ldaps: LdapDirectory) -> None:
+def test_sasl_plain_is_accepted_only_over_tls(ldaps: LdapDirectory) -> None:
     for password, result in (("s", "success"), ("x", "invalidCredentials")):
         for name in ("cn=admin,o=Intranet", "dn:cn=admin,o=Intranet"):
             with connection(ldaps, trusting(ldaps.ca), **plain(name, password)) as asking:

@@ -106,7 +106,7 @@ def test_people_are_added_to_slapd_over_tls(openldap: Slapd, trust: Trust) -> No
         assert count_seeded(target, generate(more).population) == more.size
 
 
-def test_a_certificate_of_an_untrusted_authority(openldap: Slapd) -> None:
+def test_certificate_of_an_untrusted_authority_is_refused(openldap: Slapd) -> None:
     for address in ways(openldap):
         ended, failures = ran(address, Trust())
         assert ended == 0
@@ -128,7 +128,7 @@ def shown(certificate: Certificate, **more: Any) -> Iterator[DirectoryAddress]:
         yield parse_address(serving.url)
 
 
-def test_a_certificate_for_another_name(authority: Authority, trust: Trust) -> None:
+def test_certificate_for_another_name_is_refused(authority: Authority, trust: Trust) -> None:
     with shown(authority.sign("other", names="DNS:other.example")) as address:
         assert set(ran(address, trust)[1]) == {"tls:wrong-name"}
 
@@ -147,14 +147,14 @@ def test_named_self_signed_certificate_is_trusted(tmp_path: Path, more: tuple[st
     assert not failures
 
 
-def test_a_certificate_that_is_named_itself_needs_no_authority(authority: Authority) -> None:
+def test_trusted_certificate_needs_no_authority(authority: Authority) -> None:
     made = authority.sign("leaf")
     with shown(made) as address:
         probe(address, PEOPLE.base, trust=Trust(_read(made.cert)))
         assert not ran(address, Trust(_read(made.cert)))[1]
 
 
-def test_a_common_name_alone_is_no_name_for_probe_and_lanes(tmp_path: Path) -> None:
+def test_probe_and_lanes_ignore_the_common_name(tmp_path: Path) -> None:
     made = self_signed(tmp_path, "nameless")
     trust = Trust(_read(made.cert))
     with shown(made) as address:
@@ -168,12 +168,12 @@ def test_unnamed_self_signed_certificate_is_reported(tmp_path: Path, trust: Trus
         assert set(ran(address, trust)[1]) == {"tls:is-authority"}
 
 
-def test_a_certificate_that_has_ended(authority: Authority, trust: Trust) -> None:
+def test_expired_certificate_is_refused(authority: Authority, trust: Trust) -> None:
     with shown(authority.sign("ended", days=-1)) as address:
         assert set(ran(address, trust)[1]) == {"tls:expired"}
 
 
-def test_a_server_that_wants_a_certificate(
+def test_required_client_certificate_is_reported(
     authority: Authority, server: Certificate, ann: Certificate, trust: Trust
 ) -> None:
     with shown(server, client_ca=authority.ca) as address:
@@ -190,7 +190,7 @@ def test_a_server_that_wants_a_certificate(
         assert not failures
 
 
-def test_slapd_knows_whom_a_certificate_is_for(
+def test_slapd_maps_the_client_certificate_to_its_dn(
     authority: Authority, server: Certificate, ann: Certificate, trust: Trust, tmp_path: Path
 ) -> None:
     external = Identity(sasl="external")
@@ -206,7 +206,7 @@ def test_slapd_knows_whom_a_certificate_is_for(
         assert "result:inappropriateAuthentication" in failures
 
 
-def test_a_server_without_tls(trust: Trust) -> None:
+def test_server_without_tls_is_reported(trust: Trust) -> None:
     with LdapDirectory(1) as serving:
         port = serving.port
         assert set(ran(DirectoryAddress("127.0.0.1", port, "ldaps"), trust)[1]) == {"tls:not-tls"}
@@ -244,7 +244,7 @@ def test_wrong_files_are_named(authority: Authority, server: Certificate, ann: C
             ran(address, trust)
 
 
-def test_no_secret_is_in_what_travels(tmp_path: Path) -> None:
+def test_point_request_contains_no_secret(tmp_path: Path) -> None:
     file = tmp_path / "password"
     file.write_text(PASSWORD)
     trust = Trust(key_password_file=str(file))

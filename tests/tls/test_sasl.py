@@ -39,7 +39,7 @@ def mutual(authority: Authority, server: Certificate) -> Iterator[LdapDirectory]
 
 
 @pytest.mark.parametrize("mechanism", ["external", "plain"])
-def test_whoever_may_write_is_known_by_either_mechanism(
+def test_write_access_works_with_either_sasl_mechanism(
     mechanism: str, mutual: LdapDirectory, authority: Authority, ann: Certificate, tmp_path: Path
 ) -> None:
     shown = ("--tls-ca", authority.ca, "--tls-cert", ann.cert, "--tls-key", ann.key)

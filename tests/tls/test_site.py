@@ -129,7 +129,7 @@ def test_certificate_for_site(authority: Authority, server: Certificate, ann: Ce
     assert done.objects[0]["operations"] > 0
 
 
-def test_the_probe_names_what_is_wrong() -> None:
+def test_probe_names_the_tls_problem() -> None:
     with PersonalizedSite(PEOPLE, tls=True) as secure, PersonalizedSite(PEOPLE) as plain:
         with pytest.raises(TlsFailed, match="not signed by a trusted authority"):
             probe(parse_address(secure.url))

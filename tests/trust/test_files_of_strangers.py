@@ -108,7 +108,9 @@ def ran(hostile: Path) -> dict[str, Ran]:
     return {name: in_process(*argv) for name, argv in commands(hostile).items()}
 
 
-def test_commands_show_it_and_write_beside_it(ran: dict[str, Ran], hostile: Path) -> None:
+def test_commands_read_a_hostile_run_file_and_write_beside_it(
+    ran: dict[str, Ran], hostile: Path
+) -> None:
     assert {name: each.err for name, each in ran.items() if each.code != 0} == {}
     assert [each.name for each in hostile.parent.parent.iterdir()] == ["own"]
     figures = hostile.parent / "figures"
@@ -116,13 +118,13 @@ def test_commands_show_it_and_write_beside_it(ran: dict[str, Ran], hostile: Path
     assert all(each.is_file() and each.suffix == ".svg" for each in figures.iterdir())
 
 
-def test_markdown_of_it_has_no_html(ran: dict[str, Ran], hostile: Path) -> None:
+def test_markdown_of_a_hostile_run_file_has_no_html(ran: dict[str, Ran], hostile: Path) -> None:
     text = (hostile.parent / "report.md").read_text()
     assert "&lt;" in text
     assert "<" not in text
 
 
-def test_a_terminal_is_told_nothing(ran: dict[str, Ran]) -> None:
+def test_hostile_run_file_sends_no_terminal_escapes(ran: dict[str, Ran]) -> None:
     for name, done in ran.items():
         assert "\x1b]" not in done.out + done.err, name
         assert "\x07" not in done.out + done.err, name
@@ -173,7 +175,9 @@ def test_a_target_with_control_characters_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("page", ["report.html", "compare.html"])
 @pytest.mark.usefixtures("ran")
-def test_nothing_of_it_runs_in_a_browser(page: str, hostile: Path, browser: Browser) -> None:
+def test_hostile_run_file_runs_no_script_in_a_browser(
+    page: str, hostile: Path, browser: Browser
+) -> None:
     address = (hostile.parent / page).as_uri()
     browser.open(address)
     drawn = "return document.documentElement.dataset.state"
@@ -245,7 +249,7 @@ def test_run_file_with_triggers_is_refused(active: str, tmp_path: Path) -> None:
         in_process(*argv).check(2, "has a view or trigger")
 
 
-def test_a_sequence_of_ones_own_has_such_a_name_too() -> None:
+def test_invalid_operation_name_of_a_sequence_is_refused() -> None:
     sequence = sitebench.Sequence(SCRIPT, (sitebench.Connect(), sitebench.Search()))
     with pytest.raises(BadFile, match="cannot name a row"):
         sitebench.run(sequence, "embedded", entries=10)
@@ -326,7 +330,7 @@ def untouched(folder: Path) -> bool:
         ("ps", "run", "page"),
     ],
 )
-def test_nothing_of_it_runs(command: tuple[str, ...], folder: Path) -> None:
+def test_hostile_folder_runs_no_code(command: tuple[str, ...], folder: Path) -> None:
     brief = ("--users", "1", "--rate", "100", "--warmup", "0s", "--measure", "500ms", "--json")
     done = subprocess.run(
         [SITEBENCH, *command, *FEW, *brief], cwd=folder, capture_output=True, check=False
@@ -336,7 +340,7 @@ def test_nothing_of_it_runs(command: tuple[str, ...], folder: Path) -> None:
     assert untouched(folder)
 
 
-def test_nothing_of_it_runs_in_the_web_ui(folder: Path) -> None:
+def test_hostile_folder_runs_no_code_in_the_web_ui(folder: Path) -> None:
     with subprocess.Popen(
         [SITEBENCH, "ils", "ui", "--no-browser", "--web-port", str(free_port()), *FEW],
         cwd=folder,

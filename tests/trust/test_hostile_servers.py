@@ -277,7 +277,7 @@ def assert_soon_and_small(each: Ended, good: Ended) -> None:
 
 
 @pytest.mark.parametrize("half", REFUSED)
-def test_looking_at_a_hostile_server_ends_soon_and_small(half: str, tmp_path: Path) -> None:
+def test_probing_a_hostile_server_is_bounded_in_time_and_memory(half: str, tmp_path: Path) -> None:
     good, others = all_ended(REFUSED[half], tmp_path)
     assert good.code == 2, good
     for name, each in others.items():
@@ -290,7 +290,7 @@ def test_looking_at_a_hostile_server_ends_soon_and_small(half: str, tmp_path: Pa
 
 
 @pytest.mark.parametrize("half", TURNING)
-def test_load_on_a_hostile_server_ends_soon_and_small(half: str, tmp_path: Path) -> None:
+def test_load_on_a_hostile_server_is_bounded_in_time_and_memory(half: str, tmp_path: Path) -> None:
     (command, good_answer), hostile_one = TURNING[half]
     answer, unseen = hostile_one()
     rows = {

@@ -98,7 +98,7 @@ HANDSHAKE = b"\x16\x03\x03\x40\x00\x02\x00\x3f\xfc\x03\x03"
 
 @pytest.mark.parametrize("name", LATE_SITES)
 @pytest.mark.parametrize("encrypted", [False, True])
-def test_a_site_that_is_late_is_refused(name: str, encrypted: bool, tls: ssl.SSLContext) -> None:
+def test_slow_site_is_refused(name: str, encrypted: bool, tls: ssl.SSLContext) -> None:
     answer = LATE_SITES[name]
     with hostile(within(tls, answer) if encrypted else answer) as port, soon_and_small():
         address = SiteAddress("127.0.0.1", port, scheme="https" if encrypted else "http")
@@ -113,7 +113,7 @@ def test_a_site_without_an_answer_is_refused(name: str) -> None:
         site.probe(SiteAddress("127.0.0.1", port))
 
 
-def test_provisional_answers_without_end_are_said_to_be_too_much() -> None:
+def test_endless_provisional_answers_are_refused() -> None:
     refused = pytest.raises(
         TargetTalksNonsense, match="over 1,048,576 bytes before its answer's body"
     )
@@ -125,7 +125,7 @@ def test_provisional_answers_without_end_are_said_to_be_too_much() -> None:
     ("name", "encrypted"),
     [(name, tls) for name in LARGE_SITES for tls in (False, True) if (name, tls) != SMALL_IN_TLS],
 )
-def test_of_a_large_page_only_the_begin_is_read(
+def test_only_the_start_of_a_large_page_is_read(
     name: str, encrypted: bool, tls: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(site, "WHOLE_S", 60.0)
@@ -135,7 +135,7 @@ def test_of_a_large_page_only_the_begin_is_read(
         assert len(site.probe(address, TRUST).body) <= 1 << 20
 
 
-def test_a_handshake_that_is_late_is_refused_by_a_sites_look() -> None:
+def test_probe_of_a_site_refuses_a_slow_handshake() -> None:
     late = pytest.raises(TargetTalksNonsense, match="answer takes longer than 1 s")
     with hostile(trickle(HANDSHAKE)) as port, soon_and_small(), late:
         site.probe(SiteAddress("127.0.0.1", port, scheme="https"), TRUST)
@@ -171,7 +171,7 @@ def over(scheme: str, tls: ssl.SSLContext, answer: Answer) -> Answer:
 
 @pytest.mark.parametrize("name", LATE_DIRECTORIES)
 @pytest.mark.parametrize("scheme", ["ldap", "ldaps", "starttls"])
-def test_a_directory_that_is_late_is_refused(name: str, scheme: str, tls: ssl.SSLContext) -> None:
+def test_slow_directory_is_refused(name: str, scheme: str, tls: ssl.SSLContext) -> None:
     late = pytest.raises(TargetTalksNonsense, match=r"answers? takes? longer than 1 s")
     with hostile(over(scheme, tls, LATE_DIRECTORIES[name])) as port, soon_and_small(), late:
         look(port, scheme)
@@ -186,7 +186,7 @@ def test_a_directory_that_is_late_is_refused(name: str, scheme: str, tls: ssl.SS
         if (name, scheme) != MANY_IN_TLS
     ],
 )
-def test_a_directory_without_an_end_is_refused(
+def test_endless_answer_of_a_directory_is_refused(
     name: str, scheme: str, tls: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # By what it sends, and not by how long that takes.
@@ -197,7 +197,7 @@ def test_a_directory_without_an_end_is_refused(
 
 
 @pytest.mark.parametrize("scheme", ["ldaps", "starttls"])
-def test_a_handshake_that_is_late_is_refused(scheme: str, tls: ssl.SSLContext) -> None:
+def test_slow_handshake_is_refused(scheme: str, tls: ssl.SSLContext) -> None:
     def answer(connection: socket.socket, ended: threading.Event) -> None:
         if scheme == "ldaps" or accepts_start_tls(connection):
             connection.recv(65_536)
@@ -208,7 +208,7 @@ def test_a_handshake_that_is_late_is_refused(scheme: str, tls: ssl.SSLContext) -
         look(port, scheme)
 
 
-def test_what_is_sent_in_the_clear_is_no_answer_in_tls(tls: ssl.SSLContext) -> None:
+def test_cleartext_before_tls_is_not_taken_as_answer(tls: ssl.SSLContext) -> None:
     def answer(connection: socket.socket, ended: threading.Event) -> None:
         if (request := split(connection.recv(65_536))) is not None:
             begun = message(b"\x02", BIND + 1, result(0))[:-1]
@@ -244,7 +244,7 @@ REFERRAL = b"\x0a\x01\x0a\x04\x00\x04\x00" + tlv(0xA3, tlv(4, b"ldap://127.0.0.1
         ),
     ],
 )
-def test_what_is_wrong_with_an_answer_is_named(answer: Answer, said: str) -> None:
+def test_fault_of_an_answer_is_named(answer: Answer, said: str) -> None:
     with hostile(answer) as port, pytest.raises(SitebenchError, match=said):
         look(port)
 
@@ -294,7 +294,7 @@ LATE = {
 
 
 @pytest.mark.parametrize("half", LATE)
-def test_a_command_says_in_one_line_that_its_target_is_late(half: str) -> None:
+def test_slow_target_is_a_one_line_error(half: str) -> None:
     scheme, answer = LATE[half]
     with hostile(answer) as port:
         where = ("--target", f"{scheme}://127.0.0.1:{port}", *FEW)
@@ -307,7 +307,7 @@ def test_a_command_says_in_one_line_that_its_target_is_late(half: str) -> None:
 
 
 @pytest.mark.parametrize("half", LATE)
-def test_ctrl_c_ends_a_look_at_once(half: str) -> None:
+def test_ctrl_c_ends_a_probe_at_once(half: str) -> None:
     scheme, answer = LATE[half]
     asked = threading.Event()
 

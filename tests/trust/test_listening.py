@@ -132,21 +132,23 @@ def heard_at(folder: Path, *argv: str, until: str | None = None) -> set[str]:
     ],
     ids=" ".join,
 )
-def test_by_default_only_loopback_is_listened_at(argv: tuple[str, ...], tmp_path: Path) -> None:
+def test_servers_listen_only_on_loopback_by_default(argv: tuple[str, ...], tmp_path: Path) -> None:
     assert heard_at(tmp_path, *argv) <= LOOPBACK
 
 
-def test_so_is_the_web_page(tmp_path: Path) -> None:
+def test_web_ui_listens_only_on_loopback_by_default(tmp_path: Path) -> None:
     page = ("ils", "ui", "--no-browser", "--web-port", "{port}")
     assert heard_at(tmp_path, *page) <= LOOPBACK
 
 
 @pytest.mark.parametrize("argv", [PAGE, MASTER], ids=["page", "master"])
-def test_so_is_a_locust_that_is_started_by_hand(argv: tuple[str, ...], tmp_path: Path) -> None:
+def test_locust_started_directly_listens_only_on_loopback(
+    argv: tuple[str, ...], tmp_path: Path
+) -> None:
     assert heard_at(tmp_path, *argv) <= LOOPBACK
 
 
-def test_workers_are_awaited_on_loopback_too() -> None:
+def test_master_listens_only_on_loopback_by_default() -> None:
     assert IlsOptions().bind.host == "127.0.0.1"
 
 
@@ -170,7 +172,9 @@ def other() -> str:
     ],
     ids=" ".join,
 )
-def test_chosen_address_is_heard(argv: tuple[str, ...], other: str, tmp_path: Path) -> None:
+def test_servers_listen_on_the_chosen_address(
+    argv: tuple[str, ...], other: str, tmp_path: Path
+) -> None:
     address = f"{other}:{{port}}" if argv[-1] == "--bind" else other
     assert other in heard_at(tmp_path, *argv, address, until=other)
 
@@ -178,5 +182,7 @@ def test_chosen_address_is_heard(argv: tuple[str, ...], other: str, tmp_path: Pa
 @pytest.mark.parametrize(
     "argv", [(*PAGE, "--web-host"), (*MASTER, "--master-bind-host")], ids=["page", "master"]
 )
-def test_address_of_locust(argv: tuple[str, ...], other: str, tmp_path: Path) -> None:
+def test_web_ui_of_locust_listens_on_the_chosen_address(
+    argv: tuple[str, ...], other: str, tmp_path: Path
+) -> None:
     assert other in heard_at(tmp_path, *argv, other, until=other)

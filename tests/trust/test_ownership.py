@@ -61,11 +61,11 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("127.0.0.1.nowhere.invalid", False),
     ],
 )
-def test_loopback_is_an_address_and_no_spelling(host: str, is_loopback: bool) -> None:
+def test_loopback_is_decided_by_address_not_by_name(host: str, is_loopback: bool) -> None:
     assert on_loopback(host) is is_loopback
 
 
-def test_a_file_names_what_is_ones_own(config: Path) -> None:
+def test_file_of_owned_targets_permits_writes(config: Path) -> None:
     def refuses(host: str, port: int) -> bool:
         try:
             assure_own(host, port, owned=False, what="this")
@@ -102,7 +102,7 @@ def test_writes_are_refused_before_connecting(argv: tuple[str, ...], tmp_path: P
     refused(in_process(*argv, *people, cwd=tmp_path), 2, STRANGER, FLAG, "own-targets")
 
 
-def test_a_scenario_file_is_refused_for_what_it_does_and_not_for_its_name(tmp_path: Path) -> None:
+def test_scenario_is_refused_for_its_writes_whatever_its_name(tmp_path: Path) -> None:
     scenario = tmp_path / "site.toml"
     start = ("ps", "run", "--target", f"http://{STRANGER}", "--scenario", str(scenario))
     scenario.write_text('[[operation]]\npost = "/"\n')
@@ -119,7 +119,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("step", CHANGES.values(), ids=CHANGES)
-def test_each_step_that_changes_something_is_refused_before_anybody_is_asked(step: Step) -> None:
+def test_writing_steps_are_refused_before_connecting(step: Step) -> None:
     sequence = Sequence("own", (Connect(), Bind(), Repeat(2, (step,))))
     with pytest.raises(NotYours, match=STRANGER):
         run(sequence, f"ldap://{STRANGER}", entries=10)
@@ -133,7 +133,7 @@ def test_sequence_that_changes_entries_of_others_is_refused_on_loopback(kind: st
 
 
 @pytest.mark.parametrize("verb", ["post", "put", "patch", "delete"])
-def test_so_is_each_request(verb: str, tmp_path: Path) -> None:
+def test_writing_requests_are_refused_before_connecting(verb: str, tmp_path: Path) -> None:
     (tmp_path / "own.toml").write_text(f'[[operation]]\n{verb} = "/"\n')
     with pytest.raises(NotYours, match=STRANGER):
         run(str(tmp_path / "own.toml"), f"http://{STRANGER}", entries=10)
@@ -202,7 +202,7 @@ def test_write_from_the_page_is_refused(screen: Screen, elsewhere: LdapDirectory
     assert elsewhere.stats()["deletes"] == 0
 
 
-def test_a_directory_elsewhere_is_filled_by_its_owner_only(config: Path) -> None:
+def test_remote_directory_is_seeded_only_with_ownership(config: Path) -> None:
     with network(0) as net, LdapDirectory(0, host=net.address) as directory:
         added = directory.stats()["adds"]
         seed = ("ils", "seed", "--to", directory.url, *PEOPLE, "--base", "ou=p,o=Intranet")
@@ -217,7 +217,7 @@ def test_a_directory_elsewhere_is_filled_by_its_owner_only(config: Path) -> None
         in_process("ils", "run", "add", *target).check(0)
 
 
-def test_a_site_elsewhere_is_read_by_anybody_and_changed_by_its_owner() -> None:
+def test_remote_site_is_readable_without_and_writable_with_ownership() -> None:
     with network(0) as net, PersonalizedSite(10, locales=("en_US",), host=net.address) as site:
         target = ("--target", site.url, *PEOPLE, *BRIEF)
         assert in_process("ps", "run", "page", *target).code == 0
@@ -251,7 +251,9 @@ HERE = ("--base", "o=Intranet", "--locales", "en_US")
     ],
     ids=" ".join,
 )
-def test_reads_add_nobody(argv: tuple[str, ...], empty: LdapDirectory, tmp_path: Path) -> None:
+def test_reading_operations_add_no_people(
+    argv: tuple[str, ...], empty: LdapDirectory, tmp_path: Path
+) -> None:
     size = () if "sweep" in argv else ("--entries", "10")
     before = empty.stats()
     ran = in_process("ils", *argv, "--target", empty.url, *HERE, *size, cwd=tmp_path)
@@ -259,14 +261,14 @@ def test_reads_add_nobody(argv: tuple[str, ...], empty: LdapDirectory, tmp_path:
     assert empty.stats()["adds"] == before["adds"]
 
 
-def test_sweep_without_operations_adds_nobody(empty: LdapDirectory, tmp_path: Path) -> None:
+def test_sweep_without_operations_adds_no_people(empty: LdapDirectory, tmp_path: Path) -> None:
     before = empty.stats()
     ran = in_process("ils", "sweep", "--target", empty.url, *HERE, cwd=tmp_path)
     refused(ran, 2, "the operation 'add' writes to", FLAG, "own-targets")
     assert empty.stats() == before
 
 
-def test_nor_does_a_program(empty: LdapDirectory) -> None:
+def test_python_run_of_reads_adds_no_people(empty: LdapDirectory) -> None:
     assert in_process("ils", "seed", "--to", empty.url, "--entries", "1").code == 0
     before = empty.stats()["adds"]
     with pytest.raises(BadInput, match="needs people"):
@@ -275,7 +277,9 @@ def test_nor_does_a_program(empty: LdapDirectory) -> None:
 
 
 @pytest.mark.parametrize("classes", [("LookupUser",), ()], ids=["lookup", "all"])
-def test_nor_does_locust(classes: tuple[str, ...], empty: LdapDirectory, tmp_path: Path) -> None:
+def test_locust_run_of_reads_adds_no_people(
+    classes: tuple[str, ...], empty: LdapDirectory, tmp_path: Path
+) -> None:
     before = empty.stats()["adds"]
     more = ("--headless", "-u", "1", "--target", empty.url, "--base", "o=Intranet")
     done = run_locust(*arguments(LOCUSTFILE, None, *more, *classes), cwd=tmp_path)
@@ -286,14 +290,14 @@ def test_nor_does_locust(classes: tuple[str, ...], empty: LdapDirectory, tmp_pat
     assert empty.stats()["adds"] == before
 
 
-def test_people_of_whom_the_last_is_missing_are_too_few(empty: LdapDirectory) -> None:
+def test_missing_last_person_is_refused(empty: LdapDirectory) -> None:
     target = ("--target", empty.url, *HERE)
     assert in_process("ils", "seed", *target, "--entries", "9").code == 0
     refused(in_process("ils", "run", "lookup", *target, "--entries", "10"), 2, *REMEDIES)
     assert in_process("ils", "run", "lookup", *target, "--entries", "9", *BRIEF).code == 0
 
 
-def test_to_connect_needs_nobody(empty: LdapDirectory) -> None:
+def test_connect_needs_no_people(empty: LdapDirectory) -> None:
     before = empty.stats()["adds"]
     target = ("--target", empty.url, *HERE, *PEOPLE, *BRIEF)
     in_process("ils", "run", "connect", *target).check(0)
@@ -310,7 +314,9 @@ def test_file_that_declares_ownership_may_write(empty: LdapDirectory, config: Pa
     assert after["entries"] == before["entries"]
 
 
-def test_locust_adds_and_removes_them_too(empty: LdapDirectory, tmp_path: Path) -> None:
+def test_locust_adds_and_removes_people_with_ownership(
+    empty: LdapDirectory, tmp_path: Path
+) -> None:
     before = empty.stats()
     load = ("--headless", "-u", "2", "--rate", "200", "--warmup", "0s", "--measure", "500ms")
     more = (*load, "--target", empty.url, "--base", "o=Intranet")

@@ -47,7 +47,7 @@ get = "/"
 """
 
 
-def test_a_search_finds_what_is_there(searched: Searched) -> None:
+def test_secret_scan_finds_a_planted_secret(searched: Searched) -> None:
     assert searched.traces() == []
     (searched.folder / "log").write_text(f"bind with {searched.secret}\n")
     with contextlib.closing(sqlite3.connect(searched.folder / "run")) as database:
@@ -67,7 +67,7 @@ def test_a_search_finds_what_is_there(searched: Searched) -> None:
         assert eventually(lambda: bool(searched.told))
 
 
-def test_a_search_finds_it_however_it_is_written(tmp_path: Path) -> None:
+def test_secret_scan_finds_every_encoding_of_a_secret(tmp_path: Path) -> None:
     searched = Searched(tmp_path)
     word = searched.secret.encode()
     planted = {f"base64 {n}": base64.b64encode(b"x" * n + word + b"yz") for n in range(5)}
@@ -121,7 +121,7 @@ def test_a_password_from_the_environment_leaves_no_trace(searched: Searched) -> 
     assert searched.traces() == []
 
 
-def test_who_needs_no_password_is_not_told_it(searched: Searched) -> None:
+def test_passwords_are_not_in_the_environment_of_other_processes(searched: Searched) -> None:
     env = {
         "SITEBENCH_BIND_PASSWORD": searched.secret,
         "SITEBENCH_TLS_KEY_PASSWORD": searched.secret,
@@ -189,7 +189,7 @@ def test_a_password_typed_at_a_terminal_leaves_no_trace(searched: Searched) -> N
     assert searched.told == set()
 
 
-def test_without_a_terminal_to_ask_at_it_is_one_line(searched: Searched) -> None:
+def test_missing_password_without_terminal_is_a_one_line_error(searched: Searched) -> None:
     asked = ("ils", "run", "lookup", "--target", "ldap://127.0.0.1:1", "--bind-dn", ADMIN)
     for ran in (searched.run(*asked), searched.run("ils", "serve", "--admin-dn", ADMIN)):
         assert ran.code == 2
@@ -207,7 +207,7 @@ def test_without_a_terminal_to_ask_at_it_is_one_line(searched: Searched) -> None
         *("ldap://ann:{}@127.0.0.1:1/o=Intranet", "https://{}@127.0.0.1:nowhere"),
     ],
 )
-def test_a_password_in_an_address_is_known_for_one(shown: str) -> None:
+def test_password_in_an_address_is_recognised(shown: str) -> None:
     with pytest.raises(UnknownValue, match="an address contains credentials") as refused:
         address(shown.format("s3cret"))
     assert "s3cret" not in str(refused.value)
@@ -253,7 +253,7 @@ def test_a_token_in_a_scenario_is_sent() -> None:
         del os.environ["SITEBENCH_TEST_TOKEN"]
 
 
-def test_what_a_scenario_takes_out_of_the_environment_is_said_first(tmp_path: Path) -> None:
+def test_environment_variables_of_a_scenario_are_announced(tmp_path: Path) -> None:
     file = tmp_path / "scenario.toml"
     file.write_text(SCENARIO.replace("{visitor.id}", "{visitor.id}{env.HOME}"))
     ran = in_process(
@@ -274,7 +274,7 @@ def test_a_header_with_a_control_character_is_refused(end: str) -> None:
 
 
 @pytest.mark.parametrize("column", ["pw", "user_pw", "pin", "password"])
-def test_no_digest_tells_what_is_in_a_column_of_secrets(column: str, tmp_path: Path) -> None:
+def test_digest_does_not_depend_on_secret_columns(column: str, tmp_path: Path) -> None:
     """Or it could be guessed at."""
     file, accounts = tmp_path / "scenario.toml", tmp_path / "accounts.csv"
     file.write_text(
@@ -323,7 +323,7 @@ with sitebench.LdapDirectory(10, locales=("en_US",), admin_dn=dn, admin_password
 """
 
 
-def test_a_password_in_a_sequence_of_ones_own_leaves_no_trace(searched: Searched) -> None:
+def test_password_in_a_user_defined_sequence_leaves_no_trace(searched: Searched) -> None:
     with (
         (searched.folder / "errors").open("wb") as errors,
         subprocess.Popen(
@@ -388,7 +388,9 @@ class Visitor:
         return any(int(row["count"]) for row in steps if row["step"] == "lookup")
 
 
-def test_pages_have_no_password(searched: Searched, password_file: str, tmp_path: Path) -> None:
+def test_web_pages_contain_no_password(
+    searched: Searched, password_file: str, tmp_path: Path
+) -> None:
     word = f"Sesam-{secrets.token_hex(8)}"
     searched.more.append(word)
     login = tmp_path / "login"

@@ -101,7 +101,7 @@ def test_unsafe_code_is_forbidden_in_every_crate() -> None:
         assert crate["lints"] == {"workspace": True}, member
 
 
-def test_the_one_crate_outside_holds_nothing_unsafe_but_what_the_fuzzer_asks_for() -> None:
+def test_fuzz_crate_has_unsafe_code_only_for_the_fuzzer() -> None:
     workspace = tomllib.loads((ROOT / "native/Cargo.toml").read_text())["workspace"]
     assert workspace["exclude"] == ["fuzz/libfuzzer"]
     (source,) = (ROOT / "native/fuzz/libfuzzer/src").rglob("*.rs")

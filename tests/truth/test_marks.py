@@ -21,11 +21,9 @@ from tests.truth.larger import LARGER
 ROOT = Path(__file__).parents[2]
 _NOTHING = "Nothing"
 ELSEWHERE: Mapping[str, str] = {
-    "connection.tls": "tests/scenario/test_directory.py"
-    "::test_a_connection_says_for_itself_whether_it_uses_tls",
+    "connection.tls": "tests/scenario/test_directory.py::test_tls_is_chosen_per_connection",
     "http.follow": "tests/scenario/test_sites.py::test_redirect_of_a_folder_is_followed",
-    "search.page_size": "tests/scenario/test_directory.py"
-    "::test_a_search_is_read_in_pages_to_the_last",
+    "search.page_size": "tests/scenario/test_directory.py::test_paged_search_reads_all_pages",
 }
 """Marked keys that the server of `tests.truth.server` cannot show, and the test that has them
 against another server. Only that of `http.follow` compares counts with a log."""

@@ -128,7 +128,7 @@ def test_users_that_get_no_more_beside_a_burner_do_not_wait_for_a_lock() -> None
 
 
 @pytest.mark.parametrize("tester_s", [0.07, 2.8])
-def test_others_are_named_whichever_side_was_saturated(tester_s: float) -> None:
+def test_other_programs_are_named_whichever_side_was_saturated(tester_s: float) -> None:
     seen = with_machine(BESIDE_A_BURNER["gunicorn"], busy_per_core=(1.0,) * 4)
     seen = replace(with_target(seen, allowed_cores=(0, 1, 2, 3)), target_cores=4)
     seen = replace(with_generator(seen, cpu_s=tester_s), generator_cpu_s=(tester_s,))
@@ -144,7 +144,7 @@ def test_used_up_quota_limits_beside_a_burner(used_s: float, bound: Bound) -> No
 @pytest.mark.parametrize(
     ("taken_s", "bound"), [(3.0, Bound.OTHERS), (2.9, Bound.UNDECIDED), (1.0, Bound.GENERATOR)]
 )
-def test_others_need_half_of_the_cores(taken_s: float, bound: Bound) -> None:
+def test_other_programs_must_have_half_of_the_cores(taken_s: float, bound: Bound) -> None:
     ours = (6.0 - taken_s) / 2
     seen = recorded(3.0, 1_000, target=(ours, 0.2), tester=(ours, 0.2))
     assert judge(seen).bound == bound
@@ -162,7 +162,9 @@ def test_others_need_half_of_the_cores(taken_s: float, bound: Bound) -> None:
         (5.3, 0.2, Bound.TARGET_CPU),
     ],
 )
-def test_others_had_half_the_missing_cores(target_s: float, tester_s: float, bound: Bound) -> None:
+def test_other_programs_must_have_half_of_the_missing_cores(
+    target_s: float, tester_s: float, bound: Bound
+) -> None:
     seen = recorded(3.0, 1_000, target=(target_s, 6.0 - target_s), tester=(tester_s, 0.1))
     assert judge(seen).bound == bound
 

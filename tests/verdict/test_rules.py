@@ -50,7 +50,7 @@ def test_cpu_is_graded_by_the_cores_of_the_target(cpu_s: float, grade: Grade) ->
     assert cpu(two).grade == grade
 
 
-def test_a_quota_is_all_the_cpu_there_is() -> None:
+def test_quota_is_the_cpu_capacity() -> None:
     seen = with_target(changed(QUIET, target_cores=2), cpu_s=2.4, quota_cores=0.25)
     assert cpu(seen) == Finding(
         Resource.CPU, Grade.PRIMARY, "the target used 96% of the 0.25 cores that its quota allows"
@@ -59,7 +59,7 @@ def test_a_quota_is_all_the_cpu_there_is() -> None:
     assert cpu(wide).grade == Grade.NO
 
 
-def test_a_target_that_waits_for_cores_lacks_cpu() -> None:
+def test_target_waiting_for_cores_is_cpu_bound() -> None:
     waiting = with_target(QUIET, cpu_s=3.0, waited_s=6.0, allowed_cores=(1,))
     waiting = with_generator(waiting, cpu_s=6.0)
     full = with_machine(waiting, busy_per_core=(0.2, 0.95))
@@ -146,7 +146,7 @@ def test_segments_sent_again_are_a_sign() -> None:
     assert "1% of TCP's segments were retransmitted (100)" in found.evidence
 
 
-def test_a_network_that_nothing_tells_of_is_not_called_free() -> None:
+def test_unobserved_network_is_unknown() -> None:
     assert network(REMOTE).grade == Grade.UNKNOWN
 
 
@@ -195,7 +195,7 @@ def test_a_busy_disk_without_waiting_tasks_does_much_at_once() -> None:
     assert disk(with_target(busy, disk_wait_share=0.2)).grade == Grade.PRIMARY
 
 
-def test_the_kernels_refusals_are_the_operating_systems() -> None:
+def test_kernel_refusals_count_for_the_operating_system() -> None:
     full = with_machine(QUIET, listen_overflows=3)
     found = operating_system(full, cpu_used_up=False)
     assert found.grade == Grade.POSSIBLE
@@ -217,7 +217,7 @@ def others(seen: Evidence, **grades: Grade) -> list[Finding]:
     return [Finding(name, grade, "") for name, grade in ({"cpu": Grade.NO} | grades).items()]
 
 
-def test_a_target_that_takes_nothing_of_what_there_is_waits_for_itself() -> None:
+def test_target_with_idle_resources_is_limited_by_its_software() -> None:
     found = software(QUIET, others(QUIET), pressed=True)
     assert found.grade == Grade.POSSIBLE
     assert "too few users" in found.evidence
@@ -234,7 +234,7 @@ def test_software_that_waits_for_a_resource_is_not_to_blame() -> None:
     assert found == Finding("software", Grade.NO, "it waits for resources that are used up: disk")
 
 
-def test_one_full_thread_among_many_cores_is_the_programs_limit() -> None:
+def test_one_full_thread_on_many_cores_is_a_software_limit() -> None:
     seen = with_target(changed(QUIET, target_cores=4), cpu_s=11.0, busiest_thread_s=9.8)
     found = software(seen, others(seen), pressed=True)
     assert found.grade == Grade.PRIMARY
@@ -245,7 +245,7 @@ def test_one_full_thread_among_many_cores_is_the_programs_limit() -> None:
     assert found.evidence == "75% of the target's CPU is its own code"
 
 
-def test_a_target_that_turns_people_away_says_so_itself() -> None:
+def test_target_refusing_connections_is_a_software_limit() -> None:
     seen = changed(QUIET, failures_by_kind={"status:503": 7, "wrong-answer": 1})
     found = software(seen, others(seen), pressed=True)
     assert (found.grade, found.evidence) == (Grade.POSSIBLE, "the target rejected 7 operations")
@@ -284,7 +284,7 @@ def test_a_late_start_with_free_lanes_is_the_generators() -> None:
     assert not generator(connecting).used_up
 
 
-def test_of_stages_the_spans_are_named_in_which_the_tester_was_at_its_ceiling() -> None:
+def test_spans_of_stages_with_a_saturated_tester_are_named() -> None:
     stages = Settled(Steadiness.STAGED, "its rate changed by stages")
     quick, late = durations(900.0), durations(2_000_000.0)
 
@@ -309,7 +309,7 @@ def test_of_stages_the_spans_are_named_in_which_the_tester_was_at_its_ceiling() 
     assert not seen(span(0, tester_late=1.0)).used_up
 
 
-def test_of_several_disks_the_busiest_counts() -> None:
+def test_busiest_of_several_disks_counts() -> None:
     idle, busy = DiskUse("sda", 1, 1, 0.1, 0), DiskUse("sdb", 1, 1, 0.95, 0)
     seen = with_target(with_machine(QUIET, disks=(idle, busy)), disk_wait_share=0.2, read_bytes=1)
     assert disk(seen).grade == Grade.PRIMARY
@@ -328,7 +328,7 @@ def test_the_worse_of_two_signs_of_a_network_stands() -> None:
     assert network(with_machine(seen, interfaces=(full,))).grade == Grade.PRIMARY
 
 
-def test_the_machine_that_loses_more_segments_is_told() -> None:
+def test_machine_with_more_lost_segments_is_named() -> None:
     far = structs.replace(MACHINE, segments_out=1_000, retransmits=50)
     seen = with_use(with_machine(REMOTE, retransmits=200), target_machine=far)
     assert "5% of TCP's segments were retransmitted (50)" in network(seen).evidence
@@ -354,7 +354,7 @@ def test_the_kernel_s_figures_are_by_the_second() -> None:
     assert "nothing was refused" in operating_system(nothing, cpu_used_up=False).evidence
 
 
-def test_what_the_kernel_took_is_not_known_of_a_cpu_that_was_used_up_unseen() -> None:
+def test_kernel_share_of_a_saturated_cpu_without_system_time_is_unknown() -> None:
     unseen = with_target(QUIET, system_s=None)
     assert operating_system(unseen, cpu_used_up=True).grade == Grade.UNKNOWN
     assert operating_system(unseen, cpu_used_up=False).grade == Grade.NO

@@ -34,7 +34,7 @@ QUIET = evidence()
         (9.9, (9.9,), Bound.GENERATOR, False),
     ],
 )
-def test_who_was_on_a_core_all_the_time_was_the_bottleneck(
+def test_side_with_full_cores_is_the_bottleneck(
     target_cpu_s: float, generator_cpu_s: tuple[float, ...], bound: Bound, valid: bool
 ) -> None:
     seen = with_target(changed(QUIET, generator_cpu_s=generator_cpu_s), cpu_s=target_cpu_s)
@@ -60,7 +60,7 @@ def test_a_target_is_full_when_all_its_cores_are() -> None:
     assert judge(replace(seen, target_cores=2)).bound == Bound.TARGET_CPU
 
 
-def test_a_rate_that_went_through_stages_has_no_one_limit_but_may_be_the_testers() -> None:
+def test_staged_rate_has_no_target_limit_but_may_have_a_tester_limit() -> None:
     stages = Settled(Steadiness.STAGED, "its load changed by stages")
     full = changed(with_target(QUIET, cpu_s=9.9), settled=stages)
     verdict = judge(full)
@@ -127,7 +127,7 @@ def test_random_arrivals_may_be_fewer_than_on_average_but_not_by_much() -> None:
     assert judge(replace(few, arrivals="poisson", operations=850)).bound == Bound.UNDECIDED
 
 
-def test_where_nothing_succeeded_there_is_no_number() -> None:
+def test_point_without_success_is_failed() -> None:
     verdict = judge(changed(QUIET, operations=0, failures_by_kind={"timeout": 7}))
     assert (verdict.bound, verdict.valid) == (Bound.FAILED, False)
     assert "timeout x 7" in verdict.evidence
@@ -174,14 +174,14 @@ def test_two_resources_used_up_decide_nothing() -> None:
     assert "the target's CPU and the target's disk are used up" in verdict.evidence
 
 
-def test_a_verdict_survives_being_written() -> None:
+def test_verdict_survives_serialisation() -> None:
     law = LittlesLaw(64.0, 60.0, -0.06, False, "time is missing")
     verdict = judge(with_target(changed(QUIET, little=law), cpu_s=9.9))
     assert verdict.warnings
     assert msgspec.convert(json.loads(json.dumps(verdict.to_json())), Verdict) == verdict
 
 
-def test_a_word_of_a_newer_version_stays_a_word() -> None:
+def test_unknown_values_of_newer_versions_are_kept() -> None:
     newer = Finding("gpu", "certain", "it glowed")
     verdict = Verdict("unseen", True, "it stood still", (newer,))
     assert msgspec.convert(verdict.to_json(), Verdict) == verdict
@@ -300,7 +300,7 @@ def test_no_rate_has_no_lower_bound(seen: Evidence, known: tuple[PointWarning, .
     assert (verdict.grade, verdict.at_most_per_s) == (Quoted.NOT_USABLE, None)
 
 
-def test_what_workers_that_were_lost_did_is_no_lower_bound() -> None:
+def test_lost_workers_give_no_lower_bound() -> None:
     seen = changed(QUIET, generator_cpu_s=(9.9,))
     lost = WorkerSeen(0, "east", "10.0.0.2", 7, "m1", "native", 4.0, 40_000, 0, ended="lost")
     verdict = apply_workers(judge(seen), seen, [lost], 1)
@@ -343,7 +343,7 @@ def test_nothing_is_serialised_without_waits_or_on_busy_cores(seen: Evidence) ->
     assert judge(seen).bound == Bound.UNDECIDED
 
 
-def test_full_pool_of_the_testers_own_is_a_verdict_before_the_locks_of_the_target() -> None:
+def test_full_pool_of_the_tester_precedes_locks_of_the_target() -> None:
     """Two places and 20 users: undecided, "it waits for locks, timers or pools of its own"."""
     quiet = with_use(QUIET, round_trip_s=40e-6, idle_round_trip_s=40e-6)
     full = replace(quiet, pools=(PoolUse("audit", 8, 1.0), PoolUse("main", 2, 1.92)))
@@ -374,7 +374,7 @@ def test_the_shares_of_other_loads_are_of_all_of_the_targets_cores() -> None:
     assert judge(seen).at_most_per_s == pytest.approx(4 * alone, rel=1e-3)
 
 
-def test_of_several_other_loads_the_one_that_did_most_is_no_more_than_the_bound() -> None:
+def test_upper_bound_is_at_least_the_best_of_several_loads() -> None:
     seen = with_target(changed(QUIET, generator_cpu_s=(9.9,)), cpu_s=9.0)
     both = (OtherLoad(0.9, 0.9 / 14_000), OtherLoad(0.9, 1e-4))
     for loads in (both, both[::-1]):

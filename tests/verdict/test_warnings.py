@@ -168,7 +168,7 @@ def test_windows_that_two_warnings_propose_are_one() -> None:
 
 
 @pytest.mark.parametrize(("interface", "remedy"), [("lo", "as root"), ("eth0", "node_exporter")])
-def test_a_target_on_this_machine_is_not_asked_to_run_there(interface: str, remedy: str) -> None:
+def test_local_target_is_not_advised_to_move_to_this_machine(interface: str, remedy: str) -> None:
     seen = with_use(QUIET, target=None, target_is_local=False, interface=interface)
     (warning,) = [each for each in find_warnings(seen) if each.kind == WarningKind.UNWATCHED]
     assert remedy in warning.remedy
@@ -188,14 +188,14 @@ def test_connecting_and_binding_are_not_waiting_for_a_lane() -> None:
     assert kinds(changed(connecting, busy_lanes=9.0)) == set()
 
 
-def test_more_users_are_recommended_where_none_was_free() -> None:
+def test_more_users_are_advised_if_all_lanes_were_busy() -> None:
     late = changed(QUIET, rate=10_000.0, lag=durations(3_000.0), service=durations(6_000.0))
     for users, remedy in ((60, "more users"), (600, "cores of its own")):
         (warning,) = find_warnings(changed(late, users=users, busy_lanes=60.0))
         assert remedy in warning.remedy
 
 
-def test_of_stages_the_mean_of_busy_lanes_blames_no_one() -> None:
+def test_mean_of_busy_lanes_decides_nothing_for_stages() -> None:
     """A target that stood still for a minute of twenty kept all lanes busy, and of these few."""
     stages = Settled(Steadiness.STAGED, "its load changed by stages")
     late = changed(QUIET, rate=10_000.0, lag=durations(3_000.0), service=durations(6_000.0))
@@ -203,7 +203,7 @@ def test_of_stages_the_mean_of_busy_lanes_blames_no_one() -> None:
     assert "in which spans" in warning.remedy
 
 
-def test_a_clockwork_that_stood_still_is_a_gap() -> None:
+def test_stopped_monitor_is_a_gap() -> None:
     assert kinds(changed(QUIET, longest_drain_s=1.9)) == set()
     assert kinds(changed(QUIET, longest_drain_s=2.5)) == {WarningKind.MONITOR_GAPS}
 
@@ -225,7 +225,7 @@ def test_timeouts_of_the_recorder_count_too() -> None:
         ({"refused": 5, "timeout": 2}, 2, "2 operations timed out", "--timeout"),
     ],
 )
-def test_what_lost_its_connection_is_not_said_to_have_timed_out(
+def test_lost_connections_are_not_reported_as_timeouts(
     kinds_: dict[str, int], unanswered: int, said: str, remedy: str
 ) -> None:
     wrong = durations(100.0, n=kinds_.get("status:503", 0))

@@ -73,7 +73,9 @@ def test_a_site_lists_its_requests() -> None:
     ("argv", "points"),
     [(("run", "--access-log"), 1), (("vary", "path", "--vary", "access-log=on"), 2)],
 )
-def test_a_point_is_measured_with_it(argv: tuple[str, ...], points: int, tmp_path: Path) -> None:
+def test_point_is_measured_with_access_log(
+    argv: tuple[str, ...], points: int, tmp_path: Path
+) -> None:
     """The process that makes the load refused: to it, the server runs already."""
     (tmp_path / "index.html").write_text("hello")
     where = ("--docroot", str(tmp_path), "--path", "/index.html", "--users", "1", "--rate", "200")
@@ -81,7 +83,7 @@ def test_a_point_is_measured_with_it(argv: tuple[str, ...], points: int, tmp_pat
     assert [point["failures"] for point in ran.objects] == [0] * points
 
 
-def test_only_servers_that_are_started_here_are_told_to() -> None:
+def test_access_log_is_refused_for_foreign_servers() -> None:
     with pytest.raises(BadInput, match="only a server that is started here"):
         open_target(WebOptions(target="http://127.0.0.1:1", access_log=True), [])
     with pytest.raises(BadInput, match="only a server that is started here"):

@@ -97,13 +97,13 @@ def test_the_peak_has_its_clients_and_an_invalid_point_is_none() -> None:
     assert best.spec.users == 96
 
 
-def test_what_a_used_up_tester_reached_is_a_lower_bound_of_the_peak() -> None:
+def test_tester_bound_rate_is_a_lower_bound_of_the_peak() -> None:
     limited = invalid(a_result(STATIC, 240, 9_000))
     best = peak_of(series([*a_sweep(STATIC, PROLIANT_5000_1P), limited]))
     assert at_clients(best, figure_of("requests_per_s")) == ">= 9,000 @ 240"
 
 
-def test_what_limits_the_tester_is_on_no_curve() -> None:
+def test_tester_bound_points_are_on_no_curve() -> None:
     results = [*a_sweep(STATIC, {1: 100, 4: 300}), invalid(a_result(STATIC, 8, 900))]
     assert [each.clients for each in curve(series(results))] == [1, 4]
     best = useful_peak(series(results))
@@ -172,7 +172,7 @@ def test_heavy_is_predicted_from_static_and_light() -> None:
     assert failed == []
 
 
-def test_rates_that_no_cost_explains_are_said_to_be_so() -> None:
+def test_rates_without_consistent_costs_are_reported() -> None:
     results = [
         *a_sweep("webbench1-static", {12: 100}),
         *a_sweep("webbench1-light", {12: 2_000}),
@@ -183,7 +183,7 @@ def test_rates_that_no_cost_explains_are_said_to_be_so() -> None:
     assert "one bottleneck did not limit both" in why
 
 
-def test_what_has_no_valid_point_is_named_where_it_is_needed() -> None:
+def test_missing_valid_point_is_named_where_needed() -> None:
     results = [
         *map(invalid, a_sweep("webbench1-static", {12: 1_401})),
         *a_sweep("webbench1-light", {12: 344}),
@@ -363,7 +363,7 @@ def test_one_client_alone_is_served_fairly_and_few_requests_of_two_do_not_tell()
     assert fair(series([a_result(STATIC, 2, 2, counts=enough)])[0]) is True
 
 
-def test_what_failed_is_a_share_of_all_that_was_tried() -> None:
+def test_failures_are_a_share_of_all_attempts() -> None:
     failing = a_result(STATIC, 1, 400, latency_ms=0.3, lost=8_000)
     assert failed_share([failing]) == pytest.approx(0.5)
 
@@ -382,7 +382,7 @@ def test_a_bound_below_the_peak_leaves_it_and_so_does_one_as_high() -> None:
         assert found.requests_per_s == pytest.approx(1_000)
 
 
-def test_why_there_is_no_efficiency_names_what_lacks_a_point() -> None:
+def test_reason_for_no_efficiency_names_the_missing_workload() -> None:
     static, program = a_sweep("spice-static", {1: 5_000}), a_sweep("spice-cgi", {1: 400})
     for results, why in (
         ([undone(a_result("spice-static", 1, 100)), *program], "spice-static has no valid point"),

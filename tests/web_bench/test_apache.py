@@ -19,7 +19,7 @@ def programs() -> None:
     required_program("apache2")
 
 
-def test_its_processes_are_as_many_as_asked_for_and_stay() -> None:
+def test_apache_keeps_the_requested_number_of_processes() -> None:
     with apache.serving(None, threads=2) as started:
         # The master, the one that begins CGI programs, and two that serve; a program that has
         # answered may still be ending.

@@ -53,7 +53,7 @@ def programs(workload: Workload) -> list[tuple[str, int | None, int, bool]]:
     ]
 
 
-def test_all_are_there() -> None:
+def test_all_built_in_workloads_exist() -> None:
     assert list(FOUND) == [
         "cgi-html",
         "ecommerce-cgi",
@@ -162,7 +162,7 @@ def test_sets_of_one_name_are_one_set() -> None:
 
 
 @pytest.mark.parametrize("name", FOUND)
-def test_the_files_are_those_that_they_were(name: str) -> None:
+def test_file_sets_are_unchanged(name: str) -> None:
     """Their digest names the folder in the cache. The requests are held by a test of the engine."""
     files = FOUND[name].file_set
     assert (None if files is None else json.dumps(files.spec(), sort_keys=True)) == (

@@ -27,7 +27,7 @@ def script(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("target", ["embedded", "nginx", "apache"])
-def test_requests_for_cgi_run_it(target: str, script: Path) -> None:
+def test_cgi_requests_run_the_given_program(target: str, script: Path) -> None:
     if target != "embedded":
         required_program("nginx" if target == "nginx" else "apache2")
     options = WebOptions(target=target, cgi_program=str(script))
@@ -40,7 +40,7 @@ def test_requests_for_cgi_run_it(target: str, script: Path) -> None:
         opened.stop()
 
 
-def test_it_is_measured(tmp_path: Path) -> None:
+def test_given_cgi_program_is_measured(tmp_path: Path) -> None:
     """A point was given it with the address of the open server, and refused it."""
     path = tmp_path / "mine.sh"
     path.write_text("#!/bin/sh\nprintf 'Content-Type: text/plain\\r\\n\\r\\n%6250s' mine\n")
@@ -53,7 +53,7 @@ def test_it_is_measured(tmp_path: Path) -> None:
     assert point["spec"]["settings"]["cgi_program"] == str(path)
 
 
-def test_what_cannot_be_run_is_refused_before_anything_starts(script: Path) -> None:
+def test_unusable_cgi_program_is_refused_before_the_server_starts(script: Path) -> None:
     def refused(workload: str, target: str = "embedded", program: Path = script) -> str:
         options = WebOptions(target=target, cgi_program=str(program))
         with pytest.raises(BadInput) as error:

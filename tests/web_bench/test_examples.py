@@ -52,7 +52,7 @@ def serving(server: str, docroot: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("server", COMMANDS)
-def test_its_spice_efficiency_is_measured(server: str, tmp_path: Path) -> None:
+def test_spice_efficiency_of_an_example_is_measured(server: str, tmp_path: Path) -> None:
     docroot = tmp_path / "docroot"
     assert in_process("web", "seed", "--set", "spice-static", "--to", docroot).code == 0
     with serving(server, docroot) as url:

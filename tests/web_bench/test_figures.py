@@ -39,7 +39,7 @@ def test_the_parts_of_a_latency_sum_to_it_with_tls_apart_from_connecting() -> No
     assert sum(found["split_s"].values()) == pytest.approx(8e-3, rel=0.01)
 
 
-def test_what_was_not_measured_is_none_not_zero() -> None:
+def test_unmeasured_figures_are_none_not_zero() -> None:
     tally = a_tally(STATIC, 20_000, 8_000_000)
     for step in ("request", "first byte", "handshake"):
         tally.due.pop((STATIC.name, step), None)
@@ -151,7 +151,7 @@ def test_a_mix_is_off_by_its_worst_class() -> None:
     assert off_by({}) == 0.0
 
 
-def test_a_figure_that_is_not_there_is_none() -> None:
+def test_missing_figure_is_none() -> None:
     result = a_result("silicon-surf", 1, 100)
     assert figure_of("mix.silicon-surf.no-such-class.count")(result) is None
     assert figure_of("clients.least")(result) is None

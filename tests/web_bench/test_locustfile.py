@@ -23,7 +23,7 @@ def test_without_a_class_the_first_workload_runs(tmp_path: Path) -> None:
     assert "spice" not in ran.out + ran.err
 
 
-def test_what_is_given_is_what_runs(tmp_path: Path) -> None:
+def test_given_path_sets_the_user_class(tmp_path: Path) -> None:
     ran = headless(tmp_path, "--path", "/nothing", "--target", "http://127.0.0.1:9")
     assert ran.code != 0
     assert "FileUser runs" in ran.err

@@ -19,7 +19,7 @@ def programs() -> None:
     required_program("nginx")
 
 
-def test_its_master_is_the_parent_of_all_programs() -> None:
+def test_nginx_master_is_the_parent_of_all_programs() -> None:
     required_program("fcgiwrap")
     expected = {"nginx": 3, "fcgiwrap": 17, "sitebench-cgi": 1}
     with nginx.serving(None, threads=2) as started:
@@ -27,7 +27,7 @@ def test_its_master_is_the_parent_of_all_programs() -> None:
         assert eventually(lambda: Counter(names(started.pid)) == expected)
 
 
-def test_its_master_is_found_by_the_address_that_it_serves() -> None:
+def test_nginx_master_is_found_by_its_address() -> None:
     with nginx.serving(None, threads=2, kinds=()) as started:
         assert listener(started.address.host, started.address.port) == started.pid
 

@@ -110,7 +110,7 @@ def test_a_line_has_as_many_users_as_it_carries_requests_of_theirs() -> None:
     assert found["users_of_line"] == pytest.approx(12 * found["carried_per_s"])
 
 
-def test_what_is_not_said_is_the_papers() -> None:
+def test_defaults_are_those_of_the_paper() -> None:
     """A SPICE latency of 18.1 ms (Table 3 of 2000), and the heavy mix of 1997."""
     rates = ("--rates", "webbench1-static=1401,webbench1-light=344")
     _, response, mix = planned(*rates, "--application", "5ms")["calculations"]

@@ -73,7 +73,9 @@ def test_the_settings_that_stand_in_no_numbered_table_are_there() -> None:
         ),
     ],
 )
-def test_cell_without_its_unit(table: PrintedTable, row: str, column: str, value: float) -> None:
+def test_cell_without_its_unit_is_an_error(
+    table: PrintedTable, row: str, column: str, value: float
+) -> None:
     assert table.value(row, column) == value
 
 

@@ -63,7 +63,7 @@ def disk(tmp_path: Path) -> Iterator[Disk]:
         yield made
 
 
-def test_the_manifest_says_what_is_there(tmp_path: Path) -> None:
+def test_manifest_lists_the_files(tmp_path: Path) -> None:
     calls: list[tuple[int, int]] = []
     manifest = seed(SPEC, tmp_path, lambda done, total: calls.append((done, total)))
     first, *lines, last = map(json.loads, manifest.read_text().splitlines())
@@ -81,7 +81,7 @@ def test_the_manifest_says_what_is_there(tmp_path: Path) -> None:
     assert manifest == tmp_path / "mixed.manifest"
 
 
-def test_killed_at_any_moment_it_is_continued(tmp_path: Path) -> None:
+def test_killed_seeding_is_continued(tmp_path: Path) -> None:
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     seed(MANY, whole)
     expected = contents(whole)
@@ -107,7 +107,7 @@ def test_killed_at_any_moment_it_is_continued(tmp_path: Path) -> None:
     assert contents(killed) == expected
 
 
-def test_ctrl_c_ends_it_and_the_same_call_continues(tmp_path: Path) -> None:
+def test_seeding_continues_after_ctrl_c(tmp_path: Path) -> None:
     with seeding(MANY, tmp_path, 0.101) as process:
         assert process.stdout is not None
         process.stdout.readline()
@@ -124,7 +124,7 @@ def test_ctrl_c_ends_it_and_the_same_call_continues(tmp_path: Path) -> None:
     assert all(found[files.path(i)[1:]] == files.content(i) for i in range(files.count))
 
 
-def test_a_callers_error_ends_it(tmp_path: Path) -> None:
+def test_exception_of_the_progress_callback_ends_the_seeding(tmp_path: Path) -> None:
     class EnoughError(Exception):
         pass
 
@@ -169,7 +169,7 @@ def test_another_set_of_that_name_is_refused(tmp_path: Path) -> None:
     assert contents(tmp_path) == before
 
 
-def test_what_cannot_be_written_is_named(tmp_path: Path) -> None:
+def test_unwritable_folder_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(BadFile, match=rf"^cannot write {tmp_path}/file: "):
         seed(SPEC, tmp_path / "file")
@@ -202,7 +202,7 @@ def status(url: str) -> int:
 
 
 @pytest.mark.parametrize("asked_for", [False, True])
-def test_what_begins_with_a_dot_is_shown_when_asked_for(tmp_path: Path, asked_for: bool) -> None:
+def test_dot_files_are_served_only_on_request(tmp_path: Path, asked_for: bool) -> None:
     for name in (".git/config", "a/.env", "index.html", ".well-known/acme"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("content")

@@ -209,7 +209,7 @@ def test_a_kept_fastcgi_connection_answers_one_request_after_the_other(server: S
         assert ask(server.address, path, method="HEAD").body == b""
 
 
-def test_nothing_is_left_after_it_is_closed(target: Any, docroot: Path) -> None:
+def test_closed_server_leaves_no_processes_or_files(target: Any, docroot: Path) -> None:
     with target.serving(docroot, threads=2) as started:
         begun = family(started.pid)
         folder = Path(begun[0].cwd())
@@ -222,11 +222,13 @@ def test_nothing_is_left_after_it_is_closed(target: Any, docroot: Path) -> None:
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_nothing_outlives_its_parent(target: Any, docroot: Path, how: signal.Signals) -> None:
+def test_server_processes_end_with_their_parent(
+    target: Any, docroot: Path, how: signal.Signals
+) -> None:
     assert_ends_with_its_parent(target.__name__, docroot, how)
 
 
-def test_it_serves_an_ordinary_user(target: Any, docroot: Path) -> None:
+def test_ordinary_user_can_start_the_server(target: Any, docroot: Path) -> None:
     with served_elsewhere(target.__name__, docroot, ordinary_user()) as (_, (pid, port, programs)):
         assert all(each.uids().real != 0 for each in family(pid))
         for kind, path in programs.items():
@@ -246,7 +248,7 @@ def test_folder_has_long_path(target: Any, tmp_path: Path, monkeypatch: pytest.M
     assert list(folder.iterdir()) == []
 
 
-def test_what_it_does_not_have_is_refused(target: Any, tmp_path: Path) -> None:
+def test_unsupported_programs_and_missing_folders_are_refused(target: Any, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="has no asp programs"):
         target.serving(None, kinds={"asp"}).__enter__()
     with pytest.raises(BadInput, match="there is no folder"):

@@ -45,7 +45,7 @@ def test_nginx_serves_what_was_written(docroot: Path, tmp_path: Path) -> None:
     assert sorted(asked) == sorted([*PATHS, "/", "/"])
 
 
-def test_nginx_serves_it_over_tls(docroot: Path, tmp_path: Path) -> None:
+def test_nginx_serves_the_files_over_tls(docroot: Path, tmp_path: Path) -> None:
     authority = Authority(tmp_path / "authority")
     with nginx(docroot, tmp_path / "nginx", shown=authority.sign("server")) as url:
         assert verify(SPEC, url, trust=Trust(ca_pem=Path(authority.ca).read_text())) == WHOLE
@@ -216,7 +216,7 @@ def test_missing_answer_is_given_up(docroot: Path, monkeypatch: pytest.MonkeyPat
     assert str(difference) == f"{LARGE}: timeout, no answer within 3 s"
 
 
-def test_what_progress_raises_ends_it_at_once(docroot: Path) -> None:
+def test_exception_of_the_progress_callback_ends_verify_at_once(docroot: Path) -> None:
     over = threading.Event()
 
     def interrupted(done: int, total: int) -> None:
@@ -230,7 +230,7 @@ def test_what_progress_raises_ends_it_at_once(docroot: Path) -> None:
         over.set()
 
 
-def test_a_server_that_goes_away_ends_it(docroot: Path) -> None:
+def test_stopped_server_ends_verify(docroot: Path) -> None:
     answers: dict[str, Answer] = {}
     with failing(docroot, answers) as server:
 

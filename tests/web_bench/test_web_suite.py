@@ -284,7 +284,7 @@ def served(*argv: str, lines: int = 2) -> Iterator[list[str]]:
         assert process.wait(left_s()) == 0
 
 
-def test_a_folder_of_ones_own_is_served_as_it_is(tmp_path: Path) -> None:
+def test_given_folder_is_served_unchanged(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("hi\n")
     with served("--docroot", str(tmp_path)) as (first, hint):
         assert first.startswith(f"serving {tmp_path} at ")
@@ -303,7 +303,7 @@ def test_a_workload_that_is_named_has_its_files_written(tmp_path: Path) -> None:
         assert ran.returncode == 0, ran.stderr
 
 
-def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
+def test_missing_folder_is_refused(tmp_path: Path) -> None:
     ran = in_process("web", "serve", "--docroot", tmp_path / "absent", "--port", "0")
     assert ran.code == 2
     assert "there is no folder" in ran.err
@@ -343,7 +343,9 @@ def test_serving_ends_with_ctrl_c_and_says_how_to_measure(tmp_path: Path, cache:
         ("spice-cgi", {}, usable_cores()),
     ],
 )
-def test_cores_are_those_it_may_use(workload: str, asked: dict[str, Any], cores: int) -> None:
+def test_target_cores_are_those_it_may_use(
+    workload: str, asked: dict[str, Any], cores: int
+) -> None:
     """Behind a server of one thread CGI used 139 % of "its 1 core"."""
     options = WebOptions(target="embedded", target_threads=1, files_per_class=1, **asked)
     target = open_target(options, [find(workload)])

@@ -58,7 +58,7 @@ def test_shares_are_those_of_the_weights_and_of_the_bytes_behind_them() -> None:
     )
 
 
-def test_without_the_size_of_every_class_there_is_no_mean() -> None:
+def test_mean_needs_the_size_of_every_class() -> None:
     known = '[[operation]]\nname = "a"\nweight = 60\nget = "/a"\nexpect.length = 10\n'
     assert parse(known, "own").mean_bytes == 10
     for more in (

@@ -20,7 +20,7 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "120")
 
 
-def test_all_are_listed_below_their_papers() -> None:
+def test_workloads_are_listed_below_their_papers() -> None:
     shown = workloads()
     lines = {line.split()[0]: line for line in shown.splitlines() if line.strip()}
     for name, workload in built_in().items():
@@ -33,7 +33,7 @@ def test_all_are_listed_below_their_papers() -> None:
     assert shown.index("(July 1997)") < shown.index("webbench1-static")
 
 
-def test_one_shows_its_classes_with_shares_of_requests_and_of_bytes() -> None:
+def test_workload_page_has_classes_with_shares_of_requests_and_bytes() -> None:
     shown = workloads("large-filemix")
     rows = [line.split() for line in shown.splitlines()]
     assert ["1m", "1", "file", "of", "1,048,576", "1%", "38.7%", "1,048,576"] in rows
@@ -53,7 +53,7 @@ def test_spreads_programs_and_tls_are_described() -> None:
     assert "Deck: 10,000 requests are exactly the mix" in shown
 
 
-def test_of_a_file_of_ones_own_unknown_bytes_are_left_open(tmp_path: Path) -> None:
+def test_unknown_bytes_of_a_user_file_are_left_blank(tmp_path: Path) -> None:
     file = tmp_path / "own.toml"
     file.write_text('[[operation]]\nname = "a"\nstep = [{ get = "/[red]" }, { get = "/:bell:" }]\n')
     rows = [line.split() for line in workloads(str(file)).splitlines()]

@@ -36,23 +36,23 @@ def wrong(counted: list[Counted], after: dict[str, int]) -> list[str]:
     return [line.what for line in account(counted, BEFORE, after) if not line.holds]
 
 
-def test_an_account_that_is_even_holds() -> None:
+def test_equal_counts_of_lanes_and_directory_pass() -> None:
     assert wrong(COUNTED, AFTER) == []
 
 
 @pytest.mark.parametrize("kind", [*KINDS.values(), "expired", "entries"])
 @pytest.mark.parametrize("n", [-1, 1])
-def test_one_more_or_less_in_the_directory_is_noticed(kind: str, n: int) -> None:
+def test_difference_of_one_operation_in_the_directory_is_noticed(kind: str, n: int) -> None:
     after = AFTER | {kind: AFTER[kind] + n}
     assert wrong(COUNTED, after) == [kind if kind in KINDS.values() else STAYED]
 
 
 @pytest.mark.parametrize("n", range(len(COUNTED)))
-def test_an_operation_that_a_lane_forgot_is_noticed(n: int) -> None:
+def test_operation_missing_from_lane_counts_is_noticed(n: int) -> None:
     one = replace(COUNTED[n], count=COUNTED[n].count - 1)
     assert wrong([*COUNTED[:n], one, *COUNTED[n + 1 :]], AFTER)
 
 
-def test_every_step_of_the_mix_is_in_the_account_or_asks_the_directory_nothing() -> None:
+def test_every_step_but_connect_and_unbind_is_counted() -> None:
     kinds = {kind for steps in STEPS.values() for kind in steps.values()}
     assert kinds - set(KINDS) == {"connect", "unbind"}

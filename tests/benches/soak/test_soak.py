@@ -38,7 +38,7 @@ def soaked(path: Path) -> Soaked:
     return found
 
 
-def test_lanes_and_directory_have_counted_the_same_to_the_last_operation(tmp_path: Path) -> None:
+def test_lanes_and_directory_count_the_same_operations(tmp_path: Path) -> None:
     run = tmp_path / "soak.sitebench"
     ran = python_module("benches.soak", *SMALL, "--measure", f"{LIFE_S + 1}s", "--out", str(run))
     found = soaked(run)
@@ -51,7 +51,7 @@ def test_lanes_and_directory_have_counted_the_same_to_the_last_operation(tmp_pat
     assert "WRONG" in ran.out or ran.code == 0
 
 
-def test_a_soak_that_is_interrupted_accounts_for_what_was_done(tmp_path: Path) -> None:
+def test_interrupted_soak_accounts_for_its_completed_operations(tmp_path: Path) -> None:
     run, scratch = tmp_path / "soak.sitebench", tmp_path / "scratch"
     scratch.mkdir()
     argv = [sys.executable, "-m", "benches.soak", *SMALL, "--measure", "16s", "--out", str(run)]
@@ -83,7 +83,7 @@ def _measuring(run: Path) -> bool:
         return False
 
 
-def test_a_run_file_that_is_there_is_not_soaked_in(tmp_path: Path) -> None:
+def test_existing_run_file_is_refused_and_kept(tmp_path: Path) -> None:
     run = tmp_path / "kept.sitebench"
     run.write_text("kept")
     ran = python_module("benches.soak", *SMALL, "--out", str(run))

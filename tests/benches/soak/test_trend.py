@@ -31,17 +31,17 @@ def growing(share: float) -> Trend:
     return Trend(AT_S, [v * (1 + share * n / 89) for n, v in enumerate(EVEN.values)])
 
 
-def test_an_even_run_is_blamed_for_nothing() -> None:
+def test_run_without_trend_has_no_findings() -> None:
     assert wrong() == []
 
 
-def test_memory_that_grows_is_a_leak_of_that_side() -> None:
+def test_growing_memory_is_a_leak_of_its_process() -> None:
     assert wrong(tester=growing(0.03)) == [MEMORY["tester"]]
     assert wrong(directory=growing(0.03)) == [MEMORY["even"]]
     assert wrong(tester=growing(0.01), directory=growing(-0.2)) == []
 
 
-def test_a_step_in_the_middle_counts_as_growth_and_one_that_goes_again_does_not() -> None:
+def test_lasting_step_is_growth_and_temporary_step_is_not() -> None:
     values = list(EVEN.values)
     stepped = Trend(AT_S, values[:45] + [v * 1.06 for v in values[45:]])
     passing = Trend(AT_S, values[:40] + [v * 1.08 for v in values[40:50]] + values[50:])
@@ -49,12 +49,12 @@ def test_a_step_in_the_middle_counts_as_growth_and_one_that_goes_again_does_not(
     assert wrong(tester=passing) == []
 
 
-def test_an_operation_that_takes_more_cpu_time_at_the_end_is_blamed_on_its_side() -> None:
+def test_rising_cpu_per_operation_is_a_finding_of_its_side() -> None:
     assert wrong(replace(PART, target_cpu_s=180.0 * 1.3)) == [CPU["target"]]
     assert wrong(replace(PART, tester_cpu_s=270.0 * 1.3)) == [CPU["tester"]]
 
 
-def test_a_rate_that_falls_is_told_apart_from_operations_that_cost_more() -> None:
+def test_falling_rate_and_rising_cpu_cost_are_separate_findings() -> None:
     slowed = replace(PART, operations=18_000_000, target_cpu_s=108.0, tester_cpu_s=162.0)
     assert wrong(slowed) == [RATE]
     assert wrong(first=slowed) == []
@@ -62,7 +62,7 @@ def test_a_rate_that_falls_is_told_apart_from_operations_that_cost_more() -> Non
     assert wrong(dearer) == [RATE, CPU["target"]]
 
 
-def test_nothing_done_at_the_end_is_told_and_not_stumbled_over() -> None:
+def test_zero_operations_at_the_end_are_a_falling_rate() -> None:
     assert RATE in wrong(replace(PART, operations=0))
 
 

@@ -40,7 +40,7 @@ def asked(root: UiAddress, path: str, data: bytes | None = None, **headers: str)
 @pytest.mark.parametrize(
     ("path", "who"), [("/", "none"), ("/sitebench/run", "none"), ("/sitebench/live", "self")]
 )
-def test_no_other_page_shows_it_in_a_frame(root: UiAddress, path: str, who: str) -> None:
+def test_pages_forbid_frames_of_other_origins(root: UiAddress, path: str, who: str) -> None:
     _, headers = asked(root, path)
     assert f"frame-ancestors '{who}'" in headers["Content-Security-Policy"]
     assert headers["X-Frame-Options"] == {"none": "DENY", "self": "SAMEORIGIN"}[who]
@@ -48,21 +48,21 @@ def test_no_other_page_shows_it_in_a_frame(root: UiAddress, path: str, who: str)
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
 @pytest.mark.parametrize("dest", ["iframe", "image", "empty", "object", "document"])
-def test_only_links_of_other_sites_are_followed(root: UiAddress, site: str, dest: str) -> None:
+def test_other_sites_may_only_link_to_the_page(root: UiAddress, site: str, dest: str) -> None:
     there = {"Sec_Fetch_Site": site, "Sec_Fetch_Mode": "navigate", "Sec_Fetch_Dest": dest}
     assert asked(root, "/", None, **there)[0] == (200 if dest == "document" else 403)
     assert asked(root, "/stop", b"", **there)[0] == 403
 
 
 @pytest.mark.parametrize("path", ["/swarm", "/stop", "/stats/reset", "/user"])
-def test_what_changes_something_is_no_get(root: UiAddress, path: str) -> None:
+def test_get_is_refused_for_changes(root: UiAddress, path: str) -> None:
     assert asked(root, path)[0] == 405
 
 
 @pytest.mark.parametrize(
     "more", [{"sequence": 1}, {"abstract": True}, {"__init__": None}, [["x"]], 5]
 )
-def test_of_a_user_class_only_its_numbers_change(root: UiAddress, more: Any) -> None:
+def test_only_the_numbers_of_a_user_class_can_be_changed(root: UiAddress, more: Any) -> None:
     numbers = {"user_class_name": "LookupUser", "weight": 1}
     changes = numbers | more if isinstance(more, dict) else more
     for body, status in ((numbers, 201), (changes, 403)):
@@ -87,11 +87,11 @@ def by_hand(tmp_path: Path) -> Iterator[Screen]:
     yield from screen_of(LOCUSTFILE, tmp_path)
 
 
-def test_nobody_gets_in_without_the_token(root: UiAddress) -> None:
+def test_access_without_the_token_is_refused(root: UiAddress) -> None:
     refuses_strangers(root)
 
 
-def test_nor_into_a_locust_that_is_started_by_hand(by_hand: Screen) -> None:
+def test_access_to_locust_started_directly_needs_the_token(by_hand: Screen) -> None:
     refuses_strangers(by_hand.root)
 
 
@@ -135,7 +135,7 @@ def test_weak_or_malformed_token_is_refused(tmp_path: Path, token: str) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_so_it_is_with_a_locust_that_is_started_by_hand(tmp_path: Path) -> None:
+def test_weak_token_is_refused_by_locust_started_directly(tmp_path: Path) -> None:
     argv, told = ("--web-port", str(free_port())), {"SITEBENCH_WEB_TOKEN": "short"}
     ran = run_locust("-f", str(LOCUSTFILE), *argv, cwd=tmp_path, env=told)
     assert ran.code == 2
@@ -144,7 +144,7 @@ def test_so_it_is_with_a_locust_that_is_started_by_hand(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_with_a_password_the_target_stays(tmp_path: Path) -> None:
+def test_target_cannot_be_changed_if_a_password_is_set(tmp_path: Path) -> None:
     with web_ui(tmp_path, "ils", *FEW, SITEBENCH_BIND_PASSWORD="sesame") as (_, root):
         refuses_strangers(root)
 
@@ -189,7 +189,7 @@ def test_page_names_no_file(tmp_path: Path, half: str, user: str, fields: tuple[
     assert not private.exists()
 
 
-def test_a_report_is_of_an_origin_of_its_own(root: UiAddress) -> None:
+def test_report_has_an_origin_of_its_own(root: UiAddress) -> None:
     _, headers = asked(root, "/sitebench/report")
     allowed = "sandbox allow-scripts allow-popups allow-downloads"
     assert allowed in headers["Content-Security-Policy"]

@@ -9,25 +9,25 @@ from sitebench.locust.web_ui.login import credentials
 from sitebench.system.secret import UI_LOGIN
 
 
-def test_the_first_line_of_a_file_has_both(tmp_path: Path) -> None:
+def test_first_line_of_a_file_has_name_and_password(tmp_path: Path) -> None:
     file = tmp_path / "login"
     file.write_text("anna:a:b c\nmore\n")
     assert credentials(str(file)) == ("anna", "a:b c")
 
 
-def test_the_environment_has_both(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_environment_has_name_and_password(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(UI_LOGIN, "anna:secret")
     assert credentials(None) == ("anna", "secret")
 
 
 @pytest.mark.parametrize("text", ["", "anna", "anna:", ":secret"])
-def test_half_of_it_is_nothing(text: str, tmp_path: Path) -> None:
+def test_name_or_password_alone_is_refused(text: str, tmp_path: Path) -> None:
     file = tmp_path / "login"
     file.write_text(text)
     with pytest.raises(BadInput, match="NAME:PASSWORD"):
         credentials(str(file))
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_missing_file_of_credentials_is_named(tmp_path: Path) -> None:
     with pytest.raises(BadFile, match="nowhere"):
         credentials(str(tmp_path / "nowhere"))

@@ -43,7 +43,7 @@ def listening(process: psutil.Process) -> set[int]:
     }
 
 
-def test_variables_of_its_owner_stay_there(tmp_path: Path) -> None:
+def test_page_cannot_read_environment_variables_of_the_owner(tmp_path: Path) -> None:
     scenario = tmp_path / "leak.toml"
     scenario.write_text(
         '[headers]\nX-Leak = "{env.OWNERS_KEY}"\n'
@@ -79,7 +79,7 @@ def test_variables_of_its_owner_stay_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("user", ["SpiceInprocessUser", "WebBench1LightUser", "FileUser"])
-def test_files_of_its_owner_stay_there(tmp_path: Path, user: str) -> None:
+def test_page_cannot_read_files_of_the_owner(tmp_path: Path, user: str) -> None:
     private = tmp_path / "private"
     private.mkdir(mode=0o700)
     (private / "id_rsa").write_text(SECRET)

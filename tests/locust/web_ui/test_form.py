@@ -33,13 +33,13 @@ def parsed() -> argparse.Namespace:
         ("threads", "0", "Threads: '0' is not a whole number of at least 1"),
     ],
 )
-def test_what_cannot_be_read_is_named_by_its_field(field: str, text: str, message: str) -> None:
+def test_unreadable_value_is_named_by_its_field(field: str, text: str, message: str) -> None:
     refusal = form.unreadable(LocustOptions, {field: text})
     assert refusal is not None
     assert refusal.startswith(message)
 
 
-def test_what_can_be_read_is_not_refused() -> None:
+def test_readable_values_are_accepted() -> None:
     posted = {"entries": "100k", "rate": "", "start_tls": "false", "unknown": "x"}
     assert form.unreadable(LocustOptions, posted) is None
 
@@ -73,7 +73,7 @@ def test_running_test_keeps_only_its_own_values(parsed: argparse.Namespace) -> N
     assert refusal.startswith("Entries cannot change while a test runs")
 
 
-def test_choices_are_offered(parsed: argparse.Namespace) -> None:
+def test_form_lists_the_choices(parsed: argparse.Namespace) -> None:
     parser = argparse.ArgumentParser()
     add_arguments(parser, LocustOptions, "Directory options")
     actions = {action.dest: action for action in parser._actions}
@@ -83,7 +83,9 @@ def test_choices_are_offered(parsed: argparse.Namespace) -> None:
     assert fields[:6] == ["target", "entries", "rate", "arrivals", "think", "keys"]
 
 
-def test_harmless_pins_nothing(parsed: argparse.Namespace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_harmless_options_do_not_fix_the_target(
+    parsed: argparse.Namespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     given = from_namespace(LocustOptions, parsed)
     assert form.pinned_fields(LocustOptions, given) == {}
     monkeypatch.setenv("SITEBENCH_BIND_PASSWORD", "sesame")
@@ -91,7 +93,7 @@ def test_harmless_pins_nothing(parsed: argparse.Namespace, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("name", ["password_file", "tls_key", "i_own_this_target"])
-def test_a_key_or_a_permission_pins_the_target(parsed: argparse.Namespace, name: str) -> None:
+def test_key_or_permission_fixes_the_target(parsed: argparse.Namespace, name: str) -> None:
     setattr(parsed, name, "true")
     assert {"target", "bind_dn", "tls_ca", "start_tls"} <= form.pinned_fields(
         LocustOptions, from_namespace(LocustOptions, parsed)
@@ -113,7 +115,9 @@ HOME = '[[operation]]\nname = "home"\n'
     ],
     ids=["variable", "neither", "column", "unreadable"],
 )
-def test_scenario_of_secrets_pins_target(tmp_path: Path, text: str, pins: bool, only: str) -> None:
+def test_scenario_with_secrets_fixes_the_target(
+    tmp_path: Path, text: str, pins: bool, only: str
+) -> None:
     scenario = tmp_path / "scenario.toml"
     scenario.write_text(text)
     found = form.pinned_fields(SiteOptions, SiteOptions(scenario=f"{scenario}{only}"))
@@ -134,7 +138,7 @@ def test_scenario_of_secrets_pins_target(tmp_path: Path, text: str, pins: bool, 
         (LocustOptions, {"scenario", "data", "password_file", "i_own_this_target"}),
     ],
 )
-def test_page_cannot_change_paths_and_programs(options: type[Any], withheld: set[str]) -> None:
+def test_form_cannot_change_paths_and_programs(options: type[Any], withheld: set[str]) -> None:
     parser = argparse.ArgumentParser()
     add_arguments(parser, options, "Options")
     parsed = parser.parse_args([])
@@ -147,7 +151,7 @@ def test_page_cannot_change_paths_and_programs(options: type[Any], withheld: set
         assert "cannot be set by the page" in refusal
 
 
-def test_a_file_of_names_is_named_by_who_starts_locust_alone(parsed: argparse.Namespace) -> None:
+def test_only_the_command_line_can_name_a_file_of_names(parsed: argparse.Namespace) -> None:
     shown = {"names"}
     refusal = form.withheld(shown, {"names": "@/etc/passwd"}, parsed)
     assert refusal == "Names: a file is named by who starts Locust, not by the page"

@@ -38,7 +38,9 @@ def asked(where: UiAddress, target: str) -> tuple[int, str, str]:
 
 @pytest.mark.parametrize("under", ["/", "/sitebench/", "/assets/", "/static/", "/stats/"])
 @pytest.mark.parametrize("up", ["../", "..%2f", "%2e%2e/", "..\\", "....//", "%252e%252e%252f"])
-def test_no_path_leads_out_of_it(under: str, up: str, there: tuple[Path, UiAddress]) -> None:
+def test_no_path_leaves_the_static_folder(
+    under: str, up: str, there: tuple[Path, UiAddress]
+) -> None:
     file, where = there
     for depth in (1, 4, 12):
         for path in (str(file).lstrip("/"), file.name, "proc/self/environ"):
@@ -61,7 +63,9 @@ def test_no_path_leads_out_of_it(under: str, up: str, there: tuple[Path, UiAddre
         f"/?{PLANTED}",
     ],
 )
-def test_request_is_no_header_and_no_markup(target: str, there: tuple[Path, UiAddress]) -> None:
+def test_request_text_cannot_inject_headers_or_markup(
+    target: str, there: tuple[Path, UiAddress]
+) -> None:
     _, headers, body = asked(there[1], target)
     assert MARK not in headers.lower()
     assert f"<script>{MARK}" not in body

@@ -91,7 +91,7 @@ def operations(path: Path) -> list[tuple[str, int, int, Counter[str]]]:
         return found
 
 
-def test_start_runs_the_one_operation_that_the_form_begins_with(page: WebPage) -> None:
+def test_start_runs_the_default_operation_of_the_form(page: WebPage) -> None:
     assert page.sees("return Boolean(document.querySelector('.sitebench-form'))")
     said = page.browser.text(".sitebench-form")
     assert "--session" in said
@@ -129,7 +129,7 @@ return [...document.querySelectorAll('a[href]')].map(link => link.textContent).f
   /run file|eport/.test(text)).join(" ")"""
 
 
-def test_it_begins_with_the_live_page_and_says_at_once_that_it_stops(page: WebPage) -> None:
+def test_page_opens_with_the_live_view_and_shows_stopping_at_once(page: WebPage) -> None:
     assert page.browser.run("return document.title") == "sitebench"
     after = "return getComputedStyle(document.querySelector('header a'), '::after').content"
     assert page.browser.run(after) == '"sitebench"'
@@ -188,7 +188,7 @@ def test_other_fields_have_headings_and_plain_names(unused: WebPage) -> None:
     assert not [label for label in named if "Tls" in label or "Dn" in label]
 
 
-def test_stages_of_rates_and_of_users_end_by_themselves(page: WebPage, tmp_path: Path) -> None:
+def test_stages_of_rates_and_users_end_the_test(page: WebPage, tmp_path: Path) -> None:
     page.choose("LookupUser")
     page.fill(entries="1k", userCount="4", spawnRate="4", rate="", stages="1s:100,2s:300")
     page.press("Start")
@@ -287,7 +287,7 @@ HOLD = """
 """
 
 
-def test_late_answer_of_before_the_start_does_not_bring_the_form_back(page: WebPage) -> None:
+def test_late_answer_from_before_the_start_does_not_reopen_the_form(page: WebPage) -> None:
     browser = page.browser
     script = browser.devtools("Page.addScriptToEvaluateOnNewDocument", source=HOLD)
     try:

@@ -28,7 +28,7 @@ def lookups(n: int, at_s: float, *, failed: int = 0, us: int = 50) -> source.Dra
     return Drain(end - SECOND // 2, end, (step,), lanes=8)
 
 
-def test_a_moment_has_rates_of_what_counts_and_bytes_of_everything() -> None:
+def test_moment_has_rates_of_counted_steps_and_bytes_of_all_steps() -> None:
     live = LiveView(COUNTS)
     live.add_drain(Phase.MEASURE, lookups(500, 0.5, failed=20))
     (moment,) = live.moments
@@ -37,7 +37,7 @@ def test_a_moment_has_rates_of_what_counts_and_bytes_of_everything() -> None:
     assert moment.p50_us == pytest.approx(50, rel=0.01)
 
 
-def test_percentiles_are_of_five_seconds_and_there_is_none_of_too_few() -> None:
+def test_percentiles_cover_five_seconds_and_need_enough_samples() -> None:
     live = LiveView(COUNTS)
     for n in range(40):
         live.add_drain(Phase.MEASURE, lookups(30, 0.5 * n, us=10 if n < 20 else 90))
@@ -46,7 +46,7 @@ def test_percentiles_are_of_five_seconds_and_there_is_none_of_too_few() -> None:
     assert live.moments[39].p50_us == pytest.approx(90, rel=0.01)
 
 
-def test_an_operation_without_an_answer_takes_as_long_as_it_was_waited_for() -> None:
+def test_unanswered_operation_counts_with_its_waiting_time() -> None:
     answered, waited = histogram(*[50_000] * 150), histogram(*[SECOND] * 150)
     step = Step("lookup", "lookup", 300, {"timeout": 150}, service=answered, censored=waited)
     drain = Drain(0, SECOND, (step,), lanes=8)
@@ -88,7 +88,7 @@ def a_sample(cpu_s: float, *, target: bool = True) -> Sample:
     return Sample(process if target else None, process, MachineSample(cpu_s, (), 4_000_000_000))
 
 
-def test_resources_are_how_fast_counters_grew_and_what_values_are() -> None:
+def test_resources_are_rates_of_counters_and_values_of_gauges() -> None:
     live = LiveView(COUNTS)
     live.add_sample(0, a_sample(1.0))
     live.add_sample(2 * SECOND, a_sample(2.5))
@@ -100,7 +100,7 @@ def test_resources_are_how_fast_counters_grew_and_what_values_are() -> None:
     assert rows["machine", "Available memory"] == "4 GB"
 
 
-def test_nothing_uses_less_than_no_core() -> None:
+def test_used_cores_are_never_negative() -> None:
     live = LiveView(COUNTS)
     live.add_sample(0, a_sample(2.0))
     live.add_sample(SECOND, a_sample(1.5))
@@ -109,7 +109,7 @@ def test_nothing_uses_less_than_no_core() -> None:
     assert {row.now for row in live.resources if row.what == "CPU"} == {"0.00 cores"}
 
 
-def test_a_remote_target_has_no_resources_rather_than_none_used() -> None:
+def test_remote_target_has_no_resources_instead_of_zeros() -> None:
     live = LiveView(COUNTS)
     live.add_sample(0, a_sample(1.0, target=False))
     live.add_sample(SECOND, a_sample(2.0, target=False))
@@ -117,7 +117,7 @@ def test_a_remote_target_has_no_resources_rather_than_none_used() -> None:
     assert "target" not in {row.who for row in live.resources}
 
 
-def test_stolen_time_that_becomes_less_is_not_a_core_less_than_idle() -> None:
+def test_decreasing_stolen_time_does_not_make_use_negative() -> None:
     live = LiveView(COUNTS)
     for at_s, stolen_s in enumerate((9.0, 1.0, 1.5)):
         core = CoreSample(0.0, 0.0, 0.0, 0.0, stolen_s, 0.0)
@@ -126,7 +126,7 @@ def test_stolen_time_that_becomes_less_is_not_a_core_less_than_idle() -> None:
     assert [load.busy_cores for load in live.loads] == [0.0, 0.5]
 
 
-def test_a_core_is_never_shown_as_more_than_wholly_busy() -> None:
+def test_core_is_never_more_than_fully_busy() -> None:
     """Its ticks are the kernel's, the seconds another clock's: each of them has 20 ms more here."""
     live = LiveView(COUNTS)
     for at_s in (0, 1):

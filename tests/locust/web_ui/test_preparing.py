@@ -19,7 +19,7 @@ pytestmark = pytest.mark.timeout(180)
 MANY, FEW = 400_000, 2_000
 
 
-def test_a_database_that_is_built_shows_its_progress_and_can_be_given_up(tmp_path: Path) -> None:
+def test_progress_of_a_database_build_is_shown_and_can_be_cancelled(tmp_path: Path) -> None:
     with web_ui(tmp_path, "ps", "--locales", "en_US", "--entries", str(MANY)) as (_, root):
         screen, seen = Screen(root), list[dict[str, Any]]()
 
@@ -91,7 +91,7 @@ def test_interrupted_seeding_is_undone(tmp_path: Path, directory: Directory) -> 
     assert "Traceback" not in output[0]
 
 
-def test_with_a_scenario_its_user_runs_and_nothing_has_to_be_chosen(tmp_path: Path) -> None:
+def test_user_of_the_scenario_runs_by_default(tmp_path: Path) -> None:
     scenario = tmp_path / "shop.toml"
     scenario.write_text('[[operation]]\nname = "front"\nget = "/"\n')
     with web_ui(tmp_path, "ps", "--entries", "1k", "--scenario", str(scenario)) as (_, root):

@@ -77,7 +77,7 @@ def test_two_tests_are_two_points(screen: Screen, counted: Counting, tmp_path: P
         assert run.manifest()["sizes"] == [0, PEOPLE]
 
 
-def test_users_that_change_begin_the_measured_window_anew(screen: Screen, tmp_path: Path) -> None:
+def test_change_of_users_restarts_the_measured_window(screen: Screen, tmp_path: Path) -> None:
     screen.start("LookupUser", 2, rate="")
     screen.until_done("lookup", 1_000)
     screen.start("LookupUser", 5, rate="")
@@ -101,7 +101,7 @@ def test_users_that_change_begin_the_measured_window_anew(screen: Screen, tmp_pa
     assert steps["lookup"] == found["lookup", "ramp"]
 
 
-def test_the_same_test_again_is_a_repeat_of_it(screen: Screen, tmp_path: Path) -> None:
+def test_same_test_again_is_a_repeat(screen: Screen, tmp_path: Path) -> None:
     for _ in range(2):
         screen.start("LookupUser", 3)
         screen.until_done("lookup", 100)
@@ -131,7 +131,7 @@ def test_a_form_that_cannot_be_run_is_refused_in_words(screen: Screen, tmp_path:
     assert len(points(screen.download(tmp_path / "copy"))) == before + 1
 
 
-def test_a_target_that_died_is_reported_and_its_point_is_not_taken(tmp_path: Path) -> None:
+def test_dead_target_is_reported_and_its_point_is_discarded(tmp_path: Path) -> None:
     with web_ui(tmp_path, "ils", "--entries", "1k") as (process, root):
         screen = Screen(root)
         screen.start("LookupUser")
@@ -149,7 +149,7 @@ def test_a_target_that_died_is_reported_and_its_point_is_not_taken(tmp_path: Pat
         assert [each["error"] is None for each in screen.live()["tests"]] == [False, True]
 
 
-def test_headless_records_too_where_it_is_told_to(counting: Counting, tmp_path: Path) -> None:
+def test_headless_test_with_out_writes_a_run_file(counting: Counting, tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     window = ("--rate", "200", "--warmup", "0s", "--measure", "1s")
     ran = headless(tmp_path, counting, "-u", "4", "-r", "4", *window, "--out", str(kept), "AddUser")
@@ -175,7 +175,7 @@ subject = Subject(a_spec(), lambda sizes: {}, None, None, there, [], True, lambd
 """
 
 
-def test_of_the_test_before_only_what_is_listed_is_kept() -> None:
+def test_windows_of_the_previous_test_are_freed() -> None:
     found = in_locust(
         """
         windows = weakref.ref(session.recording(subject, None).windows)
@@ -191,7 +191,7 @@ def test_of_the_test_before_only_what_is_listed_is_kept() -> None:
     assert found == [[True, False], [0, 1]]
 
 
-def test_the_run_file_is_copied_beside_what_goes_on(tmp_path: Path) -> None:
+def test_run_file_is_downloaded_during_a_test(tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     turns = in_locust(
         f"""
@@ -212,7 +212,7 @@ def test_the_run_file_is_copied_beside_what_goes_on(tmp_path: Path) -> None:
     assert len(points(copy)) == 1
 
 
-def test_workers_make_the_load_of_a_page_that_commands_them(tmp_path: Path) -> None:
+def test_page_of_a_master_runs_tests_on_its_workers(tmp_path: Path) -> None:
     master = f"127.0.0.1:{free_port()}"
     asked = ("--workers", "2", "--bind", master, "--entries", "1k")
     # The master first: a worker that looks for it may get its port, and find itself there.
@@ -266,7 +266,7 @@ STAGED = {"stages": "1s:100,1s:100", "warmup": "0s", "measure": ""}
         ("1s:100,1s:100", ("--measure", "9s", "--warmup", "1s"), STAGED),
     ],
 )
-def test_stages_of_the_command_or_of_its_page_are_those_of_its_tests(
+def test_stages_of_command_line_or_form_apply_to_the_tests(
     stages: str, more: tuple[str, ...], form: dict[str, str], counted: Counting, tmp_path: Path
 ) -> None:
     """What follows from them was refused as if it had been given, too."""

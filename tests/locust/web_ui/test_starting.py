@@ -23,7 +23,7 @@ from tests.support.web_page import WebPage, web_ui
 pytestmark = pytest.mark.timeout(180)
 
 
-def test_a_taken_port_is_one_line() -> None:
+def test_taken_port_is_a_one_line_error() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -33,7 +33,7 @@ def test_a_taken_port_is_one_line() -> None:
     assert ran.err.splitlines()[0] == (f"sitebench: port {port} of 127.0.0.1 is in use")
 
 
-def test_of_two_started_at_once_one_serves_and_one_is_refused(tmp_path: Path) -> None:
+def test_second_of_two_web_uis_at_one_port_is_refused(tmp_path: Path) -> None:
     port = free_port()
     argv = ("ils", "ui", "--no-browser", "--web-port", str(port))
     folders = [tmp_path / name for name in ("a", "b")]
@@ -57,13 +57,13 @@ def test_of_two_started_at_once_one_serves_and_one_is_refused(tmp_path: Path) ->
     assert [path for folder in folders for path in folder.iterdir()] == []
 
 
-def test_a_login_without_a_password_is_one_line() -> None:
+def test_login_without_password_is_a_one_line_error() -> None:
     ran = sitebench("ps", "ui", "--no-browser", "--web-login", SITEBENCH_UI_LOGIN="")
     assert ran.code == 2
     assert "--web-login finds no NAME:PASSWORD in $SITEBENCH_UI_LOGIN" in ran.err
 
 
-def test_a_run_file_that_cannot_be_written_is_one_line() -> None:
+def test_unwritable_run_file_is_a_one_line_error() -> None:
     port = str(free_port())
     ran = sitebench("ils", "ui", "--no-browser", "--web-port", port, "--out", "/nowhere/at/all")
     assert ran.code == 2
@@ -71,7 +71,7 @@ def test_a_run_file_that_cannot_be_written_is_one_line() -> None:
     assert "Traceback" not in ran.err + ran.out
 
 
-def test_it_says_where_it_is_and_where_its_run_file_is(tmp_path: Path) -> None:
+def test_start_prints_the_address_and_the_run_file(tmp_path: Path) -> None:
     output: list[str] = []
     few, chosen = ("--entries", "1k"), {"SITEBENCH_WEB_TOKEN": "Of-a-script_0123"}
     ui = web_ui(tmp_path, "ils", *few, output=output, forked=False, **chosen)
@@ -94,7 +94,7 @@ def test_it_says_where_it_is_and_where_its_run_file_is(tmp_path: Path) -> None:
     assert f"run file: {kept.name}" in said
 
 
-def test_its_page_takes_little_of_the_machine_that_measures(tmp_path: Path) -> None:
+def test_loads_of_the_page_take_little_cpu(tmp_path: Path) -> None:
     """Ten loads take less than its start; they took twice as much."""
     with web_ui(tmp_path, "ils") as (process, root):
         used = psutil.Process(process.pid).cpu_times
@@ -114,7 +114,7 @@ def test_a_session_without_a_test_leaves_no_run_file(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("ui-*"))
 
 
-def test_the_page_is_opened_by_a_file_so_that_no_process_list_has_the_token(
+def test_token_reaches_the_browser_by_a_file_not_by_arguments(
     tmp_path: Path, chromedriver: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = tmp_path / "opened"
@@ -141,7 +141,7 @@ def test_the_page_is_opened_by_a_file_so_that_no_process_list_has_the_token(
     assert not file.exists()
 
 
-def test_nobody_gets_in_without_the_password(tmp_path: Path) -> None:
+def test_access_without_the_password_is_refused(tmp_path: Path) -> None:
     login = tmp_path / "login"
     login.write_text("anna:sesame\n")
     with web_ui(tmp_path, "ils", "--web-login", "--login-file", str(login)) as (_, root):

@@ -55,7 +55,7 @@ P99 = Objective.parse("p99<5ms")
         ({"objective": Objective.parse("p99<1s,pages_per_s>5")}, "pages_per_s in the objective"),
     ],
 )
-def test_what_contradicts_itself_is_refused(asked: dict[str, Any], words: str) -> None:
+def test_contradicting_options_are_refused(asked: dict[str, Any], words: str) -> None:
     with pytest.raises(BadInput) as caught:
         check_options(PeakOptions(**asked))
     assert words in str(caught.value)
@@ -71,7 +71,7 @@ def test_what_contradicts_itself_is_refused(asked: dict[str, Any], words: str) -
         {"objective": P99, "clients": (2, 4), "repeats": 3},
     ],
 )
-def test_what_belongs_together_is_not_refused(asked: dict[str, Any]) -> None:
+def test_consistent_options_are_accepted(asked: dict[str, Any]) -> None:
     check_options(PeakOptions(**asked))
 
 
@@ -95,7 +95,7 @@ def test_a_sweep_over_clients_says_its_peak_in_a_sentence() -> None:
     assert "no knee up to 16 clients" not in peak.said
 
 
-def test_what_is_not_the_targets_is_no_peak() -> None:
+def test_invalid_point_is_no_peak() -> None:
     spoilt = [
         result if result.spec.users < 8 else with_bound(result, Bound.UNSETTLED)
         for result in sweep()
@@ -131,7 +131,7 @@ def test_peak_beside_other_programs_is_a_lower_bound() -> None:
     assert said.endswith("at least 10,000/s, with 8 clients; other programs had the cores.")
 
 
-def test_what_a_used_up_tester_reached_is_a_lower_bound_of_the_peak() -> None:
+def test_tester_bound_rate_is_a_lower_bound_of_the_peak() -> None:
     found = [
         result if result.spec.users < 8 else with_bound(result, Bound.GENERATOR)
         for result in sweep()
@@ -165,7 +165,7 @@ def said(rate: float | None, answer: Answer, *above: Answer) -> str:
     return rates_answer(found, a_spec(), P99, PLAN, 30.0, saw=see_limit(found, probes))
 
 
-def test_a_search_says_what_it_found_and_what_it_did_not() -> None:
+def test_search_reports_held_broken_and_unknown_rates() -> None:
     found = said(760, Answer.BROKE, Answer.BROKE, Answer.BROKE)
     assert "sustains 760/s with p99<5ms: held 3 of 3 times for 30s" in found
     assert "broke 2 of 2 times at 800/s (p99 is 9 ms (asked: p99<5ms))" in found
@@ -176,7 +176,7 @@ def test_a_search_says_what_it_found_and_what_it_did_not() -> None:
     assert "broke 1 of 2 times at 800/s" in said(760, Answer.BROKE, Answer.BROKE, Answer.HELD)
 
 
-def test_what_lanes_or_other_programs_broke_is_not_counted() -> None:
+def test_breaks_by_lanes_or_other_programs_are_not_counted() -> None:
     ceiling = Ceiling(800, Reply(Answer.BROKE, 700, "p99 is 9 ms"), sure=True)
     probes = [
         Probe(Trial(rate, users, True, 0), a_spec(), None, Reply(answer, rate, "", crowded))
@@ -193,18 +193,18 @@ def test_what_lanes_or_other_programs_broke_is_not_counted() -> None:
     assert saw == Seen(held=1, held_of=1, broke_at=800, broke=2, broke_of=2)
 
 
-def test_an_answer_says_how_far_apart_the_rate_was_held() -> None:
+def test_answer_has_the_time_between_holds() -> None:
     found = HighestRate(760, None, 64)
     answer = rates_answer(found, a_spec(), P99, replace(PLAN, apart_s=600), 30.0, saw=None)
     assert "held 3 of 3 times for 30s, 10m apart" in answer
 
 
-def test_a_rate_that_broke_is_not_said_to_be_the_end_of_an_interval() -> None:
+def test_broken_rate_is_not_reported_as_end_of_an_interval() -> None:
     for above in ((Answer.BROKE,), (Answer.BROKE, Answer.HELD)):
         assert "between" not in said(760, Answer.BROKE, *above)
 
 
-def test_the_testers_limit_is_never_said_to_be_the_targets() -> None:
+def test_limit_of_the_tester_is_never_reported_as_that_of_the_target() -> None:
     for rate in (None, 760.0):
         found = said(rate, Answer.TESTER, Answer.BROKE, Answer.TESTER)
         assert "broke" not in found

@@ -28,7 +28,7 @@ def test_a_target_that_serves_one_at_a_time_has_its_knee_at_the_first_load() -> 
     assert found.load == 2
 
 
-def test_a_knee_beyond_the_loads_measured_is_not_said() -> None:
+def test_knee_beyond_the_measured_loads_is_not_reported() -> None:
     assert knee([closed(clients, parallel=200) for clients in LOADS]) is None
 
 
@@ -36,7 +36,7 @@ def test_two_loads_have_no_knee() -> None:
     assert knee([closed(2), closed(28)]) is None
 
 
-def test_what_is_the_testers_has_no_part_in_the_knee() -> None:
+def test_invalid_points_do_not_affect_the_knee() -> None:
     curve = [closed(clients) for clients in LOADS]
     spoilt = [replace(spot, valid=spot.load != 8) for spot in curve]
     found = knee(spoilt)
@@ -44,7 +44,7 @@ def test_what_is_the_testers_has_no_part_in_the_knee() -> None:
     assert found.load == 14
 
 
-def test_repeats_of_a_load_are_one_spot_with_their_medians() -> None:
+def test_repeats_of_a_load_are_one_spot_at_their_medians() -> None:
     results = [
         a_result(a_spec(users=users, repeat=repeat), 10_000 * users + repeat * 1_000)
         for repeat in range(3)
@@ -55,11 +55,11 @@ def test_repeats_of_a_load_are_one_spot_with_their_medians() -> None:
     assert found[0].response_us == pytest.approx(50, rel=0.001)
 
 
-def test_a_point_where_nothing_succeeded_has_no_spot() -> None:
+def test_point_without_success_has_no_spot() -> None:
     assert spots([a_result(count=0)], lambda spec: spec.users) == []
 
 
-def test_the_curve_is_drawn_within_its_frame_with_the_knee_in_it() -> None:
+def test_curve_and_knee_are_drawn_within_the_frame() -> None:
     curve = [closed(clients) for clients in LOADS]
     drawn = plot([*curve[:-1], replace(curve[-1], valid=False)], knee(curve))
     title, *lines = drawn.splitlines()

@@ -74,7 +74,7 @@ def holds_to(limit: float, above: Answer = Answer.BROKE) -> Target:
 
 @given(st.floats(7, 1e6), st.sampled_from([0.02, 0.05, 0.2]))
 @settings(deadline=None)
-def test_the_limit_is_enclosed_to_the_precision_asked_for(limit: float, precision: float) -> None:
+def test_limit_is_enclosed_to_the_requested_precision(limit: float, precision: float) -> None:
     found = walk(holds_to(limit), replace(START, precision=precision)).found
     assert found.rate is not None
     assert found.ceiling is not None
@@ -84,7 +84,7 @@ def test_the_limit_is_enclosed_to_the_precision_asked_for(limit: float, precisio
     assert found.ceiling.rate / found.rate <= 1 + precision + 0.011
 
 
-def test_it_raises_bisects_holds_and_confirms() -> None:
+def test_search_raises_bisects_holds_and_confirms() -> None:
     went = walk(holds_to(700))
     assert went.rates[:4] == [100, 200, 400, 800]
     assert went.rates[4:7] == [600, 700, 750]
@@ -94,33 +94,33 @@ def test_it_raises_bisects_holds_and_confirms() -> None:
     assert [trial.repeat for trial in went.trials[-5:]] == [0, 1, 2, 3, 1]
 
 
-def test_a_start_that_is_too_high_is_lowered() -> None:
+def test_too_high_start_rate_is_lowered() -> None:
     went = walk(holds_to(30))
     assert went.rates[:3] == [100, 50, 25]
     assert went.found.rate is not None
     assert 28 <= went.found.rate <= 30
 
 
-def test_a_target_that_fails_at_every_rate_has_none() -> None:
+def test_target_that_fails_at_every_rate_has_no_sustained_rate() -> None:
     went = walk(holds_to(1))
     assert went.rates == [100, 50, 25, 12.5, 6.25]
     assert went.found.rate is None
     assert went.found.limit_known
 
 
-def test_where_the_tester_gives_up_first_the_targets_limit_is_not_said() -> None:
+def test_limit_of_the_target_is_unknown_beyond_the_limit_of_the_tester() -> None:
     found = walk(holds_to(5_000, above=Answer.TESTER)).found
     assert not found.limit_known
     assert found.rate == pytest.approx(5_000, rel=0.05)
 
 
-def test_a_tester_that_cannot_even_start_says_nothing_of_the_target() -> None:
+def test_tester_limited_at_every_rate_leaves_the_target_unknown() -> None:
     found = walk(holds_to(1, above=Answer.TESTER)).found
     assert found.rate is None
     assert not found.limit_known
 
 
-def test_the_tester_above_and_the_target_below_it_is_the_targets_limit() -> None:
+def test_target_broken_below_the_tester_limit_gives_the_target_limit() -> None:
     def answer(trial: Trial) -> Reply:
         if trial.rate > 1_000:
             return Reply(Answer.TESTER, 900, "the load generator could not")
@@ -131,7 +131,7 @@ def test_the_tester_above_and_the_target_below_it_is_the_targets_limit() -> None
     assert found.rate == 700
 
 
-def test_a_rate_that_holds_a_moment_only_is_given_up_for_a_lower_one() -> None:
+def test_rate_held_only_briefly_is_replaced_by_a_lower_one() -> None:
     def answer(trial: Trial) -> Reply:
         return holds_to(650 if trial.long else 1_000)(trial)
 
@@ -144,7 +144,7 @@ def test_a_rate_that_holds_a_moment_only_is_given_up_for_a_lower_one() -> None:
     assert went.trials[-1].rate == went.found.rate
 
 
-def test_one_of_three_holds_that_breaks_is_enough() -> None:
+def test_one_broken_hold_of_three_lowers_the_rate() -> None:
     held: Counter[float] = Counter()
 
     def answer(trial: Trial) -> Reply:
@@ -159,7 +159,7 @@ def test_one_of_three_holds_that_breaks_is_enough() -> None:
     assert found.ceiling.rate > 600
 
 
-def test_a_rate_that_broke_by_chance_reopens_the_search() -> None:
+def test_rate_broken_by_chance_reopens_the_search() -> None:
     def answers() -> Iterator[Target]:
         seen = 0
 
@@ -177,7 +177,7 @@ def test_a_rate_that_broke_by_chance_reopens_the_search() -> None:
     assert found.rate > 800
 
 
-def test_a_ceiling_that_is_never_confirmed_is_no_end_of_an_interval() -> None:
+def test_unconfirmed_ceiling_is_no_end_of_an_interval() -> None:
     def answer(trial: Trial) -> Reply:
         # Whatever is asked for the long window holds: only short probes ever break.
         limit = 10_000 if trial.long else 300
@@ -222,7 +222,7 @@ def test_reported_rate_holds(shape: Callable[[float], float], limit: float, nois
 @pytest.mark.parametrize("noise", [0.1, 0.2])
 @pytest.mark.parametrize("lasts_s", [120.0, 600.0])
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=list(SHAPES))
-def test_nor_is_it_where_noise_lasts_and_holds_are_twice_as_far_apart(
+def test_reported_rate_holds_under_noise_if_holds_are_far_apart(
     shape: Callable[[float], float], lasts_s: float, noise: float
 ) -> None:
     """The p99 wanders with this time constant (AR(1)), and that of a window is off by a twentieth.
@@ -247,13 +247,13 @@ def test_nor_is_it_where_noise_lasts_and_holds_are_twice_as_far_apart(
     assert above <= 0.05 * 200
 
 
-def test_holds_of_one_rate_are_as_far_apart_as_asked_and_nothing_else_is() -> None:
+def test_only_holds_of_one_rate_are_spaced_by_the_requested_time() -> None:
     went = walk(holds_to(700), replace(START, apart_s=600))
     assert went.rates[7:] == [725, 700, 700, 700, 725]
     assert [trial.apart_s for trial in went.trials] == [0] * 9 + [600, 600, 0]
 
 
-def test_a_target_that_breaks_at_random_ends_the_search_all_the_same() -> None:
+def test_search_ends_for_a_target_that_breaks_at_random() -> None:
     draw = random.Random(1997)
     for _ in range(50):
         walk(lambda trial: Reply(draw.choice(list(Answer)), trial.rate, "who knows"))
@@ -271,7 +271,7 @@ def lanes_needed(per_lane: float, limit: float = 1e9) -> Target:
     return answer
 
 
-def test_busy_lanes_are_not_taken_for_the_targets_limit() -> None:
+def test_busy_lanes_are_not_reported_as_limit_of_the_target() -> None:
     went = walk(lanes_needed(per_lane=10, limit=5_000))
     assert went.found.rate is not None
     assert went.found.rate == pytest.approx(5_000, rel=0.05)
@@ -279,7 +279,7 @@ def test_busy_lanes_are_not_taken_for_the_targets_limit() -> None:
     assert went.found.limit_known
 
 
-def test_twice_the_lanes_that_change_nothing_prove_the_target_used_up() -> None:
+def test_doubled_lanes_without_gain_show_the_limit_of_the_target() -> None:
     went = walk(lanes_needed(per_lane=1_000, limit=700))
     assert went.found.users == 64
     assert {trial.users for trial in went.trials} == {64, 128}
@@ -288,7 +288,7 @@ def test_twice_the_lanes_that_change_nothing_prove_the_target_used_up() -> None:
     assert 650 < went.found.rate <= 700
 
 
-def test_lanes_that_change_nothing_because_the_tester_is_full_prove_nothing() -> None:
+def test_doubled_lanes_at_the_tester_limit_decide_nothing() -> None:
     def answer(trial: Trial) -> Reply:
         if trial.rate > 700 and trial.users > 64:
             return Reply(Answer.TESTER, 700, "the load generator could not")
@@ -298,7 +298,7 @@ def test_lanes_that_change_nothing_because_the_tester_is_full_prove_nothing() ->
     assert not found.limit_known
 
 
-def test_a_used_up_tester_is_never_the_upper_end() -> None:
+def test_limit_of_the_tester_is_never_the_upper_end() -> None:
     """The target used 91 % of its core, and 15,000 of 20,000/s were done."""
     tally = a_tally(count=30_000)
     tally.cpu_ns = tuple(2 * 10**9 for _ in tally.cpu_ns)
@@ -307,7 +307,7 @@ def test_a_used_up_tester_is_never_the_upper_end() -> None:
     assert reply_of(result, OBJECTIVE).answer is Answer.TESTER
 
 
-def test_lanes_that_run_out_are_the_testers_limit() -> None:
+def test_exhausted_lanes_are_a_limit_of_the_tester() -> None:
     found = walk(lanes_needed(per_lane=1)).found
     assert found.users == 1024
     assert not found.limit_known
@@ -332,7 +332,7 @@ def test_a_point_that_keeps_its_schedule_and_meets_the_objective_holds() -> None
     assert reply_of(result, Objective.parse("p99<1us")).answer is Answer.BROKE
 
 
-def test_a_schedule_that_is_not_kept_does_not_hold_whatever_its_latency() -> None:
+def test_missed_schedule_does_not_hold_whatever_its_latency() -> None:
     reply = reply_of(a_result(a_spec(rate=10_500)), OBJECTIVE)
     assert reply.answer is Answer.BROKE
     assert "10,000 of 10,500/s were done" in reply.message
@@ -345,7 +345,7 @@ def test_operations_cut_off_by_a_windows_edges_are_no_missed_schedule() -> None:
     assert broke.answer is Answer.BROKE
 
 
-def test_an_operation_that_is_served_too_slowly_breaks_a_rate_however_late_it_began() -> None:
+def test_slow_service_of_one_operation_breaks_a_rate_despite_late_starts() -> None:
     """More lanes would not help: what is judged is its own service time, not that of all."""
     late, quick = histogram(), histogram()
     late.record(10**7, 20_000)
@@ -362,11 +362,11 @@ def test_an_operation_that_is_served_too_slowly_breaks_a_rate_however_late_it_be
         assert (reply.answer, reply.crowded) == (Answer.BROKE, crowded), reply
 
 
-def test_a_percentile_that_cannot_be_told_does_not_hold() -> None:
+def test_unknown_percentile_does_not_hold() -> None:
     assert reply_of(a_result(a_spec(rate=4_999), 9_999), OBJECTIVE).answer is Answer.BROKE
 
 
-def test_a_percentile_among_operations_that_never_ended_does_not_hold() -> None:
+def test_percentile_among_unanswered_operations_does_not_hold() -> None:
     # 1.8 % of 20,000 timed out after a second each, the others took 50 us.
     waited = histogram()
     waited.record(10**9, 360)
@@ -380,7 +380,7 @@ def test_a_percentile_among_operations_that_never_ended_does_not_hold() -> None:
     assert "p99 is >= 1 s" in reply.message
 
 
-def test_a_point_bound_by_the_tester_says_nothing_of_the_target() -> None:
+def test_tester_bound_point_leaves_the_target_unknown() -> None:
     result = a_result(a_spec(rate=20_000))
     verdict = structs.replace(
         result.verdict, bound=Bound.GENERATOR, valid=False, evidence="used up"
@@ -388,7 +388,7 @@ def test_a_point_bound_by_the_tester_says_nothing_of_the_target() -> None:
     assert reply_of(structs.replace(result, verdict=verdict), OBJECTIVE).answer is Answer.TESTER
 
 
-def test_what_broke_beside_other_programs_says_nothing_of_the_target() -> None:
+def test_break_on_a_noisy_machine_leaves_the_target_unknown() -> None:
     result = a_result(a_spec(rate=10_000))
     noise = PointWarning(WarningKind.NOISY_MACHINE, "everything else 1.42", "end it")
     result = structs.replace(result, verdict=structs.replace(result.verdict, warnings=(noise,)))
@@ -398,7 +398,7 @@ def test_what_broke_beside_other_programs_says_nothing_of_the_target() -> None:
     assert broke.message.startswith("everything else 1.42; p99 is ")
 
 
-def test_what_broke_on_cores_that_others_had_says_nothing_of_the_target() -> None:
+def test_break_on_cores_taken_by_others_leaves_the_target_unknown() -> None:
     """Also where it has few cores, and the machine as a whole is not noisy."""
     result = a_result(a_spec(rate=20_000))
     verdict = structs.replace(
@@ -408,7 +408,7 @@ def test_what_broke_on_cores_that_others_had_says_nothing_of_the_target() -> Non
     assert (broke.answer, broke.message) == (Answer.BUSY, "1 of 1 core")
 
 
-def test_latency_with_waits_for_others_in_it_breaks_no_rate() -> None:
+def test_latency_including_waits_for_other_programs_breaks_no_rate() -> None:
     result = a_result(a_spec(rate=10_000))
     noise = PointWarning(WarningKind.OTHERS_IN_LATENCY, "others", "end them")
     result = structs.replace(result, verdict=structs.replace(result.verdict, warnings=(noise,)))
@@ -417,14 +417,14 @@ def test_latency_with_waits_for_others_in_it_breaks_no_rate() -> None:
     assert (broke.answer, broke.message) == (Answer.BUSY, "p99 is <= 50 us (asked: p99<40us)")
 
 
-def test_a_moment_of_other_programs_does_not_end_a_search() -> None:
+def test_brief_load_of_other_programs_does_not_end_the_search() -> None:
     went = walk(beside(lambda nth: nth == 3, holds_to(700)))
     assert went.found.limit_known
     assert went.found.rate is not None
     assert 660 < went.found.rate <= 700
 
 
-def test_a_machine_that_stays_busy_leaves_the_limit_unknown() -> None:
+def test_permanently_noisy_machine_leaves_the_limit_unknown() -> None:
     for limit in (1, 700):
         found = walk(beside(lambda nth: True, holds_to(limit))).found
         assert not found.limit_known
@@ -481,20 +481,20 @@ def test_late_operations_with_every_lane_busy_may_need_more_lanes() -> None:
     assert reply.crowded
 
 
-def test_late_operations_with_lanes_free_are_the_testers() -> None:
+def test_late_operations_with_free_lanes_are_due_to_the_tester() -> None:
     assert late(users=64, service_us=500, lag_us=900).answer is Answer.TESTER
 
 
-def test_operations_that_first_connect_are_not_late() -> None:
+def test_operations_that_open_connections_are_not_late() -> None:
     reply = late(users=64, service_us=500, lag_us=900, connecting_us=900)
     assert (reply.answer, reply.crowded) == (Answer.BROKE, False)
 
 
-def test_late_operations_of_a_target_that_is_used_up_are_the_targets() -> None:
+def test_late_operations_of_a_saturated_target_are_due_to_the_target() -> None:
     reply = late(users=5, service_us=500, lag_us=900, bound=Bound.TARGET_CPU)
     assert (reply.answer, reply.crowded) == (Answer.BROKE, False)
 
 
-def test_a_target_that_serves_too_slowly_breaks_though_the_tester_was_late() -> None:
+def test_slow_target_breaks_a_rate_even_if_the_tester_was_late() -> None:
     reply = late(users=64, service_us=2_000, lag_us=9_000)
     assert (reply.answer, reply.crowded) == (Answer.BROKE, False)

@@ -48,7 +48,7 @@ def test_table_says_whether_the_objective_holds_beside_the_limit() -> None:
     assert rows == [["holds", "highest rate"], ["not known", ""]]
 
 
-def test_what_lies_beyond_the_largest_is_not_said_to_be_known() -> None:
+def test_answer_does_not_claim_a_limit_beyond_the_largest_number() -> None:
     said, users, error = answer(a_point(50, 80), a_point(100, 90))
     assert (users, error) == (100, None)
     assert said == "mine: up to 100 users hold p95<300ms, and no more were measured."
@@ -73,7 +73,7 @@ def test_what_lies_beyond_the_largest_is_not_said_to_be_known() -> None:
         ),
     ],
 )
-def test_no_answer_is_an_error(
+def test_missing_answer_is_an_error(
     points: Sequence[PointResult], kind: type[SitebenchError], words: str
 ) -> None:
     _, users, error = answer(*points)
@@ -82,7 +82,7 @@ def test_no_answer_is_an_error(
     assert words in error.message
 
 
-def test_number_holds_only_if_it_does_in_every_repeat() -> None:
+def test_number_of_users_holds_only_if_every_repeat_holds() -> None:
     points = [a_point(50, p95, repeat=n) for n, p95 in enumerate((80, 400, 90))]
     (held,) = judge_users(series(points), P95)
     assert held == Held(50, Outcome.MISSED, "in 1 of 3 repeats p95 is 400 ms (asked: p95<300ms)")

@@ -18,7 +18,7 @@ def read(run: RunFile, what: str) -> list[dict[str, str]]:
     return list(DictReader(as_text(run, "csv", what)))
 
 
-def test_a_point_has_a_row_whatever_became_of_it(run: RunFile) -> None:
+def test_every_point_has_a_row_whatever_its_status(run: RunFile) -> None:
     done, failed, planned = read(run, "points")
     assert [row["status"] for row in (done, failed, planned)] == ["done", "failed", "pending"]
     assert failed["error"] == 'it "died", so'
@@ -53,7 +53,7 @@ def test_an_interval_without_an_upper_end_is_a_lower_bound(tmp_path: Path) -> No
     assert kept["latency_us"]["intervals"]["p99"] == [1_190.0, None]
 
 
-def test_what_is_not_known_is_an_empty_field(run: RunFile) -> None:
+def test_unknown_value_is_an_empty_field(run: RunFile) -> None:
     done, failed, _ = read(run, "points")
     assert done["lag_us.p99"] == ""
     assert failed["ops_per_s"] == ""
@@ -78,7 +78,7 @@ def test_a_reading_has_a_row(run: RunFile) -> None:
     assert all(float(row["value"]) >= 0 for row in rows)
 
 
-def test_nothing_measured_yet_is_a_header_at_most(tmp_path: Path) -> None:
+def test_empty_run_exports_only_a_header(tmp_path: Path) -> None:
     path = tmp_path / "empty"
     with RunStore(path) as store:
         store.set_manifest({})

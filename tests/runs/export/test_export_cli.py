@@ -17,7 +17,7 @@ def export(*argv: object) -> None:
     CliRunner().invoke(app, ["export", *map(str, argv)], catch_exceptions=False)
 
 
-def test_who_reads_only_the_first_lines_gets_no_complaint(path: Path) -> None:
+def test_closed_pipe_of_an_export_is_no_error(path: Path) -> None:
     command = [*SITEBENCH, "export", str(path), "--what", "samples"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -35,7 +35,7 @@ def test_who_reads_only_the_first_lines_gets_no_complaint(path: Path) -> None:
         ("hlog", "points", "UPDATE points SET started = 1e18"),
     ],
 )
-def test_values_that_no_run_has_written_are_named_as_damage(
+def test_impossible_values_are_reported_as_damage(
     path: Path, tmp_path: Path, form: str, what: str, damage: str
 ) -> None:
     """Found by tests/trust/test_hostile_files.py."""
@@ -46,14 +46,14 @@ def test_values_that_no_run_has_written_are_named_as_damage(
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
 
 
-def test_what_is_no_run_file_is_refused(tmp_path: Path) -> None:
+def test_file_of_another_kind_is_refused(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("hello")
     for name in ("absent", "text", "."):
         with pytest.raises(BadRunFile):
             export(tmp_path / name)
 
 
-def test_words_that_mean_nothing_are_refused_before_anything_is_read(path: Path) -> None:
+def test_unknown_choices_are_refused_before_reading(path: Path) -> None:
     with pytest.raises(UnknownValue, match="unknown choice 'xml'"):
         export(path, "--format", "xml")
     with pytest.raises(UnknownValue, match="unknown choice 'lines'"):
@@ -62,7 +62,7 @@ def test_words_that_mean_nothing_are_refused_before_anything_is_read(path: Path)
         export(path, "--format", "hlog", "--what", "samples")
 
 
-def test_a_run_file_is_not_written_over(path: Path) -> None:
+def test_run_file_is_not_overwritten(path: Path) -> None:
     before = path.read_bytes()
     with pytest.raises(BadInput, match="is the run file itself"):
         export(path, "--out", path)
@@ -74,6 +74,6 @@ def test_a_folder_that_does_not_exist_is_named(path: Path, tmp_path: Path) -> No
         export(path, "--out", tmp_path / "absent" / "out")
 
 
-def test_a_device_is_written_to_and_stays_one(path: Path) -> None:
+def test_export_to_a_device_keeps_the_device(path: Path) -> None:
     export(path, "--out", "/dev/null")
     assert Path("/dev/null").is_char_device()

@@ -30,7 +30,7 @@ def intervals(lines: list[str]) -> list[tuple[str, float, float, float, Histogra
     return found  # type: ignore[return-value]
 
 
-def test_every_interval_is_there_with_every_count(run: RunFile) -> None:
+def test_export_has_every_interval_with_all_counts(run: RunFile) -> None:
     lines = list(hlog.points(run))
     rows = [row for point in run.points() for row in run.timeline(point.id)]
     read = intervals(lines)
@@ -39,7 +39,7 @@ def test_every_interval_is_there_with_every_count(run: RunFile) -> None:
     assert [each[3] for each in read] == [round(each[4].max / 1e6, 3) for each in read]
 
 
-def test_merged_it_has_the_measured_window_of_each_step(run: RunFile) -> None:
+def test_merged_export_has_the_measured_window_of_each_step(run: RunFile) -> None:
     lines = list(hlog.points(run, merged=True))
     done = [point for point in run.points() if point.result is not None]
     steps = [(point, step) for point in done for step in run.steps(point.id)]
@@ -57,7 +57,7 @@ def test_the_head_names_the_version_and_the_start(run: RunFile) -> None:
     assert lines[3].split(",")[0] == '"StartTimestamp"'
 
 
-def test_a_tag_names_point_phase_and_step_without_what_would_end_it(run: RunFile) -> None:
+def test_tag_has_point_phase_and_step_without_delimiters(run: RunFile) -> None:
     tags = Counter(each[0] for each in intervals(list(hlog.points(run))))
     assert tags == {
         "1:lookup@1000:measure:lookup.lookup": 3,
@@ -65,6 +65,6 @@ def test_a_tag_names_point_phase_and_step_without_what_would_end_it(run: RunFile
     }
 
 
-def test_intervals_follow_each_other(run: RunFile) -> None:
+def test_intervals_are_contiguous(run: RunFile) -> None:
     read = [each for each in intervals(list(hlog.points(run))) if each[0].endswith(".lookup")]
     assert [each[1] for each in read] == [0.0, 1.0, 2.0]
