@@ -244,7 +244,7 @@ def test_wrong_files_are_named(authority: Authority, server: Certificate, ann: C
             ran(address, trust)
 
 
-def test_point_request_contains_no_secret(tmp_path: Path) -> None:
+def test_trust_sent_to_a_process_contains_no_secret(tmp_path: Path) -> None:
     file = tmp_path / "password"
     file.write_text(PASSWORD)
     trust = Trust(key_password_file=str(file))

@@ -245,7 +245,7 @@ def test_one_full_thread_on_many_cores_is_a_software_limit() -> None:
     assert found.evidence == "75% of the target's CPU is its own code"
 
 
-def test_target_refusing_connections_is_a_software_limit() -> None:
+def test_target_rejecting_operations_is_a_sign_of_a_software_limit() -> None:
     seen = changed(QUIET, failures_by_kind={"status:503": 7, "wrong-answer": 1})
     found = software(seen, others(seen), pressed=True)
     assert (found.grade, found.evidence) == (Grade.POSSIBLE, "the target rejected 7 operations")
