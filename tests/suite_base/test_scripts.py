@@ -130,8 +130,8 @@ def test_sent_values_and_changes_of_a_file_are_announced(
     owned = {"i_own_this_target": True}
     assert "changes up to 2 entries of ldap://a.example" in said(changes, **owned)
     assert "changes up to" not in said(changes), "it is refused, which says so"
-    assert "changes" not in said(changes, check=True, **owned)
-    assert "changes" not in said(changes, target="embedded", **owned)
+    assert "changes up to" not in said(changes, check=True, **owned)
+    assert "changes up to" not in said(changes, target="embedded", **owned)
     lone = changes.replace("{who.uid}", "a").replace('[data.who]\nfile = "who.csv"\n', "")
     assert "changes entries of ldap://a.example" in said(lone, **owned)
     assert said('[[operation]]\nsearch = "(u=a)"\n') == ""
