@@ -262,7 +262,7 @@ def _print_ldif(population: Population, groups: Groups | None) -> None:
 
 
 def _seed_live(options: SeedOptions, people: Spec, groups: Groups | None) -> tuple[str, bool]:
-    """Add who is missing; return what is there now, and whether nobody was there before."""
+    """Add missing people; return the message, and whether all of them were added."""
     _assure_own(options, "filling a directory")
     assure_encrypted(options)
     address = parse_address(options.target, start_tls=options.start_tls)

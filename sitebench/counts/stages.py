@@ -100,7 +100,7 @@ class Stages(msgspec.Struct, frozen=True):
         return max(stage.level for stage in self.stages)
 
     def users_at(self, at_s: float) -> int:
-        """Return the number of users, at least the one with whom a test begins."""
+        """Return the number of users, at least 1, as a test begins with one."""
         return max(1, round(self._level(at_s)))
 
     def _level(self, at_s: float) -> float:

@@ -77,7 +77,10 @@ class Tally(msgspec.Struct):
         cpu, underway = tuple(boundary.cpu_ns), boundary.underway_ns
         queue, begin_ns = Queue(boundary.backlog, boundary.in_flight), boundary.t1_ns
         return cls(
-            *(begin_ns, begin_ns, cpu, cpu),
+            begin_ns,
+            begin_ns,
+            cpu,
+            cpu,
             underway_start_ns=underway,
             underway_ns=underway,
             queue_start=queue,

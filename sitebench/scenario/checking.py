@@ -45,7 +45,7 @@ def check(
     if script.has_pauses:
         print(f"{script.path}: its pauses are left out")
     if script.writes:
-        print(f"{script.path}: what it writes is written, as in a run, and stays")
+        print(f"{script.path}: --check changes the target as a run does; nothing changes it back")
     for operation in script.operations:
         steps, requests = _once(script, operation, options, opening, timeout_s)
         is_stuck = _has_failed_start(script, steps)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _PEOPLE_AT_A_TIME = 10_000
 _LOOKED_AT = 100
-"""People among whom a name in ASCII is looked for: of seven locales most have one."""
+"""People searched for a name in ASCII: most of seven locales have one among so many."""
 
 
 @dataclass(frozen=True, slots=True)

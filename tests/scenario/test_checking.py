@@ -114,8 +114,11 @@ def test_check_announces_its_writes(directory: LdapDirectory, tmp_path: Path) ->
     text = f'{TWO}[[operation]]\nname = "change"\n{change}\n'
     ran = checked(tmp_path, directory.url, text, "--i-own-this-target")
     assert ran.code == 0, ran.err
-    assert "mix.toml: what it writes is written, as in a run, and stays" in ran.out.splitlines()
-    assert "writes" not in checked(tmp_path, directory.url, TWO).out
+    assert (
+        "mix.toml: --check changes the target as a run does; nothing changes it back"
+        in ran.out.splitlines()
+    )
+    assert "changes the target" not in checked(tmp_path, directory.url, TWO).out
 
 
 PAUSE = '{ think = "10m", distribution = "constant" }'

@@ -296,7 +296,7 @@ def test_impossible_values_are_shown_or_refused(table: str, change: str, tmp_pat
         assert "Traceback" not in done.err
 
 
-# Commands that are given in a folder of somebody else: nothing of it is run or read.
+# Commands in a folder of a stranger: none of its files is run or read.
 
 SITEBENCH = Path(sys.executable).with_name("sitebench")
 MODULES = ("locust", "sitebench", "ils_bench", "psutil", "msgspec", "json", "flask")

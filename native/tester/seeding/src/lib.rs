@@ -61,7 +61,7 @@ pub fn seed(
 
 /// The number of people, of the first `size`, that exist without a gap, however the seeding ended.
 ///
-/// Bisection finds a person after whom all are missing. Some of the [`pipeline::REACH`] people before that
+/// Bisection finds a person with only missing people behind it. Some of the [`pipeline::REACH`] people before that
 /// person may be missing, so each of them is searched for.
 pub fn count(config: &Config, people: &Population, size: u64) -> Result<u64, SeedingError> {
     config.check(people)?;

@@ -89,7 +89,7 @@ pub(crate) enum Draw {
 pub struct Preparation {
     /// Which of the engine's scenarios it is for.
     pub(crate) script: usize,
-    /// Whether the next of the people whom a run adds is taken first.
+    /// Whether the next person that the run adds is taken first.
     pub(crate) takes: bool,
     pub(crate) draws: Vec<Draw>,
 }
