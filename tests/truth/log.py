@@ -207,11 +207,14 @@ class Truth:
         failed = [
             self._failed_s(each) for each in self.operations if each.failed and not each.left_out
         ]
-        # What a user does once is no operation, but fails as one.
-        failed += [
-            (each.earliest_s, each.arrived_s) for each in self.once if each.answered_s is None
-        ]
-        return within(failed, window_s)
+        # A step of the start is no operation, but fails as one.
+        # It counts in the window from the beginning of the test on (decision 0216).
+        unanswered = [step for step in self.once if step.answered_s is None]
+        starts = within(
+            ((step.earliest_s, step.arrived_s) for step in unanswered), (-math.inf, window_s[1])
+        )
+        own = within(failed, window_s)
+        return Range(own.least + starts.least, own.most + starts.most)
 
     def _failed_s(self, operation: Operation) -> Window:
         last = operation.requests[-1]
