@@ -138,6 +138,7 @@ def test_dead_target_is_reported_and_its_point_is_discarded(tmp_path: Path) -> N
         screen.until_done("lookup", 100)
         (target,) = psutil.Process(process.pid).children()
         target.kill()
+        assert eventually(lambda: target.status() == psutil.STATUS_ZOMBIE)
         screen.stop()
         (test,) = screen.live()["tests"]
         assert "ended during the measurement" in test["error"]
