@@ -1,4 +1,4 @@
-//! A configuration that says which protocol it is of.
+//! The configuration of an engine for either protocol.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::http::HttpConfig;
 use crate::ldap::LdapConfig;
 
-/// A configuration whose `target.protocol` is `ldap`, which it is by default, or `http`.
+/// A configuration whose `target.protocol` is `ldap` (the default) or `http`.
 #[derive(Debug, Clone)]
 pub enum AnyConfig {
     Ldap(LdapConfig),

@@ -1,22 +1,21 @@
-//! What of a scenario no lane could run, and where it stands.
+//! Errors of a scenario that no lane could run, with their place in the file.
 
 use scenario::{Block, Problems, Template, problem_at};
 
-/// What compiling a part of a scenario comes to.
 pub(crate) type Result<T, E = CompileError> = std::result::Result<T, E>;
 
-/// A mistake in a file whose form is right: in what its fields stand for, or in what a target has.
+/// An error in a file whose form is right: in the value of a field, or in something that the target lacks.
 #[derive(Debug)]
 pub(crate) struct CompileError {
-    /// The keys of the table that it is in, lists by numbers from 0; none of the file as a whole.
+    /// The keys of the table with the error; list indexes count from 0. Empty for the file as a whole.
     keys: Vec<String>,
-    /// The text that it is in, below those keys.
+    /// The text with the error, below those keys.
     text: Option<Template>,
     what: String,
 }
 
 impl CompileError {
-    /// Says in which table the mistake is, unless that was said nearer to it.
+    /// Adds the table of the error, unless a narrower place is set.
     pub(crate) fn at<const N: usize>(mut self, keys: [&str; N]) -> Self {
         if self.keys.is_empty() {
             self.keys = keys.map(str::to_owned).into();
@@ -24,7 +23,7 @@ impl CompileError {
         self
     }
 
-    /// Says in which step the mistake is, the `number`th of a block.
+    /// Adds the step of the error: step `number` of a block.
     pub(crate) fn at_step(mut self, block: &Block, number: usize) -> Self {
         if self.keys.is_empty() {
             let operation = block.operation.map(|operation| ["operation".to_owned(), operation.to_string()]);
@@ -35,13 +34,13 @@ impl CompileError {
         self
     }
 
-    /// Says in which text the mistake is.
+    /// Adds the text of the error.
     pub(crate) fn of(mut self, text: &Template) -> Self {
         self.text.get_or_insert_with(|| text.clone());
         self
     }
 
-    /// The mistake with its line and column in the file.
+    /// The error with its line and column in the file.
     pub(crate) fn in_file(self, file: &str) -> Problems {
         problem_at(file, &self.keys, self.text.as_ref(), self.what)
     }

@@ -15,9 +15,9 @@ use crate::target_address::TargetAddress;
 /// More threads than any machine here has cores.
 const MAX_THREADS: usize = 1024;
 
-/// How long connecting to a target may take unless a configuration says otherwise. Linux repeats a SYN after 1, 3 and
-/// 7 seconds (tcp(7), RFC 6298 section 2): two of them may be lost, and a target that takes longer has no room for
-/// connections, which a lane should report instead of waiting for.
+/// The default connect timeout. Linux repeats a SYN after 1, 3 and 7 seconds (tcp(7), RFC 6298 section 2), so
+/// two SYNs may be lost. A target that takes longer has no room for connections, and a lane should report
+/// that instead of waiting.
 pub const CONNECT_MS: u64 = 5_000;
 
 /// The longest timeout, a day.
@@ -27,14 +27,12 @@ const MAX_TIMEOUT_MS: u64 = 86_400_000;
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, bound(deserialize = "T: DeserializeOwned"))]
 pub struct Config<T> {
-    /// Threads to run lanes on.
     #[serde(default = "one")]
     pub threads: usize,
     pub target: T,
-    /// How answers are verified.
     #[serde(default)]
     pub verify: Verify,
-    /// How long an operation may take.
+    /// The timeout of an operation.
     #[serde(default = "ten_seconds")]
     pub timeout_ms: u64,
     /// Connect timeout; by default the operation's timeout, at most [`CONNECT_MS`].
@@ -42,29 +40,24 @@ pub struct Config<T> {
     pub connect_timeout_ms: Option<u64>,
     #[serde(default)]
     pub schedule: Schedule,
-    /// Which people operations are about.
     #[serde(default)]
     pub keys: KeysConfig,
-    /// Which people are added; by default a million people after the population's.
+    /// By default a million people after the population's.
     #[serde(default)]
     pub adds: Option<Adds>,
-    /// The log of requests, beside counts.
     #[serde(default)]
     pub(crate) log: LogSpec,
-    /// Scenarios that lanes run.
     #[serde(default)]
     pub(crate) scenarios: Vec<ScenarioSpec>,
 }
 
-/// How answers are verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verify {
-    /// The first answer with a person in full, later ones by length and digest.
+    /// Compares the first answer with a person in full, later answers by length and digest.
     #[default]
     Digest,
     Full,
-    /// Not at all.
     None,
 }
 
@@ -72,42 +65,42 @@ pub enum Verify {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Schedule {
-    /// When the previous operation is over.
+    /// An operation starts when the previous one is over.
     #[default]
     Closed,
-    /// The same with a varying number of users, counted by spans from the first cut on.
+    /// Closed with a varying number of users. Operations are counted in spans from the first cut on.
     Crowd {
-        /// Length of the spans by which operations are counted, by start time.
+        /// Length of a span. An operation belongs to the span in which it starts.
         span_ms: u64,
     },
-    /// When they are due, independently of the target.
+    /// Operations are due at times independent of the target.
     Open {
-        /// Per second, over all threads.
+        /// Arrivals per second over all threads.
         rate: f64,
         #[serde(default)]
         arrivals: Spacing,
     },
-    /// When they are due by a staged rate, which begins at the first cut.
+    /// Operations are due by a staged rate, which begins at the first cut.
     Staged {
-        /// Successive stages, of all threads together.
+        /// Successive stages, for all threads together.
         stages: Vec<Stage>,
-        /// Length of the spans by which operations are counted, by due time.
+        /// Length of a span. An operation belongs to the span in which it is due.
         span_ms: u64,
         #[serde(default)]
         arrivals: Spacing,
     },
 }
 
-/// Which people operations are about; see [`crate::choose::keys`].
+/// The choice of people for operations; see [`crate::choose::keys`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeysConfig {
     #[serde(default)]
     pub choice: Choice,
-    /// The seed of the people's popularity: the same for all engines of a test.
+    /// The seed of the people's popularity, common to all engines of a test.
     #[serde(default = "paper_year")]
     pub seed: u64,
-    /// The index of this engine among a test's engines, each with its own draws.
+    /// The index of this engine among the engines of a test, which draw independently.
     #[serde(default)]
     pub engine: u64,
 }
@@ -118,18 +111,18 @@ impl Default for KeysConfig {
     }
 }
 
-/// Which people are added; see [`crate::choose::ring`].
+/// The people that are added; see [`crate::choose::ring`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Adds {
-    /// The number of the first person.
+    /// The number of the first person that is added.
     pub start: u64,
-    /// The maximum at any time. Should be many times the number of lanes: an add fails with "already exists"
-    /// if its key is reused while a slow lane still holds the key.
+    /// The maximum of added people at any time. It should be many times the number of lanes: an add fails
+    /// with "already exists" if its key is reused while a slow lane still holds the key.
     pub keys: u64,
 }
 
-/// How many people a run may add before it removes the first of them, unless `adds` is given.
+/// The default of `Adds::keys`.
 pub(crate) const DEFAULT_ADDS: u64 = 1_000_000;
 
 const fn one() -> usize {
@@ -144,18 +137,15 @@ const fn paper_year() -> u64 {
     1997
 }
 
-/// Why a configuration is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     #[error("{field} is {value}: {remedy}")]
     OutOfRange { field: &'static str, value: String, remedy: &'static str },
-    /// The host name does not resolve.
     #[error("cannot find {host:?}: {reason}; check the target's name")]
     UnknownHost { host: String, reason: String },
 }
 
 impl<T: TargetAddress> Config<T> {
-    /// Refuses numbers out of range.
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
         in_range("threads", self.threads as u64, 1, MAX_THREADS as u64, "give 1 to 1,024")?;
         let timeouts = "give 1 to 86,400,000";
@@ -190,7 +180,7 @@ impl<T: TargetAddress> Config<T> {
         }
     }
 
-    /// Looks the target's endpoints up, address by address.
+    /// Looks up the addresses of the target's endpoints; the result has one list per address.
     pub(crate) fn resolve(&self) -> Result<Vec<Vec<SocketAddr>>, ConfigError> {
         let endpoints = |address: Vec<_>| address.into_iter().map(resolve).collect();
         self.target.addresses().into_iter().map(endpoints).collect()
@@ -201,25 +191,23 @@ impl<T: TargetAddress> Config<T> {
         !matches!(self.schedule, Schedule::Closed | Schedule::Crowd { .. })
     }
 
-    /// The seed of one thread's random draws, different for each thread of each engine. The golden ratio
+    /// The seed of a thread's random draws, different for all threads of all engines. The golden ratio
     /// separates the seeds of neighbouring numbers.
     const fn thread_seed(&self, thread: usize) -> u64 {
         let place = self.keys.engine.wrapping_mul(MAX_THREADS as u64).wrapping_add(thread as u64 + 1);
         self.keys.seed.wrapping_add(place.wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
-    /// The seed of a thread's protocol, and the generator of its lanes.
+    /// The seed of a thread's protocol, and the generator of the thread's lanes.
     pub(crate) fn seeds(&self, thread: usize) -> (u64, fastrand::Rng) {
         let mut random = fastrand::Rng::with_seed(self.thread_seed(thread));
         (random.u64(..), random)
     }
 
-    /// How long an operation may take.
     pub(crate) const fn timeout(&self) -> Duration {
         Duration::from_millis(self.timeout_ms)
     }
 
-    /// How long connecting may take.
     pub(crate) fn connect_timeout(&self) -> Duration {
         Duration::from_millis(self.connect_timeout_ms.unwrap_or(self.timeout_ms.min(CONNECT_MS)))
     }

@@ -1,6 +1,6 @@
 //! Which row of a source comes next.
 //!
-//! | deal | what a thread gets |
+//! | deal | rows of a thread |
 //! |---|---|
 //! | shuffled | each of its rows once per round, each round in a new random order |
 //! | in-order | the rows from the first on, and from the first again |
@@ -22,28 +22,23 @@ use serde::Deserialize;
 use super::owned_keys::OwnedKeys;
 use super::ring::{Ring, RingCursor};
 
-/// The order in which rows are dealt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Deal {
-    /// Each row once per round, each round in a new random order.
     #[default]
     Shuffled,
-    /// From the first row to the last, again and again.
     InOrder,
-    /// From the first row to the last, each once.
     Once,
-    /// Shuffled; a row has one lane at a time.
+    /// Shuffled; a row is used by one lane at a time.
     Exclusive,
 }
 
 /// One of the engines that share a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sharer {
-    /// Its number, from 0.
+    /// From 0.
     pub index: u64,
     pub of: u64,
-    /// How many threads it has.
     pub threads: u64,
 }
 
@@ -80,14 +75,14 @@ impl Part {
     }
 }
 
-/// A source's rows, as one engine deals them to its threads.
+/// A source's rows, to be dealt to the threads of one engine.
 #[derive(Debug, Clone)]
 pub struct Dealer {
     deal: Deal,
     rows: u64,
     seed: u64,
     sharer: Sharer,
-    /// The rows of *in-order* and *once* deals.
+    /// Used in *in-order* and *once* deals.
     part: Part,
     counter: Arc<Ring>,
 }
@@ -98,13 +93,13 @@ impl Dealer {
             Deal::Once => Part::new(rows, sharer.index, sharer.of),
             _ => Part::or_all(rows, sharer.index, sharer.of),
         };
-        // *Once* deals single rows: of a block, the rest would be lost in a thread whose users have ended.
+        // *Once* deals hand out single rows: with blocks, a thread whose users have ended would lose the rest
+        // of its block.
         let takers = if deal == Deal::Once { part.count } else { sharer.threads };
         let counter = Arc::new(Ring::new(0, part.count, takers));
         Self { deal, rows, seed, sharer, part, counter }
     }
 
-    /// The cursor from which a thread takes its rows.
     pub fn cursor(&self, thread: u64) -> RowCursor {
         let (first, stride) = self.sharer.of_thread(thread);
         RowCursor(match self.deal {
@@ -124,7 +119,6 @@ impl Dealer {
     }
 }
 
-/// A thread's position in a deal.
 #[derive(Debug)]
 pub struct RowCursor(How);
 
@@ -150,7 +144,6 @@ impl RowCursor {
         }
     }
 
-    /// Gives an exclusive row back.
     pub fn give_back(&mut self, row: u64) {
         if let How::Exclusive { owned_keys, .. } = &mut self.0 {
             owned_keys.give_back(row);
@@ -164,18 +157,15 @@ impl RowCursor {
         }
     }
 
-    /// How many rows were lost.
     pub fn lost(&self) -> u64 {
         if let How::Exclusive { lost, .. } = self.0 { lost } else { 0 }
     }
 
-    /// Whether no row will ever come again.
     pub fn has_lost_all(&self) -> bool {
         matches!(&self.0, How::Exclusive { shuffled, lost, .. } if *lost >= shuffled.part.count)
     }
 }
 
-/// Each row of a part once per round, each round in a new random order.
 #[derive(Debug)]
 struct Shuffled {
     part: Part,

@@ -23,14 +23,13 @@ const SKEW: f64 = 0.99;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Choice {
-    /// All with the same probability.
     #[default]
     Uniform,
     /// Weight 1/rank^0.99, ranks scattered.
     Zipfian,
-    /// 80 % of the operations to 20 % of the people, scattered.
+    /// 20 % of the people, scattered, get 80 % of the operations.
     Hotspot,
-    /// Weight 1/rank^0.99, the newest person first.
+    /// Weight 1/rank^0.99, the newest person at rank 1.
     Latest,
 }
 
@@ -85,7 +84,7 @@ impl Keys {
 #[derive(Debug, Clone)]
 struct Zipf {
     count: f64,
-    /// The area's bounds; the area of the first rank is cut to its weight.
+    /// Bounds of the area that points are drawn from; the area of the first rank is cut to its weight.
     first: f64,
     last: f64,
     /// The distance below its rank within which a point is accepted without a test.
@@ -138,8 +137,8 @@ struct Scatter {
 
 impl Scatter {
     fn new(count: u64, seed: u64) -> Self {
-        // Near the golden section neighbours land far apart; any factor without a common divisor is
-        // one-to-one.
+        // With a factor near the golden section neighbours land far apart. Any factor without a common
+        // divisor is one-to-one.
         let mut factor = ((count as f64 * 0.618_033_988_75) as u64).max(1);
         while gcd(factor, count) != 1 {
             factor += 1;

@@ -1,4 +1,4 @@
-//! Which person or row an operation is about, and when it starts: draws, deals and schedules, no I/O.
+//! Chooses the person or row of an operation, and its start: draws, deals and schedules, without I/O.
 
 pub(crate) mod deal;
 pub(crate) mod keys;

@@ -1,17 +1,17 @@
-//! The people that the lanes of one thread may update, one lane at a time each.
+//! The people that the lanes of one thread may update; a person is updated by one lane at a time.
 
 use std::collections::HashSet;
 
-/// People `place`, `place + stride`, ... below `size`, and which of them are taken.
+/// People `place`, `place + stride`, ... below `size`, and the taken ones among them.
 ///
-/// Threads, and engines that share a site, start at different places: no coordination is needed.
+/// Threads, and engines that share a site, start at different places, so they need no coordination.
 #[derive(Debug)]
 pub struct OwnedKeys {
     size: u64,
     place: u64,
     stride: u64,
     taken: HashSet<u64>,
-    /// Taken people whom another lane has updated all the same.
+    /// Taken people whom a second lane has updated as well.
     contested: HashSet<u64>,
 }
 
@@ -20,7 +20,7 @@ impl OwnedKeys {
         Self { size, place, stride, taken: HashSet::new(), contested: HashSet::new() }
     }
 
-    /// Takes the one nearest to `preferred` from there on; `None` if all are taken.
+    /// Takes the first free person from `preferred` on; `None` if all are taken.
     pub fn take(&mut self, preferred: u64) -> Option<u64> {
         let count = self.size.saturating_sub(self.place).div_ceil(self.stride);
         if self.taken.len() as u64 >= count {
@@ -38,14 +38,14 @@ impl OwnedKeys {
         }
     }
 
-    /// The one nearest to `preferred`, taken or not.
+    /// The first person from `preferred` on, taken or not.
     pub fn one(&self, preferred: u64) -> u64 {
         let number = preferred / self.stride * self.stride + self.place;
         if number < self.size { number } else { self.place }
     }
 
-    /// Marks a person who is updated although another lane may hold them: from now on their page proves
-    /// nothing.
+    /// Marks a person who is updated although another lane may hold the person: from now on the person's page
+    /// proves nothing.
     pub fn mark_contested(&mut self, number: u64) {
         self.taken.insert(number);
         self.contested.insert(number);
@@ -55,7 +55,6 @@ impl OwnedKeys {
         !self.contested.is_empty() && self.contested.contains(&number)
     }
 
-    /// Gives one back.
     pub fn give_back(&mut self, number: u64) {
         if !self.is_contested(number) {
             self.taken.remove(&number);

@@ -1,17 +1,16 @@
-//! The people that a run adds: a ring of keys shared by all threads in blocks.
+//! The people that a run adds: a ring of keys, shared by all threads in blocks.
 //!
-//! Adds take people from `start` on, each once. After `keys` of them the ring wraps: a key taken again
-//! is free only after its entry was removed. So a clean-up after a run looks at `keys` people from `start` on
-//! and no more, however the run ended.
+//! Adds take people from `start` on, each once. After `keys` people the ring begins again, and a key is free
+//! only after its entry was removed. So a clean-up looks at `keys` people from `start` on and no more,
+//! however the run ended.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The most keys that a thread takes at once: with so many, it uses the shared counter too rarely to cost
-/// anything.
+/// The most keys that a thread takes at once. With blocks of this size the shared counter costs nothing
+/// measurable.
 const BLOCK: u64 = 256;
 
-/// The keys of a run's additions.
 #[derive(Debug)]
 pub struct Ring {
     start: u64,
@@ -20,7 +19,6 @@ pub struct Ring {
     handed_out: AtomicU64,
 }
 
-/// A key to add.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Key {
     pub person: u64,
@@ -29,16 +27,15 @@ pub struct Key {
 }
 
 impl Ring {
-    /// A ring of `keys` people from `start` on, for so many threads. `keys` must not be 0.
+    /// A ring of `keys` people from `start` on, for this number of threads. `keys` must not be 0.
     pub fn new(start: u64, keys: u64, threads: u64) -> Self {
-        // A ring should hold several blocks of each thread, or a slow thread still holds a key that a
-        // fast one has come round to.
+        // The ring holds several blocks per thread. Otherwise a fast thread could come round to a key that a
+        // slow thread still holds.
         let block = (keys / threads.max(1).saturating_mul(8)).clamp(1, BLOCK);
         Self { start, keys: keys.max(1), block, handed_out: AtomicU64::new(0) }
     }
 }
 
-/// One thread's position in the ring.
 #[derive(Debug)]
 pub struct RingCursor {
     ring: Arc<Ring>,
@@ -47,16 +44,14 @@ pub struct RingCursor {
 }
 
 impl RingCursor {
-    /// Takes nothing yet.
     pub const fn new(ring: Arc<Ring>) -> Self {
         Self { ring, next: 0, end: 0 }
     }
 
-    /// Takes the next key.
     #[inline]
     pub fn take(&mut self) -> Key {
         if self.next == self.end {
-            // Each block once is all that matters: nothing else is handed over with it.
+            // Relaxed: only the counter is shared, and no other memory depends on its value.
             self.next = self.ring.handed_out.fetch_add(self.ring.block, Ordering::Relaxed);
             self.end = self.next + self.ring.block;
         }

@@ -60,19 +60,16 @@ use crate::record::clock::SECOND;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Spacing {
-    /// One every `1 / rate` seconds.
     #[default]
     Even,
-    /// Independently, with exponential gaps.
     Poisson,
 }
 
-/// A stage: the rate changes linearly to `rate` within `lasts_s`.
+/// A stage: the rate changes linearly to `rate` (arrivals per second) within `lasts_s`.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stage {
     pub lasts_s: f64,
-    /// Arrivals per second at its end.
     pub rate: f64,
 }
 
@@ -80,10 +77,10 @@ pub struct Stage {
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Line {
     begins_s: f64,
-    /// The rate at `begins_s`, and its change per second.
+    /// The rate at `begins_s`, and the rate's change per second.
     rate: f64,
     slope: f64,
-    /// The numbers of arrivals before the line, and up to its end.
+    /// The number of arrivals before the line, and up to its end.
     before: f64,
     upto: f64,
 }
@@ -105,7 +102,6 @@ impl Line {
     }
 }
 
-/// A rate over time, with an origin.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pace {
     origin_ns: u64,
@@ -114,14 +110,14 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// A constant rate. It must be finite and positive, which the configuration has checked.
+    /// A constant rate. The configuration has checked that `per_second` is finite and positive.
     pub fn new(origin_ns: u64, per_second: f64) -> Self {
         let line = Line { begins_s: 0.0, rate: per_second, slope: 0.0, before: 0.0, upto: f64::INFINITY };
         Self { origin_ns, lines: [line].into() }
     }
 
-    /// Stages, one after the other. Their numbers must be finite, times positive and rates not negative, which
-    /// the configuration has checked.
+    /// Successive stages. The configuration has checked that numbers are finite, times positive and rates not
+    /// negative.
     pub fn staged(origin_ns: u64, stages: &[Stage]) -> Self {
         let (mut begins_s, mut rate, mut before) = (0.0, 0.0, 0.0);
         let line = |stage: &Stage| {
@@ -168,7 +164,6 @@ impl Pace {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Share {
     pub index: u64,
-    /// The number of threads.
     pub of: u64,
 }
 
@@ -179,7 +174,7 @@ impl Share {
     }
 }
 
-/// The arrivals of one thread, in their order.
+/// The arrivals of one thread in order of time.
 #[derive(Debug)]
 pub struct Arrivals {
     stream: Stream,
@@ -188,7 +183,7 @@ pub struct Arrivals {
     ahead: Option<Ahead>,
 }
 
-/// The arrivals to come, in their order.
+/// The future arrivals of one thread in order of time.
 #[derive(Debug, Clone)]
 struct Stream {
     pace: Pace,
@@ -196,20 +191,18 @@ struct Stream {
     random: Option<fastrand::Rng>,
     /// Times in ascending order, each with the share from then on; the first is in force.
     divisions: VecDeque<(u64, Option<Share>)>,
-    /// When the next arrival is due.
     next_ns: Option<u64>,
-    /// The number of the next even arrival.
     number: u64,
-    /// The value of `N` at the next random arrival: not rounded, so that errors do not accumulate.
+    /// The value of `N` at the next random arrival. It is not rounded, so errors do not accumulate.
     count: f64,
 }
 
-/// A copy of the stream that runs ahead of the taken arrivals and counts due arrivals: each once, as a backlog
-/// may be long.
+/// A copy of the stream that runs ahead of the taken arrivals and counts due arrivals. It passes each arrival
+/// once, as a backlog may be long.
 #[derive(Debug)]
 struct Ahead {
     stream: Stream,
-    /// Arrivals passed, and those of them that were due before the window's beginning and before its end.
+    /// Arrivals passed: all, and the arrivals due before the beginning and before the end of the window.
     passed: u64,
     before: [u64; 2],
     window_ns: Range<u64>,
@@ -224,7 +217,8 @@ pub struct Waiting {
 }
 
 impl Arrivals {
-    /// No arrivals before the first [`Arrivals::divide`]. `random` must be this thread's own generator.
+    /// There are no arrivals before the first [`Arrivals::divide`]. `random` must be this thread's own
+    /// generator.
     pub fn new(pace: Pace, spacing: Spacing, random: fastrand::Rng) -> Self {
         let stream = Stream {
             pace,
@@ -242,12 +236,12 @@ impl Arrivals {
         self.stream.pace = pace;
     }
 
-    /// When the first arrival not taken is due; `None` if this thread has none.
+    /// The due time of the first arrival not taken; `None` if this thread has none.
     pub fn peek(&self) -> Option<u64> {
         if self.paused { None } else { self.stream.next_ns }
     }
 
-    /// Takes the first arrival if it is due; returns its due time.
+    /// Takes the first arrival if the arrival is due, and returns its due time.
     #[inline]
     pub fn take(&mut self, now_ns: u64) -> Option<u64> {
         if self.paused {
@@ -258,10 +252,12 @@ impl Arrivals {
         Some(due_ns)
     }
 
-    /// Takes nothing until the next [`Arrivals::divide`]. Returns the earliest time at which that division may
-    /// begin, if this thread has arrivals: right after the first one not taken, or after now if now is
-    /// earlier, and not before a division still to come. The time must not depend on an arrival later than now:
-    /// that arrival would decide which arrivals are drawn anew.
+    /// Takes nothing until the next [`Arrivals::divide`]. Returns the earliest time at which that division
+    /// may begin, if this thread has arrivals.
+    ///
+    /// That time is right after the first arrival not taken, or after `now_ns` if `now_ns` is earlier, and
+    /// not before a pending division. The time must not depend on an arrival later than `now_ns`: such an
+    /// arrival would decide which arrivals are drawn anew.
     pub fn pause(&mut self, now_ns: u64) -> Option<u64> {
         self.paused = true;
         let last_ns = self.stream.divisions.back().map_or(0, |&(from_ns, _)| from_ns);
@@ -275,8 +271,8 @@ impl Arrivals {
         self.stream.next_ns = None;
     }
 
-    /// From `from_ns` on this thread has `share`. Every thread must get the same time, and it must not be earlier
-    /// than any time that [`Arrivals::pause`] returned.
+    /// Gives this thread `share` from `from_ns` on. Every thread must get the same time, which must not be
+    /// earlier than any time that [`Arrivals::pause`] returned.
     pub fn divide(&mut self, from_ns: u64, share: Option<Share>) {
         self.paused = false;
         // Arrivals that `ahead` has passed may be drawn anew.
@@ -285,8 +281,8 @@ impl Arrivals {
         self.stream.settle();
     }
 
-    /// Counts the backlog, in all and of a window. The window must be that of the previous call, or the next
-    /// window, which has ended.
+    /// Counts the whole backlog, and its arrivals that were due in a window. The window must be the window of
+    /// the previous call, or the one after it if the previous window has ended.
     pub fn waiting(&mut self, now_ns: u64, window_ns: &Range<u64>) -> Waiting {
         let mut ahead = match self.ahead.take() {
             Some(ahead) if ahead.passed < self.taken => self.ahead_at(window_ns),
@@ -359,13 +355,16 @@ fn exponential(uniform: f64, mean: f64) -> f64 {
     -(1.0 - uniform).ln() * mean
 }
 
-/// How long a person thinks between two steps.
+/// How long a user thinks between two steps.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Think {
-    /// Always the same.
-    Constant { ns: u64 },
+    Constant {
+        ns: u64,
+    },
     /// Memoryless, as for independent people.
-    Exponential { mean_ns: u64 },
+    Exponential {
+        mean_ns: u64,
+    },
 }
 
 impl Think {

@@ -1,4 +1,4 @@
-//! Where connections of lanes go: one port of the target, in the clear or over TLS.
+//! Endpoints that lanes connect to: one port of the target, in the clear or over TLS.
 
 use super::security::Security;
 use super::source::Sources;
@@ -7,6 +7,6 @@ use super::source::Sources;
 #[derive(Debug)]
 pub(crate) struct Endpoint {
     pub(crate) sources: Sources,
-    /// Present where TLS is spoken.
+    /// `None` in the clear.
     pub(crate) security: Option<Security>,
 }

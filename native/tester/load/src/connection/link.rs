@@ -13,37 +13,33 @@ use crate::connection::endpoint::Endpoint;
 use crate::connection::security::{Raw, Security, TlsLayer};
 use crate::record::failure::Failure;
 
-/// A lane's connection.
 #[derive(Debug)]
 pub(crate) enum Link {
-    /// Not connected; the failure that ended the last connection, if the lane has not recorded it.
+    /// Not connected. Holds the failure that ended the last connection, until the lane records it.
     Down(Option<Failure>),
-    /// Connecting: on loopback it is open already, but only a write will tell.
+    /// Connecting. On loopback the connection is open already, but only a write shows that.
     Opening(Channel),
-    /// Open.
     Up(Channel),
 }
 
-/// A socket, and what protects what it carries.
+/// A socket, with its TLS layer if it has one.
 #[derive(Debug)]
 pub(crate) struct Channel {
     socket: Socket,
     tls: Option<Box<TlsLayer>>,
 }
 
-/// The result of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WriteOutcome {
-    /// So many of them are on their way.
+    /// The number of bytes that the socket took.
     Bytes(usize),
-    /// The socket is full; offer the same bytes again.
+    /// The socket's buffer is full: write the same bytes again later.
     WouldBlock,
 }
 
-/// The result of a read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReadOutcome {
-    /// So many bytes; 0 is the end.
+    /// The number of bytes read; 0 at the end of the stream.
     Bytes(usize),
     WouldBlock,
 }
@@ -76,7 +72,7 @@ impl Link {
         matches!(self, Self::Opening(Channel { tls: Some(_), .. }) | Self::Up(Channel { tls: Some(_), .. }))
     }
 
-    /// The connection is open.
+    /// Marks the connection as open.
     #[inline]
     pub(crate) fn promote(&mut self) {
         if let Self::Opening(channel) = std::mem::replace(self, Self::Down(None)) {
@@ -84,11 +80,11 @@ impl Link {
         }
     }
 
-    /// Sends small requests at once: several are in flight, and by Nagle's algorithm each would wait until what was
-    /// sent before is acknowledged.
+    /// Switches Nagle's algorithm off. Several small requests are in flight, and each would wait until the
+    /// previous one is acknowledged.
     pub(crate) fn send_at_once(&self) {
         if let Self::Up(channel) | Self::Opening(channel) = self {
-            // Where that cannot be, they wait.
+            // If this fails, the requests are only slower.
             let _ = channel.socket.set_tcp_nodelay(true);
         }
     }
@@ -102,7 +98,7 @@ impl Link {
         }
     }
 
-    /// Goes on with the TLS handshake, if there is one; whether the connection is of use.
+    /// Continues the TLS handshake, if there is one. Returns whether the connection can be used.
     pub(crate) fn shake(&mut self) -> Result<bool, Failure> {
         match self {
             Self::Opening(Channel { socket, tls: Some(tls) }) => tls.shake(socket),
@@ -110,7 +106,6 @@ impl Link {
         }
     }
 
-    /// Writes once.
     #[inline]
     pub(crate) fn send(&mut self, bytes: &[u8]) -> Result<WriteOutcome, Failure> {
         let opening = self.is_opening();
@@ -128,7 +123,6 @@ impl Link {
         }
     }
 
-    /// Reads once.
     #[inline]
     pub(crate) fn receive(&mut self, space: &mut [u8]) -> Result<ReadOutcome, Failure> {
         let Self::Up(channel) = self else { return Ok(ReadOutcome::WouldBlock) };
@@ -170,7 +164,7 @@ impl Link {
     }
 }
 
-// Kept out of line: the path without TLS stays small.
+// Not inlined, so that the path without TLS stays small.
 #[cold]
 #[inline(never)]
 fn send_tls(tls: &mut TlsLayer, socket: &Socket, bytes: &[u8]) -> Result<WriteOutcome, Failure> {

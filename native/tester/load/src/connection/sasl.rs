@@ -1,9 +1,8 @@
-//! SASL binds (RFC 4513 section 5.2), both for connections with TLS.
+//! SASL binds (RFC 4513 section 5.2). Both mechanisms need TLS.
 
 use serde::{Deserialize, Serialize};
 use wire::ldap::request::write_sasl_bind;
 
-/// A SASL mechanism.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mechanism {
@@ -14,7 +13,7 @@ pub enum Mechanism {
 }
 
 impl Mechanism {
-    /// Appends the bind; EXTERNAL has no use for a name.
+    /// Appends a bind request. EXTERNAL does not send the name.
     pub fn write_bind(self, out: &mut Vec<u8>, id: i32, name: &[u8], password: &[u8]) {
         match self {
             Self::External => write_sasl_bind(out, id, b"EXTERNAL", b""),

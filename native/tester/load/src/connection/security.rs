@@ -1,7 +1,7 @@
 //! TLS on the connections of lanes.
 //!
-//! The handshake belongs to connecting, StartTLS (RFC 4511 section 4.14) with it: a connection is there
-//! when it is of use, and what becomes of it before is recorded under the `connect` step.
+//! The TLS handshake, with StartTLS (RFC 4511 section 4.14) before it, is a part of connecting. Failures
+//! before its end are recorded under the `connect` step.
 
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
@@ -13,21 +13,20 @@ use tls::{ClientSpec, ConfigError, Connector, Session};
 
 use crate::record::failure::Failure;
 
-/// TLS settings for a directory.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tls {
     /// Trusted authorities, and the client's own certificate.
     pub trust: ClientSpec,
-    /// Whether to connect in the clear and then ask for TLS (StartTLS).
+    /// Whether to connect in the clear and request TLS afterwards (StartTLS).
     pub start: bool,
 }
 
-/// How a protocol asks for TLS on a connection that began in the clear.
+/// How a protocol requests TLS on a connection that began in the clear.
 #[derive(Debug)]
 pub(crate) struct StartTls {
     pub(crate) request: fn(&mut Vec<u8>),
-    /// Whether it is granted; `None` while more of the answer has to come.
+    /// Reads the answer; `None` if the answer is incomplete.
     pub(crate) granted: fn(&[u8]) -> Option<Result<(), Failure>>,
 }
 
@@ -48,12 +47,12 @@ impl Security {
         Ok(Self { connector: Connector::new(spec, host, alpn)?, ask })
     }
 
-    /// The same for another thread: sessions to go on with are each thread's own.
+    /// The same settings for another thread, whose TLS sessions are its own.
     pub(crate) fn for_thread(&self) -> Self {
         Self { connector: self.connector.for_thread(), ask: self.ask }
     }
 
-    /// What makes one connection secure.
+    /// The TLS layer of a new connection.
     pub(crate) fn tls(&self) -> Result<Box<TlsLayer>, Failure> {
         let session = Session::connect(&self.connector).map_err(|_| Failure::Io)?;
         let asking = self.ask.map(|ask| StartTlsExchange { ask, sent: false, answer: Vec::new() });
@@ -61,11 +60,10 @@ impl Security {
     }
 }
 
-/// TLS on one connection.
 #[derive(Debug)]
 pub(crate) struct TlsLayer {
     pub(crate) session: Session,
-    /// Until TLS has been asked for and granted.
+    /// The StartTLS exchange, until TLS is granted.
     asking: Option<StartTlsExchange>,
 }
 
@@ -76,11 +74,11 @@ struct StartTlsExchange {
     answer: Vec<u8>,
 }
 
-/// The longest answer to a request for TLS: a result with a diagnostic.
+/// The longest answer to a StartTLS request: a result with a diagnostic message.
 const ANSWER_BYTES: usize = 4 << 10;
 
 impl TlsLayer {
-    /// Goes on with becoming secure; whether it is done.
+    /// Continues StartTLS and the handshake. Returns whether the connection is secure.
     pub(crate) fn shake(&mut self, socket: &Socket) -> Result<bool, Failure> {
         let mut raw = Raw(socket);
         if let Some(asking) = &mut self.asking {
@@ -100,7 +98,8 @@ impl StartTlsExchange {
             (self.ask.request)(&mut request);
             match raw.write(&request) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
-                // Some forty bytes, the first of the connection: they are taken whole.
+                // The request has some forty bytes and is the first on the connection, so the socket takes
+                // all of it.
                 sent => self.sent = sent.map_err(|error| Failure::of_stream(&error))? == request.len(),
             }
         }
@@ -119,7 +118,7 @@ impl StartTlsExchange {
     }
 }
 
-/// A socket as TLS reads and writes it.
+/// A socket as the TLS session reads and writes it.
 pub(crate) struct Raw<'s>(pub(crate) &'s Socket);
 
 impl Read for Raw<'_> {

@@ -1,13 +1,13 @@
-//! Where connections come from.
+//! Source addresses of connections.
 //!
-//! Each connection a client closes keeps its local port for a minute (TIME_WAIT), and there are some
-//! 28,000 ports per source and destination address: a connect sweep burns through them in seconds, and
-//! what it then measures is itself. Against a target on this machine every connection may come from an
-//! address of its own, though: all of 127.0.0.0/8 is this machine. [`Sources`] goes round 65,536 of
-//! them, which is enough for 30 million connections a minute.
+//! A connection that the client closes keeps its local port for a minute (TIME_WAIT), and a pair of source
+//! and destination address has some 28,000 ports. A connect sweep uses them up in seconds, and then measures
+//! the shortage of ports. Against a target on this machine, however, each connection may have its own source
+//! address: all of 127.0.0.0/8 is this machine. [`Sources`] cycles through 65,536 addresses, enough for 30
+//! million connections a minute.
 //!
-//! Binding to an address with port 0 makes the kernel look for a port at once. That search is short
-//! because hardly a port of each address is taken; without the address it gets longer with every
+//! Binding to an address with port 0 makes the kernel search for a free port at once. The search is short
+//! because few ports of each address are in use. Without a source address it takes longer with every
 //! connection in TIME_WAIT.
 
 use std::io;
@@ -21,25 +21,24 @@ const FIRST: Ipv4Addr = Ipv4Addr::new(127, 32, 0, 0);
 /// How many addresses follow [`FIRST`].
 const COUNT: u32 = 1 << 16;
 
-/// Hands out source addresses for connections to one target.
 #[derive(Debug, Clone)]
 pub struct Sources {
     target: SocketAddr,
-    /// The place in the round; `None` where the kernel chooses.
+    /// The index of the next address; `None` if the kernel chooses.
     next: Option<u32>,
 }
 
 impl Sources {
-    /// Spreads source addresses if `spread` is set and `target` is in 127.0.0.0/8 of a system that has
-    /// all of it. Threads that give different numbers start at different places of the round.
+    /// Spreads source addresses if `spread` is set and `target` is in 127.0.0.0/8, on a system where all of
+    /// that network is local. Threads with different numbers start at different addresses.
     pub fn new(target: SocketAddr, spread: bool, thread: u32) -> Self {
         let possible = spread && is_loopback_v4(target) && can_bind(FIRST);
-        // Processes start at different places, too: the golden ratio scatters neighbours.
+        // Processes start at different addresses, too: the golden ratio scatters neighbouring process ids.
         let place = (std::process::id() ^ thread.rotate_left(16)).wrapping_mul(0x9e37_79b9) >> 16;
         Self { target, next: possible.then_some(place) }
     }
 
-    /// The next connection's source; `None` where the kernel chooses.
+    /// The source of the next connection; `None` if the kernel chooses.
     #[inline]
     pub fn next_address(&mut self) -> Option<Ipv4Addr> {
         let place = self.next.as_mut()?;
@@ -49,8 +48,8 @@ impl Sources {
 
     /// Opens a non-blocking socket and starts to connect it.
     ///
-    /// On loopback the handshake is over when this returns, in all but overload: writing at once is
-    /// worth the try, and `WouldBlock` from it means to wait until the socket is writable.
+    /// On loopback the handshake is over when this returns, except under overload. So it is worth trying to
+    /// write at once; after `WouldBlock` the caller waits until the socket is writable.
     #[inline]
     pub fn connect(&mut self) -> io::Result<Socket> {
         let kind = Type::STREAM.nonblocking();
@@ -65,7 +64,7 @@ impl Sources {
     }
 }
 
-/// What a connect returns that has not ended yet; `std` has no stable name for it.
+/// The error of a connect that has not ended yet; `std` has no stable name for it.
 const EINPROGRESS: i32 = rustix::io::Errno::INPROGRESS.raw_os_error();
 
 const fn is_loopback_v4(target: SocketAddr) -> bool {
