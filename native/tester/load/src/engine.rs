@@ -1,4 +1,4 @@
-//! The engine as its users see it: a configuration, and lanes of its programs.
+//! The engine of a configuration, with lanes that run its programs.
 
 use std::sync::Arc;
 
@@ -16,21 +16,18 @@ use crate::program::{Compiled, MAIN, Op, ProgramError, ProgramSpec};
 use crate::scenario_spec::ScenarioSpec;
 use crate::target_address::TargetAddress;
 
-/// Why an engine does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     #[error(transparent)]
     Program(#[from] ProgramError),
-    /// A scenario that cannot be run.
     #[error("{name}:{problems}")]
     Scenario { name: String, problems: Problems },
     #[error(transparent)]
     Names(#[from] NamesError),
     #[error(transparent)]
     Target(#[from] TargetError),
-    /// A certificate, key or list of authorities that cannot be used.
     #[error(transparent)]
     Tls(#[from] tls::ConfigError),
     #[error(transparent)]
@@ -40,9 +37,9 @@ pub enum StartError {
 impl Engine {
     /// Checks the configuration, compiles its programs and starts the threads; no lane runs yet.
     ///
-    /// `people` are needed to verify, to add, and to pick from unless the target has a name template; `names`
-    /// are what its `{i}` stands for, where that is no number. `tables` are the files of scenarios, by the names of
-    /// their data.
+    /// `people` are needed to verify, to add, and to pick people unless the target has a name template.
+    /// `names` replace `{i}` in that template if it is not a number. `tables` are the data files of
+    /// scenarios, by the names of the data.
     pub fn start(
         mut config: LdapConfig,
         people: Option<Arc<Population>>,
@@ -54,7 +51,8 @@ impl Engine {
         Ok(Self::launch(&config, &config.resolve()?, &security, compiled, protocol)?)
     }
 
-    /// The same for a site. `visitors` are needed for templates that name properties of people.
+    /// Starts an engine for a site, as [`Engine::start`] does for a directory. `visitors` are needed for
+    /// templates that name properties of people.
     pub fn start_http(
         mut config: HttpConfig,
         visitors: Option<Arc<Visitors>>,
@@ -77,10 +75,9 @@ impl Engine {
     }
 }
 
-/// What the lanes of a directory run, and what makes the protocol of a thread of a seed.
+/// The compiled programs of a directory, and the maker of a thread's protocol.
 type Directory<P> = (Compiled<ldap::Request>, P);
 
-/// Compiles the programs for a directory.
 pub(crate) fn directory(
     config: &mut LdapConfig,
     people: Option<Arc<Population>>,
@@ -95,7 +92,7 @@ pub(crate) fn directory(
     let compiled = shared.compile(programs, config.is_open())?;
     let goes_elsewhere = |op: &Op<_>| matches!(op, Op::Connect { endpoint, .. } if *endpoint != MAIN);
     if !compiled.programs.iter().flat_map(|program| &program.ops).any(goes_elsewhere) {
-        // What no connection chooses needs no authorities.
+        // Authorities are not needed if no connection chooses an endpoint.
         config.target.choices = None;
     }
     let ring = ldap::adds_people(&compiled).then(|| ring(config, shared.count()));
@@ -104,8 +101,8 @@ pub(crate) fn directory(
     Ok((compiled, protocol))
 }
 
-/// Says what of a scenario no lane could run, whatever its target; returns the step that it counts, if its passes are
-/// its operations.
+/// Checks that a lane could run the scenario, whatever its target. Returns the counted step, if the passes
+/// are the operations.
 pub fn check_scenario(spec: &ScenarioSpec, tables: &Tables) -> Result<Option<String>, Problems> {
     match scenario::read(&spec.text).map(|scenario| scenario.protocol) {
         Ok(scenario::Protocol::Http) => http::check_scenario(spec, tables),
@@ -113,7 +110,7 @@ pub fn check_scenario(spec: &ScenarioSpec, tables: &Tables) -> Result<Option<Str
     }
 }
 
-/// The programs of scenarios, each made by `take`.
+/// Compiles scenarios into programs with `take`.
 fn programs<R>(
     scenarios: &[ScenarioSpec],
     mut take: impl FnMut(&ScenarioSpec) -> Result<ProgramSpec<R>, Problems>,

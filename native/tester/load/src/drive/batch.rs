@@ -1,19 +1,18 @@
 //! Lanes served together.
 //!
-//! Sixteen answers are read, then checked, then sixteen requests are written. Read, check and write of
-//! one lane after the other would throw the kernel's reading and writing and our own checking out of the
-//! processor's nearest caches in turn; three warm stretches of code cost less than sixteen rounds of
-//! cold ones. Each answer's time is taken when it was read and each request's right before it is
-//! written, so a lane that waits for the others of its batch waits in our own share, not in the
-//! target's.
+//! Sixteen answers are read, then checked, then sixteen requests are written. If a lane were read, checked
+//! and written before the next lane, the kernel's reading, its writing and the checks would evict each other
+//! from the processor's nearest caches. Three warm stretches of code cost less than sixteen rounds of cold
+//! ones. An answer's time is taken right after its read and a request's time right before its write, so the
+//! wait for other lanes of the batch counts as the load generator's time, not the target's.
 
-/// Lanes served together at most.
+/// The most lanes served together.
 pub(crate) const LANES: usize = 16;
 
-/// Room for an answer; a longer one is read by itself.
+/// Room for an answer; a longer answer is read outside the batch.
 pub(crate) const ANSWER_BYTES: usize = 4 << 10;
 
-/// An answer that has been read and not looked at.
+/// An answer that has been read and not checked.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Answer {
     pub(crate) lane: usize,
@@ -21,7 +20,7 @@ pub(crate) struct Answer {
     pub(crate) read_ns: u64,
 }
 
-/// A request that has been encoded and not written: where it lies in the buffer of requests.
+/// A request that has been encoded and not written: its place in the buffer of requests.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Staged {
     pub(crate) lane: u32,
@@ -29,7 +28,7 @@ pub(crate) struct Staged {
     pub(crate) end: usize,
 }
 
-/// What has been read for a batch of lanes.
+/// The answers read for a batch of lanes.
 pub(crate) struct Batch {
     pub(crate) answers: Vec<Answer>,
     room: Box<[u8]>,
@@ -44,13 +43,11 @@ impl Batch {
         self.answers.len() == LANES
     }
 
-    /// The room for the next answer.
     pub(crate) fn space(&mut self) -> &mut [u8] {
         let start = self.answers.len() * ANSWER_BYTES;
         &mut self.room[start..start + ANSWER_BYTES]
     }
 
-    /// The bytes of the `n`th answer.
     pub(crate) fn bytes(&self, n: usize) -> &[u8] {
         &self.room[n * ANSWER_BYTES..][..self.answers[n].length]
     }

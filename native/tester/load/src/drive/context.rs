@@ -18,13 +18,13 @@ use crate::record::recorder::Split;
 /// The size of one read. Answers are about a kilobyte; large answers are read in pieces of this size.
 pub(crate) const BUFFER_BYTES: usize = 64 << 10;
 
-/// The least room a read is given; a buffer with less of it grows.
+/// The minimum room for a read; a buffer with less room grows.
 const LEAST_ROOM: usize = 16 << 10;
 
 /// The state that the lanes of one thread share, and no other thread uses.
 pub(crate) struct Context<P: Protocol> {
     pub(crate) registry: Registry,
-    /// The endpoints of each of the target's addresses.
+    /// The endpoints of the target's addresses.
     pub(crate) addresses: Box<[Box<[Endpoint]>]>,
     pub(crate) protocol: P,
     pub(crate) recorders: Split,
@@ -32,7 +32,7 @@ pub(crate) struct Context<P: Protocol> {
     pub(crate) log: Log,
     pub(crate) timers: Timers,
     pub(crate) decks: Vec<Deck>,
-    /// The number of the last sleep.
+    /// The serial number of the last sleep.
     pub(crate) serial: u32,
     pub(crate) arrivals: Arrivals,
     /// Lanes that wait for an arrival, the longest waiting first.
@@ -51,28 +51,26 @@ pub(crate) struct Context<P: Protocol> {
     pub(crate) without_row: u64,
     /// Time that users waited, since the last drain, for exclusive rows of other users.
     pub(crate) row_wait_ns: u64,
-    /// Requests being written: one buffer for all lanes stays in the cache.
+    /// Requests being written. One buffer for all lanes stays in the cache.
     pub(crate) out: Vec<u8>,
-    /// Requests wait in `out` until those of the whole batch are ready.
+    /// Whether requests stay in `out` until the requests of the whole batch are ready.
     pub(crate) staging: bool,
     pub(crate) staged: Vec<Staged>,
-    /// Tokens of sockets that were not read until empty: no further event reports them. Each with whether the
-    /// peer's close was seen.
+    /// Tokens of sockets that were not read until empty, with whether the peer's close was seen. No further
+    /// event reports these sockets.
     pub(crate) half_read: Vec<(usize, bool)>,
-    /// Bytes just read: one buffer for all lanes, too.
+    /// Bytes just read. One buffer for all lanes stays in the cache.
     pub(crate) buffer: Vec<u8>,
     /// The earliest time at which an answer that is read now may have arrived.
     pub(crate) quiet_ns: u64,
-    /// Time of the lanes' waits that have ended.
+    /// The sum of the lanes' waits that have ended.
     pub(crate) waiting_ns: u64,
     pub(crate) timeout_ns: u64,
     pub(crate) connect_timeout_ns: u64,
     pub(crate) rng: fastrand::Rng,
 }
 
-/// The context of a lane's turn.
 pub(crate) struct Turn<'a, P: Protocol> {
-    /// The lane's program, which all its lanes share.
     pub(crate) program: &'a Program<P::Request>,
     pub(crate) context: &'a mut Context<P>,
 }
@@ -93,25 +91,24 @@ impl<P: Protocol> Context<P> {
         self.buffer.shrink_to_fit();
     }
 
-    /// Lets a lane sleep until `due_ns`. Returns the number of this sleep.
+    /// Lets a lane sleep until `due_ns`. Returns the serial number of the sleep.
     pub(crate) fn sleep(&mut self, lane: u32, due_ns: u64) -> u32 {
         let serial = self.next_serial();
         self.timers.add(due_ns, lane, serial);
         serial
     }
 
-    /// Puts a lane into the queue for rows: at the end, or at its former place.
+    /// Adds a lane to the queue for rows: at the end, or at its former place.
     #[cold]
     pub(crate) fn wait_for_row(&mut self, lane: u32, serial: u32) {
         if self.row_waiters.is_empty() {
-            // Only rows given back from now on are for this lane.
+            // Rows given back before this wait are not for this lane.
             let _ = self.protocol.take_rows_back();
         }
         let place = self.row_turn.take().unwrap_or(self.row_waiters.len());
         self.row_waiters.insert(place, (lane, serial));
     }
 
-    /// The number of a sleep that begins.
     pub(crate) const fn next_serial(&mut self) -> u32 {
         self.serial = self.serial.wrapping_add(1);
         self.serial

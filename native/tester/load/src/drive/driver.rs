@@ -28,7 +28,6 @@ use crate::record::log::Log;
 use crate::record::recorder::{Blank, Label, Spans, Split};
 use crate::target_address::TargetAddress;
 
-/// Why the threads did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {
     /// The kernel refuses a poller, a timer or a thread.
@@ -38,7 +37,6 @@ pub enum LaunchError {
     Histogram(#[from] CreationError),
 }
 
-/// Why a command to a running engine failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CommandError {
     #[error("no scenario is called {0:?}: use a name from the configuration's \"scenarios\"")]
@@ -74,7 +72,7 @@ struct Handle {
     shares_arrivals: bool,
 }
 
-/// Lanes running programs against one target, on threads of their own.
+/// Lanes running programs against one target, on their own threads.
 ///
 /// Dropping the engine stops all lanes at once.
 pub struct Engine {
@@ -87,14 +85,13 @@ pub struct Engine {
     ahead: Option<(Vec<Stage>, u64)>,
     window_start_ns: u64,
     cuts: usize,
-    /// Empty histograms for the next drain's recorders.
     blank: Blank,
     stopped: bool,
 }
 
 impl Engine {
-    /// Starts the threads, whose lanes are spread over the addresses, each with its endpoints; `security` is of each
-    /// endpoint. `protocol` makes the protocol of a thread of a seed.
+    /// Starts the threads. Their lanes are spread over the target's addresses; `security` has one item per
+    /// endpoint. `protocol` makes the protocol of a thread from the thread's seed.
     pub(crate) fn launch<P: Protocol, T: TargetAddress>(
         config: &Config<T>,
         addresses: &[Vec<SocketAddr>],
@@ -113,7 +110,7 @@ impl Engine {
                 (None, Some((stages, span_ms * MILLI)), arrivals)
             }
         };
-        // The pace is not used without an open schedule, and stages set their own: any pace will do.
+        // This pace is unused: a closed schedule has no arrivals, and stages set their own pace.
         let first_pace = pace.clone().unwrap_or_else(|| Pace::new(0, 1.0));
         let mut engine = Self {
             workers: Vec::with_capacity(config.threads),
@@ -181,7 +178,6 @@ impl Engine {
         Ok(engine)
     }
 
-    /// Starts `n` more lanes of `program`, on the threads with the fewest.
     pub fn start_lanes(&mut self, program: &str, n: u64) -> Result<(), CommandError> {
         let program = self.program(program)?;
         let mut more = vec![0; self.workers.len()];
@@ -197,7 +193,8 @@ impl Engine {
         self.divide_arrivals()
     }
 
-    /// Stops `n` lanes of `program`, on the threads with the most of them; each lane ends after its current operation.
+    /// Stops `n` lanes of `program`, on the threads with the most of them. A lane ends after its current
+    /// operation.
     pub fn stop_lanes(&mut self, program: &str, n: u64) -> Result<(), CommandError> {
         let name = program;
         let program = self.program(program)?;
@@ -218,7 +215,7 @@ impl Engine {
         self.divide_arrivals()
     }
 
-    /// Takes the records since the last drain: each operation is in exactly one snapshot.
+    /// Takes the records since the last drain. Every operation is in exactly one snapshot.
     pub fn drain(&mut self) -> Result<Snapshot, CommandError> {
         self.drain_window(false)
     }
@@ -262,8 +259,8 @@ impl Engine {
         self.divide(origin_ns)
     }
 
-    /// Stops every lane, waits at most `timeout` for answers (what is still missing then counts as
-    /// timed out), ends the threads, and returns the last snapshot.
+    /// Stops every lane, waits for answers for at most `timeout`, ends the threads, and returns the last
+    /// snapshot. Operations without an answer by then count as timed out.
     pub fn stop(&mut self, timeout: Duration) -> Result<Snapshot, CommandError> {
         self.check_running()?;
         self.stopped = true;
@@ -275,8 +272,8 @@ impl Engine {
         snapshot
     }
 
-    /// The rate of an open schedule, and the origin of even arrivals. Both are fixed once the schedule has begun: at
-    /// the start, or at the first cut with stages.
+    /// The rate of an open schedule, and the origin of even arrivals. Both are fixed once the schedule has
+    /// begun: at the start, or at the first cut with stages.
     pub fn pace(&self) -> Option<Pace> {
         self.pace.clone()
     }
@@ -313,7 +310,6 @@ impl Engine {
         if self.stopped { Err(CommandError::Stopped) } else { Ok(()) }
     }
 
-    /// Shares the arrivals of an open schedule among the threads that have lanes.
     fn divide_arrivals(&mut self) -> Result<(), CommandError> {
         let divided = self.workers.iter().all(|worker| worker.shares_arrivals == (worker.total() > 0));
         if self.pace.is_none() || divided {
@@ -323,7 +319,7 @@ impl Engine {
         let earliest = replies.iter().map(Receiver::recv).collect::<Result<Vec<_>, _>>()?;
         let earliest_ns = earliest.into_iter().flatten().max();
         let of = self.sharing();
-        // Without lanes there are no arrivals: none before now, and with the last lane none from now on.
+        // Without lanes there are no arrivals: none before now, and after the last lane none from now on.
         let from_ns = match earliest_ns {
             Some(earliest_ns) if of > 0 => earliest_ns,
             _ => earliest_ns.unwrap_or(0).max(now_ns()),
@@ -331,7 +327,6 @@ impl Engine {
         self.divide(from_ns)
     }
 
-    /// The number of threads that have lanes.
     fn sharing(&self) -> u64 {
         self.workers.iter().filter(|worker| worker.total() > 0).count() as u64
     }
@@ -352,7 +347,7 @@ impl Engine {
 impl Drop for Engine {
     fn drop(&mut self) {
         if !self.stopped {
-            // The caller that could read what was recorded is gone.
+            // The records are lost: their reader dropped the engine.
             let _ = self.stop(Duration::ZERO);
         }
     }
@@ -370,7 +365,7 @@ impl Handle {
 
     fn join(&mut self) {
         if let Some(thread) = self.thread.take() {
-            // A thread that ended by a panic has already been noticed.
+            // A panic of the thread has been noticed before.
             let _ = thread.join();
         }
     }

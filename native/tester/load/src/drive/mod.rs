@@ -1,5 +1,4 @@
-//! The threads that run lanes: starting and stopping them, waiting for sockets and timers, collecting
-//! what they recorded.
+//! The threads that run lanes: they start and stop lanes, wait for sockets and timers, and collect records.
 
 mod batch;
 mod context;

@@ -19,8 +19,8 @@ use std::collections::VecDeque;
 use crate::program::PoolPlan;
 use crate::record::recorder::Slot;
 
-/// Ids are used in turn, up to the largest that is one byte in BER. There are about twice as many ids as places, so
-/// that a freed id is not reused at once.
+/// Ids are used in turn, up to the largest id that is one byte in BER. There are about twice as many ids as
+/// places, so a freed id is not reused at once.
 const LAST_ID: usize = 127;
 
 /// The id belongs to no request.
@@ -40,7 +40,6 @@ pub(crate) struct Ticket {
 /// A waiting lane, and the serial number of its wait.
 pub(crate) type Waiting = (u32, u32);
 
-/// The recipient of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Recipient {
     Lane(u32),
@@ -50,15 +49,15 @@ pub(crate) enum Recipient {
     Unknown,
 }
 
-/// A shared connection.
 #[derive(Debug)]
 struct Shared {
     /// The number of the lane that holds the connection.
     carrier: u32,
     is_up: bool,
-    /// Takes no more requests, and is closed when none is in flight.
+    /// Whether the connection takes no more requests, and closes when none is in flight.
     is_closing: bool,
-    /// Nothing was received for a whole timeout: takes no requests until bytes are received.
+    /// Whether nothing was received for a whole timeout. A silent connection takes no requests until bytes
+    /// are received.
     is_silent: bool,
     received_ns: u64,
     /// Whether the connection is in the pool's `available`, which has each connection at most once.
@@ -70,7 +69,7 @@ struct Shared {
     /// The lane of each request in flight, by id; [`FREE`] or [`ABANDONED`].
     lanes: [u32; LAST_ID + 1],
     out: Vec<u8>,
-    /// The socket has not taken all of `out`.
+    /// Whether the socket has not taken all of `out`.
     is_blocked: bool,
     unsent_lanes: Vec<u32>,
     /// A bit for the id of each request in `out`.
@@ -95,11 +94,11 @@ impl Shared {
 /// A pool of shared connections, as one thread has it.
 #[derive(Debug)]
 pub(crate) struct Pool {
-    /// The program that opens a connection of this pool, and holds it.
+    /// The program of the carriers.
     pub(crate) program: usize,
     pub(crate) unasked: Slot,
     places: u8,
-    /// The number of connections; `None`: as many as give each lane a place.
+    /// The number of connections; `None` for as many connections as the lanes need.
     size: Option<u32>,
     lanes: u64,
     connections: Vec<Option<Box<Shared>>>,
@@ -139,7 +138,7 @@ impl Pool {
         }
     }
 
-    /// Counts a lane that begins to use the pool, or ends.
+    /// Counts a lane that begins to use the pool (`more`), or ends.
     pub(crate) const fn count_lane(&mut self, more: bool) {
         self.lanes = if more { self.lanes + 1 } else { self.lanes.saturating_sub(1) };
     }
@@ -208,7 +207,7 @@ impl Pool {
         }
     }
 
-    /// A connection is open.
+    /// Marks a connection as open.
     pub(crate) fn opened(&mut self, connection: u32) {
         let Some(shared) = self.shared(connection).filter(|shared| !shared.is_up) else { return };
         shared.is_up = true;
@@ -225,7 +224,8 @@ impl Pool {
         self.up > 0
     }
 
-    /// A connection is lost: returns the lanes whose requests were in flight on it, in the order of their ids.
+    /// Handles the loss of a connection. Returns the lanes whose requests were in flight on it, in the order
+    /// of their ids.
     pub(crate) fn lost(&mut self, connection: u32) -> Vec<u32> {
         let Some(shared) = self.shared(connection) else { return Vec::new() };
         let was_up = std::mem::take(&mut shared.is_up);
@@ -243,7 +243,6 @@ impl Pool {
         lanes.into_iter().filter(|lane| !matches!(*lane, FREE | ABANDONED)).collect()
     }
 
-    /// Forgets a connection.
     pub(crate) fn remove(&mut self, connection: u32) {
         if let Some(shared) = self.connections.get_mut(connection as usize).and_then(Option::take) {
             self.up -= u64::from(shared.is_up);
@@ -263,7 +262,7 @@ impl Pool {
         }
     }
 
-    /// A ticket for a lane that has not waited, if there is one and no lane waits.
+    /// A ticket for a lane that has not waited, unless no place is free or other lanes wait.
     pub(crate) fn take(&mut self, lane: u32) -> Option<Ticket> {
         if self.queue.is_empty() { self.take_place(lane) } else { None }
     }
@@ -283,19 +282,18 @@ impl Pool {
         None
     }
 
-    /// Gives the place another id, for the next part of a request.
+    /// Gives the request's place another id, for the next page of the answer.
     pub(crate) fn renew(&mut self, ticket: Ticket) -> Ticket {
         let Some(shared) = self.shared(ticket.connection) else { return ticket };
         let lane = std::mem::replace(&mut shared.lanes[usize::from(ticket.id)], FREE);
         Ticket { id: shared.next_id(lane), ..ticket }
     }
 
-    /// Puts a lane into the queue for tickets.
     pub(crate) fn enqueue(&mut self, lane: u32, serial: u32) {
         self.queue.push_back((lane, serial));
     }
 
-    /// The lane that has waited longest, with its ticket.
+    /// Removes and returns the lane that has waited longest, with its ticket.
     pub(crate) fn dequeue(&mut self) -> Option<(Waiting, Ticket)> {
         let waiting @ (lane, _) = *self.queue.front()?;
         let ticket = self.take_place(lane)?;
@@ -303,7 +301,7 @@ impl Pool {
         Some((waiting, ticket))
     }
 
-    /// Has a lane wait until a connection is open.
+    /// Adds a lane that waits until a connection is open.
     pub(crate) fn wait(&mut self, lane: u32, serial: u32) {
         self.waiting.push((lane, serial));
     }
@@ -313,12 +311,11 @@ impl Pool {
         self.is_up() && !self.waiting.is_empty()
     }
 
-    /// The lanes that hold its connections.
+    /// The lanes that hold the pool's connections.
     pub(crate) fn carriers(&self) -> impl Iterator<Item = u32> {
         self.connections.iter().flatten().map(|shared| shared.carrier)
     }
 
-    /// Removes and returns the lanes that wait for an open connection.
     pub(crate) fn take_waiting(&mut self) -> Vec<Waiting> {
         std::mem::take(&mut self.waiting)
     }
@@ -339,7 +336,8 @@ impl Pool {
         }
     }
 
-    /// A connection to write to: its number, the lane that holds it, the bytes, and the lanes whose requests they are.
+    /// A connection to write to: its number, its carrier, the bytes, and the lanes whose requests the bytes
+    /// are.
     pub(crate) fn next_write(&mut self) -> Option<(u32, u32, Vec<u8>, Vec<u32>)> {
         while let Some(connection) = self.pending_writes.pop() {
             let has_more = |shared: &&mut Shared| !shared.unsent_lanes.is_empty() || shared.is_blocked;
@@ -352,14 +350,14 @@ impl Pool {
         None
     }
 
-    /// The socket has room again: schedules the write of the rest.
+    /// Schedules the write of the unsent bytes: the socket has room again.
     pub(crate) fn unblock(&mut self, connection: u32) {
         if self.shared(connection).is_some_and(|shared| shared.is_blocked) {
             self.pending_writes.push(connection);
         }
     }
 
-    /// Keeps the bytes that the socket did not take, and both allocations.
+    /// Keeps the bytes that the socket did not take, and reuses both allocations.
     pub(crate) fn keep_unsent(
         &mut self,
         connection: u32,
@@ -378,7 +376,7 @@ impl Pool {
         }
     }
 
-    /// Bytes were received on a connection.
+    /// Called when bytes were received on a connection.
     #[inline]
     pub(crate) fn received(&mut self, connection: u32, now_ns: u64) {
         let Some(shared) = self.shared(connection) else { return };
@@ -397,7 +395,7 @@ impl Pool {
         };
         match shared.lanes[place] {
             FREE => Recipient::Unknown,
-            // The request is not sent yet: the message answers an earlier request with the same id.
+            // The request is not sent yet, so the message answers an earlier request with the same id.
             _ if shared.unsent_ids >> place & 1 == 1 => Recipient::Unknown,
             ABANDONED => {
                 if last {
@@ -440,7 +438,7 @@ impl Pool {
         }
     }
 
-    /// A connection to close, or to reopen because nothing is answered: its number, the lane that holds it, and whether
+    /// A connection to close, or to reopen because nothing is answered: its number, its carrier, and whether
     /// the connection is closing.
     pub(crate) fn next_dead(&mut self) -> Option<(u32, u32, bool)> {
         let places = self.places;
@@ -455,7 +453,7 @@ impl Pool {
         None
     }
 
-    /// The time spent on opening a connection since the previous count; the next count begins at `from_ns`.
+    /// The time spent on opening a connection since the previous count. The next count begins at `from_ns`.
     pub(crate) fn count_opening(&mut self, connection: u32, since_ns: u64, from_ns: u64) -> u64 {
         let Some(shared) = self.shared(connection) else { return 0 };
         let counted_ns = std::mem::replace(&mut shared.counted_ns, from_ns);

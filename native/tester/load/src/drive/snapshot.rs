@@ -19,80 +19,78 @@ pub struct Snapshot {
     pub t1_ns: u64,
     /// CPU time each thread has used since it started.
     pub cpu_ns: Vec<u64>,
-    /// Lanes running at the end.
+    /// Lanes running at the end of the window.
     pub lanes: u64,
-    /// Lanes that ran, integrated over the window: the N of Little's law, times seconds.
+    /// The number of lanes, integrated over the window: the N of Little's law times seconds.
     pub lane_ns: u64,
-    /// Time in which lanes had nothing to do (thinking, no arrival due, pausing after a failure). A wait counts
-    /// where it ends.
+    /// Time in which lanes were idle: thinking, without a due arrival, or pausing after a failure. A wait
+    /// counts in the window in which it ends.
     pub waiting_ns: u64,
     /// Time of operations and waits that had begun and not ended at the end of the window.
     ///
     /// `lane_ns` is the sum of the service, failed and processing times of all steps that do not overlap
-    /// others, `waiting_ns`, and `underway_ns` minus that of the snapshot before: Little's law with the edges
-    /// of the window accounted for.
+    /// others, `waiting_ns`, and `underway_ns` minus the `underway_ns` of the previous snapshot: Little's law
+    /// with the edges of the window accounted for.
     pub underway_ns: u64,
-    /// Arrivals of an open schedule that are due and have not found a lane.
+    /// Due arrivals of an open schedule that no lane has taken.
     pub backlog: u64,
-    /// Operations begun and not answered.
     pub in_flight: u64,
-    /// Operations due in the window before the last cut that are neither answered nor given up, whether begun
-    /// or not.
+    /// Operations due in the window before the last cut that are neither answered nor given up, begun or not.
     pub owed: u64,
-    /// Users that have ended since the start because no row was left. If no lane runs any more for want of rows, the
-    /// window ends with the end of the last user.
+    /// Users that have ended since the start because no row was left. If no lane runs any more for lack of
+    /// rows, the window ends with the end of the last user.
     pub without_row: u64,
     /// Time that users waited for exclusive rows of other users. It is excluded from all operations' times.
     pub row_wait_ns: u64,
     /// Exclusive rows that were lost since the start: a change to the row was never answered.
     pub lost_rows: u64,
-    /// Requests that succeeded, by the number of their lane; empty unless phases are recorded.
+    /// Requests that succeeded, by lane number; empty unless phases are recorded.
     pub lane_counts: Vec<u64>,
-    /// The log of requests, one line of JSON each, in the order of their ends.
+    /// The log of requests, one line of JSON per request, in the order of their ends.
     pub log: Vec<String>,
-    /// One per deck of the programs.
     pub decks: Vec<DeckSnapshot>,
-    /// One per (program, step) that did anything.
+    /// One item per (program, step) with records.
     pub steps: Vec<StepSnapshot>,
-    /// The same for operations due in the window that ended at the last cut.
+    /// The steps of operations due in the window that ended at the last cut.
     pub late: Vec<StepSnapshot>,
-    /// The same for operations due before that window. They count in the rates of this window, and in no window's
-    /// durations.
+    /// The steps of operations due before that window. They count in the rates of this window, and in no
+    /// window's durations.
     pub older: Vec<StepSnapshot>,
-    /// Of a staged schedule, the same arrivals by the number of the span in which they were due.
+    /// For a staged schedule, the steps of this snapshot by the number of the span in which the operations
+    /// were due.
     pub spans: Vec<(u64, StepSnapshot)>,
 }
 
-/// The cards dealt from one deck since the engine started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeckSnapshot {
     pub program: Arc<str>,
     /// Cards of each branch in the deck.
     pub weights: Box<[u64]>,
-    /// Cards of each branch dealt.
+    /// Cards of each branch dealt since the engine started.
     pub dealt: Vec<u64>,
 }
 
-/// The figures of one step of one program.
+/// The records of one step of one program.
 #[derive(Debug)]
 pub struct StepSnapshot {
     pub program: Arc<str>,
-    /// The step; `sequence` for the whole pass.
+    /// The name of the step; `sequence` for the whole pass.
     pub step: Arc<str>,
-    /// Whether its time and failures are also counted in other steps: a whole pass, or a phase.
+    /// Whether the step's time and failures are also counted in other steps: the step is a whole pass or a
+    /// phase.
     pub overlaps: bool,
-    /// Operations that ended, answered or not: those on the clocks service, wrong and censored.
+    /// Operations that ended, answered or not: the samples on the clocks service, wrong and censored.
     pub count: u64,
     /// Failed operations by kind, sorted.
     pub failures: Vec<(String, u64)>,
-    /// For each kind of failure the first request that failed, and its answer.
+    /// The first failed request of each kind of failure, with its answer.
     pub examples: Vec<(String, String)>,
     /// Whether operations have due times that may differ from their starts.
     pub open: bool,
-    /// One for each of [`Counter::ALL`].
+    /// Indexed like [`Counter::ALL`].
     pub counters: [u64; Counter::COUNT],
-    /// One for each of [`Clock::ALL`], as recorded; [`Self::clock`] reads them. A histogram without samples has
-    /// no room for samples.
+    /// Indexed like [`Clock::ALL`], as recorded; [`Self::clock`] reads them. A histogram without samples has
+    /// no memory for samples.
     pub clocks: [Histogram<u64>; Clock::COUNT],
 }
 
@@ -109,7 +107,7 @@ impl StepSnapshot {
 }
 
 impl Snapshot {
-    /// Merges the drained records of all threads.
+    /// Merges the records of all threads.
     pub(crate) fn merge(
         t0_ns: u64,
         labels: &[Label],
@@ -206,7 +204,7 @@ fn steps(
             continue;
         }
         blank.keep_empty(&mut recorder);
-        // Other examples may belong to another window.
+        // Otherwise an example of another window could be shown.
         let example = |&(failure, _): &(Failure, u64)| {
             let mut all = examples.iter();
             all.find(|each| usize::from(each.slot.0) == slot && each.failure == failure)

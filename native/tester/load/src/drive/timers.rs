@@ -1,4 +1,4 @@
-//! Timers: when lanes that wait go on.
+//! Timers of waiting lanes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,10 +11,10 @@ use rustix::time::{
 
 use crate::record::clock::{now_ns, timespec};
 
-/// A deadline that never comes.
 pub(crate) const NEVER: u64 = u64::MAX;
 
-/// A timer the poller can wait for: to the microsecond, where epoll_wait counts whole milliseconds.
+/// A timer that ends a poll. It has microseconds, whereas the timeout of epoll_wait counts whole
+/// milliseconds.
 #[derive(Debug)]
 pub(crate) struct Alarm {
     fd: OwnedFd,
@@ -31,7 +31,7 @@ impl Alarm {
         self.fd.as_raw_fd()
     }
 
-    /// Rings at `time_ns`; costs a system call only when that is another time than before.
+    /// Sets the alarm to `time_ns`. This costs a system call only if the time changes.
     pub(crate) fn set(&mut self, time_ns: u64) -> Result<()> {
         if self.set_for == time_ns {
             return Ok(());
@@ -41,17 +41,17 @@ impl Alarm {
         timerfd_settime(self.fd.as_fd(), TimerfdTimerFlags::ABSTIME, &once).map(drop)
     }
 
-    /// When it is to ring; [`NEVER`] if it is not set.
+    /// The time of the next alarm; [`NEVER`] if it is not set.
     pub(crate) const fn due_ns(&self) -> u64 {
         if self.set_for == 0 { NEVER } else { self.set_for }
     }
 
-    /// Notes that it has rung, so that setting the same time again takes effect.
+    /// Notes that the alarm has fired, so that setting the same time again takes effect.
     pub(crate) const fn rang(&mut self) {
         self.set_for = 0;
     }
 
-    /// Rings every `period_ns` from now on, and is due at the first time not acknowledged.
+    /// Fires every `period_ns` from now on. `due_ns` is then the first time that is not acknowledged.
     pub(crate) fn repeat(&mut self, period_ns: u64) -> Result<()> {
         let period = timespec(period_ns);
         let forever = Itimerspec { it_interval: period, it_value: period };
@@ -60,19 +60,19 @@ impl Alarm {
         Ok(())
     }
 
-    /// Makes a timer that repeats every `period_ns` ring again.
+    /// Acknowledges the periods that have passed.
     pub(crate) fn acknowledge(&mut self, period_ns: u64) {
         let mut periods = [0; 8];
-        // Where none has gone by, nothing is read and nothing is added.
+        // If no period has passed, nothing is read and nothing is added.
         let _ = rustix::io::read(self.fd.as_fd(), &mut periods);
         self.set_for += u64::from_ne_bytes(periods) * period_ns;
     }
 }
 
-/// Lanes that think or back off, by when they wake.
+/// Lanes that think or back off, by the time of their wake-up.
 ///
-/// The entry of a lane that went on for another reason stays until it is due; its serial number shows that it
-/// is stale.
+/// If a lane continues for another reason, its entry stays until it is due. The serial number shows that the
+/// entry is stale.
 #[derive(Debug, Default)]
 pub(crate) struct Timers(BinaryHeap<Reverse<(u64, u32, u32)>>);
 
@@ -81,12 +81,13 @@ impl Timers {
         self.0.push(Reverse((due_ns, lane, serial)));
     }
 
-    /// When the first one wakes.
+    /// The time of the first wake-up.
     pub(crate) fn peek(&self) -> Option<u64> {
         self.0.peek().map(|Reverse((due, ..))| *due)
     }
 
-    /// Takes the first lane, with when it was due and its serial, if it is due.
+    /// Removes the first lane if it is due. Returns the due time, the lane and the serial number of its
+    /// sleep.
     pub(crate) fn pop_due(&mut self, now_ns: u64) -> Option<(u64, u32, u32)> {
         if self.peek()? > now_ns {
             return None;

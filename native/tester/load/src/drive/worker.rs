@@ -30,21 +30,19 @@ use crate::record::failure::Failure;
 use crate::record::log::Entry;
 use crate::record::recorder::{Sample, Slot, Spans, Split};
 
-/// How often operations in flight are checked for timeouts. Timeouts are seconds, so noticing one 10 ms late is
-/// exact enough.
+/// How often operations in flight are checked for timeouts. Timeouts are seconds, so noticing one 10 ms late
+/// is exact enough.
 const TICK_NS: u64 = 10 * MILLI;
 
 /// The number of lanes that are started before running lanes get their turn.
 const STARTS_AT_ONCE: u64 = 32;
 
-/// The maximum of events per poll.
 const EVENTS: usize = 512;
 
 const TICK: Token = Token(usize::MAX);
 const ALARM: Token = Token(usize::MAX - 1);
 pub(crate) const WAKE: Token = Token(usize::MAX - 2);
 
-/// A command to a worker.
 pub(crate) enum Command {
     Start {
         program: usize,
@@ -60,11 +58,12 @@ pub(crate) enum Command {
         cut: bool,
         reply: Sender<Drained>,
     },
-    /// Take no more arrivals. Reply with the earliest time at which a new division of them may begin.
+    /// Takes no more arrivals. The reply is the earliest time at which a new division of the arrivals may
+    /// begin.
     Pause {
         reply: Sender<Option<u64>>,
     },
-    /// Record in spans, and use this pace if there is one; with a pace, a division follows.
+    /// Records in spans, and uses this pace if there is one. With a pace, a division follows.
     Begin {
         pace: Option<Pace>,
         spans: Spans,
@@ -79,10 +78,8 @@ pub(crate) enum Command {
     },
 }
 
-/// What a worker has recorded.
 pub(crate) struct Drained {
     pub(crate) recorders: Split,
-    /// The first failure of each kind.
     pub(crate) examples: Vec<Example>,
     pub(crate) log: Vec<Entry>,
     pub(crate) at_ns: u64,
@@ -94,12 +91,10 @@ pub(crate) struct Drained {
     pub(crate) backlog: u64,
     pub(crate) in_flight: u64,
     pub(crate) owed: u64,
-    /// Users that have ended since the start because no row was left.
     pub(crate) without_row: u64,
-    /// Time that users waited, since the last drain, for exclusive rows of other users.
     pub(crate) row_wait_ns: u64,
     pub(crate) lost_rows: u64,
-    /// When the last user ended, if the data are used up.
+    /// The end of the last user, if the data are used up.
     pub(crate) ended_ns: Option<u64>,
     /// Requests that succeeded since the last drain, by the lane's place; see [`lane_number`].
     pub(crate) lane_counts: Vec<u64>,
@@ -107,18 +102,18 @@ pub(crate) struct Drained {
     pub(crate) dealt: Vec<Box<[u64]>>,
 }
 
-/// A lane's number among those of all threads. The driver starts lanes on the threads in turn.
+/// A lane's number among the lanes of all threads. The driver starts lanes on the threads in turn.
 pub(crate) const fn lane_number(place: usize, thread: usize, threads: usize) -> usize {
     place * threads + thread
 }
 
-/// Earliest time at which answers found now may have arrived, for a thread that slept from `slept_from_ns`, was
-/// to be woken by a timer at `due_ns`, and woke at `woke_ns`.
+/// Earliest time at which answers that a poll reports may have arrived. The thread slept from
+/// `slept_from_ns`, was to be woken by a timer at `due_ns`, and woke at `woke_ns`.
 ///
-/// An answer that arrives while a thread sleeps wakes it, so it has only just arrived, unless the thread was
-/// descheduled. A timer that went by reveals this: the thread has not run since that timer. If the timer is
-/// late by a whole tick, the thread may not have run since it fell asleep. Between two timers nothing reveals
-/// it, so an answer may have lain up to 10 ms longer than is known.
+/// An answer that arrives during the sleep wakes the thread, so it has just arrived, unless the thread was
+/// descheduled. A timer that has passed shows this: the thread has not run since the timer. If the timer is
+/// late by a whole tick, the thread may not have run since it fell asleep. Between two timers nothing shows
+/// it, so an answer may have waited up to 10 ms longer than this time says.
 const fn quiet_since(slept_from_ns: u64, woke_ns: u64, due_ns: u64) -> u64 {
     if woke_ns < due_ns {
         woke_ns
@@ -140,28 +135,28 @@ pub(crate) struct Worker<P: Protocol> {
     commands: Receiver<Command>,
     programs: Arc<[Program<P::Request>]>,
     context: Context<P>,
-    /// Which thread this is, of how many.
+    /// The index of this thread, and the number of threads.
     thread: (usize, usize),
-    /// The recorder of arrivals that no lane has taken: that of the most recently started lane.
+    /// The recorder of arrivals that no lane has taken: the recorder of the most recently started lane.
     arrives: Option<Slot>,
-    /// The lanes by id, each with the index of its program.
+    /// Lanes by id, each with the index of its program.
     lanes: Vec<Option<(usize, Lane<P>)>>,
     free: Vec<u32>,
     running: u64,
-    /// Lanes that ran since the last drain, integrated over time up to `counted_ns`.
+    /// The number of lanes since the last drain, integrated over time up to `counted_ns`.
     lane_ns: u64,
     counted_ns: u64,
     /// Lanes to start, by program.
     starting: Vec<(usize, u64)>,
-    /// Programs of which a lane found no row: their other lanes end, too.
+    /// Programs of which a lane found no row. Their other lanes end, too.
     out_of_rows: Vec<usize>,
-    /// When the last lane ended, if it ended for want of rows.
+    /// The end of the last lane, if it ended for lack of rows.
     ended_ns: Option<u64>,
     tick: Alarm,
     alarm: Alarm,
     tick_is_due: bool,
     has_commands: bool,
-    /// When the last poll that showed everything ready returned.
+    /// The time of the last poll that reported all ready sockets.
     looked_ns: u64,
     batch: Batch,
     finishing: Option<Finishing>,
@@ -204,8 +199,8 @@ impl<P: Protocol> Worker<P> {
         })
     }
 
-    /// Runs until a `Finish` command. An error ends the thread; its driver notices that
-    /// the channel is closed.
+    /// Runs until a `Finish` command. An error ends the thread; the driver notices that the channel is
+    /// closed.
     pub(crate) fn run(mut self) {
         let mut events = Events::with_capacity(EVENTS);
         while self.turn(&mut events).is_ok() {
@@ -243,7 +238,7 @@ impl<P: Protocol> Worker<P> {
         if ticked {
             self.expire_overdue();
         }
-        // A driver that is gone wakes no worker, so every tick checks the channel.
+        // Without a driver no waker fires, so every tick checks the channel.
         if std::mem::take(&mut self.has_commands) || ticked {
             self.run_commands();
         }
@@ -259,7 +254,7 @@ impl<P: Protocol> Worker<P> {
 
     /// Waits for events, and notes the earliest time at which the answers among them may have arrived.
     ///
-    /// What a poll finds at once has arrived since the poll before. For what arrives during a sleep see
+    /// Events that a poll reports at once have arrived since the previous poll. For events during a sleep see
     /// [`quiet_since`].
     fn poll_events(&mut self, events: &mut Events) -> io::Result<()> {
         self.context.quiet_ns = self.looked_ns;
@@ -277,13 +272,14 @@ impl<P: Protocol> Worker<P> {
         Ok(())
     }
 
-    /// Polls. Returns false if a signal interrupted it; what is ready is then left to the next poll.
+    /// Polls once. Returns false if a signal interrupted the poll; the next poll then reports the ready
+    /// sockets.
     fn poll_for(&mut self, events: &mut Events, limit: Option<Duration>) -> io::Result<bool> {
         match self.poll.poll(events, limit) {
             Err(error) if error.kind() != io::ErrorKind::Interrupted => Err(error),
             Err(_) => Ok(false),
             Ok(()) => {
-                // A full list may have left out events that are ready.
+                // A full list may lack events that are ready.
                 if events.iter().count() < EVENTS {
                     self.looked_ns = now_ns();
                 }
@@ -312,7 +308,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Handles an event at once, unless it is an answer for the batch that came over one of several connections.
+    /// Handles an event at once, unless it is an answer for the batch over one of several connections.
     fn ready(&mut self, token: usize, event: &Event) {
         match of_token(token) {
             (id, None) => self.on_lane(id, |lane, turn| lane.ready(event, turn)),
@@ -322,7 +318,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Whether this connection is one of several, and not in use.
+    /// Whether this is one of several connections, and not in use.
     fn is_parked(&self, token: usize) -> bool {
         let (id, connection) = of_token(token);
         let lane = self.lanes.get(id).and_then(Option::as_ref);
@@ -361,7 +357,7 @@ impl<P: Protocol> Worker<P> {
         for n in 0..self.batch.answers.len() {
             let Answer { lane: id, length, .. } = self.batch.answers[n];
             if length == ANSWER_BYTES {
-                // The answer may be longer, and no further event would report the rest.
+                // The answer may be longer, and no further event would report the remaining bytes.
                 self.on_lane(id, |lane, turn| lane.read(false, turn));
             }
         }
@@ -402,7 +398,6 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Removes a lane that has ended.
     #[cold]
     fn remove(&mut self, id: usize) {
         let Some((program, mut lane)) = self.lanes[id].take() else { return };
@@ -425,7 +420,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Brings `lane_ns` up to date. To be called before the number of lanes changes.
+    /// Brings `lane_ns` up to date. Must be called before the number of lanes changes.
     fn count_lanes(&mut self, now_ns: u64) {
         self.lane_ns += self.running * now_ns.saturating_sub(self.counted_ns);
         self.counted_ns = now_ns;
@@ -440,7 +435,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Resumes the lanes that are due: sleeps that are over, arrivals of the open schedule.
+    /// Resumes due lanes: sleeps that are over, arrivals of the open schedule.
     #[inline]
     fn run_due(&mut self) {
         if self.context.timers.peek().is_none() && self.context.idle.is_empty() {
@@ -467,8 +462,8 @@ impl<P: Protocol> Worker<P> {
         });
     }
 
-    /// Wakes lanes that wait for rows, the longest waiting first: as many lanes as rows were given back. A lane that
-    /// waits for a row of other data keeps its place in the queue.
+    /// Wakes as many lanes as rows were given back, the longest waiting first. A lane that waits for a row of
+    /// other data keeps its place in the queue.
     #[cold]
     fn wake_row_waiters(&mut self) {
         let (mut place, mut rows) = (0, self.context.protocol.take_rows_back());
@@ -600,7 +595,7 @@ impl<P: Protocol> Worker<P> {
     }
 
     /// The lanes' time that is not recorded yet. It is summed lane by lane, not computed as the difference to
-    /// the total, so that it can check the total.
+    /// the total, so that it can verify the total.
     fn underway_ns(&self, now_ns: u64) -> u64 {
         let lanes = self.users();
         lanes.map(|(_, lane)| now_ns.saturating_sub(lane.since_ns())).sum()
@@ -633,7 +628,7 @@ impl<P: Protocol> Worker<P> {
         self.on_lane(place, |lane, turn| lane.resume(turn, now_ns));
     }
 
-    /// Makes a lane, and returns its place.
+    /// Creates a lane, and returns its place.
     fn place_lane(&mut self, program: usize, now_ns: u64) -> usize {
         let id = self.free.pop().unwrap_or(self.lanes.len() as u32);
         let place = id as usize;
@@ -684,7 +679,7 @@ impl<P: Protocol> Worker<P> {
         self.finishing = Some(finishing);
     }
 
-    /// Records what is still in flight as timed out.
+    /// Records operations in flight as timed out.
     fn expire_all(&mut self) {
         let now_ns = now_ns();
         for id in 0..self.lanes.len() {

@@ -1,4 +1,4 @@
-//! The time, as fields write it.
+//! The current time in the formats of fields.
 
 use std::io::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use scenario::Clock;
 use wire::calendar::date_of;
 
-/// Appends the time that it is.
+/// Appends the current time.
 pub(super) fn write_now(clock: Clock, out: &mut Vec<u8>) {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     write_time(clock, since.as_secs(), out);

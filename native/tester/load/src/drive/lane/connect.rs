@@ -13,7 +13,6 @@ use crate::record::failure::Failure;
 use crate::record::recorder::{End, Slot};
 
 impl<P: Protocol> Lane<P> {
-    /// Starts a new connection in place of the old one.
     pub(super) fn open(
         &mut self,
         slot: Slot,
@@ -30,8 +29,8 @@ impl<P: Protocol> Lane<P> {
         Ok(())
     }
 
-    /// Waits until the poller reports whether the connection stands: the step after connecting sends nothing
-    /// that would tell.
+    /// Waits until the poller reports whether the connection is open. The step after connecting sends nothing
+    /// that would show it.
     pub(super) fn wait_for_link(&mut self, turn: &mut Turn<'_, P>) -> Fate {
         self.phase = Phase::Opening;
         turn.context.deadlines[self.id as usize] = self.connect.started_ns + turn.context.connect_timeout_ns;
@@ -105,10 +104,10 @@ impl<P: Protocol> Lane<P> {
 
     pub(super) fn say_farewell(&mut self, context: &mut Context<P>) -> Result<usize, Failure> {
         if let Link::Down(reason) = self.link {
-            // Without a reason this side closed, after an answer that was the last on its connection.
+            // Without a reason this side closed the connection, after the last answer on it.
             return reason.map_or(Ok(0), Err);
         }
-        // The buffer may hold requests of a batch in front of it.
+        // The buffer may hold requests of a batch in front of the farewell.
         let start = context.out.len();
         context.protocol.farewell(&mut self.state, &mut context.out);
         let sent = if start == context.out.len() {
@@ -143,10 +142,10 @@ impl<P: Protocol> Lane<P> {
         Fate::Ended
     }
 
-    /// Closes the connection, and records nothing of it.
+    /// Closes the connection without a record.
     pub(super) fn close_unrecorded(&mut self, context: &mut Context<P>) {
         if matches!(self.link, Link::Up(_)) {
-            // Politeness; whether it arrives changes nothing.
+            // The farewell is a courtesy: its failure changes nothing.
             let _ = self.say_farewell(context);
         }
         self.disconnect(None);

@@ -1,4 +1,4 @@
-//! Requests out, answers in.
+//! Writes requests and reads answers.
 
 use std::ops::Range;
 
@@ -15,12 +15,12 @@ use crate::protocol::{Protocol, Received};
 use crate::record::clock::now_ns;
 use crate::record::failure::Failure;
 
-/// Full reads of one lane before the others and the timeouts have their turn: a server may send faster than
-/// what it sends is looked at.
+/// The number of full reads of one lane before the other lanes and the timeouts get their turn. A server may
+/// send faster than the lane checks answers.
 pub(crate) const FULL_READS: usize = 16;
 
 impl<P: Protocol> Lane<P> {
-    /// Sends the request that lies at this place of the buffer.
+    /// Sends the request at this place of the buffer.
     #[inline]
     pub(crate) fn launch(&mut self, place: Range<usize>, turn: &mut Turn<'_, P>) -> Fate {
         let started_ns = now_ns();
@@ -37,10 +37,10 @@ impl<P: Protocol> Lane<P> {
         }
     }
 
-    /// Asks for the next part of an answer. It is the same request, but each part has its own time to come.
+    /// Requests the next page of an answer. It is part of the same request, but has its own timeout.
     #[cold]
     fn ask_next_part(&mut self, request: &P::Request, turn: &mut Turn<'_, P>) -> Fate {
-        // The buffer may hold requests of a batch in front of it.
+        // The buffer may hold requests of a batch in front of this request.
         let start = turn.context.out.len();
         turn.context.protocol.encode_more(request, &mut self.state, &mut turn.context.out);
         let end = turn.context.out.len();
@@ -61,12 +61,13 @@ impl<P: Protocol> Lane<P> {
         }
     }
 
-    /// Asks over a new connection, as the answer before was the last on its own. Opening it is a part of the request.
+    /// Requests over a new connection, as the previous answer was the last on its connection. Opening the
+    /// connection is part of the request.
     #[cold]
     fn reconnect(&mut self, place: Range<usize>, context: &mut Context<P>) -> Result<(), Failure> {
         let began = self.began;
         self.open(self.connect.slot, self.endpoint, context)?;
-        // Its connecting began with the first connection; a handshake is that of the last.
+        // Connecting began with the first connection; the handshake of the last connection counts.
         self.began = PhaseTimes { handshake_ns: 0, secure_ns: 0, ..began };
         self.outbox.extend_from_slice(&context.out[place]);
         self.phase = Phase::Opening;
@@ -97,7 +98,7 @@ impl<P: Protocol> Lane<P> {
         self.watch(Interest::READABLE | Interest::WRITABLE, context)
     }
 
-    /// Writes what could not be written before.
+    /// Writes the bytes that the socket did not take before.
     pub(super) fn flush(&mut self, context: &mut Context<P>) -> Result<(), Failure> {
         while !self.outbox.is_empty() {
             match self.link.send(&self.outbox)? {
@@ -108,8 +109,8 @@ impl<P: Protocol> Lane<P> {
         self.watch(Interest::READABLE, context)
     }
 
-    /// Reads until the socket is empty, or until the end if the poller has seen it; a part of what is there, if
-    /// that is very much.
+    /// Reads until the socket is empty, or up to the end of the stream if the poller has seen it. Stops early
+    /// after [`FULL_READS`] full reads.
     pub(crate) fn read(&mut self, to_the_end: bool, turn: &mut Turn<'_, P>) -> Fate {
         for _ in 0..FULL_READS {
             let kept = self.inbox.len();
@@ -122,7 +123,7 @@ impl<P: Protocol> Lane<P> {
             };
             let emptied = kept + n < turn.context.buffer.len() && !to_the_end;
             let (token, connection) = (self.token(), self.connect.started_ns);
-            // Taken out of the context while the lane works on it.
+            // Taken out of the context while the lane uses it.
             let buffer = std::mem::take(&mut turn.context.buffer);
             let fate = self.process(&buffer[..kept + n], n, now_ns(), turn);
             turn.context.buffer = buffer;
@@ -133,7 +134,7 @@ impl<P: Protocol> Lane<P> {
                 return fate;
             }
             if self.token() != token {
-                // It went on with another: no event will say that this one has more.
+                // The lane went on with another connection: no event will report the rest of this one.
                 turn.context.half_read.push((token, to_the_end));
                 return fate;
             }
@@ -145,7 +146,7 @@ impl<P: Protocol> Lane<P> {
         Fate::Runs
     }
 
-    /// What a large answer needed is not kept for the small ones that follow.
+    /// Frees the memory that a large answer needed.
     #[inline]
     pub(super) fn shrink_buffers(&mut self, context: &mut Context<P>) {
         if self.inbox.capacity() > BUFFER_BYTES {
@@ -156,8 +157,7 @@ impl<P: Protocol> Lane<P> {
         }
     }
 
-    /// Reads an answer into `space` for a batch. `None` if the lane is doing anything but waiting for an
-    /// answer.
+    /// Reads an answer into `space` for a batch. `None` unless the lane waits for an answer.
     #[inline]
     pub(crate) fn fetch(&mut self, event: &Event, space: &mut [u8]) -> Option<Result<ReadOutcome, Failure>> {
         let plain = self.phase == Phase::Asking
@@ -172,12 +172,12 @@ impl<P: Protocol> Lane<P> {
         })
     }
 
-    /// Looks at an answer of a batch.
+    /// Checks an answer of a batch.
     pub(crate) fn process_batched(&mut self, bytes: &[u8], read_ns: u64, turn: &mut Turn<'_, P>) -> Fate {
         self.process(bytes, bytes.len(), read_ns, turn)
     }
 
-    /// Passes what was received to the protocol; the last `came` bytes of it are new.
+    /// Passes received bytes to the protocol; the last `came` bytes are new.
     #[inline]
     fn process(&mut self, bytes: &[u8], came: usize, read_ns: u64, turn: &mut Turn<'_, P>) -> Fate {
         let is_first = self.current.bytes_in == 0;
@@ -211,7 +211,7 @@ impl<P: Protocol> Lane<P> {
         }
     }
 
-    /// The target has closed the connection: the end of the answer in some protocols.
+    /// The target has closed the connection, which ends the answer in some protocols.
     fn ended(&mut self, turn: &mut Turn<'_, P>) -> Fate {
         let (Phase::Asking, Some(Op::Exchange { request, .. })) =
             (self.phase, turn.program.ops.get(self.cursor.pc))

@@ -9,8 +9,8 @@
 //!      |<------------------------------------------- Sleeping, Idle
 //! ```
 //!
-//! A step that fails with an answer is counted and the program goes on. A connection that fails ends
-//! the pass: the lane sleeps (10 ms, doubled up to 1 s while failures go on) and starts over.
+//! A step that fails with an answer is counted and the program goes on. A connection that fails ends the
+//! pass: the lane sleeps (10 ms, doubled up to 1 s while failures go on) and restarts.
 //!
 //! With a request over a shared connection ([`shared`]) a lane is `Queued` until it has a place, and `Sharing` until
 //! it has the answer. A shared connection is held by a lane of its own, which opens the connection like any other lane
@@ -48,10 +48,8 @@ use crate::record::clock::now_ns;
 use crate::record::failure::Failure;
 use crate::record::recorder::Slot;
 
-/// What a lane does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// Goes from one operation to the next.
     Running,
     /// Waits for its connection.
     Opening,
@@ -59,24 +57,19 @@ enum Phase {
     Asking,
     /// Waits for a timer.
     Sleeping,
-    /// Waits for an arrival of the open schedule.
     Idle,
-    /// Waits for a place on a shared connection.
     Queued,
-    /// Waits for an answer over a shared connection.
     Sharing,
-    /// Holds a connection that other lanes share.
     Serving,
 }
 
-/// Whether a lane goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
     Runs,
     Ended,
 }
 
-/// One operation that has begun and has not been recorded.
+/// An operation that has begun and has not been recorded.
 #[derive(Debug, Clone, Copy)]
 struct Operation {
     slot: Slot,
@@ -92,21 +85,21 @@ impl Operation {
     }
 }
 
-/// One pass through the program, or one operation of it.
+/// A pass through the program, or one operation of a pass.
 #[derive(Debug, Clone, Copy, Default)]
 struct Pass {
-    /// When its arrival was due; 0 without an arrival.
+    /// The due time of its arrival; 0 without an arrival.
     due_ns: u64,
-    /// When it began. Without an arrival this decides its window.
+    /// The start of the pass. Without an arrival this time decides its window.
     began_ns: u64,
     /// `began_ns`, moved by the think times and the waits for rows that its times exclude.
     started_ns: u64,
-    /// Its think times so far that its times exclude.
+    /// The think times so far that the times of the pass exclude.
     paused_ns: u64,
     bytes_out: u64,
     bytes_in: u64,
     failure: Option<Failure>,
-    /// Whether it is recorded as left out.
+    /// Whether the operation is recorded as left out.
     left_out: bool,
 }
 
@@ -125,45 +118,47 @@ impl Pass {
     }
 }
 
-/// One virtual user. Calls take its program as an argument: all lanes that run the program share it.
+/// One virtual user. Its methods take the program as an argument: all lanes that run the program share it.
 pub(crate) struct Lane<P: Protocol> {
     id: u32,
     phase: Phase,
-    /// Whether it found no row, so that other lanes will find none either.
+    /// Whether the lane found no row, so that other lanes will find none either.
     out_of_rows: bool,
-    /// Which of the target's addresses it connects to.
+    /// The index of the target's address.
     address: usize,
-    /// Which of that address's endpoints `link` goes to.
+    /// The index of the address's endpoint.
     endpoint: usize,
     link: Link,
     watched: bool,
     cursor: Cursor,
     current: Operation,
-    /// The connect that may still be under way when `current`, the first request on its connection, is sent.
+    /// The connecting that may still be under way when `current`, the first request on the connection, is
+    /// sent.
     connect: Operation,
     pass: Pass,
-    /// When the current arrival was due; [`NEVER`] without an arrival.
+    /// The due time of the current arrival; [`NEVER`] without an arrival.
     due_ns: u64,
-    /// End of the previous step, or of the pause after it: when a step that is counted again in one operation is due.
+    /// The end of the previous step, or of the pause after it: the due time of a step that is counted again
+    /// in one operation.
     ready_ns: u64,
-    /// End of the current think time within an operation; 0 outside think times.
+    /// The end of the current think time within an operation; 0 outside think times.
     thinks_until_ns: u64,
-    /// The time up to which its wait for a row is counted; 0 while it does not wait.
+    /// The time up to which the current wait for a row is counted; 0 outside waits.
     row_wait_ns: u64,
-    /// This lane's time is accounted for up to here, in operations or as waiting. From here to the next request
-    /// is the engine's own time.
+    /// The time up to which this lane's time is accounted for, in operations or as waiting. The time from
+    /// here to the next request is the engine's own time.
     since_ns: u64,
     backoff: Backoff,
-    /// Operations that the connection was used for since it was opened.
+    /// The number of operations on the current connection.
     used: u64,
     sleep: u32,
     /// Bytes received and not yet consumed.
     inbox: Vec<u8>,
     /// Bytes that the socket has not taken yet.
     outbox: Vec<u8>,
-    /// Its connections that are not in use.
+    /// Connections that are not in use.
     several: Option<Box<Several>>,
-    /// Its place on a shared connection; of a serving lane, the connection that it holds.
+    /// The lane's place on a shared connection; for a carrier, the connection that it holds.
     ticket: Option<Ticket>,
     state: P::Lane,
     began: PhaseTimes,
@@ -213,22 +208,20 @@ impl<P: Protocol> Lane<P> {
         self.phase == Phase::Idle
     }
 
-    /// Whether `serial` is its current sleep.
     pub(crate) fn sleeps(&self, serial: u32) -> bool {
         self.phase == Phase::Sleeping && self.sleep == serial
     }
 
-    /// Whether it has begun an operation that is not recorded yet.
     pub(crate) const fn is_busy(&self) -> bool {
         let asks = matches!(self.phase, Phase::Asking | Phase::Opening | Phase::Queued | Phase::Sharing);
         self.due_ns != NEVER || asks
     }
 
-    /// Whether the result of this window has to wait for a request or an operation of the lane. Where phases are
-    /// recorded, connecting is a part of a request.
+    /// Whether the result of this window has to wait for a request or an operation of the lane. Connecting is
+    /// part of a request if phases are recorded.
     ///
-    /// The result does not wait for think times of the operation that end at `limit_ns` or later, nor where such think
-    /// times follow a request that was sent after the window.
+    /// The result does not wait for think times of the operation that end at `limit_ns` or later, nor for an
+    /// operation whose think times follow a request that was sent after the window.
     pub(crate) fn owes(&self, over_ns: &Range<u64>, limit_ns: u64, program: &Program<P::Request>) -> bool {
         let began_ns = match self.phase {
             Phase::Opening if !self.reconnects() => self.connect.started_ns,
@@ -252,8 +245,8 @@ impl<P: Protocol> Lane<P> {
         has_time && over_ns.contains(&self.operation_due_ns())
     }
 
-    /// When the current operation was due, or began if there is no arrival; [`NEVER`] with neither an arrival nor an
-    /// operation that is counted as a whole.
+    /// The due time of the current operation, or its start if there is no arrival. [`NEVER`] with neither an
+    /// arrival nor an operation that is counted as a whole.
     fn operation_due_ns(&self) -> u64 {
         let is_counted = self.cursor.whole == Some(self.cursor.counted) && !self.pass.left_out;
         match self.pass.due_ns {
@@ -264,17 +257,16 @@ impl<P: Protocol> Lane<P> {
         }
     }
 
-    /// Whether it opens a connection for the next part of a request that has begun on another connection.
+    /// Whether the lane opens a connection for the next part of a request that has begun on another
+    /// connection.
     fn reconnects(&self) -> bool {
         self.phase == Phase::Opening && self.current.bytes_in > 0 && !self.outbox.is_empty()
     }
 
-    /// The time up to which the lane's time is accounted for.
     pub(crate) const fn since_ns(&self) -> u64 {
         self.since_ns
     }
 
-    /// The protocol's state of the lane.
     pub(crate) const fn state(&mut self) -> &mut P::Lane {
         &mut self.state
     }
@@ -292,7 +284,7 @@ impl<P: Protocol> Lane<P> {
         self.since_ns += waited_ns;
     }
 
-    /// Runs the program from where it stands until something has to be waited for.
+    /// Runs the program from its current step until the lane has to wait.
     pub(crate) fn resume(&mut self, turn: &mut Turn<'_, P>, now_ns: u64) -> Fate {
         self.phase = Phase::Running;
         let program = turn.program;
@@ -316,8 +308,8 @@ impl<P: Protocol> Lane<P> {
         if event.is_readable() || closed { self.read(closed, turn) } else { Fate::Runs }
     }
 
-    /// Ends the lane: at once if it only waits, else after its current operation. An operation in one of its think
-    /// times is left out.
+    /// Ends the lane: at once if it only waits, otherwise after its current operation. An operation in one of
+    /// its think times is left out.
     pub(crate) fn stop(&mut self, turn: &mut Turn<'_, P>) -> Fate {
         self.cursor.stopping = true;
         self.count_row_wait(turn.context, now_ns());

@@ -1,4 +1,4 @@
-//! How operations end, and what the lane does then.
+//! How operations end, and how the lane continues.
 
 use super::walk::Walk;
 use super::{Fate, Lane, Operation, Pass, Phase};
@@ -38,8 +38,8 @@ impl<P: Protocol> Lane<P> {
         self.resume(turn, now_ns)
     }
 
-    /// Logs the end of a request, if there is a log, and keeps a failure as an example if it is the first of its kind.
-    /// Of a connection that fails there is nothing to tell, even where a request was to follow.
+    /// Logs the end of a request, if there is a log, and keeps a failure as an example if it is the first of
+    /// its kind. The failure of a connection has no request, even if a request was to follow.
     pub(super) fn log_request(
         &self,
         failure: Option<Failure>,
@@ -67,12 +67,12 @@ impl<P: Protocol> Lane<P> {
         self.restart(failure, turn, now_ns)
     }
 
-    /// The connection is gone.
+    /// Handles the loss of the connection.
     pub(crate) fn lost(&mut self, failure: Failure, turn: &mut Turn<'_, P>) -> Fate {
         match self.phase {
             Phase::Asking => self.unanswered(failure, turn, now_ns()),
             Phase::Opening => self.connect_failed(failure, turn, now_ns()),
-            // Nothing was asked: the next step will find out.
+            // No request was in flight: the next step will notice.
             _ => {
                 self.disconnect(Some(failure));
                 Fate::Runs
@@ -84,7 +84,7 @@ impl<P: Protocol> Lane<P> {
     pub(super) fn record(&mut self, operation: Operation, end: End, context: &mut Context<P>, now_ns: u64) {
         let Operation { slot, started_ns, bytes_out, bytes_in, unread_ns } = operation;
         let processing_ns = started_ns.saturating_sub(self.since_ns);
-        // What is done for an arrival belongs to the window of the arrival.
+        // A request for an arrival belongs to the window of the arrival.
         let (due_ns, paused_ns) = match (context.recorders.is_open(slot), self.due_ns) {
             (true, NEVER) => (self.ready_ns.min(started_ns), 0),
             (true, due_ns) => (due_ns.min(started_ns), self.pass.paused_ns),
@@ -103,7 +103,7 @@ impl<P: Protocol> Lane<P> {
         }
     }
 
-    /// Counts its wait for a row until now, if it is in one.
+    /// Counts the lane's wait for a row until now, if the lane is in such a wait.
     pub(crate) fn count_row_wait(&mut self, context: &mut Context<P>, now_ns: u64) {
         if self.row_wait_ns > 0 {
             context.row_wait_ns += now_ns.saturating_sub(self.row_wait_ns);
@@ -111,7 +111,7 @@ impl<P: Protocol> Lane<P> {
         }
     }
 
-    /// Looks for a row again, as one has come back.
+    /// Draws a row again, as another lane has given a row back.
     pub(crate) fn retry_row(&mut self, turn: &mut Turn<'_, P>, now_ns: u64) -> Fate {
         self.count_row_wait(turn.context, now_ns);
         self.row_wait_ns = 0;
@@ -123,7 +123,7 @@ impl<P: Protocol> Lane<P> {
         self.wake(now_ns, turn, now_ns)
     }
 
-    /// Records the operation at hand, if there is one.
+    /// Records the current operation, if there is one.
     pub(super) fn end_operation(&mut self, context: &mut Context<P>, now_ns: u64) {
         let end = self.pass.failure.map_or(End::Right, End::Wrong);
         self.record_pass(end, context, now_ns);
@@ -146,12 +146,13 @@ impl<P: Protocol> Lane<P> {
         self.due_ns = NEVER;
     }
 
-    /// Whether an arrival is at hand whose counted step is to come. Where the whole is counted, there is no such step.
+    /// Whether the lane has taken an arrival whose counted step is still to come. If operations are counted
+    /// as a whole, no step is counted.
     pub(super) fn has_arrival(&self) -> bool {
         self.due_ns != NEVER && self.cursor.whole.is_some_and(|whole| whole != self.cursor.counted)
     }
 
-    /// Records the arrival at hand, if there is one, as never answered: its counted step was not sent.
+    /// Records the current arrival, if there is one, as never answered: its counted step was not sent.
     pub(super) fn abandon_arrival(&mut self, failure: Failure, context: &mut Context<P>, now_ns: u64) {
         if self.has_arrival() {
             let unsent = Sample::unsent(self.due_ns, failure, now_ns);
@@ -162,9 +163,9 @@ impl<P: Protocol> Lane<P> {
         }
     }
 
-    /// Ends the pass where it is, and closes the connections that it is not to leave to the next.
+    /// Ends the pass at its current step, and closes the connections that the next pass does not keep.
     pub(super) fn abort_pass(&mut self, failure: Failure, turn: &mut Turn<'_, P>, now_ns: u64) {
-        // No connection was made for this arrival.
+        // The connection for this arrival was not opened.
         self.abandon_arrival(failure, turn.context, now_ns);
         let end = End::Unanswered(self.pass.failure.unwrap_or(failure));
         self.record_pass(end, turn.context, now_ns);
@@ -172,7 +173,7 @@ impl<P: Protocol> Lane<P> {
         turn.context.deadlines[self.id as usize] = NEVER;
     }
 
-    /// Ends the pass, and begins the next after a pause.
+    /// Ends the pass, and begins the next pass after a pause.
     pub(super) fn restart(&mut self, failure: Failure, turn: &mut Turn<'_, P>, now_ns: u64) -> Fate {
         self.disconnect(None);
         self.abort_pass(failure, turn, now_ns);

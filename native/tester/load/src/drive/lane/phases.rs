@@ -8,9 +8,9 @@
 //!          |------------------------- request ----------------------|
 //! ```
 //!
-//! All these instants are read for the steps anyway, except the start of a handshake. A request that was
-//! answered records its phases when it ends, all of them in the window in which it began: so they are parts of
-//! the same requests, and sum to less than these took.
+//! All these instants are read for the steps anyway, except the start of a handshake. An answered request
+//! records all its phases when it ends, in the window in which it began. So the phases of a window are parts
+//! of the same requests, and their sum is less than the time of these requests.
 
 use super::Lane;
 use crate::drive::context::{Context, Turn};
@@ -19,10 +19,10 @@ use crate::protocol::Protocol;
 use crate::record::clock::now_ns;
 use crate::record::recorder::{End, Sample, Slot};
 
-/// When the phases of the request at hand began; 0 where they have not.
+/// Start times of the current request's phases; 0 for a phase that has not begun.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct PhaseTimes {
-    /// The connecting for this request.
+    /// Connecting for this request.
     pub(super) connect_ns: u64,
     pub(super) handshake_ns: u64,
     /// The end of the handshake.
@@ -30,20 +30,20 @@ pub(super) struct PhaseTimes {
     pub(super) first_byte_ns: u64,
 }
 
-/// The recorders of a program's phases, if they are recorded. A protocol without phases asks nothing.
+/// The recorders of a program's phases, if phases are recorded.
 fn phases_of<P: Protocol>(program: &Program<P::Request>) -> Option<Phases> {
     if P::PHASES { program.phases } else { None }
 }
 
 impl<P: Protocol> Lane<P> {
-    /// Notes when a handshake begins: once TCP has connected.
+    /// Notes the beginning of a handshake: TCP has connected.
     pub(super) fn begin_handshake(&mut self, program: &Program<P::Request>) {
         if phases_of::<P>(program).is_some() && self.link.uses_tls() && self.began.handshake_ns == 0 {
             self.began.handshake_ns = now_ns();
         }
     }
 
-    /// Notes when a handshake ended; records one that failed.
+    /// Notes the end of a handshake, and records a failed one.
     pub(super) fn end_handshake(&mut self, end: End, turn: &mut Turn<'_, P>, now_ns: u64) {
         let Some(phases) = phases_of::<P>(turn.program).filter(|_| self.began.handshake_ns > 0) else {
             return;
@@ -63,7 +63,7 @@ impl<P: Protocol> Lane<P> {
         }
     }
 
-    /// When the request at hand began: with its connecting, where that is a part of it.
+    /// The start of the current request, including its connecting if that is part of it.
     pub(super) const fn request_began_ns(&self) -> u64 {
         match self.began.connect_ns {
             0 => self.current.started_ns,

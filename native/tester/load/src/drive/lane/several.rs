@@ -1,12 +1,13 @@
 //! Users with several connections, of which they use one at a time.
 //!
-//! The one in use lies in the lane itself, where a lane's only connection lies, too: reading, writing and
-//! waiting know of no others. They are parked beside it, and change places with it when a step goes over
-//! another. A parked connection has no request in flight, so all that can come of it is its end, or something
-//! that was not asked for.
+//! The connection in use lies in the lane itself, like a lane's only connection, so reading, writing and
+//! waiting know one connection only. The other connections are parked. A parked connection changes places
+//! with the active one when a step uses it. It has no request in flight, so it can only end or receive
+//! unsolicited bytes.
 //!
-//! The poller knows them by the lane's number and their own: `lane | (connection + 1) << 32`. A lane's only
-//! connection has the lane's number alone, so news of it are not looked at twice.
+//! The poller's token of a connection holds the lane's number and the connection's: `lane | (connection + 1)
+//! << 32`. For a lane with one connection the token is the lane's number alone, so its events need no second
+//! look-up.
 
 use super::{Lane, Operation};
 use crate::connection::link::{Link, ReadOutcome, WriteOutcome};
@@ -15,18 +16,17 @@ use crate::program::{Backoff, MAIN, Program};
 use crate::protocol::Protocol;
 use crate::record::failure::Failure;
 
-/// Unsolicited bytes that are kept until the next request looks at them. A notice of disconnection has about a
-/// hundred.
+/// Unsolicited bytes that are kept for the next request. A notice of disconnection has about a hundred bytes.
 pub(super) const UNSOLICITED_BYTES: usize = 16 << 10;
 
-/// The connections of a lane that has more than one.
+/// The connections of a lane with more than one.
 pub(super) struct Several {
-    /// Which of them is in the lane. Its place among the parked holds nothing.
+    /// The index of the connection in the lane. Its place in `parked` is unused.
     active: usize,
     parked: Box<[Parked]>,
 }
 
-/// A connection that is not in use: what a lane has of its own, see there.
+/// A connection that is not in use; its fields are those of [`Lane`].
 struct Parked {
     endpoint: usize,
     link: Link,
@@ -56,10 +56,11 @@ impl Several {
 }
 
 impl Parked {
-    /// Keeps what came, and notices an end. A server may send faster than this reads, but not more than is kept.
+    /// Keeps received bytes, and notices the end of the stream. A server may send faster than this reads, but
+    /// not more than is kept.
     fn listen(&mut self, room: &mut [u8]) -> Result<(), Failure> {
         while !self.outbox.is_empty() {
-            // The answer came before all of the request was sent.
+            // An answer may come before the whole request was sent.
             match self.link.send(&self.outbox)? {
                 WriteOutcome::Bytes(n) => drop(self.outbox.drain(..n)),
                 WriteOutcome::WouldBlock => break,
@@ -76,19 +77,19 @@ impl Parked {
     }
 }
 
-/// The lane and, of one with several, the connection that the poller tells of.
+/// Splits a poller's token into the lane and, for a lane with several connections, the connection.
 pub(crate) const fn of_token(token: usize) -> (usize, Option<usize>) {
     (token & u32::MAX as usize, (token >> u32::BITS).checked_sub(1))
 }
 
 impl<P: Protocol> Lane<P> {
-    /// What the poller calls its connection.
+    /// The poller's token of the active connection.
     pub(super) fn token(&self) -> usize {
         let number = self.several.as_ref().map_or(0, |several| several.active + 1);
         self.id as usize | number << u32::BITS
     }
 
-    /// Whether this is the connection in use.
+    /// Whether this connection is in use.
     pub(crate) fn uses(&self, connection: usize) -> bool {
         self.several.as_ref().is_none_or(|several| several.active == connection)
     }
@@ -99,7 +100,7 @@ impl<P: Protocol> Lane<P> {
         matches!(link, Link::Down(_))
     }
 
-    /// Goes on with this connection.
+    /// Makes this connection the active one.
     pub(super) fn switch(&mut self, to: usize) {
         let Some(mut several) = self.several.take() else { return };
         if several.active != to {
@@ -122,7 +123,8 @@ impl<P: Protocol> Lane<P> {
         swap(&mut self.outbox, &mut parked.outbox);
     }
 
-    /// Hears of a connection that is not in use. If it has ended, the next step that needs it finds out.
+    /// Handles an event of a connection that is not in use. If the connection has ended, the next step that
+    /// needs it notices.
     #[cold]
     pub(crate) fn read_parked(&mut self, connection: usize, room: &mut [u8]) {
         let Some(several) = &mut self.several else { return };
@@ -136,7 +138,7 @@ impl<P: Protocol> Lane<P> {
         }
     }
 
-    /// Closes the connections that are not in use, but for some.
+    /// Closes the connections that are not in use, except those in `keep`.
     #[cold]
     pub(super) fn close_parked(&mut self, keep: &[usize], context: &mut Context<P>) {
         let Some((active, all)) = self.several.as_ref().map(|several| (several.active, several.parked.len()))

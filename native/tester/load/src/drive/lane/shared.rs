@@ -1,8 +1,9 @@
-//! Requests over connections that lanes share, and what holds such a connection.
+//! Requests over connections that lanes share, and the carriers of these connections.
 //!
-//! A lane sends one request at a time, as over its own connection. It may have to wait for a ticket, and its request is
-//! written with those of other lanes ([`crate::drive::pool`]). A lane of the pool's own program, the carrier, holds the
-//! connection: it opens it, secures it and binds on it as any lane does, and restarts with the same pauses when it is lost.
+//! A lane sends one request at a time, as over its own connection. It may have to wait for a ticket, and its
+//! request is written together with requests of other lanes ([`crate::drive::pool`]). A lane of the pool's
+//! own program, the carrier, holds the connection. Like any lane, it opens, secures and binds the connection,
+//! and restarts with the same pauses when the connection is lost.
 
 use std::ops::Range;
 
@@ -19,7 +20,8 @@ use crate::record::failure::Failure;
 use crate::record::recorder::End;
 
 impl<P: Protocol> Lane<P> {
-    /// Asks over a shared connection, or waits for a place on one; or says why there is nothing to ask.
+    /// Sends a request over a shared connection, or waits for a ticket. An error says why there is no request
+    /// to send.
     pub(super) fn ask_shared(
         &mut self,
         share: Share,
@@ -38,7 +40,7 @@ impl<P: Protocol> Lane<P> {
         let Context { pools, protocol, .. } = context;
         let pool = &mut pools[share.pool];
         let Some(out) = pool.out(ticket) else {
-            // A place is on a connection that stands.
+            // Tickets are for open connections only.
             return Err(Encoded::Skip);
         };
         let start = out.len();
@@ -69,12 +71,12 @@ impl<P: Protocol> Lane<P> {
         Fate::Runs
     }
 
-    /// Whether this is its current wait for a ticket.
+    /// Whether `serial` is the current wait for a ticket.
     pub(crate) fn is_queued(&self, serial: u32) -> bool {
         self.phase == Phase::Queued && self.sleep == serial
     }
 
-    /// Goes on with the ticket that it has waited for.
+    /// Continues with the ticket that the lane has waited for.
     pub(crate) fn acquired(&mut self, ticket: Ticket, turn: &mut Turn<'_, P>, now_ns: u64) -> Fate {
         self.ticket = Some(ticket);
         self.record(self.current, End::Right, turn.context, now_ns);
@@ -82,7 +84,8 @@ impl<P: Protocol> Lane<P> {
         self.resume(turn, now_ns)
     }
 
-    /// Called when the request, or its next page, is written. Only the first write starts the clock.
+    /// Called when the request, or the request for the next page, is written. Only the first write starts the
+    /// clock.
     pub(crate) fn on_sent(&mut self, context: &mut Context<P>, now_ns: u64) {
         if self.phase != Phase::Sharing {
             return;
@@ -93,7 +96,7 @@ impl<P: Protocol> Lane<P> {
         context.deadlines[self.id as usize] = now_ns + context.timeout_ns;
     }
 
-    /// Takes a message that is an answer to its request. An error ends the connection.
+    /// Takes an answer to the lane's request. An error ends the connection.
     pub(crate) fn on_message(
         &mut self,
         message: &[u8],
@@ -130,7 +133,7 @@ impl<P: Protocol> Lane<P> {
         }
     }
 
-    /// Called when the shared connection of its request is lost.
+    /// Called when the shared connection of the request is lost.
     pub(crate) fn pool_connection_lost(
         &mut self,
         failure: Failure,
@@ -154,8 +157,8 @@ impl<P: Protocol> Lane<P> {
         self.fail_shared(Failure::Timeout, turn, now_ns)
     }
 
-    /// Ends the pass. The connections of its own are kept that a pass does not open, and there is no pause: what
-    /// it waits for is a shared connection, which has pauses of its own.
+    /// Ends the pass. The connections that the program does not open in its passes are kept. There is no
+    /// pause: the lane waits for a shared connection, and the carrier pauses before it reconnects.
     fn fail_shared(&mut self, failure: Failure, turn: &mut Turn<'_, P>, now_ns: u64) -> Fate {
         self.log_request(Some(failure), None, turn, now_ns);
         self.record(self.current, End::Unanswered(failure), turn.context, now_ns);
@@ -167,28 +170,28 @@ impl<P: Protocol> Lane<P> {
         self.resume(turn, now_ns)
     }
 
-    /// Makes it the carrier of one of a pool's connections, which is to be opened.
+    /// Makes the lane the carrier of a connection that is to be opened.
     pub(crate) const fn attach(&mut self, connection: u32) {
         self.ticket = Some(Ticket { connection, id: 0 });
     }
 
-    /// The pool's connection that it is the carrier of.
+    /// The connection that the lane is the carrier of.
     pub(crate) fn attached(&self) -> u32 {
         self.ticket.map_or(u32::MAX, |ticket| ticket.connection)
     }
 
-    /// Whether it is the carrier of an open connection.
+    /// Whether the lane is the carrier of an open connection.
     pub(crate) fn is_serving(&self) -> bool {
         self.phase == Phase::Serving
     }
 
-    /// Whether it is opening a connection, or binding on it.
+    /// Whether the lane is opening a connection, or binding on it.
     pub(crate) const fn is_connecting(&self) -> bool {
         matches!(self.phase, Phase::Opening | Phase::Asking)
     }
 
-    /// Reads once into the context's buffer, behind what it has kept: how much is there now, and whether the
-    /// socket is empty.
+    /// Reads once into the context's buffer, behind the kept bytes. Returns the number of bytes in the
+    /// buffer, and whether the socket is empty.
     pub(crate) fn receive(&mut self, context: &mut Context<P>) -> Result<Option<(usize, bool)>, Failure> {
         let kept = self.inbox.len();
         context.load(&self.inbox);
@@ -199,7 +202,7 @@ impl<P: Protocol> Lane<P> {
         }
     }
 
-    /// Keeps the beginning of a message, of what is in a buffer that the context gets back.
+    /// Keeps the incomplete message at the end of `buffer`, and gives the buffer back to the context.
     pub(crate) fn keep_rest(&mut self, buffer: Vec<u8>, rest: Range<usize>, context: &mut Context<P>) {
         self.inbox.clear();
         self.inbox.extend_from_slice(&buffer[rest]);
@@ -210,7 +213,7 @@ impl<P: Protocol> Lane<P> {
         self.backoff = Backoff::FIRST;
     }
 
-    /// Writes requests of lanes; returns how many bytes the socket has taken.
+    /// Writes requests of lanes. Returns the number of bytes that the socket has taken.
     pub(crate) fn write(&mut self, bytes: &[u8], context: &mut Context<P>) -> Result<usize, Failure> {
         let mut sent = 0;
         while sent < bytes.len() {
@@ -225,9 +228,9 @@ impl<P: Protocol> Lane<P> {
         Ok(sent)
     }
 
-    /// Called on a carrier whose connection is lost: it opens it again after a pause.
+    /// Called on a carrier whose connection is lost. The carrier opens the connection again after a pause.
     pub(crate) fn carrier_lost(&mut self, failure: Failure, turn: &mut Turn<'_, P>, now_ns: u64) -> Fate {
-        // While it served it was no lane.
+        // The time as a carrier is not a lane's time.
         self.since_ns = now_ns;
         self.restart(failure, turn, now_ns)
     }

@@ -1,4 +1,4 @@
-//! A lane as a [`Walker`]: what opening, sending, pausing and ending are on a thread of lanes.
+//! A lane as a [`Walker`]: opening, sending, pausing and ending on a thread of lanes.
 
 use super::phases::PhaseTimes;
 use super::{Fate, Lane, Operation, Pass, Phase};
@@ -14,7 +14,7 @@ use crate::record::clock::now_ns;
 use crate::record::failure::Failure;
 use crate::record::recorder::{Sample, Slot};
 
-/// A lane that has the thread.
+/// A lane in its turn on the thread.
 pub(super) struct Walk<'l, 't, 'p, P: Protocol> {
     pub(super) lane: &'l mut Lane<P>,
     pub(super) turn: &'t mut Turn<'p, P>,
@@ -38,7 +38,8 @@ impl<P: Protocol> Walker for Walk<'_, '_, '_, P> {
         self.lane.link.is_opening()
     }
 
-    /// A request may begin, unless a handshake comes first: on loopback it is written right after connect returns.
+    /// Whether a request may begin before the connection is open: on loopback it is written right after
+    /// connect returns. With TLS the handshake comes first.
     fn goes_before(&self, op: Option<&Op<P::Request>>) -> bool {
         match op {
             Some(Op::Exchange { .. } | Op::Prepare(_)) => !self.lane.link.uses_tls(),
@@ -159,7 +160,7 @@ impl<P: Protocol> Walker for Walk<'_, '_, '_, P> {
         self.lane.ask_shared(share, request, self.turn.context, self.now_ns)
     }
 
-    /// An arrival that was for the step alone is on record.
+    /// An arrival that was for this step alone is recorded.
     #[cold]
     fn skip(&mut self, slot: Slot, request: &P::Request) {
         let (lane, failure) = (&mut *self.lane, Failure::NothingCaptured);
@@ -175,8 +176,8 @@ impl<P: Protocol> Walker for Walk<'_, '_, '_, P> {
         }
     }
 
-    /// Others have all rows alone: it waits for one of them, in no operation's time. An arrival that it has taken goes on
-    /// to be late.
+    /// Other lanes hold all rows: waits for one of them. The wait counts in no operation's time. An arrival
+    /// that the lane has taken becomes late.
     #[cold]
     fn wait_for_row(&mut self) -> Fate {
         let (lane, context) = (&mut *self.lane, &mut *self.turn.context);
@@ -193,14 +194,14 @@ impl<P: Protocol> Walker for Walk<'_, '_, '_, P> {
         self.lane.out_of_rows = true;
     }
 
-    /// An arrival that was for the operation has not begun either.
+    /// An arrival that was for this operation has not begun either.
     #[cold]
     fn end_unbegun(&mut self) -> Fate {
         self.lane.due_ns = NEVER;
         self.end()
     }
 
-    /// Waits until one of a pool's connections stands, in no operation's time.
+    /// Waits until one of a pool's connections is open. The wait counts in no operation's time.
     fn await_pool(&mut self, pool: usize) -> Option<Fate> {
         let (lane, context) = (&mut *self.lane, &mut *self.turn.context);
         if context.pools[pool].is_up() {
@@ -212,7 +213,7 @@ impl<P: Protocol> Walker for Walk<'_, '_, '_, P> {
         Some(Fate::Runs)
     }
 
-    /// The connection is open: lanes may send over it.
+    /// Offers the open connection to the lanes of the pool.
     fn serve(&mut self) -> Fate {
         let Self { lane, turn, .. } = self;
         lane.phase = Phase::Serving;
@@ -224,7 +225,7 @@ impl<P: Protocol> Walker for Walk<'_, '_, '_, P> {
         Fate::Runs
     }
 
-    /// Takes an arrival of the open schedule that is due, or waits in line for the next.
+    /// Takes an arrival of the open schedule that is due, or queues for the next arrival.
     fn take_arrival(&mut self) -> Option<Fate> {
         let Self { lane, turn, now_ns } = self;
         let Some(due_ns) = turn.context.arrivals.take(*now_ns) else {
@@ -240,7 +241,7 @@ impl<P: Protocol> Walker for Walk<'_, '_, '_, P> {
         None
     }
 
-    /// A think time within an operation is left out of the times of the operation.
+    /// Pauses. A think time within an operation is not part of the operation's time.
     fn think(&mut self, pause_ns: u64) -> Fate {
         let (lane, program) = (&mut *self.lane, self.turn.program);
         if lane.cursor.whole.is_some() {

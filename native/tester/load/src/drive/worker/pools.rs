@@ -1,10 +1,10 @@
-//! What a thread does for connections that its lanes share.
+//! A thread's work for connections that its lanes share.
 //!
-//! Once in each turn of the loop it opens and closes connections, gives free places to the lanes that have
-//! waited longest, and sends what the lanes have asked since the turn before: one write for each connection.
+//! Once per turn of the loop it opens and closes connections, gives free places to the lanes that have waited
+//! longest, and writes the requests of the lanes since the previous turn: one write per connection.
 //!
-//! What holds a shared connection has a number in the slab of lanes, but is no user: its time while it opens
-//! the connection is added to that of the lanes, as it is recorded like theirs, and else it has none.
+//! The carrier of a shared connection has a number in the slab of lanes, but is no user. The time in which it
+//! opens the connection is recorded like a lane's and is added to the lanes' time; its other time is not.
 
 use mio::event::Event;
 
@@ -18,23 +18,23 @@ use crate::record::failure::Failure;
 use crate::record::recorder::{End, Sample};
 
 impl<P: Protocol> Worker<P> {
-    /// The lanes that are users, each with its program.
+    /// Lanes that are users, each with the index of its program.
     pub(super) fn users(&self) -> impl Iterator<Item = &(usize, Lane<P>)> {
         self.lanes.iter().flatten().filter(|(program, _)| self.programs[*program].serves.is_none())
     }
 
-    /// Whether a user has this number, and not what holds a shared connection.
+    /// Whether this number belongs to a user, not to a carrier.
     pub(super) fn is_user(&self, id: usize) -> bool {
         let lane = self.lanes.get(id).and_then(Option::as_ref);
         lane.is_some_and(|(program, _)| self.programs[*program].serves.is_none())
     }
 
-    /// Whether what has this number holds a shared connection that stands.
+    /// Whether this number belongs to the carrier of an open connection.
     pub(super) fn serves(&self, id: usize) -> bool {
         matches!(self.lanes.get(id), Some(Some((_, lane))) if lane.is_serving())
     }
 
-    /// Does what is due on shared connections before the thread waits.
+    /// Does the due work on shared connections before the thread waits.
     pub(super) fn serve_pools(&mut self) {
         self.open_and_close();
         loop {
@@ -50,7 +50,8 @@ impl<P: Protocol> Worker<P> {
                     if leaves {
                         self.close(pool, connection, carrier as usize);
                     } else {
-                        // All requests on it were given up, and nothing comes on it or no place is left.
+                        // All requests on the connection were given up, and either no bytes are received or
+                        // no place is left.
                         self.connection_lost(carrier as usize, Failure::Timeout);
                     }
                 }
@@ -79,10 +80,11 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Lets lanes go on that have waited; whether there were any.
+    /// Resumes lanes that have waited. Returns whether there were any.
     fn admit_waiting(&mut self, pool: usize) -> bool {
         let mut any = false;
-        // Users begin when all connections stand that can: else some would wait in line for those of others.
+        // Users begin once all connections are open or have failed. Otherwise the first users would queue for
+        // the first connection.
         if self.context.pools[pool].may_begin() && !self.is_opening(pool) {
             for (lane, serial) in self.context.pools[pool].take_waiting() {
                 any = true;
@@ -98,14 +100,14 @@ impl<P: Protocol> Worker<P> {
                     let fate = waiting.acquired(ticket, &mut turn, now_ns());
                     self.remove_if_ended(lane as usize, fate);
                 }
-                // It waits no more.
+                // The lane waits no more.
                 _ => self.context.pools[pool].release(ticket),
             }
         }
         any
     }
 
-    /// Whether connections of a pool are being opened; not those whose opening failed, and is tried again later.
+    /// Whether connections of a pool are being opened. Connections that wait to be retried do not count.
     fn is_opening(&self, pool: usize) -> bool {
         let pool = &self.context.pools[pool];
         let opens =
@@ -113,7 +115,7 @@ impl<P: Protocol> Worker<P> {
         pool.needs_more() || pool.carriers().any(opens)
     }
 
-    /// Sends what lanes have asked over a connection.
+    /// Writes the lanes' requests to a connection.
     fn send(&mut self, pool: usize, (connection, id): (u32, usize), out: Vec<u8>, fresh: Vec<u32>) {
         let now_ns = now_ns();
         for &lane in &fresh {
@@ -144,13 +146,13 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// The pool and the connection of what holds one.
+    /// The pool and the connection of a carrier.
     fn pool_of(&self, id: usize) -> Option<(usize, u32)> {
         let (program, carrier) = self.lanes.get(id)?.as_ref()?;
         Some((self.programs[*program].serves?, carrier.attached()))
     }
 
-    /// Reads what has come over a shared connection, as far as a lane does over its own at once.
+    /// Reads from a shared connection, at most as many times as a lane reads from its own in one turn.
     pub(super) fn read_shared(&mut self, id: usize, to_the_end: bool) {
         for _ in 0..FULL_READS {
             let Some((pool, connection)) = self.pool_of(id) else { return };
@@ -163,7 +165,7 @@ impl<P: Protocol> Worker<P> {
                 Ok(None) => return,
                 Err(failure) => return self.connection_lost(id, failure),
             };
-            // Taken out of the context while lanes work on it.
+            // Taken out of the context while lanes use it.
             let buffer = std::mem::take(&mut self.context.buffer);
             match self.dispatch(pool, connection, &buffer[..all]) {
                 Ok(used) => {
@@ -183,8 +185,8 @@ impl<P: Protocol> Worker<P> {
         self.context.half_read.push((id, to_the_end));
     }
 
-    /// Gives each message to the lane that has asked for it; how many bytes they are together. An error ends the
-    /// connection.
+    /// Passes each message to the lane whose request it answers. Returns the number of consumed bytes. An
+    /// error ends the connection.
     fn dispatch(&mut self, pool: usize, connection: u32, bytes: &[u8]) -> Result<usize, Failure> {
         let read_ns = now_ns();
         self.context.pools[pool].received(connection, read_ns);
@@ -215,7 +217,7 @@ impl<P: Protocol> Worker<P> {
         Ok(at)
     }
 
-    /// A shared connection is lost, and with it what was in flight on it.
+    /// Handles the loss of a shared connection, and of the requests in flight on it.
     fn connection_lost(&mut self, id: usize, failure: Failure) {
         let Some((pool, connection)) = self.pool_of(id) else { return };
         let lanes = self.context.pools[pool].lost(connection);
@@ -237,7 +239,6 @@ impl<P: Protocol> Worker<P> {
         self.context.pools[pool].remove(connection);
     }
 
-    /// Closes all shared connections.
     pub(super) fn close_pools(&mut self) {
         for id in 0..self.lanes.len() {
             if let Some((pool, connection)) = self.pool_of(id) {
@@ -246,7 +247,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Adds to the lanes' time what opening a connection took; its account goes on at `from_ns`.
+    /// Adds the time for opening a connection to the lanes' time. The next count begins at `from_ns`.
     fn account(&mut self, id: usize, from_ns: u64) {
         let Some((pool, connection)) = self.pool_of(id) else { return };
         let Some(Some((_, carrier))) = self.lanes.get(id) else { return };
@@ -254,7 +255,7 @@ impl<P: Protocol> Worker<P> {
         self.lane_ns += self.context.pools[pool].count_opening(connection, since_ns, from_ns);
     }
 
-    /// The time that went into opening shared connections and is recorded.
+    /// The recorded time for opening shared connections.
     pub(super) fn count_opening(&mut self) -> u64 {
         if self.context.pools.is_empty() {
             return 0;
