@@ -11,7 +11,8 @@ from ils_bench.calibrate import running_engine
 from ils_bench.options import IlsOptions
 from ils_bench.points import POINTS
 from ils_bench.targets.target import OpenDirectory
-from sitebench.monitor import Changes, Monitor
+from sitebench.monitor.monitor import Monitor
+from sitebench.monitor.sample import Changes
 from sitebench.runs.store import RunStore
 from sitebench.runs.windows import Phase, PointFile, Windows
 from sitebench.scenario.script import Script

@@ -17,7 +17,7 @@ from sitebench.counts.metrics import BYTES_IN, BYTES_OUT, LATENCY, SERVICE, WRON
 from sitebench.counts.source import Drain, StepTotals
 from sitebench.counts.tally import Tally
 from sitebench.measure.summarise import summarise
-from sitebench.monitor import MachineUse, ProcessUse, Use
+from sitebench.monitor.use import MachineUse, ProcessUse, Use
 from sitebench.runs.point import PointSpec
 from sitebench.runs.store import RunStore
 

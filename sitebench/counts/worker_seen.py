@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import asdict
 
-from sitebench.monitor import Use
+from sitebench.monitor.use import Use
 
 
 class WorkerSeen(msgspec.Struct, frozen=True):

@@ -20,7 +20,7 @@ from sitebench.errors import SitebenchError, TargetDied
 from sitebench.measure.options import LoadOptions
 from sitebench.measure.point_process import Request
 from sitebench.measure.summarise import summarise
-from sitebench.monitor import Monitor, Probe
+from sitebench.monitor.monitor import Monitor, Probe
 from sitebench.options.convert import narrow
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import other_loads, rate_at_half

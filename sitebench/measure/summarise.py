@@ -17,7 +17,7 @@ from sitebench.counts.steady import Settled, Steadiness, settle
 from sitebench.counts.tally import Tally
 from sitebench.counts.worker_seen import WorkerSeen
 from sitebench.errors import printable
-from sitebench.monitor import Use
+from sitebench.monitor.use import Use
 from sitebench.runs.point import PointResult, PointSpec, StepResult, failing
 from sitebench.scenario.script import Pool
 from sitebench.system.network import local_ports

@@ -25,7 +25,7 @@ from sitebench.counts.metrics import BYTES_IN, BYTES_OUT, LATENCY
 from sitebench.counts.source import Drained, StepRecord
 from sitebench.counts.tally import Tally
 from sitebench.errors import BadRunFile, CannotRecord, SitebenchError
-from sitebench.monitor import Row
+from sitebench.monitor.sample import Row
 from sitebench.runs import schema, steps
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.system.closing import Closing

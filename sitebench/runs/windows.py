@@ -25,7 +25,10 @@ from sitebench.counts.source import Drained
 from sitebench.counts.spans import SpanCounts
 from sitebench.counts.tally import Tally
 from sitebench.counts.worker_seen import WorkerSeen
-from sitebench.monitor import Changes, Monitor, Sample, Use, use_between
+from sitebench.monitor.between import use_between
+from sitebench.monitor.monitor import Monitor
+from sitebench.monitor.sample import Changes, Sample
+from sitebench.monitor.use import Use
 from sitebench.runs.point import PointResult
 from sitebench.runs.store import RunStore
 from sitebench.runs.timeline import Steps, counted_steps

@@ -35,7 +35,7 @@ from sitebench.locust.workers.choice import of_this_worker
 from sitebench.measure.options import LoadOptions, staged
 from sitebench.measure.point_process import Request
 from sitebench.measure.test import Test
-from sitebench.monitor import listener
+from sitebench.monitor.reached import listener
 from sitebench.options import convert
 from sitebench.scenario.script import Script
 from sitebench.suite_base.options import SuiteOptions

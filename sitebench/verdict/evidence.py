@@ -10,8 +10,8 @@ import msgspec
 
 from sitebench.counts.metrics import BYTES_IN, BYTES_OUT
 from sitebench.counts.steady import Steadiness
-from sitebench.monitor import InterfaceUse, MachineUse
 from sitebench.monitor.reached import LOOPBACK
+from sitebench.monitor.use import InterfaceUse, MachineUse
 from sitebench.verdict.rules.thresholds import BUSY, FULL, STALLED_MOST, STALLED_SOME, USED_UP
 from sitebench.verdict.window import Window
 

@@ -12,7 +12,7 @@ from sitebench.counts.metrics import LAG, SERVICE, WRONG
 from sitebench.counts.queue import Queue
 from sitebench.counts.spans import Span
 from sitebench.counts.steady import Settled
-from sitebench.monitor import Use
+from sitebench.monitor.use import Use
 
 
 class Window(msgspec.Struct, frozen=True, kw_only=True):

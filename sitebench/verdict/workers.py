@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from sitebench.counts.worker_seen import WorkerSeen
-from sitebench.monitor import ProcessUse, Use
+from sitebench.monitor.use import ProcessUse, Use
 from sitebench.system.machine import this_machine
 from sitebench.units import format_ns, plural
 from sitebench.verdict.evidence import Evidence

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from sitebench.compare.comparison import Analysis, Design, analyse
 from sitebench.compare.interleave import plan
 from sitebench.compare.matching import Matched
-from sitebench.monitor import ProcessUse
+from sitebench.monitor.use import ProcessUse
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series
 from tests.compare.made import a_repeat

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from sitebench.counts.worker_seen import WorkerSeen
 from sitebench.measure.summarise import summarise
-from sitebench.monitor import MachineUse, ProcessUse, Use
+from sitebench.monitor.use import MachineUse, ProcessUse, Use
 from sitebench.runs.point import PointResult
 from sitebench.system.machine import this_machine
 from sitebench.verdict.evidence import Evidence

@@ -12,7 +12,9 @@ from msgspec import structs
 from msgspec.structs import replace
 
 from ils_bench.targets.address import DirectoryAddress
-from sitebench.monitor import Monitor, Use, use_between
+from sitebench.monitor.between import use_between
+from sitebench.monitor.monitor import Monitor
+from sitebench.monitor.use import Use
 from sitebench.system.network import free_port
 from sitebench.verdict.finding import Grade
 from sitebench.verdict.rules.disk import disk

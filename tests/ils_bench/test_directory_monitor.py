@@ -14,7 +14,8 @@ from ils_bench.targets.monitor import DirectoryMonitor
 from ils_bench.targets.opening import open_target
 from ils_bench.targets.openldap import open_openldap
 from ils_bench.targets.target import OpenDirectory
-from sitebench.monitor import Monitor, use_between
+from sitebench.monitor.between import use_between
+from sitebench.monitor.monitor import Monitor
 from sitebench.seeders.people import Spec
 from tests.conformance.served import Served
 from tests.conformance.slapd import running_slapd

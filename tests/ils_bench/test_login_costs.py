@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from ils_bench.login.costs import login_costs
-from sitebench.monitor import MachineUse, ProcessUse
+from sitebench.monitor.use import MachineUse, ProcessUse
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import series
 from sitebench.runs.runfile import RunFile

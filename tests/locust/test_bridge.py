@@ -11,7 +11,7 @@ from sitebench._engine import EngineError
 from sitebench.locust.bridge import Bridge
 from sitebench.locust.lanes import Session
 from sitebench.measure.options import LoadOptions
-from sitebench.monitor import Monitor
+from sitebench.monitor.monitor import Monitor
 from sitebench.runs.windows import Windows
 from sitebench.measure.test import Test
 from sitebench.locust.recorder import Recording

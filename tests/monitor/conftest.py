@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sitebench.monitor import Monitor
+from sitebench.monitor.monitor import Monitor
 
 
 @pytest.fixture(autouse=True)

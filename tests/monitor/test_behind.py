@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from sitebench.monitor import Monitor, use_between
 from sitebench.monitor.behind import Behind
+from sitebench.monitor.between import use_between
+from sitebench.monitor.monitor import Monitor
 from sitebench.monitor.process import ProcessReader
 from tests.support.waiting import eventually
 

@@ -4,9 +4,18 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from sitebench.monitor import Gap, MachineSample, ProcessSample, Sample, Use
 from sitebench.monitor.between import use_between
-from sitebench.monitor.sample import Answers, CoreSample, DiskSample, InterfaceSample, NetworkSample
+from sitebench.monitor.sample import (
+    Answers,
+    CoreSample,
+    DiskSample,
+    InterfaceSample,
+    MachineSample,
+    NetworkSample,
+    ProcessSample,
+    Sample,
+)
+from sitebench.monitor.use import Gap, Use
 
 
 def machine(at_s: float = 0.0, **other: object) -> MachineSample:

@@ -13,9 +13,11 @@ from dataclasses import dataclass
 import pytest
 
 from sitebench.errors import UnknownValue
-from sitebench.monitor import Changes, MachineSample, Monitor, Sample, use_between
+from sitebench.monitor.between import use_between
 from sitebench.monitor.exporter import Exporter, metrics
 from sitebench.monitor.machine import MachineReader
+from sitebench.monitor.monitor import Monitor
+from sitebench.monitor.sample import Changes, MachineSample, Sample
 from sitebench.options.addresses import parse_exporter
 from sitebench.system.network import free_port
 from tests.support.cli import in_process

@@ -4,8 +4,9 @@ from typing import NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitebench.monitor import Changes, Monitor, Row
 from sitebench.monitor.figures import FIGURES, describe, rates
+from sitebench.monitor.monitor import Monitor
+from sitebench.monitor.sample import Changes, Row
 
 
 class Kept(NamedTuple):

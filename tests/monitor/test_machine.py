@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from sitebench.monitor import DiskUse, MachineUse, Monitor, use_between
+from sitebench.monitor.between import use_between
 from sitebench.monitor.machine import sockets_by_state
+from sitebench.monitor.monitor import Monitor
+from sitebench.monitor.use import DiskUse, MachineUse
 from sitebench.system.namespace import remote_host
 from sitebench.system.network import free_port
 from tests.support.actor import Actor, acting

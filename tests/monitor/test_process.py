@@ -11,10 +11,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from sitebench.monitor import Monitor, ProcessUse, use_between
+from sitebench.monitor.between import use_between
 from sitebench.monitor.child_clock import ChildClock
+from sitebench.monitor.monitor import Monitor
 from sitebench.monitor.process import ProcessReader, Rising, Stalls
 from sitebench.monitor.throttle import ancestry
+from sitebench.monitor.use import ProcessUse
 from tests.support.actor import Actor, acting
 from tests.support.waiting import eventually
 

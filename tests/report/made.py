@@ -10,7 +10,7 @@ from sitebench._engine import Histogram
 from sitebench.counts.source import Drain
 from sitebench.counts.tally import Tally
 from sitebench.measure.summarise import summarise
-from sitebench.monitor import MachineUse, ProcessUse, Use
+from sitebench.monitor.use import MachineUse, ProcessUse, Use
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.store import RunStore
 

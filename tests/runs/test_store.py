@@ -11,7 +11,7 @@ import pytest
 
 from sitebench._engine import Histogram
 from sitebench.errors import BadRunFile, CannotRecord
-from sitebench.monitor import Monitor
+from sitebench.monitor.monitor import Monitor
 from sitebench.runs.runfile import RunFile
 from sitebench.runs.store import RunStore
 from tests.support.cli import in_process

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from sitebench.counts import source
 from sitebench.measure.summarise import summarise
-from sitebench.monitor import Monitor
+from sitebench.monitor.monitor import Monitor
 from sitebench.runs.runfile import RunFile
 from sitebench.runs.store import RunStore
 from sitebench.runs.timeline import slots

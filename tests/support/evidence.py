@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from sitebench.counts import metrics
 from sitebench.counts.durations import Durations, clocks
-from sitebench.monitor import MachineUse, ProcessUse, Use
+from sitebench.monitor.use import MachineUse, ProcessUse, Use
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.window import Window
 

@@ -9,7 +9,7 @@ from sitebench.counts.tally import Tally
 from sitebench.measure.options import LoadOptions
 from sitebench.measure.summarise import summarise
 from sitebench.measure.test import Test
-from sitebench.monitor import MachineUse, ProcessUse, Use
+from sitebench.monitor.use import MachineUse, ProcessUse, Use
 from sitebench.runs.point import PointResult, PointSpec
 from tests.support.drains import Drain, Step, histogram
 

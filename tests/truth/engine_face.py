@@ -36,7 +36,7 @@ from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.http.address import SiteAddress
 from sitebench.measure.objective import Objective
 from sitebench.measure.summarise import summarise
-from sitebench.monitor import Monitor
+from sitebench.monitor.monitor import Monitor
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.windows import Phase, Windows
 from sitebench.scenario.script import HTTP, Script, from_text

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from sitebench.counts.steady import Settled, Steadiness
-from sitebench.monitor import BehindUse
+from sitebench.monitor.use import BehindUse
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.finding import Grade, Resource
 from sitebench.verdict.verdict import Bound, Quoted, judge

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from sitebench.counts.spans import Span
 from sitebench.counts.steady import Settled, Steadiness
-from sitebench.monitor import DiskUse, InterfaceUse
+from sitebench.monitor.use import DiskUse, InterfaceUse
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.finding import Finding, Grade, Resource
 from sitebench.verdict.rules.cpu import cpu

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from sitebench.counts.littles_law import LittlesLaw
 from sitebench.counts.steady import Settled, Steadiness
 from sitebench.counts.worker_seen import WorkerSeen
-from sitebench.monitor import DiskUse
+from sitebench.monitor.use import DiskUse
 from sitebench.verdict.evidence import Evidence, OtherLoad, PoolUse
 from sitebench.verdict.finding import Finding, Grade, Resource
 from sitebench.verdict.verdict import Bound, Quoted, Verdict, judge

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from sitebench.counts.littles_law import LittlesLaw
 from sitebench.counts.steady import Settled, Steadiness
-from sitebench.monitor import BehindUse, Gap
+from sitebench.monitor.use import BehindUse, Gap
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.warning import WarningKind
 from sitebench.verdict.warnings import find_warnings

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sitebench.errors import BadInput, ProgramMissing
-from sitebench.monitor import listener
+from sitebench.monitor.reached import listener
 from tests.support.programs import required_program
 from tests.support.waiting import eventually
 from tests.web_bench.started import ask, family, names

@@ -13,9 +13,9 @@ from sitebench.counts.durations import Durations, heading, percentile_ns, with_c
 from sitebench.counts.metrics import BYTES_IN, BYTES_OUT, CENSORED, LATENCY
 from sitebench.counts.source import SEQUENCE, Drained, ended
 from sitebench.counts.tally import Tally
-from sitebench.monitor import MachineSample, Sample
 from sitebench.monitor.between import share
 from sitebench.monitor.figures import SHORTEST_NS, Figure, describe
+from sitebench.monitor.sample import MachineSample, Sample
 from sitebench.runs.windows import Phase, Windows
 from sitebench.units import format_bytes, format_ns
 

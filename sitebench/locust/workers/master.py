@@ -26,7 +26,7 @@ from sitebench.locust.workers import gathering, messages
 from sitebench.locust.workers.build import refuse_other, this_build
 from sitebench.locust.workers.clock import ENOUGH, Ping, WorkerClock
 from sitebench.locust.workers.merge import Merger, Round, Share
-from sitebench.monitor import Use
+from sitebench.monitor.use import Use
 from sitebench.runs.windows import Phase, Windows
 from sitebench.system.child import revive
 from sitebench.system.network import this_loopback

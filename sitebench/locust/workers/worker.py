@@ -20,7 +20,9 @@ from sitebench.locust.role import TICK_S, Role
 from sitebench.locust.workers import messages
 from sitebench.locust.workers.build import refuse_other, this_build
 from sitebench.locust.workers.clock import epoch_ns
-from sitebench.monitor import Monitor, Sample, use_between
+from sitebench.monitor.between import use_between
+from sitebench.monitor.monitor import Monitor
+from sitebench.monitor.sample import Sample
 from sitebench.runs.windows import Phase
 from sitebench.system.child import dump, is_orphaned
 from sitebench.system.machine import this_machine

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from sitebench.monitor import DiskUse, ProcessUse
+from sitebench.monitor.use import DiskUse, ProcessUse
 from sitebench.units import format_bytes
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.finding import Finding, Grade, Resource

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from sitebench.monitor import MachineUse
+from sitebench.monitor.use import MachineUse
 from sitebench.units import format_bytes, format_rate
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.finding import Finding, Grade, Resource

@@ -5,8 +5,8 @@ from msgspec.structs import replace
 
 from sitebench.counts import source
 from sitebench.locust.web_ui.live import LiveView
-from sitebench.monitor import MachineSample, Monitor, ProcessSample, Sample
-from sitebench.monitor.sample import CoreSample
+from sitebench.monitor.monitor import Monitor
+from sitebench.monitor.sample import CoreSample, MachineSample, ProcessSample, Sample
 from sitebench.runs.windows import Phase, Windows
 from tests.support.drains import Drain, Step, histogram
 

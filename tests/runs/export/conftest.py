@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sitebench.monitor import Monitor
+from sitebench.monitor.monitor import Monitor
 from sitebench.runs.runfile import RunFile
 from sitebench.runs.store import RunStore
 from tests.support.drains import Drain, Step, histogram
