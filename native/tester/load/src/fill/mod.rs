@@ -1,8 +1,8 @@
 //! The values of a scenario's requests: rows of its data, drawn values, captures.
 //!
-//! A [`Plan`] is made once per scenario and resolves all fields, so that a lane only copies values.
-//! Each thread deals rows from cursors of its own ([`Drawers`]); a lane keeps its draws ([`Kept`])
-//! until it draws again.
+//! A [`Plan`] is made once per scenario and resolves all fields, so that a lane only copies values. Each
+//! thread deals rows from cursors of its own ([`Drawers`]); a lane keeps its drawn values ([`Kept`]) until
+//! the next draw.
 
 mod clock;
 mod plan;
@@ -34,15 +34,14 @@ enum Drawer {
     Cursor(RowCursor),
     Keys(Keys),
     Owned(OwnedKeys, Keys),
-    /// With the number of lanes that wait for a row.
+    /// A deal of exclusive rows, with the number of lanes that wait for a row.
     Held(RowCursor, u64),
     Taken,
 }
 
-/// Why there is no row for a lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lack {
-    /// All were dealt, or are lost.
+    /// All rows were dealt, or are lost.
     UsedUp,
     /// Other lanes hold all rows.
     Held,
@@ -66,8 +65,8 @@ impl Drawers {
         Self { drawers, back: 0, next_user: 1 + first, stride }
     }
 
-    /// Draws for a lane, which has `taken` a person to add. Draws nothing if other lanes hold all rows, or wait for a
-    /// row.
+    /// Draws for a lane, which has `taken` a person to add. Draws nothing if other lanes hold all rows, or
+    /// wait for a row.
     #[inline]
     pub(crate) fn draw(
         &mut self,
@@ -90,7 +89,7 @@ impl Drawers {
         Ok(())
     }
 
-    /// Performs any draw that is not a row of each iteration.
+    /// Performs any draw other than the rows that each iteration draws anew.
     fn draw_other(&mut self, plan: &Plan, draw: &Draw, kept: &mut Kept, rng: &mut fastrand::Rng) {
         match draw {
             Draw::User => {
@@ -115,7 +114,7 @@ impl Drawers {
         }
     }
 
-    /// Draws a row, one of `draws`, that is not of people who are drawn as keys are.
+    /// Draws a row. `draws` are all draws of the block: they are undone if no row is free.
     fn draw_row(
         &mut self,
         draws: &[Draw],
@@ -151,7 +150,7 @@ impl Drawers {
                 let preferred = keys.draw(rng);
                 let row = owned.take(preferred);
                 kept.held[source] = row.is_some();
-                // If all rows are owned, another lane may change this row, too.
+                // If all rows are owned, two lanes share a row.
                 Some(row.unwrap_or_else(|| owned.one(preferred)))
             }
         };
@@ -159,7 +158,6 @@ impl Drawers {
         Ok(())
     }
 
-    /// Gives back all exclusive rows of a lane.
     pub(crate) fn give_back(&mut self, kept: &mut Kept) {
         // `held` is empty in a lane that has drawn nothing yet.
         for source in 0..kept.held.len() {
@@ -168,7 +166,7 @@ impl Drawers {
         self.line_up(kept, None);
     }
 
-    /// Puts a lane into the queue for rows of this source only.
+    /// Makes a lane wait for rows of this source only, or of none.
     #[cold]
     fn line_up(&mut self, kept: &mut Kept, source: Option<usize>) {
         for (source, more) in [(kept.waits_for, false), (source, true)] {
@@ -195,7 +193,6 @@ impl Drawers {
         }
     }
 
-    /// Exclusive rows that were lost since the start.
     pub(crate) fn lost(&self) -> u64 {
         let of = |drawer: &Drawer| if let Drawer::Held(cursor, _) = drawer { cursor.lost() } else { 0 };
         self.drawers.iter().map(of).sum()
@@ -224,7 +221,7 @@ impl Drawers {
         }
     }
 
-    /// Marks a row as changed: another lane may have the same row.
+    /// Marks a row as changed if another lane may hold the same row.
     pub(crate) fn changes(&mut self, kept: &Kept, source: usize) {
         if let Drawer::Owned(owned, _) = &mut self.drawers[source]
             && !kept.held[source]
@@ -233,7 +230,7 @@ impl Drawers {
         }
     }
 
-    /// Whether no other lane can have changed a row since this lane drew it.
+    /// Whether no other lane can have changed the row since this lane drew it.
     pub(crate) fn is_ours(&self, kept: &Kept, source: usize) -> bool {
         match &self.drawers[source] {
             Drawer::Owned(owned, _) => kept.held[source] && !owned.is_contested(kept.rows[source]),
@@ -248,24 +245,24 @@ fn give_back(kept: &mut Kept, source: usize, take: impl FnOnce(u64)) {
     }
 }
 
-/// Limits of a list per user: number of values, and their bytes.
+/// Limits of a list: its number of values, and their bytes.
 const MOST_VALUES: usize = 1_000_000;
 const MOST_LIST_BYTES: usize = 16 << 20;
 
-/// The capacity for captures that a user keeps from one iteration to the next.
+/// A captured value with a larger capacity is freed at the end of an iteration.
 const MOST_KEPT: usize = 64 << 10;
 
-/// The row of a lane that has drawn none.
+/// The row number before the first draw.
 const NONE: u64 = u64::MAX;
 
-/// The draws and captures of a lane.
+/// The drawn values and captures of a lane.
 #[derive(Debug, Default)]
 pub(crate) struct Kept {
-    /// Its user's number, from 1.
+    /// The number of the lane's user, from 1.
     user: u64,
     iteration: u64,
     rows: Box<[u64]>,
-    /// Whether no other lane has the row.
+    /// By source: whether the lane holds its row alone.
     held: Box<[bool]>,
     /// The source whose rows the lane waits for.
     waits_for: Option<usize>,
@@ -276,9 +273,9 @@ pub(crate) struct Kept {
 struct Value {
     bytes: Vec<u8>,
     known: bool,
-    /// Of a list, the end of each value.
+    /// For a list, the end of each value.
     ends: Vec<u32>,
-    /// Of a list, the index of the next value.
+    /// For a list, the index of the next value.
     next: usize,
 }
 
@@ -290,28 +287,25 @@ impl Kept {
         Self { user, iteration: 0, rows, held, waits_for: None, values }
     }
 
-    /// Whether the lane waits for a row.
     pub(crate) fn waits(&self) -> bool {
         self.waits_for.is_some()
     }
 
-    /// The number of its user and that of the iteration, once they have begun.
+    /// The numbers of the user and of its iteration, once they have begun.
     pub(crate) fn whose(&self) -> (Option<u64>, Option<u64>) {
         let begun = |number: u64| Some(number).filter(|number| *number > 0);
         (begun(self.user), begun(self.iteration))
     }
 
-    /// The row of a source.
     pub(crate) fn row(&self, source: usize) -> u64 {
         self.rows[source]
     }
 
-    /// The row of a source, if one was drawn.
     fn known_row(&self, source: usize) -> Option<u64> {
         self.rows.get(source).copied().filter(|row| *row != NONE)
     }
 
-    /// A value for readers, if known; of a list, the number of values.
+    /// A value for readers, if it is known. For a list, the number of values.
     fn shown(&self, place: usize) -> Option<String> {
         let value = self.values.get(place).filter(|value| value.known)?;
         Some(match value.ends.len() {
@@ -320,12 +314,11 @@ impl Kept {
         })
     }
 
-    /// Whether a value has been drawn, or captured.
+    /// Whether a value has been drawn or captured.
     pub(crate) fn knows(&self, place: usize) -> bool {
         self.values.get(place).is_some_and(|value| value.known)
     }
 
-    /// Marks a value as unknown.
     pub(crate) fn forget(&mut self, place: usize) {
         if let Some(value) = self.values.get_mut(place) {
             value.known = false;
@@ -335,7 +328,6 @@ impl Kept {
         }
     }
 
-    /// Empties a list.
     pub(crate) fn empty(&mut self, place: usize) {
         if let Some(value) = self.values.get_mut(place) {
             value.bytes.clear();
@@ -385,12 +377,11 @@ impl Kept {
         self.values[place] = value;
     }
 
-    /// Keeps a captured value.
     pub(crate) fn keep(&mut self, place: usize, bytes: &[u8]) {
         if let Some(value) = self.values.get_mut(place) {
             value.bytes.clear();
             value.bytes.extend_from_slice(bytes);
-            // The same name may have been a list before.
+            // The name may have held a list before.
             value.ends.clear();
             value.known = true;
         }

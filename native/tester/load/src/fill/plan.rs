@@ -15,52 +15,52 @@ use crate::compile_error::Result;
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(super) sources: Vec<Source>,
-    /// The values that lanes keep, in the order of their places.
+    /// The values that lanes keep, by place.
     pub(super) values: Vec<Held>,
     names: Names,
     draws: Vec<scenario::Draw>,
 }
 
-/// The meanings of names that are the same for all lanes.
+/// The names of the scenario that are the same for all lanes.
 #[derive(Debug, Default)]
 struct Names {
     base: String,
-    /// Whether the base has a value of the environment, which must be hidden.
+    /// Whether the base contains a value of the environment, which must be hidden.
     hides_base: bool,
     worker: u64,
     env: HashMap<String, String>,
     files: HashMap<String, Vec<u8>>,
-    /// Files whose contents are secret.
+    /// Paths of files with secret contents.
     hidden: Vec<String>,
     /// Captures that are secret.
     captured: Vec<String>,
-    /// Values in an order in which each uses only those before it.
+    /// Values in an order in which each uses only earlier values.
     values: Vec<(String, Template)>,
-    /// Values that contain a secret, also through another value.
+    /// Names of values that contain a secret, also through another value.
     secret_values: HashSet<String>,
 }
 
-/// A value that lanes keep.
+/// A value that a lane keeps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Held {
     Value(String),
-    /// The draw of a field such as `{uuid}` at the head of a block.
+    /// The draw of a field such as `{uuid}`, made at the beginning of a block.
     Generated(Block, Field),
-    /// A capture of an operation, or of `[start]`.
+    /// A capture of an operation, or of `[start]` (`None`).
     Capture(Option<usize>, String),
     /// The current value of the list over which a block is repeated.
     Element(Block, String),
-    /// Whether an operation has added the entry with this DN, as written.
+    /// Whether an operation has added the entry with this DN template.
     Added(Option<usize>, String),
 }
 
-/// A draw before steps are performed.
+/// A draw that is made before steps.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Draw {
-    /// The lane's user, if it has none.
+    /// Gives the lane a user, if it has none.
     User,
     Iteration,
-    /// A row; `once` for the life of the user.
+    /// A row; `once` for the lifetime of the user.
     Row {
         source: usize,
         once: bool,
@@ -69,27 +69,25 @@ pub(crate) enum Draw {
         place: usize,
         text: Text,
     },
-    /// The next value of a list.
     Element {
         list: usize,
         place: usize,
     },
-    /// Clears a captured value.
     Forget {
         place: usize,
     },
-    /// Gives an exclusive row back to other lanes.
+    /// Gives an exclusive row back, so that other lanes can draw it.
     GiveBack {
         source: usize,
     },
 }
 
-/// The draws for the steps that follow.
+/// The draws before the following steps.
 #[derive(Debug, PartialEq)]
 pub struct Preparation {
-    /// Which of the engine's scenarios it is for.
+    /// The index of the scenario in the engine.
     pub(crate) script: usize,
-    /// Whether the next person that the run adds is taken first.
+    /// Whether the next person to add is taken first.
     pub(crate) takes: bool,
     pub(crate) draws: Vec<Draw>,
 }
@@ -100,7 +98,7 @@ pub(crate) struct Used {
     pub(crate) base: String,
     pub(crate) hides_base: bool,
     pub(crate) env: HashMap<String, String>,
-    /// The contents of files that values are taken from.
+    /// The contents of files that fields read.
     pub(crate) files: HashMap<String, Vec<u8>>,
 }
 
@@ -155,7 +153,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The draws at the head of a block.
+    /// The draws at the beginning of a block.
     pub(crate) fn draws(&self, block: &Block) -> Result<Vec<Draw>> {
         let here = || self.draws.iter().filter(|draw| draw.block == *block).map(|draw| &draw.what);
         let mut draws = Vec::new();
@@ -197,29 +195,28 @@ impl Plan {
         alone.map(|source| Draw::GiveBack { source }).collect()
     }
 
-    /// Clears a repeated block's captures when its next round begins.
+    /// Clears a block's captures at the beginning of its next round.
     pub(crate) fn forgotten(&self, captured: Vec<&str>, block: &Block) -> Vec<Draw> {
         let places = captured.into_iter().filter_map(|name| self.captured(name, block).ok());
         places.map(|place| Draw::Forget { place }).collect()
     }
 
-    /// Whether one of the people that a run adds is taken at the head of a block.
+    /// Whether a person to add is taken at the beginning of a block.
     pub(crate) fn takes(&self, block: &Block) -> bool {
         let mut here = self.draws.iter().filter(|draw| draw.block == *block);
         here.any(|draw| matches!(&draw.what, Drawn::Row(name) if self.is_taken(name)))
     }
 
-    /// Whether data are people.
     pub(crate) fn is_people(&self, name: &str) -> bool {
         self.source(name).is_ok_and(|source| self.sources[source].is_people())
     }
 
-    /// Whether data are people whom a run adds.
+    /// Whether data are people that a run adds.
     pub(crate) fn is_taken(&self, name: &str) -> bool {
         self.source(name).is_ok_and(|source| matches!(self.sources[source].dealt, Dealt::Taken))
     }
 
-    /// The draws at a user's start, for its whole life.
+    /// The draws at a user's start, for its whole lifetime.
     pub(crate) fn of_user(&self) -> Vec<Draw> {
         let rows = self.sources.iter().enumerate().filter(|(_, source)| source.per_user);
         let rows = rows.map(|(source, _)| Draw::Row { source, once: true });
@@ -233,12 +230,12 @@ impl Plan {
         [Draw::User].into_iter().chain(rows).chain(given_back).collect()
     }
 
-    /// Sorts draws of exclusive rows first: a lane that has to wait for a row has drawn nothing in vain.
+    /// Sorts draws of exclusive rows first, so that a lane that has to wait for a row has drawn nothing yet.
     pub(crate) fn wait_first(&self, draws: &mut [Draw]) {
         draws.sort_by_key(|draw| !matches!(draw, Draw::Row { source, .. } if self.is_held(*source)));
     }
 
-    /// A template that stands in a block.
+    /// Compiles a template of a block.
     pub(crate) fn text(&self, template: &Template, block: &Block) -> Result<Text> {
         let mut text = Text::default();
         for part in &template.parts {
@@ -250,7 +247,7 @@ impl Plan {
         Ok(text)
     }
 
-    /// As [`Self::text`], after checking every cell that the text can be.
+    /// As [`Self::text`], after checking every cell that the text may consist of.
     pub(crate) fn checked(
         &self,
         template: &Template,
@@ -262,7 +259,7 @@ impl Plan {
         Ok(text)
     }
 
-    /// One field of a template.
+    /// Compiles one field of a template.
     pub(crate) fn field(&self, field: &Field, block: &Block) -> Result<Text> {
         Ok(Text { pieces: vec![self.piece(field, block)?] })
     }
@@ -282,13 +279,11 @@ impl Plan {
         Ok((list, self.place(&Held::Element(block.clone(), name.to_owned()))?))
     }
 
-    /// The contents of a file.
     pub(crate) fn file(&self, path: &str) -> Result<&[u8]> {
         let found = self.names.files.get(path);
         Ok(found.map(Vec::as_slice).ok_or_else(|| format!("the file {path:?} was not read"))?)
     }
 
-    /// The place of a capture.
     pub(crate) fn captured(&self, name: &str, block: &Block) -> Result<usize> {
         self.place(&Held::Capture(block.operation, name.to_owned()))
     }
@@ -322,7 +317,7 @@ impl Plan {
     }
 
     fn named(&self, name: &str, block: &Block) -> Result<Piece> {
-        // Within the repeated block, a list's name is its current value.
+        // Within the repeated block, a list's name means its current value.
         let mut within = block.clone();
         while !within.repeats.is_empty() {
             if let Ok(place) = self.place(&Held::Element(within.clone(), name.to_owned())) {
@@ -365,7 +360,7 @@ impl Plan {
             .map(move |(column, name)| (name.as_str(), Text { pieces: vec![Piece::Cell { source, column }] }))
     }
 
-    /// Checks every cell that a text can be, if the text is a single cell.
+    /// If a text is a single cell, checks all cells of the column.
     pub(crate) fn check_cells(
         &self,
         text: &Text,
@@ -377,12 +372,13 @@ impl Plan {
         }
     }
 
-    /// Appends a text, filled in.
+    /// Appends a text with its fields filled in.
     pub(crate) fn write(&self, text: &Text, kept: &Kept, rng: &mut fastrand::Rng, out: &mut Vec<u8>) {
         text.write(&self.sources, kept, rng, out);
     }
 
-    /// As [`Self::shown`], with captures replaced by their names, too: a capture may be as secret as a password.
+    /// As [`Self::shown`], but captures are replaced by their names, too: a capture may be as secret as a
+    /// password.
     pub(crate) fn shown_without_captures(&self, template: &Template, block: &Block) -> Result<Text> {
         let mut template = template.clone();
         for part in &mut template.parts {
@@ -418,14 +414,14 @@ impl Plan {
         matches!(text.pieces[..], [Piece::Cell { source: of, column }] if of == source && self.sources[of].is_name(column))
     }
 
-    /// The column of people, and its name, if a text is a single cell of people.
+    /// The source and the column's name, if a text is a single cell of people.
     pub(crate) fn person_column(&self, text: &Text) -> Option<(usize, &str)> {
         let [Piece::Cell { source, column }] = text.pieces[..] else { return None };
         let people = self.sources.get(source).filter(|source| source.is_people())?;
         Some((source, people.columns.get(column)?))
     }
 
-    /// The data whose cells a text contains, also through values.
+    /// The sources whose cells a text contains, directly or through values.
     pub(crate) fn sources_of(&self, text: &Text) -> Vec<usize> {
         let of = |piece: &Piece| match piece {
             Piece::Cell { source, .. } => vec![*source],
@@ -461,17 +457,17 @@ impl Plan {
         sources.into_iter().collect()
     }
 
-    /// Whether a row has one lane at a time.
+    /// Whether a row is owned by one lane at a time. If none is free, lanes share a row.
     pub(crate) fn is_owned(&self, source: usize) -> bool {
         self.sources.get(source).is_some_and(|source| matches!(source.dealt, Dealt::Owned(_)))
     }
 
-    /// The same, where lanes wait for one.
+    /// Whether a row is held by one lane at a time. If none is free, lanes wait.
     fn is_held(&self, source: usize) -> bool {
         self.sources.get(source).is_some_and(|source| matches!(source.dealt, Dealt::Held(_)))
     }
 
-    /// The rows that an operation is about, from 1, by their data; those of `[start]` are, too.
+    /// The rows of the operation and of `[start]`, counted from 1, with the names of their data.
     pub(crate) fn rows_of(&self, operation: Option<usize>, kept: &Kept) -> Vec<(String, u64)> {
         let of = |number: usize, source: &Source| {
             let is_drawn = |draw: &scenario::Draw| {
@@ -485,18 +481,18 @@ impl Plan {
         self.sources.iter().enumerate().filter_map(|(number, source)| of(number, source)).collect()
     }
 
-    /// What was captured into a place, with its name; only the name where it is secret.
+    /// The name and the value of a capture; a secret capture has no value.
     pub(crate) fn captured_into(&self, place: usize, kept: &Kept) -> Option<(String, Option<String>)> {
         let (name, shown) = (self.capture_at(place)?, kept.shown(place)?);
         Some((name.clone(), (!self.names.captured.contains(name)).then_some(shown)))
     }
 
-    /// The name of what is captured into a place.
+    /// The name of the capture at a place.
     pub(crate) fn capture_at(&self, place: usize) -> Option<&String> {
         if let Held::Capture(_, name) = self.values.get(place)? { Some(name) } else { None }
     }
 
-    /// What of texts was captured, with its names.
+    /// The captures that texts contain, with their names.
     pub(crate) fn captures_in<'t>(&self, texts: impl Iterator<Item = &'t Text>) -> Vec<(String, Text)> {
         let pieces = texts.flat_map(|text| &text.pieces);
         let named = pieces.filter_map(|piece| match piece {
@@ -509,12 +505,12 @@ impl Plan {
         named.collect()
     }
 
-    /// Whether a place holds what was captured, and so may hold nothing.
+    /// Whether a place holds a capture, which may be missing.
     pub(crate) fn is_capture(&self, place: usize) -> bool {
         matches!(self.values.get(place), Some(Held::Capture(..) | Held::Element(..)))
     }
 
-    /// What of a text is secret, with its name.
+    /// The secret parts of a text, with their names.
     pub(crate) fn secrets_in(&self, text: &Text) -> Vec<(String, Text)> {
         let named = |piece: &Piece| match piece {
             Piece::Cell { source, column } => {
@@ -539,7 +535,7 @@ impl Plan {
         pieces.filter_map(|piece| Some((named(piece)?, Text { pieces: vec![piece.clone()] }))).collect()
     }
 
-    /// What the environment says, and files with secrets, with their names.
+    /// Values of the environment, and contents of secret files, with their names.
     pub(crate) fn environment(&self) -> impl Iterator<Item = (String, Text)> {
         let variables = self
             .names
@@ -547,14 +543,14 @@ impl Plan {
             .iter()
             .map(|(name, value)| (format!("{{env.{name}}}"), Text::fixed(value.as_bytes().to_vec())));
         let files = self.names.hidden.iter().filter_map(|path| {
-            // A server may leave the end of its line out.
+            // A server may omit the line's end at the end of the file.
             let bytes = self.names.files.get(path)?.trim_ascii();
             Some((format!("{{file {path}}}"), Text::fixed(bytes.to_vec())))
         });
         variables.chain(files)
     }
 
-    /// Whether what stands for a field is shown to no one.
+    /// Whether the value of a field must never be shown.
     pub(crate) fn is_secret(&self, field: &Field) -> bool {
         match field {
             Field::Env(_) => true,

@@ -12,22 +12,20 @@ use crate::choose::deal::{Deal, Dealer, Sharer};
 use crate::choose::keys::{Choice, Keys};
 use crate::compile_error::{CompileError, Result};
 
-/// Rows of files, by the names of the data.
+/// Tables of files, by the names of the data.
 pub type Tables = HashMap<String, Arc<Table>>;
 
-/// People as rows of data.
 pub(crate) trait People: fmt::Debug + Send + Sync {
-    /// The columns of seeded people, or of people who are `added`.
+    /// The columns of seeded people, or of people that the run adds.
     fn columns(&self, added: bool) -> &[String];
     /// The number of people at the start of a run.
     fn count(&self) -> u64;
     /// Appends a person's value in a column.
     fn write(&self, number: u64, added: bool, column: usize, out: &mut Vec<u8>);
-    /// Whether people are looked up by this column, which is a part of their DN.
+    /// Whether people are looked up by this column, which is part of their DN.
     fn is_name(&self, _added: bool, _column: usize) -> bool {
         false
     }
-    /// Whether people have directory entries.
     fn have_entries(&self) -> bool {
         false
     }
@@ -35,14 +33,14 @@ pub(crate) trait People: fmt::Debug + Send + Sync {
     fn write_entry(&self, _number: u64, _out: &mut Vec<u8>) {}
 }
 
-/// The column of people that is all attributes of an entry, encoded.
+/// The pseudo-column of people that holds all attributes of an entry, encoded.
 pub(super) const ENTRY: usize = usize::MAX;
 
 /// The sources of data outside the scenario.
 #[derive(Debug, Clone)]
 pub(crate) struct Given {
     pub(crate) tables: Tables,
-    /// `None` where a scenario is only checked: then people have any column.
+    /// `None` if a scenario is only checked: then people have any column.
     pub(crate) people: Option<Arc<dyn People>>,
     /// The default distribution of people.
     pub(crate) keys: Choice,
@@ -56,7 +54,6 @@ pub(crate) struct Source {
     pub(super) name: String,
     pub(super) columns: Vec<String>,
     rows: Cells,
-    /// The number of rows.
     pub(super) count: u64,
     pub(super) dealt: Dealt,
     pub(super) per_user: bool,
@@ -76,11 +73,11 @@ enum Cells {
 pub(super) enum Dealt {
     Each(Dealer),
     Drawn(Keys),
-    /// A row has one lane at a time; if no row is free, lanes share one.
+    /// A row is used by one lane at a time. If no row is free, lanes share one.
     Owned(Keys),
-    /// A row has one lane at a time; if no row is free, lanes wait.
+    /// A row is used by one lane at a time. If no row is free, lanes wait.
     Held(Dealer),
-    /// The new person that the lane has taken to add.
+    /// The person that the lane has taken to add.
     Taken,
 }
 
@@ -107,7 +104,7 @@ impl Source {
                 let people = given.people.clone();
                 let count = people.as_ref().map_or(1, |people| people.count());
                 let added = data.rows == Rows::New;
-                // People that the run adds do not count.
+                // The count excludes people that the run adds.
                 (Cells::People { people, added }, if added { 1 } else { count })
             }
         };
@@ -118,7 +115,7 @@ impl Source {
         if count == 0 {
             return Err(wrong("has no rows".to_owned()));
         }
-        // Neighbouring sources must not be correlated.
+        // Sources with consecutive seeds must not be correlated.
         let seed =
             name.bytes().fold(seed, |seed, byte| (seed ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
         let each = |deal| Dealt::Each(Dealer::new(deal, count, seed, sharer));
@@ -164,7 +161,6 @@ impl Source {
         })
     }
 
-    /// The place of a column.
     pub(super) fn column(&self, name: &str) -> Result<usize> {
         let place = match &self.rows {
             Cells::People { people: None, .. } => return Ok(0),
@@ -180,7 +176,6 @@ impl Source {
         Ok(place.ok_or_else(|| format!("data {:?} has no column {name:?}{known}", self.name))?)
     }
 
-    /// Whether its rows are people.
     pub(super) const fn is_people(&self) -> bool {
         matches!(self.rows, Cells::People { .. })
     }
@@ -190,14 +185,13 @@ impl Source {
         matches!(&self.rows, Cells::People { people: Some(people), added } if people.is_name(*added, column))
     }
 
-    /// Whether its rows are people with directory entries.
+    /// Whether the rows are people with directory entries.
     pub(super) fn have_entries(&self) -> bool {
         let known =
             |people: &Option<Arc<dyn People>>| people.as_ref().is_none_or(|people| people.have_entries());
         matches!(&self.rows, Cells::People { people, .. } if known(people))
     }
 
-    /// Whether a column is secret.
     pub(super) fn hides(&self, column: &str) -> bool {
         self.secret.iter().any(|name| name == column) || scenario::is_named_secret(column)
     }
@@ -213,7 +207,7 @@ impl Source {
             return Ok(());
         }
         let mut cell = Vec::new();
-        // Of a range, checking the first and the last number is enough.
+        // For a range, checking the first and the last number is enough.
         let step = if matches!(self.rows, Cells::From(_)) { self.count.saturating_sub(1).max(1) } else { 1 };
         let mut next = Some(0);
         while let Some(row) = next.filter(|row| *row < self.count) {
@@ -228,7 +222,6 @@ impl Source {
         Ok(())
     }
 
-    /// Appends a cell.
     #[inline]
     pub(super) fn write_cell(&self, row: u64, column: usize, out: &mut Vec<u8>) {
         match &self.rows {

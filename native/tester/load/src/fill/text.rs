@@ -1,4 +1,4 @@
-//! Templates, compiled.
+//! Compiled templates.
 
 use std::io::Write;
 
@@ -8,13 +8,12 @@ use wire::decimal::Decimal;
 use super::source::Source;
 use super::{Kept, clock};
 
-/// A text with fields, which are looked up already.
+/// A text whose fields have been resolved.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Text {
     pub(super) pieces: Vec<Piece>,
 }
 
-/// A part of a text.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Piece {
     Text(Vec<u8>),
@@ -26,7 +25,7 @@ pub(super) enum Piece {
     Fresh(Generator),
 }
 
-/// What makes a value out of nothing.
+/// A field whose value is generated.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Generator {
     Uuid,
@@ -36,12 +35,12 @@ pub(super) enum Generator {
 }
 
 impl Text {
-    /// What is the same for all.
+    /// A text without fields.
     pub(crate) fn fixed(bytes: Vec<u8>) -> Self {
         Self { pieces: vec![Piece::Text(bytes)] }
     }
 
-    /// The text, if nothing in it has to be filled in.
+    /// The text, if it has no fields.
     pub(crate) fn literal(&self) -> Option<&[u8]> {
         match &self.pieces[..] {
             [] => Some(b""),
@@ -50,7 +49,7 @@ impl Text {
         }
     }
 
-    /// Appends it, filled in.
+    /// Appends the text with its fields filled in.
     #[inline]
     pub(super) fn write(&self, sources: &[Source], kept: &Kept, rng: &mut fastrand::Rng, out: &mut Vec<u8>) {
         for piece in &self.pieces {
@@ -68,7 +67,7 @@ impl Text {
         }
     }
 
-    /// Places of values that must be known before it can be written.
+    /// Places of values that the text needs.
     pub(crate) fn needs(&self) -> impl Iterator<Item = usize> {
         self.pieces.iter().filter_map(|piece| match piece {
             Piece::Kept(place) => Some(*place),
@@ -87,7 +86,8 @@ impl Text {
 impl Generator {
     fn write(&self, rng: &mut fastrand::Rng, out: &mut Vec<u8>) {
         match self {
-            // Not of the seed: what a run leaves behind must not be in the way of the next.
+            // Not drawn from the seed: entries that a run leaves behind must not collide with entries of the
+            // next run.
             Self::Uuid => write_uuid(fastrand::u128(..), out),
             Self::Characters { length, of } => {
                 let mut bytes = [0; 4];
