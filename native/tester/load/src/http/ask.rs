@@ -1,4 +1,4 @@
-//! From a step of a scenario to what is sent for it, and what is looked for in the answer.
+//! Compiles a step of a scenario to its request and its expectations.
 
 use std::sync::Arc;
 
@@ -16,28 +16,26 @@ use crate::scripted::{about, rest};
 /// Header lines that the tester writes itself.
 const OWN: [&str; 4] = ["host", "connection", "content-length", "transfer-encoding"];
 
-/// A compiled step.
 #[derive(Debug)]
 pub struct Ask {
-    /// Which of the engine's scenarios it is of.
+    /// The index of the scenario in the engine.
     pub(super) script: usize,
-    /// The operation that it stands in; `None` for `[start]`.
+    /// The index of the operation; `None` for `[start]`.
     pub(super) operation: Option<usize>,
     pub(super) method: &'static str,
-    /// Everything up to the cookies.
+    /// The head up to the cookies.
     pub(super) head: Fill,
-    /// What stands behind them: all of the rest, or all but Content-Length and the body.
+    /// The bytes after the cookies: up to the end, or up to Content-Length if there is a body to fill in.
     pub(super) tail: Vec<u8>,
     pub(super) body: Option<Fill>,
     pub(super) host: Host,
-    /// The value of the Host header, where redirects are followed: they may lead nowhere else.
+    /// The value of the Host header if redirects are followed, which must stay on this host.
     pub(super) follows: Option<Box<str>>,
-    /// Whether cookies are kept, and whether those that are kept are sent.
     pub(super) keeps_cookies: bool,
     pub(super) sends_cookies: bool,
-    /// Values without which it is not sent.
+    /// Places of values without which the request is not sent.
     pub(super) needs: Vec<usize>,
-    /// Data of its texts whose rows one lane at a time has.
+    /// Sources of owned rows that the request's texts contain.
     pub(super) owned: Vec<usize>,
     pub(super) statuses: Statuses,
     pub(super) length: Option<u64>,
@@ -46,26 +44,24 @@ pub struct Ask {
     pub(super) contains: Vec<Needle>,
     pub(super) fresh: Vec<Needle>,
     pub(super) captures: Vec<Captured>,
-    /// Its line as people may see it, and what else is sent.
+    /// The request line as it may be shown.
     pub(super) shown: Text,
     pub(super) rest: Text,
-    /// What people must not see, with its names.
+    /// Secrets to hide in output, with the names that replace them.
     pub(super) secrets: Vec<(String, Text)>,
-    /// Whether all that follows depends on it.
+    /// Whether all further steps depend on its success.
     pub(super) fatal: bool,
 }
 
-/// Where a step goes.
 #[derive(Debug, Clone)]
 pub(super) struct Host {
     pub(super) name: Arc<str>,
-    /// Which of the target's hosts it is, for cookies.
+    /// The index of the host among the target's hosts, for cookies.
     pub(super) number: usize,
     pub(super) secure: bool,
     pub(super) encrypted: bool,
 }
 
-/// The statuses of right answers.
 #[derive(Debug)]
 pub(super) enum Statuses {
     /// 200 to 299.
@@ -79,16 +75,16 @@ pub(super) enum Status {
     Named(Text),
 }
 
-/// A text to look for.
+/// A text to search for in an answer.
 #[derive(Debug)]
 pub(super) enum Needle {
-    /// Always the same.
+    /// A text without fields.
     Fixed(Finder),
-    /// Filled in; in HTML there are two ways to write some.
+    /// A text with fields. In HTML the second form has another escape of the same characters.
     Written(Fill, Option<Fill>),
 }
 
-/// Where an answer names the person it is about.
+/// The place in an answer that names the page's person.
 #[derive(Debug)]
 pub(super) struct Owner {
     pub(super) before: Finder,
@@ -97,7 +93,7 @@ pub(super) struct Owner {
     pub(super) until: Finder,
 }
 
-/// What is remembered of an answer.
+/// A value to capture from an answer.
 #[derive(Debug)]
 pub(super) struct Captured {
     pub(super) place: usize,
@@ -115,25 +111,25 @@ pub(super) enum From {
 }
 
 impl Captured {
-    /// Whether it is found in the body.
     pub(super) const fn is_in_body(&self) -> bool {
         matches!(self.from, From::Json(_) | From::Between { .. })
     }
 }
 
 impl Ask {
-    /// Whether the answer's body is of interest.
+    /// Whether the answer's body has to be read.
     pub(super) fn reads_body(&self, verify: bool) -> bool {
         let looks = self.identity.is_some() || !self.contains.is_empty() || !self.fresh.is_empty();
         (verify && looks) || self.captures.iter().any(Captured::is_in_body)
     }
 
-    /// Whether it may change the site: all that HTTP does not call safe (RFC 9110 section 9.2.1).
+    /// Whether the request may change the site: all methods that HTTP does not call safe (RFC 9110 section
+    /// 9.2.1).
     pub(super) fn writes(&self) -> bool {
         !matches!(self.method, "GET" | "HEAD")
     }
 
-    /// Compiles a request that stands in a block; `common` are header lines of the whole file.
+    /// Compiles a request of a block; `common` are header lines of the whole file.
     pub(super) fn new(
         script: usize,
         site: Site<'_>,
@@ -208,7 +204,7 @@ impl Ask {
             statuses,
             length: expect.length,
             captures: captures(site, &step.captures)?,
-            // Without what is done at a user's start, its operations make no sense.
+            // A user's operations depend on its start.
             fatal: site.block.operation.is_none(),
             headers: headers_expected,
             head,
@@ -220,7 +216,7 @@ impl Ask {
     }
 }
 
-/// Says where a header line is not a scenario's to write.
+/// Refuses a header line that the tester writes itself.
 pub(super) fn check_header(name: &str) -> Result<()> {
     if OWN.iter().any(|own| name.eq_ignore_ascii_case(own)) || !is_header_name(name) {
         return Err(format!("the tester itself writes the header {name}: leave it out").into());
@@ -235,7 +231,7 @@ fn sorted(numbers: impl Iterator<Item = usize>) -> Vec<usize> {
     numbers
 }
 
-/// Appends a path: one column may be all of it.
+/// Appends a path, which may consist of one column.
 fn head_path(head: &mut Fill, site: Site<'_>, path: &Template) -> Result<()> {
     let Some(field) = path.only_field() else { return head.push(site, path, Escape::Percent) };
     let text = site.plan.checked(path, site.block, is_path)?;
@@ -259,10 +255,10 @@ pub(super) fn is_path(text: &[u8]) -> Result<(), String> {
     }
 }
 
-/// What follows the cookies, and the body unless it is always the same.
+/// The bytes after the cookies, and the body if it has to be filled in.
 fn body(site: Site<'_>, request: &Request, has_type: bool) -> Result<(Vec<u8>, Option<Fill>)> {
     let Some(body) = &request.body else {
-        // RFC 9110 section 8.6: methods that anticipate content say that there is none.
+        // RFC 9110 section 8.6: methods that anticipate content state its absence.
         let anticipates = matches!(request.method, "POST" | "PUT" | "PATCH");
         return Ok((
             if anticipates { b"Content-Length: 0\r\n\r\n" as &[u8] } else { b"\r\n" }.to_vec(),
@@ -306,7 +302,7 @@ fn body(site: Site<'_>, request: &Request, has_type: bool) -> Result<(Vec<u8>, O
     Ok((tail, Some(fill)))
 }
 
-/// Appends the value of a form or of JSON, whose own text is escaped too.
+/// Appends a value in a form or in JSON. Its literal text is escaped, too.
 fn push_escaped(fill: &mut Fill, site: Site<'_>, value: &Template, how: Escape) -> Result<()> {
     for part in &value.parts {
         match part {
@@ -359,7 +355,7 @@ fn push_json(fill: &mut Fill, site: Site<'_>, json: &Json) -> Result<()> {
 
 fn statuses(site: Site<'_>, method: &str, codes: &[Code]) -> Result<Statuses> {
     if codes.is_empty() {
-        // An answer without the content (202, 204) is no page.
+        // For GET and HEAD an answer without content (202, 204) is not the page.
         let page = matches!(method, "GET" | "HEAD");
         return Ok(if page { Statuses::Any(vec![Status::Code(200)]) } else { Statuses::Success });
     }
@@ -384,7 +380,7 @@ fn statuses(site: Site<'_>, method: &str, codes: &[Code]) -> Result<Statuses> {
     Ok(Statuses::Any(codes.iter().map(code).collect::<Result<_>>()?))
 }
 
-/// How texts are looked for.
+/// The texts to search for, with their escape.
 #[derive(Clone, Copy)]
 struct Looks<'p> {
     site: Site<'p>,
@@ -392,7 +388,7 @@ struct Looks<'p> {
 }
 
 impl Looks<'_> {
-    /// How a text is written in an answer, and the other way if there are two.
+    /// The text as answers contain it, and its alternative form if it has two.
     fn written(self, text: &Template) -> Result<(Fill, Option<Fill>)> {
         let (how, other) = match self.how {
             Escaped::Html => (Escape::Html, Some(Escape::HtmlNumeric)),
@@ -425,7 +421,7 @@ impl Looks<'_> {
 }
 
 impl Owner {
-    /// Appends it as it is looked for.
+    /// Appends the searched text with the person's value.
     pub(super) fn write(&self, filler: &mut Filler<'_>, out: &mut Vec<u8>) {
         out.extend_from_slice(self.before.needle());
         filler.write(&self.value, out);
@@ -433,7 +429,7 @@ impl Owner {
 }
 
 impl Needle {
-    /// The same of a text.
+    /// Appends the searched text.
     pub(super) fn write(&self, filler: &mut Filler<'_>, out: &mut Vec<u8>) {
         match self {
             Self::Fixed(finder) => out.extend_from_slice(finder.needle()),

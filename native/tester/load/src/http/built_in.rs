@@ -1,4 +1,4 @@
-//! The workloads that the product comes with are the programs that they were before they were scenario files.
+//! The workloads of the product are the same programs as before they were scenario files.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
@@ -14,7 +14,7 @@ use crate::fill::Tables;
 use crate::program::{Branch, ProgramSpec, SEQUENCE, Step};
 use crate::scenario_spec::ScenarioSpec;
 
-/// Each workload as its name, and a line for each kind of request: its row, its cards and what is sent for it.
+/// For each workload its name, and a line per kind of request: its row, its cards and its request.
 const BEFORE: &str = include_str!("../../tests/load/http/workloads.txt");
 
 fn program(name: &str, text: String) -> ProgramSpec<Request> {
@@ -40,13 +40,13 @@ fn program(name: &str, text: String) -> ProgramSpec<Request> {
     program.unwrap_or_else(|problem| panic!("{name}: {problem}"))
 }
 
-/// The classes of files that workloads ask for, of which the set here has one file each.
+/// The file classes of the workloads; the set of this test has one file per class.
 fn classes() -> impl Iterator<Item = &'static str> {
     let names: BTreeSet<_> = BEFORE.lines().filter_map(|line| Some(line.split_once(" file ")?.1)).collect();
     names.into_iter()
 }
 
-/// Where a step goes, and what it asks for there.
+/// The endpoint of a step, and its request line.
 fn asked(step: &Request) -> (usize, String) {
     match step {
         Request::File(_, file) => {

@@ -1,4 +1,4 @@
-//! A request and its answer in words, for people who look into a failure.
+//! A request and its answer in words, to explain a failure.
 
 use scenario::is_named_secret_on_sites;
 
@@ -8,11 +8,11 @@ use super::{Http, LaneState};
 use crate::record::told::Told;
 use crate::scripted::hide;
 
-/// What is written for a secret.
+/// Replaces a secret.
 const HIDDEN: &str = "...";
 
 impl Http {
-    /// The request in flight, and what was answered.
+    /// Describes the request in flight, and its answer.
     pub(super) fn tell_ask(&mut self, ask: &Ask, lane: &LaneState, answer: Option<&[u8]>) -> Told {
         let memory = &lane.visit.memory;
         let script = &self.scripts[ask.script];
@@ -25,7 +25,7 @@ impl Http {
             ..Told::default()
         };
         script.tell(memory, ask.operation, ask.captures.iter().map(|capture| capture.place), &mut told);
-        // Any may be as good as a password.
+        // Any captured value may be as secret as a password.
         told.captured.iter_mut().for_each(|(_, value)| *value = None);
         if let Some(answer) = answer {
             told.answered(status_line(answer, lane.status), lane.status);
@@ -41,7 +41,6 @@ impl Http {
         told
     }
 
-    /// A text without what people must not see.
     fn without_secrets(&mut self, ask: &Ask, lane: &LaneState, told: &str) -> String {
         let (plan, kept) = (&self.scripts[ask.script].plan, &lane.visit.memory.kept);
         let mut filled = |(name, text)| {
@@ -53,7 +52,7 @@ impl Http {
         hide(told, &secrets)
     }
 
-    /// What the status should have been, where it is another.
+    /// The expected statuses, if the status is none of them.
     fn expected(&mut self, ask: &Ask, lane: &LaneState) -> Option<String> {
         let Statuses::Any(statuses) = &ask.statuses else {
             return (!(200..300).contains(&lane.status)).then(|| "expected 2xx".to_owned());
@@ -73,7 +72,7 @@ impl Http {
         (!texts.contains(&lane.status.to_string())).then(|| format!("expected {}", texts.join(" or ")))
     }
 
-    /// What it lacks beside that, as it was looked for.
+    /// The missing text or length of an answer whose status is right.
     fn lacking(&mut self, ask: &Ask, lane: &LaneState) -> Option<String> {
         let (lacks, length) = (lane.visit.lacks?, lane.visit.length);
         let (mut filler, mut text) = (self.filler(ask, &lane.visit.memory.kept).0, Vec::new());
@@ -104,7 +103,7 @@ impl Http {
 }
 
 impl Told {
-    /// Takes the status of an answer, as its line has it.
+    /// Takes the status of an answer from its status line.
     pub(super) fn answered(&mut self, line: String, status: u16) {
         let code = status.to_string();
         let reason = line.strip_prefix(&code).map(str::trim).filter(|reason| !reason.is_empty());
@@ -113,7 +112,8 @@ impl Told {
     }
 }
 
-/// The status as the answer has it. An interim answer may come before, and the head may have been read before.
+/// The status with its reason, from the answer. An interim answer may precede it, and the head may have been
+/// read before.
 pub(super) fn status_line(answer: &[u8], status: u16) -> String {
     let status = status.to_string();
     let said = answer.split(|&byte| byte == b'\n').find_map(|line| {
@@ -124,8 +124,8 @@ pub(super) fn status_line(answer: &[u8], status: u16) -> String {
     said.unwrap_or(status)
 }
 
-/// A request's line without the values of parameters that may be secret: of its query, its fragment and its path (as
-/// `;jsessionid=`), and without the name and password in front of a host.
+/// A request's line without values that may be secret: parameters of the query, the fragment and the path
+/// (`;jsessionid=`), and the name and password in front of a host.
 pub(super) fn masked(line: &str) -> String {
     let (mut shown, mut rest, mut in_path) = (String::new(), line, true);
     if let Some((scheme, after)) = line.split_once("//") {

@@ -1,29 +1,27 @@
-//! How a person's text stands in a request or an answer.
+//! Escapes of a text in a request or an answer.
 
 use wire::decimal::Decimal;
 
-/// How a text is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Escape {
-    /// As it is, in a header line: what has control characters, which would end it, is not sent.
+    /// No escape, in a header line. A text with control characters would end the line and is not sent.
     Line,
     Plain,
     /// RFC 3986 section 2.1: paths, queries and forms.
     Percent,
-    /// With the references most templates write: `&quot;` and `&#39;`.
+    /// With the references of most template engines: `&quot;` and `&#39;`.
     Html,
-    /// The same with `&#34;`, as Python's MarkupSafe writes it.
+    /// HTML with `&#34;`, as Python's MarkupSafe writes it.
     HtmlNumeric,
     /// RFC 8259 section 7.
     Json,
 }
 
-/// The content type of a form that is posted.
+/// The content type of a posted form.
 pub(super) const FORM: &str = "application/x-www-form-urlencoded";
 
 const HEX: &[u8; 16] = b"0123456789ABCDEF";
 
-/// Appends `text`.
 #[inline]
 pub(super) fn push(out: &mut Vec<u8>, text: &[u8], how: Escape) {
     let passes = text.iter().take_while(|&&byte| passes(byte, how)).count();

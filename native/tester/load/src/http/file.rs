@@ -1,7 +1,8 @@
-//! Files of a set: drawn anew for each request, compared byte by byte as they come.
+//! Files of a set: drawn for each request, and compared byte by byte as they are received.
 //!
-//! A file's path, size and content are a function of the set and of its number, so a set may be larger than
-//! memory. Small files are compared with copies that all threads share, the others with their content made anew.
+//! A file's path, size and content are a function of the set and of the file's number, so a set may be larger
+//! than memory. Small files are compared with copies that all threads share, larger files with content that
+//! is generated during the comparison.
 
 use std::ops::Range;
 
@@ -13,27 +14,28 @@ use super::{Http, LaneState, Stage};
 use crate::record::failure::Failure;
 use crate::record::told::Told;
 
-/// A file of a class, drawn anew for each request, each with the same probability.
+/// A request for a file of a class. Each request draws one of the class's files, all with the same
+/// probability.
 #[derive(Debug)]
 pub struct FileRequest {
-    /// The class's files, by their numbers in the set.
+    /// Numbers of the class's files in the set.
     pub(super) files: Range<u64>,
-    /// Whether it goes to the target's secure endpoint.
+    /// Whether the request goes to the target's secure endpoint.
     pub(super) secure: bool,
     before_path: Vec<u8>,
     after_path: Vec<u8>,
 }
 
-/// The file that a lane has asked for.
+/// The file that a lane has requested.
 #[derive(Debug, Default)]
 pub(super) struct AskedFile {
     number: u64,
-    /// What it must be.
+    /// Compares the content.
     checker: Option<Checker>,
 }
 
 impl FileRequest {
-    /// Asks for one of these files, with the header `lines` of a scenario as they are sent.
+    /// A request for one of these files; `lines` are a scenario's header lines.
     pub(super) fn new(files: Range<u64>, secure: bool, lines: &str, target: &Target) -> Self {
         Self {
             files,
@@ -45,7 +47,6 @@ impl FileRequest {
 }
 
 impl AskedFile {
-    /// Compares the next bytes.
     #[inline]
     pub(super) fn feed(&mut self, bytes: &[u8], copies: Option<&Copies>) {
         if let Some(checker) = &mut self.checker {
@@ -59,7 +60,7 @@ impl Http {
     pub(super) fn encode_file(&mut self, request: &FileRequest, lane: &mut LaneState, out: &mut Vec<u8>) {
         lane.stage = Stage::Head;
         let number = self.rng.u64(request.files.clone());
-        // Compiling has seen to it that there is a set, and that it has this file.
+        // The compiler has checked that the set has this file.
         let Some(file) = self.shared.files.as_deref().and_then(|set| set.file(number)) else { return };
         out.extend_from_slice(&request.before_path);
         file.write_path(out);
@@ -70,7 +71,7 @@ impl Http {
         lane.file = AskedFile { number, checker: Some(file.checker()) };
     }
 
-    /// The failure of an answer whose bytes were compared as they came.
+    /// The failure of an answer whose bytes have been compared.
     #[inline]
     pub(super) fn judge_file(&self, lane: &LaneState, length: u64) -> Option<Failure> {
         if lane.status != 200 {
@@ -83,7 +84,7 @@ impl Http {
         (self.shared.verify && checker.finish().is_some()).then_some(Failure::WrongAnswer)
     }
 
-    /// The request in flight as its method and path, and what was answered.
+    /// Describes the request in flight by its method and path, and its answer.
     pub(super) fn tell_file(&self, request: &FileRequest, lane: &LaneState, answer: Option<&[u8]>) -> Told {
         let mut asked = request.before_path.clone();
         if let Some(file) = self.shared.files.as_deref().and_then(|set| set.file(lane.file.number)) {

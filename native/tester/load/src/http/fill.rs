@@ -1,4 +1,4 @@
-//! Texts of requests and of expectations, filled in and escaped for where they stand.
+//! Texts of requests and of expectations: filled in, with the escape of their place.
 
 use scenario::{Block, Field, Part as Piece, Template};
 
@@ -7,7 +7,7 @@ use super::visitors::{PeopleView, Property};
 use crate::compile_error::Result;
 use crate::fill::{Kept, Plan, Text};
 
-/// A text with fields in it, which are looked up already.
+/// A text whose fields have been resolved.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Fill {
     parts: Vec<Part>,
@@ -17,7 +17,7 @@ pub(super) struct Fill {
 enum Part {
     Text(Vec<u8>),
     Value(Text, Escape),
-    /// A property of a person, whom the thread derives once for all of them.
+    /// A property of a person. The thread derives all properties of a person at once.
     Person {
         source: usize,
         property: Property,
@@ -25,7 +25,7 @@ enum Part {
     },
 }
 
-/// Where the texts of a step stand.
+/// The block in which the texts of a step are.
 #[derive(Clone, Copy)]
 pub(super) struct Site<'p> {
     pub(super) plan: &'p Plan,
@@ -41,7 +41,7 @@ impl Fill {
         Ok(fill)
     }
 
-    /// Appends a template whose fields are escaped that way.
+    /// Appends a template; its fields are escaped with `how`.
     pub(super) fn push(&mut self, site: Site<'_>, template: &Template, how: Escape) -> Result<()> {
         for part in &template.parts {
             match part {
@@ -63,7 +63,7 @@ impl Fill {
             })?;
         }
         if let Some(literal) = text.literal() {
-            // What is the same for all lanes is escaped once.
+            // Literals are escaped at compile time.
             if how == Escape::Line && !is_line(literal) {
                 return Err(format!("{field} holds a control character, which no header can").into());
             }
@@ -86,7 +86,7 @@ impl Fill {
         Ok(())
     }
 
-    /// Appends a text as it is.
+    /// Appends a text without escaping it.
     pub(super) fn push_value(&mut self, text: Text) {
         self.parts.push(Part::Value(text, Escape::Plain));
     }
@@ -99,7 +99,7 @@ impl Fill {
         }
     }
 
-    /// The whole text, if there is no field in it.
+    /// The whole text, if it has no fields.
     pub(super) fn literal(&self) -> Option<&[u8]> {
         match &self.parts[..] {
             [] => Some(b""),
@@ -108,7 +108,7 @@ impl Fill {
         }
     }
 
-    /// What it is filled in with, but for people.
+    /// The texts of its fields, without people.
     pub(super) fn values(&self) -> impl Iterator<Item = &Text> {
         self.parts.iter().filter_map(|part| match part {
             Part::Value(text, _) => Some(text),
@@ -116,7 +116,7 @@ impl Fill {
         })
     }
 
-    /// The data that it has people of.
+    /// The sources of the people in it.
     pub(super) fn people(&self) -> impl Iterator<Item = usize> {
         self.parts.iter().filter_map(|part| match part {
             Part::Person { source, .. } => Some(*source),
@@ -130,18 +130,18 @@ fn is_line(text: &[u8]) -> bool {
     text.iter().all(|&byte| byte == b'\t' || (byte >= 0x20 && byte != 0x7f))
 }
 
-/// What texts are filled in from.
+/// The values for the fields of texts.
 pub(super) struct Filler<'a> {
     pub(super) plan: &'a Plan,
     pub(super) kept: &'a Kept,
     pub(super) rng: &'a mut fastrand::Rng,
     pub(super) people: &'a mut PeopleView,
-    /// Room for what is still to be escaped.
+    /// Buffer for a value before its escape.
     pub(super) raw: &'a mut Vec<u8>,
 }
 
 impl Filler<'_> {
-    /// Appends a text. `false` if a value cannot stand where it should.
+    /// Appends a text. `false` if a value is not allowed at its place.
     #[inline]
     pub(super) fn write(&mut self, fill: &Fill, out: &mut Vec<u8>) -> bool {
         for part in &fill.parts {

@@ -1,7 +1,9 @@
-//! Steps that follow redirects: all that is asked on the way is one request, and the last answer is the answer.
+//! Steps that follow redirects. All requests on the way are one request of the step, and its answer is the
+//! last answer.
 //!
-//! A redirect may lead to another path of the same host, port and scheme, over the step's connection, which is opened
-//! again where an answer ends it. Cookies are kept on the way; nothing else is looked at.
+//! A redirect may lead to another path of the same host, port and scheme. The next request uses the step's
+//! connection, which is opened again if an answer ends it. Cookies of redirects are kept; nothing else in
+//! them is checked.
 
 use wire::http::{Astray, Body, Origin, locate};
 
@@ -15,11 +17,11 @@ use crate::fill::Kept;
 use crate::protocol::Received;
 use crate::record::failure::Failure;
 
-/// More are no way to a page: browsers give up at 20 as well. The form says so, too.
+/// Browsers give up at 20 redirects as well. The description of scenario files (`form`) states this number,
+/// too.
 pub(super) const MOST_REDIRECTS: u32 = 20;
 
 impl Http {
-    /// Looks at the head of a redirect.
     #[cold]
     pub(super) fn take_redirect(
         &mut self,
@@ -60,7 +62,7 @@ impl Http {
                 None
             }
         };
-        // RFC 9110 sections 15.4.2 to 15.4.4, and what browsers make of them.
+        // RFC 9110 sections 15.4.2 to 15.4.4, as browsers implement them.
         let becomes_get = match head.status {
             301 | 302 => ask.method == "POST",
             303 => ask.method != "HEAD",
@@ -68,13 +70,13 @@ impl Http {
         };
         if becomes_get {
             way.gets = true;
-            // What was to be changed is answered.
+            // The change has been answered.
             lane.visit.memory.changing = false;
         }
         lane.stage = Stage::Redirect { body: Body::new(head.framing), failure };
     }
 
-    /// Passes over the body of a redirect.
+    /// Skips the body of a redirect.
     #[cold]
     pub(super) fn pass_redirect(
         &mut self,
@@ -98,7 +100,7 @@ impl Http {
         }
     }
 
-    /// A redirect is complete; `span` is where it ends, and where what has come ends.
+    /// Ends a redirect; the arguments are the end of the redirect and the end of the received bytes.
     pub(super) fn end_redirect(
         &mut self,
         request: &Request,
@@ -110,7 +112,7 @@ impl Http {
             return Received::Broken(Failure::Malformed);
         };
         if came > consumed {
-            // Nothing more was asked for yet: it is no answer to what comes next.
+            // The next request is not sent yet, so these bytes do not answer it.
             failure = failure.or(Some(Failure::WrongLength));
             lane.keeps = false;
         }
@@ -120,7 +122,7 @@ impl Http {
         }
     }
 
-    /// Appends the request that a redirect leads to: the same, but for its target, or GET of that.
+    /// Appends the request that follows a redirect: the same request, or a GET, with another target.
     pub(super) fn ask_again(&mut self, ask: &Ask, lane: &mut LaneState, out: &mut Vec<u8>) {
         self.write_head(ask, lane);
         let visit = &mut lane.visit;
@@ -136,7 +138,7 @@ impl Http {
         let version = self.scratch.iter().enumerate().filter(|(_, byte)| **byte == b' ').nth(1);
         let rest = &self.scratch[version.map_or(0, |(at, _)| at)..];
         for line in rest.split_inclusive(|&byte| byte == b'\n') {
-            // RFC 9110 section 15.4: what tells of content goes with the content.
+            // RFC 9110 section 15.4: a request without content has no header lines about content.
             let of_content = line.get(..8).is_some_and(|name| name.eq_ignore_ascii_case(b"content-"));
             if !(gets && of_content) {
                 out.extend_from_slice(line);
@@ -153,15 +155,15 @@ impl Http {
         ask.write_rest(&mut filler, scratch, out);
     }
 
-    /// Writes the head that was sent first, but for its cookies, into the scratch room.
+    /// Writes the head of the first request, without its cookies, to the scratch buffer.
     fn write_head(&mut self, ask: &Ask, lane: &LaneState) {
         let (mut filler, scratch) = self.filler(ask, &lane.visit.memory.kept);
         scratch.clear();
-        // It could be written before.
+        // The head was written before, so this cannot fail.
         filler.write(&ask.head, scratch);
     }
 
-    /// What a request's texts are filled in from, and room for one.
+    /// The values for a request's texts, and a buffer for one text.
     pub(super) fn filler<'a>(&'a mut self, ask: &Ask, kept: &'a Kept) -> (Filler<'a>, &'a mut Vec<u8>) {
         let Self { scripts, rng, people, raw, scratch, .. } = self;
         (Filler { plan: &scripts[ask.script].plan, kept, rng, people, raw }, scratch)

@@ -1,9 +1,9 @@
-//! What a page after an update proves: nothing about rows that other users may change meanwhile.
+//! Checks of `fresh`: a page after an update proves nothing about rows that other users may change meanwhile.
 
 use crate::compile_error::{CompileError, Result};
 use scenario::{Body, Data, Deal, Field, Json, Request, Rows, Scenario, Step, Template, Verb, flat};
 
-/// Refuses `fresh` where what is changed, or looked at, may be another user's too.
+/// Refuses `fresh` if the changed or requested rows may be another user's, too.
 pub(super) fn check(scenario: &Scenario) -> Result<()> {
     let operations = scenario.operations.iter().map(|operation| &operation.steps);
     for steps in [&scenario.start].into_iter().chain(operations) {
@@ -33,12 +33,12 @@ pub(super) fn check(scenario: &Scenario) -> Result<()> {
     Ok(())
 }
 
-/// Whether no other user has the row of data meanwhile.
+/// Whether no other user can have the row at the same time.
 fn is_own(data: &Data) -> bool {
     data.per_user || data.rows == Rows::New || data.deal == Some(Deal::Exclusive)
 }
 
-/// The data that a request is about. Rows in its body may be what is written, unless they are people.
+/// The data that a request is about. Rows in its body may be new content, unless they are people.
 fn named<'s>(scenario: &'s Scenario, step: &'s Step, request: &'s Request) -> Vec<&'s Data> {
     let replaced = |name: &str| request.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
     let common = scenario.headers.iter().filter(|(name, _)| !replaced(name));
@@ -66,7 +66,7 @@ fn texts_of<'s>(json: &'s Json, texts: &mut Vec<&'s Template>) {
     }
 }
 
-/// The data that a text has cells of, also by the values in it.
+/// The data whose cells a text contains, directly or through values.
 fn data_of<'s>(scenario: &'s Scenario, text: &Template) -> Vec<&'s Data> {
     let of = |field: &Field| match field {
         Field::Column(name, _) | Field::Name(name) => {

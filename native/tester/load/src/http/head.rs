@@ -1,11 +1,10 @@
 //! Response heads, most of which have been seen before.
 //!
-//! The head of one page is that of the next but for the time in it, and that changes once a second:
-//! comparing a head with the last one of the same request is several times faster than parsing it.
+//! The heads of two pages differ only in their time, which changes once a second. Comparing a head with the
+//! previous head of the same request is several times faster than parsing it.
 
 use wire::http::{Framing, HeadError, MAX_HEAD_BYTES, ResponseHead};
 
-/// What a head says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) status: u16,
@@ -15,12 +14,12 @@ pub(super) struct Head {
     pub(super) sets_cookies: bool,
 }
 
-/// The last heads, by request.
+/// The previous heads, by request.
 #[derive(Debug, Default)]
 pub(super) struct Heads(Vec<Option<(Vec<u8>, Head)>>);
 
 impl Heads {
-    /// Reads the head at the start of `bytes`: `None` while it is not all there.
+    /// Reads the head at the start of `bytes`; `None` if it is incomplete.
     #[inline]
     pub(super) fn decode(
         &mut self,
@@ -55,10 +54,9 @@ impl Heads {
     }
 }
 
-/// The header line that sets a cookie.
 pub(super) const SET_COOKIE: &[u8] = b"set-cookie";
 
-/// The values of the header lines of this name. The fold of a line begins with white space, and so is none of these.
+/// The values of the header lines with this name. A folded line begins with white space and never matches.
 pub(super) fn lines<'h>(head: &'h [u8], name: &[u8]) -> impl Iterator<Item = &'h [u8]> {
     head.split(|&byte| byte == b'\n').filter_map(move |line| {
         let (found, value) = line.split_at_checked(name.len())?;
@@ -67,7 +65,7 @@ pub(super) fn lines<'h>(head: &'h [u8], name: &[u8]) -> impl Iterator<Item = &'h
     })
 }
 
-/// The values of the cookies of this name that a head sets.
+/// The values of the cookies with this name that a head sets.
 pub(super) fn cookies<'h>(head: &'h [u8], name: &[u8]) -> impl Iterator<Item = &'h [u8]> {
     lines(head, SET_COOKIE).filter_map(move |cookie| {
         let pair = cookie.split(|&byte| byte == b';').next()?.trim_ascii();

@@ -1,16 +1,17 @@
-//! The cookies of a user (RFC 6265), of one site.
+//! The cookies of one user on one site (RFC 6265).
 //!
-//! A cookie lives as long as what it was set in: one of `[start]` as long as the user, one of an operation until the
-//! next begins, as another visit. Where an operation sets one again that the user had before, it stays the user's.
+//! A cookie that `[start]` sets lives as long as the user. A cookie that an operation sets lives until the
+//! next operation begins, which is another visit. If an operation sets a cookie that the user already has,
+//! the cookie stays the user's.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use wire::http::date::parse_http_date;
 
-/// Cookies that are kept: RFC 6265 section 6.1 asks for 50 at least.
+/// Cookies per user: RFC 6265 section 6.1 asks for 50 at least.
 const MOST: usize = 64;
 
-/// Bytes of one: section 6.1 asks for 4,096 at least.
+/// Bytes per cookie: section 6.1 asks for 4,096 at least.
 const MOST_BYTES: usize = 8_192;
 
 #[derive(Debug, Default)]
@@ -25,14 +26,14 @@ struct Cookie {
     name: Vec<u8>,
     value: Vec<u8>,
     path: Vec<u8>,
-    /// Which of the target's hosts has set it.
+    /// The index of the host that has set the cookie.
     host: usize,
     secure: bool,
     expires_s: Option<u64>,
     of_user: bool,
 }
 
-/// Where a request goes.
+/// The destination of a request.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place<'a> {
     pub(super) host: usize,
@@ -42,7 +43,7 @@ pub(super) struct Place<'a> {
 }
 
 impl Jar {
-    /// Ends what an operation has set, as the next begins.
+    /// Removes the cookies of the previous operation.
     pub(super) fn begin(&mut self) {
         self.in_operation = true;
         self.cookies.retain(|cookie| cookie.of_user);
@@ -98,7 +99,7 @@ impl Jar {
         });
     }
 
-    /// Appends the line of a request's cookies, if it has any (section 5.4).
+    /// Appends the Cookie header line of a request, if the request has cookies (section 5.4).
     pub(super) fn write(&self, place: Place<'_>, out: &mut Vec<u8>) {
         let now_s = if self.cookies.iter().any(|cookie| cookie.expires_s.is_some()) { now_s() } else { 0 };
         let belongs = |cookie: &&Cookie| {
@@ -109,7 +110,7 @@ impl Jar {
         };
         let sent = || self.cookies.iter().filter(belongs);
         let (start, mut longer) = (out.len(), usize::MAX);
-        // Those of longer paths first, then the older ones: they are in that order.
+        // Section 5.4: cookies with longer paths first, then older cookies. `cookies` is in the order of age.
         while let Some(length) = sent().map(|cookie| cookie.path.len()).filter(|size| *size < longer).max() {
             longer = length;
             for cookie in sent().filter(|cookie| cookie.path.len() == length) {
@@ -134,7 +135,7 @@ fn pair(part: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((part[..at].trim_ascii(), part[at + 1..].trim_ascii()))
 }
 
-/// Seconds; 0 for what is over.
+/// Max-Age in seconds; 0 for an expired cookie.
 fn age(value: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(value).ok()?;
     let (past, digits) = text.strip_prefix('-').map_or((false, text), |digits| (true, digits));

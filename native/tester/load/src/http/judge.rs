@@ -1,4 +1,4 @@
-//! Filling requests in, and judging what is answered.
+//! Fills requests in, and verifies answers.
 
 use std::borrow::Cow;
 
@@ -17,20 +17,20 @@ use crate::protocol::Encoded;
 use crate::record::failure::Failure;
 use crate::scripted::Memory;
 
-/// What a lane remembers of a user's visit.
+/// A lane's state of a user's visit.
 #[derive(Debug, Default)]
 pub(super) struct Visit {
     pub(super) memory: Memory,
     /// The person taken to add.
     pub(super) taken: Option<u64>,
     pub(super) jar: Jar,
-    /// The path that was asked for, for cookies.
+    /// The path of the request, for cookies.
     pub(super) path: Vec<u8>,
-    /// The operation at hand has changed something.
+    /// Whether the current operation has changed the site.
     pub(super) changed: bool,
-    /// A change of the operation at hand was refused: no page can show all of them.
+    /// Whether a change of the current operation was refused. Then no page can show all changes.
     pub(super) refused: bool,
-    /// What the answer at hand lacks, and how long its body is.
+    /// The missing part of the current answer.
     pub(super) lacks: Option<Lacks>,
     pub(super) length: u64,
     pub(super) way: Way,
@@ -42,7 +42,7 @@ impl Ask {
         Place { host: host.number, name: &host.name, path, encrypted: host.encrypted }
     }
 
-    /// Appends what comes after the cookies.
+    /// Appends the rest of a request after its cookies.
     #[inline]
     pub(super) fn write_rest(&self, filler: &mut Filler<'_>, scratch: &mut Vec<u8>, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.tail);
@@ -57,7 +57,7 @@ impl Ask {
 }
 
 impl Http {
-    /// Appends a request, filled in.
+    /// Appends a request with its fields filled in.
     #[inline]
     pub(super) fn ask(&mut self, ask: &Ask, lane: &mut LaneState, out: &mut Vec<u8>) -> Encoded {
         lane.stage = Stage::Head;
@@ -93,7 +93,6 @@ impl Http {
         Encoded::Send
     }
 
-    /// Looks at the head of an answer.
     #[inline]
     pub(super) fn judge_head(&mut self, ask: &Ask, lane: &mut LaneState, bytes: &[u8], sets_cookies: bool) {
         let Visit { memory, jar, path, lacks, .. } = &mut lane.visit;
@@ -196,10 +195,10 @@ impl Http {
     }
 }
 
-/// Notes what follows from an answer; returns whether all that follows depended on it.
+/// Updates the lane's state after an answer. Returns whether all further steps depend on the answer.
 pub(super) fn conclude(ask: &Ask, lane: &mut LaneState, failure: Option<Failure>) -> bool {
     if ask.writes() {
-        // Where it was refused, it will not take place any more.
+        // A refused change does not take place later.
         lane.visit.memory.changing = false;
         lane.visit.changed = true;
         lane.visit.refused |= failure.is_some();
@@ -208,7 +207,7 @@ pub(super) fn conclude(ask: &Ask, lane: &mut LaneState, failure: Option<Failure>
 }
 
 impl Captured {
-    /// Remembers the one of several values that is taken, or all of them; an empty one is none.
+    /// Keeps one of the captured values, or all. Empty values count as missing.
     fn keep<V: AsRef<[u8]>>(
         &self,
         number: usize,
@@ -226,7 +225,7 @@ impl Captured {
             match self.take {
                 Take::All => *too_many |= !kept.add(self.place, value),
                 Take::First => return kept.keep(self.place, value),
-                // The nth is kept with a chance of 1 in n: so each of them is, in the end.
+                // The nth value replaces the kept one with probability 1/n, so all values are equally likely.
                 Take::Random if rng.usize(..met) == 0 => kept.keep(self.place, value),
                 Take::Random => {}
             }
@@ -234,13 +233,13 @@ impl Captured {
     }
 }
 
-/// A cookie's value as scripts read it, percent-decoded: sites expect it so in a header or a form.
+/// A cookie's value as scripts read it, percent-decoded: sites expect this form in a header or a form.
 fn as_scripts_read(value: &[u8]) -> Cow<'_, [u8]> {
     let decoded = memchr(b'%', value).and_then(|_| unescape(value.iter().copied()));
     decoded.map_or(Cow::Borrowed(value), Cow::Owned)
 }
 
-/// A value of JSON as a text; of a list, each of its values.
+/// A JSON value as a text; for a list, the texts of its values.
 fn texts_of(value: &serde_json::Value) -> Vec<String> {
     match value {
         serde_json::Value::String(text) => vec![text.clone()],
@@ -259,7 +258,7 @@ pub(super) fn path_of(request: &[u8]) -> &[u8] {
     target.split(|&byte| byte == b'?').next().unwrap_or_default()
 }
 
-/// Whose page an answer is.
+/// The person of a page: the requested person, another person, or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Whose {
     Asked,
@@ -267,7 +266,7 @@ enum Whose {
     Nobodys,
 }
 
-/// An answer being looked into.
+/// An answer's body while it is searched.
 struct Look<'a> {
     body: &'a [u8],
     filler: Filler<'a>,
@@ -286,7 +285,7 @@ impl Look<'_> {
         if is(&owner.value) || owner.other.as_ref().is_some_and(is) { Whose::Asked } else { Whose::Anothers }
     }
 
-    /// The first of these texts that is not in it.
+    /// The index of the first text that the body lacks.
     #[inline]
     fn lacks(&mut self, needles: &[Needle]) -> Option<usize> {
         needles.iter().position(|needle| !self.has(needle))

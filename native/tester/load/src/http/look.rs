@@ -1,10 +1,10 @@
-//! Looking for texts in answers.
+//! Searches texts in answers.
 
 use memchr::memmem;
 
 use crate::compile_error::Result;
 
-/// A text to look for, prepared.
+/// A text to search for, prepared.
 pub(super) type Finder = Box<memmem::Finder<'static>>;
 
 pub(super) fn finder(text: &str) -> Result<Finder> {
@@ -14,7 +14,7 @@ pub(super) fn finder(text: &str) -> Result<Finder> {
     Ok(Box::new(memmem::Finder::new(text.as_bytes()).into_owned()))
 }
 
-/// What an answer lacks: the number of an expected header line, of a text, or of a capture.
+/// The missing part of an answer; numbers are indexes of expected header lines, texts or captures.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Lacks {
     Header(usize),
@@ -23,11 +23,11 @@ pub(super) enum Lacks {
     Fresh(usize),
     Capture(usize),
     Length,
-    /// Its end: more came than its head says.
+    /// The end of the body: more bytes came than the head announces.
     End,
 }
 
-/// What stands between two texts.
+/// The bytes between two texts.
 #[inline]
 pub(super) fn between<'b>(
     body: &'b [u8],

@@ -1,4 +1,4 @@
-//! From steps of scenarios to requests of HTTP.
+//! Compiles steps of scenarios to requests of HTTP.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -22,22 +22,19 @@ use crate::program::{self, Branch, Connects, MAIN, PHASES, ProgramSpec, SEQUENCE
 use crate::scenario_spec::ScenarioSpec;
 use crate::scripted::{self, Lower, Place, one_of, think};
 
-/// Requests of HTTP, for a target.
+/// Compiles requests of HTTP for a target.
 pub(crate) struct Requests<'t> {
     pub(crate) target: &'t Target,
-    /// The files that it has; `None` as well where it stands for any target.
+    /// The target's files; `None` also if `is_any`.
     pub(crate) files: Option<&'t FileSet>,
-    /// Whether properties of people are known.
     pub(crate) has_visitors: bool,
-    /// Whether it stands for any target, which may have all programs and classes of files.
+    /// Whether the target stands for all targets and may have all programs and classes of files.
     pub(crate) is_any: bool,
-    /// The number of the next request.
     pub(crate) next: Cell<usize>,
 }
 
-/// Says what of a scenario no lane could run, whatever its target.
-///
-/// Of one whose operations are kinds of requests, returns the step that it counts.
+/// Checks that a lane could run the scenario, whatever its target. Returns the counted step if the operations
+/// are kinds of requests.
 pub fn check(spec: &ScenarioSpec, tables: &Tables) -> Result<Option<String>, Problems> {
     let target = Target { phases: spec.classes, ..Target::any() };
     let people = Arc::new(VisitorColumns::new(None, 1));
@@ -46,14 +43,14 @@ pub fn check(spec: &ScenarioSpec, tables: &Tables) -> Result<Option<String>, Pro
     scripted::check(&lower, spec, Some(people), tables)
 }
 
-/// What `{copy}` in a program's path counts to: paper 001's "one of 100 identical pages".
+/// The number of values of `{copy}` in a program's path: paper 001's "one of 100 identical pages".
 const COPIES: usize = 100;
 
-/// What results have beside the kinds of requests, under their names.
+/// Names of results beside the kinds of requests.
 const RECORDED: [&str; 6] = ["sequence", "connect", "connecting", "handshake", "first byte", "request"];
 
 impl Requests<'_> {
-    /// Where steps on a connection go.
+    /// The host of steps on a connection.
     fn host(&self, connection: &Connection) -> Result<Host> {
         let Target { host, tls, secure, .. } = self.target;
         let Connection { name, tls: wanted, .. } = connection;
@@ -99,7 +96,7 @@ impl Lower for Requests<'_> {
         self.ask(place, step, place.scenario.cookies)
     }
 
-    /// A file's, a program's and a path's requests in one deck, each with its row under the scenario's name.
+    /// The requests of all operations in one deck. Each request has its own row under the scenario's name.
     fn whole(&self, place: &Place<'_>) -> Result<Option<ProgramSpec<Request>>> {
         let Place { spec, scenario, .. } = place;
         let chosen = |name: &str| spec.operation.as_ref().is_none_or(|only| only == name);
@@ -116,7 +113,7 @@ impl Lower for Requests<'_> {
             let place = Place { block: &block, ..*place };
             let mut steps = Vec::new();
             for step in &operation.steps {
-                // What an answer sets would be sent to none: each is a visit of its own.
+                // Cookies of an answer are never sent: each request is a visit of its own.
                 let requests = self.ask(&place, step, false).map_err(|error| error.at_step(&block, 0))?;
                 steps.extend(one_of(&operation.name, requests));
             }
@@ -137,7 +134,7 @@ impl Requests<'_> {
         self.next.replace(self.next.get() + 1)
     }
 
-    /// What is asked for a step: one of these, each as often.
+    /// The requests of a step. One of them is drawn, all with the same probability.
     fn ask(&self, place: &Place<'_>, step: &Step, cookies: bool) -> Result<Vec<Request>> {
         let Place { script, plan, block, scenario, spec } = place;
         let host = self.host(scripted::connection(scenario, &step.on)?)?;
@@ -178,7 +175,7 @@ impl Requests<'_> {
                 is_path(path.replace("{copy}", "0").as_bytes())
                     .map_err(|what| format!("the path {path:?} of the program {program:?} {what}"))?;
                 let mut step = step.clone();
-                // Other answers may be without it.
+                // Answers with another status may have another length.
                 if step.expect.statuses.iter().all(|code| *code == Code::Number(200)) {
                     step.expect.length = step.expect.length.or(*size);
                 }
@@ -203,7 +200,8 @@ impl Requests<'_> {
     }
 }
 
-/// Whether an operation is one request, in which nothing is filled in, over a connection of its own or the only one.
+/// Whether an operation is one request without fields, over a connection of its own or the scenario's only
+/// connection.
 fn is_kind_of_request(scenario: &Scenario, operation: &Operation) -> bool {
     let [step] = &operation.steps[..] else { return false };
     let Some(connection) = scenario.connections.iter().find(|each| each.name == step.on) else {
@@ -228,7 +226,7 @@ fn is_kind_of_request(scenario: &Scenario, operation: &Operation) -> bool {
     let asks = match &step.verb {
         Verb::File { .. } | Verb::Program { .. } => true,
         Verb::Request(request) => {
-            // What a redirect sets would be sent to the next.
+            // The jar has no other request to send a redirect's cookies with.
             !request.follow
                 && request.path.literal().is_some()
                 && request.body.is_none()
@@ -243,7 +241,7 @@ fn is_fixed((_, value): &Named) -> bool {
     value.literal().is_some()
 }
 
-/// Header lines that are always the same, as they are sent.
+/// Header lines without fields, as they are sent.
 fn lines(headers: &[Named]) -> Result<String> {
     let line = |(name, value): &Named| {
         check_header(name)?;

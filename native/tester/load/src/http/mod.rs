@@ -1,15 +1,16 @@
-//! HTTP/1.1: encoding requests, reading and judging answers.
+//! HTTP/1.1: encodes requests, reads and verifies answers.
 //!
-//! `ask` turns a step of a scenario into what is sent and looked for, `fill` writes its texts, `jar` keeps cookies,
-//! `receive` reads answers, and `judge` looks at them. `file` asks for files of a set, `lower` makes programs of
-//! scenarios ([`crate::scripted`]). Nothing is pipelined. Redirects are statuses like others, but for steps that `follow`
-//! them.
+//! `ask` compiles a step of a scenario to its request and expectations, `fill` writes its texts, `jar` keeps
+//! cookies, `receive` reads answers, and `judge` verifies them. `file` requests files of a set, and `lower`
+//! compiles scenarios to programs ([`crate::scripted`]). Nothing is pipelined. A redirect is an ordinary
+//! answer, except in steps that `follow` redirects.
 //!
 //! # Verifying updates
 //!
-//! A lane updates people whom no other lane updates ([`crate::choose::owned_keys`]), and an update is proved by a page
-//! of the same operation. People whose update was never answered stay taken: it may still take place. Where all are
-//! taken, people are updated all the same and their pages prove nothing: use more people than lanes.
+//! A lane updates people whom no other lane updates ([`crate::choose::owned_keys`]), and a page of the same
+//! operation proves an update. People whose update was never answered stay taken, as the update may still
+//! take place. If all people are taken, lanes update taken people, whose pages prove nothing: use more people
+//! than lanes.
 
 mod ask;
 #[cfg(test)]
@@ -60,37 +61,37 @@ use judge::Visit;
 use target::SECURE;
 use visitors::PeopleView;
 
-/// Everything about a load on a site.
+/// The configuration of a load on a site.
 pub type HttpConfig = Config<Target>;
 
-/// Where a lane is in an answer.
+/// The part of an answer that a lane reads next.
 #[derive(Debug, Default)]
 enum Stage {
     #[default]
     Head,
-    /// The whole body, in one piece.
+    /// A body that is read in one piece.
     Whole { length: u64 },
-    /// A body that is not looked at, or a file's, compared as it comes.
+    /// A body that is skipped, or a file's, compared as it is received.
     Pass { left: u64, length: u64 },
     /// A body of unknown length.
     Stream { body: Body, length: u64 },
-    /// That of a redirect, which is not looked at, and what is wrong with the redirect.
+    /// The body of a redirect, which is skipped, and the failure of the redirect.
     Redirect { body: Body, failure: Option<Failure> },
 }
 
-/// What a lane remembers between requests.
+/// A lane's state between requests.
 #[derive(Debug, Default)]
 pub struct LaneState {
     stage: Stage,
     status: u16,
     keeps: bool,
-    /// A body that came in pieces.
+    /// The received part of a body.
     body: Vec<u8>,
     file: AskedFile,
     visit: Visit,
 }
 
-/// What the protocols of all threads share.
+/// The state that the protocols of all threads share.
 #[derive(Clone)]
 pub(crate) struct Shared {
     visitors: Option<Arc<Visitors>>,
@@ -99,11 +100,11 @@ pub(crate) struct Shared {
     target: Arc<Target>,
     verify: bool,
     scripts: Vec<Script>,
-    /// How many requests its scenarios have so far.
+    /// The number of requests in the scenarios so far.
     requests: usize,
 }
 
-/// HTTP as one thread speaks it.
+/// The HTTP protocol of one thread.
 pub struct Http {
     shared: Shared,
     ring: Option<RingCursor>,
@@ -111,9 +112,9 @@ pub struct Http {
     people: PeopleView,
     heads: Heads,
     scripts: Vec<Running>,
-    /// Room for texts to look for, and for bodies to send.
+    /// Buffer for texts to search for, and for bodies.
     scratch: Vec<u8>,
-    /// Room for what is still to be escaped.
+    /// Buffer for a value before its escape.
     raw: Vec<u8>,
 }
 
@@ -154,7 +155,6 @@ impl Shared {
         Ok(program)
     }
 
-    /// Compiles programs for this target.
     pub(crate) fn compile(
         &self,
         programs: Vec<ProgramSpec<Request>>,

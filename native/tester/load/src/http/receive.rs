@@ -1,4 +1,4 @@
-//! From the bytes of an answer to its head and body.
+//! Splits the bytes of an answer into head and body.
 
 use wire::http::{Body, Framing};
 
@@ -11,14 +11,14 @@ use crate::protocol::{Encoded, Protocol, Received};
 use crate::record::failure::Failure;
 use crate::record::told::Told;
 
-/// Longer bodies are not looked into: no page of a person comes near.
+/// Longer bodies are refused: a page of a person is far smaller.
 const BODY_BYTES: u64 = 16 << 20;
 
-/// A lane keeps at most this much room for bodies that come in pieces.
+/// The capacity for bodies that a lane keeps between answers.
 const KEPT_BYTES: usize = 64 << 10;
 
 impl Protocol for Http {
-    /// A page is larger than a place in a batch, and one read brings all of it.
+    /// A page is larger than a batch's room for an answer, and one read outside the batch gets all of it.
     const BATCHES: bool = false;
     const PHASES: bool = true;
 
@@ -45,7 +45,7 @@ impl Protocol for Http {
     #[inline]
     fn prepare(&mut self, preparation: &Preparation, lane: &mut LaneState) -> Encoded {
         let visit = &mut lane.visit;
-        // One who waits for a row has taken a person already.
+        // A lane that waits for a row has taken a person already.
         if preparation.takes && !visit.memory.kept.waits() {
             visit.taken = self.ring.as_mut().map(|ring| ring.take().person);
         }
@@ -122,7 +122,7 @@ impl Protocol for Http {
                 self.finish_pieces(request, lane, length, (0, 0))
             }
             Stage::Redirect { body, .. } if body.ends_at_close() => self.end_redirect(request, lane, (0, 0)),
-            // How much is missing is unknown.
+            // The missing length is unknown.
             Stage::Stream { .. } | Stage::Redirect { .. } => Received::Broken(Failure::Closed),
         }
     }
@@ -143,7 +143,8 @@ impl Protocol for Http {
 }
 
 impl Http {
-    /// Reads a head and decides what to do with the body; returns the head's length.
+    /// Reads a head and chooses how to read the body. Returns the head's length; `None` if the head is
+    /// incomplete.
     #[inline]
     fn take_head(
         &mut self,
@@ -157,10 +158,10 @@ impl Http {
             return Ok(None);
         };
         match head.status {
-            // Interim answers (RFC 9110 section 15.2); 101 was not asked for.
+            // Interim answers (RFC 9110 section 15.2), but 101 was not requested.
             100 | 102..=199 => return Ok(Some(head.length)),
             200..=299 => {}
-            // RFC 9110 section 15.4: the redirects with a Location to go to.
+            // RFC 9110 section 15.4: the redirects with a Location to follow.
             301..=303 | 307 | 308 if request.follows() => {
                 self.take_redirect(request, lane, &bytes[..head.length], head);
                 return Ok(Some(head.length));
@@ -241,7 +242,7 @@ impl Http {
         received
     }
 
-    /// The answer is complete; `span` is where it ends, and where what has come ends.
+    /// Ends an answer; the last argument holds the end of the answer and the end of the received bytes.
     #[inline]
     fn finish(
         &mut self,
@@ -258,7 +259,7 @@ impl Http {
             Request::File(..) => self.judge_file(lane, length),
         };
         if came > consumed {
-            // Nothing more was asked for: the body is longer than its head says.
+            // No other request is in flight, so the body is longer than its head announces.
             if failure.is_none() {
                 (failure, lane.visit.lacks) = (Some(Failure::WrongLength), Some(Lacks::End));
             }

@@ -1,25 +1,24 @@
-//! What lanes ask of a site.
+//! Requests of lanes to a site.
 
 use super::ask::Ask;
 use super::file::FileRequest;
 
-/// A compiled step. What is asked for has a number among all requests of the engine.
+/// A compiled step, with its number among all requests of the engine.
 #[derive(Debug)]
 pub enum Request {
     Ask(usize, Box<Ask>),
-    /// A file of the target's set, of which every byte is compared.
+    /// A file of the target's set. Every byte is compared.
     File(usize, FileRequest),
 }
 
 impl Request {
-    /// Its number.
     pub(super) const fn id(&self) -> usize {
         match self {
             Self::Ask(id, _) | Self::File(id, _) => *id,
         }
     }
 
-    /// Whether it goes to the target's secure endpoint.
+    /// Whether the request goes to the target's secure endpoint.
     pub(super) fn is_secure(&self) -> bool {
         match self {
             Self::Ask(_, ask) => ask.host.secure,
@@ -27,22 +26,20 @@ impl Request {
         }
     }
 
-    /// Whether the answer has no body, whatever it says.
+    /// Whether the answer has no body, whatever its head says.
     pub(super) fn head_only(&self) -> bool {
         matches!(self, Self::Ask(_, ask) if ask.method == "HEAD")
     }
 
-    /// Whether the answer's body is of interest as a whole.
+    /// Whether the answer's body is needed as a whole.
     pub(super) fn reads_body(&self, verify: bool) -> bool {
         matches!(self, Self::Ask(_, ask) if ask.reads_body(verify))
     }
 
-    /// Whether redirects are followed, and not answers like others.
     pub(super) fn follows(&self) -> bool {
         matches!(self, Self::Ask(_, ask) if ask.follows.is_some())
     }
 
-    /// Whether it is for a file of a set.
     pub(super) const fn is_for_file(&self) -> bool {
         matches!(self, Self::File(..))
     }

@@ -10,14 +10,11 @@ use crate::program::MAIN;
 use crate::scenario_spec::ScenarioSpec;
 use crate::target_address::TargetAddress;
 
-/// The measured site, and the number of its people.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
     pub host: String,
-    /// TCP port.
     pub port: u16,
-    /// The prefix of every path.
     #[serde(default)]
     pub base_path: String,
     /// Whether a connection serves more than one request.
@@ -29,51 +26,47 @@ pub struct Target {
     /// Whether connections to this machine come from many addresses (method rule 13).
     #[serde(default = "yes")]
     pub spread_sources: bool,
-    /// HTTP/1.0, with one request per connection; set by scenarios.
+    /// HTTP/1.0, with one request per connection. Set by scenarios.
     #[serde(skip)]
     pub http10: bool,
-    /// The files that the site serves, for `file` steps.
+    /// The files of `file` steps.
     #[serde(default)]
     pub files: Option<files::Spec>,
     /// TLS settings, if all connections use TLS.
     #[serde(default)]
     pub tls: Option<ClientSpec>,
-    /// A second endpoint, where connections with `tls` go.
+    /// A second endpoint, for connections with `tls`.
     #[serde(default)]
     pub secure: Option<Box<Secure>>,
-    /// Further addresses of the same site: lane `k` uses address `k` modulo their number, the first
-    /// being `host` and `port`. In headers and certificates, all of them have the first address's name.
+    /// Further addresses of the same site. Lane `k` uses address `k` modulo their number; address 0 is `host`
+    /// and `port`. Headers and certificates use the first address's name for all addresses.
     #[serde(default)]
     pub addresses: Vec<Address>,
-    /// Whether the phases of requests and the requests of each lane are recorded.
+    /// Whether the phases of requests and the number of requests per lane are recorded.
     #[serde(default)]
     pub phases: bool,
 }
 
-/// An endpoint where TLS is spoken.
+/// An endpoint with TLS.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Secure {
-    /// Name or address, for lanes of every address; each address's own by default.
+    /// A name or address for lanes of every address. By default each address has its own.
     #[serde(default)]
     pub host: Option<String>,
-    /// TCP port.
     pub port: u16,
-    /// TLS settings.
     #[serde(default)]
     pub tls: ClientSpec,
 }
 
-/// An address of a site.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Address {
     pub host: String,
-    /// TCP port.
     pub port: u16,
 }
 
-/// Index of the endpoint that connections with `tls` go to, behind [`crate::program::MAIN`].
+/// Index of the endpoint for connections with `tls`, after [`crate::program::MAIN`].
 pub(super) const SECURE: usize = 1;
 
 const fn yes() -> bool {
@@ -84,29 +77,23 @@ const fn one() -> u64 {
     1
 }
 
-/// Why a site cannot be loaded as described.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TargetError {
-    /// The request line would be invalid.
     #[error("target.base_path is {0:?}: give a path like \"/shop\", without spaces, or nothing")]
     BasePath(String),
     #[error("target.size is 0: give the number of people the site knows")]
     NoPeople,
     #[error("target.size is {0}: give fewer people")]
     TooMany(u64),
-    /// An impossible set of files.
     #[error("target.files: {0}")]
     Files(#[from] files::SpecError),
-    /// Connections of HTTP/1.0 end with the answer.
     #[error("a connection of HTTP/1.0 ends with its answer: leave its \"per\" out, or write http = \"1.1\"")]
     Kept,
-    /// There would be no endpoint without TLS.
     #[error(
         "target.tls and target.secure contradict one another: leave \"secure\" out to use TLS everywhere, \
          \"tls\" to use it for the connections that ask for it"
     )]
     SecureTwice,
-    /// A port speaks TLS or does not.
     #[error("target.secure is at port {0}, which is connected to without TLS: give the port of TLS")]
     SecurePort(u16),
 }
@@ -131,7 +118,8 @@ impl Target {
         }
     }
 
-    /// Sets the lifetime and HTTP version of connections from a scenario: the same for all connections of the target.
+    /// Sets the lifetime and the HTTP version of connections from a scenario. All connections of the target
+    /// share them.
     pub(crate) fn connect_as(&mut self, spec: &ScenarioSpec) -> Result<(), Problems> {
         if spec.keepalive {
             return Ok(());
@@ -174,7 +162,7 @@ impl Target {
         }
     }
 
-    /// The part of the head behind the path: the version, and the header lines of every request.
+    /// The rest of the head after the path: the version, and the header lines of every request.
     pub(super) fn head_lines(&self, secure: bool) -> String {
         let version = if self.http10 { "1.0" } else { "1.1" };
         let mut lines = format!(" HTTP/{version}\r\nHost: {}\r\n", self.authority(secure));

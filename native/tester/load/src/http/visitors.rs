@@ -7,7 +7,7 @@ use people::visitor::{Visitor, Visitors};
 use super::escape::{Escape, push, push_number};
 use crate::fill::People;
 
-/// What is known of a person.
+/// A property of a person.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Property {
     Id,
@@ -41,7 +41,7 @@ impl Property {
         PROPERTIES.iter().find(|(known, _)| *known == name).map(|&(_, property)| property)
     }
 
-    /// Whether it has to be derived from the person's number.
+    /// Whether the property has to be derived from the person's number.
     pub(super) const fn is_derived(self) -> bool {
         !matches!(self, Self::Id)
     }
@@ -56,7 +56,7 @@ impl Property {
     }
 }
 
-/// The items with commas between them. They are words: nothing in them is escaped in JSON.
+/// Joins the items with commas. Items are words, so none needs an escape in JSON.
 fn push_list(out: &mut Vec<u8>, json: &str, how: Escape) {
     let items = json.trim_start_matches('[').trim_end_matches(']').split(',');
     for (n, item) in items.enumerate() {
@@ -67,7 +67,7 @@ fn push_list(out: &mut Vec<u8>, json: &str, how: Escape) {
     }
 }
 
-/// One thread's view of the people: it keeps the visitor that it derived last.
+/// One thread's view of the people. It keeps the last derived visitor.
 pub(super) struct PeopleView {
     visitors: Option<Arc<Visitors>>,
     last: Option<u64>,
@@ -93,7 +93,7 @@ impl PeopleView {
     }
 }
 
-/// The same people as rows of any scenario's data.
+/// The people as rows of a scenario's data.
 #[derive(Debug)]
 pub(crate) struct VisitorColumns {
     visitors: Option<Arc<Visitors>>,
@@ -116,7 +116,7 @@ impl People for VisitorColumns {
         self.count
     }
 
-    /// Where a thread has derived no one: values that are made of people, and what is shown.
+    /// Without a thread's view: for values that use people, and for output.
     fn write(&self, number: u64, _added: bool, column: usize, out: &mut Vec<u8>) {
         if let Some(&(_, property)) = PROPERTIES.get(column) {
             PeopleView::new(self.visitors.clone()).write(number, property, Escape::Plain, out);

@@ -1,32 +1,32 @@
-//! How far a request is on its way, where it follows redirects.
+//! The redirects of a request so far.
 
 use super::describe::masked;
 
-/// Of a longer redirect so many characters are kept for people.
+/// The number of characters of a long redirect that are kept for output.
 const MOST_TOLD: usize = 200;
 
-/// How far a lane is on its way.
+/// The state of a request that follows redirects.
 #[derive(Debug, Default)]
 pub(super) struct Way {
-    /// Redirects that the request at hand has met.
+    /// Redirects so far.
     pub(super) hops: u32,
-    /// Path and query of what is asked for after them.
+    /// Path and query of the next request.
     pub(super) target: Vec<u8>,
-    /// Whether that is asked for with GET, whatever was before.
+    /// Whether the next request is a GET, whatever the method before.
     pub(super) gets: bool,
-    /// Statuses of redirects and what they named.
+    /// The status and the Location of each redirect.
     told: Vec<(u16, String)>,
 }
 
 impl Way {
-    /// The request for `target` has met its first redirect.
+    /// Begins with the first redirect of the request for `target`.
     pub(super) fn begin(&mut self, target: &[u8]) {
         target.clone_into(&mut self.target);
         self.gets = false;
         self.told.clear();
     }
 
-    /// Keeps what a redirect names; of what is long the beginning, and no part of a parameter.
+    /// Keeps a redirect's Location for output. A long one is cut, and loses its parameters.
     pub(super) fn tell(&mut self, status: u16, location: &[u8]) {
         let mut told = String::from_utf8_lossy(location).into_owned();
         if location.len() > MOST_TOLD {
@@ -36,7 +36,7 @@ impl Way {
         self.told.push((status, told));
     }
 
-    /// The redirects that the request at hand has met, for people.
+    /// The redirects so far, as a text for readers.
     pub(super) fn told(&self) -> String {
         if self.hops == 0 {
             return String::new();
