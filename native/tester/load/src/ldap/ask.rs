@@ -1,4 +1,4 @@
-//! Compiles a step of a scenario to its request.
+//! Compiles a step of a scenario to its request and its expectations.
 
 use scenario::{
     Block, Code, Control, Count, Encoding, Entry, Part, Sasl, Secrecy, Step, Take, Template, Verb,
@@ -14,76 +14,72 @@ use crate::compile_error::Result;
 use crate::fill::{Plan, Preparation, Text};
 use crate::scripted::{self, rest};
 
-/// The description of a bind.
 pub(super) const BIND: &str = "bind as";
 
-/// A compiled step.
 #[derive(Debug, PartialEq)]
 pub struct Ask {
-    /// The index of its scenario in the engine.
+    /// The index of the scenario in the engine.
     pub(super) script: usize,
-    /// The index of its operation; `None` for `[start]`.
+    /// The index of the operation; `None` for `[start]`.
     pub(super) operation: Option<usize>,
-    /// Its own draws, if the step is the only one that follows them: saves an op.
+    /// The draws of a block whose only step is this request: saves an op.
     pub(super) first: Option<Preparation>,
-    /// Whether it removes the lane's new person, if that person's entry was added before.
+    /// Whether the request removes the lane's person to add, if that person's entry was added before.
     pub(super) removes_taken: bool,
     pub(super) verb: &'static str,
     pub(super) response: u8,
-    /// Whether it must not be retried without an answer: a change, or a bind, as servers count attempts with a wrong
-    /// password.
+    /// Whether the request must not be retried after a missing answer: it is a change, or a bind, whose
+    /// failures servers count.
     pub(super) changes: bool,
     pub(super) frame: Frame,
     pub(super) fields: Vec<Field>,
     /// The subject of the request, for readers, and the rest of its values.
     pub(super) shown: Text,
     pub(super) rest: Text,
-    /// Secret values, with the names that replace them in output.
+    /// Secrets to hide in output, with the names that replace them.
     pub(super) secrets: Vec<(String, Field)>,
     pub(super) expects: Expects,
     pub(super) captures: Vec<Capture>,
-    /// Places of values without which it is not sent, and of marks that an entry is the operation's own.
+    /// Places of values without which the request is not sent, and of marks that its entry was added by the
+    /// operation.
     pub(super) needs: Vec<usize>,
-    /// The place of the mark that it has added an entry.
+    /// The place of the mark that the request has added an entry.
     pub(super) owns: Option<usize>,
-    /// The person whose entry it adds unchanged, if it adds a person without controls.
+    /// The person whose entry the request adds unchanged and without controls.
     pub(super) enters: Option<Enters>,
-    /// Attributes that it changes.
     pub(super) changed: Vec<String>,
-    /// Entries per page of a paged search, whose cookie is a field after the others.
+    /// Entries per page of a paged search. The page's cookie is a field after all others.
     pub(crate) page_size: Option<u32>,
     /// Whether all further steps depend on its success.
     pub(super) fatal: bool,
 }
 
-/// A person of a population whose entry is added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Enters {
     pub(super) source: usize,
     pub(super) added: bool,
 }
 
-/// Conditions that an answer must meet.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Expects {
     pub(super) codes: Vec<Expected>,
     pub(super) entries: Option<Count>,
-    /// Values that the only entry must have; it may have more.
+    /// Values that the only entry must have. It may have further values.
     pub(super) values: Vec<Wanted>,
-    /// The value of each returned attribute that is a column.
+    /// The expected value of each returned attribute that is a column of people.
     pub(super) row: Vec<(String, Text)>,
     /// The parts of the entry's DN.
     pub(super) dn: Option<Vec<Field>>,
-    /// The object identifier of a control that the final answer must carry.
+    /// The object identifier of a control that the final answer must have.
     pub(super) control: Option<String>,
-    /// The person that an entry must be, with all requested attributes.
+    /// The person that an entry must be, and the attributes that it must have.
     pub(super) person: Option<(Whom, ExpectedAttributes)>,
-    /// The size limit of the search; 0 for none.
+    /// 0 for no limit.
     pub(super) size_limit: u32,
 }
 
 impl Expects {
-    /// The expected control that a final answer with these controls does not carry.
+    /// The expected control, if `controls` lack it.
     #[inline]
     pub(super) fn missing_control(&self, controls: Controls<'_>) -> Option<&str> {
         let oid = self.control.as_deref()?;
@@ -92,21 +88,19 @@ impl Expects {
     }
 }
 
-/// Which person an entry must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Whom {
-    /// The only entry is that of the row drawn.
+    /// The only entry must be the person of the drawn row.
     Row { source: usize, added: bool },
-    /// Each entry is a person of the population.
+    /// Each entry must be any person of the population.
     Anyone,
 }
 
-/// A value that an entry must have.
 #[derive(Debug, PartialEq)]
 pub(super) struct Wanted {
     pub(super) attribute: String,
     pub(super) value: Field,
-    /// Whether the value is compared bit by bit: bytes, not a text.
+    /// Whether the value is compared byte by byte, not as a text.
     pub(super) exact: bool,
 }
 
@@ -116,7 +110,6 @@ pub(super) enum Expected {
     Named(Text),
 }
 
-/// A value to capture from an answer.
 #[derive(Debug, PartialEq)]
 pub(super) struct Capture {
     pub(super) place: usize,
@@ -126,8 +119,8 @@ pub(super) struct Capture {
     pub(super) default: Option<Vec<Vec<u8>>>,
 }
 
-/// The place of the mark that the step has added an entry; appends to `needs` the marks of entries that must be the
-/// operation's own.
+/// The place of the mark that an add sets. For a modify or a delete of an added entry, appends the place of
+/// that entry's mark to `needs`.
 fn own_entry(plan: &Plan, block: &Block, verb: &Verb, needs: &mut Vec<usize>) -> Option<usize> {
     let name = |dn: &Template| plan.added(&dn.to_string(), block);
     match verb {
@@ -148,7 +141,6 @@ fn own_entry(plan: &Plan, block: &Block, verb: &Verb, needs: &mut Vec<usize>) ->
     }
 }
 
-/// The name and password of a bind.
 pub(super) struct Bind<'s> {
     pub(super) name: &'s Template,
     pub(super) password: Option<&'s Template>,
@@ -235,7 +227,7 @@ impl Ask {
         })
     }
 
-    /// Makes its failure an ordinary one, which does not end the pass.
+    /// Makes the bind's failure an ordinary failure, which does not end the pass.
     pub(super) fn counted(mut self, plan: &Plan, block: &Block, step: &Step) -> Result<Self> {
         self.fatal = false;
         self.rest = plan.shown(&rest(step, &[]).0, block)?;
@@ -243,12 +235,12 @@ impl Ask {
         Ok(self)
     }
 
-    /// Makes it remove the lane's new person, whose entry is not the operation's own yet.
+    /// Makes the request remove the lane's person to add. The operation has not added that person's entry
+    /// yet.
     pub(super) fn removing_taken(self) -> Self {
         Self { removes_taken: true, changes: false, needs: Vec::new(), fatal: false, ..self }
     }
 
-    /// Compiles the bind of a connection.
     pub(super) fn bind(script: usize, plan: &Plan, block: &Block, bind: &Bind<'_>) -> Result<Self> {
         let mut writing = Writing::new(plan, block, bind.controls)?;
         let none = Template::default();
@@ -293,7 +285,7 @@ impl Ask {
     }
 }
 
-/// Places of captures that fields use, and that may be missing.
+/// Places of captures that fields use, which may be missing.
 fn needs(plan: &Plan, fields: &[Field]) -> Vec<usize> {
     let places = fields.iter().flat_map(|field| field.text.needs());
     let mut needs: Vec<_> = places.filter(|place| plan.is_capture(*place)).collect();
@@ -383,14 +375,14 @@ fn expects(plan: &Plan, block: &Block, step: &Step) -> Result<Expects> {
     Ok(expects)
 }
 
-/// Whether a text is the number or the name of a result.
+/// Whether a text is the number or the name of any result.
 fn is_any_code(text: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(text) else { return false };
     let known = |code: u32| ResultCode(code).name().eq_ignore_ascii_case(text);
     text.parse::<u32>().is_ok() || (0..=ResultCode::OTHER.0).any(known)
 }
 
-/// Splits an expected DN into parts, escaped as in a request.
+/// The fields of an expected DN, with the escapes of a request.
 fn dn_parts(plan: &Plan, block: &Block, dn: &Template) -> Result<Vec<Field>> {
     let mut names = scenario::stand_for_names(dn).into_iter();
     let part = |part: &Part| {
@@ -430,7 +422,7 @@ pub(super) fn becomes(becomes: Becomes, text: &[u8], out: &mut Vec<u8>) {
             let start = out.len();
             let parsed = std::str::from_utf8(text).ok().map(|text| filter_text::parse(text, out));
             if !matches!(parsed, Some(Ok(()))) {
-                // Invalid text: refused when the data were read, and by servers.
+                // Invalid text: it was refused when the data were read, or the server refuses it.
                 out.truncate(start);
             }
         }

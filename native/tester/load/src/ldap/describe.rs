@@ -1,4 +1,4 @@
-//! A request and its answer in words, for people who look into a failure.
+//! A request and its answer in words, to explain a failure.
 
 use wire::ldap::frame::message_length;
 use wire::ldap::{Controls, Reply, Response, ResultCode};
@@ -8,7 +8,7 @@ use super::{Ask, LaneState, Ldap};
 use crate::record::told::Told;
 
 impl Ldap {
-    /// The request in flight with the entry it is about, and what was answered. Passwords are in neither.
+    /// Describes the request in flight and its answer, without passwords.
     pub(super) fn tell_request(&mut self, ask: &Ask, lane: &LaneState, answer: Option<&[u8]>) -> Told {
         let mut told = Told { asked: self.describe_ask(ask, lane), ..Told::default() };
         if let Some(memory) = lane.memory.as_deref() {
@@ -18,7 +18,6 @@ impl Ldap {
         let diagnostic = self.without_secrets(ask, lane, diagnostic);
         let result = if diagnostic.is_empty() { code.clone() } else { format!("{code}, {diagnostic:?}") };
         told.said = match lane.entries {
-            // What was found is not there to be described: an answer without it is.
             0 if ask.is_search() && result == ResultCode::SUCCESS.name() => "no entry".to_owned(),
             0 => result,
             entries => format!("{entries} entries, {result}"),
@@ -33,7 +32,7 @@ impl Ldap {
     }
 }
 
-/// The result in the last of the messages that came: its code, what the server says to it, and its controls.
+/// The result in the last message of an answer: its code, the server's diagnostic message, and its controls.
 fn result(mut bytes: &[u8]) -> Option<(String, String, Controls<'_>)> {
     loop {
         let length = message_length(bytes, MESSAGE_BYTES).ok()??;

@@ -1,64 +1,64 @@
-//! Requests that are encoded in advance, but for their message id and their fields.
+//! Encoded requests without their message id and their fields.
 //!
-//! A frame needs no knowledge of any request: it is cut out of what the writers of `wire` make. They
-//! write the request three times, first with every field blank. Between that and a request whose fields
-//! hold their own numbers, nothing differs but fields; between that and one with long fields, nothing
-//! else differs but the lengths around them. What never differs is text, whatever it looks like.
+//! A frame needs no knowledge of the request: it is cut out of three encodings by the writers of `wire`. In
+//! the first encoding all fields are blank, in the second a field holds its own number, in the third all
+//! fields are long. The first and the second differ in their fields only. The first and the third differ in
+//! their fields and in the lengths around them. All other bytes are copied, whatever they mean.
 
 use std::ops::Range;
 
 use wire::ber::{self, Reader, tag};
 
-/// Lengths up to here take one byte (X.690 8.1.3.4).
+/// Lengths up to this value take one byte (X.690 8.1.3.4).
 const SHORT: usize = 0x7f;
 
-/// From each of these on, a length takes another byte.
+/// From each of these values on, a length takes another byte.
 const WIDER: [usize; 4] = [0x80, 0x100, 0x1_0000, 0x100_0000];
 
-/// How much of a message its id takes.
+/// Bytes of the message id with its header.
 const ID_SIZE: usize = 3;
 
-/// So many numbers are kept on the stack at once.
+/// Requests with fewer fields are written without an allocation.
 const FEW: usize = 16;
 
-/// What a field holds in the first request; no field's number begins so.
+/// The content of fields in the first encoding; no field's number begins with it.
 const BLANK: [u8; 4] = [0xff; 4];
 
-/// A request without its message id and its fields.
 #[derive(Debug, Default, PartialEq)]
 pub struct Frame {
-    /// What follows the id, with empty fields and one byte for each length around them.
+    /// The bytes after the message id, with empty fields and one byte for each length around them.
     text: Vec<u8>,
-    /// Where fields go, from the first to the last.
+    /// In the order of `text`.
     places: Vec<Place>,
-    /// The lengths around fields, in their order: an element's comes before those inside it.
+    /// The lengths around fields, in the order of `text`: an element's length comes before the lengths inside
+    /// the element.
     lengths: Vec<Length>,
 }
 
 #[derive(Debug, PartialEq)]
 struct Place {
     field: usize,
-    /// How much of the text is before it.
+    /// The index in the text.
     at: usize,
-    /// The lengths between the place before and this one.
+    /// The lengths between the previous place and this place.
     lengths: Range<usize>,
 }
 
-/// The length of an element that has fields in it.
+/// The length of an element that contains fields.
 #[derive(Debug, PartialEq)]
 struct Length {
-    /// Where it is in the text.
+    /// The index in the text.
     at: usize,
-    /// How much of the text is in the element.
+    /// The number of the text's bytes in the element.
     text: usize,
     places: Range<usize>,
-    /// The lengths in it are those behind it and before this one.
+    /// The end of the range of lengths inside the element, which begins after this length.
     end: usize,
 }
 
 impl Frame {
-    /// The frame of what `write` appends, which is given a message id and `fields` fields. It must copy
-    /// each of them as it is, as often as it likes; `None` for a request of 16 MiB or more.
+    /// The frame of the requests that `write` appends. `write` gets a message id and `fields` fields, and
+    /// must copy fields unchanged, as often as it likes. `None` for requests of 16 MiB or more.
     pub(super) fn new(fields: usize, write: impl Fn(&mut Vec<u8>, i32, &[&[u8]])) -> Option<Self> {
         let written = |field: &dyn Fn(u32) -> Vec<u8>| {
             let fields: Vec<_> = (0..fields as u32).map(field).collect();
@@ -69,7 +69,8 @@ impl Frame {
             Some(content.rest().to_vec())
         };
         let blank = written(&|_| BLANK.to_vec())?;
-        // So long that every length around a field is wider than in `blank`: its first byte differs.
+        // With fields of this size, every length around a field is wider than in `blank`: its first byte
+        // differs.
         let size = *WIDER.iter().find(|size| **size > blank.len())?;
         let numbered = written(&|field| field.to_be_bytes().to_vec())?;
         let long = written(&|_| vec![0; size])?;
@@ -79,7 +80,7 @@ impl Frame {
         Some(cut.frame)
     }
 
-    /// Appends the request.
+    /// Appends the request with this id and these fields.
     #[inline]
     pub(super) fn write(&self, out: &mut Vec<u8>, id: u8, fields: &[&[u8]]) {
         let (mut ends, mut total) = ([0; FEW], 0);
@@ -106,7 +107,7 @@ impl Frame {
         }
     }
 
-    /// The same for lengths of any width.
+    /// Appends a request with lengths of any width.
     fn write_long(&self, out: &mut Vec<u8>, id: u8, fields: &[&[u8]]) {
         let (places, lengths) = (self.places.len(), self.lengths.len());
         let needed = (places + 1) + (lengths + 1) + lengths;
@@ -115,9 +116,9 @@ impl Frame {
             many.resize(needed, 0);
             &mut many
         });
-        // How long the fields before each place are together.
+        // The total size of the fields before each place.
         let (ends, room) = room.split_at_mut(places + 1);
-        // By how much each length and all behind it are wider than a byte, and what they are.
+        // By how many bytes each length and all later lengths exceed one byte, and the values of the lengths.
         let (wider, sizes) = room.split_at_mut(lengths + 1);
         for (at, place) in self.places.iter().enumerate() {
             ends[at + 1] = ends[at] + fields[place.field].len();
@@ -132,7 +133,7 @@ impl Frame {
         for place in &self.places {
             let start = out.len() - from;
             out.extend_from_slice(&self.text[from..place.at]);
-            // From the last, as a wide one moves what is behind it.
+            // From the last length on, as a wide length moves the bytes behind it.
             for length in place.lengths.clone().rev() {
                 let at = start + self.lengths[length].at;
                 match sizes[length] {
@@ -147,7 +148,7 @@ impl Frame {
     }
 }
 
-/// Puts a length of several bytes where there is one.
+/// Replaces a length of one byte by a wider length.
 fn write_wide(out: &mut Vec<u8>, at: usize, length: usize) {
     let (more, end) = (ber::length_width(length) - 1, out.len());
     out.extend_from_slice(&[0; 4][..more]);
@@ -156,22 +157,22 @@ fn write_wide(out: &mut Vec<u8>, at: usize, length: usize) {
     out[at + 1..=at + more].copy_from_slice(&(length as u64).to_be_bytes()[8 - more..]);
 }
 
-/// A frame while it is cut out of its request, written in three ways.
+/// The three encodings of a request while a frame is cut out of them.
 struct Cut {
     blank: Vec<u8>,
     numbered: Vec<u8>,
     long: Vec<u8>,
-    /// How long the fields of `long` are.
+    /// The size of a field in `long`.
     size: usize,
-    /// How much of `blank` and `numbered` has been cut.
+    /// The number of bytes of `blank` and `numbered` that are cut.
     at: usize,
-    /// How much of `long`.
+    /// The number of bytes of `long` that are cut.
     long_at: usize,
     frame: Frame,
 }
 
 impl Cut {
-    /// Goes on to the end of an element.
+    /// Cuts up to the end of an element.
     fn cut(&mut self, end: usize) -> Option<()> {
         while self.at < end {
             let byte = *self.blank.get(self.at)?;

@@ -1,4 +1,4 @@
-//! Filling requests in, and judging what is answered.
+//! Fills requests in, and verifies answers.
 
 use memchr::memchr;
 use people::Spec;
@@ -20,28 +20,28 @@ use crate::record::failure::Failure;
 use crate::record::told::Told;
 use crate::scripted::{Differs, Memory, Pages, hide};
 
-/// Pages of one search, and those in a row without an entry: a server may have a cookie for ever.
+/// The most pages of a search, and the most empty pages in a row: a server could return a cookie forever.
 const MOST_PAGES: u64 = 1_000_000;
 const MOST_EMPTY: u64 = 100;
 
-/// So many fields are filled in without asking for memory.
+/// Requests with fewer fields are filled in without an allocation.
 const FEW: usize = 16;
 
-/// The name in `<naming>=<name>,<base>`, if it stands there unescaped.
+/// The name in `<naming>=<name>,<base>`, if the name has no escapes.
 fn plain_name<'d>(dn: &'d [u8], naming: &str, base: &[u8]) -> Option<&'d [u8]> {
     let name = dn.get(naming.len() + 1..)?.strip_suffix(base)?.strip_suffix(b",")?;
     memchr(b'\\', name).is_none().then_some(name)
 }
 
 impl Ldap {
-    /// The value that a person is looked up by; `dn` becomes the DN of the right answer, if it is known.
+    /// The value that a person is looked up by. `dn` becomes the DN of the right answer, if that is known.
     #[inline]
     fn spell_value<'v>(&'v mut self, person: Person, dn: &'v mut Vec<u8>) -> &'v [u8] {
         let names = &self.shared.names;
         dn.clear();
         if let Some(people) = names.known(person) {
             people.write_dn(person.number, dn);
-            // The name stands in the DN as it is, unless something in it is special in DNs.
+            // The DN contains the name unchanged, unless the name has special characters.
             let Spec { profile, base, .. } = people.spec();
             if let Some(name) = plain_name(dn, profile.naming(), base.as_bytes()) {
                 return name;
@@ -52,14 +52,14 @@ impl Ldap {
         &self.name
     }
 
-    /// Whether all captures were found that a request is made of.
+    /// Whether all captures that the request uses have a value.
     #[inline]
     pub(super) fn can_fill(ask: &Ask, lane: &LaneState) -> bool {
         let Some(memory) = &lane.memory else { return true };
         ask.needs.iter().all(|place| memory.kept.knows(*place))
     }
 
-    /// Appends a request, filled in.
+    /// Appends a request with its fields filled in.
     #[inline]
     pub(super) fn ask(&mut self, ask: &Ask, lane: &mut LaneState, out: &mut Vec<u8>) -> Encoded {
         let id = lane.id;
@@ -79,21 +79,21 @@ impl Ldap {
             lists.for_each(|capture| memory.kept.empty(capture.place));
         }
         if let Some(place) = ask.owns {
-            // Not yet, and not any more from the round before.
+            // The mark may be left from the previous round.
             memory.kept.forget(place);
         }
         lane.dn.clear();
         if let ([Field { becomes: Becomes::Name { source, added }, .. }], None) =
             (&ask.fields[..], ask.page_size)
         {
-            // A lookup.
+            // A lookup needs no other field.
             let person = Person { number: memory.kept.row(*source), added: *added };
             let name = self.spell_value(person, &mut lane.dn);
             ask.frame.write(out, id, &[name]);
             return Encoded::Send;
         }
         if let (Some(Enters { source, added }), Some(people)) = (ask.enters, &self.shared.names.people) {
-            // An entry of some kilobytes is written where it goes.
+            // An entry has some kilobytes, so it is written directly into the request.
             let person = Person { number: memory.kept.row(source), added };
             self.name.clear();
             self.shared.names.write_dn(person, &mut self.name);
@@ -102,7 +102,7 @@ impl Ldap {
         }
         let plan = &self.scripts[ask.script].plan;
         self.scratch.clear();
-        // The cookie of a first page is empty.
+        // The cookie for the first page is empty.
         let count = ask.fields.len() + usize::from(ask.page_size.is_some());
         let mut ends = [0; FEW + 1];
         let mut more = Vec::new();
@@ -143,7 +143,6 @@ impl Ldap {
         Encoded::Send
     }
 
-    /// Appends the request for the next page.
     pub(super) fn ask_page(&mut self, ask: &Ask, lane: &mut LaneState, out: &mut Vec<u8>) {
         lane.next_id();
         let Some(Memory { pages, .. }) = lane.memory.as_deref() else { return };
@@ -153,8 +152,8 @@ impl Ldap {
         ask.frame.write(out, lane.id, &fields);
     }
 
-    /// Whether another page is to be asked for (RFC 2696 section 3). After one that is not as it was asked for there
-    /// is none, and the answer is wrong.
+    /// Whether another page is to be requested (RFC 2696 section 3). A page that violates the request makes
+    /// the answer wrong and ends the search.
     pub(super) fn goes_on(
         &mut self,
         ask: &Ask,
@@ -175,7 +174,7 @@ impl Ldap {
         let cookie = match page {
             _ if entries > u64::from(size) => None,
             Some(Ok(PagedResults { cookie, .. })) => Some(cookie),
-            // A server that leaves the control out has no more.
+            // A server that omits the control has no further page.
             None => Some(&b""[..]),
             Some(Err(_)) => None,
         };
@@ -193,7 +192,7 @@ impl Ldap {
         }
     }
 
-    /// Looks at an entry: is it right, and is something of it captured?
+    /// Verifies an entry and captures its values. Returns whether the entry is right.
     pub(super) fn take_found(
         &mut self,
         ask: &Ask,
@@ -204,7 +203,7 @@ impl Ldap {
         if !self.shared.verify && ask.captures.is_empty() {
             return true;
         }
-        // The check of a person walks what is not byte by byte as it should be.
+        // The verifier of a person checks the encoding itself if the bytes differ from the expected bytes.
         let is_walked = ask.expects.person.is_some() && ask.captures.is_empty();
         if !is_walked && attributes.check().is_err() {
             return false;
@@ -291,7 +290,7 @@ impl Ldap {
         same
     }
 
-    /// Says what of an entry was wrong; its value may be a secret, so that is left out.
+    /// Names the wrong part of an entry, without its value, which may be secret.
     pub(super) fn tell_differs(&self, ask: &Ask, lane: &LaneState) -> String {
         let differs = lane.memory.as_deref().and_then(|memory| memory.differs).filter(|_| lane.wrong);
         let name = match differs {
@@ -304,7 +303,7 @@ impl Ldap {
         name.map_or_else(String::new, |name| format!(", but {name} is not as expected"))
     }
 
-    /// What is wrong with an answer that has ended.
+    /// The failure of an answer that has ended.
     pub(super) fn judge_ask(
         &mut self,
         ask: &Ask,
@@ -314,7 +313,7 @@ impl Ldap {
         let memory = lane.memory.as_deref_mut()?;
         memory.changing = false;
         let plan = &self.scripts[ask.script].plan;
-        // Another answer may be the right one, but then the entry is not this operation's.
+        // With another accepted result the entry is not the operation's own.
         if let (Some(place), ResultCode::SUCCESS) = (ask.owns, outcome.code) {
             memory.kept.keep(place, b"");
         }
@@ -332,17 +331,17 @@ impl Ldap {
         let wrong = self.shared.verify
             && (lane.wrong || !self.is_expected_count(&ask.expects, lane.entries, outcome.code));
         if wrong || !accepted {
-            // What follows is not asked of another entry than was meant.
+            // No further step may use values of a wrong entry.
             ask.captures.iter().for_each(|capture| memory.kept.forget(capture.place));
         }
         if !accepted {
-            // What was done is not what was asked for, but it was done.
+            // These results answer another request than was sent, but they are no refusals.
             let is_answer = matches!(
                 outcome.code,
                 ResultCode::SUCCESS | ResultCode::COMPARE_FALSE | ResultCode::COMPARE_TRUE
             );
             if !is_answer && ask.verb == BIND {
-                // Another try with this row could lock its account.
+                // A second attempt with this row could lock its account.
                 self.scripts[ask.script].drawers.lose(&mut memory.kept);
             }
             return Some(if is_answer { Failure::WrongAnswer } else { Failure::Result(outcome.code.name()) });
@@ -365,7 +364,7 @@ impl Ldap {
         memory.too_many.then_some(Failure::TooMuchCaptured)
     }
 
-    /// What a request was about, without its secrets.
+    /// The subject of a request, without secrets.
     pub(super) fn describe_ask(&mut self, ask: &Ask, lane: &LaneState) -> String {
         let Some(memory) = lane.memory.as_deref() else { return ask.verb.to_owned() };
         let plan = &self.scripts[ask.script].plan;
@@ -374,7 +373,7 @@ impl Ldap {
         format!("{} {:?}", ask.verb, String::from_utf8_lossy(&about))
     }
 
-    /// Tells whose request it was, and what else was sent.
+    /// Adds the user, the rows, the captures and the request's other values.
     pub(super) fn tell_ask(&mut self, ask: &Ask, memory: &Memory, told: &mut Told) {
         let script = &self.scripts[ask.script];
         script.tell(memory, ask.operation, ask.captures.iter().map(|capture| capture.place), told);
@@ -383,7 +382,7 @@ impl Ldap {
         told.rest = String::from_utf8_lossy(&rest).into_owned();
     }
 
-    /// A server's words without the secrets of the request.
+    /// A server's message without the secrets of the request.
     pub(super) fn without_secrets(&mut self, ask: &Ask, lane: &LaneState, said: String) -> String {
         let Some(memory) = lane.memory.as_deref() else { return said };
         let plan = &self.scripts[ask.script].plan;
@@ -398,8 +397,8 @@ impl Ldap {
     }
 }
 
-/// What is captured of the value of an extended response: a password that a server made (RFC 3062 section 2), or whom it
-/// takes the client for.
+/// The captured value of an extended response: a password that the server generated (RFC 3062 section 2), or
+/// the authorization identity.
 fn extended_value<'o>(capture: &Capture, outcome: Outcome<'o>) -> Option<&'o [u8]> {
     let value = outcome.value?;
     match &*capture.attribute {
@@ -409,7 +408,7 @@ fn extended_value<'o>(capture: &Capture, outcome: Outcome<'o>) -> Option<&'o [u8
     }
 }
 
-/// Remembers any of an attribute's values, each as likely, or all of them.
+/// Captures one of an attribute's values, each with the same probability, or all of them.
 fn take_several(
     capture: &Capture,
     number: usize,
@@ -425,7 +424,7 @@ fn take_several(
             *too_many |= !kept.add(capture.place, value);
             return;
         }
-        // The nth is kept with a chance of 1 in n: so each of them is, in the end.
+        // The nth value replaces the kept one with probability 1/n, so all values are equally likely.
         met[number] += 1;
         if rng.u64(..met[number]) == 0 {
             kept.keep(capture.place, value);
@@ -455,7 +454,7 @@ impl Ldap {
     }
 }
 
-/// Whether an attribute has a value, in any case.
+/// Whether an attribute has a value. Unless `exact`, letters may differ in case.
 fn holds(attributes: Attributes<'_>, name: &str, value: &[u8], exact: bool) -> bool {
     let same = |other| if exact { other == value } else { super::names::same_text(other, value) };
     let mut named =
@@ -471,7 +470,7 @@ fn is_same_name(expected: &[u8], given: &[u8]) -> bool {
     one == other
 }
 
-/// Whether a text is a result code's number or name.
+/// Whether a text is the number or the name of this result.
 fn is_code(text: &[u8], code: ResultCode) -> bool {
     let Ok(text) = std::str::from_utf8(text) else { return false };
     text.parse() == Ok(code.0) || text.eq_ignore_ascii_case(code.name())

@@ -1,4 +1,4 @@
-//! From steps of scenarios to requests of LDAP.
+//! Compiles steps of scenarios to requests of LDAP.
 
 use scenario::{
     Code, Connection, Control, Data, Drawn, Entry, Expect, Part, Problems, Protocol, Rows, Sasl, Scenario,
@@ -16,15 +16,14 @@ use crate::program::{Connects, MAIN};
 use crate::scenario_spec::ScenarioSpec;
 use crate::scripted::{self, Lower, Place};
 
-/// The row of removing a person before they are added again.
+/// The step that removes a person before the person is added again.
 const REMOVE: &str = "remove";
 
-/// Requests of LDAP, for a target if that is known.
+/// Compiles requests of LDAP; the target is `None` if a scenario is only checked.
 pub(crate) struct Requests<'t>(pub(crate) Option<&'t Target>);
 
-/// Says what of a scenario no lane could run, whatever its target.
-///
-/// Of one whose passes are its operations, returns the step that it counts.
+/// Checks that a lane could run the scenario, whatever its target. Returns the counted step if the passes are
+/// the operations.
 pub fn check(spec: &ScenarioSpec, tables: &Tables) -> Result<Option<String>, Problems> {
     scripted::check(&Requests(None), spec, None, tables)
 }
@@ -40,7 +39,7 @@ impl Lower for Requests<'_> {
         Ok(self.0.map_or(Ok(MAIN), |target| target.endpoint(connection.tls))?)
     }
 
-    /// Who comes again, as the ring of those who are added has gone round, is removed before they are added.
+    /// Once the ring of added people begins again, a person is removed before the person is added.
     fn before(&self, place: &Place<'_>, step: &Step) -> Result<Option<(&'static str, Request)>> {
         let Place { script, plan, block, .. } = place;
         match &step.verb {
@@ -49,7 +48,7 @@ impl Lower for Requests<'_> {
                     name: REMOVE.to_owned(),
                     on: step.on.clone(),
                     verb: Verb::Delete { dn: dn.clone() },
-                    // The lane that had this person before may have removed them already.
+                    // The previous lane with this person may have removed the entry already.
                     expect: Expect {
                         results: [ResultCode::SUCCESS, ResultCode::NO_SUCH_OBJECT]
                             .map(|code| Code::Number(code.0))
@@ -118,7 +117,6 @@ impl Lower for Requests<'_> {
         None
     }
 
-    /// The bind of a connection, if it has one.
     fn greeting(
         &self,
         place: &Place<'_>,
@@ -158,7 +156,7 @@ fn own_bind(place: &Place<'_>, controls: &[Control], version: u8) -> Result<Ask>
         Mechanism::External => Sasl::External,
         Mechanism::Plain => Sasl::Plain,
     });
-    // LDAP's version 2 knows no SASL.
+    // LDAPv2 has no SASL.
     let version = if sasl.is_some() { 3 } else { version };
     let bind = Bind { name: &name, password: Some(&password), sasl, version, controls };
     Ask::bind(place.script, place.plan, place.block, &bind)

@@ -1,7 +1,7 @@
-//! LDAP: encoding requests, reading and verifying answers.
+//! LDAP: encodes requests, reads and verifies answers.
 //!
-//! `ask` compiles a step of a scenario, `writing` the frame and the fields of its request, and `judge` judges answers.
-//! `crate::scripted` makes the programs.
+//! `ask` compiles a step of a scenario, `writing` writes the frame and the fields of its request, and `judge`
+//! verifies answers. `crate::scripted` makes the programs.
 
 mod ask;
 mod describe;
@@ -40,13 +40,11 @@ use names::{Names, Template};
 use people_rows::PeopleRows;
 use verify::{Digests, Verifier};
 
-/// The configuration of a load on a directory.
 pub type LdapConfig = Config<Target>;
 
-/// A request to a directory: a compiled step of a scenario.
 pub type Request = Box<Ask>;
 
-/// The measured directory, and the naming of its people.
+/// The measured directory, and the names of its people.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
@@ -60,24 +58,22 @@ pub struct Target {
     /// Whether connections to this machine come from many addresses (method rule 13).
     #[serde(default = "yes")]
     pub spread_sources: bool,
-    /// TLS settings, if TLS is used.
     #[serde(default)]
     pub tls: Option<Tls>,
     /// TLS settings for connections whose scenario sets `tls`.
     #[serde(default)]
     pub choices: Option<Choices>,
-    /// DNs of entries that do not belong to the population.
     #[serde(default)]
     pub names: Option<NamesSpec>,
 }
 
-/// The alternatives to the target's address that connections may choose.
+/// The alternatives to the target's address, for connections that choose TLS.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Choices {
     /// Trusted authorities, and the client's own certificate.
     pub trust: ClientSpec,
-    /// The port with TLS from the first byte on, if there is one beside the target's port.
+    /// The port with TLS from the first byte on, if it is another than the target's port.
     #[serde(default)]
     pub ldaps: Option<(String, u16)>,
 }
@@ -96,7 +92,6 @@ const fn yes() -> bool {
 }
 
 impl Target {
-    /// The endpoint of a connection with this `tls` setting.
     fn endpoint(&self, tls: Option<scenario::Tls>) -> Result<usize, &'static str> {
         let starts = self.tls.as_ref().map(|tls| tls.start);
         Ok(match (tls, starts) {
@@ -150,23 +145,21 @@ impl TargetAddress for Target {
     }
 }
 
-/// A lane's state between requests.
 #[derive(Debug, Default)]
 pub struct LaneState {
-    /// The id of the request in flight, 1 to 127: one byte, so that all requests for the same thing
-    /// have the same size.
+    /// The id of the request in flight, 1 to 127: one byte, so that all requests with the same fields have
+    /// the same size.
     id: u8,
-    /// The number of the new person that this lane took last.
+    /// The number of the person to add that this lane took last.
     taken: Option<u64>,
-    /// Whether the new person's entry was added before and has to be removed first.
+    /// Whether that person's entry was added before and has to be removed first.
     comes_again: bool,
     /// The DN that the answer to a lookup must have, if it is known.
     dn: Vec<u8>,
-    /// The number of entries in the answer so far.
     entries: u64,
-    /// Whether one of these entries was wrong.
+    /// Whether an entry of the answer was wrong.
     wrong: bool,
-    /// The lane's state of a scenario.
+    /// The lane's state of its scenario.
     memory: Option<Box<Memory>>,
 }
 
@@ -187,7 +180,6 @@ pub(crate) struct Shared {
     count: u64,
     verify: bool,
     digests: Arc<Digests>,
-    /// Attributes that the programs change.
     changed: Vec<String>,
     scripts: Vec<Script>,
 }
@@ -249,7 +241,6 @@ impl Shared {
         self.count
     }
 
-    /// Compiles programs for this target.
     pub(crate) fn compile(
         &mut self,
         programs: Vec<ProgramSpec<Request>>,
@@ -272,7 +263,7 @@ impl Ldap {
     }
 }
 
-/// Whether any program adds people of its own.
+/// Whether any program adds people.
 pub(crate) fn adds_people(compiled: &Compiled<Request>) -> bool {
     let takes = |ask: &Request| ask.first.as_ref().is_some_and(|first| first.takes);
     compiled.takes_people() || compiled.requests().any(takes)

@@ -1,4 +1,4 @@
-//! Names of people: from their number to the bytes of DNs and filter values.
+//! Names of people: from their numbers to the bytes of DNs and filter values.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use wire::decimal::Decimal;
 use wire::dn::escape_value;
 use wire::ldap::Attributes;
 
-/// Where a template has the number.
+/// Stands for the number in a template.
 const PLACE: &str = "{i}";
 
 /// Names of entries that a user's directory already holds.
@@ -18,33 +18,27 @@ const PLACE: &str = "{i}";
 pub struct NamesSpec {
     /// The entries' RDN with `{i}` for their number: `uid=user.{i}`.
     pub template: String,
-    /// Numbers run from 0 to below this.
+    /// Numbers run from 0 to `count` - 1.
     pub count: u64,
 }
 
-/// Why a template cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NamesError {
     #[error("the name template {0:?} is not of the form attribute=text{{i}}, as in \"uid=user.{{i}}\"")]
     NoTemplate(String),
-    /// It would need escaping, which differs between names and filters.
+    /// The character would need an escape, and names and filters have different escapes.
     #[error("the name template {0:?} holds {1:?}, which is special in names: use letters, digits, . _ - @")]
     Special(String, char),
     #[error("names.count is 0: say how many entries the directory holds")]
     NoEntries,
-    /// A list that ends before the last number.
     #[error("names.count is {count}, and the list has {listed} names")]
-    TooFew {
-        /// How many are to be asked for.
-        count: u64,
-        listed: u64,
-    },
+    TooFew { count: u64, listed: u64 },
 }
 
-/// Characters of a name: a file that is no list has longer ones.
+/// The most characters of a name. A file that is not a list of names has longer lines.
 const LONGEST: usize = 10_000;
 
-/// Names that follow no rule, in the order of their numbers: a column of a table.
+/// Names that follow no rule, by number: a column of a table.
 #[derive(Debug)]
 pub struct NameList {
     table: Arc<Table>,
@@ -52,12 +46,12 @@ pub struct NameList {
 }
 
 impl NameList {
-    /// Takes the names of a column, each of which passed [`NameList::check`].
+    /// Takes the names of a column. Each cell has passed [`NameList::check`].
     pub const fn new(table: Arc<Table>, column: usize) -> Self {
         Self { table, column }
     }
 
-    /// Says what is wrong with a cell that is to be a name.
+    /// The error, if a cell cannot be a name.
     pub fn check(cell: &[u8]) -> Result<(), String> {
         let what = match cell {
             [] => "no name",
@@ -81,21 +75,21 @@ impl NameList {
     }
 }
 
-/// A person: one of those that were there before, or one that the run has added.
+/// A person of the target before the run, or a person that the run has added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Person {
     pub(super) number: u64,
     pub(super) added: bool,
 }
 
-/// A template taken apart.
+/// A parsed template.
 #[derive(Debug, Clone)]
 pub(super) struct Template {
     attribute: String,
     before: String,
     after: String,
     base: String,
-    /// What stands for `{i}`, where that is not the number itself.
+    /// Replaces `{i}`; `None` if the number itself does.
     list: Option<Arc<NameList>>,
 }
 
@@ -136,12 +130,12 @@ impl Template {
         out.push(b'=');
         match &self.list {
             Some(list) => escape_value(list.get(number), out),
-            // A template holds nothing that is special in names.
+            // Templates have no special characters.
             None => self.write_value(number, out),
         }
     }
 
-    /// Whether attributes hold the value that is looked for, in any case.
+    /// Whether attributes contain the looked-up value, ignoring case.
     fn is_value_in(&self, number: u64, attributes: Attributes<'_>, scratch: &mut Vec<u8>) -> bool {
         scratch.clear();
         self.write_value(number, scratch);
@@ -151,7 +145,7 @@ impl Template {
     }
 }
 
-/// Whether two values differ in the case of letters at most.
+/// Whether two values are equal, ignoring case.
 pub(super) fn same_text(a: &[u8], b: &[u8]) -> bool {
     if a.eq_ignore_ascii_case(b) {
         return true;
@@ -166,17 +160,16 @@ fn write_decimal(number: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(Decimal::new(number).as_bytes());
 }
 
-/// How people are named in requests and answers.
+/// The names of people in requests and answers.
 #[derive(Clone)]
 pub(super) struct Names {
     pub(super) people: Option<Arc<Population>>,
     pub(super) template: Option<Template>,
-    /// What kind of people those of the population are.
     pub(super) profile: Profile,
 }
 
 impl Names {
-    /// How many people there are before anything is added.
+    /// The number of people before anything is added.
     pub(super) fn count(&self, spec: Option<&NamesSpec>) -> u64 {
         match (spec, &self.people) {
             (Some(spec), _) => spec.count,
@@ -185,17 +178,16 @@ impl Names {
         }
     }
 
-    /// Whether requests name people as ILS does.
     pub(super) const fn ils(&self) -> bool {
         matches!(self.profile, Profile::Ils)
     }
 
-    /// The population, if it knows everything about this person.
+    /// The population, if it knows all attributes of this person.
     pub(super) fn known(&self, person: Person) -> Option<&Population> {
         if self.template.is_some() && !person.added { None } else { self.people.as_deref() }
     }
 
-    /// The attribute that lookups of this person filter by.
+    /// The attribute in the filter of a lookup of this person.
     #[inline]
     pub(super) fn attribute(&self, person: Person) -> &[u8] {
         match &self.template {
@@ -204,7 +196,7 @@ impl Names {
         }
     }
 
-    /// Appends the value of that attribute.
+    /// Appends the value in the filter of a lookup of this person.
     #[inline]
     pub(super) fn write_value(&self, person: Person, out: &mut Vec<u8>) {
         match (&self.template, &self.people) {
@@ -215,7 +207,7 @@ impl Names {
         }
     }
 
-    /// Appends the DN that requests use.
+    /// Appends the person's DN as requests contain it.
     #[inline]
     pub(super) fn write_dn(&self, person: Person, out: &mut Vec<u8>) {
         match (&self.template, &self.people) {
@@ -232,7 +224,7 @@ impl Names {
         }
     }
 
-    /// Whether an entry is the one that a template names: by its RDN, or by the attribute that was looked for.
+    /// Whether an entry is the one that the template names: by its RDN, or by the looked-up attribute.
     pub(super) fn is_named(
         &self,
         person: Person,
@@ -243,7 +235,7 @@ impl Names {
         self.starts_with_rdn(person, dn, scratch) || template.is_value_in(person.number, attributes, scratch)
     }
 
-    /// Whether an answer's DN starts with the RDN that a template gives this person, in any case.
+    /// Whether a DN starts with the RDN that the template gives this person, ignoring case.
     fn starts_with_rdn(&self, person: Person, dn: &[u8], scratch: &mut Vec<u8>) -> bool {
         let Some(template) = &self.template else { return false };
         scratch.clear();
@@ -252,7 +244,7 @@ impl Names {
         first.eq_ignore_ascii_case(scratch) && matches!(rest.first(), None | Some(b',' | b';' | b' ' | b'+'))
     }
 
-    /// The naming attribute of the template, if there is one: a search for all people filters by it.
+    /// The naming attribute of the template, if there is one. A search for all people filters by it.
     pub(super) fn template_attribute(&self) -> Option<&[u8]> {
         self.template.as_ref().map(|template| template.attribute.as_bytes())
     }

@@ -6,21 +6,20 @@ use wire::ldap::Attributes;
 use super::names::{Names, Person};
 use crate::fill::People;
 
-/// Every person has the attributes that one of the first has.
+/// The number of people whose attributes are collected. Every person has attributes of these people only.
 const SAMPLE: u64 = 100;
 
-/// Where the DN is among the columns.
+/// The column of the DN.
 const DN: usize = 0;
-/// The column of what a person logs in with, beside `userPassword`, which a directory is given.
+/// The column with a person's password in clear text; `userPassword` is the value in the directory.
 const PASSWORD: &str = "password";
 
-/// People with what is known of them.
 pub(super) struct PeopleRows {
     names: Names,
     count: u64,
-    /// Of those who were there before.
+    /// The columns of seeded people.
     seeded: Vec<String>,
-    /// Of those whom a run adds.
+    /// The columns of people that the run adds.
     added: Vec<String>,
 }
 
@@ -99,7 +98,7 @@ impl People for PeopleRows {
     }
 }
 
-/// Where the first value of an attribute is in encoded ones.
+/// The position of an attribute's first value in encoded attributes.
 fn value(encoded: &[u8], name: &[u8]) -> std::ops::Range<usize> {
     let find = || {
         let list = Attributes(Reader::new(encoded).expect(tag::SEQUENCE).ok()?);

@@ -1,4 +1,4 @@
-//! Decoding answers and judging them.
+//! Decodes and verifies answers.
 
 use wire::ber::{Reader, tag};
 use wire::dn::Dn;
@@ -14,7 +14,7 @@ use crate::protocol::{Encoded, Message, Protocol, Received};
 use crate::record::failure::Failure;
 use crate::record::told::Told;
 
-/// Larger messages are taken for nonsense: no entry of a person comes near.
+/// Larger messages are refused: a person's entry is far smaller.
 pub(super) const MESSAGE_BYTES: usize = 16 << 20;
 
 impl Protocol for Ldap {
@@ -38,7 +38,7 @@ impl Protocol for Ldap {
 
     #[inline]
     fn prepare(&mut self, preparation: &Preparation, lane: &mut LaneState) -> Encoded {
-        // One who waits for a row has taken a person already.
+        // A lane that waits for a row has taken a person already.
         if preparation.takes
             && !lane.memory.as_deref().is_some_and(|memory| memory.kept.waits())
             && let Some(ring) = &mut self.ring
@@ -82,7 +82,7 @@ impl Protocol for Ldap {
             };
             at += length;
             if response.id != i32::from(lane.id) {
-                // Id 0 announces that the server is about to close (RFC 4511 section 4.4.1).
+                // Message id 0 announces that the server is about to close (RFC 4511 section 4.4.1).
                 let goodbye = response.id == 0;
                 return Received::Broken(if goodbye { Failure::Closed } else { Failure::Malformed });
             }
@@ -155,7 +155,7 @@ impl Protocol for Ldap {
 }
 
 impl Message {
-    /// Whose one message is, without a look at what it says.
+    /// The header of a message, without its contents.
     fn of(message: &[u8]) -> Option<Self> {
         let mut fields = Reader::new(message).sequence().ok()?;
         let number = i32::try_from(fields.integer(tag::INTEGER).ok()?).ok()?;
@@ -183,13 +183,13 @@ impl Ldap {
         match self.shared.names.known(person) {
             Some(people) => self.verifier.is_person(people, person, wanted, entry, expected_dn),
             None => {
-                // Its values are walked first: a reader that meets an error would end there.
+                // The encoding is checked first: `is_named` stops at a malformed value without an error.
                 entry.1.check().is_ok() && self.shared.names.is_named(person, entry, &mut self.scratch)
             }
         }
     }
 
-    /// Whether so many entries are those of all people, or as many as a limit lets through.
+    /// Whether this is the number of all people, or as many as the size limit allows.
     pub(super) fn are_all_people(&self, entries: u64, size_limit: u32, code: ResultCode) -> bool {
         let limit = u64::from(size_limit);
         if code == ResultCode::SUCCESS {
@@ -199,7 +199,7 @@ impl Ldap {
         limit == 0 || entries == limit
     }
 
-    /// Whether the entry is one of the population, by its own name.
+    /// Whether the entry is a person of the population; the entry's own name says which.
     pub(super) fn is_any_person(
         &mut self,
         wanted: &ExpectedAttributes,
@@ -211,7 +211,7 @@ impl Ldap {
             return attributes.check().is_ok();
         };
         let Ok(parsed) = Dn::parse(dn) else { return false };
-        // The wire form of ILS has its name in front of another RDN.
+        // In a DN of ILS another RDN precedes the name.
         let mut pairs = parsed.rdns().flat_map(|rdn| rdn.pairs());
         let naming = names.profile.naming().as_bytes();
         let Some(name) = pairs.find(|pair| pair.is(naming)) else { return false };

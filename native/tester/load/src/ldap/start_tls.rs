@@ -1,4 +1,4 @@
-//! Asking for TLS (RFC 4511 section 4.14).
+//! The StartTLS exchange (RFC 4511 section 4.14).
 
 use wire::ldap::frame::message_length;
 use wire::ldap::request::write_extended;
@@ -7,10 +7,8 @@ use wire::ldap::{Reply, Response, ResultCode, oid, op};
 use crate::connection::security::StartTls;
 use crate::record::failure::Failure;
 
-/// The longest answer that is read.
 const MAX_BYTES: usize = 4 << 10;
 
-/// How a directory is asked.
 pub(super) static START_TLS: StartTls =
     StartTls { request: |out| write_extended(out, 1, oid::START_TLS, None), granted };
 
@@ -20,7 +18,7 @@ fn granted(bytes: &[u8]) -> Option<Result<(), Failure>> {
         Err(_) => return Some(Err(Failure::Malformed)),
     };
     let granted = match Response::decode(&bytes[..length]) {
-        // Nothing may follow: what comes before the handshake is not protected by it.
+        // Nothing may follow the answer: bytes before the handshake are not protected.
         Ok(Response { reply: Reply::Done { tag: op::EXTENDED_RESPONSE, outcome }, .. }) => match outcome.code
         {
             ResultCode::SUCCESS if length == bytes.len() => Ok(()),

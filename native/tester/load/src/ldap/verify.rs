@@ -1,8 +1,8 @@
 //! Verifies that an entry is the requested one, complete and unchanged (method rule 3).
 //!
-//! A server that keeps people as the population encodes them sends exactly the bytes that the
-//! population writes, so bytes are compared first. Only if they differ is the entry parsed: servers may
-//! order attributes and values as they like, write names in any case, and add operational attributes.
+//! A server that stores people as the population encodes them sends exactly these bytes, so bytes are
+//! compared first. Only if they differ, the entry is parsed: servers may order attributes and values as they
+//! like, write names in any case, and add operational attributes.
 
 use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
@@ -17,8 +17,8 @@ use wire::ldap::attributes::{Attribute, Values};
 
 use super::names::Person;
 
-/// Attributes that servers keep about entries (RFC 4512 section 3.4, RFC 2589, RFC 4530, and what
-/// OpenLDAP adds), and passwords: they say nothing about the person.
+/// Attributes that servers maintain (RFC 4512 section 3.4, RFC 2589, RFC 4530, and additions of OpenLDAP),
+/// and passwords. They are not compared.
 const OPERATIONAL: [&str; 22] = [
     "createTimestamp",
     "modifyTimestamp",
@@ -40,13 +40,13 @@ const OPERATIONAL: [&str; 22] = [
     "pwdChangedTime",
     "entryExpireTimestamp",
     "nsUniqueId",
-    // Shown to some clients, and hashed by some servers.
+    // Passwords are visible to some clients only, and hashed by some servers.
     "userPassword",
     "unicodePwd",
 ];
 
-/// Names of the same attribute: servers answer with any of them (RFC 4519, RFC 4524, and for online users
-/// MS-TAIL).
+/// Pairs of names of the same attribute. Servers answer with either name (RFC 4519, RFC 4524, and MS-TAIL for
+/// online users).
 const SYNONYMS: [(&str, &str); 17] = [
     ("cn", "commonName"),
     ("sn", "surname"),
@@ -70,16 +70,14 @@ const SYNONYMS: [(&str, &str); 17] = [
 /// Object classes that a server may add to an entry or omit.
 const UNSAID_CLASSES: [&[u8]; 2] = [b"top", b"dynamicObject"];
 
-/// The message's ending for an answer with an entry that fails this check.
+/// The end of the failure's text if an entry fails this check.
 pub(super) const NOT_WHOLE: &str = ", but an entry is not the whole person: name what is compared in attributes, or \
     compare single values, as in expect.entry = { cn = \"{person.cn}\" }";
 
-/// The attributes an answer must have.
+/// The attributes that an answer must have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ExpectedAttributes {
-    /// All attributes of the person.
     All,
-    /// The listed attributes of the person.
     Listed(Vec<String>),
 }
 
@@ -101,13 +99,13 @@ impl ExpectedAttributes {
     }
 }
 
-/// The maximum number of digests (64 MiB); with more people, every answer is compared in full.
+/// The maximum number of digests (64 MiB). With more people, every answer is compared in full.
 const MOST_DIGESTS: u64 = 8 << 20;
 
-/// The digest of the last answer that was right, for each person, shared by all threads.
+/// For each person the digest of the last right answer, shared by all threads.
 ///
-/// The verdict depends on the person and the bytes only, so bytes that were right are right again. The hash has a
-/// random key per process: a server cannot construct other bytes with the same digest.
+/// The verdict depends on the person and the bytes only, so bytes that were right are right again. The hash
+/// has a random key per process: a server cannot construct other bytes with the same digest.
 pub(super) struct Digests {
     hash: RandomState,
     right: Box<[AtomicU64]>,
@@ -119,7 +117,6 @@ impl Digests {
         Self { hash: RandomState::default(), right }
     }
 
-    /// The place of a person.
     fn place(&self, person: Person) -> Option<&AtomicU64> {
         self.right.get(usize::try_from(person.number).ok()?)
     }
@@ -138,7 +135,7 @@ impl Digests {
 pub(super) struct Verifier {
     digests: Arc<Digests>,
     profile: Profile,
-    /// Attributes that the run itself changes: their values are not compared.
+    /// Attributes that the run changes. Their values are not compared.
     changed: Vec<String>,
     expected: Vec<u8>,
     given: Vec<u8>,
@@ -149,7 +146,7 @@ impl Verifier {
         Self { digests, profile, changed, expected: Vec::with_capacity(4096), given: Vec::new() }
     }
 
-    /// Whether the entry is this person, with everything wanted and nothing else.
+    /// Whether the entry is this person, with all expected attributes and no others.
     ///
     /// `expected_dn` is the person's DN if it is known, or empty.
     #[inline]
@@ -202,7 +199,7 @@ impl Verifier {
             return self.are_same(people, person, wanted, attributes);
         }
         let digest = self.digests.digest(attributes.0);
-        // Relaxed: a digest stands for itself, no other memory follows from it.
+        // Relaxed: no other memory depends on a digest.
         if place.is_some_and(|place| place.load(Ordering::Relaxed) == digest) {
             return true;
         }
@@ -237,7 +234,7 @@ impl Verifier {
         let mut reader = wire::ber::Reader::new(&self.expected);
         let expected = Attributes(reader.expect(wire::ber::tag::SEQUENCE)?);
         let mut found = 0;
-        // Mostly the order is the same, too.
+        // The order is usually the same, too.
         let mut in_order = given.iter();
         for attribute in expected.iter() {
             let attribute = attribute?;
@@ -251,26 +248,26 @@ impl Verifier {
                 _ => return Ok(false),
             }
         }
-        // Active Directory shows some twenty attributes that it made itself.
+        // Active Directory returns some twenty attributes of its own.
         if self.profile == Profile::Ad {
             return Ok(true);
         }
-        // Each attribute found is a different one. So if there are as many as found, none is extra and none is
-        // there twice.
+        // Expected attributes are distinct. So if their number is the number of given attributes, no given
+        // attribute is extra or repeated.
         let names = given.iter().filter_map(Result::ok).map(|attribute| attribute.name);
         Ok(names.filter(|name| !self.is_ignored(name)).count() == found)
     }
 
     fn is_ignored(&self, name: &[u8]) -> bool {
         let is = |known: &str| known.as_bytes().eq_ignore_ascii_case(name);
-        // The class of an ILS entry is in its name; the attribute is up to the server.
+        // For ILS the class is part of the entry's name, and the server may choose the attribute.
         (self.profile == Profile::Ils && is("objectClass"))
             || OPERATIONAL.iter().any(|known| is(known))
             || self.changed.iter().any(|known| same_name(known.as_bytes(), name))
     }
 }
 
-/// Whether `element` is an element with just this list for its content.
+/// Whether `element` is an element whose content is exactly this list.
 fn is_list(element: &[u8], list: Attributes<'_>) -> bool {
     element_size(list.0.len()) == element.len() && element.ends_with(list.0)
 }
@@ -279,7 +276,7 @@ fn find<'a>(attributes: Attributes<'a>, name: &[u8]) -> Result<Option<Attribute<
     let first = |is: &dyn Fn(&[u8]) -> bool| {
         attributes.iter().find(|attribute| attribute.is_ok_and(|attribute| is(attribute.name))).transpose()
     };
-    // Under the same name in all but a few cases.
+    // The name is the same in all but a few cases.
     match first(&|other| other.eq_ignore_ascii_case(name))? {
         Some(attribute) => Ok(Some(attribute)),
         None => first(&|other| same_name(other, name)),
@@ -295,8 +292,8 @@ fn first_name(name: &[u8]) -> &[u8] {
     synonym.map_or(name, |(first, _)| first.as_bytes())
 }
 
-/// Whether two attributes have the same values. A set has none twice (RFC 4512 section 2.2), so as many
-/// values, each of them there, is the same set.
+/// Whether two attributes have the same values. A set has no value twice (RFC 4512 section 2.2), so sets of
+/// the same size are equal if one contains the other.
 fn same_values(expected: Attribute<'_>, given: Attribute<'_>) -> Result<bool, BerError> {
     let class = expected.name.eq_ignore_ascii_case(b"objectClass");
     let unsaid = |value: &[u8]| class && UNSAID_CLASSES.iter().any(|known| known.eq_ignore_ascii_case(value));
@@ -306,7 +303,7 @@ fn same_values(expected: Attribute<'_>, given: Attribute<'_>) -> Result<bool, Be
         && (class || given.values.iter().count() == expected.values.iter().count()))
 }
 
-/// Whether `whole` has every value of `part` that is compared.
+/// Whether `whole` has every value of `part`, except values that are not compared.
 fn includes(
     whole: Values<'_>,
     part: Values<'_>,

@@ -1,4 +1,4 @@
-//! Writes a request of a scenario with its controls: the frame that is sent, and the fields that fill it.
+//! Writes a scenario's request with its controls: the frame, and the fields that fill it.
 
 use std::time::Duration;
 
@@ -13,33 +13,33 @@ use super::frame::Frame;
 use crate::compile_error::{CompileError, Result};
 use crate::fill::{Plan, Text};
 
-/// What fills a place of a frame.
+/// A field of a frame.
 #[derive(Debug, PartialEq)]
 pub struct Field {
     pub(super) text: Text,
     pub(super) becomes: Becomes,
 }
 
-/// What a text becomes in a request.
+/// The encoding of a field's text in a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Becomes {
-    /// Its bytes.
+    /// The bytes of the text.
     Itself,
     /// A value in a DN (RFC 4514).
     DnValue,
-    /// The name of the person that the answer must be, whose DN is remembered: both are made at once.
+    /// The name of the person that the answer must be. The person's DN is derived and kept with it.
     Name { source: usize, added: bool },
     /// A whole filter (RFC 4515), encoded.
     Filter,
-    /// UTF-16LE, as unicodePwd has it.
+    /// UTF-16LE, as unicodePwd requires.
     Utf16,
-    /// The bytes that it stands for in base64.
+    /// The bytes that the text encodes in base64.
     Base64,
-    /// The bytes that it stands for in hexadecimal digits.
+    /// The bytes that the text encodes in hexadecimal digits.
     Hex,
 }
 
-/// What a request is written with.
+/// A request while its frame is written.
 pub(super) struct Writing<'p> {
     plan: &'p Plan,
     block: &'p Block,
@@ -48,23 +48,21 @@ pub(super) struct Writing<'p> {
     pub(super) page_size: Option<u32>,
 }
 
-/// A request as it is sent, and the text that says for people which entry it concerns.
+/// The frame of a request, and the text that names its entry for readers.
 pub(super) struct Written<'s> {
     pub(super) verb: &'static str,
-    /// The tag of the answer that ends it.
+    /// The tag of the final answer.
     pub(super) response: u8,
     pub(super) about: Option<&'s Template>,
     pub(super) frame: Frame,
 }
 
-/// A control, as it is written.
 struct Controlled {
     oid: String,
     critical: bool,
     value: Option<ControlValue>,
 }
 
-/// The value of a control.
 enum ControlValue {
     Plain(Pieces),
     Assertion(FilterPieces),
@@ -73,17 +71,17 @@ enum ControlValue {
 /// A filter with fields.
 struct FilterPieces {
     pieces: Pieces,
-    /// Whether a field is all of it.
+    /// Whether one field is the whole filter.
     whole: bool,
 }
 
 impl FilterPieces {
-    /// The filter, given the bytes of its fields.
+    /// The encoded filter with these bytes for its fields.
     fn encoded(&self, fields: &[&[u8]]) -> Result<Vec<u8>> {
         if self.whole {
             return Ok(joined(&self.pieces, fields));
         }
-        // Escaped in full, a field's bytes are a value whatever they are; the reader unescapes them.
+        // With each byte escaped, a field can only be a value; the parser unescapes it.
         let escape = |piece: &Piece| match piece {
             Piece::Text(text) => String::from_utf8_lossy(text).into_owned(),
             Piece::Field(number) => fields[*number].iter().map(|byte| format!("\\{byte:02x}")).collect(),
@@ -95,7 +93,7 @@ impl FilterPieces {
     }
 }
 
-/// A text whose fields have their numbers.
+/// A part of a text with numbered fields.
 #[derive(Debug)]
 pub(super) enum Piece {
     Text(Vec<u8>),
@@ -104,7 +102,7 @@ pub(super) enum Piece {
 
 pub(super) type Pieces = Vec<Piece>;
 
-/// The bytes of a text, given those of its fields.
+/// The bytes of a text with these bytes for its fields.
 pub(super) fn joined(pieces: &Pieces, fields: &[&[u8]]) -> Vec<u8> {
     let of = |piece: &Piece| match piece {
         Piece::Text(text) => text.clone(),
@@ -121,7 +119,7 @@ impl<'p> Writing<'p> {
         Ok(writing)
     }
 
-    /// The request of a verb, but for a bind.
+    /// Writes the request of a verb other than bind.
     pub(super) fn request<'s>(&mut self, verb: &'s Verb) -> Result<Written<'s>> {
         let (verb, response, about, frame) = match verb {
             Verb::Search(search) => ("search", op::SEARCH_DONE, Some(&search.filter), self.search(search)?),
@@ -184,7 +182,7 @@ impl<'p> Writing<'p> {
         })
     }
 
-    /// The add of a person of the population, as they are.
+    /// The add of a person of the population, unchanged.
     fn add_person(&mut self, dn: &Template, data: &str) -> Result<Frame> {
         if dn.only_field() != Some(&scenario::Field::Column(data.to_owned(), "dn".to_owned())) {
             return Err(format!("people have their own names: add {{{data}.dn}}").into());
@@ -267,7 +265,7 @@ impl<'p> Writing<'p> {
         })
     }
 
-    /// Adds a field; returns its number.
+    /// Adds a field and returns its number.
     fn add(&mut self, text: Text, becomes: Becomes) -> usize {
         let field = Field { text, becomes };
         self.fields.iter().position(|known| *known == field).unwrap_or_else(|| {
@@ -294,7 +292,7 @@ impl<'p> Writing<'p> {
                         })?;
                     }
                     match text.literal() {
-                        // What is the same for all lanes needs no field.
+                        // A text without fields becomes part of the frame.
                         Some(literal) if becomes == Becomes::Itself => Piece::Text(literal.to_vec()),
                         Some(literal) if becomes == Becomes::DnValue => {
                             let mut escaped = Vec::new();
@@ -338,7 +336,7 @@ impl<'p> Writing<'p> {
         attributes.iter().map(of).collect()
     }
 
-    /// Attributes of an entry that are written out, or that are the columns of a row.
+    /// The attributes of an entry: written out in the file, or the columns of a row.
     fn entry(&mut self, entry: &Entry) -> Result<Vec<(String, Vec<Pieces>)>> {
         match entry {
             Entry::Attributes(attributes) => self.attributes(attributes),
@@ -353,7 +351,7 @@ impl<'p> Writing<'p> {
         }
     }
 
-    /// A filter: its text with fields in it, as the reader of filters has to see them.
+    /// A filter as text with fields, ready for the parser of filters.
     fn filter(&mut self, template: &Template) -> Result<FilterPieces> {
         if template.only_field().is_some() {
             let text = self.plan.checked(template, self.block, |cell| {
@@ -371,7 +369,6 @@ impl<'p> Writing<'p> {
         Ok(filter)
     }
 
-    /// Takes controls that requests are to have.
     fn add_controls(&mut self, controls: &[Control]) -> Result<()> {
         for control in controls {
             let value = match control {
@@ -400,7 +397,7 @@ impl<'p> Writing<'p> {
                     Some(ControlValue::Plain(vec![Piece::Text(value)]))
                 }
                 Control::Subentries => {
-                    // The visibility (RFC 3672 section 3).
+                    // The visibility flag (RFC 3672 section 3).
                     let mut value = Vec::new();
                     ber::write_boolean(&mut value, true);
                     Some(ControlValue::Plain(vec![Piece::Text(value)]))
@@ -419,7 +416,7 @@ impl<'p> Writing<'p> {
         Ok(())
     }
 
-    /// Whose rights hold: `dn:` and a name, or `u:` and a text.
+    /// An authorization identity: `dn:` with a name, or `u:` with a text (RFC 4513 section 5.2.1.8).
     fn authorization(&mut self, who: &Template) -> Result<Pieces> {
         if let Some((Part::Text(first), others)) = who.parts.split_first()
             && let Some(name) = first.strip_prefix("dn:")
@@ -464,7 +461,7 @@ impl<'p> Writing<'p> {
                     controls.push(wire::ldap::Control { oid, critical: true, value: Some(&page) });
                 }
                 if !controls.is_empty() {
-                    // What was written is a message.
+                    // The error is impossible: a message has just been written.
                     let _ = write::add_controls(out, start, &controls);
                 }
             };
@@ -498,7 +495,7 @@ impl<'p> Writing<'p> {
     }
 }
 
-/// What a value in another encoding is made of.
+/// The field of a value that the file writes in another encoding.
 pub(super) fn bytes_of(plan: &Plan, block: &Block, value: &Value) -> Result<Field> {
     let becomes = match value.encoding {
         Encoding::File => {
@@ -524,7 +521,7 @@ pub(super) fn bytes_of(plan: &Plan, block: &Block, value: &Value) -> Result<Fiel
     Ok(Field { text, becomes })
 }
 
-/// In seconds, the next whole one: none at all would mean another thing.
+/// Rounds up to whole seconds, as 0 would mean no limit.
 fn whole_seconds(time: Duration) -> u32 {
     u32::try_from(time.as_millis().div_ceil(1_000)).unwrap_or(u32::MAX)
 }
