@@ -2,24 +2,26 @@
 //!
 //! # How it works
 //!
-//! An [`Engine`] starts threads (`drive`). Each has a poller, lanes, recorders and a key chooser, and
-//! shares nothing with the others while it runs. A lane is one virtual user: it runs a program
-//! (`program`) on a connection (`connection`), one operation at a time, when the schedule
-//! (`choose::schedule`) says so, and records the outcome of each operation (`record`). What the bytes
-//! mean is known only to the protocol (`protocol`): `ldap` or `http`.
+//! An [`Engine`] starts threads (`drive`). Each thread has a poller, lanes, recorders and a key chooser, and
+//! shares nothing with other threads while it runs. A lane is one virtual user. It runs a program (`program`)
+//! on a connection (`connection`), one operation at a time. The schedule (`choose::schedule`) decides when an
+//! operation starts, and recorders (`record`) keep its outcome. Only the protocol (`protocol`), `ldap` or
+//! `http`, knows the meaning of the bytes.
 //!
-//! [`portable`] hands a scenario's steps out to clients that have a network stack of their own.
+//! [`portable`] gives the steps of a scenario to clients with a network stack of their own.
 //!
 //! # Accuracy
 //!
-//! Times are taken with CLOCK_MONOTONIC right before a request is written and right after the answer
-//! that completes it was read, kept as nanoseconds at three significant digits. Reading and writing are
-//! the kernel's; verification happens after the clock was read and is not part of any service time, but
-//! an answer that waits in the socket while the thread works on another lane's waits on the clock.
+//! Times are taken with CLOCK_MONOTONIC right before a request is written and right after the last bytes of
+//! its answer were read. They are kept in nanoseconds at three significant digits. The kernel's reading and
+//! writing are part of a service time. Verification is not, as it follows the clock; but while a thread
+//! verifies one lane's answer, the answers of its other lanes wait in their sockets, and that wait is part of
+//! their service times.
 //!
 //! # Limitations
 //!
-//! One request in flight per lane; up to 64 per connection that lanes share. Names are resolved once. Timeouts are noticed up to 10 ms late.
+//! A lane has one request in flight; a shared connection has up to 64. Names are resolved once. Timeouts are
+//! noticed up to 10 ms late.
 
 mod any_config;
 mod choose;

@@ -1,28 +1,28 @@
 //! The interface between lanes and a protocol.
 //!
-//! Lanes, schedules, recorders and the driver handle connections, times and bytes; a [`Protocol`] gives
-//! the bytes their meaning. Each thread has a protocol of its own, so it may keep scratch space and caches.
+//! Lanes, schedules, recorders and the driver handle connections, times and bytes; a [`Protocol`] gives the
+//! bytes their meaning. Each thread has its own protocol, which may keep scratch space and caches.
 
 use crate::fill::Preparation;
 use crate::record::failure::Failure;
 use crate::record::told::Told;
 
-/// The protocol of an engine's lanes: one request of each at a time.
+/// The protocol of an engine's lanes. A lane has one request in flight.
 pub trait Protocol: Send + 'static {
     /// Whether answers are processed in batches, which pays off for small answers ([`crate::drive::batch`]).
     const BATCHES: bool = true;
     /// Whether programs may have [`crate::program::Phases`]; lanes of other protocols skip the check.
     const PHASES: bool = false;
 
-    /// One compiled request step.
+    /// A compiled request step.
     type Request: Send + Sync + 'static;
-    /// What a lane remembers between requests.
+    /// A lane's state between requests.
     type Lane: Default + Send;
 
-    /// Resets a lane's state of its connection: the connection is new.
+    /// Resets a lane's state for a new connection.
     fn connected(&mut self, lane: &mut Self::Lane);
 
-    /// Whether the request can be made, so that it is worth waiting for a ticket.
+    /// Whether the request can be encoded, so that it is worth waiting for a ticket.
     fn can_ask(&self, _request: &Self::Request, _lane: &Self::Lane) -> bool {
         true
     }
@@ -36,7 +36,7 @@ pub trait Protocol: Send + 'static {
     /// Sets the number of a lane's next request, unique on a shared connection.
     fn number(&mut self, _lane: &mut Self::Lane, _number: u8) {}
 
-    /// On a shared connection, the first message in `bytes`; `None` while it is incomplete.
+    /// The first message in `bytes`, on a shared connection; `None` if it is incomplete.
     fn next_message(&self, _bytes: &[u8]) -> Result<Option<Message>, Failure> {
         Err(Failure::Malformed)
     }
@@ -47,13 +47,13 @@ pub trait Protocol: Send + 'static {
     /// Called when the connection for the current request could not be opened. The request was not sent.
     fn unsent(&mut self, _lane: &mut Self::Lane) {}
 
-    /// Appends the next part of a request, which may go over a new connection: see [`Received::More`].
+    /// Appends the next part of a request, possibly for a new connection: see [`Received::More`].
     fn encode_more(&mut self, _request: &Self::Request, _lane: &mut Self::Lane, _out: &mut Vec<u8>) {}
 
-    /// Reads the bytes received for `request` and not consumed yet.
+    /// Reads the received bytes that are not consumed yet.
     fn receive(&mut self, request: &Self::Request, lane: &mut Self::Lane, bytes: &[u8]) -> Received;
 
-    /// The connection has ended while `request` waited for the rest of its answer.
+    /// Called when the connection has ended before the answer to `request` was complete.
     fn ended(&mut self, _request: &Self::Request, _lane: &mut Self::Lane) -> Received {
         Received::Broken(Failure::Closed)
     }
@@ -63,7 +63,7 @@ pub trait Protocol: Send + 'static {
         true
     }
 
-    /// Tells the request in flight and its answer, if there was one.
+    /// Describes the request in flight and its answer, if there is one.
     fn tell(&mut self, _request: &Self::Request, _lane: &Self::Lane, _answer: Option<&[u8]>) -> Told {
         Told::default()
     }
@@ -89,20 +89,19 @@ pub trait Protocol: Send + 'static {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Message {
     pub length: usize,
-    /// The request that it answers.
+    /// The id of the request that the message answers.
     pub number: i32,
-    /// Whether it is the last for that request.
+    /// Whether this is the last message for that request.
     pub last: bool,
-    /// Whether it announces that the target is about to close.
+    /// Whether the message announces that the target is about to close the connection.
     pub goodbye: bool,
 }
 
-/// Whether a step sends a request.
+/// The result of encoding a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Encoded {
-    /// The request is to be sent.
     Send,
-    /// There is no request this time; no operation took place.
+    /// There is no request this time, and no operation takes place.
     Skip,
     /// The request cannot be encoded: a captured value is missing.
     Missing,
@@ -122,7 +121,7 @@ pub enum Received {
         consumed: usize,
         /// The failure, if the answer is wrong.
         failure: Option<Failure>,
-        /// Whether the rest of the pass depends on a right answer: the lane starts over.
+        /// Whether the rest of the pass depends on a right answer: the lane restarts.
         fatal: bool,
     },
     /// The connection cannot be used any more.

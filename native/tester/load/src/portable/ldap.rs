@@ -1,4 +1,4 @@
-//! Requests of LDAP in parts, and answers put together from theirs.
+//! Requests of LDAP as values, and answers from such values.
 
 use std::sync::Arc;
 
@@ -15,75 +15,73 @@ use crate::fill::Tables;
 use crate::ldap::{Ldap, LdapConfig, NameList};
 use crate::program::{MAIN, Op};
 
-/// Users of a directory.
 pub type DirectoryUsers = Users<Ldap>;
 
-/// One of them.
 pub type DirectoryUser = User<Ldap>;
 
 /// An attribute with its values.
 pub type Values = (String, Vec<Vec<u8>>);
 
-/// A request as LDAP's clients take it. What its verb does not have is empty.
+/// A request for a portable client. Fields that the verb does not use are empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LdapRequest {
-    /// As scenario files call it, but that all extended operations are `extended`.
+    /// The verb as in scenario files, but `extended` for all extended operations.
     pub verb: &'static str,
-    /// The entry it is about, the base of a search, who binds, or the OID of an extended operation.
+    /// The entry of the request, the base of a search, the name of a bind, or the OID of an extended
+    /// operation.
     pub dn: String,
-    /// LDAP's version, of a bind.
+    /// The LDAP version of a bind.
     pub version: i64,
-    /// The mechanism of a bind by SASL.
+    /// The mechanism of a SASL bind.
     pub sasl: Option<String>,
-    /// The password of a bind, credentials, or the value of an extended operation.
+    /// The password of a bind, SASL credentials, or the value of an extended operation.
     pub value: Option<Vec<u8>>,
-    /// The filter (RFC 4515).
+    /// RFC 4515.
     pub filter: String,
     /// 0 base, 1 one level, 2 subtree, 3 all below the base.
     pub scope: u8,
     /// 0 never, 1 in searching, 2 finding the base, 3 always.
     pub dereference: u8,
-    /// Entries wanted at most; 0 for no limit.
+    /// The maximum number of entries; 0 for no limit.
     pub size_limit: u32,
-    /// Seconds to spend at most; 0 for no limit.
+    /// In seconds; 0 for no limit.
     pub time_limit_s: u32,
-    /// Whether values are left out.
+    /// Whether the server omits values.
     pub types_only: bool,
-    /// What is asked for of entries.
+    /// The requested attributes.
     pub attributes: Vec<String>,
-    /// What an entry is to have, or is compared with.
+    /// The attributes of an entry to add, or the compared attribute.
     pub entry: Vec<Values>,
     /// 0 add, 1 delete, 2 replace, 3 increment.
     pub changes: Vec<(u8, Values)>,
     pub new_rdn: String,
     pub delete_old_rdn: bool,
     pub new_superior: Option<String>,
-    /// OID, whether it is critical, value.
+    /// For each control its OID, its criticality and its value.
     pub controls: Vec<(String, bool, Option<Vec<u8>>)>,
 }
 
-/// An answer as LDAP's clients have it.
+/// An answer from a portable client.
 #[derive(Debug, Clone, Default)]
 pub struct LdapAnswer {
-    /// The result code (RFC 4511 section 4.1.9).
+    /// RFC 4511 section 4.1.9.
     pub code: u32,
-    /// What the server says to it.
+    /// The server's diagnostic message.
     pub diagnostic: String,
-    /// Names and attributes of entries.
+    /// For each entry its DN and its attributes.
     pub entries: Vec<(String, Vec<Values>)>,
-    /// The value of an extended answer.
+    /// The value of an extended response.
     pub value: Option<Vec<u8>>,
 }
 
 impl Users<Ldap> {
-    /// Makes the users of an engine's configuration.
     pub fn new_ldap(
         mut config: LdapConfig,
         people: Option<Arc<Population>>,
         names: Option<Arc<NameList>>,
         tables: &Tables,
     ) -> Result<Self, StartError> {
-        // All of them are one thread's.
+        // All users run on one thread.
         config.threads = 1;
         let (compiled, protocol) = engine::directory(&mut config, people, names, tables)?;
         if let (false, Some(spec)) = (compiled.pools.is_empty(), config.scenarios.first()) {
@@ -152,7 +150,7 @@ impl User<Ldap> {
 }
 
 impl LdapRequest {
-    /// Takes a request apart.
+    /// Decodes a request.
     pub fn of(request: &[u8]) -> Option<Self> {
         let Request { operation, controls, .. } = Request::decode(request).ok()?;
         let control =

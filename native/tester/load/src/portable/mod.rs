@@ -1,10 +1,11 @@
-//! Users whose requests another client sends: the steps of a scenario, handed out one by one.
+//! Users whose requests another client sends: a scenario's steps are returned one by one.
 //!
-//! A portable client contributes its network stack only: requests and checks are the protocol's, in the same program
-//! that lanes run. So a [`User`] is a lane without a connection and without a clock. It returns its next action as
-//! [`Do`], and takes the answer.
+//! A portable client contributes its network stack only. Requests and checks are the protocol's, in the
+//! program that lanes run. So a [`User`] is a lane without a connection and without a clock. It returns its
+//! next action as [`Do`], and takes the answer.
 //!
-//! All users of a process are those of one thread ([`Users`]): they share its decks, its rows and its random numbers.
+//! All users of a process belong to one thread ([`Users`]). They share its decks, its rows and its random
+//! numbers.
 
 mod ldap;
 mod walk;
@@ -26,19 +27,18 @@ use crate::record::recorder::{Label, Slot};
 /// The interval at which a user retries to draw a row. A lane, in contrast, is woken when a row is given back.
 const ROW_WAIT: Duration = Duration::from_millis(10);
 
-/// A row of the results: an operation and its step.
+/// An operation and its step, under which a request is recorded.
 pub type Row = (Arc<str>, Arc<str>);
 
-/// The next action of a user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Do {
-    /// An operation begins, recorded in this row; `None`: only its steps are recorded.
+    /// An operation begins. It is recorded in this row; with `None` only its steps are recorded.
     Begin(Option<Row>),
-    /// A whole pass begins, whose time includes its think times.
+    /// A whole pass begins. Its time includes its think times.
     BeginPass(Option<Row>),
-    /// A connection is opened; [`User::lost`] follows if it cannot be.
+    /// A connection is opened; [`User::lost`] follows if that fails.
     Open { row: Row, connection: usize },
-    /// A request is sent; the answer or [`User::lost`] follows.
+    /// A request is sent; its answer or [`User::lost`] follows.
     Ask {
         row: Row,
         /// The index of the user's connection.
@@ -58,17 +58,15 @@ pub enum Do {
     End {
         /// The row of the whole operation.
         row: Row,
-        /// Its first failure.
+        /// The operation's first failure.
         failure: Option<String>,
-        /// Whether it was completed.
+        /// Whether the operation was completed.
         answered: bool,
     },
 }
 
-/// The verdict on an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Judged {
-    /// The failure, if the answer is wrong.
     pub failure: Option<String>,
     /// Whether there was an answer. Without an answer and a failure, the next request is a part of the same step.
     pub answered: bool,
@@ -76,17 +74,15 @@ pub struct Judged {
     pub shown: Option<String>,
 }
 
-/// Why a user does nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TurnError {
     #[error("the request before was not answered: say what was answered, or that it was lost")]
     Asking,
-    /// There is no request in flight.
     #[error("nothing was asked: take the next step first")]
     Silent,
 }
 
-/// Programs, and what their users share.
+/// Programs, and the state that their users share.
 pub struct Users<P: Protocol> {
     programs: Arc<[Program<P::Request>]>,
     names: Vec<String>,
@@ -97,10 +93,9 @@ pub struct Users<P: Protocol> {
     left: Left<P>,
 }
 
-/// The states of users that are gone.
+/// The states of dropped users.
 type Left<P> = Arc<Mutex<Vec<<P as Protocol>::Lane>>>;
 
-/// One virtual user.
 pub struct User<P: Protocol> {
     program: usize,
     cursor: Cursor,
@@ -140,13 +135,12 @@ impl<P: Protocol> Users<P> {
     fn new(names: Vec<String>, compiled: Compiled<P::Request>, protocol: P, mut rng: fastrand::Rng) -> Self {
         let Compiled { programs, labels, decks, .. } = compiled;
         let decks = decks.iter().map(Deck::new).collect();
-        // A thread of lanes forks its arrivals' generator first: so the same seed deals the same cards.
+        // A thread of lanes forks the generator of its arrivals first: so the same seed deals the same cards.
         let _ = rng.fork();
         let programs = programs.into();
         Self { programs, names, labels, protocol, decks, rng, left: Left::<P>::default() }
     }
 
-    /// Adds a user of a program.
     pub fn user(&self, program: &str) -> Option<User<P>> {
         let program = self.names.iter().position(|name| name == program)?;
         let compiled = &self.programs[program];
@@ -171,7 +165,7 @@ impl<P: Protocol> Users<P> {
         self.protocol.lost_rows()
     }
 
-    /// Gives back the exclusive rows of users that are gone.
+    /// Gives back the exclusive rows of dropped users.
     fn take_back(&mut self) {
         let left = std::mem::take(&mut *self.left.lock().unwrap_or_else(PoisonError::into_inner));
         left.into_iter().for_each(|mut state| self.protocol.leave(&mut state));
@@ -189,8 +183,8 @@ fn cannot(name: &str, what: &str) -> StartError {
 }
 
 impl<P: Protocol> User<P> {
-    /// Ends the user after its current operation, without further pauses, or after the current step if the whole pass
-    /// is one operation.
+    /// Ends the user after its current operation, without further pauses. If the whole pass is one operation,
+    /// the user ends after its current step.
     pub fn stop(&mut self) {
         self.cursor.stopping = true;
         self.due.retain(|due| !matches!(due, Do::Wait(_) | Do::AwaitRow(_)));
@@ -262,7 +256,7 @@ impl<P: Protocol> User<P> {
         Ok(Judged { failure, answered: true, shown })
     }
 
-    /// Records that there was no answer; `failure` is the name of a [`Failure`].
+    /// Records a missing answer; `failure` is the label of a [`Failure`].
     pub fn lost(&mut self, users: &mut Users<P>, failure: &str) -> Result<Judged, TurnError> {
         let Users { programs, protocol, .. } = users;
         let shown = match programs[self.program].ops.get(self.cursor.pc) {
@@ -294,7 +288,7 @@ impl<P: Protocol> User<P> {
         self.connections[self.active].is_up
     }
 
-    /// Notes that the connection is opened with the next request.
+    /// Marks the active connection as open; the client opens it with the next request.
     fn open(&mut self, endpoint: usize, protocol: &mut P) {
         if self.is_up() {
             self.close(self.active, None);
@@ -320,7 +314,6 @@ impl<P: Protocol> User<P> {
         }
     }
 
-    /// Ends the pass, and begins the next after a pause.
     fn start_over(&mut self, users: &mut Users<P>) {
         self.end(&users.labels, false);
         let programs = users.programs.clone();
@@ -337,7 +330,8 @@ impl<P: Protocol> User<P> {
 }
 
 impl<P: Protocol> Drop for User<P> {
-    /// Its exclusive rows are given back at another user's next turn: the shared data are not accessible here.
+    /// The user's exclusive rows are given back in another user's next turn: the shared data are not
+    /// accessible here.
     fn drop(&mut self) {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
         left.push(std::mem::take(&mut self.state));

@@ -1,4 +1,4 @@
-//! A user of a portable client as a [`Walker`]: what a lane would do becomes what something else is told to do.
+//! A user of a portable client as a [`Walker`]: the actions of a lane become [`Do`]s for the client.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::protocol::{Encoded, Protocol};
 use crate::record::failure::Failure;
 use crate::record::recorder::Slot;
 
-/// A user whose turn it is.
+/// A user in its turn.
 pub(super) struct Walk<'w, P: Protocol> {
     pub(super) user: &'w mut User<P>,
     pub(super) users: &'w mut Users<P>,
@@ -34,7 +34,7 @@ impl<P: Protocol> Walker for Walk<'_, P> {
         (!self.user.due.is_empty()).then_some(())
     }
 
-    /// The sender says at once when one cannot be opened.
+    /// The client reports a failed connection at once.
     fn is_opening(&self) -> bool {
         false
     }
@@ -140,7 +140,7 @@ impl<P: Protocol> Walker for Walk<'_, P> {
         Ok(())
     }
 
-    /// Connections that users share are refused where scenarios are read.
+    /// Scenarios with shared connections are refused.
     fn ask_shared(&mut self, _: Share, _: &P::Request) -> Result<(), Encoded> {
         Err(Encoded::Skip)
     }
@@ -153,7 +153,7 @@ impl<P: Protocol> Walker for Walk<'_, P> {
         self.tell(Do::AwaitRow(ROW_WAIT));
     }
 
-    /// Who runs it sees that it ends unasked.
+    /// The client sees that the user ends without having been stopped.
     fn run_out_of_rows(&mut self) {}
 
     fn end_unbegun(&mut self) {
@@ -168,7 +168,7 @@ impl<P: Protocol> Walker for Walk<'_, P> {
         self.end();
     }
 
-    /// Without a schedule nothing is waited for.
+    /// There is no schedule, so no arrival to wait for.
     fn take_arrival(&mut self) -> Option<()> {
         None
     }
@@ -181,7 +181,7 @@ impl<P: Protocol> Walker for Walk<'_, P> {
         self.tell(Do::Wait(Duration::from_nanos(pause_ns)));
     }
 
-    /// A repeat of steps that send nothing must not keep the caller from being interrupted.
+    /// Returns to the client even if a repeat sends nothing, so that the client can interrupt it.
     fn give_turn_back(&mut self) {
         self.sleep(SILENT_PAUSE_NS);
     }

@@ -9,7 +9,6 @@ use crate::choose::schedule::Think;
 use crate::fill::Preparation;
 use crate::record::recorder::{Label, Slot};
 
-/// One operation of a compiled program.
 #[derive(Debug)]
 pub(crate) enum Op<R> {
     Connect {
@@ -23,7 +22,7 @@ pub(crate) enum Op<R> {
         counter: usize,
         times: u64,
     },
-    /// A loop with one round per value of a list; `to` is behind the loop.
+    /// A loop with one round per value of a list; `to` is the op after the loop.
     Each {
         counter: usize,
         list: usize,
@@ -34,7 +33,7 @@ pub(crate) enum Op<R> {
         first: usize,
     },
     Think(Think),
-    /// Opens a connection unless one to this endpoint is open.
+    /// Opens a connection, unless a connection to this endpoint is open.
     Ensure {
         slot: Slot,
         endpoint: usize,
@@ -56,11 +55,11 @@ pub(crate) enum Op<R> {
         times: u64,
         slot: Slot,
     },
-    /// Skips the steps that open the connection if it is up.
+    /// Skips the steps that open the connection, if the connection is up.
     SkipIfUp {
         to: usize,
     },
-    /// Skips the steps that open the connection unless this side has closed it.
+    /// Skips the steps that open the connection, unless this side has closed it.
     SkipUnlessClosed {
         to: usize,
     },
@@ -76,24 +75,24 @@ pub(crate) enum Op<R> {
         counted: Slot,
     },
     Done,
-    /// Wait for an arrival of the open schedule.
+    /// Waits for an arrival of the open schedule.
     Await,
-    /// Draws rows and values for the steps that follow.
+    /// Draws rows and values for the following steps.
     Prepare(Preparation),
     Exchange {
         slot: Slot,
         request: R,
     },
-    /// An exchange over a shared connection.
+    /// A request over a shared connection.
     Share {
         share: Share,
         request: R,
     },
-    /// Wait until a connection of the pool is open.
+    /// Waits until a connection of the pool is open.
     AwaitPool {
         pool: usize,
     },
-    /// Carry the requests of other lanes over this lane's connection.
+    /// Carries the requests of other lanes over this lane's connection.
     Serve,
 }
 
@@ -102,11 +101,10 @@ pub(crate) enum Op<R> {
 pub(crate) struct Share {
     pub(crate) pool: usize,
     pub(crate) slot: Slot,
-    /// The recorder of its wait for a place.
+    /// The recorder of the wait for a place.
     pub(crate) wait: Slot,
 }
 
-/// When a program opens its connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Connects {
     Steps,
@@ -120,10 +118,10 @@ pub(crate) enum Connects {
 const WAIT: &str = "wait";
 const UNASKED: &str = "unasked";
 
-/// The name of the recorder of connections that are opened without a step of their own.
+/// The recorder of connections that are opened without a step of their own.
 const CONNECT: &str = "connect";
 
-/// The names of this recorder in programs with operations, by endpoint.
+/// The names of that recorder in programs with operations, by endpoint.
 const MAIN_CONNECT: &str = "main: connect";
 const SECURE_CONNECT: &str = "secure: connect";
 
@@ -143,23 +141,23 @@ pub(crate) struct Phases {
 /// The names of the phases, which are reserved: no step may have one.
 pub(crate) const PHASES: [&str; 4] = ["connecting", "handshake", "first byte", "request"];
 
-/// A compiled program.
 #[derive(Debug)]
 pub(crate) struct Program<R> {
     pub(crate) ops: Box<[Op<R>]>,
-    /// The recorder of passes, unless there are operations, and of arrivals that no lane has taken.
+    /// The recorder of passes (in a program without operations), and of arrivals that no lane has taken.
     pub(crate) sequence: Slot,
-    /// Whether a whole pass is one operation; else [`Op::Begin`] marks the beginning of operations.
+    /// Whether a whole pass is one operation. Otherwise [`Op::Begin`] marks the beginning of operations.
     pub(crate) is_whole: bool,
     /// The number of connections of a lane.
     pub(crate) connections: usize,
-    /// The shared connections that its lanes use.
+    /// The pools that its lanes use.
     pub(crate) pools: Box<[usize]>,
     /// The pool of which this program opens and holds a connection.
     pub(crate) serves: Option<usize>,
-    /// Connections that a pass leaves open for the next; a pass begins with opening those that are down.
+    /// Connections that a pass leaves open for the next pass, which begins with opening those that are down.
     pub(crate) kept: Box<[usize]>,
-    /// The step that is counted, `sequence` for a whole pass; where there are operations, each has its own.
+    /// The recorder of the counted step, or of `sequence` for a whole pass. In a program with operations each
+    /// operation has its own.
     pub(crate) counted: Slot,
     /// On an open schedule, the recorder of arrivals that no lane has taken.
     pub(crate) arrives: Option<Slot>,
@@ -170,7 +168,7 @@ pub(crate) struct Program<R> {
 }
 
 impl<R> Program<R> {
-    /// Whether recorded times include think times: only where whole passes are counted.
+    /// Whether recorded times include think times: only if whole passes are counted.
     pub(crate) fn times_pauses(&self) -> bool {
         self.is_whole && self.counted == self.sequence
     }
@@ -203,7 +201,7 @@ impl<R> Program<R> {
 /// Connections that lanes share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PoolPlan {
-    /// The program that opens and holds one of the connections.
+    /// The program of the carriers.
     pub(crate) program: usize,
     pub(crate) connections: Option<u32>,
     pub(crate) places: u8,
@@ -211,16 +209,15 @@ pub(crate) struct PoolPlan {
     pub(crate) unasked: Slot,
 }
 
-/// How programs with requests `R` are compiled.
+/// The rules for compiling programs with requests `R`.
 pub(crate) struct Rules<R> {
-    /// Whether the schedule is open.
     pub(crate) open: bool,
     pub(crate) connects: Connects,
     pub(crate) endpoint: fn(&R) -> usize,
     pub(crate) phases: bool,
 }
 
-/// What compiling yields: programs, and a label for each recorder.
+/// The compiled programs, with a label per recorder.
 pub(crate) struct Compiled<R> {
     pub(crate) programs: Vec<Program<R>>,
     pub(crate) labels: Vec<Label>,
@@ -235,7 +232,6 @@ impl<R> Compiled<R> {
         ops.any(|op| matches!(op, Op::Prepare(Preparation { takes: true, .. })))
     }
 
-    /// All requests of all programs.
     pub(crate) fn requests(&self) -> impl Iterator<Item = &R> {
         self.programs.iter().flat_map(|program| &program.ops).filter_map(|op| match op {
             Op::Exchange { request, .. } | Op::Share { request, .. } => Some(request),
@@ -244,7 +240,6 @@ impl<R> Compiled<R> {
     }
 }
 
-/// Why programs cannot be run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProgramError {
     #[error("no scenario: give at least one under \"scenarios\"")]
@@ -255,7 +250,6 @@ pub enum ProgramError {
     TooManySteps,
 }
 
-/// Compiles all programs.
 pub(crate) fn compile<R>(specs: Vec<ProgramSpec<R>>, rules: Rules<R>) -> Result<Compiled<R>, ProgramError> {
     if specs.is_empty() {
         return Err(ProgramError::NoPrograms);
@@ -284,7 +278,6 @@ pub(crate) fn compile<R>(specs: Vec<ProgramSpec<R>>, rules: Rules<R>) -> Result<
 #[derive(Debug, Clone)]
 struct Scope {
     name: Arc<str>,
-    /// The counted step; `None` if nothing is counted.
     counts: Option<String>,
 }
 
@@ -298,7 +291,7 @@ struct Compiler<'a, R> {
     ops: Vec<Op<R>>,
     /// The label of new recorders, and the counted step.
     scope: Scope,
-    /// Whether the next operation's arrival is awaited already.
+    /// Whether the program already waits for the next operation's arrival.
     awaited: bool,
     has_operations: bool,
     first_slot: usize,
@@ -323,7 +316,7 @@ impl<'a, R> Compiler<'a, R> {
         Self {
             rules,
             ops: Vec::new(),
-            // Where there are operations, each of them says what is counted.
+            // In a program with operations each operation names its counted step.
             scope: Scope {
                 name: program.clone(),
                 counts: spec.counts.clone().or_else(|| Some(NOT_BEGUN.to_owned())),
@@ -348,7 +341,7 @@ impl<'a, R> Compiler<'a, R> {
         let ProgramSpec { counts, steps: mut kept, arrives_whole, pools: pool_specs, .. } = spec;
         let sequence = self.recorder(if self.has_operations { NOT_BEGUN } else { SEQUENCE });
         self.scope.counts.clone_from(&counts);
-        // Where a step is counted, opening a kept connection is no part of the pass.
+        // If a step is counted, opening a kept connection is not part of the pass.
         let is_first = |step: &&Step<R>| matches!(step, Step::Prepare(_) | Step::WhenDown { .. });
         let first = kept.iter().take_while(is_first).count();
         let counts_step = counts.as_deref().is_some_and(|counts| counts != SEQUENCE);
@@ -388,7 +381,7 @@ impl<'a, R> Compiler<'a, R> {
         }
     }
 
-    /// A pool, and the program of one of its connections.
+    /// Adds a pool, and the program of its carriers.
     fn pool(&mut self, pool: PoolSpec<R>, sequence: Slot) {
         self.over = None;
         self.steps(pool.steps, 0);
@@ -479,7 +472,7 @@ impl<'a, R> Compiler<'a, R> {
         }
     }
 
-    /// Reserves the place of a skip, whose target is known when the skipped steps are compiled.
+    /// Reserves the place of a skip, whose target is known once the skipped steps are compiled.
     fn skip(&mut self) -> usize {
         self.ops.push(Op::Begun);
         self.ops.len() - 1
@@ -529,7 +522,7 @@ impl<'a, R> Compiler<'a, R> {
     fn connect_for_request(&mut self, endpoint: usize) {
         if self.rules.connects != Connects::Steps {
             let slot = if self.has_operations {
-                // A connection is the user's, not the operation's.
+                // A connection belongs to the user, not to the operation.
                 let name = if endpoint == MAIN { MAIN_CONNECT } else { SECURE_CONNECT };
                 let outer = self.enter(self.program.clone(), None);
                 let slot = self.recorder(name);
@@ -549,7 +542,7 @@ impl<'a, R> Compiler<'a, R> {
 
     fn deck(&mut self, branches: Vec<Branch<R>>, depth: usize) {
         let awaited = self.awaited;
-        // The arrival is awaited before a card is dealt: no lane waits with a dealt card.
+        // The lane waits for the arrival before a card is dealt, so no lane waits with a dealt card.
         if branches.iter().all(|branch| matches!(branch.steps.first(), Some(Step::Operation(_)))) {
             self.await_arrival();
         }
@@ -571,7 +564,7 @@ impl<'a, R> Compiler<'a, R> {
         self.ops[deal] = Op::Deal { deck, firsts: firsts.into() };
     }
 
-    /// Adds [`Op::Await`], unless the arrival is awaited already: nothing is sent before.
+    /// Adds [`Op::Await`], unless the program already waits for the arrival: nothing is sent before.
     fn await_arrival(&mut self) {
         if self.rules.open && !self.awaited {
             self.ops.push(Op::Await);

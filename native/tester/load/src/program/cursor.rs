@@ -19,14 +19,14 @@ const SILENT_STEPS: usize = 10_000;
 /// The pause in which other users and commands get their turn.
 pub(crate) const SILENT_PAUSE_NS: u64 = MILLI;
 
-/// The pause before the next pass after one that failed, or that had nothing to send.
+/// The pause after a pass that failed or had nothing to send.
 const BACKOFF_FIRST_NS: u64 = 10 * MILLI;
 
-/// Backoffs are doubled up to this.
+/// Backoffs are doubled up to this value.
 const BACKOFF_LAST_NS: u64 = SECOND;
 
-/// The pauses of a user whose start failed, also doubled: a server may count refused requests, such as binds with
-/// wrong passwords.
+/// The pauses of a user whose start failed, also doubled. A server may count refused requests, such as binds
+/// with wrong passwords.
 const START_FIRST_NS: u64 = SECOND;
 const START_LAST_NS: u64 = 30 * SECOND;
 
@@ -46,12 +46,11 @@ impl Backoff {
     }
 }
 
-/// Where a user is in its program.
 #[derive(Debug)]
 pub(crate) struct Cursor {
     /// The index of the next op; the number of ops at the end of the program.
     pub(crate) pc: usize,
-    /// The rounds left of each repeat, including the current round.
+    /// For each repeat the remaining rounds, including the current round.
     counters: Box<[u64]>,
     /// Whether the steps of the first pass are done.
     begun: bool,
@@ -83,18 +82,18 @@ impl Cursor {
         !program.is_whole && self.whole.is_some()
     }
 
-    /// The connections that a pass leaves to the next.
+    /// The connections that a pass leaves open for the next pass.
     pub(crate) fn kept<'p, R>(&self, program: &'p Program<R>) -> &'p [usize] {
         if self.stopping { &[] } else { &program.kept }
     }
 
-    /// Jumps, without a stop.
+    /// Jumps to an op, and does not stop there.
     const fn jump<Stop>(&mut self, to: usize) -> Option<Stop> {
         self.pc = to;
         None
     }
 
-    /// Begins no further round of the innermost repeat; returns whether the cursor is within a repeat.
+    /// Begins no further round of the innermost repeat. Returns whether the cursor is within a repeat.
     fn leave_repeat<R>(&mut self, program: &Program<R>) -> bool {
         let around = program.repeat_around(self.pc);
         if let Some((counter, again)) = around {
@@ -118,8 +117,8 @@ pub(crate) trait Walker {
         None
     }
 
-    /// Whether the user has taken an arrival whose counted step is still to come. A stopping user performs that step
-    /// first, as it has not timed out.
+    /// Whether the user has taken an arrival whose counted step is still to come. A stopping user performs
+    /// that step first, as it has not timed out.
     #[cold]
     fn has_arrival(&self) -> bool {
         false
@@ -139,7 +138,7 @@ pub(crate) trait Walker {
     fn switch(&mut self, connection: usize);
     fn open(&mut self, slot: Slot, endpoint: usize) -> Option<Self::Stop>;
     fn close(&mut self, slot: Slot);
-    /// Counts an operation over the connection in use; returns the count.
+    /// Counts an operation over the current connection; returns the count.
     fn use_connection(&mut self) -> u64;
     fn backoff(&mut self) -> &mut Backoff;
 
@@ -160,12 +159,12 @@ pub(crate) trait Walker {
     fn ask(&mut self, slot: Slot, request: &Self::Request) -> Result<Self::Stop, Encoded>;
     /// Sends a request over a shared connection, or returns why it cannot.
     fn ask_shared(&mut self, share: Share, request: &Self::Request) -> Result<Self::Stop, Encoded>;
-    /// Skips a request for want of a captured value.
+    /// Skips a request for lack of a captured value.
     fn skip(&mut self, slot: Slot, request: &Self::Request);
     fn wait_for_row(&mut self) -> Self::Stop;
-    /// No row is left, also for other users.
+    /// Called when no row is left, for any user.
     fn run_out_of_rows(&mut self);
-    /// Ends the user, which found no row, before its operation has begun.
+    /// Ends a user that found no row before its operation began.
     fn end_unbegun(&mut self) -> Self::Stop;
 
     fn await_pool(&mut self, pool: usize) -> Option<Self::Stop>;
@@ -178,7 +177,7 @@ pub(crate) trait Walker {
     fn end(&mut self) -> Self::Stop;
 }
 
-/// Whether a pass has nothing left to do but close: it is over, and recorded as such.
+/// Whether a pass has nothing left to do except to close connections: it is over, and recorded as such.
 #[inline]
 fn is_over<R>(op: Option<&Op<R>>) -> bool {
     op.is_none_or(|op| match op {
@@ -188,14 +187,14 @@ fn is_over<R>(op: Option<&Op<R>>) -> bool {
     })
 }
 
-/// The ops walked without a request until the last jump backwards, and the target of that jump.
+/// The number of ops walked without a request until the last jump backwards, and the target of that jump.
 struct Silent {
     steps: usize,
     from: usize,
 }
 
 impl Silent {
-    /// Jumps backwards; returns whether too many ops were walked without a request.
+    /// Jumps backwards. Returns whether too many ops were walked without a request.
     #[inline]
     const fn go_back(&mut self, cursor: &mut Cursor, to: usize) -> bool {
         self.steps += cursor.pc - self.from;
@@ -205,7 +204,7 @@ impl Silent {
     }
 }
 
-/// Runs the program from where the user stands until something has to be waited for.
+/// Runs the program from the user's current op until the user has to wait.
 #[inline]
 pub(crate) fn walk<W: Walker>(user: &mut W, program: &Program<W::Request>) -> W::Stop {
     let mut silent = Silent { steps: 0, from: user.cursor().pc };
@@ -352,7 +351,8 @@ fn again<W: Walker>(user: &mut W, (counter, first): (usize, usize), silent: &mut
     Some(if cursor.stopping { user.end() } else { user.give_turn_back() })
 }
 
-/// Ends the current operation. An operation without a request has failed, and the next follows after a pause.
+/// Ends the current operation. If the operation has sent no request it has failed, and the next operation
+/// follows after a pause.
 fn end_operation<W: Walker>(user: &mut W) -> Option<W::Stop> {
     let has_sent = user.has_sent();
     if !has_sent {
@@ -373,8 +373,8 @@ fn pause<W: Walker>(user: &mut W, think: &Think) -> Option<W::Stop> {
     (pause_ns > 0).then(|| user.think(pause_ns))
 }
 
-/// Continues after a request that could not be sent. A user that finds no row ends, but finishes its operation: no
-/// further round of a repeat begins, and an operation that has sent nothing has not begun.
+/// Continues after a request that could not be sent. A user that finds no row ends, but finishes its
+/// operation first. No further round of a repeat begins; an operation that has sent nothing has not begun.
 #[inline]
 fn go_without<W: Walker>(user: &mut W, program: &Program<W::Request>, unsent: Encoded) -> Option<W::Stop> {
     match unsent {
@@ -396,7 +396,6 @@ fn go_without<W: Walker>(user: &mut W, program: &Program<W::Request>, unsent: En
     None
 }
 
-/// Begins the next pass after a failed one, with a pause.
 pub(crate) fn start_over<W: Walker>(user: &mut W, program: &Program<W::Request>) -> W::Stop {
     let cursor = user.cursor();
     let has_failed_start = program.is_start(cursor.pc);

@@ -6,7 +6,6 @@
 
 use std::sync::Arc;
 
-/// A deck as it is described.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DeckPlan {
     pub(crate) program: Arc<str>,
@@ -14,7 +13,7 @@ pub(crate) struct DeckPlan {
     pub(crate) weights: Box<[u64]>,
 }
 
-/// A deck being dealt from.
+/// A deck while it is dealt.
 #[derive(Debug)]
 pub(crate) struct Deck {
     cards: Box<[u16]>,
@@ -31,7 +30,7 @@ impl Deck {
         Self { next: cards.len(), cards, dealt: vec![0; plan.weights.len()].into() }
     }
 
-    /// Deals a card: the number of a branch.
+    /// Deals a card; returns the index of its branch.
     #[inline]
     pub(crate) fn deal(&mut self, rng: &mut fastrand::Rng) -> usize {
         if self.next == self.cards.len() {
@@ -44,7 +43,6 @@ impl Deck {
         branch
     }
 
-    /// Cards dealt so far, by branch.
     pub(crate) fn dealt(&self) -> &[u64] {
         &self.dealt
     }

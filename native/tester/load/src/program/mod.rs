@@ -1,8 +1,8 @@
-//! Programs: what a lane repeats, from the description to a flat list of operations.
+//! Programs, which lanes repeat: from their specification to a flat list of ops.
 //!
-//! A description ([`ProgramSpec`]) is a tree of steps, made of a scenario ([`crate::scripted`]), with requests of the
-//! protocol. Compiling flattens repeats into jumps with counters and gives each step its recorder, so that running a
-//! program neither allocates nor searches.
+//! A specification ([`ProgramSpec`]) is a tree of steps with the protocol's requests, made from a scenario
+//! ([`crate::scripted`]). The compiler flattens repeats into jumps with counters and gives each step its
+//! recorder, so that running a program neither allocates nor searches.
 
 mod compile;
 mod cursor;
@@ -18,5 +18,5 @@ pub(crate) use spec::{Branch, MAIN, Operation, PoolSpec, ProgramSpec, Step};
 /// The name of the whole pass among a program's steps.
 pub const SEQUENCE: &str = "sequence";
 
-/// The row of arrivals that no lane has taken, where a program has operations.
+/// The row of arrivals that no lane has taken, in a program with operations.
 pub const NOT_BEGUN: &str = "not begun";

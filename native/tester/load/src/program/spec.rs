@@ -10,76 +10,94 @@ pub(crate) const MAIN: usize = 0;
 #[derive(Debug)]
 pub(crate) struct ProgramSpec<R> {
     pub(crate) name: String,
-    /// The step that counts as an operation, or `sequence`: the rate of an open schedule is the rate of this step.
-    /// `None` if the program has operations, which name their own.
+    /// The step that counts as an operation, or `sequence`. The rate of an open schedule is the rate of this
+    /// step. `None` if the program has operations, which name their own counted steps.
     pub(crate) counts: Option<String>,
     pub(crate) steps: Vec<Step<R>>,
-    /// Whether an arrival starts a whole pass, also where the counted step is in a repeat.
+    /// Whether an arrival starts a whole pass, even if the counted step is in a repeat.
     pub(crate) arrives_whole: bool,
-    /// Connections that its lanes share.
     pub(crate) pools: Vec<PoolSpec<R>>,
 }
 
-/// Connections that lanes share.
 #[derive(Debug)]
 pub(crate) struct PoolSpec<R> {
-    /// The name in their rows.
+    /// The pool's name in its rows.
     pub(crate) name: String,
-    /// The number of connections of all threads together; `None`: as many as give each lane a place.
+    /// The number of connections of all threads together; `None` for as many connections as the lanes need.
     pub(crate) connections: Option<u32>,
-    /// Maximum of requests in flight on one connection.
+    /// The maximum of requests in flight on one connection.
     pub(crate) places: u8,
     pub(crate) steps: Vec<Step<R>>,
 }
 
-/// A step of a program.
 #[derive(Debug)]
 pub(crate) enum Step<R> {
-    /// Open a connection, after closing the current one.
-    Connect { name: String, endpoint: usize },
-    /// Make this one of the lane's connections the current one.
+    /// Opens a connection, after closing the current connection.
+    Connect {
+        name: String,
+        endpoint: usize,
+    },
+    /// Makes this one of the lane's connections the current one.
     Switch(usize),
-    /// Send further requests over this pool; `None`: over the lane's own connection.
+    /// Sends further requests over this pool; with `None` over the lane's own connection.
     Over(Option<usize>),
-    /// Wait until a connection of this pool is open.
+    /// Waits until a connection of this pool is open.
     AwaitPool(usize),
-    /// Count an operation over the connection, and close the connection after `times` operations.
-    Used { name: String, times: u64 },
-    /// Send the farewell and close.
-    Close { name: String },
-    /// Repeat some steps.
-    Repeat { times: u64, steps: Vec<Step<R>> },
-    /// Repeat some steps once per value of a list, given by its place.
-    Each { list: usize, steps: Vec<Step<R>> },
-    /// Wait as a person would.
+    /// Counts an operation over the connection, and closes the connection after `times` operations.
+    Used {
+        name: String,
+        times: u64,
+    },
+    /// Sends the farewell and closes.
+    Close {
+        name: String,
+    },
+    Repeat {
+        times: u64,
+        steps: Vec<Step<R>>,
+    },
+    /// Repeats steps once per value of a list.
+    Each {
+        list: usize,
+        steps: Vec<Step<R>>,
+    },
     Think(Think),
-    /// Perform one of several branches, by their weights.
-    Deck { branches: Vec<Branch<R>> },
-    /// Send a request to the target.
-    Request { name: String, request: R },
-    /// Perform some steps if the connection is down; they open it.
-    WhenDown { steps: Vec<Step<R>> },
-    /// Perform some steps if this side has closed the connection.
-    WhenClosed { steps: Vec<Step<R>> },
-    /// Perform some steps only in a lane's first pass, with rows under this name.
-    Once { name: String, steps: Vec<Step<R>> },
-    /// Draw rows and values for the next steps; nothing is sent.
+    /// Performs one of several branches, according to their weights.
+    Deck {
+        branches: Vec<Branch<R>>,
+    },
+    Request {
+        name: String,
+        request: R,
+    },
+    /// Performs steps if the connection is down; the steps open it.
+    WhenDown {
+        steps: Vec<Step<R>>,
+    },
+    /// Performs steps if this side has closed the connection.
+    WhenClosed {
+        steps: Vec<Step<R>>,
+    },
+    /// Performs steps only in a lane's first pass, with rows under this name.
+    Once {
+        name: String,
+        steps: Vec<Step<R>>,
+    },
+    /// Draws rows and values for the next steps; nothing is sent.
     Prepare(Preparation),
-    /// Perform an operation, with rows under its own name.
+    /// Performs an operation, with rows under the operation's name.
     Operation(Operation<R>),
 }
 
-/// One of the operations of a program that has several.
+/// An operation of a program with several operations.
 #[derive(Debug)]
 pub(crate) struct Operation<R> {
-    /// The name in its rows.
     pub(crate) name: String,
-    /// The step that is counted, or `sequence`.
+    /// The counted step, or `sequence`.
     pub(crate) counts: String,
     pub(crate) steps: Vec<Step<R>>,
 }
 
-/// A branch of a deck.
 #[derive(Debug)]
 pub(crate) struct Branch<R> {
     /// The number of its cards in the deck.
