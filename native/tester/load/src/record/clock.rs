@@ -1,19 +1,18 @@
-//! The two clocks: when things happened, and what they cost this thread.
+//! The two clocks: wall time of events, and CPU time of this thread.
 
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
-/// Nanoseconds per second.
 pub(crate) const SECOND: u64 = 1_000_000_000;
 
-/// Nanoseconds per millisecond.
 pub(crate) const MILLI: u64 = 1_000_000;
 
-/// Now, on the clock of Python's `time.monotonic_ns` (CLOCK_MONOTONIC): about 25 ns, no system call.
+/// The current time on the clock of Python's `time.monotonic_ns` (CLOCK_MONOTONIC). Costs about 25 ns and no
+/// system call.
 pub fn now_ns() -> u64 {
     nanos(clock_gettime(ClockId::Monotonic))
 }
 
-/// CPU time the calling thread has used since it started.
+/// CPU time that the calling thread has used since it started.
 pub fn thread_cpu_ns() -> u64 {
     nanos(clock_gettime(ClockId::ThreadCPUTime))
 }
@@ -22,7 +21,6 @@ const fn nanos(time: Timespec) -> u64 {
     time.tv_sec as u64 * SECOND + time.tv_nsec as u64
 }
 
-/// An instant in the form that system calls take.
 pub(crate) const fn timespec(ns: u64) -> Timespec {
     Timespec { tv_sec: (ns / SECOND) as i64, tv_nsec: (ns % SECOND) as i64 }
 }

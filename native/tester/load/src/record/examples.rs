@@ -1,4 +1,4 @@
-//! Examples of failures in words: for each step and kind of failure the first request, and its answer.
+//! Examples of failures in words: for each step and kind of failure the first request and its answer.
 
 use crate::record::failure::Failure;
 use crate::record::recorder::Slot;
@@ -6,7 +6,7 @@ use crate::record::recorder::Slot;
 /// Longer texts are cut: an answer may be a whole page.
 const MOST_CHARACTERS: usize = 300;
 
-/// The first failure of its kind at a step, since the last drain.
+/// The first failure of its kind in a step since the last drain.
 #[derive(Debug)]
 pub(crate) struct Example {
     pub(crate) slot: Slot,
@@ -14,12 +14,11 @@ pub(crate) struct Example {
     pub(crate) text: String,
 }
 
-/// A thread's examples since the last drain.
 #[derive(Debug, Default)]
 pub(crate) struct Examples(Vec<Example>);
 
 impl Examples {
-    /// Keeps what `describe` says, if this is the first failure of its kind.
+    /// Keeps the text of `describe`, if this is the first failure of its kind.
     pub(crate) fn keep(&mut self, slot: Slot, failure: Failure, describe: impl FnOnce() -> String) {
         // Kinds are few, and failures rarer than answers.
         if !self.0.iter().any(|each| each.slot == slot && each.failure == failure) {
@@ -28,7 +27,7 @@ impl Examples {
         }
     }
 
-    /// Returns the examples, and starts over.
+    /// Removes and returns the examples.
     pub(crate) fn take(&mut self) -> Vec<Example> {
         std::mem::take(&mut self.0)
     }

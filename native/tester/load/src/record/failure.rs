@@ -1,16 +1,15 @@
-//! Why operations fail: a bounded set, so that failures can be counted by kind.
+//! Kinds of failures: a bounded set, so that failures can be counted by kind.
 
 use std::io;
 
 use rustix::io::Errno;
 use tls::Fault;
 
-/// Why an operation failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Failure {
     /// No listener, or the connection was refused.
     ConnectRefused,
-    /// No connection within the time allowed.
+    /// No connection within the timeout.
     ConnectTimeout,
     /// No route to the target's network or host.
     Unreachable,
@@ -18,29 +17,29 @@ pub enum Failure {
     Reset,
     /// The target closed the connection before it had answered.
     Closed,
-    /// No answer within the time allowed.
+    /// No answer within the timeout.
     Timeout,
-    /// No local port left: the tester's limit, not the target's (method rule 13).
+    /// No local port is left: the tester's limit, not the target's (method rule 13).
     OutOfPorts,
-    /// No file descriptor left: the tester's limit, not the target's.
+    /// No file descriptor is left: the tester's limit, not the target's.
     OutOfFds,
     /// The TLS handshake or the TLS connection failed.
     Tls(Fault),
-    /// Anything else the kernel refuses.
+    /// Any other error of the kernel.
     Io,
     /// Bytes that violate the protocol.
     Malformed,
-    /// An answer, but not the right one (method rule 3).
+    /// A wrong answer to the request (method rule 3).
     WrongAnswer,
     /// Another person's answer: worse than a wrong answer (method rule 3).
     Leak,
-    /// An answer that lacks an update confirmed before.
+    /// An answer that lacks an update that was confirmed before.
     Stale,
-    /// An answer of another length.
+    /// An answer whose length is not the expected one.
     WrongLength,
     /// An answer shorter than its announced length.
     Truncated,
-    /// An HTTP status code that was not expected.
+    /// An unexpected HTTP status code.
     Status(u16),
     /// A right answer without the value to capture.
     NothingCaptured,
@@ -52,7 +51,7 @@ pub enum Failure {
     BadRedirect,
     /// More redirects than are followed.
     TooManyRedirects,
-    /// An unsolicited answer: to no request of this client.
+    /// An answer to no request of this client.
     Unasked,
     /// A result code of the target, by its name in the protocol.
     Result(&'static str),
@@ -100,7 +99,7 @@ impl Failure {
             Errno::CONNREFUSED | Errno::CONNRESET | Errno::CONNABORTED => Self::ConnectRefused,
             Errno::TIMEDOUT => Self::ConnectTimeout,
             Errno::NETUNREACH | Errno::HOSTUNREACH | Errno::NETDOWN | Errno::HOSTDOWN => Self::Unreachable,
-            // On some kernels, connect(2) fails with EAGAIN when every local port is taken.
+            // On some kernels, connect(2) fails with EAGAIN if every local port is taken.
             Errno::ADDRNOTAVAIL | Errno::ADDRINUSE | Errno::AGAIN => Self::OutOfPorts,
             Errno::MFILE | Errno::NFILE => Self::OutOfFds,
             _ => Self::Io,

@@ -1,6 +1,6 @@
-//! What was asked and answered, one request after the other, for people who look into a failure.
+//! The log of requests and answers, to explain failures.
 //!
-//! Each thread keeps the first of a window, until a drain hands them out; what comes after them is not looked at.
+//! Each thread keeps the first requests of a window until the next drain; later requests are not logged.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -12,13 +12,13 @@ use crate::record::failure::Failure;
 use crate::record::recorder::{Label, Slot};
 use crate::record::told::Told;
 
-/// What is written down of requests, beside counts.
+/// The configuration of the log.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LogSpec {
-    /// How many of each thread.
+    /// The most requests per thread and window.
     most: usize,
-    /// Of all requests, and not only of the first failure of each operation.
+    /// Whether all requests are logged, not only the first failure of each operation.
     #[serde(default)]
     all: bool,
 }
@@ -33,7 +33,6 @@ pub(crate) struct Entry {
     told: Told,
 }
 
-/// A thread's log.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     spec: LogSpec,
@@ -46,12 +45,13 @@ impl Log {
         Self { spec, left: spec.most, entries: Vec::new() }
     }
 
-    /// Whether right answers are of interest too.
+    /// Whether right answers are logged, too.
     pub(crate) const fn takes_all(&self) -> bool {
         self.spec.all
     }
 
-    /// Whether the end of a request is to be kept: its operation `has_failed` before, or not.
+    /// Whether the end of a request is to be logged; `has_failed` tells of an earlier failure in its
+    /// operation.
     pub(crate) const fn takes(&self, failure: Option<Failure>, has_failed: bool) -> bool {
         self.left > 0 && (self.spec.all || failure.is_some() && !has_failed)
     }
@@ -62,12 +62,12 @@ impl Log {
         self.entries.push(Entry { slot, unix_ms, took_ns, failure, told });
     }
 
-    /// Another window begins, of which as many are kept.
+    /// Begins another window.
     pub(crate) const fn cut(&mut self) {
         self.left = self.spec.most;
     }
 
-    /// What was kept since the last drain.
+    /// Removes and returns the entries since the last drain.
     pub(crate) fn take(&mut self) -> Vec<Entry> {
         std::mem::take(&mut self.entries)
     }

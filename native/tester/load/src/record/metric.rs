@@ -1,12 +1,12 @@
-//! What is measured of each step: the one declaration of every clock and counter.
+//! The measured quantities of a step: the only declaration of every clock and counter.
 //!
-//! Recorders, merges, snapshots and the engine module go through these tables. A new row is recorded in
-//! [`crate::record::recorder`], from the instants of a `Sample`, and has a row in `sitebench/counts/metrics.py`.
-//! Everything else takes it along.
+//! Recorders, merges, snapshots and the engine module iterate over these tables. A new row is recorded in
+//! [`crate::record::recorder`], from the instants of a `Sample`, and gets a row in
+//! `sitebench/counts/metrics.py`. All other code follows the tables.
 
 use scenario::Influence;
 
-/// Makes an enum of a table whose rows are its variants, each with a name, a unit, an influence and a meaning.
+/// Makes an enum of a table. Its rows are the variants, each with a name, a unit, an influence and a meaning.
 macro_rules! table {
     ($(#[$doc:meta])* $table:ident {
         $($metric:ident: $name:literal, $unit:literal, $influence:ident, $meaning:literal;)+
@@ -18,33 +18,31 @@ macro_rules! table {
         }
 
         impl $table {
-            /// All of them, in the order of the table.
+            /// In the order of the table.
             pub const ALL: [Self; Self::COUNT] = [$(Self::$metric),+];
 
-            /// How many there are.
             pub const COUNT: usize = [$($name),+].len();
 
-            /// Its place in [`Self::ALL`].
+            /// The index in [`Self::ALL`].
             pub const fn index(self) -> usize {
                 self as usize
             }
 
-            /// Its name in results.
+            /// The name in results.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$metric => $name,)+ }
             }
 
-            /// The unit of its values.
             pub const fn unit(self) -> &'static str {
                 match self { $(Self::$metric => $unit,)+ }
             }
 
-            /// What its values follow.
+            /// The influence on the values.
             pub const fn influence(self) -> Influence {
                 match self { $(Self::$metric => Influence::$influence,)+ }
             }
 
-            /// What it measures, in one sentence.
+            /// The measured quantity, in one sentence.
             pub const fn meaning(self) -> &'static str {
                 match self { $(Self::$metric => $meaning,)+ }
             }
@@ -53,8 +51,8 @@ macro_rules! table {
 }
 
 table! {
-    /// Durations of operations, each in a histogram. The drawing in [`crate::record::recorder`] shows where
-    /// they start and end.
+    /// Durations of operations, each in a histogram. The drawing in [`crate::record::recorder`] shows their
+    /// starts and ends.
     Clock {
         Service: "service", "ns", Sending, "Sent to answered, of right answers.";
         Latency: "latency", "ns", Sending, "Intended start to answered, of right answers.";
@@ -84,8 +82,8 @@ table! {
 }
 
 impl Clock {
-    /// The clock that has the same times on a closed schedule, where the intended start is the actual one;
-    /// `None` for lag, which does not exist there.
+    /// The clock with the same times on a closed schedule, where the intended start is the actual one; `None`
+    /// for lag, which a closed schedule does not have.
     pub const fn closed(self) -> Option<Self> {
         match self {
             Self::Latency => Some(Self::Service),
@@ -95,7 +93,7 @@ impl Clock {
         }
     }
 
-    /// The clock that is recorded for this one on an open or a closed schedule, if any is.
+    /// The clock that is recorded for this clock on an open or a closed schedule, if any is.
     pub const fn recorded(self, open: bool) -> Option<Self> {
         if open { Some(self) } else { self.closed() }
     }

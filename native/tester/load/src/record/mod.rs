@@ -1,5 +1,4 @@
-//! What is recorded of each operation: when it was sent and answered, how many bytes it took, why it
-//! failed.
+//! The records of operations: times of sending and answering, bytes and failures.
 
 pub(crate) mod clock;
 pub(crate) mod examples;

@@ -75,15 +75,15 @@ pub fn histogram() -> Result<Histogram<u64>, CreationError> {
     Histogram::new_with_bounds(1, LONGEST_NS, DIGITS)
 }
 
-/// The smallest histogram there is, for a clock that is never recorded: 16 bytes of counts instead of 270 KB.
+/// The smallest histogram, for a clock that is never recorded: 16 bytes of counts instead of 270 KB.
 fn no_histogram() -> Result<Histogram<u64>, CreationError> {
     Histogram::new_with_bounds(1, 2, 0)
 }
 
-/// Empty histograms for reuse in new recorders: to create one is to write 270 KB.
+/// Empty histograms for new recorders: creating a histogram writes 270 KB.
 ///
-/// Most histograms of a drain are empty: failures are few, and so are operations due before a cut. Between two
-/// drains there are as many histograms here as in all recorders.
+/// Most histograms of a drain are empty, as failures are few, and so are operations due before a cut. Between
+/// two drains there are as many histograms here as in all recorders.
 #[derive(Debug, Default)]
 pub(crate) struct Blank(Vec<Histogram<u64>>);
 
@@ -116,7 +116,6 @@ impl Blank {
     }
 }
 
-/// The index of a recorder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot(pub(crate) u16);
 
@@ -124,28 +123,28 @@ pub struct Slot(pub(crate) u16);
 #[derive(Debug, Clone)]
 pub struct Label {
     pub program: Arc<str>,
-    /// Its step; `sequence` for the whole pass.
+    /// The step's name; `sequence` for the whole pass.
     pub step: Arc<str>,
     /// Whether its operations have due times.
     pub open: bool,
-    /// Whether its time is also counted in other steps: a whole pass, or a phase.
+    /// Whether its time is also counted in other steps: the step is a whole pass or a phase.
     pub overlaps: bool,
 }
 
-/// One operation that ended.
+/// An operation that ended.
 #[derive(Debug, Clone, Copy)]
 pub struct Sample {
-    /// Due time of the operation or its arrival. It decides the window; for an arrival, the clocks start here
-    /// too.
+    /// The due time of the operation or its arrival. It decides the window; for an arrival, the clocks start
+    /// here, too.
     pub due_ns: u64,
-    /// Sum of its think times since `due_ns`, which all clocks exclude.
+    /// The sum of its think times since `due_ns`, which all clocks exclude.
     pub paused_ns: u64,
     pub started_ns: u64,
-    /// Time of the answer, or of giving up.
+    /// The time of the answer, or of giving up.
     pub ended_ns: u64,
     /// The engine's own time before sending.
     pub processing_ns: u64,
-    /// Upper bound of the time that the answer lay unread; `None` if no answer was read.
+    /// An upper bound of the time that the answer lay unread; `None` if no answer was read.
     pub unread_ns: Option<u64>,
     pub bytes_out: u64,
     pub bytes_in: u64,
@@ -169,24 +168,20 @@ impl Sample {
         }
     }
 
-    /// An arrival that was given up before anything was sent for it.
+    /// An arrival that was given up before a request was sent for it.
     pub(crate) const fn unsent(due_ns: u64, failure: Failure, now_ns: u64) -> Self {
         Self::of(due_ns, (now_ns, now_ns), End::Unanswered(failure))
     }
 }
 
-/// How an operation ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     Right,
-    /// With a wrong answer.
     Wrong(Failure),
-    /// Without an answer.
     Unanswered(Failure),
 }
 
 impl End {
-    /// The failure; `None` for a right answer.
     pub const fn failure(self) -> Option<Failure> {
         match self {
             Self::Right => None,
@@ -195,16 +190,13 @@ impl End {
     }
 }
 
-/// One step's recorder.
 #[derive(Debug)]
 pub struct Recorder {
-    /// Operations that ended.
     pub count: u64,
-    /// Failed operations by kind.
     pub failures: Vec<(Failure, u64)>,
-    /// One for each of [`Clock::ALL`]; unless `open`, clocks that [`Clock::closed`] replaces stay empty.
+    /// Indexed like [`Clock::ALL`]; unless `open`, clocks that [`Clock::closed`] replaces stay empty.
     pub clocks: [Histogram<u64>; Clock::COUNT],
-    /// One for each of [`Counter::ALL`].
+    /// Indexed like [`Counter::ALL`].
     pub counters: [u64; Counter::COUNT],
     /// Whether operations have due times that may differ from their starts.
     pub open: bool,
@@ -274,7 +266,6 @@ impl Recorder {
         }
     }
 
-    /// Whether nothing was recorded.
     pub(crate) const fn is_empty(&self) -> bool {
         self.count == 0 && self.counters[Counter::Thinking.index()] == 0
     }
@@ -318,7 +309,7 @@ impl IndexMut<Counter> for Recorder {
     }
 }
 
-/// A thread's recorders, one per slot; none for a thread that records no more.
+/// A thread's recorders, one per slot. Empty for a thread that has ended.
 type Recorders = Vec<Recorder>;
 
 fn recorders(labels: &[Label], blank: &mut Blank) -> Result<Recorders, CreationError> {
@@ -337,15 +328,14 @@ fn merge(recorders: &mut [Recorder], others: &[Recorder]) -> Result<(), Addition
 pub(crate) struct Spans {
     origin_ns: u64,
     span_ns: u64,
-    /// End of the window in which the spans began: operations due later are in no span.
+    /// The end of the window in which the spans began. Operations due later are in no span.
     until_ns: u64,
-    /// Whether the spans record arrivals only.
     open: bool,
     pub(crate) found: BTreeMap<(u64, Slot), Recorder>,
 }
 
 impl Spans {
-    /// Spans of this length; of arrivals only if `open`.
+    /// Spans of this length; if `open`, for arrivals only.
     pub(crate) const fn new(origin_ns: u64, span_ns: u64, open: bool) -> Self {
         Self { origin_ns, span_ns, until_ns: u64::MAX, open, found: BTreeMap::new() }
     }
@@ -366,7 +356,7 @@ impl Spans {
         let span = due_ns.checked_sub(self.origin_ns)?.checked_div(self.span_ns)?;
         match self.found.entry((span, slot)) {
             Entry::Occupied(found) => Some(found.into_mut()),
-            // Cannot fail: all recorders have the same bounds, and others were created before.
+            // Cannot fail: all recorders have the same bounds, and other recorders were created before.
             Entry::Vacant(place) => Some(place.insert(Recorder::new(self.open, &mut Blank::default()).ok()?)),
         }
     }
@@ -382,7 +372,7 @@ impl Spans {
     }
 }
 
-/// A thread's recorders around a cut: of operations due since the cut, in the window that it ended, and earlier.
+/// A thread's recorders of operations due since the cut, in the window that the cut ended, and earlier.
 #[derive(Debug)]
 pub(crate) struct Split {
     /// The window that the cut ended.
@@ -402,7 +392,7 @@ impl Split {
         Ok(Self { over_ns: 0..0, older, before, since, spans: Spans::none() })
     }
 
-    /// No recorders, for a thread that records no more.
+    /// The recorders of a thread that has ended.
     pub(crate) const fn none() -> Self {
         const NONE: Recorders = Vec::new();
         Self { over_ns: 0..0, older: NONE, before: NONE, since: NONE, spans: Spans::none() }
@@ -444,7 +434,6 @@ impl Split {
         }
     }
 
-    /// The recorder of operations due at `due_ns`.
     #[inline(always)]
     fn recorder(&mut self, slot: Slot, due_ns: u64) -> &mut Recorder {
         let side = if due_ns >= self.over_ns.end {

@@ -2,24 +2,24 @@
 
 use std::fmt;
 
-/// A request and its answer, for people who look into a failure: with names in place of secrets.
+/// A request and its answer for readers, with names in place of secrets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Told {
-    /// What was asked, in one line.
+    /// The request in one line.
     pub asked: String,
     pub rest: String,
-    /// What was answered, in words; empty without an answer.
+    /// The answer in words; empty without an answer.
     pub said: String,
     /// The answer's code, by its name or its number.
     pub code: Option<String>,
-    /// What the target says to it.
+    /// The target's message with the code.
     pub diagnostic: Option<String>,
-    /// Whose request it was: the user's number and that of the iteration, from 1.
+    /// The user's number and the number of its iteration, from 1.
     pub user: Option<u64>,
     pub iteration: Option<u64>,
-    /// The rows that it was about, from 1, by their data.
+    /// The rows of the request, counted from 1, with the names of their data.
     pub rows: Vec<(String, u64)>,
-    /// What was captured; nothing of what is secret.
+    /// The captured values by name; secret values are omitted.
     pub captured: Vec<(String, Option<String>)>,
 }
 
