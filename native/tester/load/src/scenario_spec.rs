@@ -1,4 +1,4 @@
-//! Scenarios as an engine is given them.
+//! Scenarios in the configuration of an engine.
 
 use std::collections::HashMap;
 
@@ -8,47 +8,46 @@ use serde::Deserialize;
 use crate::connection::sasl::Mechanism;
 use crate::fill::Tables;
 
-/// A scenario that lanes run.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScenarioSpec {
-    /// What the program is called: the file, mostly.
+    /// The program's name, usually the file's.
     pub(crate) name: String,
     pub(crate) text: String,
-    /// The operation that is done alone; all of them where none is named.
+    /// The only operation to run; `None` for all operations.
     pub(crate) operation: Option<String>,
-    /// The DN that `{base}` stands for, whatever the file says.
+    /// The DN that replaces `{base}`, whatever the file says.
     pub(crate) base: Option<String>,
     /// Variables of the environment.
     pub(crate) env: HashMap<String, String>,
-    /// What is in files that values are taken from, in base64.
+    /// The contents of files that fields read, in base64.
     pub(crate) files: HashMap<String, String>,
-    /// Who binds, unless the scenario says.
+    /// The identity of binds, unless the scenario names one.
     pub(crate) bind: Identity,
-    /// The target's programs by their kinds: paths with `{size}`, `{content}` and `{copy}`.
+    /// Paths of the target's programs by kind, with `{size}`, `{content}` and `{copy}`.
     pub(crate) programs: HashMap<String, String>,
-    /// Whether operations of one request are kinds of requests, with rows under the scenario's name, where all of them
-    /// are and nothing is filled in.
+    /// Whether operations are kinds of requests, with rows under the scenario's name. This needs operations
+    /// of one request without fields.
     pub(crate) classes: bool,
-    /// Whether connections are kept and speak HTTP/1.1, whatever the file says.
+    /// Whether connections are kept and use HTTP/1.1, whatever the file says.
     pub(crate) keepalive: bool,
     /// The mean pause after each operation.
     pub(crate) think_ms: f64,
-    /// What think times within an operation are scaled to fill, whatever the file says; 0 leaves them out.
+    /// The sum to which think times within an operation are scaled, whatever the file says; 0 omits them.
     pub(crate) session_ms: Option<f64>,
-    /// Which of a test's engines this is, and of how many.
+    /// The index of this engine in the test, and the number of engines.
     pub(crate) worker: u64,
     pub(crate) of: u64,
 }
 
 impl ScenarioSpec {
-    /// Its tables: several scenarios may call their data alike.
+    /// The scenario's tables: several scenarios may use the same name for data.
     pub(crate) fn own(&self, tables: &Tables) -> Tables {
         let own = |name: &str| Some(name.strip_prefix(&self.name)?.strip_prefix('/')?.to_owned());
         tables.iter().filter_map(|(name, table)| Some((own(name)?, table.clone()))).collect()
     }
 
-    /// What the think times of an operation are multiplied by.
+    /// The factor for the think times of an operation.
     pub(crate) fn scale(&self, scenario: &Scenario, operation: &Operation) -> f64 {
         let session_s = match (self.session_ms, scenario.load.session) {
             (Some(session_ms), _) => session_ms / 1e3,
@@ -65,7 +64,6 @@ impl ScenarioSpec {
     }
 }
 
-/// Who binds.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Identity {

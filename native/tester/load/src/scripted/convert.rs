@@ -17,20 +17,16 @@ use crate::fill::{Draw, Given, People, Plan, Preparation, Tables, Used};
 use crate::program::{self, Branch, Connects, Operation, PoolSpec, ProgramSpec, SEQUENCE};
 use crate::scenario_spec::ScenarioSpec;
 
-/// How the steps of scenarios become requests of a protocol.
+/// Compiles the steps of scenarios to requests of a protocol.
 pub(crate) trait Lower {
-    /// A request of the protocol's programs.
     type Request;
-    /// The protocol.
     const PROTOCOL: Protocol;
-    /// Whether only the program opens connections, or requests too if none is open.
     const CONNECTS: Connects;
     /// The row of closing a connection.
     const CLOSE: &'static str;
     /// Whether users may share connections.
     const SHARES: bool = false;
 
-    /// Where a connection goes.
     fn endpoint(&self, connection: &Connection) -> Result<usize>;
 
     /// Whether connections are kept after a request.
@@ -38,17 +34,17 @@ pub(crate) trait Lower {
         true
     }
 
-    /// Moves the draws into the request; returns them if the protocol cannot.
+    /// Moves the draws into the request; returns them if the protocol does not support that.
     fn prepared(&self, preparation: Preparation, _request: &mut Self::Request) -> Option<Preparation> {
         Some(preparation)
     }
 
-    /// A request before a step, with the name of its row.
+    /// A request that precedes a step, with the name of its row.
     fn before(&self, _place: &Place<'_>, _step: &Step) -> Result<Option<(&'static str, Self::Request)>> {
         Ok(None)
     }
 
-    /// The requests of a step, of which one is chosen with equal probability.
+    /// The requests of a step. One of them is sent, all with the same probability.
     fn requests(&self, place: &Place<'_>, step: &Step) -> Result<Vec<Self::Request>>;
 
     /// The program of a scenario whose operations are kinds of requests.
@@ -56,7 +52,6 @@ pub(crate) trait Lower {
         Ok(None)
     }
 
-    /// Refuses scenarios that the protocol does not support.
     fn check(&self, _scenario: &Scenario) -> Result<()> {
         Ok(())
     }
@@ -71,9 +66,9 @@ pub(crate) trait Lower {
     }
 }
 
-/// The context of a step: its block, and the plan for its fields.
+/// The context of a step.
 pub(crate) struct Place<'p> {
-    /// The number of its scenario in the engine.
+    /// The index of the scenario in the engine.
     pub(crate) script: usize,
     pub(crate) spec: &'p ScenarioSpec,
     pub(crate) scenario: &'p Scenario,
@@ -86,16 +81,16 @@ pub(crate) type Steps<S> = Vec<program::Step<S>>;
 /// A year: sums of a few pauses and clock times do not overflow.
 const LONGEST_PAUSE_NS: u64 = 366 * 86_400 * 1_000_000_000;
 
-/// Engines that share data.
+/// The most engines that share data.
 const MOST_ENGINES: u64 = 1_000_000;
 
 /// The row of opening a connection.
 const CONNECT: &str = "connect";
 
-/// The name in the rows of `[start]`.
+/// The operation in the rows of `[start]`.
 const START: &str = "start";
 
-/// Makes the program of a scenario, the `number`th of its engine.
+/// Makes the program of the scenario with this number in the engine.
 pub(crate) fn convert<L: Lower>(
     lower: &L,
     spec: &ScenarioSpec,
@@ -172,8 +167,8 @@ fn convert_scenario<L: Lower>(
     Ok((program, Script { plan: Arc::new(plan), sharer }))
 }
 
-/// Refuses scenarios that no lane could run, whatever the target; returns the counted step, if the passes are the
-/// operations.
+/// Checks that a lane could run the scenario, whatever the target. Returns the counted step, if the passes
+/// are the operations.
 pub(crate) fn check<L: Lower>(
     lower: &L,
     spec: &ScenarioSpec,
@@ -186,7 +181,6 @@ pub(crate) fn check<L: Lower>(
     Ok(program.counts)
 }
 
-/// An operation that is a pass.
 #[derive(Clone, Copy)]
 struct Pass<'c> {
     number: usize,
@@ -195,7 +189,7 @@ struct Pass<'c> {
 }
 
 impl Pass<'_> {
-    /// The name of a step's row: a step that is the operation has the operation's.
+    /// The name of a step's row. A step that is the whole operation has the operation's name.
     fn row<'s>(&'s self, step: &'s str) -> &'s str {
         if self.operation.is_step { &self.operation.name } else { step }
     }
@@ -206,7 +200,7 @@ struct Converting<'c, L> {
     spec: &'c ScenarioSpec,
     number: usize,
     scenario: &'c Scenario,
-    /// The connections of one user, in the order of their places.
+    /// The connections of one user, by place.
     connections: Vec<&'c Connection>,
     shared: Vec<&'c Connection>,
     pass: Option<Pass<'c>>,
@@ -214,11 +208,11 @@ struct Converting<'c, L> {
 }
 
 impl<'c, L: Lower> Converting<'c, L> {
-    /// The operation of a scenario that is nothing else: its passes are its operations, with rows under the scenario's
-    /// name.
+    /// The scenario's only operation, if its passes are its operations, with rows under the scenario's name.
     ///
-    /// It has one connection, it is about people at most, who do not run out, and each of its steps is done. What asks
-    /// over a connection that stays, and is about no one, has the frame of an operation.
+    /// The operation needs one connection that lasts for a pass, data that do not run out (people only), and
+    /// no step that may be skipped. An operation without data on a connection that outlives passes is not a
+    /// pass.
     fn as_pass(&self) -> Option<Pass<'c>> {
         let mut chosen = self.chosen();
         let (Some((number, operation)), None) = (chosen.next(), chosen.next()) else { return None };
@@ -236,13 +230,13 @@ impl<'c, L: Lower> Converting<'c, L> {
             && self.scenario.data.iter().all(is_people)
             && (connection.lives != Lifetime::User || !self.scenario.data.is_empty())
             && steps.iter().all(is_done)
-            // Rows of the connection have no other names then.
+            // Otherwise rows of steps and rows of the connection would share names.
             && !steps.iter().any(|step| [CONNECT, L::CLOSE, SEQUENCE].contains(&pass.row(&step.name)))
             && lasts;
         is_pass.then_some(pass)
     }
 
-    /// The operations that are run, with their numbers.
+    /// The operations to run, with their numbers.
     fn chosen(&self) -> impl Iterator<Item = (usize, &'c scenario::Operation)> + use<'c, L> {
         let only = self.spec.operation.as_deref();
         self.scenario
@@ -350,7 +344,8 @@ impl<'c, L: Lower> Converting<'c, L> {
                     "{field} is a user's, and all users share this connection: write what it stands for"
                 ));
             }
-            // It has nothing to fill in, but what makes its requests has to know of it.
+            // The preparation draws nothing, but it sets the scenario that the protocol needs to encode
+            // requests.
             let mut steps = vec![self.prepare(Vec::new())];
             steps.extend(self.open(connection, &Block::default())?);
             Ok(PoolSpec { name: name.clone(), connections, places: *outstanding, steps })
@@ -374,7 +369,7 @@ impl<'c, L: Lower> Converting<'c, L> {
         Ok(Some(program::Step::Once { name: START.to_owned(), steps }))
     }
 
-    /// Steps of which the only request chooses what it is about.
+    /// Moves the draws into the request, if it is the only step after them.
     fn prepared(&self, mut steps: Steps<L::Request>) -> Steps<L::Request> {
         if let [program::Step::Prepare(_), program::Step::Request { .. }] = &steps[..]
             && let (Some(program::Step::Request { name, mut request }), Some(program::Step::Prepare(first))) =
@@ -395,7 +390,7 @@ impl<'c, L: Lower> Converting<'c, L> {
         program::Step::Prepare(Preparation { script: self.number, takes, draws })
     }
 
-    /// The head of a block: takes a new person if needed, and draws rows and values.
+    /// The beginning of a block: takes a person to add if needed, and draws rows and values.
     fn head(&self, block: &Block, mut draws: Vec<Draw>) -> Steps<L::Request> {
         self.plan.wait_first(&mut draws);
         let takes = self.plan.takes(block);
@@ -406,11 +401,11 @@ impl<'c, L: Lower> Converting<'c, L> {
     fn iteration(&self, block: &Block, steps: &[Step], scale: f64) -> Result<Steps<L::Request>> {
         let mut made = Vec::new();
         let opened = self.connections.iter().filter(|each| each.lives == Lifetime::Iteration);
-        // Each when it is needed.
+        // A connection is opened before its first use.
         let mut first: Vec<(usize, &Connection)> = opened
             .filter_map(|each| {
                 let first = |is: fn(&Step, &str) -> bool| steps.iter().position(|step| is(step, &each.name));
-                // What is closed and not used is opened for that.
+                // A connection that is closed and not used is opened before its close.
                 Some((first(uses).or_else(|| first(closes))?, *each))
             })
             .collect();
@@ -430,7 +425,7 @@ impl<'c, L: Lower> Converting<'c, L> {
         Ok(made)
     }
 
-    /// The `number`th step of a block; think times are multiplied by `scale`.
+    /// Converts step `number` of a block. Think times are multiplied by `scale`.
     fn step(&self, block: &Block, number: usize, step: &Step, scale: f64) -> Result<Steps<L::Request>> {
         self.steps_of(block, number, step, scale).map_err(|error| error.at_step(block, number))
     }
@@ -469,7 +464,7 @@ impl<'c, L: Lower> Converting<'c, L> {
                 let requests = self.lower.requests(&self.place(block), step)?;
                 let connection = connection(self.scenario, &step.on)?;
                 made.extend(self.go_on(connection));
-                // Where requests open connections too, those that are kept need no steps of their own.
+                // If requests open connections, kept connections need no steps of their own.
                 let is_kept = L::CONNECTS != Connects::Steps && self.spec.keepalive;
                 let for_step = connection.lives == Lifetime::Step && self.lower.keeps() && !is_kept;
                 if for_step {
@@ -497,7 +492,7 @@ impl<'c, L: Lower> Converting<'c, L> {
         over.into_iter().chain(own.map(program::Step::Switch)).collect()
     }
 
-    /// The connections that are kept for so many operations, of which this is one.
+    /// The connections of these steps that are kept for a number of operations, with that number.
     fn counted(&self, steps: &[Step]) -> Vec<(&Connection, u64)> {
         let counted = |connection: &&'_ Connection| match connection.lives {
             Lifetime::Operations(times) => Some(u64::from(times)),
@@ -507,7 +502,7 @@ impl<'c, L: Lower> Converting<'c, L> {
         used.filter_map(|each| Some((*each, counted(each)?))).collect()
     }
 
-    /// Whether steps beside this one close a connection before its time.
+    /// Whether other steps of the block close the connection.
     fn is_unbound(&self, connection: &Connection, block: &Block) -> bool {
         let operation = block.operation.map(|number| &self.scenario.operations[number].steps);
         let steps = operation.unwrap_or(&self.scenario.start);
@@ -517,7 +512,7 @@ impl<'c, L: Lower> Converting<'c, L> {
     /// The steps that open a connection, with its first requests.
     fn open(&self, connection: &Connection, block: &Block) -> Result<Steps<L::Request>> {
         if !self.lower.keeps() {
-            // Each request opens its own.
+            // Each request opens its own connection.
             return Ok(Vec::new());
         }
         let wrong = |error: CompileError| error.at(["connection", &connection.name]);
@@ -533,7 +528,7 @@ impl<'c, L: Lower> Converting<'c, L> {
         self.row(connection, L::CLOSE)
     }
 
-    /// The row of an action of a connection, without the connection's name if there is only one.
+    /// The row of an action on a connection. It lacks the connection's name if there is only one.
     fn row(&self, connection: &Connection, does: &str) -> String {
         if self.pass.is_some() { does.to_owned() } else { format!("{}: {does}", connection.name) }
     }
@@ -543,18 +538,16 @@ impl<'c, L: Lower> Converting<'c, L> {
     }
 }
 
-/// The connection of this name.
 pub(crate) fn connection<'s>(scenario: &'s Scenario, name: &str) -> Result<&'s Connection> {
     let known = scenario.connections.iter().find(|connection| connection.name == name);
     Ok(known.ok_or_else(|| format!("no connection is called {name:?}"))?)
 }
 
-/// Whether steps are one request.
 fn is_request(steps: &[Step]) -> bool {
     matches!(steps, [step] if !matches!(step.verb, Verb::Think { .. } | Verb::Repeat { .. } | Verb::Unbind { .. }))
 }
 
-/// Whether a step goes over a connection, or one that it repeats does.
+/// Whether a step, or a step that it repeats, uses a connection.
 fn uses(step: &Step, name: &str) -> bool {
     match &step.verb {
         Verb::Think { .. } | Verb::Unbind { .. } => false,
@@ -563,7 +556,7 @@ fn uses(step: &Step, name: &str) -> bool {
     }
 }
 
-/// The connections of the operations that are run, in the order of their places; other connections are ignored.
+/// The connections that the operations to run use, by place.
 fn connections_of<'s>(scenario: &'s Scenario, spec: &ScenarioSpec) -> Vec<&'s Connection> {
     let chosen = scenario
         .operations
@@ -583,14 +576,14 @@ fn closes(step: &Step, name: &str) -> bool {
     }
 }
 
-/// A pause, at most a year: scaling to a session can make longer ones.
+/// A pause of at most a year: scaling to a session can make longer pauses.
 pub(crate) fn think<S>(mean_s: f64, constant: bool) -> program::Step<S> {
     // The cast saturates, and maps NaN to 0.
     let ns = ((mean_s * 1e9).round() as u64).min(LONGEST_PAUSE_NS);
     program::Step::Think(if constant { Think::Constant { ns } } else { Think::Exponential { mean_ns: ns } })
 }
 
-/// One of several requests, with equal probability.
+/// One of several requests, all with the same probability.
 pub(crate) fn one_of<S>(name: &str, requests: Vec<S>) -> Option<program::Step<S>> {
     let ask = |request| program::Step::Request { name: name.to_owned(), request };
     if requests.len() > 1 {
@@ -600,7 +593,7 @@ pub(crate) fn one_of<S>(name: &str, requests: Vec<S>) -> Option<program::Step<S>
     requests.into_iter().next().map(ask)
 }
 
-/// A text in which only environment variables are filled in.
+/// A text in which environment variables only are filled in.
 fn with_env(template: &Template, env: &HashMap<String, String>) -> Result<String> {
     let part = |part: &Part| match part {
         Part::Text(text) => Ok(text.clone()),

@@ -1,4 +1,4 @@
-//! Taking secrets out of what people see.
+//! Hides secrets in output.
 
 use std::cmp::Reverse;
 use std::fmt::Write as _;
@@ -7,20 +7,21 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use wire::dn::escape_value;
 
-/// Of a shorter part of a secret too much else would be hidden; a shorter secret is one where it stands alone.
+/// Shorter parts of a secret are not hidden, as too much other text would be. A shorter secret is hidden if
+/// it stands alone.
 const LEAST_PART: usize = 4;
 
-/// Over so many characters a secret is one in capitals, too.
+/// Longer secrets are hidden in any case of letters.
 const MOST_EXACT: usize = 6;
 
-/// A text with names in place of secrets, in every spelling in which they are sent or servers repeat them.
+/// Replaces secrets by their names, in every spelling in which they are sent or servers repeat them.
 pub(crate) fn hide(said: &str, secrets: &[(Vec<u8>, &str)]) -> String {
     let mut forms: Vec<_> = secrets
         .iter()
         .flat_map(|(secret, name)| spellings(secret).into_iter().map(|form| (form, *name)))
         .filter(|(form, _)| !form.is_empty())
         .collect();
-    // One may be a part of another.
+    // A form may be part of another form.
     forms.sort_by_key(|(form, _)| Reverse(form.len()));
     let mut begins = [false; 256];
     for first in forms.iter().filter_map(|(form, _)| form.chars().next()) {
@@ -51,7 +52,7 @@ pub(crate) fn hide(said: &str, secrets: &[(Vec<u8>, &str)]) -> String {
     shown
 }
 
-/// How many bytes of a text, with a character before it, are the form that it begins with.
+/// The number of bytes with which a text begins with a form; `before` is the character before the text.
 fn prefix(text: &str, form: &str, before: Option<char>) -> Option<usize> {
     if let Some(after) = text.strip_prefix(form) {
         let in_word = before.into_iter().chain(after.chars().next()).any(char::is_alphanumeric);
@@ -67,7 +68,8 @@ fn prefix(text: &str, form: &str, before: Option<char>) -> Option<usize> {
     same.then(|| characters.offset())
 }
 
-/// A secret and the parts of one that is a name and a password in base64 (RFC 7617), in all spellings.
+/// All spellings of a secret. If the secret is a name and a password in base64 (RFC 7617), also of these
+/// parts.
 fn spellings(secret: &[u8]) -> Vec<String> {
     let encoded = secret.strip_prefix(b"Basic ").unwrap_or(secret);
     let decoded = STANDARD.decode(encoded).ok().and_then(|bytes| String::from_utf8(bytes).ok());
@@ -111,7 +113,7 @@ fn spelled(secret: &[u8]) -> Vec<String> {
         hex,
         text,
     ];
-    // What a server said stands between quotes.
+    // Servers' messages are written as quoted strings.
     let quoted: Vec<_> = forms.iter().map(|form| form.escape_debug().to_string()).collect();
     forms.extend(quoted);
     forms.sort_unstable();

@@ -1,8 +1,8 @@
-//! Programs of scenario files, whatever their protocol.
+//! Programs of scenario files, for all protocols.
 //!
-//! `convert` makes a program of a scenario: operations and their deck, what is done once, and when connections are
-//! opened and closed. What a step asks is the protocol's, which turns it into a request of its own ([`Lower`]).
-//! Rows and values are `fill`'s.
+//! `convert` makes a program of a scenario: operations and their deck, the steps of `[start]`, and the
+//! opening and closing of connections. The protocol compiles the steps to requests ([`Lower`]). `fill`
+//! provides rows and values.
 
 mod convert;
 mod hide;
@@ -22,14 +22,14 @@ use crate::fill::{Drawers, Kept, Lack, Plan, Preparation};
 use crate::protocol::Encoded;
 use crate::record::told::Told;
 
-/// One scenario of an engine, as all its threads have it.
+/// A scenario of an engine, shared by all threads.
 #[derive(Debug, Clone)]
 pub(crate) struct Script {
     pub(crate) plan: Arc<Plan>,
     pub(crate) sharer: Sharer,
 }
 
-/// The same, as one thread runs it.
+/// A scenario as one thread runs it.
 pub(crate) struct Running {
     pub(crate) plan: Arc<Plan>,
     pub(crate) drawers: Drawers,
@@ -41,7 +41,7 @@ impl Running {
         Self { plan: script.plan.clone(), drawers }
     }
 
-    /// Tells whose request of an operation it was, what it was about, and what was captured of its answer.
+    /// Adds the user, the rows of the request, and the captures of its answer.
     pub(crate) fn tell(
         &self,
         memory: &Memory,
@@ -54,8 +54,7 @@ impl Running {
         told.captured = captures.filter_map(|place| self.plan.captured_into(place, &memory.kept)).collect();
     }
 
-    /// Chooses what the steps that follow are about; the lane has `taken` a person to add. Nothing is sent for that,
-    /// whatever there is to choose from.
+    /// Draws rows and values for the following steps; the lane has `taken` a person to add. Nothing is sent.
     #[inline]
     pub(crate) fn prepare(
         &mut self,
@@ -74,27 +73,27 @@ impl Running {
     }
 }
 
-/// What a lane remembers for its scenario.
+/// A lane's state of its scenario.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     pub(crate) kept: Kept,
-    /// Which of the engine's scenarios it is of.
+    /// The index of the scenario in the engine.
     pub(crate) script: usize,
-    /// Whether something is asked for and not answered that must not be asked again: a change, or a bind.
+    /// Whether a request without an answer is in flight that must not be retried: a change, or a bind.
     pub(crate) changing: bool,
-    /// Captures of the answer at hand that were found.
+    /// Captures of the current answer that have a value, one bit each.
     pub(crate) found: u64,
-    /// How many values each capture has met that takes any of them.
+    /// For each random capture the number of values so far.
     pub(crate) met: Vec<u64>,
-    /// Whether a list had more values than it may have.
+    /// Whether a list exceeded its limit.
     pub(crate) too_many: bool,
-    /// The search that is read in pages.
+    /// The state of a paged search.
     pub(crate) pages: Pages,
-    /// What of the last wrong entry was not as expected.
+    /// The wrong part of the last wrong entry.
     pub(crate) differs: Option<Differs>,
 }
 
-/// A part of an entry: the number of an expected value, or of a column of people.
+/// A part of an entry; numbers are indexes of expected values or of columns of people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Differs {
     Value(usize),
@@ -104,7 +103,7 @@ pub(crate) enum Differs {
 }
 
 impl Memory {
-    /// Takes what the file says for what was not found in an answer.
+    /// Keeps the file's default for a capture without a value.
     pub(crate) fn keep_default(&mut self, place: usize, take: Take, texts: &[Vec<u8>]) {
         if take == Take::All {
             self.kept.list_is_known(place);
@@ -114,7 +113,8 @@ impl Memory {
         }
     }
 
-    /// What was asked for and never answered may yet take place, or have been refused: no other lane gets the rows.
+    /// Gives up a request that was never answered. It may still take place, or have been refused, so no other
+    /// lane gets its rows.
     #[inline]
     pub(crate) fn give_up(&mut self, drawers: &mut Drawers) {
         if std::mem::take(&mut self.changing) {
@@ -122,7 +122,7 @@ impl Memory {
         }
     }
 
-    /// Lets others have the rows that the lane had alone, but for those that may yet change: it has ended.
+    /// Releases the exclusive rows of a lane that has ended, except rows that may still change.
     pub(crate) fn leave(&mut self, scripts: &mut [Running]) {
         if let Some(script) = scripts.get_mut(self.script) {
             self.give_up(&mut script.drawers);
@@ -131,17 +131,17 @@ impl Memory {
     }
 }
 
-/// How far a search is that is read in pages.
+/// The state of a paged search.
 #[derive(Debug, Default)]
 pub(crate) struct Pages {
-    /// What its fields were filled with, one after the other, and where each ends; every page asks the same.
+    /// The filled-in fields one after the other, and the end of each. All pages have the same fields.
     pub(crate) filled: Vec<u8>,
     pub(crate) ends: Vec<usize>,
-    /// What the last page says of the next.
+    /// The cookie of the last page.
     pub(crate) cookie: Vec<u8>,
-    /// Entries of the pages before.
+    /// Entries of earlier pages.
     pub(crate) before: u64,
     pub(crate) count: u64,
-    /// Pages in a row without any entry.
+    /// Empty pages in a row.
     pub(crate) empty: u64,
 }

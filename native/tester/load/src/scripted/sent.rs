@@ -1,6 +1,7 @@
-//! What is sent for a step beside what it is about, as people may read it: a text with the fields of the file.
+//! The values that a step sends, as readers may see them: a text with the fields of the file.
 //!
-//! It is written from the file and not from the bytes that are sent: what is secret is a field there, and stands for itself.
+//! The text is made from the file and not from the bytes on the wire: there, a secret is a field and is shown
+//! by its name.
 
 use scenario::{
     Encoding, Entry, Named, Part, Place, Secrecy, Step, StepText, Template, Verb, header_texts,
@@ -8,11 +9,11 @@ use scenario::{
 };
 use wire::ldap::Scope;
 
-/// Of a shorter text too much else would be hidden.
+/// Shorter secrets of the file are not hidden elsewhere, as too much other text would be.
 const LEAST_SECRET: usize = 4;
 
-/// All of a step's request but its verb and what that is about, and what of it is secret and stands in the file;
-/// `common` are header lines of the whole file.
+/// A step's request without its verb and subject, and the secrets that are written in the file. `common` are
+/// header lines of the whole file.
 pub(crate) fn rest(step: &Step, common: &[Named]) -> (Template, Vec<String>) {
     let mut line = Line::default();
     let texts = step.texts();
@@ -51,8 +52,8 @@ pub(crate) fn rest(step: &Step, common: &[Named]) -> (Template, Vec<String>) {
     (line.told, line.secrets)
 }
 
-/// What a step is about, with names in place of secrets that stand in the file, and these: values of a filter's
-/// attributes and of a path's parameters.
+/// The subject of a step, with names in place of secrets that are written in the file: secret values in a
+/// filter's assertions or a path's parameters.
 pub(crate) fn about(verb: &Verb, about: &Template) -> (Template, Vec<String>) {
     let mut line = Line::default();
     match verb {
@@ -64,11 +65,11 @@ pub(crate) fn about(verb: &Verb, about: &Template) -> (Template, Vec<String>) {
     (line.told, line.secrets)
 }
 
-/// A text that grows.
+/// A text that is being built.
 #[derive(Default)]
 struct Line {
     told: Template,
-    /// What stands in the file itself and is not told.
+    /// Secrets that are written in the file.
     secrets: Vec<String>,
 }
 
@@ -81,7 +82,6 @@ impl Line {
         }
     }
 
-    /// Begins a part.
     fn begin(&mut self, key: &str) {
         let gap = if self.told.parts.is_empty() { "" } else { " " };
         self.text(&format!("{gap}{key}="));
@@ -92,7 +92,7 @@ impl Line {
         self.text(word);
     }
 
-    /// A part that is filled in.
+    /// Appends `key="template"`.
     fn key(&mut self, key: &str, template: &Template) {
         self.begin(key);
         self.text("\"");
@@ -109,7 +109,7 @@ impl Line {
         }
     }
 
-    /// The same by its fields' names, whatever they stand for; nothing of a literal.
+    /// Appends the names of a password's fields, and nothing of a literal.
     fn password(&mut self, key: &str, template: &Template) {
         if template.parts.is_empty() {
             return;
@@ -126,8 +126,8 @@ impl Line {
         self.word(key, &shown);
     }
 
-    /// Names and values, of which those of secrets are not told: a name comes after one of `before`, a value between
-    /// one of `between` and one of `after`.
+    /// Appends names and values, without secret values. A name follows a character of `before`; a value is
+    /// between a character of `between` and a character of `after`.
     fn pairs(&mut self, text: &Template, before: &str, between: &str, after: &str, secret: fn(&str) -> bool) {
         let (mut name, mut value) = (String::new(), None::<String>);
         for part in &text.parts {
@@ -164,7 +164,7 @@ impl Line {
         self.hide(&mut value);
     }
 
-    /// Tells a secret by what it is.
+    /// Replaces a secret value.
     fn hide(&mut self, value: &mut Option<String>) {
         match value.take() {
             Some(value) if value == "*" => self.text("*"),
@@ -176,7 +176,6 @@ impl Line {
         }
     }
 
-    /// A text of the request.
     fn sent(&mut self, StepText { key, text, encoding, secrecy, .. }: &StepText<'_>) {
         let how = match encoding {
             Encoding::Text => "",
