@@ -12,6 +12,7 @@ from sitebench.api.result import Result
 from sitebench.errors import BadInput, TargetDied, UnknownValue
 from sitebench.measure.sweep import Reporter, sweep
 from sitebench.options.arguments import check_arguments
+from sitebench.options.option import names_by_setting
 from sitebench.options.spelling import nearest
 from sitebench.runs.store import RunStore
 from sitebench.scenario.script import asked_by, is_script
@@ -87,12 +88,14 @@ def run(
         "think": think_s,
         "keys": keys,
     }
-    explicit = {name: value for name, value in choices.items() if value is not None}
-    points = points_of(_suite_of(operation, target))
-    for name in explicit:
-        if not hasattr(points.options, name):
-            title = points.suite.title.lower()
-            raise BadInput(f"{name!r} is of no use at a {title}", "leave it out")
+    points, explicit = points_of(_suite_of(operation, target)), dict[str, Any]()
+    names_of_options = names_by_setting(points.options)
+    for setting, value in choices.items():
+        if value is not None:
+            if setting not in names_of_options:
+                title = points.suite.title.lower()
+                raise BadInput(f"{setting!r} is of no use at a {title}", "leave it out")
+            explicit[names_of_options[setting]] = value
     explicit.pop("entries", None)
     load: dict[str, Any] = {
         "warmup": 1.0,

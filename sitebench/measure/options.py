@@ -142,6 +142,10 @@ class LoadOptions(Options):
         """The client that makes the load: the engine, where a suite has no option for another."""
         return "native"
 
+    @property
+    def think_s(self) -> float:
+        return self.think
+
 
 _L = TypeVar("_L", bound=LoadOptions)
 

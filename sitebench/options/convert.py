@@ -125,7 +125,7 @@ def _add_switch(group: argparse._ArgumentGroup, name: str, explanation: str) -> 
 
 
 def _form_order(field_and_option: tuple[dataclasses.Field[Any], Option]) -> int:
-    name = field_and_option[0].name
+    name = field_and_option[1].setting or field_and_option[0].name
     return _FORM_FIRST.index(name) if name in _FORM_FIRST else len(_FORM_FIRST)
 
 

@@ -66,6 +66,7 @@ class Option(msgspec.Struct, frozen=True):
     form: bool = True
     command: bool = True
     names: tuple[str, ...] = ()
+    setting: str = ""
 
     @property
     def is_flag(self) -> bool:
@@ -95,6 +96,8 @@ class Placement(TypedDict, total=False):
     """Whether the command takes it."""
     names: tuple[str, ...]
     """How the command takes it, where that is not what `spellings` says of its name."""
+    setting: str
+    """Its name in scenario files and run files, if the option was renamed."""
 
 
 def parsed(
@@ -356,6 +359,11 @@ def named(parse: Callable[[str], Any], option: str) -> Callable[[str], Any]:
             raise UnknownValue(f"{option}: {error.message}", error.remedy) from None
 
     return read
+
+
+def names_by_setting(cls: type[Any]) -> dict[str, str]:
+    """Return the options of a class by their names in scenario files and run files."""
+    return {spec.setting or option.name: option.name for option, spec in fields_of(cls)}
 
 
 def fields_of(cls: type[Any]) -> Iterator[tuple[dataclasses.Field[Any], Option]]:

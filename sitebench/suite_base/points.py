@@ -496,10 +496,11 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
 
 def _load_of(file: Script, options: SuiteOptions) -> dict[str, Any]:
     """Return the load of a file, without keys that the command line sets."""
+    names = option.names_by_setting(type(options))
     load = {
-        name: value
-        for name, value in file.load.items()
-        if hasattr(options, name) and not options.is_set(name)
+        names[key]: value
+        for key, value in file.load.items()
+        if key in names and not options.is_set(names[key])
     }
     if options.stages is not None:
         excluded_names = _OF_STAGES | ({"users"} if options.stages.of_users else set())

@@ -140,7 +140,7 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
     def _read_programs(self, options: _O, users: Sequence[type[Any]]) -> list[_P]:
         programs: dict[str, _P] = {}
         for user in self.lane_classes(users):
-            program = self.points.script_of(user.build(options).thinking(options.think), options)
+            program = self.points.script_of(user.build(options).thinking(options.think_s), options)
             if programs.setdefault(program.name, program) != program:
                 raise BadInput(
                     f"two user classes have different {self.points.word}s named {program.name!r}",

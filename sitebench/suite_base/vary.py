@@ -127,7 +127,7 @@ def _with_level(base: Any, factor: str, value: str) -> Any:
     if name == "stages":
         raise UnknownValue("--vary: stages have no one rate to compare", "vary the rate")
     for field, spec in fields_of(type(base)):
-        if field.name == name and name in identity.OPTIONS and not spec.hidden:
+        if field.name == name and (spec.setting or name) in identity.OPTIONS and not spec.hidden:
             if not spec.is_flag:
                 return replace(base, **{name: named(spec.parse, f"--vary {factor}")(value)})
             if value not in _SWITCH:

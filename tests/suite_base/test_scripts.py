@@ -1,6 +1,7 @@
 """What a suite makes of a scenario file: its load, its objectives, and for which targets it is."""
 
-from dataclasses import replace
+import json
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,13 @@ from ils_bench.points import POINTS as ILS
 from ils_bench.sequences import built_in
 from ps_bench.options import PsOptions
 from ps_bench.points import POINTS as PS
+from sitebench._engine import Scenario
 from sitebench.errors import BadFile, BadInput
 from sitebench.measure.objective import Objective
 from sitebench.measure.options import MeasureOptions, PeakOptions
 from sitebench.measure.peak.command import check_options
-from sitebench.options.option import combine
+from sitebench.options import option
+from sitebench.options.option import combine, names_by_setting
 from sitebench.scenario.script import from_text, read
 from sitebench.suite_base.scripts import assure_planned, digests_of, objective_of, tables_of
 
@@ -71,6 +74,25 @@ def test_the_load_of_a_file_holds_unless_the_command_names_one(mix: str) -> None
     assert ILS.apply_scenario(plain) is plain
     with pytest.raises(BadInput, match="--data is of a scenario file"):
         ILS.apply_scenario(RUN(data={"who": "other.csv"}))
+
+
+@dataclass(frozen=True)
+class RenamedOptions(IlsOptions):
+    pause: float = option.duration(0.0, "Mean think time.", setting="think")
+
+
+def test_load_of_a_file_reaches_a_renamed_option(tmp_path: Path) -> None:
+    file = tmp_path / "slow.toml"
+    file.write_text('load.think = "3s"\n[[operation]]\nsearch = "(uid=*)"\n')
+    completed: Any = ILS.apply_scenario(RenamedOptions(scenario=str(file)))
+    assert completed.pause == 3.0
+    completed = ILS.apply_scenario(RenamedOptions(scenario=str(file)).assign(pause=1.0))
+    assert completed.pause == 1.0
+
+
+def test_every_key_of_load_is_an_option_of_a_command() -> None:
+    keys = json.loads(Scenario('[[operation]]\nsearch = "(uid=*)"\n').facts)["load"]
+    assert set(keys) <= names_by_setting(PEAK).keys()
 
 
 def conditions(options: Any) -> list[str]:
