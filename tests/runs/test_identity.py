@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from sitebench.options.option import fields_of
+from sitebench.options.option import fields_of, names_by_setting
 from sitebench.runs import identity
 from sitebench.suite import suites
 from sitebench.suite_base.points import points_of
@@ -47,13 +47,13 @@ def test_keys_of_points_are_stable(folder: Path, line: str) -> None:
 
 def test_every_option_is_declared_as_identifying_or_not() -> None:
     for suite in suites():
-        for field, _ in fields_of(points_of(suite).options):
-            assert (field.name in identity.OPTIONS) != (field.name in NO_IDENTITY), field.name
+        for setting in names_by_setting(points_of(suite).options):
+            assert (setting in identity.OPTIONS) != (setting in NO_IDENTITY), setting
 
 
 def test_every_declared_name_is_an_option() -> None:
-    options = {field.name for suite in suites() for field, _ in fields_of(points_of(suite).options)}
-    assert {*identity.OPTIONS} - options == {"until"}
+    settings = {name for suite in suites() for name in names_by_setting(points_of(suite).options)}
+    assert {*identity.OPTIONS} - settings == {"until"}
 
 
 def renamed(options: type[Any], old: str, new: str) -> type[Any]:
