@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_range_is_read_from_the_last_option() {
+    fn the_range_is_read_from_the_last_option_of_an_attribute_description() {
         let (name, range) = without_range(b"member;Range=1500-*").unwrap();
         assert_eq!((name, range.first, range.last), (&b"member"[..], 1500, None));
         assert_eq!(without_range(b"member;range=0-9").unwrap().1.last, Some(9));

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_fast_path_of_success_writes_the_same_bytes() {
+    fn the_fast_path_for_success_writes_the_same_bytes_as_the_general_writer() {
         for id in [1, 127, 128, 70_000] {
             let (mut short, mut long) = (Vec::new(), Vec::new());
             success(&mut short, id, op::SEARCH_DONE);

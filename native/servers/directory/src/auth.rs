@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_password_attribute_is_recognised_under_all_its_names() {
+    fn the_password_attribute_is_recognised_under_all_of_its_names() {
         for name in ["userPassword", "USERPASSWORD", "2.5.4.35", "userpassword;lang-de"] {
             assert!(is_password(name.as_bytes()), "{name}");
         }
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn each_new_hash_is_accepted_and_differs_from_the_others() {
+    fn each_new_hash_accepts_its_password_and_differs_from_earlier_hashes() {
         let (one, two) = (hash(b"secret").unwrap(), hash(b"secret").unwrap());
         assert!(is_of(&one, b"secret") && is_of(&two, b"secret"));
         assert!(!is_of(&one, b"Secret"));
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn an_active_directory_password_is_compared_in_the_encoding_of_active_directory() {
+    fn an_active_directory_password_is_compared_in_active_directorys_encoding() {
         let stored = b"\"\0P\0\xfc\0\"\0";
         let mut encoded = Vec::new();
         wire::ldap::request::write_attribute(&mut encoded, b"UnicodePwd", [&stored[..]]);

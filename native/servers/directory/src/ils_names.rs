@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn all_names_of_a_user_map_to_one_stored_name() {
+    fn all_ils_names_of_a_user_map_to_one_stored_name() {
         for dn in [
             "c=-,o=Microsoft,cn=ann@example.com,objectClass=rtPerson",
             "objectClass=RTPerson, cn=ann@example.com, o=Microsoft, c=-",
@@ -123,21 +123,21 @@ mod tests {
     }
 
     #[test]
-    fn no_user_means_everyone() {
+    fn an_ils_name_without_a_user_means_all_users() {
         for dn in ["objectClass=rtPerson", "o=Microsoft,objectClass=RTPERSON"] {
             assert_eq!(read(dn).0, Meaning::Everyone, "{dn}");
         }
     }
 
     #[test]
-    fn other_names_are_unchanged() {
+    fn names_outside_ils_are_unchanged() {
         for dn in ["", "o=Intranet", "OU=Dynamic,O=Intranet", "cn=a,ou=dynamic,o=intranet", "cn=a,o=b", "x"] {
             assert_eq!(read(dn).0, Meaning::Other, "{dn}");
         }
     }
 
     #[test]
-    fn special_characters_survive_both_ways() {
+    fn special_characters_survive_conversion_to_stored_names_and_back() {
         assert_eq!(read("cn=a\\,b,objectClass=rtPerson").1, "cn=a\\,b,ou=Dynamic,o=Intranet");
         let mut out = Vec::new();
         assert!(write_client_name(b"cn=a\\,b,ou=Dynamic,o=Intranet", &mut out));

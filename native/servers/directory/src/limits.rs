@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_page_on_limits_lists_every_default() {
+    fn the_documentation_page_on_limits_lists_every_default() {
         let page = include_str!("../../../../docs/limits.md");
         let limits = serde_json::to_value(Limits::default()).unwrap();
         for (name, value) in limits.as_object().unwrap() {

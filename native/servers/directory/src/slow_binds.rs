@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hash_that_panics_frees_its_slot() {
+    fn a_panic_while_hashing_frees_its_slot() {
         let directory = serve();
         for _ in 0..10 {
             assert_eq!(answer(&mut bind(&directory, "panics")), ResultCode::UNAVAILABLE);
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn other_users_log_in_beside_hashes_that_take_too_long() {
+    fn users_with_fast_hashes_log_in_while_slow_hashes_are_checked() {
         let directory = serve();
         let sleepers: Vec<_> = (0..thread::available_parallelism().map_or(1, NonZeroUsize::get))
             .map(|_| bind(&directory, "sleeps"))

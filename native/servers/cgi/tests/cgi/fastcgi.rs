@@ -1,4 +1,4 @@
-//! FastCGI as a web server speaks it, and as none should.
+//! FastCGI requests of web servers, valid and malformed.
 
 use std::collections::HashMap;
 use std::io::{ErrorKind, Read, Write};
@@ -22,13 +22,13 @@ const GET_VALUES: u8 = 9;
 const GET_VALUES_RESULT: u8 = 10;
 const UNKNOWN_TYPE: u8 = 11;
 
-/// The bodies of a beginning: a responder, whose connection is kept or not.
+/// Bodies of BEGIN_REQUEST records: role responder, with the connection kept open or closed.
 const KEPT: [u8; 8] = [0, 1, 1, 0, 0, 0, 0, 0];
 const CLOSED: [u8; 8] = [0, 1, 0, 0, 0, 0, 0, 0];
 
 const GIVE_UP: Duration = Duration::from_secs(20);
 
-/// The program at a socket of its own.
+/// A running program with its own socket.
 struct Program {
     process: Child,
     socket: PathBuf,
@@ -39,8 +39,9 @@ impl Program {
     fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let socket = folder.path().join("a socket");
-        // As a killed process leaves it. One that had listened could still take a connection: each test that
-        // starts a program has a copy of its descriptor for a moment.
+        // A stale socket, as a killed process leaves it. It never listened: a socket that had listened could
+        // still accept a connection, because each test that starts a program holds a copy of its descriptor
+        // for a moment.
         let stale = Socket::new(Domain::UNIX, Type::STREAM, None).unwrap();
         stale.bind(&SockAddr::unix(&socket).unwrap()).unwrap();
         drop(stale);
@@ -68,7 +69,7 @@ fn program(socket: &str) -> Command {
     command
 }
 
-/// Tries again while nothing listens yet.
+/// Retries until the program listens.
 fn eventually<T>(attempt: impl Fn() -> std::io::Result<T>) -> T {
     let began = Instant::now();
     loop {
@@ -89,7 +90,7 @@ struct Record {
     content: Vec<u8>,
 }
 
-/// A record with some padding.
+/// A FastCGI record with some padding.
 fn record(kind: u8, id: u16, content: &[u8]) -> Vec<u8> {
     let ([id_high, id_low], [high, low]) = (id.to_be_bytes(), (content.len() as u16).to_be_bytes());
     [&[1, kind, id_high, id_low, high, low, 3, 0], content, b"pad"].concat()
@@ -97,17 +98,17 @@ fn record(kind: u8, id: u16, content: &[u8]) -> Vec<u8> {
 
 fn pair(name: &str, value: &str) -> Vec<u8> {
     let mut out = vec![name.len() as u8];
-    // The long form, which a server may use for any length.
+    // The long form of the length, which a server may use for any length.
     out.extend_from_slice(&(value.len() as u32 | 1 << 31).to_be_bytes());
     out.extend_from_slice(name.as_bytes());
     out.extend_from_slice(value.as_bytes());
     out
 }
 
-/// A whole request for a document.
+/// A complete request for a document.
 fn request(id: u16, how: [u8; 8], query: &str) -> Vec<u8> {
     let params = pair("QUERY_STRING", query);
-    // In two parts, cut in the middle of a name.
+    // The parameters are sent in two parts, split within a name.
     let (one, two) = params.split_at(9);
     [
         record(BEGIN_REQUEST, id, &how),
@@ -125,7 +126,7 @@ impl<S: Read + Write> Connection<S> {
         self.0.write_all(bytes).unwrap();
     }
 
-    /// `None` at the end of the connection.
+    /// Returns `None` at the end of the connection.
     fn receive(&mut self) -> Option<Record> {
         let mut head = [0; 8];
         match self.0.read_exact(&mut head) {
@@ -142,7 +143,7 @@ impl<S: Read + Write> Connection<S> {
         Some(Record { kind, id: u16::from_be_bytes([id_high, id_low]), content })
     }
 
-    /// What a request is answered with, to its end, and how that was.
+    /// Reads a request's answer to its end; returns the output and the protocol status.
     fn answer(&mut self, id: u16) -> (Vec<u8>, u8) {
         let mut out = Vec::new();
         let mut ended = false;
@@ -173,7 +174,7 @@ impl<S: Read + Write> Connection<S> {
     }
 }
 
-/// A page of so many bytes, as paper 001 has its servlets and programs answer.
+/// A page of `size` bytes, as the servlets and programs of paper 001 return it.
 fn page(size: usize) -> Vec<u8> {
     let (begin, end) = ("<!DOCTYPE html>\n<title>sitebench</title>\n<p>", "</p>\n");
     match size.checked_sub(begin.len() + end.len()) {
@@ -183,7 +184,7 @@ fn page(size: usize) -> Vec<u8> {
 }
 
 #[test]
-fn a_kept_connection_answers_one_request_after_the_other() {
+fn a_kept_connection_answers_consecutive_requests() {
     let program = Program::start();
     let mut connection = program.connect();
     for (id, size) in [(1, 0), (1, 1), (7, 65_500), (65_535, 65_501), (2, 1_000_000)] {
@@ -197,7 +198,7 @@ fn a_kept_connection_answers_one_request_after_the_other() {
 }
 
 #[test]
-fn a_connection_that_is_not_to_be_kept_is_closed_after_its_answer() {
+fn a_connection_without_keep_conn_is_closed_after_its_answer() {
     let program = Program::start();
     let mut connection = program.connect();
     connection.send(&request(1, CLOSED, "kind=constant&size=9"));
@@ -212,13 +213,13 @@ fn connections_are_served_concurrently() {
     for (i, connection) in connections.iter_mut().enumerate().rev() {
         let (first, rest) = (page(i), request(1, KEPT, "kind=constant&size=3"));
         assert_eq!(connection.get(1, &format!("kind=constant&size={i}")), first);
-        // Each now waits in the middle of a request.
+        // All connections now wait in the middle of a request.
         connection.send(rest.get(..30).unwrap());
     }
 }
 
 #[test]
-fn the_program_listens_at_a_tcp_address_too() {
+fn the_program_also_listens_on_a_tcp_address() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let address = format!("127.0.0.1:{port}");
     let mut process = program(&address).spawn().unwrap();
@@ -229,7 +230,7 @@ fn the_program_listens_at_a_tcp_address_too() {
 }
 
 #[test]
-fn sigterm_ends_the_program_in_the_middle_of_a_request() {
+fn sigterm_ends_the_program_even_within_a_request() {
     let mut program = Program::start();
     let mut connection = program.connect();
     connection.send(request(1, KEPT, "").get(..40).unwrap());
@@ -275,18 +276,18 @@ fn management_records_are_answered_as_fastcgi_specifies() {
     let content = vec![77, 0, 0, 0, 0, 0, 0, 0];
     assert_eq!(connection.receive(), Some(Record { kind: UNKNOWN_TYPE, id: 0, content }));
 
-    // An authorizer.
+    // The authorizer role, which the program does not have.
     connection.send(&record(BEGIN_REQUEST, 4, &[0, 2, 1, 0, 0, 0, 0, 0]));
     assert_eq!(connection.answer(4), (Vec::new(), 3));
 
-    // A second request at the same time; the first one is then aborted.
+    // A second request on the same connection; then the first request is aborted.
     connection.send(&record(BEGIN_REQUEST, 5, &KEPT));
     connection.send(&record(BEGIN_REQUEST, 6, &KEPT));
     assert_eq!(connection.answer(6), (Vec::new(), 1));
     connection.send(&record(ABORT_REQUEST, 5, &[]));
     assert_eq!(connection.answer(5), (Vec::new(), 0));
 
-    // Parts of requests that are not there are ignored.
+    // Records of unknown requests are ignored.
     for kind in [PARAMS, STDIN, ABORT_REQUEST, 8, 200] {
         connection.send(&record(kind, 9, b"?"));
     }
@@ -317,11 +318,11 @@ fn hostile_input_costs_only_its_own_connection() {
     ];
     for (what, input) in inputs {
         let mut connection = program.connect();
-        // It may close before all was sent.
+        // The program may close the connection before all bytes were sent.
         let _ = connection.0.write_all(&input);
         assert_eq!(connection.receive(), None, "{what}");
     }
-    // A record that is announced and does not come, from a client that goes or stays.
+    // A record header without its content, from a client that disconnects or stays connected.
     let announced = [&*begun, &[1, PARAMS, 0, 1, 0xff, 0xff, 0xff, 0]].concat();
     let mut staying = program.connect();
     staying.send(&announced);

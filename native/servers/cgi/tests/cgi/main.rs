@@ -1,4 +1,4 @@
-//! The program, by itself and as the embedded server runs it.
+//! The CGI program, started alone and by the embedded server.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "only tests are in here")]
 
 #[path = "../../../site/tests/site/client.rs"]

@@ -1,9 +1,9 @@
-//! The program as the embedded server runs it.
+//! The CGI program, started by the embedded server.
 
 use crate::client::Client;
 
 #[test]
-fn the_program_shows_its_variables_and_writes_as_many_characters_as_asked_for() {
+fn the_program_shows_its_variables_and_writes_the_requested_number_of_characters() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::copy(env!("CARGO_BIN_EXE_sitebench-cgi"), folder.path().join("sitebench-cgi")).unwrap();
     let config = web::Config { cgi: Some(folder.path().into()), ..web::Config::default() };
@@ -17,7 +17,7 @@ fn the_program_shows_its_variables_and_writes_as_many_characters_as_asked_for() 
     let shown = client.get("/cgi-bin/sitebench-cgi?kind=simcgi", None);
     assert_eq!((shown.status, shown.body.len()), (200, 670));
     let lines: Vec<_> = shown.text().lines().map(str::to_owned).collect();
-    // Twenty, and the blanks behind them.
+    // Twenty lines of text, then the line of spaces.
     assert_eq!(lines.len(), 21, "{lines:?}");
     assert!(lines[0].starts_with("SERVER_SOFTWARE = sitebench/"));
     assert_eq!(lines[13..15], ["REMOTE_HOST = 127.0.0.1", "REMOTE_ADDR = 127.0.0.1"]);

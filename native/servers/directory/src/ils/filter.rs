@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn sttl_is_removed_from_the_filter_and_returned_in_seconds() {
+    fn the_sttl_term_is_removed_from_the_filter_and_returned_in_seconds() {
         let (ttl_s, after) = rewritten(|out| {
             filter::write_and(out, |out| {
                 filter::write_equality(out, b"cn", b"ann");
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn percent_is_the_wildcard() {
+    fn a_percent_sign_in_a_filter_is_a_wildcard() {
         let wild = |value: &[u8]| rewritten(|out| filter::write_equality(out, b"cn", value)).1;
         assert_eq!(wild(b"%"), bytes(|out| filter::write_present(out, b"cn")));
         let pieces =

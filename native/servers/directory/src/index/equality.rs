@@ -130,7 +130,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_index_holds_the_same_pairs_as_a_set(steps in prop::collection::vec((0u8..3, 0u32..3, 0u32..30), 1..400)) {
+        fn the_equality_index_holds_the_same_pairs_as_a_reference_set(steps in prop::collection::vec((0u8..3, 0u32..3, 0u32..30), 1..400)) {
             let mut index = EqualityIndex::default();
             let mut model = BTreeSet::new();
             for (step, hash, id) in steps {

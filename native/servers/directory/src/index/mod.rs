@@ -308,7 +308,7 @@ mod tests {
     use crate::store::Store;
 
     #[test]
-    fn the_salt_that_clients_see_reveals_no_hash() {
+    fn the_published_salt_is_not_a_hash_of_zero() {
         let store = Store::new(Schema::standard());
         let hashes = &store.indexes.hasher;
         assert!(![hashes.hash_one(0), hashes.hash_one(0u32), hashes.hash_one(0u64)].contains(&store.salt));

@@ -177,7 +177,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_table_holds_the_same_pairs_as_a_set(
+        fn the_index_table_holds_the_same_pairs_as_a_reference_set(
             steps in prop::collection::vec((any::<bool>(), 0u32..64, 0u32..8), 1..800),
             spread in prop::sample::select(vec![1u32, 0x0001_0003, 0x0400_0000, 0x9e37_79b9]),
         ) {
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hundred_thousand_pairs_cost_at_most_twelve_bytes_each() {
+    fn a_hundred_thousand_pairs_take_at_most_twelve_bytes_each() {
         let mut table = HashPairs::default();
         for number in 0..100_000u32 {
             table.insert(number.wrapping_mul(0x9e37_79b9), number);

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_that_is_too_long_costs_no_more_than_a_short_one() {
+    fn a_piece_longer_than_the_value_costs_no_more_than_a_short_piece() {
         let least_ns = |bytes: usize| {
             let piece = vec![b'x'; bytes];
             let take = |_| {
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_of_words_is_prepared_in_linear_time() {
+    fn a_text_of_many_words_is_prepared_in_linear_time() {
         let least_ns = |words: usize| {
             let text = "a ".repeat(words);
             let take = |_| {
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_match_where_rfc_4517_says() {
+    fn substring_pieces_match_at_the_positions_of_rfc_4517() {
         let table = [
             ("Fred Smith", "fred*", true),
             ("Fred Smith", "fred *", true),

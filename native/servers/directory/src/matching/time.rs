@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn spellings_of_one_moment_are_equal() {
+    fn different_spellings_of_one_time_are_equal() {
         for value in ["19971205103000Z", "199712051030Z", "19971205113000+0100", "1997120510.5Z"] {
             assert_eq!(normal(value).as_deref(), Some("19971205103000"), "{value}");
         }
@@ -142,7 +142,7 @@ mod tests {
 
     /// It came out as the first year of all, or as bytes that are no digits.
     #[test]
-    fn a_time_whose_utc_year_has_not_four_digits_is_refused() {
+    fn a_time_whose_utc_year_does_not_have_four_digits_is_refused() {
         assert_eq!(normal("99991231235959Z").as_deref(), Some("99991231235959"));
         assert_eq!(normal("00000101000000Z").as_deref(), Some("00000101000000"));
         for value in ["99991231235959-0100", "99991231235960Z", "00000101000000+0001"] {

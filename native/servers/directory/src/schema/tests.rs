@@ -7,7 +7,7 @@ fn schema() -> Schema {
 }
 
 #[test]
-fn the_built_in_definitions_are_sound_and_name_only_known_types() {
+fn the_built_in_definitions_are_valid_and_name_only_defined_types() {
     let schema = schema();
     for class in schema.classes() {
         for name in class.must.iter().chain(&class.may) {
@@ -22,7 +22,7 @@ fn the_built_in_definitions_are_sound_and_name_only_known_types() {
 }
 
 #[test]
-fn a_type_is_found_by_name_alias_and_identifier_in_any_case_with_any_option() {
+fn a_type_lookup_accepts_name_alias_or_identifier_in_any_case_with_any_option() {
     let schema = schema();
     let cn = schema.resolve(b"cn").unwrap();
     for description in ["CN", "commonName", "COMMONNAME", "2.5.4.3", "cn;lang-de", "Cn;x;y"] {
@@ -35,7 +35,7 @@ fn a_type_is_found_by_name_alias_and_identifier_in_any_case_with_any_option() {
 }
 
 #[test]
-fn classes_know_their_superclasses() {
+fn object_classes_list_their_superclasses() {
     let schema = schema();
     let chain: Vec<&str> = schema.class_chain(b"INETORGPERSON").iter().map(|class| class.name()).collect();
     assert_eq!(chain, ["inetOrgPerson", "organizationalPerson", "person", "top"]);
@@ -43,7 +43,7 @@ fn classes_know_their_superclasses() {
 }
 
 #[test]
-fn the_published_subschema_loads_into_the_same_schema() {
+fn the_published_subschema_can_be_loaded_into_an_equal_schema() {
     let first = schema();
     let mut second = Schema::default();
     for (attribute, values) in first.subschema() {
@@ -86,7 +86,7 @@ fn a_schema_error_names_its_line_and_its_cause() {
 }
 
 #[test]
-fn identifiers_may_be_named_in_a_schema_file() {
+fn a_schema_file_may_define_names_for_object_identifiers() {
     let mut schema = schema();
     let text = "objectidentifier root 1.3.6.1.4.1.4203.666\nobjectIdentifier kinds root:7\n\
                 attributetype ( kinds:1 NAME ( 'colour' 'color' ) SUP name )";

@@ -263,7 +263,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_invalid_type_name_copies_no_schema() {
+    fn an_add_with_an_invalid_type_name_does_not_copy_the_schema() {
         let mut store = Store::new(Schema::standard());
         let before = store.shared_schema();
         store.declare(UnixSeconds(1), [b"no name".as_slice()].into_iter());

@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_growing_directory_clears_its_next_mapping_ahead_and_a_small_directory_has_none() {
+    fn a_growing_directory_clears_mappings_ahead_and_a_small_directory_has_none() {
         let mut bodies = Bodies::default();
         assert!(fill(&mut bodies, 1) && bodies.cleared.is_none());
         assert!(fill(&mut bodies, 2));
@@ -297,7 +297,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn a_cleared_segment_is_written_without_a_page_fault() {
+    fn writing_to_a_cleared_segment_causes_no_page_fault() {
         let faults = |mut segment: Segment| {
             let so_far = || -> u64 {
                 let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap();
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn the_room_of_removed_bodies_is_used_again() {
+    fn the_space_of_removed_bodies_is_reused() {
         let mut bodies = Bodies::default();
         let places: Vec<Place> = (0..1000).map(|_| bodies.insert(&[7; 1000])).collect();
         let next = bodies.next;

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn the_value_of_a_lookup_is_found() {
+    fn the_value_of_a_lookup_is_extracted_from_its_message() {
         let lookup = |out: &mut Vec<u8>| {
             write_and(out, |out| {
                 write_equality(out, b"objectclass", b"RTPerson");
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_other_than_lookups_have_no_lookup_value() {
+    fn no_lookup_value_is_extracted_from_other_messages() {
         assert_eq!(value(|out| write_present(out, b"cn")), None);
         assert_eq!(value(|out| write_and(out, |_| {})), None);
         let mut delete = Vec::new();

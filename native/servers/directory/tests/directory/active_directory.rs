@@ -1,4 +1,4 @@
-//! The limits of a domain controller, which the profile `ad` keeps.
+//! The limits of an Active Directory domain controller, which the profile `ad` enforces.
 
 use crate::common::{Client, Search, serve, trusting};
 use directory::Running;
@@ -30,12 +30,12 @@ fn with_group(json: &str, count: usize) -> (Running, Client) {
 }
 
 #[test]
-fn a_search_without_pages_ends_after_a_thousand_entries() {
+fn a_search_without_paging_ends_after_a_thousand_entries() {
     let (_directory, mut client) = with_people(AD, 1_001);
     let one = Search { scope: Scope::One, ..Search::default() };
     let (found, done) = client.search(&one);
     assert_eq!((found.len(), done.code), (1_000, ResultCode::SIZE_LIMIT_EXCEEDED));
-    // A larger limit of the client does not help, and a smaller one holds.
+    // A larger size limit of the client has no effect, a smaller limit has.
     let (found, _) = client.search(&Search { size_limit: 5_000, scope: Scope::One, ..Search::default() });
     assert_eq!(found.len(), 1_000);
     let (found, _) = client.search(&Search { size_limit: 7, scope: Scope::One, ..Search::default() });
@@ -47,14 +47,14 @@ fn a_search_without_pages_ends_after_a_thousand_entries() {
 }
 
 #[test]
-fn exactly_a_thousand_entries_are_sent_without_an_error() {
+fn a_search_that_matches_exactly_a_thousand_entries_succeeds() {
     let (_directory, mut client) = with_people(AD, 1_000);
     let (found, done) = client.search(&Search { scope: Scope::One, ..Search::default() });
     assert_eq!((found.len(), done.code), (1_000, ResultCode::SUCCESS));
 }
 
 #[test]
-fn a_page_has_at_most_a_thousand_entries_whatever_the_requested_size() {
+fn a_page_has_at_most_a_thousand_entries_whatever_size_is_requested() {
     let (_directory, mut client) = with_people(AD, 2_100);
     for size in [5_000, 0] {
         let (mut cookie, mut pages) = (Vec::new(), Vec::new());
@@ -83,7 +83,7 @@ fn a_page_has_at_most_a_thousand_entries_whatever_the_requested_size() {
 }
 
 #[test]
-fn values_beyond_1500_come_in_ranges() {
+fn more_than_1500_values_are_returned_in_ranges() {
     let (_directory, mut client) = with_group(AD, 3_200);
     let mut ask = |attributes: &[&str]| {
         let (mut found, done) =
@@ -91,7 +91,7 @@ fn values_beyond_1500_come_in_ranges() {
         assert_eq!(done.code, ResultCode::SUCCESS);
         found.remove(0)
     };
-    // Whether all is asked for, or the attribute.
+    // With all attributes requested, or only the attribute with ranges.
     for attributes in [&[][..], &["member"], &["*"]] {
         let found = ask(attributes);
         let first = found.values("member;range=0-1499");
@@ -107,7 +107,7 @@ fn values_beyond_1500_come_in_ranges() {
 }
 
 #[test]
-fn up_to_1500_values_and_other_profiles_have_no_ranges() {
+fn up_to_1500_values_or_in_other_profiles_values_are_returned_without_ranges() {
     let base = || Search { base: GROUP, scope: Scope::Base, ..Search::default() };
     let (_directory, mut client) = with_group(AD, 1_500);
     assert_eq!(client.search(&base()).0[0].values("member").len(), 1_500);
@@ -116,7 +116,7 @@ fn up_to_1500_values_and_other_profiles_have_no_ranges() {
 }
 
 #[test]
-fn a_password_is_set_only_over_tls() {
+fn a_password_can_only_be_set_over_tls() {
     let directory = serve(r#"{"profile": "ad", "tls": {"start": true}}"#);
     let mut clear = Client::connect(directory.addr());
     let name = "cn=A,ou=Dynamic,o=Intranet";
@@ -125,7 +125,7 @@ fn a_password_is_set_only_over_tls() {
     let refused = clear.add(name, &with_password);
     assert_eq!(refused.code, ResultCode::UNWILLING_TO_PERFORM);
     assert_eq!(refused.diagnostic, "unicodePwd is set over TLS alone; use ldaps, or StartTLS");
-    // Nothing of it was written, and without a password it is.
+    // The refused add wrote nothing; the same add without a password succeeds.
     assert_eq!(clear.add(name, &user).code, ResultCode::SUCCESS);
     let change = [(2, "unicodePwd", &["\"\0q\0\"\0"][..])];
     assert_eq!(clear.modify(name, &change).code, ResultCode::UNWILLING_TO_PERFORM);

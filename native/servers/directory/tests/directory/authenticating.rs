@@ -1,4 +1,4 @@
-//! Binds, passwords, and the identity that they give a client.
+//! Binds, passwords, and the identity of a client after a bind.
 
 use crate::common::{Client, Search, filter, serve};
 use directory::Running;
@@ -42,7 +42,7 @@ fn a_bind_with_a_name_and_no_password_is_refused() {
 }
 
 #[test]
-fn other_versions_and_methods_are_refused_by_name() {
+fn other_ldap_versions_and_bind_methods_are_refused_by_name() {
     let (_directory, mut client) = with_ann();
     let version = client.request(|out| wire::ldap::request::write_bind(out, 60, 4, b"", b""));
     assert_eq!((version.tag, version.code), (op::BIND_RESPONSE, ResultCode::PROTOCOL_ERROR));
@@ -53,7 +53,7 @@ fn other_versions_and_methods_are_refused_by_name() {
 }
 
 #[test]
-fn searches_return_no_passwords() {
+fn searches_never_return_passwords() {
     let (_directory, mut client) = with_ann();
     client.add_person("Bob");
     let mut seen = |attributes: &[&str]| {
@@ -87,7 +87,7 @@ fn password_modify(user: Option<&str>, old: Option<&str>, new: Option<&str>) -> 
 }
 
 #[test]
-fn a_user_who_knows_the_password_changes_it_and_the_server_generates_one_on_request() {
+fn a_user_with_the_old_password_sets_another_or_has_the_server_generate_it() {
     let (_directory, mut client) = with_ann();
     let change = |client: &mut Client, user, old, new| {
         client.extended(oid::PASSWORD_MODIFY, Some(&password_modify(user, old, new)))
@@ -106,7 +106,7 @@ fn a_user_who_knows_the_password_changes_it_and_the_server_generates_one_on_requ
 }
 
 #[test]
-fn the_administrator_sets_and_sees_passwords_of_others() {
+fn the_administrator_can_set_and_read_passwords_of_users() {
     let json = r#"{"admin_dn": "cn=admin,o=Intranet", "admin_password": "root"}"#;
     let directory = directory::start(crate::common::config(json), None).unwrap();
     let mut client = Client::connect(directory.addr());
@@ -142,12 +142,12 @@ fn unknown_extended_operations_are_protocol_errors() {
 }
 
 #[test]
-fn no_configuration_shows_its_password() {
+fn the_debug_output_of_a_configuration_omits_its_password() {
     let config = crate::common::config(r#"{"admin_dn": "cn=a", "admin_password": "hush"}"#);
     assert!(!format!("{config:?}").contains("hush"));
 }
 
-/// A page of one entry; the cookie of the next.
+/// Returns a page of one entry and the cookie for the next page.
 fn page(client: &mut Client, cookie: &[u8]) -> (crate::common::Found, Vec<u8>) {
     let mut value = Vec::new();
     PagedResults { size: 1, cookie }.encode(&mut value);
@@ -160,7 +160,7 @@ fn page(client: &mut Client, cookie: &[u8]) -> (crate::common::Found, Vec<u8>) {
 }
 
 #[test]
-fn a_search_that_began_before_the_first_password_shows_no_password() {
+fn a_search_that_began_before_the_first_password_was_set_returns_no_password() {
     let directory = serve("{}");
     let mut client = Client::connect(directory.addr());
     client.add_person("Bob");
@@ -175,7 +175,7 @@ fn a_search_that_began_before_the_first_password_shows_no_password() {
 }
 
 #[test]
-fn a_password_in_a_name_is_refused() {
+fn a_password_as_part_of_a_name_is_refused() {
     let directory = serve("{}");
     let mut client = Client::connect(directory.addr());
     let eve: &[(&str, &[&str])] = &[("objectClass", &["person"]), ("cn", &["Eve"]), ("sn", &["E"])];
@@ -204,7 +204,7 @@ fn an_anonymous_client_cannot_change_a_password() {
             let value = password_modify(Some("o=Intranet"), old, Some("new"));
             client.extended(oid::PASSWORD_MODIFY, Some(&value)).code
         };
-        // RFC 3062 section 2: not to be used anonymously.
+        // RFC 3062 section 2: anonymous clients cannot use the operation.
         assert_eq!(set(&mut client, None), ResultCode::STRONGER_AUTH_REQUIRED, "{json}");
         assert_eq!(set(&mut client, Some("x")), ResultCode::STRONGER_AUTH_REQUIRED, "{json}");
         assert_eq!(client.bind("o=Intranet", "new").code, ResultCode::INVALID_CREDENTIALS);
@@ -212,7 +212,7 @@ fn an_anonymous_client_cannot_change_a_password() {
 }
 
 #[test]
-fn a_wrong_old_password_changes_nothing_for_the_administrator_either() {
+fn a_wrong_old_password_is_refused_even_for_the_administrator() {
     let json = r#"{"admin_dn": "cn=admin", "admin_password": "root"}"#;
     let directory = directory::start(crate::common::config(json), None).unwrap();
     let mut client = Client::connect(directory.addr());
@@ -227,7 +227,7 @@ fn a_wrong_old_password_changes_nothing_for_the_administrator_either() {
 }
 
 #[test]
-fn a_password_is_changed_under_the_name_that_the_profile_knows() {
+fn a_password_change_uses_the_password_attribute_of_the_profile() {
     let json = r#"{"profile": "ils", "admin_dn": "cn=admin", "admin_password": "root"}"#;
     let directory = directory::start(crate::common::config(json), None).unwrap();
     let mut client = Client::connect(directory.addr());

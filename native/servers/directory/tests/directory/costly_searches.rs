@@ -1,4 +1,4 @@
-//! Searches that take long, one or many: other clients are served meanwhile.
+//! Other clients are served while one or many costly searches are evaluated.
 
 use std::io::ErrorKind;
 use std::time::{Duration, Instant};
@@ -31,23 +31,23 @@ fn a_search_of_thousands_of_terms_does_not_delay_other_clients() {
 }
 
 #[test]
-fn costly_searches_sent_at_once_are_not_all_begun_in_one_turn() {
+fn costly_searches_sent_together_do_not_all_begin_in_one_turn() {
     let directory = people_of_many_names();
     let search = Search { filter: matching_none(32), ..Search::default() };
     let mut out = Vec::new();
     (1..=SEARCHES).for_each(|id| search.write(&mut out, id));
     assert!(out.len() < 64 << 10, "{} bytes are more than one read", out.len());
-    // This thread may get the processor late; not each time.
+    // This thread may be scheduled late, but not in all ten tries.
     let few = (0..10).any(|_| begun_at_first(&directory, &out) < SEARCHES as u64 / 2);
     assert!(few, "half of {SEARCHES} searches and more were begun in one turn, each time");
 }
 
-/// How many of the searches have been begun when some have.
+/// Returns the number of begun searches once the first have begun.
 fn begun_at_first(directory: &Running, searches: &[u8]) -> u64 {
     let before = directory.stats().served.searches;
     let mut client = Client::connect(directory.addr());
     client.send(searches);
-    // Counts are published when a turn ends.
+    // Threads publish their counts at the end of a turn.
     let give_up = Instant::now() + Duration::from_secs(30);
     let begun = loop {
         match directory.stats().served.searches - before {

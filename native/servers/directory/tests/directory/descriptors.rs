@@ -1,6 +1,6 @@
-//! Out of file descriptors: connected clients are served, the others wait.
+//! Without free file descriptors, connected clients are served and new clients wait.
 //!
-//! The limit holds for a whole process, so this test has one of its own.
+//! The descriptor limit holds for a whole process, so this test runs in its own process.
 
 use std::net::TcpStream;
 use std::os::fd::AsRawFd;
@@ -12,13 +12,13 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use socket2::{Domain, Socket, Type};
 use wire::ldap::ResultCode;
 
-/// Clients that connect, and for how many of them there are descriptors.
+/// The number of clients that connect, and the number for which descriptors are free.
 const GUESTS: usize = 20;
 const ROOM: u64 = 5;
 
 #[test]
-fn out_of_descriptors_open_connections_are_served_and_the_others_when_one_closes() {
-    if in_own_process(out_of_descriptors_open_connections_are_served_and_the_others_when_one_closes) {
+fn without_free_descriptors_connected_clients_are_served_and_new_clients_wait() {
+    if in_own_process(without_free_descriptors_connected_clients_are_served_and_new_clients_wait) {
         return;
     }
     let directory = crate::common::serve("{}");
@@ -30,7 +30,7 @@ fn out_of_descriptors_open_connections_are_served_and_the_others_when_one_closes
     );
     let sockets: Vec<_> =
         (0..GUESTS).map(|_| Socket::new(Domain::IPV4, Type::STREAM, None).unwrap()).collect();
-    // The lowest number that is free is given: all below the last one are taken.
+    // The kernel assigns the lowest free number, so all numbers below this one are in use.
     let last = sockets.last().unwrap().as_raw_fd() as u64;
     let limit = Rlimit { current: Some(last + 1 + ROOM), ..getrlimit(Resource::Nofile) };
     setrlimit(Resource::Nofile, limit).unwrap();
@@ -49,7 +49,7 @@ fn out_of_descriptors_open_connections_are_served_and_the_others_when_one_closes
     assert!(used < lasted / 5, "{used} ms of CPU for nothing in {lasted} ms");
     assert_eq!(connected(), ROOM);
     assert_eq!(inside.bind("", "").code, ResultCode::SUCCESS);
-    // A client that leaves frees two descriptors, its own and the server's: both are in this process.
+    // A client that disconnects frees two descriptors in this process: its own and the server's.
     while !guests.is_empty() {
         let mut first = guests.remove(0);
         assert_eq!(first.bind("", "").code, ResultCode::SUCCESS);

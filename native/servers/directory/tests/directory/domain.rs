@@ -1,4 +1,4 @@
-//! A domain as programs for Active Directory see it, which the profile `ad` serves.
+//! A domain as Active Directory clients see it; the profile `ad` serves it.
 
 use crate::common::{Client, Found, Search, config, filter};
 use directory::Running;
@@ -11,7 +11,7 @@ const ALL_BITS: &str = "1.2.840.113556.1.4.803";
 const ANY_BIT: &str = "1.2.840.113556.1.4.804";
 const IN_CHAIN: &str = "1.2.840.113556.1.4.1941";
 
-/// Twelve people, the four groups `staff` > `admins` > `root` > `staff`, and a group of one person.
+/// Twelve people, the four groups `staff` > `admins` > `root` > `staff`, and a group with one member.
 fn serve(profile: &str) -> (Running, Client) {
     let json = format!(r#"{{"profile": "{profile}", "suffix": "{SUFFIX}"}}"#);
     let directory = directory::start(config(&json), None).unwrap();
@@ -69,7 +69,7 @@ fn entries(client: &mut Client, filter_of: &str, attributes: &[&str]) -> Vec<Fou
     entries
 }
 
-/// The names of the matches, without their base.
+/// The names of the matching entries, without their base.
 fn names(client: &mut Client, filter_of: &str) -> Vec<String> {
     let entries = entries(client, filter_of, &["1.1"]);
     entries.iter().map(|entry| entry.dn.split([',', '=']).nth(1).unwrap().to_owned()).collect()
@@ -82,7 +82,7 @@ fn the_entry(client: &mut Client, filter_of: &str, attributes: &[&str]) -> Found
 }
 
 #[test]
-fn root_dse_says_that_it_is_an_active_directory() {
+fn the_root_dse_identifies_an_active_directory() {
     let root = |client: &mut Client, attributes: &[&str]| {
         let search = Search { base: "", scope: Scope::Base, attributes, ..Search::default() };
         client.search(&search).0.remove(0)
@@ -99,7 +99,7 @@ fn root_dse_says_that_it_is_an_active_directory() {
 }
 
 #[test]
-fn entries_have_the_attributes_that_a_domain_controller_constructs() {
+fn entries_have_the_constructed_attributes_of_a_domain_controller() {
     let (_directory, mut client) = serve("ad");
     for attributes in [
         &[][..],
@@ -133,7 +133,7 @@ fn entries_have_the_attributes_that_a_domain_controller_constructs() {
     assert_eq!(group_of.values("memberOf"), [group("admins")]);
     assert_eq!(group_of.values("sAMAccountType"), ["268435456"]);
     assert!(group_of.values("primaryGroupID").is_empty());
-    // Asking for a name does not bring the members, which are names too.
+    // A request for `distinguishedName` does not return `member`, which has the same syntax.
     let only = the_entry(&mut client, "(sAMAccountName=staff)", &["distinguishedName"]);
     assert_eq!(only.names(), ["distinguishedName"]);
     let (_directory, mut client) = serve("person");
@@ -142,7 +142,7 @@ fn entries_have_the_attributes_that_a_domain_controller_constructs() {
 }
 
 #[test]
-fn object_guid_encodes_the_uuid_and_object_sid_the_domain() {
+fn object_guid_encodes_the_uuid_and_object_sid_contains_the_domain() {
     let (_directory, mut client) = serve("ad");
     let raw = |client: &mut Client, filter_of: &str, name: &str| {
         let id = client.next_id();
@@ -154,7 +154,7 @@ fn object_guid_encodes_the_uuid_and_object_sid_the_domain() {
         client.done();
         message
     };
-    // Binary values end the message.
+    // The binary values are at the end of the message.
     let uuid = the_entry(&mut client, "(cn=Person 3)", &["entryUUID"]).values("entryUUID")[0].to_owned();
     let digits: Vec<u8> = uuid.bytes().filter(|byte| *byte != b'-').collect();
     let uuid: Vec<u8> = digits
@@ -168,7 +168,7 @@ fn object_guid_encodes_the_uuid_and_object_sid_the_domain() {
     assert_eq!(guid[8..], uuid[8..]);
     let escaped: String = guid.iter().map(|byte| format!("\\{byte:02x}")).collect();
     assert_eq!(names(&mut client, &format!("(objectGUID={escaped})")), ["Person 3"]);
-    // S-1-5-21-a-b-c, and five sub-authorities where a number follows.
+    // The form is S-1-5-21-a-b-c, followed by the number of the entry if it has one.
     let sids: Vec<Vec<u8>> = ["(cn=Person 3)", "(cn=Person 4)", "(cn=staff)"]
         .map(|filter_of| raw(&mut client, filter_of, "objectSid"))
         .into_iter()
@@ -200,7 +200,7 @@ fn constructed_attributes_cannot_be_written() {
 }
 
 #[test]
-fn bit_rules_test_the_bits_of_a_number() {
+fn bit_rules_test_the_bits_of_an_integer() {
     for profile in ["ad", "person"] {
         let (_directory, mut client) = serve(profile);
         let disabled = format!("(userAccountControl:{ALL_BITS}:=2)");
@@ -219,13 +219,13 @@ fn bit_rules_test_the_bits_of_a_number() {
         ] {
             assert_eq!(names(&mut client, &bits(rule, mask)).len(), usize::from(is_match), "{rule} {mask}");
         }
-        // What is no number has no bits.
+        // A value that is not a number has no bits.
         assert!(names(&mut client, &format!("(cn:{ALL_BITS}:=0)")).is_empty());
     }
 }
 
 #[test]
-fn bit_rules_read_negative_numbers_in_twos_complement() {
+fn bit_rules_read_negative_integers_as_twos_complement() {
     let (_directory, mut client) = serve("ad");
     // A security group of the domain (MS-ADTS section 2.2.12).
     let security = client.modify(&group("single"), &[(2, "groupType", &["-2147483646"])]);
@@ -234,7 +234,7 @@ fn bit_rules_read_negative_numbers_in_twos_complement() {
 }
 
 #[test]
-fn member_of_and_nested_members_are_filters() {
+fn member_of_and_nested_membership_can_be_searched() {
     let (_directory, mut client) = serve("ad");
     let (staff, root) = (group("staff"), group("root").to_lowercase());
     for (filter_of, expected) in [
@@ -246,7 +246,7 @@ fn member_of_and_nested_members_are_filters() {
         ),
         (format!("(&(sAMAccountName=user.5)(memberOf:{IN_CHAIN}:={root}))"), &[]),
         ("(&(objectClass=user)(!(memberOf=*))(cn=Person 1*))".to_owned(), &["Person 10"]),
-        // All groups around, each once, though they are in each other.
+        // All groups that contain the person are returned once, although the groups form a cycle.
         (format!("(member:{IN_CHAIN}:={})", person(0)), &["staff", "admins", "root"]),
         (format!("(&(cn=root)(member:{IN_CHAIN}:={}))", person(1)), &["root"]),
         (format!("(&(cn=single)(member:{IN_CHAIN}:={}))", person(1)), &[]),
@@ -259,7 +259,7 @@ fn member_of_and_nested_members_are_filters() {
     }
     let every = the_entry(&mut client, "(cn=Person 0)", &["memberOf"]);
     assert_eq!(every.values("memberOf"), [&staff]);
-    // It follows the groups.
+    // The result follows changes of the groups.
     client.modify(&staff, &[(1, "member", &[&person(0)])]);
     assert!(the_entry(&mut client, "(cn=Person 0)", &["memberOf"]).names().is_empty());
     assert_eq!(client.compare(&person(5), "memberOf", &group("single")), ResultCode::COMPARE_TRUE);
@@ -267,7 +267,7 @@ fn member_of_and_nested_members_are_filters() {
 }
 
 #[test]
-fn object_category_is_asserted_by_name_or_class() {
+fn object_category_matches_by_name_or_by_class() {
     let (_directory, mut client) = serve("ad");
     let group_class = "CN=Group,CN=Schema,CN=Configuration,DC=example,DC=com";
     for (category, count) in [
@@ -285,7 +285,7 @@ fn object_category_is_asserted_by_name_or_class() {
 }
 
 #[test]
-fn users_log_in_by_principal_and_domain_name() {
+fn users_log_in_by_user_principal_name_and_by_domain_name() {
     let (_directory, mut client) = serve("ad");
     for (name, password, code) in [
         ("user.4@example.com", "user.4", ResultCode::SUCCESS),
@@ -293,14 +293,14 @@ fn users_log_in_by_principal_and_domain_name() {
         ("EXAMPLE\\user.4", "user.4", ResultCode::SUCCESS),
         ("example\\User.4", "user.4", ResultCode::SUCCESS),
         (&person(4), "user.4", ResultCode::SUCCESS),
-        // The implicit name of a user whose principal name is another.
+        // The implicit principal name of a user with an explicit principal name.
         ("user.3@example.com", "user.3", ResultCode::SUCCESS),
         ("anna@example.com", "user.3", ResultCode::SUCCESS),
         ("user.4@example.com", "user.5", ResultCode::INVALID_CREDENTIALS),
         ("user.4@example.org", "user.4", ResultCode::INVALID_CREDENTIALS),
         ("OTHER\\user.4", "user.4", ResultCode::INVALID_CREDENTIALS),
         ("EXAMPLE\\nobody", "user.4", ResultCode::INVALID_CREDENTIALS),
-        // Two users have this one: which is meant?
+        // Two users have this principal name, so it identifies neither.
         ("twice@example.com", "user.7", ResultCode::INVALID_CREDENTIALS),
     ] {
         for (i, principal) in [(3, "anna@example.com"), (7, "twice@example.com"), (8, "twice@example.com")] {
@@ -313,7 +313,7 @@ fn users_log_in_by_principal_and_domain_name() {
 }
 
 #[test]
-fn unknown_names_that_clients_ask_for_are_listed_once() {
+fn unknown_attribute_names_in_requests_are_listed_once() {
     let (directory, mut client) = serve("ad");
     for _ in 0..2 {
         names(&mut client, "(&(msDS-Made=x)(!(cn:1.2.3.4:=x))(cn:caseIgnoreMatch:=x)(!(cn=*)))");
@@ -325,7 +325,7 @@ fn unknown_names_that_clients_ask_for_are_listed_once() {
     }
     let expected = ["attribute msDS-Made", "matching rule 1.2.3.4", "attribute pwdLastSet"];
     assert_eq!(directory.unknown_names(), expected);
-    // As many as a client thinks of are not kept.
+    // The list of unknown names has a limit.
     for i in 0..200 {
         names(&mut client, &format!("(x{i}={})", "y".repeat(i)));
     }

@@ -1,5 +1,5 @@
-//! What a filter of thousands of terms makes the server hold. Alone in its process: what it measures is
-//! the memory of the whole process.
+//! The memory that a filter of thousands of terms takes. This test runs in its own process, because it
+//! measures the memory of the whole process.
 
 use crate::own_process::in_own_process;
 use crate::store_common::{add_person, search, store};
@@ -8,8 +8,8 @@ use directory::store::Store;
 
 const PEOPLE: usize = 5_000;
 
-/// What a search may hold at its peak: its filter, half a mebibyte of candidates, and what it finds. Each
-/// term's list alone would take 20 KiB.
+/// The peak memory of a search: its filter, half a mebibyte of candidates, and its matches. The list of one
+/// term alone would take 20 KiB.
 const KIB: usize = 16 << 10;
 
 fn peak_kib() -> usize {
@@ -18,7 +18,7 @@ fn peak_kib() -> usize {
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
-/// Terms that each match all people but a few.
+/// Terms that each match almost all people.
 fn terms(count: usize) -> String {
     (0..count).map(|n| if n % 2 == 0 { "(cn=p*)" } else { "(cn=person*)" }).collect()
 }
@@ -38,11 +38,11 @@ fn thousands_of_prefixes_that_match_everybody_take_no_more_memory_than_a_few() {
     }
     let mut store = people();
     let either = format!("(|(cn=nobody)(cn=person 7*){})", terms(FILTER_TERMS - 3));
-    // An And evaluates every term on all people.
+    // An And filter evaluates every term on all people.
     let all = format!("(&(cn=person 77*){})", terms(100));
     let few = format!("(|(cn=person 77*){})", "(cn=person 78*)".repeat(100));
     let ask = |store: &Store| [&either, &all, &few].map(|filter| search(store, filter));
-    // Without an index all people are gone through.
+    // Without an index the search scans all people.
     let by_scan = ask(&store);
     assert_eq!(by_scan.each_ref().map(Vec::len), [PEOPLE, 11, 22]);
     while store.wants_maintenance() {

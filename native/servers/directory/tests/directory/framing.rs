@@ -1,4 +1,4 @@
-//! Messages as bytes on a socket: pieces, batches, nonsense.
+//! LDAP messages as bytes on a socket: in pieces, in batches, malformed.
 
 use std::time::Duration;
 
@@ -6,13 +6,13 @@ use crate::common::{Client, Search, lookup, serve};
 use wire::ldap::request::{write_bind, write_delete, write_unbind};
 use wire::ldap::{ResultCode, oid, op};
 
-/// An anonymous bind, message id 1, and its answer, as RFC 4511 section 5.1 has them.
+/// An anonymous bind with message ID 1 and its response, encoded as RFC 4511 section 5.1 requires.
 const BIND: &[u8] = b"\x30\x0c\x02\x01\x01\x60\x07\x02\x01\x03\x04\x00\x80\x00";
 const BOUND: &[u8] = b"\x30\x0c\x02\x01\x01\x61\x07\x0a\x01\x00\x04\x00\x04\x00";
 const UNBIND: &[u8] = b"\x30\x05\x02\x01\x02\x42\x00";
 
 #[test]
-fn a_bind_and_an_unbind_are_these_bytes() {
+fn a_bind_its_response_and_an_unbind_have_exactly_these_bytes() {
     let directory = serve("{}");
     let mut client = Client::connect(directory.addr());
     client.send(BIND);
@@ -30,7 +30,7 @@ fn an_ldap_v2_bind_is_answered() {
 }
 
 #[test]
-fn a_message_may_come_byte_by_byte() {
+fn a_message_may_arrive_byte_by_byte() {
     let directory = serve("{}");
     let mut client = Client::connect(directory.addr());
     client.add_person("Ann 1");
@@ -105,18 +105,18 @@ fn assert_noticed(client: &mut Client) {
 }
 
 #[test]
-fn a_client_that_does_not_speak_ldap_gets_a_notice_and_the_server_goes_on() {
+fn a_client_that_sends_no_ldap_gets_a_notice_and_the_server_continues() {
     let directory = serve("{}");
     let strangers: [&[u8]; 9] = [
         b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
         b"\x03\x00\x00\x13\x0e\xe0\x00\x00\x00\x00\x00\x01\x00\x08\x00\x03\x00\x00\x00",
         b"SSH-2.0-OpenSSH_9.6\r\n",
-        // Indefinite length, a length of more than four bytes, and a length beyond every limit.
+        // An indefinite length, a length field of more than four bytes, and a length beyond every limit.
         b"\x30\x80\x02\x01\x01",
         b"\x30\x85\x01\x00\x00\x00\x00",
         b"\x30\x84\x7f\xff\xff\xff\x02\x01\x01",
-        // A sound frame with nonsense in it: no operation, and an unknown operation.
+        // A valid frame without an operation, and with an unknown operation.
         b"\x30\x03\x02\x01\x01",
         b"\x30\x05\x02\x01\x01\x7e\x00",
     ];
@@ -139,12 +139,12 @@ fn requests_before_malformed_bytes_are_answered() {
 }
 
 #[test]
-fn a_client_disconnected_for_a_protocol_error_is_counted_once_and_an_idle_client_is_not() {
+fn a_protocol_error_counts_one_abort_and_an_idle_timeout_counts_none() {
     let directory = serve(r#"{"limits": {"idle_ms": 3000}}"#);
     let mut idle = Client::connect(directory.addr());
     let mut stranger = Client::connect(directory.addr());
     stranger.send(b"\x31\x00");
-    // It stays for as long as it is let.
+    // The client stays connected until the server disconnects it.
     assert_noticed(&mut stranger);
     assert!(
         crate::common::eventually(|| directory.stats().traffic.disconnections >= 2),
@@ -202,7 +202,7 @@ fn large_messages_are_accepted_only_after_a_bind_with_a_name() {
         let attributes: &[(&str, &[&str])] =
             &[("objectClass", &["RTPerson"]), ("cn", &["long"]), ("description", &[&long])];
         crate::common::write_add(&mut out, 9, "cn=long,ou=Dynamic,o=Intranet", attributes);
-        // The server may have hung up before the last of it is sent.
+        // The server may close the connection before the last bytes are sent.
         let _ = std::io::Write::write_all(&mut client.stream, &out);
     };
     for binds in [false, true] {
@@ -223,7 +223,7 @@ fn large_messages_are_accepted_only_after_a_bind_with_a_name() {
 }
 
 #[test]
-fn a_sender_that_stalls_in_a_message_is_cut_off_and_an_idle_one_is_not() {
+fn a_sender_that_stalls_within_a_message_is_cut_off_and_an_idle_client_is_not() {
     let directory = serve(r#"{"limits": {"stall_ms": 300}}"#);
     let mut idle = Client::connect(directory.addr());
     let mut stalled = Client::connect(directory.addr());
@@ -234,7 +234,7 @@ fn a_sender_that_stalls_in_a_message_is_cut_off_and_an_idle_one_is_not() {
 }
 
 #[test]
-fn one_connection_too_many_gets_a_notice() {
+fn a_connection_beyond_the_limit_gets_a_notice() {
     let directory =
         directory::start(crate::common::config(r#"{"limits": {"connections": 2}}"#), None).unwrap();
     let mut first: Vec<_> = (0..2).map(|_| Client::connect(directory.addr())).collect();
@@ -246,7 +246,7 @@ fn one_connection_too_many_gets_a_notice() {
     assert_eq!((notice.id, notice.code), (0, ResultCode::UNAVAILABLE));
     assert!(third.is_closed());
     drop(first.pop());
-    // The place becomes free when the server has seen the end of the connection.
+    // The slot becomes free once the server has read the end of the connection.
     let admitted = (0..100).any(|_| {
         std::thread::sleep(Duration::from_millis(10));
         let mut client = Client::connect(directory.addr());

@@ -1,4 +1,4 @@
-//! The life of an Internet Locator Server's user, as NetMeeting tells it.
+//! The session of an Internet Locator Server's user, as NetMeeting sends it.
 
 use std::time::Duration;
 
@@ -64,7 +64,7 @@ fn find(client: &mut Client, base: &str, name: &str, sttl: Option<&str>) -> Vec<
 }
 
 #[test]
-fn a_user_registers_announces_is_found_and_leaves() {
+fn an_ils_user_registers_announces_is_found_and_unregisters() {
     let (_directory, mut client, _) = ils();
     assert_eq!(client.bind("", "").code, ResultCode::SUCCESS);
     assert_eq!(register(&mut client), ResultCode::SUCCESS);
@@ -77,7 +77,7 @@ fn a_user_registers_announces_is_found_and_leaves() {
         (0, "sport", &["1503", "1720"]),
     ];
     assert_eq!(client.modify(ANN, announced).code, ResultCode::SUCCESS);
-    // Saying it again is no error: it sets what the application is.
+    // A repeated announcement is no error; it updates the application.
     assert_eq!(client.modify(ANN, announced).code, ResultCode::SUCCESS);
     let found = find(&mut client, "objectClass=rtPerson", "ann@example.com", None);
     assert_eq!(found.len(), 1);
@@ -111,21 +111,21 @@ fn a_user_has_two_names_and_is_returned_under_the_requested_name() {
 }
 
 #[test]
-fn percent_lists_everyone_whatever_the_scope() {
+fn a_percent_sign_lists_all_users_in_any_scope() {
     let (_directory, mut client, _) = ils();
     register(&mut client);
     client.add("cn=bob@example.com,objectClass=rtPerson", &[("cn", &["bob@example.com"])]);
     assert_eq!(find(&mut client, "objectClass=rtPerson", "%", None).len(), 2);
     assert_eq!(find(&mut client, "ou=Dynamic,o=Intranet", "%", None).len(), 2);
     assert_eq!(find(&mut client, "objectClass=rtPerson", "bob%", None).len(), 1);
-    // The container itself can still be asked whether it is there.
+    // A search for the container itself still works.
     let container = Search { base: "ou=Dynamic,o=Intranet", scope: Scope::Base, ..Search::default() };
     let (found, _) = client.search(&container);
     assert_eq!((found.len(), found[0].dn.as_str()), (1, "ou=Dynamic,o=Intranet"));
 }
 
 #[test]
-fn attributes_have_the_requested_names_and_order() {
+fn returned_attributes_have_the_requested_names_and_order() {
     let (_directory, mut client, _) = ils();
     register(&mut client);
     let search = Search {
@@ -159,7 +159,7 @@ fn a_search_with_sttl_refreshes_a_user() {
         let found = find(&mut client, "objectClass=rtPerson", "ann@example.com", Some("10"));
         assert_eq!((found.len(), found[0].dn.as_str()), (1, ANN));
     }
-    // One minute from now on, instead of what was left of the ten.
+    // The user now expires after one minute, instead of the remainder of the ten.
     assert_eq!(find(&mut client, "objectClass=rtPerson", "ann@example.com", Some("1")).len(), 1);
     ahead.advance(Duration::from_secs(58));
     assert_eq!(find(&mut client, "objectClass=rtPerson", "ann@example.com", None).len(), 1);
@@ -273,7 +273,7 @@ fn an_expired_entry_is_removed_under_the_system_clock() {
     let entries = directory.stats().entries;
     std::thread::sleep(Duration::from_millis(900));
     assert_eq!(directory.stats().entries, entries);
-    // Removed, and not only hidden.
+    // The server removes the entry, and does not only hide it.
     assert!(crate::common::eventually(|| directory.stats().served.expired == 1));
     assert_eq!(directory.stats().entries, entries - 1);
 }
@@ -302,7 +302,7 @@ fn latin_1_text_of_old_clients_is_accepted() {
 }
 
 #[test]
-fn empty_values_of_a_client_of_1997_are_dropped() {
+fn empty_values_sent_by_a_1997_client_are_dropped() {
     let (_directory, mut client, _) = ils();
     let attributes: &[(&str, &[&str])] = &[
         ("objectClass", &["RTPerson"]),
@@ -316,7 +316,7 @@ fn empty_values_of_a_client_of_1997_are_dropped() {
 }
 
 #[test]
-fn an_empty_class_and_ttl_get_the_defaults_of_a_user() {
+fn an_empty_class_and_an_empty_ttl_get_the_defaults_of_a_user() {
     let (_directory, mut client, _) = ils();
     let attributes: &[(&str, &[&str])] =
         &[("objectClass", &[""]), ("cn", &["ann@example.com"]), ("entryTtl", &[""]), ("sttl", &[""])];

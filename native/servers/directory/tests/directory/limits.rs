@@ -1,4 +1,4 @@
-//! One beyond each limit: the protocol's own refusal, and a server that goes on.
+//! Requests just beyond each limit are refused by the protocol's own error, and the server continues.
 
 use crate::common::{Client, Search, filter, lookup, search_for_all, serve, with_controls};
 use directory::Running;
@@ -10,7 +10,7 @@ use wire::ldap::{ResultCode, oid, op};
 
 const PERSON: &str = "cn=Ann 1,ou=Dynamic,o=Intranet";
 
-/// A directory with these limits, and with Ann 1 in it.
+/// A directory with these limits that contains the entry Ann 1.
 fn limited(limits: &str) -> (Running, Client) {
     let directory = serve(&format!(r#"{{"limits": {{{limits}}}}}"#));
     let mut client = Client::connect(directory.addr());
@@ -18,7 +18,7 @@ fn limited(limits: &str) -> (Running, Client) {
     (directory, client)
 }
 
-/// The connection that was refused something, and a new one, are served.
+/// Asserts that the connection of the refused request and a new connection are served.
 fn assert_alive(directory: &Running, client: &mut Client) {
     let search = Search { filter: lookup("Ann 1"), ..Search::default() };
     assert_eq!(client.search(&search).0.len(), 1);
@@ -91,7 +91,7 @@ fn the_terms_of_a_filter_are_limited() {
 #[test]
 fn the_attributes_of_an_entry_are_limited_in_every_write() {
     let (directory, mut client) = limited(r#""attributes_per_entry": 20"#);
-    // Two beside them: objectClass and cn.
+    // The entry has two more attributes: objectClass and cn.
     let names: Vec<String> = (0..19).map(|i| format!("description;lang-x{i}")).collect();
     let entry = |more: usize| {
         let mut attributes: Vec<(&str, &[&str])> = vec![("objectClass", &["RTPerson"]), ("cn", &["Bob 2"])];
@@ -145,7 +145,7 @@ fn the_values_of_a_modify_are_limited() {
 }
 
 #[test]
-fn the_connections_of_an_address_are_limited() {
+fn the_connections_from_one_address_are_limited() {
     let directory =
         directory::start(crate::common::config(r#"{"limits": {"connections_per_address": 2}}"#), None);
     let directory = directory.unwrap();
@@ -156,7 +156,7 @@ fn the_connections_of_an_address_are_limited() {
     assert_eq!((notice.id, notice.code), (0, ResultCode::UNAVAILABLE));
     assert!(notice.diagnostic.contains("this address"), "{}", notice.diagnostic);
     assert!(third.is_closed());
-    // All of 127.0.0.0/8 is this machine.
+    // All addresses of 127.0.0.0/8 belong to this machine.
     let other = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
     other.bind(&std::net::SocketAddr::from(([127, 0, 0, 2], 0)).into()).unwrap();
     other.connect(&directory.addr().into()).unwrap();
@@ -211,7 +211,7 @@ fn the_oldest_unfinished_page_is_dropped_for_the_newest() {
 }
 
 #[test]
-fn the_entries_of_a_search_are_limited() {
+fn the_entries_returned_by_a_search_are_limited() {
     let (directory, mut client) = limited(r#""search_entries": 1"#);
     client.add_person("Bob 2");
     client.send(&search_for_all(5));
@@ -221,10 +221,10 @@ fn the_entries_of_a_search_are_limited() {
 }
 
 #[test]
-fn the_time_of_a_search_is_limited() {
+fn the_duration_of_a_search_is_limited() {
     let (directory, mut client) = limited(r#""search_s": 1"#);
     client.bind("", "");
-    // 10 MB: several times what socket buffers hold.
+    // 10 MB exceed the socket buffers several times.
     let filler = "x".repeat(200_000);
     for i in 0..50 {
         let name = format!("Bob {i}");
@@ -254,7 +254,7 @@ fn message_limits_differ_before_and_after_a_bind() {
     assert_eq!(client.modify(PERSON, person).code, ResultCode::SUCCESS);
     let message = |bytes: usize| {
         let mut out = Vec::new();
-        // Beside the name: three bytes of the id, and four before each of name and message.
+        // The message also contains three bytes for the ID and four each before the name and the message.
         let name = format!("cn={},ou=Dynamic,o=Intranet", "x".repeat(bytes - 11 - 3 - 22));
         write_delete(&mut out, 7, name.as_bytes());
         assert_eq!(out.len(), bytes);
@@ -282,7 +282,7 @@ fn message_limits_differ_before_and_after_a_bind() {
 }
 
 #[test]
-fn a_message_of_bytes_that_never_end_is_no_reason_to_hold_them() {
+fn an_announced_message_beyond_the_limit_is_refused_before_its_bytes_arrive() {
     let (directory, mut client) = limited(r#""message_bytes_before_bind": 1000"#);
     let mut stranger = Client::connect(directory.addr());
     let mut out = vec![0x30, 0x84, 0, 0, 0x03, 0xe9];

@@ -1,4 +1,4 @@
-//! The directory from outside, on real sockets, and its store.
+//! The directory, tested through real sockets, and its store.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "only tests are in here")]
 
 mod active_directory;

@@ -1,4 +1,4 @@
-//! Many connections: at once, and one after the other.
+//! Many connections, concurrently and one after another.
 
 use std::thread;
 
@@ -13,7 +13,7 @@ fn no_client_is_left(directory: &Running) -> bool {
 }
 
 #[test]
-fn a_thousand_connections_are_served_side_by_side() {
+fn a_thousand_connections_are_served_concurrently() {
     let directory = serve(r#"{"threads": 2}"#);
     let mut clients: Vec<_> = (0..1000).map(|_| Client::connect(directory.addr())).collect();
     clients[0].add_person("Ann");
@@ -34,7 +34,7 @@ fn a_thousand_connections_are_served_side_by_side() {
 }
 
 #[test]
-fn connections_come_and_go_by_the_thousand() {
+fn thousands_of_connections_open_and_close() {
     let directory = serve("{}");
     thread::scope(|scope| {
         for _ in 0..4 {
@@ -61,7 +61,7 @@ fn connections_come_and_go_by_the_thousand() {
 }
 
 #[test]
-fn clients_that_disconnect_within_a_request_leave_nothing_behind() {
+fn clients_that_disconnect_within_a_request_leave_no_data_or_connection() {
     let directory = serve("{}");
     for i in 0..300_usize {
         let mut client = Client::connect(directory.addr());

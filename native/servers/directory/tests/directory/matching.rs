@@ -1,4 +1,4 @@
-//! Which values are the same, and which comes first (RFC 4517 section 4.2).
+//! Equality and order of values (RFC 4517 section 4.2).
 
 use std::cmp::Ordering;
 
@@ -23,7 +23,7 @@ fn different(matching: Matching, left: &str, right: &str) {
 }
 
 #[test]
-fn text_matches_without_case_and_without_insignificant_spaces() {
+fn text_matches_ignoring_case_and_insignificant_spaces() {
     for (left, right) in [
         ("Anna Lee", "  anna   LEE "),
         ("Пётр Ёлкин", "пётр ёлкин"),
@@ -43,13 +43,13 @@ fn text_matches_without_case_and_without_insignificant_spaces() {
 }
 
 #[test]
-fn latin_1_values_of_old_clients_match_by_their_bytes() {
+fn latin_1_values_of_old_clients_match_bytewise() {
     assert_eq!(normal(Matching::CaseIgnore, b"J\xfcRGEN").unwrap(), b"j\xfcrgen");
     assert_ne!(normal(Matching::CaseIgnore, b"J\xfcrgen"), normal(Matching::CaseIgnore, "Jürgen".as_bytes()));
 }
 
 #[test]
-fn numbers_match_by_value() {
+fn numbers_match_by_numeric_value() {
     for (left, right) in [("7", "007"), ("-0", "0"), ("-012", "-12")] {
         same(Matching::Integer, left, right);
     }
@@ -68,7 +68,7 @@ fn numbers_match_by_value() {
 }
 
 #[test]
-fn telephone_and_numeric_strings_match_without_separators() {
+fn telephone_numbers_and_numeric_strings_match_ignoring_separators() {
     same(Matching::TelephoneNumber, "+49 30-123 456", "+4930123456");
     same(Matching::TelephoneNumber, "1-800-FLOWERS", "1 800 flowers");
     same(Matching::NumericString, "12 34 5", "12345");
@@ -76,7 +76,7 @@ fn telephone_and_numeric_strings_match_without_separators() {
 }
 
 #[test]
-fn names_match_by_the_rules_of_their_attribute_types() {
+fn dns_match_by_the_rules_of_their_attribute_types() {
     for (left, right) in [
         ("CN=Anna,O=Intranet", "commonName = anna ; 2.5.4.10=INTRANET"),
         ("cn=Anna+sn=Lee,o=x", "sn=lee+cn=ANNA,o=X"),
@@ -111,7 +111,7 @@ fn booleans_and_times_match_in_every_spelling() {
 }
 
 #[test]
-fn rules_are_known_by_name_and_identifier() {
+fn matching_rules_are_found_by_name_and_by_identifier() {
     assert_eq!(rule(b"CASEIGNOREMATCH").unwrap().oid, "2.5.13.2");
     assert_eq!(rule(b"2.5.13.15").unwrap().name, "integerOrderingMatch");
     assert!(rule(b"2.5.13.999").is_none());
@@ -135,9 +135,9 @@ fn any_matching() -> impl Strategy<Value = Matching> {
 }
 
 proptest! {
-    /// The store compares values with one side normalised: both sides must lead to the same.
+    /// The store compares values with one side normalised, so the result must not depend on the side.
     #[test]
-    fn a_value_matches_an_assertion_when_their_normal_forms_are_the_same(
+    fn a_value_matches_an_assertion_if_their_normal_forms_are_equal(
         matching in any_matching(),
         left in "[aAbBßéЁё12 =,+\\\\-]{0,6}",
         right in "[aAbBßéЁё12 =,+\\\\-]{0,6}",

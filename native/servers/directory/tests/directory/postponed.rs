@@ -1,7 +1,6 @@
-//! What is put off because the searches before it are costly: it waits in the kernel, and once it has been
-//! done nothing is left to do.
+//! Requests wait in the kernel while the searches before them are costly; afterwards the server is idle.
 //!
-//! The processor's time is that of a whole process, so this test has one of its own.
+//! The test measures the processor time of the whole process, so it runs in its own process.
 
 use std::io::Write;
 use std::thread;
@@ -12,15 +11,14 @@ use crate::own_process::in_own_process;
 use wire::ldap::filter::{write_equality, write_or};
 
 const SEARCHES: i32 = 80;
-/// Makes the searches long, and no dearer.
+/// Lengthens the search requests without making their evaluation more expensive.
 static PADDING: [u8; 20_000] = [b'x'; 20_000];
-/// What may have been read and not begun: one read, one message, and what the counts are behind.
+/// The bytes that may be read and not begun: one read, one message, and the delay of the counts.
 const BACKLOG: u64 = 640 << 10;
 
 #[test]
-fn a_client_that_sends_faster_than_it_is_served_waits_in_the_kernel_and_then_costs_nothing() {
-    if in_own_process(a_client_that_sends_faster_than_it_is_served_waits_in_the_kernel_and_then_costs_nothing)
-    {
+fn a_client_faster_than_the_server_waits_in_the_kernel_and_then_costs_nothing() {
+    if in_own_process(a_client_faster_than_the_server_waits_in_the_kernel_and_then_costs_nothing) {
         return;
     }
     let directory = people_of_many_names();
@@ -39,7 +37,7 @@ fn a_client_that_sends_faster_than_it_is_served_waits_in_the_kernel_and_then_cos
     let sender = thread::spawn(move || stream.write_all(&out).unwrap());
     let give_up = Instant::now() + Duration::from_secs(60);
     loop {
-        // In this order: what is read meanwhile makes the backlog look shorter, never longer.
+        // `read` is taken first: later bytes can only make the backlog look shorter.
         let read = directory.stats().traffic.bytes_in - before.traffic.bytes_in;
         let begun = directory.stats().served.searches - before.served.searches;
         let backlog = read.saturating_sub(begun * each);
@@ -51,7 +49,7 @@ fn a_client_that_sends_faster_than_it_is_served_waits_in_the_kernel_and_then_cos
     }
     sender.join().unwrap();
     (0..SEARCHES).for_each(|_| drop(client.done()));
-    // The last of several that come at once may be what uses the turn up.
+    // The last of several requests in one read may use up the turn.
     let mut out = Vec::new();
     (1..=3).for_each(|id| Search { filter: matching_none(32), ..Search::default() }.write(&mut out, id));
     client.send(&out);

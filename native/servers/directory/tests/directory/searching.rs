@@ -1,4 +1,4 @@
-//! Searches: base and scope, filter, attributes, limits.
+//! Searches: base, scope, filter, attributes, limits.
 
 use crate::common::{Client, Search, filter, lookup, serve};
 use directory::Running;
@@ -17,7 +17,7 @@ fn people(count: usize) -> (Running, Client) {
 }
 
 #[test]
-fn a_lookup_finds_one_entry_with_all_its_user_attributes() {
+fn a_lookup_returns_one_entry_with_all_its_user_attributes() {
     let (_directory, mut client) = people(3);
     let (found, done) = client.search(&Search { filter: lookup("person 1"), ..Search::default() });
     assert_eq!((found.len(), done.code), (1, ResultCode::SUCCESS));
@@ -46,7 +46,7 @@ fn the_scope_sets_the_depth_of_a_search() {
 }
 
 #[test]
-fn a_missing_base_is_answered_with_its_deepest_ancestor() {
+fn a_missing_base_is_answered_with_its_closest_existing_ancestor() {
     let (_directory, mut client) = people(1);
     let search = Search { base: "cn=x,cn=y,ou=Dynamic,o=Intranet", ..Search::default() };
     let (_, done) = client.search(&search);
@@ -80,7 +80,7 @@ fn only_the_selected_attributes_are_returned() {
 }
 
 #[test]
-fn types_only_leaves_the_values_out() {
+fn types_only_omits_the_values() {
     let (_directory, mut client) = people(1);
     let search = Search { filter: lookup("Person 0"), types_only: true, ..Search::default() };
     let (found, _) = client.search(&search);
@@ -89,7 +89,7 @@ fn types_only_leaves_the_values_out() {
 }
 
 #[test]
-fn the_smaller_size_limit_applies_and_an_exact_fit_is_a_success() {
+fn the_smaller_of_two_size_limits_applies_and_an_exact_fit_succeeds() {
     let (_directory, mut client) = people(20);
     let all = || filter(|out| f::write_present(out, b"sn"));
     let mut limited = |size_limit| {
@@ -129,7 +129,7 @@ fn cookie(answer: &crate::common::Answer) -> Vec<u8> {
 }
 
 #[test]
-fn pages_return_every_entry_once() {
+fn a_paged_search_returns_every_entry_once() {
     let (_directory, mut client) = people(25);
     let mut names = std::collections::BTreeSet::new();
     let (mut next, mut pages) = (Vec::new(), 0);
@@ -161,7 +161,7 @@ fn a_page_cookie_is_valid_once_and_only_on_its_connection() {
     assert_eq!(other.search(&page(&first)).1.code, ResultCode::UNWILLING_TO_PERFORM);
     let second = cookie(&client.search(&page(&first)).1);
     assert_eq!(client.search(&page(&first)).1.code, ResultCode::UNWILLING_TO_PERFORM);
-    // A page of no entries ends the search (RFC 2696 section 3).
+    // A request for a page of no entries ends the search (RFC 2696 section 3).
     let end = Search { controls: paged(0, &second, true), ..Search::default() };
     let (found, done) = client.search(&end);
     assert_eq!((found.len(), done.code, cookie(&done)), (0, ResultCode::SUCCESS, Vec::new()));
@@ -272,7 +272,7 @@ fn a_malformed_page_control_is_a_protocol_error() {
 }
 
 #[test]
-fn a_later_page_has_the_same_search_and_the_rest_of_the_size_limit() {
+fn a_later_page_must_repeat_the_search_and_counts_towards_the_size_limit() {
     let (_directory, mut client) = people(5);
     let ask = |client: &mut Client, cookie: &[u8], size_limit, filter| {
         let controls = paged(2, cookie, true);
@@ -327,7 +327,7 @@ fn the_subschema_has_timestamps_of_creation_and_change() {
 }
 
 #[test]
-fn an_assertion_that_is_no_uuid_is_undefined() {
+fn an_assertion_value_that_is_not_a_uuid_is_undefined() {
     let (_directory, mut client) = people(1);
     let unlike = |value: &'static [u8]| {
         filter(|out| f::write_not(out, |out| f::write_equality(out, b"entryUUID", value)))

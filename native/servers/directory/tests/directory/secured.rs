@@ -1,4 +1,4 @@
-//! Hostile and careless ends of TLS connections.
+//! TLS connections that a client ends or stalls, by malice or by mistake.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -10,7 +10,7 @@ use directory::Running;
 use tls::{Fault, Stream};
 use wire::ldap::{oid, request};
 
-/// The default never closes an idle connection.
+/// By default an idle connection is never closed.
 const LDAPS: &str = r#"{"tls": {}, "limits": {"stall_ms": 1500, "stall_bytes": 100}}"#;
 const STEP: Duration = Duration::from_millis(100);
 
@@ -18,7 +18,7 @@ fn started(json: &str) -> Running {
     directory::start(crate::common::config(json), None).unwrap()
 }
 
-/// A socket that sends what it is given when it is let go, all at once.
+/// A socket that holds back written bytes until `let_go` sends them in one write.
 struct Held {
     socket: TcpStream,
     bytes: Vec<u8>,
@@ -31,7 +31,7 @@ impl Held {
         self.socket.write_all(&std::mem::take(&mut self.bytes)).unwrap();
     }
 
-    /// Whether the directory hangs up.
+    /// Whether the directory closes the connection.
     fn is_closed(&mut self) -> bool {
         let mut rest = Vec::new();
         match self.socket.read_to_end(&mut rest) {
@@ -85,7 +85,7 @@ fn is_answered(stream: &mut Stream<Held>) -> bool {
 }
 
 #[test]
-fn a_client_that_stops_within_a_record_is_cut_off_and_an_idle_one_is_not() {
+fn a_client_that_stalls_within_a_tls_record_is_cut_off_and_an_idle_client_is_not() {
     let directory = started(LDAPS);
     let (mut idle, mut silent) = (secured(&directory), secured(&directory));
     assert!(is_answered(&mut idle) && is_answered(&mut silent));
@@ -96,7 +96,7 @@ fn a_client_that_stops_within_a_record_is_cut_off_and_an_idle_one_is_not() {
 }
 
 #[test]
-fn a_record_that_trickles_in_is_cut_off_and_a_slow_one_is_not() {
+fn a_trickling_tls_record_is_cut_off_and_a_slow_record_is_not() {
     let directory = started(LDAPS);
     let (mut slow, mut trickling) = (secured(&directory), secured(&directory));
     let record = |stream: &mut Stream<Held>, bytes: usize| {
@@ -110,7 +110,7 @@ fn a_record_that_trickles_in_is_cut_off_and_a_slow_one_is_not() {
         });
         cut.is_some()
     };
-    // The message makes no sense, which the server notices once it is complete.
+    // The message is malformed, which the server notices once the message is complete.
     assert!(!record(&mut slow, 100));
     let mut answer = [0; 200];
     assert!(slow.read_some(&mut answer).unwrap() > 0);
@@ -120,7 +120,7 @@ fn a_record_that_trickles_in_is_cut_off_and_a_slow_one_is_not() {
 }
 
 #[test]
-fn a_handshake_that_trickles_in_is_cut_off() {
+fn a_trickling_tls_handshake_is_cut_off() {
     let directory = started(LDAPS);
     let mut stream = knocking(&directory);
     stream.socket().held = true;
@@ -151,7 +151,7 @@ fn a_close_notify_behind_a_request_ends_the_connection_after_the_answer() {
 }
 
 #[test]
-fn one_connection_too_many_gets_a_tls_alert() {
+fn a_connection_beyond_the_limit_gets_a_tls_alert() {
     let directory = started(r#"{"tls": {}, "limits": {"connections": 1}}"#);
     let mut inside = secured(&directory);
     let mut stream = knocking(&directory);
@@ -162,12 +162,12 @@ fn one_connection_too_many_gets_a_tls_alert() {
 }
 
 #[test]
-fn a_tls_failure_is_not_counted_as_an_abort_too() {
+fn a_tls_failure_is_not_also_counted_as_an_abort() {
     let directory = started(r#"{"tls": {}}"#);
     let mut plain = crate::common::Client::connect(directory.addr());
     plain.bind("", "");
     assert!(plain.is_closed());
-    // It stays until it is shown out.
+    // The client stays connected until the server disconnects it.
     assert!(eventually(|| directory.stats().traffic.disconnections == 1));
     let stats = directory.stats();
     assert_eq!((stats.traffic.tls_failed, stats.traffic.aborted), (1, 0));

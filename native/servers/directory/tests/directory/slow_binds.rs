@@ -1,4 +1,4 @@
-//! Binds with slow hashes: they are checked, in order, by threads that leave the others theirs.
+//! Binds with slow hashes: separate threads check them in order, without delaying other clients.
 
 use std::io::{Read, Write};
 use std::num::NonZeroUsize;
@@ -15,7 +15,7 @@ use wire::ldap::{ResultCode, oid, request};
 
 const ANN: &str = "cn=Ann,ou=Dynamic,o=Intranet";
 const PASSWORD: &str = "Pw1-secret";
-/// Takes some 50 ms in a test's build, and so much longer than a lookup.
+/// Takes some 50 ms in a test build, much longer than a lookup.
 const LONG: &str = "argon2:8m:3";
 
 fn stored(hash: &str) -> String {
@@ -43,7 +43,7 @@ fn bind_then_who_am_i() -> Vec<u8> {
     out
 }
 
-/// The answers to [`bind_then_who_am_i`].
+/// Reads the answers to [`bind_then_who_am_i`].
 fn is_ann<S: Read + Write>(client: &mut Client<S>) {
     let bound = client.done();
     assert_eq!((bound.id, bound.code), (1, ResultCode::SUCCESS));
@@ -52,7 +52,7 @@ fn is_ann<S: Read + Write>(client: &mut Client<S>) {
 }
 
 #[test]
-fn each_hash_accepts_its_password() {
+fn each_kind_of_hash_accepts_its_password() {
     for hash in ["crypt:1000", "pbkdf2-sha256:1000", "pbkdf2-sha512:1000", "argon2:64k"] {
         let value = stored(hash);
         let (_directory, mut client) = with_ann("{}", &[&value]);
@@ -87,7 +87,7 @@ fn requests_behind_a_bind_wait_for_its_result_and_other_clients_do_not() {
     let mut client = Client::connect(directory.addr());
     client.send(&bind_then_who_am_i());
     client.stream.set_nonblocking(true).unwrap();
-    // Alone on its processor, a lookup takes a thousandth of the hash.
+    // Alone on its processor, a lookup takes a thousandth of the time of the hash.
     let search = Search { filter: lookup("Ann"), ..Search::default() };
     assert_eq!(other.search(&search).0.len(), 1);
     assert!(client.stream.peek(&mut [0]).is_err(), "the hash was over before a lookup");
@@ -101,7 +101,7 @@ fn over_tls_requests_behind_a_bind_in_the_same_record_are_answered() {
     let mut client = Client::connect(directory.addr()).secured(&trusting(&directory));
     client.send(&bind_then_who_am_i());
     is_ann(&mut client);
-    // StartTLS behind a bind is answered after it, and begins without the identity.
+    // StartTLS behind a bind is answered after the bind, and the TLS session begins anonymous.
     let mut out = Vec::new();
     write_bind(&mut out, 1, PASSWORD);
     request::write_extended(&mut out, 2, oid::START_TLS, None);
@@ -119,7 +119,7 @@ fn over_tls_requests_behind_a_bind_in_the_same_record_are_answered() {
 }
 
 #[test]
-fn an_old_password_with_a_slow_hash_is_checked_before_it_is_changed() {
+fn an_old_password_with_a_slow_hash_is_checked_before_the_password_changes() {
     let (_directory, mut client) = with_ann("{}", &[&stored("argon2:1m:1")]);
     client.bind(ANN, PASSWORD);
     let change = |old: &str, new: &str| {
@@ -136,15 +136,15 @@ fn an_old_password_with_a_slow_hash_is_checked_before_it_is_changed() {
     assert_eq!(ask(PASSWORD, "new").code, ResultCode::SUCCESS);
     assert_eq!(client.bind(ANN, PASSWORD).code, ResultCode::INVALID_CREDENTIALS);
     assert_eq!(client.bind(ANN, "new").code, ResultCode::SUCCESS);
-    // One that the server makes up.
+    // The server generates the new password.
     client.modify(ANN, &[(2, "userPassword", &[&stored("argon2:1m:1")])]);
     assert!(client.extended(oid::PASSWORD_MODIFY, Some(&change(PASSWORD, ""))).value.is_some());
 }
 
-/// Else who knew the old password could undo the change that was to keep them out.
+/// Otherwise an attacker with the old password could undo the change meant to exclude them.
 #[test]
-fn a_password_that_is_changed_while_it_is_checked_is_wrong() {
-    // Longer than a change takes to come on a busy machine.
+fn a_password_that_changes_while_it_is_checked_is_refused() {
+    // The hash takes longer than the change does, even on a busy machine.
     let value = stored("argon2:32m:3");
     let (directory, mut other) = with_ann("{}", &[&value]);
     let mut client = Client::connect(directory.addr());
@@ -167,7 +167,7 @@ fn a_password_that_is_changed_while_it_is_checked_is_wrong() {
         assert_eq!(other.modify(ANN, &[(2, "userPassword", &["new"])]).code, ResultCode::SUCCESS);
     });
     assert_eq!(refused, ResultCode::UNWILLING_TO_PERFORM);
-    // Beside another value, the one that was right stays right.
+    // If another value is added, the checked password stays valid.
     let one_more = |other: &mut Client, values: &[&str]| {
         assert_eq!(other.modify(ANN, &[(2, "userPassword", values)]).code, ResultCode::SUCCESS);
     };
@@ -179,9 +179,9 @@ fn a_password_that_is_changed_while_it_is_checked_is_wrong() {
     assert_eq!(gone, ResultCode::INVALID_CREDENTIALS);
 }
 
-/// A search that is under way goes on while its connection waits, and does not let the next message in.
+/// A running search continues while its connection waits for a bind, and does not start the next message.
 #[test]
-fn a_search_goes_on_while_its_connection_waits() {
+fn a_search_continues_while_its_connection_waits_for_a_bind() {
     let directory = crate::common::crowd("{}");
     let mut client = Client::connect(directory.addr());
     let attributes: &[(&str, &[&str])] =
@@ -208,9 +208,9 @@ fn a_search_goes_on_while_its_connection_waits() {
     assert!(place(6) < place(7), "{answered:?}");
 }
 
-/// Without a place that is freed, the last client would wait for the hashes of all who have gone.
+/// If the slot were not freed, the last client would wait for the hashes of all disconnected clients.
 #[test]
-fn a_client_that_disconnects_frees_its_slot() {
+fn a_client_that_disconnects_frees_its_hashing_slot() {
     let (directory, mut last) = with_ann("{}", &[&stored(LONG)]);
     let begun = Instant::now();
     assert_eq!(last.bind(ANN, PASSWORD).code, ResultCode::SUCCESS);
@@ -229,7 +229,7 @@ fn a_client_that_disconnects_frees_its_slot() {
     assert!(waited < 10 * one, "{waited:?} after {many} have gone, and {one:?} alone");
 }
 
-/// A connection from another address of this machine.
+/// Connects from another address of this machine.
 fn from(address: u8, directory: &Running) -> Client {
     let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
     socket.bind(&std::net::SocketAddr::from(([127, 0, 0, address], 0)).into()).unwrap();
@@ -237,8 +237,8 @@ fn from(address: u8, directory: &Running) -> Client {
     Client::of(socket.into())
 }
 
-/// How many of six connections for each thread that hashes, which all bind as `name`, are answered before a login that
-/// comes after them; by thread.
+/// Sends binds as `name` on six connections for each hashing thread; returns, per thread, how many are
+/// answered before a later login.
 fn answered_first(directory: &Running, name: &str, address: u8, other: &mut Client) -> usize {
     let mut out = Vec::new();
     request::write_bind(&mut out, 1, 3, name.as_bytes(), PASSWORD.as_bytes());
@@ -260,7 +260,7 @@ fn answered_first(directory: &Running, name: &str, address: u8, other: &mut Clie
 }
 
 #[test]
-fn addresses_take_turns() {
+fn client_addresses_take_turns_at_hashing() {
     let (directory, mut other) = with_ann("{}", &[&stored(LONG)]);
     let answered = answered_first(&directory, ANN, 2, &mut other);
     assert!(answered < 4, "{answered} of 6");
@@ -281,9 +281,9 @@ fn a_short_login_overtakes_the_longest_logins_of_its_address() {
     assert!(answered < 4, "{answered} of 6");
 }
 
-/// What a client may store to make the server work: memory, time, or one hash after the other.
+/// Values that a client may store to exhaust the server: much memory, much time, or many hashes.
 #[test]
-fn a_hash_beyond_the_limits_is_no_password() {
+fn a_hash_beyond_the_limits_accepts_no_password() {
     let good = stored("argon2:64k:1");
     let salted = good.splitn(6, '$').last().unwrap().to_owned();
     let salted = format!("{}${}", good.split('$').nth(4).unwrap(), salted.split('$').next_back().unwrap());
@@ -302,7 +302,7 @@ fn a_hash_beyond_the_limits_is_no_password() {
         let begun = Instant::now();
         assert_eq!(client.bind(ANN, PASSWORD).code, ResultCode::INVALID_CREDENTIALS, "{hostile}");
         assert!(begun.elapsed() < Duration::from_secs(2), "{hostile} was begun");
-        // Beside a good one it does no harm.
+        // A hash beyond the limits does not affect a valid hash beside it.
         client.modify(ANN, &[(0, "userPassword", &[&good])]);
         assert_eq!(client.bind(ANN, PASSWORD).code, ResultCode::SUCCESS, "{hostile}");
     }
@@ -316,7 +316,7 @@ fn a_hash_beyond_the_limits_is_no_password() {
 }
 
 #[test]
-fn a_server_that_stops_does_not_wait_for_the_hashes_in_its_queue() {
+fn a_server_that_stops_does_not_wait_for_queued_hashes() {
     let (directory, mut first) = with_ann("{}", &[&stored(LONG)]);
     let begun = Instant::now();
     first.bind(ANN, PASSWORD);
@@ -333,10 +333,10 @@ fn a_server_that_stops_does_not_wait_for_the_hashes_in_its_queue() {
     assert!(clients.iter_mut().all(|client| matches!(client.stream.read(&mut [0; 100]), Ok(0) | Err(_))));
 }
 
-/// In the directory's own threads of lowest priority, hashes delay lookups no more than the same hashes in other
-/// threads of that priority do. On the threads that serve, each lookup would wait for one.
+/// Hashes in the directory's threads of lowest priority delay lookups no more than the same hashes in other
+/// threads of that priority do. In the threads that serve clients, every lookup would wait for a hash.
 #[test]
-fn lookups_beside_a_storm_of_binds_wait_no_longer_than_beside_the_same_work() {
+fn lookups_wait_no_longer_during_many_binds_than_beside_the_same_work_elsewhere() {
     let (directory, mut client) = with_ann("{}", &[&stored(LONG)]);
     let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get).saturating_sub(1).max(1);
     let stop = AtomicBool::new(false);
@@ -370,7 +370,7 @@ fn lookups_beside_a_storm_of_binds_wait_no_longer_than_beside_the_same_work() {
             })
             .collect();
         let beside = slow_lookup(&mut client);
-        // One that has just begun may not have had the time.
+        // A thread that has just started may not have lowered its priority yet.
         assert!(eventually(|| priorities().iter().all(|nice| *nice == 19)), "{:?}", priorities());
         assert!(storm.into_iter().map(|each| each.join().unwrap()).sum::<usize>() > 0);
         (reference, beside)
@@ -379,7 +379,7 @@ fn lookups_beside_a_storm_of_binds_wait_no_longer_than_beside_the_same_work() {
     assert!(beside < most, "{beside:?} beside a storm, {reference:?} beside the same work");
 }
 
-/// How long the slowest of twenty lookups takes, over a second.
+/// The duration of the slowest of twenty lookups, measured over a second.
 fn slow_lookup(client: &mut Client) -> Duration {
     let begun = Instant::now();
     let mut took = Vec::new();
@@ -393,13 +393,13 @@ fn slow_lookup(client: &mut Client) -> Duration {
     took[took.len() * 19 / 20]
 }
 
-/// How nice the threads are that hash, of all directories of this process.
+/// The nice values of the hashing threads of all directories in this process.
 fn priorities() -> Vec<i32> {
     let tasks = std::fs::read_dir("/proc/self/task").unwrap().map(|task| task.unwrap().path());
     let hashing = tasks.filter(|task| {
         std::fs::read_to_string(task.join("comm")).is_ok_and(|name| name.trim() == "slow-binds")
     });
-    // Behind the name, which may hold blanks, it is field 19 of proc(5).
+    // The nice value is field 19 of proc(5), counted behind the name, which may contain spaces.
     let nice = |stat: String| stat.rsplit_once(')')?.1.split_whitespace().nth(16)?.parse().ok();
     let found: Vec<_> =
         hashing.filter_map(|task| nice(std::fs::read_to_string(task.join("stat")).ok()?)).collect();

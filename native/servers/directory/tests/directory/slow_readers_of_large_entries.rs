@@ -1,5 +1,5 @@
-//! Clients that ask for large entries and never read. Alone in its process: what it measures is the memory of the
-//! whole process.
+//! Clients that request large entries and never read. The test runs in its own process, because it measures
+//! the memory of the whole process.
 
 use crate::common::{Client, Search, lookup, search_for_all, serve};
 use crate::own_process::in_own_process;
@@ -16,8 +16,8 @@ fn resident() -> usize {
 }
 
 #[test]
-fn a_client_that_never_reads_holds_one_large_entry() {
-    if in_own_process(a_client_that_never_reads_holds_one_large_entry) {
+fn a_client_that_never_reads_holds_memory_for_one_large_entry() {
+    if in_own_process(a_client_that_never_reads_holds_memory_for_one_large_entry) {
         return;
     }
     let directory = serve(r#"{"limits": {"message_bytes_before_bind": 4194304}}"#);
@@ -32,7 +32,7 @@ fn a_client_that_never_reads_holds_one_large_entry() {
     let before = resident();
     let mut silent: Vec<Client> = (0..CLIENTS).map(|_| Client::connect(directory.addr())).collect();
     silent.iter_mut().for_each(|client| client.send(&search_for_all(1)));
-    // A lookup is answered after those that came before it.
+    // The answer to a lookup shows that all requests before it were handled.
     for _ in 0..100 {
         assert_eq!(other.search(&Search { filter: lookup("nobody"), ..Search::default() }).0.len(), 0);
     }

@@ -1,18 +1,19 @@
-//! What clients that do not read cost over TLS; alone in its process, as its helper says.
+//! The memory and time that clients cost over TLS which do not read their answers. The test runs in its own
+//! process, as its helper explains.
 
 use crate::common::slow_readers::take_neither_memory_nor_turns;
 use crate::common::{Client, crowd, eventually, trusting};
 use crate::own_process::in_own_process;
 
-/// Each is a handshake, and memory on both sides.
+/// Each connection costs a handshake and memory on both sides.
 const SLOW: usize = 300;
 
-/// None is cut off while it is looked at.
+/// No client is cut off during the measurement.
 const PATIENT: &str = r#"{"tls": {"start": true}, "limits": {"stall_ms": 120000}}"#;
 
 #[test]
-fn answers_over_tls_wait_for_slow_readers_without_taking_memory_or_turns() {
-    if in_own_process(answers_over_tls_wait_for_slow_readers_without_taking_memory_or_turns) {
+fn long_answers_over_tls_wait_for_slow_readers_without_using_memory_or_turns() {
+    if in_own_process(long_answers_over_tls_wait_for_slow_readers_without_using_memory_or_turns) {
         return;
     }
     let directory = crowd(PATIENT);

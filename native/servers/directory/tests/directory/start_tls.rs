@@ -1,4 +1,4 @@
-//! StartTLS: what is sent in the clear, and that none of it passes for protected.
+//! StartTLS: cleartext messages are never taken for protected messages.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -24,7 +24,7 @@ fn secured(directory: &Running, socket: TcpStream) -> Stream<TcpStream> {
     stream
 }
 
-/// Sends "Who am I?" (RFC 4532), and reads the first bytes of the answer.
+/// Sends "Who am I?" (RFC 4532) and reads the first bytes of the answer.
 fn is_answered(stream: &mut Stream<TcpStream>) -> bool {
     let mut out = Vec::new();
     request::write_extended(&mut out, 1, oid::WHO_AM_I, None);
@@ -43,7 +43,7 @@ fn messages_after_the_start_tls_answer_are_encrypted() {
     assert_eq!(answer.name.as_deref(), Some(oid::START_TLS));
     let mut stream = secured(&directory, client.stream);
     assert!(is_answered(&mut stream));
-    // Once more, over TLS.
+    // The same over TLS.
     let mut out = Vec::new();
     request::write_extended(&mut out, 2, oid::START_TLS, None);
     stream.write_all(&out).unwrap();
@@ -101,14 +101,14 @@ fn start_tls_with_a_value_is_refused() {
 }
 
 #[test]
-fn a_handshake_may_come_byte_by_byte() {
+fn a_tls_handshake_may_arrive_byte_by_byte() {
     let directory = started(r#"{"tls": {}}"#);
     let mut stream = Stream::new(Slow(TcpStream::connect(directory.addr()).unwrap()));
     stream.connect(&trusting(&directory)).unwrap();
     assert!(stream.shake().unwrap());
 }
 
-/// A socket that takes a byte at a time.
+/// A socket that transfers one byte at a time.
 struct Slow(TcpStream);
 
 impl Read for Slow {
@@ -129,7 +129,7 @@ impl Write for Slow {
 }
 
 #[test]
-fn a_client_that_begins_no_handshake_is_cut_off() {
+fn a_client_that_begins_no_tls_handshake_is_cut_off() {
     let directory = started(LDAPS);
     let mut silent = Client::connect(directory.addr());
     assert!(silent.is_closed());
@@ -137,7 +137,7 @@ fn a_client_that_begins_no_handshake_is_cut_off() {
 }
 
 #[test]
-fn a_mismatch_of_ldap_and_ldaps_is_reported_to_each_side() {
+fn a_mismatch_of_ldap_and_ldaps_is_reported_to_client_and_server() {
     let ldaps = started(LDAPS);
     let mut plain = Client::connect(ldaps.addr());
     let notice = plain.bind("", "");
@@ -154,7 +154,7 @@ fn a_mismatch_of_ldap_and_ldaps_is_reported_to_each_side() {
     assert_eq!(stream.fault(&error), Some(Fault::NotTls));
 }
 
-/// The authority of the certificates that clients need; none of them has one here.
+/// A directory that requires client certificates of its authority; no client here has such a certificate.
 fn mutual() -> Running {
     let mut ca = tempfile::NamedTempFile::new().unwrap();
     ca.write_all(started(OFFERED).made_ca().unwrap().as_bytes()).unwrap();
@@ -162,7 +162,7 @@ fn mutual() -> Running {
 }
 
 #[test]
-fn where_clients_need_a_certificate_cleartext_requests_are_refused() {
+fn a_directory_that_requires_client_certificates_refuses_cleartext_requests() {
     let directory = mutual();
     let mut client = Client::connect(directory.addr());
     let refused = ResultCode::CONFIDENTIALITY_REQUIRED;
@@ -193,7 +193,7 @@ fn mechanisms<S: Read + Write>(client: &mut Client<S>) -> Vec<String> {
 }
 
 #[test]
-fn mechanisms_are_listed_where_they_are_accepted() {
+fn sasl_mechanisms_are_listed_where_they_are_accepted() {
     for directory in [serve(OFFERED), mutual()] {
         let mut client = Client::connect(directory.addr());
         assert!(mechanisms(&mut client).is_empty(), "a client would send its password in the clear");
@@ -205,7 +205,8 @@ fn mechanisms_are_listed_where_they_are_accepted() {
     assert_eq!(client.compare("", "supportedSASLMechanisms", "EXTERNAL"), ResultCode::COMPARE_FALSE);
 }
 
-/// The first page of one entry, or the one after; its code, and the cookie of the next.
+/// Requests a page of one entry, the first page or the one after `cookie`; returns its result code and the
+/// cookie of the next page.
 fn page<S: Read + Write>(client: &mut Client<S>, cookie: &[u8]) -> (ResultCode, Vec<u8>) {
     let mut value = Vec::new();
     PagedResults { size: 1, cookie }.encode(&mut value);

@@ -1,4 +1,4 @@
-//! What a directory starts with, and why it does not start.
+//! Settings with which a directory starts, and errors that prevent its start.
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ fn file_of(setting: &str, text: &str) -> (NamedTempFile, String) {
 }
 
 #[test]
-fn a_port_in_use_is_named_whatever_the_number_of_threads() {
+fn a_port_in_use_is_named_with_any_number_of_threads() {
     for threads in [1, 3] {
         let first = directory::start(config(&format!(r#"{{"threads": {threads}}}"#)), None).unwrap();
         let port = first.addr().port();
@@ -151,7 +151,7 @@ entryid: 7
 }
 
 #[test]
-fn a_file_with_another_suffix_brings_it_along() {
+fn an_ldif_file_with_another_suffix_adds_that_suffix() {
     let (file, _) = ldif(TREE);
     let json = format!(r#"{{"ldif": {:?}}}"#, file.path());
     let directory = directory::start(config(&json), None).unwrap();
@@ -161,7 +161,7 @@ fn a_file_with_another_suffix_brings_it_along() {
 }
 
 #[test]
-fn an_error_in_a_file_is_reported_with_its_line() {
+fn an_error_in_an_ldif_file_is_reported_with_its_line() {
     let orphan = "dn: uid=x,ou=nowhere,dc=example,dc=com\nobjectClass: account\nuid: x\n";
     let change = "dn: dc=example,dc=com\nchangetype: delete\n";
     let next = TREE.lines().count() + 2;
@@ -199,7 +199,7 @@ fn population(profile: &str, base: &str) -> Arc<Population> {
 }
 
 #[test]
-fn a_population_is_served_entry_by_entry_as_it_is_made() {
+fn the_served_entries_of_a_population_equal_the_generated_entries() {
     let people = population("paper", "ou=Dynamic,o=Intranet");
     let directory = directory::start(config("{}"), Some(Arc::clone(&people))).unwrap();
     assert_eq!(directory.stats().entries, 3002);
@@ -219,7 +219,7 @@ fn a_population_is_served_entry_by_entry_as_it_is_made() {
 }
 
 #[test]
-fn people_of_the_ils_profile_are_online_from_the_start_under_both_names() {
+fn people_of_the_ils_profile_are_online_from_the_start_under_both_of_their_names() {
     let people = population("ils", "ou=Dynamic,o=Intranet");
     let directory = directory::start(config(r#"{"profile": "ils"}"#), Some(Arc::clone(&people))).unwrap();
     let mut client = Client::connect(directory.addr());

@@ -1,4 +1,4 @@
-//! What a client may and may not do to entries (RFC 4511 sections 4.6 to 4.10, RFC 2589, RFC 4525).
+//! Rules for changes of entries (RFC 4511 sections 4.6 to 4.10, RFC 2589, RFC 4525).
 
 use crate::store_common::*;
 use directory::entry::Naming;
@@ -7,7 +7,7 @@ use rustix::time::{ClockId, clock_gettime};
 use wire::ldap::{Attributes, CompareRequest, ModifyDnRequest, ResultCode, attributes};
 
 #[test]
-fn an_entry_is_stored_as_added() {
+fn an_entry_is_stored_as_it_was_added() {
     let mut store = store();
     let list = encode(&[("objectClass", &["top", "RTPerson"]), ("cn", &["Anna"]), ("sIPAddress", &["7"])]);
     let dn = b"CN=Anna, o=Intranet";
@@ -19,7 +19,7 @@ fn an_entry_is_stored_as_added() {
 }
 
 #[test]
-fn names_are_spelled_as_the_schema_spells_them() {
+fn attribute_names_get_the_schemas_spelling() {
     let mut store = store();
     let attributes: List<'_> = &[
         ("OBJECTCLASS", &["RTPerson"]),
@@ -37,9 +37,9 @@ fn names_are_spelled_as_the_schema_spells_them() {
 }
 
 #[test]
-fn longer_encodings_than_need_be_are_shortened() {
+fn longer_ber_encodings_than_necessary_are_shortened() {
     let mut store = store();
-    // SEQUENCE { cn, SET { Anna } } with the set's length in three bytes, then a class.
+    // SEQUENCE { cn, SET { Anna } } with a length of three bytes for the set, then a class.
     let mut list = b"\x30\x0e\x04\x02cn\x31\x82\x00\x06\x04\x04Anna".to_vec();
     list.extend_from_slice(&encode(&[("objectClass", &["RTPerson"])]));
     let attributes = Attributes(&list);
@@ -82,14 +82,14 @@ fn an_invalid_add_is_refused_with_the_matching_result_code() {
         assert_eq!(code(add(&mut store, dn, attributes)), expected, "{dn} {attributes:?}");
     }
     assert_eq!(store.counts().entries, 2);
-    // The same name twice, which a list of pairs cannot say in one place.
+    // The same attribute twice, which no attribute list with unique names can express.
     let twice: List<'_> = &[class, ("sn", &["a"]), ("sn", &["b"])];
     assert_eq!(code(add(&mut store, "cn=x,o=Intranet", twice)), ResultCode::ATTRIBUTE_OR_VALUE_EXISTS);
     assert_eq!(find(&store, "cn=x,o=Intranet"), None);
 }
 
 #[test]
-fn a_missing_name_comes_with_its_deepest_ancestor() {
+fn a_missing_entry_is_reported_with_its_closest_existing_ancestor() {
     let mut store = store();
     add_person(&mut store, "cn=Top,o=Intranet");
     let mut scratch = Scratch::default();
@@ -101,12 +101,12 @@ fn a_missing_name_comes_with_its_deepest_ancestor() {
     assert_eq!(matched("cn=a,cn=b,cn=top,O=intranet"), "cn=Top,o=Intranet");
     assert_eq!(matched("cn=a,o=Intranet"), "o=Intranet");
     assert_eq!(matched("o=Elsewhere"), "");
-    // The comma is part of the value: o=Intranet is no parent.
+    // The comma belongs to the value, so o=Intranet is not the parent.
     assert_eq!(matched("cn=a\\,o=Intranet"), "");
 }
 
 #[test]
-fn entries_are_removed_from_the_leaves_up() {
+fn only_entries_without_children_can_be_deleted() {
     let mut store = store();
     add_person(&mut store, "cn=Top,o=Intranet");
     add_person(&mut store, "cn=Leaf,cn=Top,o=Intranet");
@@ -118,7 +118,7 @@ fn entries_are_removed_from_the_leaves_up() {
 }
 
 #[test]
-fn changes_are_made_all_or_none() {
+fn the_changes_of_a_modify_are_applied_all_or_none() {
     let mut store = store();
     let dn = "cn=Anna,o=Intranet";
     add(&mut store, dn, &[("objectClass", &["RTPerson"]), ("cn", &["Anna"]), ("sPort", &["1503"])]).unwrap();
@@ -144,7 +144,7 @@ fn changes_are_made_all_or_none() {
 }
 
 #[test]
-fn changes_happen_in_their_order() {
+fn the_changes_of_a_modify_are_applied_in_order() {
     let mut store = store();
     let dn = "cn=Anna,o=Intranet";
     add(&mut store, dn, &[("objectClass", &["RTPerson"]), ("cn", &["Anna"])]).unwrap();
@@ -177,7 +177,7 @@ fn changes_happen_in_their_order() {
 }
 
 #[test]
-fn an_entry_moves_with_all_below_it() {
+fn a_renamed_entry_moves_with_its_subtree() {
     let mut store = store();
     for dn in ["ou=A,o=Intranet", "ou=B,o=Intranet"] {
         add(&mut store, dn, &[("objectClass", &["organizationalUnit"])]).unwrap();
@@ -218,7 +218,7 @@ fn an_invalid_rename_is_refused_with_the_matching_result_code() {
 }
 
 #[test]
-fn suffixes_come_in_any_order() {
+fn suffixes_may_be_added_in_any_order() {
     let mut store = store();
     store.add_suffix(b"ou=Dynamic,dc=example,dc=com").unwrap();
     store.add_suffix(b"dc=example,dc=com").unwrap();
@@ -266,7 +266,7 @@ fn a_dynamic_entry_expires_at_the_end_of_its_ttl_and_not_before() {
     assert_eq!(store.counts().dynamic, 1);
     assert_eq!(compare(&store, dn, "entryTTL", "60"), Ok(true));
     assert_eq!(expired(&mut store, NOW.0 + 60), 0);
-    // A search keeps it, as does a change of entryTTL.
+    // A refresh by a search extends the entry's life, as a change of entryTTL does.
     store.refresh(id, 60, UnixSeconds(NOW.0 + 60)).unwrap();
     assert_eq!(expired(&mut store, NOW.0 + 61), 0);
     assert_eq!(expired(&mut store, NOW.0 + 120), 0);
@@ -299,7 +299,7 @@ fn a_static_entry_cannot_be_refreshed_and_one_with_children_waits_for_them() {
 }
 
 #[test]
-fn attributes_are_selected_as_rfc_4511_says() {
+fn attributes_are_selected_as_rfc_4511_requires() {
     let mut store = store();
     let attributes: List<'_> = &[
         ("objectClass", &["person", "inetOrgPerson"]),
@@ -417,7 +417,7 @@ fn one_modify_adds_and_deletes_values_of_a_long_list() {
 }
 
 #[test]
-fn a_name_cannot_set_operational_attributes() {
+fn an_rdn_cannot_set_operational_attributes() {
     let mut store = store();
     add_person(&mut store, "cn=Ann,o=Intranet");
     for rdn in [
@@ -435,7 +435,7 @@ fn a_name_cannot_set_operational_attributes() {
 }
 
 #[test]
-fn an_entry_without_a_class_is_refused_whatever_was_refused_before() {
+fn an_entry_without_a_class_is_refused_even_after_an_earlier_refusal() {
     let mut store = store();
     let no_class: &[&str] = &[];
     let none = |store: &mut Store| {
@@ -451,7 +451,7 @@ fn an_entry_without_a_class_is_refused_whatever_was_refused_before() {
 }
 
 #[test]
-fn only_numbers_are_incremented() {
+fn only_integer_values_can_be_incremented() {
     let mut store = store();
     add(
         &mut store,
@@ -459,7 +459,7 @@ fn only_numbers_are_incremented() {
         &[("objectClass", &["RTPerson"]), ("employeeNumber", &["7"]), ("uidNumber", &["7"])],
     )
     .unwrap();
-    // RFC 4525 section 3: of a syntax that integers have.
+    // RFC 4525 section 3: only attributes of an integer syntax can be incremented.
     let text = modify(&mut store, "cn=Ann,o=Intranet", &[(3, "employeeNumber", &["1"])]);
     assert_eq!(text.unwrap_err().code, ResultCode::CONSTRAINT_VIOLATION);
 }
@@ -491,7 +491,7 @@ fn an_expired_entry_is_absent() {
     let compared = store.compare(&request, later, &mut Scratch::default());
     assert_eq!(compared.unwrap_err().code, ResultCode::NO_SUCH_OBJECT);
     assert_eq!(code(store.remove(b"cn=Ann,o=Intranet", later)), ResultCode::NO_SUCH_OBJECT);
-    // Nor does anything come below it, by an add or by a move.
+    // No add and no move can place an entry below an expired entry.
     let below: List<'_> = &[("objectClass", &["RTPerson"]), ("cn", &["Bob"])];
     let added = add_at(&mut store, "cn=Bob,cn=Ann,o=Intranet", below, later);
     assert_eq!(code(added), ResultCode::NO_SUCH_OBJECT);
@@ -509,7 +509,7 @@ fn an_expired_entry_is_absent() {
 }
 
 #[test]
-fn an_entry_that_is_no_longer_dynamic_does_not_expire() {
+fn an_entry_that_has_become_static_does_not_expire() {
     let mut store = store();
     let dynamic: List<'_> =
         &[("objectClass", &["RTPerson", "dynamicObject"]), ("cn", &["Ann"]), ("entryTtl", &["10"])];

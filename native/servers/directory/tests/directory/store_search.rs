@@ -1,4 +1,4 @@
-//! What searches find: every kind of filter, in steps of any size, while indexes come into being.
+//! Results of searches for every kind of filter, in steps of any size, while indexes are built.
 
 use std::collections::BTreeSet;
 
@@ -86,7 +86,7 @@ fn every_kind_of_filter_finds_the_matching_people() {
 }
 
 #[test]
-fn an_undefined_filter_is_neither_true_nor_false() {
+fn a_filter_that_evaluates_to_undefined_is_neither_true_nor_false() {
     let store = people();
     for item in [
         "(unheardOf=x)",
@@ -104,13 +104,13 @@ fn an_undefined_filter_is_neither_true_nor_false() {
         assert_eq!(search(&store, &format!("(!{item})")), [""; 0], "{item}");
         assert_eq!(search(&store, &format!("(&{item}(c=ru))")), [""; 0], "{item}");
         assert_eq!(search(&store, &format!("(|{item}(c=ru))")), ["cn=Пётр Ёлкин,o=Intranet"], "{item}");
-        // False decides an And whatever else is in it.
+        // A false term decides an And, whatever its other terms are.
         assert_eq!(search(&store, &format!("(!(&{item}(|)))")).len(), 5, "{item}");
     }
 }
 
 #[test]
-fn a_search_reaches_as_far_as_its_scope() {
+fn a_search_covers_exactly_its_scope() {
     let mut store = people();
     add_person(&mut store, "cn=Below,cn=Anna Lee,o=Intranet");
     let count = |base, scope| search_in_steps(&store, base, scope, "(objectClass=*)", 1).len();
@@ -125,7 +125,7 @@ fn a_search_reaches_as_far_as_its_scope() {
     assert_eq!(count(None, Scope::Subtree), 6);
 }
 
-/// A crowd in two containers, in which every seventh person has the same name.
+/// Many people in two containers; every seventh person has the same name.
 fn crowd(size: usize) -> Store {
     let mut store = store();
     for unit in ["ou=Even,o=Intranet", "ou=Odd,o=Intranet"] {
@@ -152,7 +152,7 @@ fn add_numbered(store: &mut Store, number: usize) {
     add(store, &dn(number), &attributes).unwrap();
 }
 
-/// Filters, and whether they mean a person.
+/// A filter, and the predicate that tells by number whether it matches a person.
 type Meant = (&'static str, fn(usize) -> bool);
 
 const MEANT: [Meant; 12] = [
@@ -189,7 +189,7 @@ fn check(store: &Store, present: &BTreeSet<usize>, step: usize) {
 }
 
 #[test]
-fn searches_find_the_same_before_while_and_after_indexes_are_made() {
+fn searches_return_the_same_before_during_and_after_index_builds() {
     let mut store = crowd(700);
     let mut present: BTreeSet<usize> = (0..700).collect();
     check(&store, &present, 10_000);
@@ -199,7 +199,7 @@ fn searches_find_the_same_before_while_and_after_indexes_are_made() {
     while store.wants_maintenance() {
         store.maintain(97);
         rounds += 1;
-        // People come and go meanwhile, into the part that is made and into the part that is not.
+        // Meanwhile people are removed and added, in the indexed part and in the other part.
         for gone in [rounds * 13 % 700, rounds * 29 % 700] {
             if present.remove(&gone) {
                 store.remove(dn(gone).as_bytes(), NOW).unwrap();
@@ -232,7 +232,7 @@ fn indexes_follow_every_change() {
         add_numbered(&mut store, number);
         present.insert(number);
     }
-    // There and back again by changes and renames.
+    // Values are changed and restored by modifies and renames.
     for number in [1, 77, 301, 402] {
         modify(&mut store, &dn(number), &[(2, "sn", &["Else"]), (0, "l", &["Town 999"]), (1, "mail", &[])])
             .unwrap();
@@ -262,7 +262,7 @@ fn a_suspended_search_survives_changes_of_the_store() {
     let mut found = Vec::new();
     let mut next = 0;
     while store.advance(&mut cursor, &filter, NOW, budget, &mut scratch, &mut found) == Progress::More {
-        // Half of the odd ones go, and other entries take their slots.
+        // Half of the people with odd numbers are removed, and other entries take their slots.
         store.remove(dn(2 * next + 1).as_bytes(), NOW).unwrap();
         add_numbered(&mut store, 1000 + 2 * next);
         next += 1;

@@ -1,4 +1,4 @@
-//! Long answers: slow readers, other requests meanwhile, and clients that lose interest.
+//! Long answers: slow readers, concurrent requests, and clients that abandon a search.
 
 use std::io::Read;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use wire::ldap::request::{write_abandon, write_bind};
 use wire::ldap::{ResultCode, op};
 
 #[test]
-fn other_requests_are_answered_while_a_long_answer_is_under_way() {
+fn other_requests_are_answered_during_a_long_answer() {
     let directory = crowd("{}");
     let mut client = Client::connect(directory.addr());
     let mut out = search_for_all(1);
@@ -41,7 +41,7 @@ fn an_abandoned_search_stops_without_an_answer() {
     assert_eq!((done.id, done.tag), (3, op::BIND_RESPONSE));
     assert!(found.len() < ENTRIES, "all {} entries came all the same", found.len());
     assert!(eventually(|| directory.stats().served.abandons == 1));
-    // Abandoning what is not there is not answered either.
+    // Abandoning an unknown request is not answered either.
     client.send(&{
         let mut out = Vec::new();
         write_abandon(&mut out, 4, 99);
@@ -51,7 +51,7 @@ fn an_abandoned_search_stops_without_an_answer() {
 }
 
 #[test]
-fn two_long_answers_on_one_connection_share_it() {
+fn two_long_answers_share_their_connection() {
     let directory = crowd("{}");
     let mut client = Client::connect(directory.addr());
     client.send(&[search_for_all(1), search_for_all(2)].concat());
@@ -106,7 +106,7 @@ fn a_time_limit_ends_a_search_whose_client_does_not_read() {
 }
 
 #[test]
-fn too_many_searches_at_once_are_turned_away() {
+fn concurrent_searches_beyond_the_limit_are_answered_with_busy() {
     let directory = crowd_with(r#"{"limits": {"running_searches": 2}}"#);
     let mut client = Client::connect(directory.addr());
     client.send(&[search_for_all(1), search_for_all(2), search_for_all(3)].concat());

@@ -1,4 +1,4 @@
-//! Clients that keep moving, but hardly: each byte comes before the directory's patience for one is over.
+//! Clients that trickle: each byte arrives within the directory's stall time.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -11,11 +11,11 @@ use socket2::{Domain, Socket, Type};
 use tls::Stream;
 use wire::ldap::{ResultCode, oid};
 
-/// Twenty bytes within it are none to speak of, twelve hundred are.
+/// Twenty bytes within the stall time are below the minimum, 1,200 bytes are above.
 const PATIENCE: &str = r#""stall_ms": 2000, "stall_bytes": 100"#;
 const STEP: Duration = Duration::from_millis(100);
 
-/// Sends a byte in each step and says how many went before the directory hung up.
+/// Sends one byte per step; returns the number of bytes sent before the directory closed the connection.
 fn trickle(socket: &mut TcpStream, bytes: &[u8]) -> usize {
     socket.set_read_timeout(Some(STEP)).unwrap();
     let cut = bytes.iter().position(|byte| {
@@ -38,10 +38,10 @@ fn an_add(name: &str) -> Vec<u8> {
 }
 
 #[test]
-fn a_message_that_trickles_in_is_cut_off_and_a_slow_one_is_not() {
+fn a_trickling_message_is_cut_off_and_a_slow_message_is_not() {
     let directory = serve(&format!(r#"{{"limits": {{{PATIENCE}}}}}"#));
     let mut slow = Client::connect(directory.addr());
-    // Well over the patience for one that does not get on.
+    // The whole transfer takes much longer than the stall time.
     for piece in an_add("Slow 1").chunks(60) {
         slow.send(piece);
         sleep(STEP);
@@ -54,7 +54,7 @@ fn a_message_that_trickles_in_is_cut_off_and_a_slow_one_is_not() {
     assert_eq!(slow.bind("", "").code, ResultCode::SUCCESS);
 }
 
-/// A directory whose entries have 10 MB together.
+/// A directory with 10 MB of entries.
 fn crowded(limits: &str) -> Running {
     let directory = serve(&format!(r#"{{"tls": {{"start": true}}, "limits": {{{limits}}}}}"#));
     let mut client = Client::connect(directory.addr());
@@ -69,7 +69,7 @@ fn crowded(limits: &str) -> Running {
     directory
 }
 
-/// A client whose kernel buffers little.
+/// A client with a small receive buffer.
 fn narrow(addr: SocketAddr) -> TcpStream {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
     socket.set_recv_buffer_size(8_192).unwrap();
@@ -79,7 +79,7 @@ fn narrow(addr: SocketAddr) -> TcpStream {
     socket
 }
 
-/// Reads so much in each step, and says how much came before the end or the last step.
+/// Reads up to `each` bytes per step; returns the number of bytes read before the end or the last step.
 fn sip(socket: &mut TcpStream, each: usize, steps: usize) -> usize {
     let mut cup = vec![0; each];
     let sips = (0..steps).map_while(|_| {
@@ -101,9 +101,9 @@ fn a_reader_below_the_minimum_rate_is_cut_off() {
     }));
 }
 
-/// TLS says that a piece has been written when all of it has: six seconds' worth, for this reader.
+/// TLS reports a piece as written once all of it is written: this reader needs six seconds for a piece.
 #[test]
-fn a_slow_reader_of_tls_is_not_cut_off() {
+fn a_slow_reader_over_tls_is_not_cut_off() {
     let directory = crowded(r#""stall_ms": 2000, "stall_bytes": 4096"#);
     let mut slow = Client::of(narrow(directory.addr()));
     assert_eq!(slow.extended(oid::START_TLS, None).code, ResultCode::SUCCESS);
@@ -119,9 +119,10 @@ fn a_slow_reader_of_tls_is_not_cut_off() {
     assert_eq!(directory.stats().traffic.aborted, 0);
 }
 
-/// The kernel tells of room when it holds half of an answer's write less: for this reader, every three seconds.
+/// The kernel reports a writable socket once it has sent half of its buffer: for this reader, every three
+/// seconds.
 #[test]
-fn a_slow_reader_gets_all_of_its_answer() {
+fn a_slow_reader_gets_the_whole_answer() {
     let directory = crowded(r#""stall_ms": 2000, "stall_bytes": 4096"#);
     let mut slow = Client::connect(directory.addr());
     slow.stream = narrow(directory.addr());
@@ -132,7 +133,7 @@ fn a_slow_reader_gets_all_of_its_answer() {
         slow.stream.read_exact(&mut came).unwrap();
     }
     assert_eq!(directory.stats().traffic.aborted, 0);
-    // The rest at once. What was read is gone, so the bytes are counted.
+    // Reads the remainder at once. The earlier bytes were discarded, so the test counts bytes.
     let mut ended = Vec::new();
     slow.stream.set_read_timeout(Some(Duration::from_secs(2))).unwrap();
     let _ = slow.stream.read_to_end(&mut ended);

@@ -1,4 +1,4 @@
-//! Add, delete, modify, rename, compare; and access to them.
+//! Add, delete, modify, rename and compare, and the access rights to them.
 
 use crate::common::{Client, Search, eventually, lookup, serve};
 use wire::ldap::request::{write_add, write_modify_dn};
@@ -43,7 +43,7 @@ fn an_entry_is_added_found_changed_and_deleted() {
 }
 
 #[test]
-fn what_is_added_over_one_connection_is_found_over_another() {
+fn an_entry_added_over_one_connection_is_found_over_another() {
     let directory = serve(r#"{"threads": 3}"#);
     let mut clients: Vec<_> = (0..8).map(|_| Client::connect(directory.addr())).collect();
     for (i, client) in clients.iter_mut().enumerate() {
@@ -86,7 +86,7 @@ fn an_entry_is_renamed_and_moved() {
 }
 
 #[test]
-fn compare_tells_equal_from_different_from_absent() {
+fn a_compare_distinguishes_equal_different_and_absent_values() {
     let (_directory, mut client) = with_ann("{}");
     assert_eq!(client.compare(ANN, "cn", "ANN 1"), ResultCode::COMPARE_TRUE);
     assert_eq!(client.compare(ANN, "cn", "Bob"), ResultCode::COMPARE_FALSE);
@@ -96,7 +96,7 @@ fn compare_tells_equal_from_different_from_absent() {
 }
 
 #[test]
-fn a_read_only_directory_answers_and_changes_nothing() {
+fn a_read_only_directory_answers_searches_and_refuses_changes() {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), "dn: o=Intranet\nobjectClass: organization\no: Intranet\n").unwrap();
     let json = format!(r#"{{"read_only": true, "ldif": {:?}}}"#, file.path());
@@ -142,7 +142,7 @@ fn where_a_bind_is_required_anonymous_clients_see_only_the_root_dse() {
 }
 
 #[test]
-fn a_value_in_a_foreign_encoding_is_kept_as_it_is() {
+fn a_value_in_a_foreign_encoding_is_stored_unchanged() {
     let (_directory, mut client) = with_ann("{}");
     let mut out = Vec::new();
     write_add(&mut out, 40, b"cn=Bj\xf6rn,ou=Dynamic,o=Intranet", |out| {
@@ -161,14 +161,14 @@ fn a_value_in_a_foreign_encoding_is_kept_as_it_is() {
 }
 
 #[test]
-fn a_fault_of_the_request_itself_is_reported_first() {
+fn an_invalid_request_is_reported_before_the_state_of_its_entry() {
     let (_directory, mut client) = with_ann("{}");
     assert_eq!(client.add(ANN, &[]).code, ResultCode::PROTOCOL_ERROR);
     assert_eq!(client.delete("").code, ResultCode::UNWILLING_TO_PERFORM);
 }
 
 #[test]
-fn diagnostics_are_short() {
+fn diagnostic_messages_are_short() {
     let (_directory, mut client) = with_ann("{}");
     let name = "x".repeat(10_000);
     let answer = client.extended(name.as_bytes(), None);

@@ -49,7 +49,7 @@ mod tests {
         }
 
         #[test]
-        fn no_body_makes_the_reader_panic(body: Vec<u8>) {
+        fn no_body_makes_the_form_reader_panic(body: Vec<u8>) {
             let _ = fields(&body, 128);
         }
     }

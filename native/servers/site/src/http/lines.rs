@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_found_by_name_in_any_case() {
+    fn header_lines_are_found_by_name_in_any_case() {
         let mut lines = Lines::default();
         for line in [
             "ACCEPT: text/plain, text/html;q=0.9",

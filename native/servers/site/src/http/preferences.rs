@@ -189,14 +189,14 @@ mod tests {
     }
 
     #[test]
-    fn two_properties_change_and_the_others_stay() {
+    fn two_submitted_properties_change_and_the_other_properties_stay() {
         let expected =
             Changes { background: Some("#00ff00".into()), city: Some("Köln".into()), ..Changes::default() };
         assert_eq!(changed("background=%2300ff00&city=K%C3%B6ln+"), Ok(expected));
     }
 
     #[test]
-    fn checkboxes_and_comma_lists_are_equivalent() {
+    fn checkboxes_and_comma_separated_lists_are_equivalent() {
         let expected = Some(r#"["news","local"]"#.to_owned());
         for body in ["sections=&sections=news&sections=local", "sections=news,+local,news"] {
             assert_eq!(changed(body).unwrap().sections, expected);
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn all_properties_of_a_newcomer_are_optional() {
+    fn all_properties_of_a_new_user_are_optional() {
         let joined = |body: &str| newcomer(&fields(body.as_bytes(), 128).unwrap(), 5).unwrap();
         let guest = joined("");
         assert_eq!((guest.given.as_str(), guest.name.as_str(), guest.last_visit), ("Guest", "Guest", 5));

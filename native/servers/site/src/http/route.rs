@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_existing_paths_are_found() {
+    fn only_existing_paths_are_routed() {
         assert_eq!(route("GET", "/"), Route::Found(Target::Page));
         assert_eq!(route("HEAD", "/image/4.gif"), Route::Found(Target::Image(3)));
         assert_eq!(route("POST", "/users"), Route::Found(Target::Users));
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn methods_are_told_apart() {
+    fn wrong_and_unknown_methods_are_distinguished() {
         assert_eq!(route("POST", "/"), Route::WrongMethod("GET, HEAD"));
         assert_eq!(route("GET", "/users"), Route::WrongMethod("POST"));
         assert_eq!(route("DELETE", "/users"), Route::WrongMethod("POST"));

@@ -16,7 +16,7 @@ mod tests {
     use sha2::{Digest, Sha256};
 
     #[test]
-    fn images_are_unchanged_since_earlier_measurements() {
+    fn generated_images_are_unchanged_since_earlier_measurements() {
         let digests = IMAGES.map(|image| {
             Sha256::digest(image).iter().take(8).map(|byte| format!("{byte:02x}")).collect::<String>()
         });

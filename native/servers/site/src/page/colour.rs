@@ -20,7 +20,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn six_hexadecimal_digits_behind_a_hash_are_a_colour() {
+    fn six_hexadecimal_digits_after_a_hash_sign_are_a_colour() {
         assert!(is_colour("#00aaFF"));
         for text in ["", "#", "00aaFF", "#00aaF", "#00aaFFF", "#00aaFG", "#é0aa"] {
             assert!(!is_colour(text), "{text}");

@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_visit_beyond_the_calendar_is_shown_as_long_ago() {
+    fn a_visit_outside_the_calendar_is_shown_as_long_ago() {
         for unix_s in [i64::MIN, i64::MAX] {
             let mut out = Vec::new();
             push_day(&mut out, unix_s);

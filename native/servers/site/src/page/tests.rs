@@ -61,7 +61,7 @@ proptest! {
 }
 
 #[test]
-fn the_fullest_page_still_has_an_archive() {
+fn the_fullest_page_still_shows_an_archive_section() {
     let items = crate::upd::write_strings(vec![longest(); 20]);
     let mut keys: Vec<&Section> = SECTIONS.iter().collect();
     keys.sort_by_key(|section| std::cmp::Reverse(section.text.len() + section.title.len()));
@@ -73,7 +73,7 @@ fn the_fullest_page_still_has_an_archive() {
 }
 
 #[test]
-fn the_emptiest_page_is_filled_with_text() {
+fn the_emptiest_page_is_filled_up_with_text() {
     let page = page(&Person::default());
     assert_eq!(page.len(), PAGE_BYTES);
     assert!(!page.contains(&" ".repeat(40)), "a hole");
@@ -81,7 +81,7 @@ fn the_emptiest_page_is_filled_with_text() {
 }
 
 #[test]
-fn a_page_carries_the_properties() {
+fn a_page_shows_the_properties_of_its_user() {
     let page = page(&Person {
         id: 42,
         name: "Zoë <b> 42",
@@ -120,6 +120,6 @@ fn an_invalid_colour_is_not_written_into_the_style() {
 }
 
 #[test]
-fn page_sections_equal_the_sections_of_visitors() {
+fn the_sections_of_a_page_equal_the_sections_of_the_population() {
     assert_eq!(SECTIONS.each_ref().map(|section| section.key), people::visitor::SECTIONS);
 }

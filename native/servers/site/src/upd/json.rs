@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn spaces_between_values_are_no_values() {
+    fn spaces_between_json_values_are_not_values() {
         assert_eq!(strings(" [ \"a\" , \"b\\u00e9\" ]").collect::<Vec<_>>(), ["a", "bé"]);
         assert_eq!(strings("[]").count(), 0);
         assert_eq!(strings("\"a\"").count(), 0);

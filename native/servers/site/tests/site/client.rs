@@ -9,7 +9,7 @@ pub struct Client {
     input: Vec<u8>,
 }
 
-/// An answer as it came.
+/// An answer as it was received.
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
@@ -35,7 +35,7 @@ impl Client {
         Self::of(TcpStream::connect(addr).unwrap())
     }
 
-    /// On a connection that is there already.
+    /// A client on an existing connection.
     pub fn of(stream: TcpStream) -> Self {
         stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
         stream.set_nodelay(true).unwrap();
@@ -61,7 +61,7 @@ impl Client {
         self.answer()
     }
 
-    /// The answer to anything but HEAD.
+    /// Reads the answer to any request but HEAD.
     pub fn answer(&mut self) -> Answer {
         let mut answer = self.head();
         let length = answer.header("content-length").map_or(0, |length| length.parse().unwrap());
@@ -72,7 +72,7 @@ impl Client {
         answer
     }
 
-    /// A head alone.
+    /// Reads a head without a body.
     pub fn head(&mut self) -> Answer {
         let end = loop {
             if let Some(end) = self.input.windows(4).position(|four| four == b"\r\n\r\n") {
@@ -88,7 +88,7 @@ impl Client {
     fn read(&mut self) -> usize {
         let mut buffer = [0; 1 << 16];
         let count = loop {
-            // A read with a timeout is not resumed when the machine was paused (signal(7)).
+            // A read with a timeout is not resumed after the machine was paused (signal(7)).
             match self.stream.read(&mut buffer) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 read => break read.unwrap(),
@@ -98,7 +98,7 @@ impl Client {
         count
     }
 
-    /// Whether the site has ended the connection, with nothing more to say and without a reset.
+    /// Whether the site has closed the connection without further bytes and without a reset.
     pub fn is_closed(&mut self) -> bool {
         self.input.is_empty() && self.read() == 0
     }

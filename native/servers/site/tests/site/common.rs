@@ -22,7 +22,7 @@ pub fn build(path: &Path, size: u64) -> site::upd::Manifest {
     site::upd::build(path, &visitors(), size, &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
-/// A running site on a database of its own.
+/// A running site with its own database.
 pub struct Site {
     pub running: Running,
     pub database: PathBuf,
@@ -59,7 +59,7 @@ impl Site {
     }
 }
 
-/// A text as it stands in HTML.
+/// Escapes a text for HTML.
 pub fn escaped(text: &str) -> String {
     let mut out = Vec::new();
     site::page::push_escaped(&mut out, text, usize::MAX >> 1);

@@ -1,4 +1,4 @@
-//! What was answered is there after the process was killed.
+//! Answered writes are in the database after the process was killed.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -10,19 +10,19 @@ use tempfile::TempDir;
 use crate::client::Client;
 use crate::common::build;
 
-/// A site in a process of its own, started by the test below.
+/// Runs a site in its own process, started by the test below.
 #[test]
 #[ignore = "run by another test"]
 fn serve_until_killed() {
     let durability = serde_json::from_str(&std::env::var("UPD_DURABILITY").unwrap()).unwrap();
     let database = std::env::var("UPD_PATH").unwrap().into();
     let running = site::start(Config { database, durability, ..Config::default() }, &Expected::default());
-    // On a line of its own: the test harness has written before.
+    // The test harness has written to this line before, so the address gets its own line.
     println!("\nserving {}", running.as_ref().unwrap().addr());
     std::thread::sleep(std::time::Duration::from_secs(60));
 }
 
-/// Killed in any case.
+/// A child process that is killed on drop.
 struct Killed(Child);
 
 impl Drop for Killed {
@@ -33,7 +33,7 @@ impl Drop for Killed {
 }
 
 #[test]
-fn answered_writes_survive_kill_9_in_either_durability() {
+fn answered_writes_survive_kill_9_with_either_durability() {
     for durability in [Durability::Normal, Durability::Full] {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("people.upd");

@@ -42,7 +42,7 @@ fn visitor(row: &Row<'_>) -> rusqlite::Result<Visitor> {
 }
 
 #[test]
-fn the_database_has_every_person_with_all_properties_and_sqlite_finds_no_fault() {
+fn the_database_has_every_person_with_all_properties_and_passes_sqlites_check() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("a.upd");
     let mut reported = Vec::new();
@@ -68,7 +68,7 @@ fn the_database_has_every_person_with_all_properties_and_sqlite_finds_no_fault()
 }
 
 #[test]
-fn the_same_people_make_the_same_database_bytes() {
+fn the_same_people_yield_identical_database_bytes() {
     let folder = TempDir::new().unwrap();
     let (a, b) = (folder.path().join("a"), folder.path().join("b"));
     assert_eq!(build(&a, 2_000), build(&b, 2_000));
@@ -97,7 +97,7 @@ fn a_cancelled_build_leaves_only_the_old_file() {
 }
 
 #[test]
-fn a_folder_that_is_not_there_is_named() {
+fn a_missing_folder_is_named() {
     let error = build_error("/nonexistent/people.upd");
     assert!(
         matches!(error, BuildError::File { .. }) && error.to_string().contains("/nonexistent/"),
@@ -109,10 +109,10 @@ fn build_error(path: &str) -> BuildError {
     upd::build(path.as_ref(), &visitors(), 10, &mut |_| ControlFlow::Continue(())).unwrap_err()
 }
 
-/// Run in a process that may write files of some blocks only, by the next test.
+/// The next test runs this in a process with a limit on the size of files.
 #[test]
 #[ignore = "run by another test"]
-fn build_under_a_limit() {
+fn build_under_a_file_size_limit() {
     let path = std::env::var("UPD_PATH").unwrap();
     let error =
         upd::build(path.as_ref(), &visitors(), 50_000, &mut |_| ControlFlow::Continue(())).unwrap_err();
@@ -125,11 +125,11 @@ fn a_full_disk_leaves_only_the_old_file() {
     let path = folder.path().join("a.upd");
     build(&path, 100);
     let before = fs::read(&path).unwrap();
-    // The limit stands in for a full disk: writes fail in the middle of the file.
+    // The limit stands for a full disk: writes fail in the middle of the file.
     let status = Command::new("sh")
         .args([
             "-c",
-            "trap '' XFSZ; ulimit -f 1000; exec \"$0\" --exact --ignored database::build_under_a_limit",
+            "trap '' XFSZ; ulimit -f 1000; exec \"$0\" --exact --ignored database::build_under_a_file_size_limit",
         ])
         .arg(std::env::current_exe().unwrap())
         .env("UPD_PATH", &path)
@@ -140,7 +140,7 @@ fn a_full_disk_leaves_only_the_old_file() {
 }
 
 #[test]
-fn a_file_that_is_no_upd_is_refused_with_its_own_error() {
+fn a_file_that_is_no_user_property_database_is_refused_with_its_own_error() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("people.upd");
     let inspect = || upd::inspect(&path, &Expected::default()).unwrap_err();
@@ -157,7 +157,7 @@ fn a_file_that_is_no_upd_is_refused_with_its_own_error() {
 }
 
 #[test]
-fn another_version_size_or_digest_is_refused_with_both_named() {
+fn another_version_size_or_digest_is_refused_with_both_values() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("people.upd");
     let manifest = build(&path, 100);
@@ -176,7 +176,7 @@ fn another_version_size_or_digest_is_refused_with_both_named() {
 }
 
 #[test]
-fn a_truncated_file_is_damaged() {
+fn a_truncated_file_is_reported_as_damaged() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("people.upd");
     build(&path, 5_000);
@@ -187,7 +187,7 @@ fn a_truncated_file_is_damaged() {
 }
 
 #[test]
-fn a_locked_file_is_called_locked() {
+fn a_locked_file_is_reported_as_locked() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("people.upd");
     build(&path, 10);
@@ -199,11 +199,11 @@ fn a_locked_file_is_called_locked() {
 }
 
 #[test]
-fn a_damaged_page_is_an_error_of_that_page_only() {
+fn a_damaged_database_page_affects_only_its_own_users() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("people.upd");
     build(&path, 5_000);
-    // A leaf somewhere in the middle.
+    // The middle of the file lies in a leaf.
     let mut file = fs::File::options().read(true).write(true).open(&path).unwrap();
     file.seek(SeekFrom::Start(4_096 * 100)).unwrap();
     file.write_all(&[0xff; 4_096]).unwrap();
@@ -221,7 +221,7 @@ fn a_fresh_copy_has_none_of_the_earlier_changes() {
     build(&master, 100);
     let bytes = upd::copy(&master, &working).unwrap();
     assert_eq!(bytes, fs::metadata(&master).unwrap().len());
-    // A log that its writer left behind must not be replayed into the fresh copy.
+    // A leftover log of another writer must not be replayed into the fresh copy.
     let db = Connection::open(&working).unwrap();
     db.execute_batch("PRAGMA journal_mode=WAL; UPDATE people SET city = 'gone'").unwrap();
     let error = upd::copy(&working, &folder.path().join("other.upd")).unwrap_err();
@@ -232,12 +232,12 @@ fn a_fresh_copy_has_none_of_the_earlier_changes() {
     let error = upd::copy(&folder.path().join("none"), &working).unwrap_err();
     assert!(matches!(error, CopyError::File { .. }));
     assert_eq!(fs::read(&master).unwrap(), fs::read(&working).unwrap(), "as it was");
-    // Until here its writer has closed nothing, as one that was killed.
+    // The writer closes only now, like a writer that was killed.
     drop(db);
 }
 
 #[test]
-fn a_site_needs_its_database() {
+fn a_site_without_its_database_does_not_start() {
     let folder = TempDir::new().unwrap();
     let config = Config { database: folder.path().join("none.upd"), ..Config::default() };
     let error = site::start(config, &Expected::default()).unwrap_err();
@@ -256,9 +256,9 @@ fn a_site_needs_its_database() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// Another program may have written anything.
+    /// Another program may have written any text into the database.
     #[test]
-    fn any_texts_in_the_database_make_a_page_of_the_right_size(texts in prop::collection::vec(".{0,300}", 14)) {
+    fn any_texts_in_the_database_yield_a_page_of_the_right_size(texts in prop::collection::vec(".{0,300}", 14)) {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("people.upd");
         build(&path, PEOPLE);
@@ -287,7 +287,7 @@ fn the_settings_of_a_site_are_checked_by_name() {
     assert!(serde_json::from_str::<Config>(r#"{"durability": "none"}"#).is_err());
 }
 
-/// Lays files and links where names of this process could be guessed; what they lead to.
+/// Places files and links at names of this process that could be guessed; returns the targets of the links.
 fn planted(folder: &TempDir) -> Vec<PathBuf> {
     let theirs = folder.path().join("theirs");
     fs::write(&theirs, "theirs").unwrap();

@@ -1,4 +1,4 @@
-//! Clients go one beyond each limit, and send hostile paths and headers.
+//! Requests just beyond each limit, and hostile paths and headers.
 
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
@@ -11,7 +11,7 @@ fn limited(change: impl FnOnce(&mut Limits)) -> Site {
     Site::with(|config| change(&mut config.limits))
 }
 
-/// Sends bytes, expects a status, and the site alive after it.
+/// Sends bytes, returns the status, and asserts that the site still answers.
 fn status(site: &Site, request: impl AsRef<[u8]>) -> u16 {
     let mut client = site.client();
     client.send(request);
@@ -45,7 +45,7 @@ fn the_length_of_complete_and_incomplete_heads_is_limited() {
 #[test]
 fn the_lines_of_a_head_are_limited() {
     let site = limited(|limits| limits.headers = 10);
-    // Host is the tenth.
+    // Host is the tenth header line.
     assert_eq!(status(&site, get("/image/1.gif", &"A: b\r\n".repeat(9))), 200);
     assert_eq!(status(&site, get("/image/1.gif", &"A: b\r\n".repeat(10))), 431);
 }
@@ -80,12 +80,12 @@ fn the_fields_of_a_form_are_limited() {
 }
 
 #[test]
-fn the_connections_of_an_address_are_limited() {
+fn the_connections_from_one_address_are_limited() {
     let site = limited(|limits| limits.connections_per_address = 2);
     let (mut a, mut b) = (site.client(), site.client());
     assert_eq!((a.get("/", Some(1)).status, b.get("/", Some(1)).status), (200, 200));
     assert_eq!(site.client().head().status, 503);
-    // All of 127.0.0.0/8 is this machine.
+    // All addresses of 127.0.0.0/8 belong to this machine.
     let other = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
     other.bind(&SocketAddr::from(([127, 0, 0, 2], 0)).into()).unwrap();
     other.connect(&site.running.addr().into()).unwrap();
@@ -158,10 +158,10 @@ fn no_path_leads_out_of_the_site() {
     }
 }
 
-/// What a client sends comes back in heads (the cookie of `/enter`) and in pages (an unknown user): it
-/// can add no line to the one and no markup to the other.
+/// A client's text is returned in heads (the cookie of `/enter`) and in pages (an unknown user): it must not
+/// add a line to a head or markup to a page.
 #[test]
-fn nothing_of_a_request_becomes_a_header_or_markup() {
+fn no_text_of_a_request_becomes_a_header_or_markup() {
     let site = Site::start();
     for value in [
         "1%0d%0aSet-Cookie:%20evil=1",
@@ -185,8 +185,7 @@ fn nothing_of_a_request_becomes_a_header_or_markup() {
         assert!(!answer.text().contains("<script>") && !answer.text().contains("<img src=x"), "{cookie}");
         assert!(!answer.head.to_lowercase().contains("evil"), "{}", answer.head);
     }
-    // A bare carriage return, or a line that goes on in the next, is where smugglers begin (RFC 9112
-    // sections 2.2 and 5.2).
+    // A bare carriage return and a folded line enable request smuggling (RFC 9112 sections 2.2 and 5.2).
     for line in ["X: a\rSet-Cookie: evil=1\r\n", "X: a\r\n Set-Cookie: evil=1\r\n", "X\0: a\r\n"] {
         assert_eq!(status(&site, get("/", line)), 400, "{line:?}");
     }

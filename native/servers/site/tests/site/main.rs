@@ -1,4 +1,4 @@
-//! The site from outside: real sockets, real SQLite.
+//! The site, tested through real sockets and a real SQLite database.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail the test they help")]
 

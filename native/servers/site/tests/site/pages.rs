@@ -1,11 +1,11 @@
-//! What one sees.
+//! Pages and pictures as a user sees them.
 
 use crate::common::{PEOPLE, Site, escaped, visitors};
 use site::image::IMAGE_BYTES;
 use site::page::PAGE_BYTES;
 
 #[test]
-fn every_person_gets_a_page_of_their_own_of_exactly_the_papers_size() {
+fn every_person_gets_an_individual_page_of_exactly_the_papers_size() {
     let site = Site::start();
     let mut client = site.client();
     let visitors = visitors();
@@ -53,7 +53,7 @@ fn pictures_are_gifs_of_exactly_the_papers_size_and_may_be_cached() {
 }
 
 #[test]
-fn a_client_without_a_known_user_gets_the_form_to_join() {
+fn a_client_without_a_known_user_gets_the_registration_form() {
     let site = Site::start();
     let mut client = site.client();
     let answer = client.get("/", None);
@@ -72,7 +72,7 @@ fn a_client_without_a_known_user_gets_the_form_to_join() {
 }
 
 #[test]
-fn a_known_user_enters_and_gets_their_cookie() {
+fn a_known_user_enters_and_gets_a_cookie() {
     let site = Site::start();
     let mut client = site.client();
     let answer = client.get("/enter?user=7", None);

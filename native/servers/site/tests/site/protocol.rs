@@ -1,11 +1,11 @@
-//! HTTP/1.1 as RFC 9110 and RFC 9112 have it.
+//! HTTP/1.1 by RFC 9110 and RFC 9112.
 
 use std::time::{Duration, Instant};
 
 use crate::common::Site;
 
 #[test]
-fn head_is_get_without_the_body() {
+fn head_answers_like_get_without_the_body() {
     let site = Site::start();
     let mut client = site.client();
     for (path, length) in [("/", "8290"), ("/image/1.gif", "5480")] {
@@ -17,7 +17,7 @@ fn head_is_get_without_the_body() {
 }
 
 #[test]
-fn connections_close_when_asked_to() {
+fn connections_close_on_request() {
     let site = Site::start();
     for (request, stays) in [
         ("GET / HTTP/1.1\r\nHost: a\r\nCookie: user=1\r\nConnection: close\r\n\r\n", false),
@@ -62,11 +62,11 @@ fn a_client_that_half_closes_still_gets_its_answers() {
 }
 
 #[test]
-fn a_client_that_reads_nothing_does_not_delay_the_others() {
+fn a_client_that_reads_nothing_does_not_delay_other_clients() {
     let site = Site::start();
     let mut greedy = site.client();
     let page = "GET / HTTP/1.1\r\nHost: a\r\nCookie: user=1\r\n\r\n";
-    // 16 MB of answers: more than any socket buffer takes.
+    // 16 MB of answers exceed every socket buffer.
     let requests = page.repeat(2_000);
     let asking = std::thread::spawn(move || {
         greedy.send(requests);
@@ -76,7 +76,7 @@ fn a_client_that_reads_nothing_does_not_delay_the_others() {
     let start = Instant::now();
     assert_eq!(site.client().get("/", Some(2)).status, 200);
     assert!(start.elapsed() < Duration::from_secs(2));
-    // Then it reads, and everything is there in order.
+    // Then the client reads all answers in order.
     let mut reader = asking.join().unwrap();
     for _ in 0..2_000 {
         assert!(reader.answer().text().contains("data-user=\"1\""));
@@ -84,7 +84,7 @@ fn a_client_that_reads_nothing_does_not_delay_the_others() {
 }
 
 #[test]
-fn too_many_connections_are_turned_away_politely() {
+fn connections_beyond_the_limit_get_status_503() {
     let site = Site::with(|config| config.limits.connections = 2);
     let (mut a, mut b) = (site.client(), site.client());
     assert_eq!((a.get("/", Some(1)).status, b.get("/", Some(1)).status), (200, 200));
@@ -105,7 +105,7 @@ fn a_request_that_never_ends_is_cut_off() {
     let mut client = site.client();
     client.send("POST /users HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nname");
     let start = Instant::now();
-    // The client's own patience is as long as the site's.
+    // The client's timeout is as long as the site's.
     std::thread::sleep(Duration::from_secs(9));
     assert!(client.is_closed());
     assert!(start.elapsed() < Duration::from_secs(13));

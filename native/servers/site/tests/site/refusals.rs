@@ -1,8 +1,8 @@
-//! Requests that are refused, and the answers to them.
+//! Requests that are refused, and their answers.
 
 use crate::common::{PEOPLE, Site};
 
-/// Sends bytes and expects a status; then the connection has to be closed or open, as `closed` has it.
+/// Sends bytes and asserts the status, and whether the connection is `closed`; returns the answer.
 fn refused(site: &Site, request: impl AsRef<[u8]>, status: u16, closed: bool) -> String {
     let mut client = site.client();
     client.send(request);
@@ -18,7 +18,7 @@ fn refused(site: &Site, request: impl AsRef<[u8]>, status: u16, closed: bool) ->
 }
 
 #[test]
-fn what_is_not_http_is_refused_and_closed() {
+fn bytes_that_are_not_http_are_refused_and_the_connection_closed() {
     let site = Site::start();
     for request in [
         "nonsense\r\n\r\n",
@@ -36,10 +36,11 @@ fn what_is_not_http_is_refused_and_closed() {
     refused(&site, "POST /users HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n", 501, true);
 }
 
-/// Two programs that disagree where a request ends take one request for two, or one client's for
-/// another's (RFC 9112 sections 6.1, 6.3, 7.1 and 11.2). No page comes of any of these, and none of what follows.
+/// Two programs that disagree on where a request ends take one request for two, or one client's request for
+/// another's (RFC 9112 sections 6.1, 6.3, 7.1 and 11.2). None of these requests gets a page, and the bytes
+/// behind them are not read as a request.
 #[test]
-fn nothing_is_smuggled_behind_a_request() {
+fn no_request_can_be_smuggled_behind_another() {
     let site = Site::start();
     let hidden = "GET /image/1.gif HTTP/1.1\r\nHost: a\r\n\r\n";
     for lines in [
@@ -73,10 +74,10 @@ fn nothing_is_smuggled_behind_a_request() {
         assert!(matches!(answer.status, 400 | 501), "{lines:?}: {}", answer.head);
         assert!(client.is_closed(), "{lines:?}");
     }
-    // HTTP/1.0 knows no chunks.
+    // HTTP/1.0 has no chunked encoding.
     let old = "POST /users HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n";
     refused(&site, format!("{old}{hidden}"), 400, true);
-    // A body where none is expected is not taken for the next request.
+    // An unexpected body is not read as the next request.
     let with_body = format!("GET / HTTP/1.1\r\nHost: a\r\nContent-Length: {}\r\n\r\n{hidden}", hidden.len());
     let mut client = site.client();
     client.send(with_body);
@@ -93,7 +94,7 @@ fn a_request_must_name_exactly_one_host() {
 }
 
 #[test]
-fn lengths_have_limits() {
+fn the_lengths_of_a_request_are_limited() {
     let site = Site::start();
     let long = "x".repeat(20_000);
     refused(&site, format!("GET /{long}"), 414, true);
@@ -120,7 +121,7 @@ fn unknown_methods_and_unknown_paths_have_different_statuses() {
     let mut client = site.client();
     client.send("GET /users HTTP/1.1\r\nHost: a\r\n\r\n");
     assert_eq!(client.answer().header("allow"), Some("POST"));
-    // A body that is not going to be read: answered, and closed without a reset.
+    // A request whose body is not read is answered, and its connection closed without a reset.
     refused(&site, "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello", 405, true);
     refused(&site, "POST /nowhere HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello", 404, true);
 }

@@ -1,5 +1,5 @@
-//! What clients that do not read cost a site. Alone in its process: what it measures is the memory
-//! of the whole process.
+//! The memory and time that clients cost which do not read. This test runs in its own process, because it
+//! measures the memory of the whole process.
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 use crate::common::Site;
 use crate::own_process::in_own_process;
 
-/// Clients that ask and do not read.
+/// The number of clients that send requests and do not read.
 const SLOW: usize = 1000;
 
-/// What one of them may cost the site: answers that the kernel did not take, requests that came
-/// behind them, a read of each, and the buffers' spare room.
+/// The memory that one client may cost the site: unsent answers, one read of requests behind them, and spare
+/// room of the buffers.
 const KIB_EACH: usize = 256;
 
 fn resident_kib() -> usize {
@@ -22,18 +22,18 @@ fn resident_kib() -> usize {
 }
 
 #[test]
-fn a_thousand_clients_that_never_read_use_little_memory_and_delay_no_one() {
-    if in_own_process(a_thousand_clients_that_never_read_use_little_memory_and_delay_no_one) {
+fn a_thousand_clients_that_never_read_use_little_memory_and_delay_nobody() {
+    if in_own_process(a_thousand_clients_that_never_read_use_little_memory_and_delay_nobody) {
         return;
     }
     let site = Site::start();
     let before = resident_kib();
-    // 8 MB of pages each: more than socket buffers take.
+    // 8 MB of pages for each client exceed the socket buffers.
     let requests = "GET / HTTP/1.1\r\nHost: a\r\nCookie: user=1\r\n\r\n".repeat(1_000);
     let mut slow: Vec<_> = (0..SLOW).map(|_| TcpStream::connect(site.running.addr()).unwrap()).collect();
     for client in &mut slow {
         client.set_nonblocking(true).unwrap();
-        // What the kernel does not take is not asked for.
+        // Requests that the kernel does not accept are dropped.
         let _ = client.write(requests.as_bytes());
     }
     let begun = Instant::now();

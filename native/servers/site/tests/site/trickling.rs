@@ -1,4 +1,4 @@
-//! Clients that keep moving, but hardly: each byte comes before the site's patience for one is over.
+//! Clients that trickle: each byte arrives within the site's stall time.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -12,12 +12,12 @@ use crate::common::Site;
 
 const STEP: Duration = Duration::from_millis(100);
 
-/// Twenty bytes within its patience are none to speak of, twelve hundred are.
+/// Twenty bytes within the stall time are below the minimum, 1,200 bytes are above.
 fn impatient() -> Site {
     Site::with(|config| (config.limits.stall_ms, config.limits.stall_bytes) = (2_000, 100))
 }
 
-/// Sends so many bytes in each step; what is answered, or nothing where the site hangs up before.
+/// Sends `each` bytes per step; returns the answer, or nothing if the site closes the connection before.
 fn sent(socket: &mut TcpStream, request: &str, each: usize) -> String {
     socket.set_read_timeout(Some(STEP)).unwrap();
     let mut answer = Vec::new();
@@ -31,7 +31,7 @@ fn sent(socket: &mut TcpStream, request: &str, each: usize) -> String {
         }
     }
     if answer.is_empty() {
-        // It is all sent, and its answer may take longer than a step.
+        // The whole request is sent; its answer may take longer than a step.
         socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         let mut room = [0; 1_000];
         let count = socket.read(&mut room).unwrap();
@@ -41,7 +41,7 @@ fn sent(socket: &mut TcpStream, request: &str, each: usize) -> String {
 }
 
 #[test]
-fn a_request_that_trickles_in_is_cut_off_and_a_slow_one_is_not() {
+fn a_trickling_request_is_cut_off_and_a_slow_request_is_not() {
     let site = impatient();
     let line = format!("X: {}\r\n", "x".repeat(1_800));
     let head = format!("GET /image/1.gif HTTP/1.1\r\nHost: a\r\nConnection: close\r\n{line}\r\n");
@@ -63,7 +63,7 @@ fn a_request_that_trickles_in_is_cut_off_and_a_slow_one_is_not() {
     assert_eq!(site.client().get("/", Some(1)).status, 200);
 }
 
-/// Asks for many pages with a kernel that takes little ahead.
+/// Requests many pages with a small receive buffer.
 fn reading(site: &Site) -> TcpStream {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
     socket.set_recv_buffer_size(8_192).unwrap();
@@ -75,7 +75,7 @@ fn reading(site: &Site) -> TcpStream {
     socket
 }
 
-/// Reads for six seconds at 80 KB a second, and then the rest if there is one.
+/// Reads for six seconds at 80 KB a second, then the remainder; returns whether the answer is complete.
 fn reads_slowly(stall_bytes: usize) -> bool {
     let site =
         Site::with(|config| (config.limits.stall_ms, config.limits.stall_bytes) = (2_000, stall_bytes));
@@ -96,7 +96,8 @@ fn reads_slowly(stall_bytes: usize) -> bool {
     true
 }
 
-/// The kernel tells of room only when there is much of it, which may take a slow reader longer than it has.
+/// The kernel reports a writable socket only once much of its buffer is free, which may take a slow reader
+/// longer than the stall time.
 #[test]
 fn a_reader_below_the_minimum_rate_is_cut_off_and_a_slow_reader_gets_its_answer() {
     let [sipped, slow] = [1_000_000, 4_096].map(|least| std::thread::spawn(move || reads_slowly(least)));
@@ -110,7 +111,7 @@ fn secure(change: impl FnOnce(&mut site::Config)) -> Site {
     })
 }
 
-/// A client that trusts the site, its handshake not begun.
+/// A client that trusts the site, before its TLS handshake.
 fn knocking(site: &Site) -> Stream<TcpStream> {
     let spec = ClientSpec { ca_pem: site.running.made_ca().map(str::to_owned), ..ClientSpec::default() };
     let socket = TcpStream::connect(site.running.addr()).unwrap();
@@ -121,7 +122,7 @@ fn knocking(site: &Site) -> Stream<TcpStream> {
 }
 
 #[test]
-fn a_client_that_stops_within_a_record_is_cut_off() {
+fn a_client_that_stalls_within_a_tls_record_is_cut_off() {
     let site = secure(|config| (config.limits.stall_ms, config.limits.idle_ms) = (300, 0));
     let mut stream = knocking(&site);
     assert!(stream.shake().unwrap());
@@ -137,7 +138,7 @@ fn a_close_notify_behind_a_request_ends_the_connection_after_the_answer() {
     let site = secure(|_| {});
     let mut stream = knocking(&site);
     assert!(stream.shake().unwrap());
-    // Both in one segment.
+    // Sends the request and the close_notify in one segment.
     SockRef::from(&*stream.socket()).set_tcp_cork(true).unwrap();
     stream.write_all(b"GET / HTTP/1.1\r\nHost: a\r\nCookie: user=1\r\n\r\n").unwrap();
     stream.close();
@@ -149,7 +150,7 @@ fn a_close_notify_behind_a_request_ends_the_connection_after_the_answer() {
 }
 
 #[test]
-fn one_connection_too_many_gets_a_tls_alert() {
+fn a_connection_beyond_the_limit_gets_a_tls_alert() {
     let site = secure(|config| config.limits.connections = 1);
     let mut inside = knocking(&site);
     assert!(inside.shake().unwrap());

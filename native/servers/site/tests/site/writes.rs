@@ -1,4 +1,4 @@
-//! Joining and changing one's mind.
+//! Registrations and changes of properties.
 
 use std::sync::{Arc, Barrier};
 use std::thread;
@@ -9,7 +9,7 @@ use site::{Config, Expected};
 use crate::common::{PEOPLE, Site};
 
 #[test]
-fn newcomers_get_numbers_behind_the_seeded_ones_and_a_page() {
+fn new_users_get_numbers_after_the_seeded_users_and_a_page() {
     let site = Site::start();
     let mut client = site.client();
     for n in 0..5 {
@@ -48,7 +48,7 @@ fn two_properties_change_and_the_next_page_shows_them() {
 }
 
 #[test]
-fn browsers_are_sent_back_to_their_page() {
+fn a_browsers_form_is_answered_with_a_redirect_to_its_page() {
     let site = Site::start();
     let mut client = site.client();
     let form = "background=%23112233&accent=%23445566&city=Rome&language=it&sections=&sections=science\
@@ -74,7 +74,7 @@ fn browsers_are_sent_back_to_their_page() {
 }
 
 #[test]
-fn forms_may_come_in_chunks_and_in_single_bytes() {
+fn forms_may_arrive_in_chunks_and_in_single_bytes() {
     let site = Site::start();
     let mut client = site.client();
     let request = "POST /preferences HTTP/1.1\r\nHost: a\r\nCookie: user=3\r\nTransfer-Encoding: chunked\r\n\r\n\
@@ -141,7 +141,7 @@ fn a_row_cache_saves_database_reads() {
 fn update_and_look(site: &Site) {
     let barrier = Arc::new(Barrier::new(8));
     let clients = (0..8u64).map(|user| {
-        // Each on two connections, which may be served by different threads.
+        // Each user has two connections, which different threads may serve.
         let (mut writer, mut reader, barrier) = (site.client(), site.client(), Arc::clone(&barrier));
         thread::spawn(move || {
             barrier.wait();
@@ -160,7 +160,7 @@ fn update_and_look(site: &Site) {
 }
 
 #[test]
-fn people_who_join_at_once_get_different_numbers() {
+fn users_who_register_concurrently_get_different_numbers() {
     let site = Site::with(|config| config.threads = 2);
     let joining: Vec<_> = (0..16)
         .map(|_| {
@@ -177,7 +177,7 @@ fn people_who_join_at_once_get_different_numbers() {
 }
 
 #[test]
-fn answered_writes_are_in_the_file_and_the_log_is_gone_when_the_site_ends() {
+fn answered_writes_are_in_the_file_and_the_log_is_removed_when_the_site_ends() {
     let site = Site::start();
     let mut client = site.client();
     for n in 0..50 {

@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_header_says_status_type_and_further_lines() {
+    fn a_cgi_header_sets_status_type_and_further_lines() {
         let output = b"content-type: text/plain\nX-A:  b \r\nStatus: 404 Not here\nConnection: close\n\
             Content-Length: 4\n\nbody";
         let header = Header::read(output).unwrap();

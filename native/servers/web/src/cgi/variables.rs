@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_gets_the_variables_of_the_standard_and_no_proxy() {
+    fn a_program_gets_the_standard_cgi_variables_but_no_proxy() {
         let head = b"GET /cgi-bin/a/b?c=d HTTP/1.1\r\nHost: there:81\r\nProxy: http://evil\r\nAccept: x\r\n\
             ACCEPT: y\r\nAuthorization: secret\r\nContent_Type: evil\r\nCookie: a=b\r\nX-A1: z\r\n\r\n";
         let mut text = Vec::new();
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_has_a_plain_name() {
+    fn only_a_plain_name_names_a_program() {
         assert_eq!(program("env"), Some(("env", "")));
         assert_eq!(program("env.sh/a/b"), Some(("env.sh", "/a/b")));
         for path in ["", "/", "..", "../env", ".env", "%65nv", "a b", "a;id", "a\\b"] {

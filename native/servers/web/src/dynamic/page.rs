@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn parsed_and_filled_pages_are_equal_and_have_the_papers_size() {
+    fn a_parsed_page_and_a_filled_page_are_equal_and_have_the_papers_size() {
         let (mut parsed, mut filled) = (Vec::new(), Vec::new());
         expand(&PARSED_PAGE, 784_111_777, &mut parsed);
         Templates::new().push(99, 784_111_777, &mut filled);
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn directives_are_replaced_and_everything_else_stays() {
+    fn directives_are_replaced_and_all_other_text_stays() {
         for (page, shown) in [
             ("a<!--#echo var=\"DATE_LOCAL\" -->b", "aSunday, 06-Nov-1994 08:49:37 UTCb"),
             ("<!--#config timefmt=\"%d\"--><!--#echo  var = \"DATE_GMT\"-->", "06"),

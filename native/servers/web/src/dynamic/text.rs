@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_the_same_in_whatever_pieces_it_is_sent() {
+    fn a_text_is_the_same_whatever_the_pieces_in_which_it_is_sent() {
         let whole = text(Text::random(10_001, 7), 1 << 20);
         assert_eq!(whole.len(), 10_001);
         assert_eq!(text(Text::random(10_001, 7), 24), whole);
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn random_characters_are_those_of_webstone_about_evenly() {
+    fn random_characters_are_webstones_and_about_evenly_distributed() {
         let mut counts = [0; 256];
         text(Text::random(260_000, 1), 1 << 20).iter().for_each(|&byte| counts[usize::from(byte)] += 1);
         for (byte, count) in (0..=255u8).zip(counts) {

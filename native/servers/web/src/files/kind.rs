@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_extension_of_the_last_segment_counts() {
+    fn the_last_extension_of_the_last_path_segment_sets_the_type() {
         for (name, kind) in [
             ("a/b.HTML", "text/html"),
             ("a.html/b", "application/octet-stream"),

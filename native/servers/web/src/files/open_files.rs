@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_was_replaced_is_served_after_a_second_and_few_stay_open() {
+    fn a_replaced_file_is_served_after_a_second_and_few_files_stay_open() {
         let folder = tempfile::tempdir().unwrap();
         for n in 0..50 {
             fs::write(folder.path().join(n.to_string()), n.to_string()).unwrap();

@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_decoded_once() {
+    fn a_path_is_percent_decoded_once() {
         for (path, name) in [
             ("/", ""),
             ("/a/b.html", "a/b.html"),
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_out_of_the_root_names_no_file() {
+    fn a_path_that_leads_out_of_the_root_names_no_file() {
         for path in [
             "/..",
             "/../a",
@@ -105,7 +105,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn no_name_has_a_parent_segment_or_is_absolute(path in "/[a./%2efF0]{0,20}") {
+        fn no_file_name_has_a_parent_segment_or_is_absolute(path in "/[a./%2efF0]{0,20}") {
             if let Ok(name) = beneath(&path, true) {
                 proptest::prop_assert!(!name.starts_with(b"/") && !name.contains(&0));
                 proptest::prop_assert!(name.split(|&b| b == b'/').all(|part| part != b".."));

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_name_leads_out_of_the_root_with_or_without_the_kernels_help() {
+    fn no_name_leads_out_of_the_root_with_or_without_openat2() {
         let place = tempfile::tempdir().unwrap();
         let folder = place.path().join("root");
         fs::create_dir_all(folder.join("a/b")).unwrap();

@@ -10,7 +10,7 @@ use web::{Config, Running, Stats};
 
 use crate::client::{Answer, Client};
 
-/// A running server on folders of its own.
+/// A running server with its own folders.
 pub struct Web {
     pub running: Running,
     folder: TempDir,
@@ -31,17 +31,17 @@ impl Web {
         Self { running: web::start(config).unwrap(), folder }
     }
 
-    /// A place beside the folders that are served.
+    /// A path beside the served folders.
     pub fn outside(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    /// A place beneath the docroot.
+    /// A path within the docroot.
     pub fn inside(&self, name: &str) -> PathBuf {
         self.folder.path().join("docroot").join(name)
     }
 
-    /// Writes a file beneath the docroot.
+    /// Writes a file into the docroot.
     pub fn file(&self, name: &str, content: impl AsRef<[u8]>) {
         let path = self.inside(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -68,12 +68,12 @@ impl Web {
         Client::new(self.running.addr())
     }
 
-    /// The answer to one request on a connection of its own.
+    /// The answer to one request on its own connection.
     pub fn get(&self, path: &str) -> Answer {
         self.client().get(path, None)
     }
 
-    /// The same with further header lines.
+    /// Like [`Self::get`], with further header lines.
     pub fn get_with(&self, path: &str, lines: &str) -> Answer {
         let mut client = self.client();
         client.send(format!("GET {path} HTTP/1.1\r\nHost: a\r\n{lines}\r\n"));

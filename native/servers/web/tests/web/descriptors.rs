@@ -1,6 +1,6 @@
-//! Running out of file descriptors: the files kept open make room for those asked for.
+//! Without free file descriptors, cached open files are closed in favour of requested files.
 //!
-//! The limit holds for a whole process, so this test has one of its own.
+//! The descriptor limit holds for a whole process, so this test runs in its own process.
 
 use std::os::fd::AsRawFd;
 
@@ -8,7 +8,7 @@ use crate::client::Client;
 use crate::own_process::in_own_process;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Descriptors that are left when the server has begun.
+/// The number of free descriptors after the server has started.
 const ROOM: u64 = 10;
 
 #[test]

@@ -1,4 +1,4 @@
-//! What is made in the process.
+//! Answers that the server itself generates.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ fn day(date: &str) -> String {
     format!("{}-{month:02}-{}", words[3], words[1])
 }
 
-/// A page of so many bytes, as paper 001 has its servlets and programs answer.
+/// A page of `size` bytes, as the servlets and programs of paper 001 return it.
 fn page(size: usize) -> Vec<u8> {
     let (begin, end) = ("<!DOCTYPE html>\n<title>sitebench</title>\n<p>", "</p>\n");
     match size.checked_sub(begin.len() + end.len()) {
@@ -22,7 +22,7 @@ fn page(size: usize) -> Vec<u8> {
 }
 
 #[test]
-fn text_has_the_length_asked_for() {
+fn text_has_the_requested_length() {
     let web = Web::start();
     let mut client = web.client();
     for size in [0, 1, 6_250, 65_535, 65_536, 65_537, 5_248_000] {
@@ -85,7 +85,7 @@ fn a_page_of_the_docroot_is_parsed_for_each_request() {
         let today = day(page.header("date").unwrap());
         let start = format!("<p>{today}</p>[an error occurred while processing this directive]xxx");
         assert!(page.text().starts_with(&start) && page.text().ends_with("xxx"), "{:.100}", page.text());
-        // It is another page tomorrow.
+        // The page changes every day.
         assert_eq!((page.header("etag"), page.header("last-modified")), (None, None));
     }
     assert_eq!(client.get("/a.html", None).text(), date);
@@ -94,7 +94,7 @@ fn a_page_of_the_docroot_is_parsed_for_each_request() {
 }
 
 #[test]
-fn the_variables_are_those_of_the_request() {
+fn page_variables_are_read_from_the_request() {
     let web = Web::start();
     let answer = web.get_with("/dynamic/env?a=b", "X-Name: value\r\nProxy: http://evil\r\n");
     let port = format!("SERVER_PORT={}", web.running.addr().port());

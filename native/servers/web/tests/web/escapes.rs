@@ -1,4 +1,4 @@
-//! No path leads out of the docroot, and none into what is not meant to be served.
+//! No path leads out of the docroot or to a file that must not be served.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -91,7 +91,7 @@ fn no_link_leads_out_of_the_docroot() {
 }
 
 #[test]
-fn nothing_of_a_request_becomes_a_header() {
+fn no_text_of_a_request_becomes_a_header() {
     let web = with_secret();
     for path in ["/a%0d%0aX-Evil:%201", "/a%0aX-Evil:1/", "/a/%0d%0a%0d%0aevil"] {
         let answer = web.get(path);

@@ -1,4 +1,4 @@
-//! Files, whole, in part and on conditions.
+//! Files, whole, in ranges and with conditional requests.
 
 use std::fs::{self, File};
 use std::os::unix::net::UnixListener;
@@ -28,7 +28,7 @@ fn a_file_is_sent_with_its_type_length_date_and_tag() {
 }
 
 #[test]
-fn files_of_every_length_arrive_as_they_are() {
+fn files_of_every_length_arrive_unchanged() {
     let web = Web::start();
     let mut client = web.client();
     for size in [0, 1, 8_192, 65_535, 65_536, 65_537, 131_072, 131_073, 1_000_003] {
@@ -49,7 +49,7 @@ fn files_of_every_length_arrive_as_they_are() {
 }
 
 #[test]
-fn a_folder_is_its_index_page_and_has_a_slash_behind_it() {
+fn a_folder_is_served_as_its_index_page_and_redirects_to_a_slash() {
     let web = Web::start();
     web.file("index.html", "top");
     web.file("a/index.html", "below");
@@ -66,7 +66,7 @@ fn a_folder_is_its_index_page_and_has_a_slash_behind_it() {
 }
 
 #[test]
-fn a_client_that_has_the_file_is_not_sent_it_again() {
+fn a_file_that_the_client_has_is_not_sent_again() {
     let web = Web::start();
     web.file("a.txt", "content");
     let first = web.get("/a.txt");
@@ -89,7 +89,7 @@ fn a_client_that_has_the_file_is_not_sent_it_again() {
         "If-None-Match: \"x\"",
         "If-Modified-Since: Sun, 06 Nov 1994 08:49:37 GMT",
         "If-Modified-Since: yesterday",
-        // The tag counts (RFC 9110 section 13.1.3).
+        // The entity tag takes precedence (RFC 9110 section 13.1.3).
         &format!("If-None-Match: \"x\"\r\nIf-Modified-Since: {date}"),
         &format!("If-Match: {tag}"),
         &format!("If-Unmodified-Since: {date}"),
@@ -104,7 +104,7 @@ fn a_client_that_has_the_file_is_not_sent_it_again() {
 }
 
 #[test]
-fn one_range_is_sent_and_what_is_beyond_the_file_is_refused() {
+fn one_range_is_sent_and_a_range_beyond_the_file_is_refused() {
     let web = Web::start();
     web.file("a.txt", "0123456789");
     let tag = web.get("/a.txt").header("etag").unwrap().to_owned();
@@ -150,7 +150,7 @@ fn sockets_and_fifos_are_not_found_and_do_not_block() {
 }
 
 #[test]
-fn more_files_than_are_kept_open_are_served_again_and_again() {
+fn more_files_than_stay_open_are_served_repeatedly() {
     for open_files in [0, 1, 3] {
         let web = Web::with(|config| config.limits.open_files = open_files);
         let mut client = web.client();
@@ -167,7 +167,7 @@ fn a_changed_file_is_served_with_its_new_content() {
     web.file("a.txt", "long content");
     let mut client = web.client();
     assert_eq!(client.get("/a.txt", None).text(), "long content");
-    // Shorter in place: the file that is open has fewer bytes than it had.
+    // The file is truncated in place, so the open file has fewer bytes than before.
     web.file("a.txt", "short");
     assert_eq!(client.get("/a.txt", None).text(), "short");
     web.file("new", "another");

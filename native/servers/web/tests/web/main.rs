@@ -1,4 +1,4 @@
-//! The web server from outside: real sockets, real files, real programs.
+//! The web server, tested through real sockets, files and programs.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail the test they help")]
 

@@ -1,4 +1,4 @@
-//! CGI programs, and what they may do wrong.
+//! CGI programs, and their errors.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -9,7 +9,7 @@ use crate::common::Web;
 
 const TEXT: &str = "printf 'Content-Type: text/plain\\n\\n'";
 
-/// Whether a process with this number runs, and is no zombie.
+/// Whether a process of this number runs and is not a zombie.
 fn runs(pid: &str) -> bool {
     let state = fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
     state.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
@@ -28,7 +28,7 @@ fn is_there(path: &Path) -> bool {
 }
 
 #[test]
-fn a_program_has_a_clean_environment_and_its_folder() {
+fn a_program_has_a_clean_environment_and_runs_in_its_folder() {
     let web = Web::start();
     web.program("env", &format!("{TEXT}; env; echo DIR=$(pwd)"));
     let answer = web.get_with(
@@ -52,13 +52,13 @@ fn a_program_has_a_clean_environment_and_its_folder() {
         assert!(text.lines().any(|shown| shown == line), "{line} in {text}");
     }
     assert!(!text.contains("evil") && !text.contains("HTTP_PROXY"), "{text}");
-    // The test's own environment has CARGO's variables.
+    // The test's own environment contains CARGO's variables.
     assert!(std::env::vars().any(|(name, _)| name.starts_with("CARGO")) && !text.contains("CARGO"));
     web.has_counted(|stats| stats.served.cgi == 1);
 }
 
 #[test]
-fn a_program_inherits_three_descriptors() {
+fn a_program_inherits_only_three_descriptors() {
     let web = Web::start();
     web.file("a.txt", "content");
     web.program("descriptors", &format!("{TEXT}; exec ls -l /proc/self/fd"));
@@ -71,7 +71,8 @@ fn a_program_inherits_three_descriptors() {
     assert!(descriptors.len() >= 4, "{}", answer.text());
     let started_by = std::os::unix::process::parent_id();
     for (number, target) in descriptors {
-        // 3 is the folder that `ls` reads. What this process was itself started with is not the server's.
+        // Descriptor 3 is the folder that `ls` reads. Descriptors inherited by this process are not the
+        // server's.
         let inherited = fs::read_link(format!("/proc/{started_by}/fd/{number}"));
         let is_ours = ["0", "1", "2", "3"].contains(&number);
         assert!(is_ours || inherited.is_ok_and(|path| path == Path::new(target)), "{number}: {target}");
@@ -79,7 +80,7 @@ fn a_program_inherits_three_descriptors() {
 }
 
 #[test]
-fn requests_of_disconnected_clients_keep_no_program_from_other_clients() {
+fn requests_of_disconnected_clients_do_not_block_programs_of_other_clients() {
     let web = Web::with(|config| config.limits.cgi_processes = 1);
     web.program("slow", &format!("echo x >> '{}'; sleep 1.2; {TEXT}", web.outside("runs").display()));
     web.program("quick", TEXT);
@@ -102,7 +103,7 @@ fn a_client_that_half_closes_is_answered() {
 }
 
 #[test]
-fn a_program_reads_its_body_and_sets_status_and_lines() {
+fn a_program_reads_its_body_and_sets_status_and_header_lines() {
     let web = Web::with(|config| config.limits.body_bytes = 1_000_000);
     web.program("echo", &format!("{TEXT}; echo \"$CONTENT_LENGTH $CONTENT_TYPE\"; cat"));
     web.program(
@@ -113,7 +114,7 @@ fn a_program_reads_its_body_and_sets_status_and_lines() {
     web.program("nothing", "printf 'Status: 204 No Content\\n\\n'");
     web.program("deaf", &format!("exec 0<&-; {TEXT}; printf deaf"));
     let mut client = web.client();
-    // More than a pipe holds, in both directions.
+    // The body exceeds a pipe's buffer in both directions.
     let body = "b".repeat(600_000);
     client.send(format!(
         "POST /cgi-bin/echo HTTP/1.1\r\nHost: a\r\nContent-Type: text/x\r\nContent-Length: 600000\r\n\r\n{body}"
@@ -148,7 +149,7 @@ fn a_program_reads_its_body_and_sets_status_and_lines() {
 }
 
 #[test]
-fn only_programs_of_the_folder_run() {
+fn only_programs_of_the_cgi_folder_run() {
     let web = Web::start();
     web.program("good", &format!("{TEXT}; printf good"));
     web.program("plain", "");
@@ -181,7 +182,7 @@ fn only_programs_of_the_folder_run() {
     ] {
         assert_eq!(web.get(&format!("/cgi-bin/{path}")).status, status, "{path}");
     }
-    // A folder of that name in the docroot holds programs to be, whose text is nobody's business.
+    // A folder of this name in the docroot contains program source, which must not be served.
     for web in [web, Web::with(|config| config.cgi = None)] {
         web.file("cgi-bin/source", "secret");
         for path in ["/cgi-bin/source", "//cgi-bin/source", "/%63gi-bin/source", "/cgi-bin//source"] {
@@ -191,7 +192,7 @@ fn only_programs_of_the_folder_run() {
 }
 
 #[test]
-fn a_program_that_hangs_is_killed_with_all_it_has_started() {
+fn a_program_that_hangs_is_killed_with_all_its_descendants() {
     let web = Web::with(|config| config.limits.cgi_ms = 2_000);
     let pids = web.outside("pids");
     let pids_text = pids.display();
@@ -212,10 +213,10 @@ fn a_program_that_hangs_is_killed_with_all_it_has_started() {
 }
 
 #[test]
-fn a_program_whose_child_runs_on_is_answered_when_it_ends() {
+fn a_program_is_answered_when_it_ends_although_its_child_runs_on() {
     let web = Web::start();
     let pid = web.outside("pid");
-    // What is left behind holds the program's standard output open.
+    // The child holds the program's standard output open.
     web.program("leaves", &format!("{TEXT}; sleep 60 & echo $! > {}; printf done", pid.display()));
     let begun = Instant::now();
     assert_eq!(web.get("/cgi-bin/leaves").text(), "done");
@@ -225,7 +226,7 @@ fn a_program_whose_child_runs_on_is_answered_when_it_ends() {
 }
 
 #[test]
-fn a_program_that_dies_or_writes_no_answer_is_a_bad_gateway() {
+fn a_program_that_dies_or_writes_no_answer_yields_bad_gateway() {
     let web = Web::start();
     let long = "x".repeat(17_000);
     for (name, script) in [
@@ -250,7 +251,7 @@ fn a_program_that_dies_or_writes_no_answer_is_a_bad_gateway() {
 }
 
 #[test]
-fn a_program_that_writes_without_end_is_cut_off() {
+fn a_program_that_writes_endlessly_is_cut_off() {
     let web = Web::with(|config| config.limits.cgi_output_bytes = 1_000_000);
     web.program("endless", &format!("{TEXT}; exec yes"));
     web.program("much", &format!("{TEXT}; head -c 999973 /dev/zero"));
@@ -265,7 +266,7 @@ fn a_program_that_writes_without_end_is_cut_off() {
 }
 
 #[test]
-fn the_held_output_of_programs_is_limited() {
+fn the_buffered_output_of_programs_is_limited() {
     let web = Web::with(|config| config.limits.cgi_held_bytes = 300_000);
     web.program("a", &format!("{TEXT}; head -c 250000 /dev/zero"));
     web.program("b", &format!("{TEXT}; head -c 350000 /dev/zero"));
@@ -276,7 +277,7 @@ fn the_held_output_of_programs_is_limited() {
 }
 
 #[test]
-fn a_client_that_disconnects_while_its_program_runs_harms_no_other_request() {
+fn a_client_that_disconnects_while_its_program_runs_affects_no_other_request() {
     let web = Web::with(|config| config.limits.cgi_processes = 1);
     let started = web.outside("started");
     web.program("slow", &format!("echo >> {}; sleep 0.3; {TEXT}; printf slow", started.display()));
@@ -284,7 +285,7 @@ fn a_client_that_disconnects_while_its_program_runs_harms_no_other_request() {
     client.send("GET /cgi-bin/slow HTTP/1.1\r\nHost: a\r\n\r\n");
     comes_true("it starts", || is_there(&started));
     drop(client);
-    // Its connection is closed when the program has ended; until then others are served on theirs.
+    // The connection is closed when the program has ended; until then other connections are served.
     web.file("a.txt", "file");
     let mut next = web.client();
     assert_eq!(next.get("/a.txt", None).text(), "file");
@@ -294,7 +295,7 @@ fn a_client_that_disconnects_while_its_program_runs_harms_no_other_request() {
 }
 
 #[test]
-fn more_requests_than_programs_wait_and_too_many_are_refused() {
+fn requests_beyond_the_number_of_programs_wait_and_too_many_are_refused() {
     let web = Web::with(|config| (config.limits.cgi_processes, config.limits.cgi_waiting) = (2, 3));
     let (started, go) = (web.outside("started"), web.outside("go"));
     let wait = format!("while [ ! -e {} ]; do sleep 0.02; done", go.display());
@@ -314,7 +315,7 @@ fn more_requests_than_programs_wait_and_too_many_are_refused() {
 }
 
 #[test]
-fn a_program_that_runs_does_not_keep_others_waiting_and_ends_with_the_server() {
+fn a_running_program_delays_no_other_request_and_ends_with_the_server() {
     let web = Web::start();
     let pid = web.outside("pid");
     web.program("slow", &format!("echo $$ > {}; sleep 60", pid.display()));

@@ -1,4 +1,4 @@
-//! HTTP/1.1 as RFC 9110 and RFC 9112 have it, and what is refused.
+//! HTTP/1.1 by RFC 9110 and RFC 9112, and refused requests.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ fn with_file() -> Web {
 const GET: &str = "GET /a.txt HTTP/1.1\r\nHost: a\r\n\r\n";
 
 #[test]
-fn connections_close_when_asked_to() {
+fn connections_close_on_request() {
     let web = with_file();
     for (request, stays) in [
         ("GET /a.txt HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", false),
@@ -67,7 +67,7 @@ fn requests_behind_connection_close_do_not_reset_its_answer() {
     for path in ["/a.txt", "/long"] {
         let last = format!("GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
         let mut client = web.client();
-        // More than the server reads at once: what is left unread when a socket closes resets it.
+        // More bytes than the server reads at once: unread bytes reset a socket that is closed.
         client.send(last.repeat(2_000));
         std::thread::sleep(Duration::from_millis(50));
         assert_eq!(client.answer().status, 200);
@@ -76,7 +76,7 @@ fn requests_behind_connection_close_do_not_reset_its_answer() {
 }
 
 #[test]
-fn what_is_not_http_is_refused_and_closed() {
+fn bytes_that_are_not_http_are_refused_and_the_connection_closed() {
     let web = with_file();
     let long = "x".repeat(20_000);
     for (request, status) in [
@@ -131,10 +131,11 @@ fn a_refusal_of_a_well_framed_request_keeps_the_connection() {
     }
 }
 
-/// Two readers who disagree where a request ends take one request for two, or somebody else's for one's own
-/// (RFC 9112 sections 6.1, 6.3, 7.1 and 11.2). No file comes of any of these, and no program runs.
+/// Two programs that disagree on where a request ends take one request for two, or one client's request for
+/// another's (RFC 9112 sections 6.1, 6.3, 7.1 and 11.2). None of these requests gets a file or runs a
+/// program.
 #[test]
-fn nothing_is_smuggled_behind_a_request() {
+fn no_request_can_be_smuggled_behind_another() {
     let web = with_file();
     web.program("echo", "printf 'Content-Type: text/plain\\n\\n'; cat");
     for lines in [

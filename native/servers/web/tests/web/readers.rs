@@ -1,4 +1,4 @@
-//! Clients that read a long answer slowly, or not at all.
+//! Clients that read a long answer slowly or not at all.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -12,7 +12,7 @@ use crate::common::Web;
 const STEP: Duration = Duration::from_millis(100);
 const LONG_BYTES: usize = 8_000_000;
 
-/// Answers that are long in each of the ways they can be.
+/// Long answers, one for each way in which the server sends them.
 const LONG: [&str; 2] = ["/long", "/dynamic/constant?size=8000000"];
 
 fn patient(stall_bytes: usize) -> Web {
@@ -21,7 +21,7 @@ fn patient(stall_bytes: usize) -> Web {
     web
 }
 
-/// Asks with a kernel that takes little ahead.
+/// Sends a request with a small receive buffer.
 fn asking(web: &Web, path: &str) -> TcpStream {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
     socket.set_recv_buffer_size(8_192).unwrap();
@@ -32,8 +32,7 @@ fn asking(web: &Web, path: &str) -> TcpStream {
     socket
 }
 
-/// Reads into the middle of an answer, so many bytes in each step for six seconds, and then what is left:
-/// whether that is all.
+/// Reads `each` bytes per step for six seconds, then the remainder; returns whether the answer is complete.
 fn reads_slowly(web: &Web, path: &str, each: usize) -> bool {
     let mut socket = asking(web, path);
     let mut cup = [0; 8_192];
@@ -53,8 +52,8 @@ fn reads_slowly(web: &Web, path: &str, each: usize) -> bool {
     true
 }
 
-/// At 10 KB a second the kernel tells of room only after three seconds, as it waits until 32 KiB of what it
-/// holds are gone: longer than a client has that takes nothing.
+/// At 10 KB a second the kernel reports a writable socket only after three seconds, because it waits until 32
+/// KiB of its buffer are sent. That exceeds the stall time for clients that read nothing.
 #[test]
 fn a_slow_reader_gets_its_answer_and_a_reader_below_the_minimum_rate_is_cut_off() {
     for (stall_bytes, gets_all) in [(4_096, true), (1_000_000, false)] {
@@ -91,7 +90,7 @@ fn a_client_that_does_not_read_is_cut_off_and_a_disconnect_is_noticed() {
 }
 
 #[test]
-fn a_file_that_becomes_shorter_while_it_is_sent_ends_the_connection() {
+fn a_file_truncated_during_its_transfer_ends_the_connection() {
     let web = patient(4_096);
     let mut socket = asking(&web, "/long");
     socket.read_exact(&mut [0; 1_000]).unwrap();

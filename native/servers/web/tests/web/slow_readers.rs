@@ -1,5 +1,5 @@
-//! What clients that read slowly cost. Alone in its process: what it measures is the memory of the whole
-//! process.
+//! The memory that slow readers cost. This test runs in its own process, because it measures the memory of
+//! the whole process.
 
 use crate::own_process::in_own_process;
 use std::fs::File;
@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// Clients that ask for the file and read a little of it.
+/// The number of clients that request the file and read a little of it.
 const SLOW: usize = 200;
 
 const FILE_BYTES: u64 = 50_000_000;
 
-/// What one of them may cost: a piece that the kernel did not take, and the buffers' spare room.
+/// The memory that one client may cost: an unsent piece and spare room of the buffers.
 const KIB_EACH: usize = 256;
 
 fn resident_kib() -> usize {
@@ -29,8 +29,8 @@ fn used_ms() -> u128 {
 }
 
 #[test]
-fn slow_readers_of_a_large_file_hold_a_piece_of_it_each_and_get_all_of_it() {
-    if in_own_process(slow_readers_of_a_large_file_hold_a_piece_of_it_each_and_get_all_of_it) {
+fn slow_readers_of_a_large_file_hold_one_piece_each_and_get_the_whole_file() {
+    if in_own_process(slow_readers_of_a_large_file_hold_one_piece_each_and_get_the_whole_file) {
         return;
     }
     let folder = tempfile::tempdir().unwrap();

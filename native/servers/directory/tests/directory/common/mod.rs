@@ -1,4 +1,4 @@
-//! A directory on a socket, and a client that sends exactly the bytes it is given.
+//! A directory on a socket, and a client that sends exactly the given bytes.
 #![allow(dead_code, reason = "every test file uses its own part")]
 
 pub mod slow_readers;
@@ -16,17 +16,17 @@ use wire::ldap::request::{self, SearchOptions, write_attribute};
 use wire::ldap::{Reply, Response, ResultCode, Scope, oid, op};
 use wire::{ber, ber::tag};
 
-/// Nothing here takes this long unless it hangs.
+/// A timeout that only a hanging test exceeds.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 pub const BASE: &[u8] = b"ou=Dynamic,o=Intranet";
 
-/// A configuration from JSON, as the engine gets it.
+/// Parses a configuration from JSON, as the engine does.
 pub fn config(json: &str) -> Config {
     serde_json::from_str(json).unwrap()
 }
 
-/// A directory with `ou=Dynamic,o=Intranet` in it.
+/// A directory that contains `ou=Dynamic,o=Intranet`.
 pub fn serve(json: &str) -> Running {
     let running = directory::start(config(json), None).unwrap();
     let mut client = Client::connect(running.addr());
@@ -34,14 +34,13 @@ pub fn serve(json: &str) -> Running {
     running
 }
 
-/// What trusts a directory that has made its certificate.
+/// A TLS connector that trusts the directory's generated certificate.
 pub fn trusting(directory: &Running) -> Connector {
     let ca_pem = directory.made_ca().map(str::to_owned);
     Connector::new(&ClientSpec { ca_pem, ..ClientSpec::default() }, "127.0.0.1", &[]).unwrap()
 }
 
-/// Whether it comes to be, which it has a few seconds for: a thread publishes its counts when it has
-/// sent the answers.
+/// Waits up to a few seconds for a condition: a thread publishes its counts after it has sent the answers.
 pub fn eventually(mut is: impl FnMut() -> bool) -> bool {
     (0..500).any(|_| {
         std::thread::sleep(Duration::from_millis(10));
@@ -49,7 +48,7 @@ pub fn eventually(mut is: impl FnMut() -> bool) -> bool {
     })
 }
 
-/// An answer, owned.
+/// A result message, owned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     pub id: i32,
@@ -59,11 +58,11 @@ pub struct Answer {
     pub diagnostic: String,
     pub name: Option<Vec<u8>>,
     pub value: Option<Vec<u8>>,
-    /// The raw controls' values, by identifier.
+    /// The values of the controls by identifier, undecoded.
     pub controls: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
-/// An entry, owned.
+/// A search result entry, owned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     pub id: i32,
@@ -102,14 +101,14 @@ impl Client {
         Self::of(TcpStream::connect(addr).unwrap())
     }
 
-    /// On a connection that is there already.
+    /// A client on an existing connection.
     pub fn of(stream: TcpStream) -> Self {
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.set_nodelay(true).unwrap();
         Self { stream, buffer: Vec::new(), next_id: 1 }
     }
 
-    /// The same over TLS, once it has asked for it.
+    /// The same client over TLS, after StartTLS.
     pub fn secured(mut self, connector: &Connector) -> Client<Secured> {
         assert_eq!(self.extended(oid::START_TLS, None).code, ResultCode::SUCCESS);
         let mut stream = Stream::new(self.stream);
@@ -119,7 +118,7 @@ impl Client {
     }
 }
 
-/// A connection over TLS that waits.
+/// A blocking TLS connection.
 pub struct Secured(Stream<TcpStream>);
 
 impl Read for Secured {
@@ -148,7 +147,7 @@ impl<S: Read + Write> Client<S> {
         self.next_id - 1
     }
 
-    /// The next message as bytes; `None` when the server has closed.
+    /// Returns the bytes of the next message, `None` at the end of the connection.
     pub fn raw(&mut self) -> Option<Vec<u8>> {
         loop {
             if let Some(length) = message_length(&self.buffer, usize::MAX).unwrap() {
@@ -175,7 +174,7 @@ impl<S: Read + Write> Client<S> {
         }
     }
 
-    /// Whether the server closes without saying anything more.
+    /// Whether the server closes the connection without a further message.
     pub fn is_closed(&mut self) -> bool {
         self.raw().is_none()
     }
@@ -242,7 +241,7 @@ impl<S: Read + Write> Client<S> {
         self.collect()
     }
 
-    /// Entries up to the next end.
+    /// Returns the entries up to the next search result.
     pub fn collect(&mut self) -> (Vec<Found>, Answer) {
         let mut found = Vec::new();
         loop {
@@ -254,7 +253,7 @@ impl<S: Read + Write> Client<S> {
     }
 }
 
-/// A search with the defaults of a lookup.
+/// A search whose defaults are the defaults of a lookup.
 pub struct Search<'a> {
     pub base: &'a str,
     pub scope: Scope,
@@ -303,7 +302,7 @@ impl Search<'_> {
     }
 }
 
-/// The message with these encoded controls added.
+/// Returns the message with these encoded controls added.
 pub fn with_controls(message: &[u8], controls: &[u8]) -> Vec<u8> {
     if controls.is_empty() {
         return message.to_vec();
@@ -375,10 +374,10 @@ fn parse(message: &[u8]) -> Message {
 
 pub const SEARCH_DONE: u8 = op::SEARCH_DONE;
 
-/// 20,000 entries of 1 KB: 20 MB, several times what socket buffers hold.
+/// 20,000 entries of 1 KB: 20 MB exceed the socket buffers several times.
 pub const ENTRIES: usize = 20_000;
 
-/// A directory of them.
+/// A directory of `ENTRIES` entries.
 pub fn crowd(json: &str) -> Running {
     let directory = serve(json);
     let mut client = Client::connect(directory.addr());
@@ -407,13 +406,13 @@ pub fn search_for_all(id: i32) -> Vec<u8> {
     out
 }
 
-/// Milliseconds of the processor that this process has used: only a test that is alone in its own asks.
+/// The milliseconds of processor time used by this process; a test that calls this needs its own process.
 pub fn used_ms() -> u128 {
     let used = clock_gettime(ClockId::ProcessCPUTime);
     used.tv_sec as u128 * 1_000 + used.tv_nsec as u128 / 1_000_000
 }
 
-/// Three thousand people with names enough for a search to have work.
+/// 3,000 people with enough names to keep a search busy.
 pub fn people_of_many_names() -> Running {
     let directory = serve("{}");
     let mut client = Client::connect(directory.addr());
@@ -428,8 +427,8 @@ pub fn people_of_many_names() -> Running {
     directory
 }
 
-/// A filter of as many terms, each of which is evaluated on all people: there is no index on `name` with
-/// its subtypes, and no person has this one.
+/// A filter of `terms` terms that match nobody. The search evaluates each of them on all people, because
+/// there is no index on `name` with its subtypes.
 pub fn matching_none(terms: usize) -> Vec<u8> {
     filter(|out| write_or(out, |out| (1..terms).for_each(|_| write_equality(out, b"name", b"nobody"))))
 }

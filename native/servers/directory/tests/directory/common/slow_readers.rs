@@ -1,5 +1,5 @@
-//! Clients that ask and do not read, with TLS or without. A test with them has a process of its own: the
-//! memory of the whole process is measured, and another test's directory would count as their cost.
+//! Clients that send requests and do not read, with or without TLS. Each test runs in its own process: it
+//! measures the memory of the whole process, to which the directory of another test would be added.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -10,8 +10,8 @@ use wire::ldap::ResultCode;
 
 use super::{Client, ENTRIES, Search, lookup, search_for_all};
 
-/// What one of them may cost: answers that the kernel did not take, and requests that came behind them,
-/// a read of each, and the buffers' spare room.
+/// The memory that one client may cost: unsent answers, one read of requests behind them, and spare room of
+/// the buffers.
 const KIB_EACH: usize = 256;
 
 fn resident_kib() -> usize {
@@ -20,7 +20,7 @@ fn resident_kib() -> usize {
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
-/// Has so many clients ask a directory for all people and read nothing; `talk` makes one of a connection.
+/// Lets `clients` clients request all people and read nothing; `talk` makes a client from a connection.
 pub fn take_neither_memory_nor_turns<S: Read + Write>(
     directory: &Running,
     clients: usize,
@@ -39,10 +39,10 @@ pub fn take_neither_memory_nor_turns<S: Read + Write>(
     }
     for (i, client) in slow.iter_mut().enumerate() {
         client.send(&search_for_all(1));
-        // One in forty asks for more and more, until neither the server nor the kernel takes any.
+        // Every fortieth client sends further requests until neither the server nor the kernel accepts any.
         while i % 40 == 0 && client.stream.write_all(&lookups).is_ok() {}
     }
-    // Every client asks for 20 MB and none reads; meanwhile lookups are as quick as ever.
+    // Every client requests 20 MB and does not read; meanwhile lookups are as fast as before.
     let mut quick = connect();
     let begun = Instant::now();
     for i in 0..500 {
@@ -53,7 +53,7 @@ pub fn take_neither_memory_nor_turns<S: Read + Write>(
     let grown = resident_kib().saturating_sub(before);
     println!("{grown} KiB for {clients} clients");
     assert!(grown < clients * KIB_EACH, "{grown} KiB for {clients} clients that do not read");
-    // And then they do.
+    // Then the last client reads its answer.
     let (found, done) = slow[clients - 1].collect();
     assert_eq!((found.len(), done.code), (ENTRIES + 1, ResultCode::SUCCESS));
 }

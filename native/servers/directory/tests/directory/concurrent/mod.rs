@@ -1,9 +1,9 @@
-//! Many clients at once, each with entries of its own and all with some in common: no client sees half of
-//! what another does, and in the end the directory is what the answers add up to.
+//! Many concurrent clients, each with own entries and all with shared entries: no client sees half of another
+//! client's change, and the final directory agrees with the answers.
 //!
-//! Each client follows a script made from a seed; how they meet is up to the machine. What a client alone
-//! touches must always be as that client's model has it. Of what they share, the answers are counted: the
-//! end must be one of those that fit them.
+//! Each client follows a script from a seed; the machine decides how the clients interleave. The own entries
+//! of a client must always agree with that client's model. For shared entries the answers are counted, and
+//! the final state must be one that fits them.
 
 mod view;
 mod writer;
@@ -24,7 +24,7 @@ fn counter(client: &mut Client) -> u64 {
     find(client, "(cn=counter)")[0].values("uidNumber")[0].parse().unwrap()
 }
 
-/// Looks on until the writers have ended.
+/// Reads until the writers have ended.
 fn read(mut client: Client, has_ended: &AtomicBool) {
     let mut counted = 0;
     for asked in (0..FAMILIES).cycle() {
@@ -54,7 +54,7 @@ fn lay_ground(client: &mut Client) {
     assert_eq!(client.add(&dn("here"), wanderer).code, ResultCode::SUCCESS);
 }
 
-/// Lets all clients begin, and returns the answers that each writer received.
+/// Starts all clients; returns the answers that each writer received.
 fn meet(directory: &Running, seed: u64) -> Vec<Account> {
     let connect = || Client::connect(directory.addr());
     let has_ended = AtomicBool::new(false);
@@ -74,7 +74,7 @@ fn meet(directory: &Running, seed: u64) -> Vec<Account> {
     })
 }
 
-/// The names of the entries that are there by the answers.
+/// The names of the entries that exist according to the answers.
 fn left_by(accounts: &[Account]) -> BTreeSet<String> {
     let mut left: BTreeSet<String> = accounts.iter().flat_map(|one| one.own.keys().cloned()).collect();
     for number in 0..SHARED {
@@ -91,7 +91,7 @@ fn left_by(accounts: &[Account]) -> BTreeSet<String> {
     left
 }
 
-/// Every index finds what a scan of all entries finds.
+/// Asserts that every index finds the same entries as a scan of all entries.
 fn assert_found_by_every_index(client: &mut Client, all: &[Found], accounts: &[Account]) {
     for number in 0..FAMILIES {
         let found = find(client, &format!("(sn=family{number})"));
@@ -109,7 +109,7 @@ fn assert_found_by_every_index(client: &mut Client, all: &[Found], accounts: &[A
     }
 }
 
-/// The server has counted the requests; the set-up has added three entries.
+/// Asserts that the server counted all requests; the set-up adds three entries.
 fn assert_counted(directory: &Running, accounts: &[Account], present: usize) {
     let mut asked = [3, 0, 0, 0];
     for account in accounts {
@@ -122,7 +122,7 @@ fn assert_counted(directory: &Running, accounts: &[Account], present: usize) {
             stats.entries,
         )
     };
-    // Besides these people there are the suffix and what is right below it.
+    // The directory also contains the suffix and the entry below it.
     let expected = (asked, 2 + present as u64);
     assert!(eventually(|| counted() == expected), "{:?}, not {expected:?}", counted());
 }
@@ -142,6 +142,6 @@ fn all_at_once(seed: u64) {
 }
 
 #[test]
-fn counts_of_concurrent_clients_add_up() {
+fn the_counts_of_concurrent_clients_add_up() {
     (1..=3).for_each(all_at_once);
 }

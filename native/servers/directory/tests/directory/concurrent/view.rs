@@ -1,17 +1,17 @@
-//! What a client sees of the people here.
+//! The entries of the shared directory as a client sees them.
 
 use wire::ldap::{ResultCode, filter_text};
 
 use crate::common::{Client, Found, Search, filter};
 
-/// Each of the people is of one, and it is what indexes that come into being meanwhile are asked for.
+/// The number of families. Everybody belongs to one; clients search for families while indexes are built.
 pub const FAMILIES: usize = 4;
 
 pub fn dn(name: &str) -> String {
     format!("cn={name},ou=Dynamic,o=Intranet")
 }
 
-/// An entry's family, which is searched for, and a second value that changes with it.
+/// The value of a family that is searched for, and a second value that changes together with it.
 pub fn values(family: usize) -> [String; 2] {
     [format!("family{family}"), format!("of family{family}")]
 }
@@ -33,13 +33,13 @@ fn sorted<'f>(found: impl Iterator<Item = &'f Found>) -> Vec<&'f str> {
     names
 }
 
-/// The names of those of a family, found among all entries.
+/// The names of the members of a family among all entries.
 pub fn of(all: &[Found], number: usize) -> Vec<&str> {
     let family = values(number);
     sorted(all.iter().filter(|entry| entry.values("sn") == [family[0].as_str()]))
 }
 
-/// Both values are there, of one family.
+/// Asserts that both values of an entry name the same family; returns its number.
 pub fn family(entry: &Found) -> usize {
     let known =
         (0..FAMILIES).find(|number| values(*number) == [entry.values("sn")[0], entry.values("title")[0]]);

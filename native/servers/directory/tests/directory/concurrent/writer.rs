@@ -25,15 +25,15 @@ impl Dice {
     }
 }
 
-/// What a writer knows at the end.
+/// A writer's expectation at the end.
 #[derive(Default)]
 pub struct Account {
     pub own: BTreeMap<String, usize>,
-    /// By shared name: additions less deletions.
+    /// By shared name: additions minus deletions.
     pub shared: [i64; SHARED],
     pub increments: u64,
     pub wanderings: u64,
-    /// Adds, deletes, modifies and renames asked for.
+    /// The numbers of requested adds, deletes, modifies and renames.
     pub asked: [u64; 4],
 }
 
@@ -84,7 +84,7 @@ impl Writer {
         self.account
     }
 
-    /// Whatever the others do, here the answer is known beforehand.
+    /// The result of a step on own entries is known in advance.
     fn own_step(&mut self) {
         let (name, family) = (self.own(), self.dice.roll(FAMILIES));
         let known = self.account.own.get(&name).copied();

@@ -1,19 +1,19 @@
-//! One attribute of every syntax, with values whose order is known without asking any rule.
+//! One attribute for each syntax, with values whose order is known without a matching rule.
 
-/// What can be asked of an attribute, and the values it may have.
+/// An attribute's matching rules and its possible values.
 pub struct Kind {
     pub name: &'static str,
-    /// How the schema has it, where the standard one does not.
+    /// The schema definition, if the standard schema lacks the attribute.
     pub definition: Option<&'static str>,
-    /// Values in ascending order, each in spellings that are the same to the equality rule.
+    /// Values in ascending order, each with spellings that are equal by the equality rule.
     pub ranks: &'static [&'static [&'static str]],
     pub equality: Option<&'static str>,
     pub ordering: Option<&'static str>,
-    /// How the first spelling of a value is read when pieces of it are looked for.
+    /// Normalises the first spelling of a value for substring matching.
     pub pieces: Option<fn(&str) -> String>,
-    /// What is no value of the syntax.
+    /// A value that is invalid in the syntax.
     pub broken: Option<&'static str>,
-    /// The kind whose name is also used for this one.
+    /// The kind of the supertype, whose name also matches this attribute.
     pub supertype: Option<&'static str>,
 }
 
@@ -44,13 +44,13 @@ const NAMES: &[&[&str]] = &[
     &["山田 太郎", "山田  太郎"],
 ];
 
-/// `ß` is read as `ss`.
+/// `ß` is compared as `ss`.
 fn name(text: &str) -> String {
     lower(text).replace('ß', "ss")
 }
 
 pub const KINDS: &[Kind] = &[
-    // Indexed from the start, and when they are missed.
+    // `cn` is indexed from the start, `sn` after searches that lacked the index.
     Kind { name: "cn", ranks: NAMES, equality: Some("caseIgnoreMatch"), pieces: Some(name), ..PLAIN },
     Kind { name: "sn", ranks: NAMES, equality: Some("caseIgnoreMatch"), pieces: Some(name), ..PLAIN },
     Kind {

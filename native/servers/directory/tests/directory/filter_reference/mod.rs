@@ -1,4 +1,4 @@
-//! Filters on every syntax find what the plainest reading of RFC 4511 section 4.5.1.7 finds, with
+//! Filters on every syntax return the same entries as a naive evaluation by RFC 4511 section 4.5.1.7, with
 //! indexes and without.
 
 mod kinds;
@@ -12,7 +12,7 @@ use kinds::{KINDS, Kind};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// A value of a kind: its rank, and which spelling of it.
+/// A value of a kind: its rank, and the number of its spelling.
 #[derive(Debug, Clone, Copy)]
 struct Value {
     kind: usize,
@@ -30,13 +30,13 @@ impl Value {
         spellings[self.spelling % spellings.len()]
     }
 
-    /// As pieces are looked for.
+    /// The value normalised for substring matching.
     fn form(self) -> String {
         self.kind().pieces.expect("only asked where there are pieces")(self.kind().ranks[self.rank][0])
     }
 }
 
-/// A person's values, each of another rank where they are of one kind.
+/// A person's values; values of the same kind have different ranks.
 type Person = Vec<Value>;
 
 #[derive(Debug, Clone)]
@@ -49,11 +49,12 @@ enum Filter {
     Approx(Value),
     AtLeast(Value),
     AtMost(Value),
-    /// By the kind's equality rule, named.
+    /// An extensible match by the kind's equality rule, named explicitly.
     Rule(Value),
-    /// By the kind's ordering rule, which is true of what comes before (RFC 4517 section 4.1).
+    /// An extensible match by the kind's ordering rule, which is true for smaller values (RFC 4517 section
+    /// 4.1).
     Before(Value),
-    /// A value's form between these places, and whether something may stand before and behind it.
+    /// The letters of a value's form between these places, with or without a wildcard before and behind.
     Pieces {
         value: Value,
         cut: (usize, usize),
@@ -106,8 +107,8 @@ fn filter() -> impl Strategy<Value = Filter> {
     })
 }
 
-/// The letters of a form between two places, without the spaces at its ends: what those mean in a
-/// piece is for `native/servers/directory/tests/directory/matching.rs` to say. Never empty.
+/// The letters of a form between two places, without spaces at its ends;
+/// `native/servers/directory/tests/directory/matching.rs` tests spaces. Never empty.
 fn piece(form: &str, (from, to): (usize, usize)) -> String {
     let letters: Vec<char> = form.chars().collect();
     let from = from.min(letters.len() - 1);
@@ -127,7 +128,7 @@ fn escaped(value: &str) -> String {
     text
 }
 
-/// As RFC 4515 writes it.
+/// Formats the filter by RFC 4515.
 impl Display for Filter {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         let all = |sign: char, filters: &[Self], out: &mut Formatter<'_>| {
@@ -155,7 +156,7 @@ impl Display for Filter {
             Self::Pieces { value, cut, open } => {
                 let text = value.kind().pieces.map_or("x".to_owned(), |_| piece(&value.form(), *cut));
                 let star = |is: bool| if is { "*" } else { "" };
-                // Without any star it would be an equality.
+                // Without an asterisk the filter would be an equality match.
                 let (before, behind) =
                     if *open == (false, false) { ("", "*") } else { (star(open.0), star(open.1)) };
                 write!(out, "({}={before}{}{behind})", value.kind().name, escaped(&text))
@@ -169,13 +170,13 @@ impl Display for Filter {
     }
 }
 
-/// The values that a kind's name stands for.
+/// The values that a kind's name covers, with the values of its subtypes.
 fn of(person: &Person, kind: &'static Kind) -> impl Iterator<Item = Value> {
     let is = move |other: &Kind| other.name == kind.name || other.supertype == Some(kind.name);
     person.iter().copied().filter(move |value| is(value.kind()))
 }
 
-/// RFC 4511 section 4.5.1.7, with `None` for Undefined.
+/// Evaluates a filter by RFC 4511 section 4.5.1.7; `None` is Undefined.
 fn holds(filter: &Filter, person: &Person) -> Option<bool> {
     let any = |asked: &Value, rule: Option<&str>, is: fn(usize, usize) -> bool| {
         rule.map(|_| of(person, asked.kind()).any(|value| is(value.rank, asked.rank)))
@@ -249,14 +250,14 @@ fn store(people: &[Person]) -> Store {
 }
 
 fn found(store: &Store, filter: &Filter) -> Vec<String> {
-    // The entry above them is no person.
+    // The parent entry is not a person.
     search(store, &format!("(&(roomNumber=*){filter})"))
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
     #[test]
-    fn every_filter_finds_the_same_people_as_a_naive_evaluation(people in people(), filters in vec(filter(), 1..12)) {
+    fn every_filter_returns_the_same_people_as_a_naive_evaluation(people in people(), filters in vec(filter(), 1..12)) {
         let mut store = store(&people);
         let expected = |filter: &Filter| {
             let meant = people.iter().enumerate().filter(|(_, person)| holds(filter, person) == Some(true));

@@ -1,4 +1,4 @@
-//! What one connection makes the server hold.
+//! Limits on the server's memory for one connection.
 
 use directory::limits::Limits;
 use wire::ldap::control::{Control, PagedResults, write_control};
@@ -15,7 +15,7 @@ fn an_entry_cannot_grow_beyond_its_length_limit() {
     let directory = crate::common::serve("{}");
     let mut client = Client::connect(directory.addr());
     add_group(&mut client, "description", &["x".into()]);
-    // Each fits a message of a client that has not bound.
+    // Each piece fits into a message of an unbound client.
     let piece = 250_000;
     let codes: Vec<ResultCode> = (0..=most / piece)
         .map(|n| {
@@ -49,9 +49,9 @@ fn a_long_name_cannot_exceed_the_length_limit_of_an_entry() {
     }
 }
 
-/// A page of one entry, by a filter whose normal form has this many bytes or more.
+/// Requests a page of one entry, with a filter whose normal form has at least `bytes` bytes.
 fn page(client: &mut Client, bytes: usize, cookie: &[u8]) -> (ResultCode, Vec<u8>) {
-    // U+FDFA becomes eleven times as long.
+    // The normal form of U+FDFA is eleven times as long.
     let piece = "\u{fdfa}".repeat(bytes / 33);
     let filter = filter(|out| {
         wire::ldap::filter::write_or(out, |out| {
@@ -68,8 +68,8 @@ fn page(client: &mut Client, bytes: usize, cookie: &[u8]) -> (ResultCode, Vec<u8
     (done.code, cookie.unwrap_or_default())
 }
 
-/// Room for a message of a client that has not bound, for an entry, for what is written at a time, and so much for
-/// searches.
+/// A connection limit with room for the message of an unbound client, an entry, a write, and `bytes` bytes
+/// for searches.
 fn with_room(bytes: usize) -> directory::Running {
     let limits = Limits { entry_bytes: 64 << 10, ..Limits::default() };
     let all = limits.message_bytes_before_bind + limits.entry_bytes + (128 << 10) + bytes;
@@ -84,7 +84,7 @@ fn with_room(bytes: usize) -> directory::Running {
 }
 
 #[test]
-fn the_oldest_page_is_dropped_when_the_memory_of_its_connection_is_used_up() {
+fn the_oldest_page_is_dropped_when_its_connection_exhausts_its_memory() {
     let directory = with_room(1 << 20);
     let mut client = Client::connect(directory.addr());
     let (code, oldest) = page(&mut client, 400_000, b"");

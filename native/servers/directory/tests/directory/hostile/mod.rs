@@ -1,4 +1,5 @@
-//! What one client can send at the limits, and everybody else is served meanwhile: refused, or done in pieces.
+//! Requests of one client at the limits: they are refused or done in pieces, and other clients are served
+//! meanwhile.
 
 mod memory;
 mod reads;
@@ -24,7 +25,7 @@ fn members(count: usize) -> Vec<String> {
     (0..count).map(|i| format!("cn=Member {i},ou=Dynamic,o=Intranet")).collect()
 }
 
-/// By limit, the test that goes beyond it.
+/// For each limit, the test that exceeds it.
 const ROWS: [(&str, &str, &str); 29] = [
     ("message_bytes_before_bind", "limits.rs", "message_limits_differ_before_and_after_a_bind"),
     ("message_bytes_after_bind", "limits.rs", "message_limits_differ_before_and_after_a_bind"),
@@ -40,25 +41,25 @@ const ROWS: [(&str, &str, &str); 29] = [
     ("connection_bytes", "hostile/memory.rs", "a_search_beyond_the_memory_of_its_connection_is_refused"),
     ("changes_per_modify", "limits.rs", "the_changes_of_a_modify_are_limited"),
     ("values_per_modify", "limits.rs", "the_values_of_a_modify_are_limited"),
-    ("write_work", "hostile/writes.rs", "values_that_take_long_to_prepare_are_refused"),
+    ("write_work", "hostile/writes.rs", "values_that_take_long_to_normalise_are_refused"),
     ("rename_bytes", "hostile/writes.rs", "a_container_with_too_many_entries_is_not_renamed"),
     ("password_bytes", "hostile/writes.rs", "the_length_of_a_password_is_limited"),
-    ("slow_hashes", "slow_binds.rs", "a_hash_beyond_the_limits_is_no_password"),
-    ("slow_hash_ms", "slow_binds.rs", "a_hash_beyond_the_limits_is_no_password"),
-    ("slow_hash_bytes", "slow_binds.rs", "a_hash_beyond_the_limits_is_no_password"),
-    ("running_searches", "streaming.rs", "too_many_searches_at_once_are_turned_away"),
+    ("slow_hashes", "slow_binds.rs", "a_hash_beyond_the_limits_accepts_no_password"),
+    ("slow_hash_ms", "slow_binds.rs", "a_hash_beyond_the_limits_accepts_no_password"),
+    ("slow_hash_bytes", "slow_binds.rs", "a_hash_beyond_the_limits_accepts_no_password"),
+    ("running_searches", "streaming.rs", "concurrent_searches_beyond_the_limit_are_answered_with_busy"),
     ("paged_searches", "limits.rs", "the_oldest_unfinished_page_is_dropped_for_the_newest"),
-    ("search_entries", "limits.rs", "the_entries_of_a_search_are_limited"),
-    ("search_s", "limits.rs", "the_time_of_a_search_is_limited"),
+    ("search_entries", "limits.rs", "the_entries_returned_by_a_search_are_limited"),
+    ("search_s", "limits.rs", "the_duration_of_a_search_is_limited"),
     ("idle_ms", "limits.rs", "an_idle_connection_is_closed_if_configured"),
-    ("connections", "framing.rs", "one_connection_too_many_gets_a_notice"),
-    ("connections_per_address", "limits.rs", "the_connections_of_an_address_are_limited"),
-    ("stall_ms", "framing.rs", "a_sender_that_stalls_in_a_message_is_cut_off_and_an_idle_one_is_not"),
-    ("stall_bytes", "trickling.rs", "a_message_that_trickles_in_is_cut_off_and_a_slow_one_is_not"),
+    ("connections", "framing.rs", "a_connection_beyond_the_limit_gets_a_notice"),
+    ("connections_per_address", "limits.rs", "the_connections_from_one_address_are_limited"),
+    ("stall_ms", "framing.rs", "a_sender_that_stalls_within_a_message_is_cut_off_and_an_idle_client_is_not"),
+    ("stall_bytes", "trickling.rs", "a_trickling_message_is_cut_off_and_a_slow_message_is_not"),
 ];
 
 #[test]
-fn every_limit_has_a_test_that_goes_beyond_it() {
+fn every_limit_has_a_test_that_exceeds_it() {
     let limits = serde_json::to_value(Limits::default()).unwrap();
     let known: Vec<&str> = ROWS.iter().map(|(limit, ..)| *limit).collect();
     for limit in limits.as_object().unwrap().keys() {

@@ -1,4 +1,4 @@
-//! Searches.
+//! Searches at the limits.
 
 use directory::limits::Limits;
 use wire::ldap::ResultCode;
@@ -113,14 +113,14 @@ fn thousands_of_terms_over_thousands_of_values_are_refused() {
     };
     assert_eq!(base(20, &substring), ResultCode::SUCCESS);
     assert_eq!(base(2_000, &substring), ResultCode::ADMIN_LIMIT_EXCEEDED);
-    // A value is looked up, not looked for.
+    // An equality match on a large attribute uses a lookup, not a scan.
     assert_eq!(base(2_000, &equality), ResultCode::SUCCESS);
 }
 
-/// Values are prepared once for all terms (RFC 4518 section 2): a search of 438 bytes took 0.3 s.
+/// Values are normalised once for all terms (RFC 4518 section 2): a search of 438 bytes took 0.3 s.
 #[test]
-fn terms_on_a_large_group_share_the_work_for_its_values() {
-    if in_own_process(terms_on_a_large_group_share_the_work_for_its_values) {
+fn terms_on_a_large_group_normalise_its_values_once() {
+    if in_own_process(terms_on_a_large_group_normalise_its_values_once) {
         return;
     }
     let hex = r"\ef\b7\ba".repeat(5);
@@ -156,9 +156,9 @@ fn terms_on_a_large_group_share_the_work_for_its_values() {
     }
 }
 
-/// A client that asks for the groups of twenty people at once (nested groups do) is not refused.
+/// A search for the groups of twenty people (as clients with nested groups send it) is not refused.
 #[test]
-fn twenty_members_of_groups_of_nine_thousand_are_looked_up() {
+fn twenty_members_are_looked_up_in_groups_of_nine_thousand() {
     let directory = crate::common::serve("{}");
     let mut client = Client::connect(directory.addr());
     client.add(

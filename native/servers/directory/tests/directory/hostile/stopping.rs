@@ -1,4 +1,4 @@
-//! The server ends, whatever its clients have sent.
+//! The server stops, whatever its clients have sent.
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,5 @@
-//! Small requests by the hundred, each of which takes long: they are sent in one write, or by a connection each, and
-//! others are answered between them.
+//! Hundreds of small requests that each take long, sent in one write or on a connection each: other clients
+//! are served between them.
 
 use std::time::{Duration, Instant};
 
@@ -10,15 +10,15 @@ use wire::ldap::request::{write_bind, write_change, write_compare, write_modify,
 use super::{GROUP, add_group, members};
 use crate::common::{Client, Search, filter, lookup};
 
-/// Lookups of the client that waits.
+/// The number of lookups of the waiting client.
 const LOOKUPS: usize = 12;
 
-/// A directory with a group of these, and somebody to look up.
+/// A directory with a group of these values, and a person to look up.
 fn serve(attribute: &str, values: &[String]) -> directory::Running {
     serve_as("{}", attribute, values)
 }
 
-/// The same with this configuration.
+/// Like [`serve`], with a configuration.
 fn serve_as(json: &str, attribute: &str, values: &[String]) -> directory::Running {
     let directory = crate::common::serve(json);
     let mut client = Client::connect(directory.addr());
@@ -29,8 +29,8 @@ fn serve_as(json: &str, attribute: &str, values: &[String]) -> directory::Runnin
     directory
 }
 
-/// Sends `count` requests at once, numbered from `first` on, and says how many of them were answered before
-/// another client's lookups.
+/// Sends `count` requests in one write, numbered from `first`; returns how many were answered before another
+/// client's lookups.
 fn answered_first(
     directory: &directory::Running,
     (first, count): (i32, i32),
@@ -50,12 +50,12 @@ fn answered_first(
     hostile.stream.set_nonblocking(true).unwrap();
     let mut room = vec![0; 1 << 20];
     let bytes = hostile.stream.peek(&mut room).unwrap_or(0);
-    // An answer without text has 14 bytes, one with a longer id a byte or two more.
+    // An answer without text has 14 bytes, or a byte or two more with a longer message ID.
     bytes / 14
 }
 
 fn assert_served_between(directory: &directory::Running, count: i32, write: impl Fn(&mut Vec<u8>, i32)) {
-    // This thread may get the processor late; not each time.
+    // This thread may be scheduled late, but not in all five tries.
     let mut tries = (0..5).map(|at| answered_first(directory, (1 + at * count, count), &write));
     let half = usize::try_from(count / 2).unwrap();
     assert!(tries.any(|answered| answered < half), "they were answered before {LOOKUPS} lookups, each time");
@@ -121,11 +121,11 @@ fn other_clients_are_served_between_renames_of_a_container() {
 /// Connections that send one request each.
 const CROWD: usize = 200;
 
-/// Lookups of the client that goes on among them. The crowd has half of the time, and each of its requests takes as long
-/// as dozens of these.
+/// The number of lookups among the crowd's requests. The crowd gets half of the time, and each of its
+/// requests takes as long as dozens of lookups.
 const LOOKUPS_AMONG: usize = 400;
 
-/// How many of a crowd's requests were answered before another client's lookups.
+/// Returns how many of a crowd's requests were answered before another client's lookups.
 fn crowd_answered_first(crowd: &mut [Client], request: &[u8], other: &mut Client) -> usize {
     let search = Search { filter: lookup("Ann 1"), ..Search::default() };
     crowd.iter_mut().for_each(|client| client.send(request));
@@ -146,11 +146,12 @@ fn crowd_answered_first(crowd: &mut [Client], request: &[u8], other: &mut Client
     answered
 }
 
-/// A crowd asks on new connections, and again on those that have each taken long. Four lookups between two of its
-/// requests are few; were each thread to take one of them in each of its turns, as many would be answered as lookups.
+/// Asserts the turns of a crowd on new connections, then on connections whose requests have taken long. Four
+/// lookups must pass between two of the crowd's requests; if each thread took one of these requests in every
+/// turn, there would be as many answers as lookups.
 fn assert_served_between_a_crowd(directory: &directory::Running, request: &[u8]) {
     let mut other = Client::connect(directory.addr());
-    // This thread may get the processor late; not each time.
+    // This thread may be scheduled late, but not in all tries.
     let mut least = [CROWD; 2];
     for _ in 0..3 {
         let mut crowd: Vec<Client> = (0..CROWD).map(|_| Client::connect(directory.addr())).collect();
@@ -197,7 +198,8 @@ fn other_clients_are_served_between_binds_of_many_clients() {
     assert_served_between_a_crowd(&directory, &request);
 }
 
-/// The longest of some lookups while a crowd asks, in times of one request of the crowd's alone.
+/// Returns the longest lookup among a crowd's requests, in multiples of the duration of one of these requests
+/// alone.
 fn longest_among_a_crowd(directory: &directory::Running, request: &[u8]) -> f64 {
     let mut alone = Client::connect(directory.addr());
     let takes = |client: &mut Client| {
@@ -222,8 +224,8 @@ fn longest_among_a_crowd(directory: &directory::Running, request: &[u8]) -> f64 
     longest.as_secs_f64() / one.as_secs_f64()
 }
 
-/// An ILS client's search for a user writes: it holds the lock that all others need. Each of a crowd's may be begun at
-/// once, to see that it takes long; one is finished at a time.
+/// An ILS refresh search for a user writes, so it holds the store lock. Every request of a crowd may begin at
+/// once, because only then is its length known; they finish one at a time.
 #[test]
 fn other_clients_are_served_between_ils_refresh_searches() {
     let directory = serve_as(r#"{"profile": "ils"}"#, "uniqueMember", &members(500));
@@ -237,7 +239,7 @@ fn other_clients_are_served_between_ils_refresh_searches() {
     let mut request = Vec::new();
     Search { base: GROUP, scope: wire::ldap::Scope::Base, filter, ..Search::default() }
         .write(&mut request, 1);
-    // This thread may get the processor late; not each time.
+    // This thread may be scheduled late, but not in all three tries.
     let mut tries = (0..3).map(|_| longest_among_a_crowd(&directory, &request));
     assert!(tries.any(|longest| longest < 12.0), "a lookup waits for many of them, each time");
 }
@@ -282,7 +284,7 @@ fn other_clients_are_served_between_searches_for_members_of_nested_groups() {
     }
 }
 
-/// A directory in which `GROUP` lists the person to look up last, and in another spelling than their name's.
+/// A directory in which `GROUP` lists the looked-up person last, with a name in another spelling.
 fn serve_group_of_other_spelling() -> directory::Running {
     let mut values = members(5_000);
     values.push("CN = Ann 1 , OU=Dynamic , O=Intranet".to_owned());
@@ -306,8 +308,8 @@ fn other_clients_are_served_between_comparisons_with_the_groups_of_a_person() {
 }
 
 #[test]
-fn groups_that_take_too_long_to_find_are_refused() {
-    // Fifty groups of a thousand names each, that have to be prepared before they are compared.
+fn a_search_for_groups_that_takes_too_long_is_refused() {
+    // Fifty groups of a thousand names each, which have to be normalised before a comparison.
     let directory = serve_as(AD, "description", &[]);
     let mut client = Client::connect(directory.addr());
     let wide: Vec<String> = (0..1_000).map(|i| format!("cn={}{i}", "\u{fdfa}".repeat(8))).collect();

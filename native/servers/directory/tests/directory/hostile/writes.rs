@@ -1,4 +1,4 @@
-//! Writes and binds.
+//! Writes and binds at the limits.
 
 use directory::limits::Limits;
 use wire::ldap::request::{write_delete, write_modify_dn};
@@ -22,7 +22,7 @@ fn a_rename_cannot_make_a_name_too_long() {
     let mut client = Client::connect(directory.addr());
     client.add_person("Ann 1");
     let long = |bytes: usize| format!("ou={}", "x".repeat(bytes - 3));
-    // With it, the person's name has a byte too many; without that byte it fits.
+    // With this component the person's name is a byte too long; without that byte it fits.
     let below = "cn=Ann 1,,o=Intranet".len();
     let (most, fits) = (8_192 - below, long(8_192 - below));
     assert_eq!(
@@ -32,7 +32,7 @@ fn a_rename_cannot_make_a_name_too_long() {
     assert!(is_there(&mut client, "cn=Ann 1,ou=Dynamic,o=Intranet"));
     assert_eq!(rename(&mut client, "ou=Dynamic,o=Intranet", &fits), ResultCode::SUCCESS);
     assert!(is_there(&mut client, &format!("cn=Ann 1,{fits},o=Intranet")));
-    // The container is the one that was asked about last.
+    // The previous request was about this container.
     let leaf = format!("cn=Ann 1,{fits},o=Intranet");
     assert_eq!(rename(&mut client, &leaf, "cn=Ann 10"), ResultCode::ADMIN_LIMIT_EXCEEDED);
     assert!(is_there(&mut client, &leaf));
@@ -108,11 +108,11 @@ fn an_anonymous_bind_does_not_raise_the_message_limit() {
 }
 
 #[test]
-fn types_declared_by_a_refused_write_are_forgotten() {
+fn types_declared_by_a_refused_write_are_removed() {
     let directory = crate::common::serve("{}");
     let mut client = Client::connect(directory.addr());
     add_group(&mut client, "description", &["x".into()]);
-    // More types than a directory has room for, none of which comes to be.
+    // More types than a directory may hold, all in refused writes.
     for n in 0..5_000 / 500 {
         let names: Vec<String> = (0..500).map(|i| format!("x{n}x{i}")).collect();
         let refused = client.request(|out| {
@@ -129,10 +129,11 @@ fn types_declared_by_a_refused_write_are_forgotten() {
 }
 
 #[test]
-fn values_that_take_long_to_prepare_are_refused() {
+fn values_that_take_long_to_normalise_are_refused() {
     let directory = crate::common::serve(r#"{"limits": {"message_bytes_before_bind": 4194304}}"#);
     let mut client = Client::connect(directory.addr());
-    // Each of these characters becomes eighteen (U+FDFA, NFKC), escaped in a name or not; and names of many parts.
+    // Characters whose normal form has eighteen characters (U+FDFA, NFKC), escaped in a name or plain; and
+    // names of many components.
     let odd = |i: usize| format!("{i} {}", "\u{fdfa}".repeat(40));
     let escaped = |i: usize| format!("cn={i}{}", "\\ef\\b7\\ba".repeat(13));
     let folded = |i: usize| format!("{i} {}", "\u{390}".repeat(60));

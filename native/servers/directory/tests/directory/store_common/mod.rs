@@ -1,4 +1,4 @@
-//! A store and the few things that tests ask of it.
+//! A store and helpers for its tests.
 #![allow(dead_code, reason = "every test file uses its own part")]
 
 use directory::entry::{Naming, Projection};
@@ -14,7 +14,7 @@ use wire::ldap::{
 
 pub const NOW: UnixSeconds = UnixSeconds(1_000_000_000);
 
-/// A store with `o=Intranet` in it.
+/// A store that contains `o=Intranet`.
 pub fn store() -> Store {
     let mut schema = Schema::standard();
     schema.load(people::RTPERSON_SCHEMA).unwrap();
@@ -48,7 +48,7 @@ pub fn add_at(
     store.add(dn.as_bytes(), Attributes(&list), now)
 }
 
-/// A person without more than has to be.
+/// Adds a person with only the required attributes.
 pub fn add_person(store: &mut Store, dn: &str) -> EntryId {
     add(store, dn, &[("objectClass", &["RTPerson"])]).unwrap()
 }
@@ -94,7 +94,7 @@ pub fn find(store: &Store, dn: &str) -> Option<EntryId> {
     store.find(dn.as_bytes(), &mut Scratch::default()).ok()
 }
 
-/// Attributes as `name: value` lines, in the order they are stored.
+/// Attributes as `name: value` lines, in stored order.
 pub fn lines(store: &Store, dn: &str) -> Vec<String> {
     let entry = store.entry(find(store, dn).unwrap()).unwrap();
     lines_of(entry.attributes())
@@ -114,7 +114,7 @@ pub fn lines_of(list: Attributes<'_>) -> Vec<String> {
     lines
 }
 
-/// The entry as a search with these attributes answers it.
+/// The entry as a search for these attributes returns it.
 pub fn projected(
     store: &Store,
     dn: &str,
@@ -143,7 +143,7 @@ pub fn projected(
     lines_of(Attributes(fields.expect(tag::SEQUENCE).unwrap()))
 }
 
-/// A filter as RFC 4515 writes it, compiled.
+/// Compiles a filter in the syntax of RFC 4515.
 pub fn compiled(store: &Store, filter: &str) -> CompiledFilter {
     let mut encoded = Vec::new();
     wire::ldap::filter_text::parse(filter, &mut encoded).unwrap();
@@ -152,7 +152,7 @@ pub fn compiled(store: &Store, filter: &str) -> CompiledFilter {
     compiled
 }
 
-/// The names of all matches, in steps of `step`.
+/// The names of all matches, searched in steps of `step` candidates.
 pub fn search_in_steps(
     store: &Store,
     base: Option<&str>,
@@ -171,14 +171,14 @@ pub fn search_in_steps(
     ids.into_iter().map(name).collect()
 }
 
-/// All matches below `o=Intranet`, sorted.
+/// The names of all matches below `o=Intranet`, sorted.
 pub fn search(store: &Store, filter: &str) -> Vec<String> {
     let mut names = search_in_steps(store, Some("o=Intranet"), Scope::Subtree, filter, 1000);
     names.sort();
     names
 }
 
-/// The code of a refusal.
+/// The result code of a refusal.
 #[track_caller]
 pub fn code<T: std::fmt::Debug>(result: Result<T, Refusal>) -> ResultCode {
     result.unwrap_err().code

@@ -1,4 +1,4 @@
-//! The store does what the plainest directory does, whatever it is asked in whatever order.
+//! The store behaves like a naive directory for any sequence of requests.
 
 mod model;
 mod words;
@@ -33,7 +33,7 @@ fn word() -> impl Strategy<Value = Word> {
     (0..WORDS.len(), 0usize..3).prop_map(|(word, spelling)| Word(word, spelling))
 }
 
-/// Names are few, so that steps meet.
+/// Few names exist, so that steps collide.
 fn path() -> impl Strategy<Value = Path> {
     prop_oneof![3 => vec(0usize..8, 1..2), 2 => vec(0usize..4, 2..3), 1 => vec(0usize..4, 3..4)]
 }
@@ -124,7 +124,7 @@ proptest! {
     }
 }
 
-/// The store and its model, and a stream of spellings that names are asked for in.
+/// The store, its model, and a random stream of spellings for requested names.
 struct Both {
     store: Store,
     model: Model,
@@ -139,7 +139,7 @@ impl Both {
     fn new(seed: u64) -> Self {
         let mut store = Store::new(Schema::standard());
         store.add_suffix(BASE.as_bytes()).unwrap();
-        // The type that no schema names has to be known before filters on it mean something.
+        // The schema must contain the undeclared type before filters can match it.
         let attributes = [("objectClass", vec!["organization"]), ("favouriteWord", vec!["none"])];
         add(&mut store, BASE.as_bytes(), &attributes, UnixSeconds(1)).unwrap();
         Self { store, model: Model::default(), scratch: Scratch::default(), now: 1000, spelling: seed }
@@ -162,7 +162,7 @@ impl Both {
         dn
     }
 
-    /// The name with its first part spelled just so.
+    /// The name, with its first component in this spelling.
     fn dn_as(&mut self, path: &[usize], name: Word) -> Vec<u8> {
         let mut dn = name.rdn();
         dn.push(b',');
@@ -196,7 +196,7 @@ impl Both {
             }
             Step::Search { base, scope, filter, step } => self.search(base, *scope, filter, *step),
             Step::Wait(seconds) => {
-                // An entry that waits for others below it is looked at again a second later.
+                // The store retries an expired entry with children a second later.
                 self.now += seconds + 1;
                 while self.store.expire(UnixSeconds(self.now), 2) > 0 {}
                 self.model.expire(self.now);
@@ -269,7 +269,7 @@ impl Both {
         prop_assert_eq!(found.is_ok(), exists, "{:?}", String::from_utf8_lossy(&dn));
         let Ok(id) = found else { return Ok(()) };
         let mut got = self.matches(id, scope, filter, step);
-        // The suffix is no entry of the model.
+        // The suffix is not an entry of the model.
         got.retain(|path| !path.is_empty());
         let mut expected = self.model.search(base, scope, filter, self.now);
         got.sort();
@@ -357,7 +357,7 @@ impl Both {
         }
     }
 
-    /// Every entry of the model is in the store with the same attributes, and none besides.
+    /// Asserts that the store holds exactly the entries of the model, with the same attributes.
     fn compare_all(&mut self) -> Result<(), TestCaseError> {
         prop_assert_eq!(self.store.counts().entries, 1 + self.model.entries.len() as u64);
         for entry in self.model.entries.clone() {

@@ -1,10 +1,11 @@
-//! A directory as slow and plain as can be: a list of entries, gone through for every question.
+//! A naive directory: a list of entries that every request scans.
 
 use wire::ldap::{ResultCode, Scope};
 
 use super::words::Word;
 
-/// The attributes that the model knows. `ALIASES` are spelled by clients, [`Attribute::name`] is stored.
+/// The attributes of the model. Clients spell them as in `ALIASES`; the store spells them as
+/// [`Attribute::name`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attribute {
     Cn,
@@ -69,7 +70,7 @@ pub type Path = Vec<usize>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// The words of the name, the topmost first.
+    /// The words of the name, topmost first.
     pub path: Path,
     pub attributes: Vec<(Attribute, Vec<Value>)>,
     pub expires: Option<u32>,
@@ -110,7 +111,7 @@ impl Model {
         self.entries.iter().position(|entry| entry.path == path)
     }
 
-    /// Whether its life is not over.
+    /// Checks that the entry has not expired.
     fn alive(&self, at: usize, now: u32) -> Verdict {
         let over = self.entries[at].expires.is_some_and(|end| end <= now);
         if over { Err(ResultCode::NO_SUCH_OBJECT) } else { Ok(()) }
@@ -143,7 +144,7 @@ impl Model {
         Ok(())
     }
 
-    /// Where an entry is, if its life is not over.
+    /// Returns the position of an entry that has not expired.
     fn find(&self, path: &[usize], now: u32) -> Result<usize, ResultCode> {
         let at = self.position(path).ok_or(ResultCode::NO_SUCH_OBJECT)?;
         self.alive(at, now).map(|()| at)
@@ -210,7 +211,7 @@ impl Model {
         Ok(())
     }
 
-    /// Removes what is due and has nothing below it, leaves first.
+    /// Removes expired entries without children, leaves first.
     pub fn expire(&mut self, now: u32) {
         let is_due = |model: &Self, entry: &Entry| {
             entry.expires.is_some_and(|at| at <= now) && !model.has_children(&entry.path)
@@ -285,7 +286,7 @@ fn values(attributes: &[(Attribute, Vec<Value>)], which: Attribute) -> impl Iter
     attributes.iter().filter(move |(one, _)| *one == which).flat_map(|(_, values)| values.iter().copied())
 }
 
-/// The values that a description asks for: those with more options are among them.
+/// The values that an attribute description matches, with subtypes that have more options.
 fn asserted(entry: &Entry, which: Attribute) -> impl Iterator<Item = Value> {
     let also = if which == Attribute::Cn { Attribute::CnGerman } else { which };
     let attributes = entry.attributes.iter().filter(move |(one, _)| *one == which || *one == also);
@@ -360,7 +361,7 @@ fn apply(attributes: &mut Vec<(Attribute, Vec<Value>)>, change: &Change) -> Verd
     Ok(())
 }
 
-/// No value twice, one number at most.
+/// Checks that no value is repeated and that there is at most one number.
 fn check(attributes: &[(Attribute, Vec<Value>)]) -> Verdict {
     for (which, values) in attributes {
         if *which == Attribute::Number && values.len() > 1 {

@@ -1,6 +1,6 @@
-//! Values in several spellings that directories hold for the same.
+//! Values with several spellings that compare equal in directories.
 
-/// Three spellings of each value, and the form that the model compares.
+/// Three spellings of each value, and the normal form that the model compares.
 pub const WORDS: [([&str; 3], &str); 8] = [
     (["Anna Lee", "ANNA LEE", "anna   lee"], "anna lee"),
     (["Ёлкин", "ёлкин", "ЁЛКИН"], "ёлкин"),
@@ -12,7 +12,7 @@ pub const WORDS: [([&str; 3], &str); 8] = [
     (["#1", "#1", "#1"], "#1"),
 ];
 
-/// Pieces of the above as a filter has them, and as the model looks for them.
+/// Pieces of `WORDS` as a filter spells them, and in the model's normal form.
 pub const PIECES: [(&str, &str); 10] = [
     ("AN", "an"),
     ("lee", "lee"),
@@ -26,7 +26,7 @@ pub const PIECES: [(&str, &str); 10] = [
     ("C", "c"),
 ];
 
-/// A value: which word, in which spelling.
+/// A value: the number of its word and of its spelling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Word(pub usize, pub usize);
 
