@@ -1,4 +1,4 @@
-//! BER: whatever is read can be written again, and nothing is read that is not there.
+//! Decoded BER elements can be encoded again, and the reader never reads beyond its input.
 
 use wire::ber::{self, Reader, header, tag};
 
@@ -16,7 +16,7 @@ pub(crate) fn target(bytes: &[u8]) {
     }
 }
 
-/// Reads elements to the end or to the first error, those within constructed ones too.
+/// Reads all elements, nested elements too, up to the end or the first error.
 fn walk(mut reader: Reader<'_>, depth: usize) {
     while !reader.is_empty() {
         let before = reader.rest().len();

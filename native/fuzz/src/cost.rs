@@ -1,11 +1,12 @@
-//! What a target may cost: so much for each byte, whatever the bytes are.
+//! Limits the processor time of a fuzz target to a constant for each byte of input.
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// What a short input may cost: an allocation that has to ask the kernel, a cache gone cold, a host that is busy.
+/// A short input may cost this much: an allocation may enter the kernel, a cache may be cold, the host may be
+/// busy.
 const NS_AT_LEAST: u64 = 1_000_000;
 
-/// An interrupt counts as this thread's time: only what is dear every time is.
+/// The thread's time includes interrupts, so a target fails only if every try exceeds the limit.
 const TRIES: usize = 4;
 
 fn thread_cpu_ns() -> u64 {
@@ -13,7 +14,7 @@ fn thread_cpu_ns() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Runs a target, which panics where something is wrong; panics, too, where it costs more than its bytes may.
+/// Runs a target; panics if the target panics or exceeds the time allowed for its bytes.
 pub(crate) fn bounded(target: fn(&[u8]), ns_a_byte: u64, bytes: &[u8]) {
     let limit = NS_AT_LEAST + ns_a_byte * bytes.len() as u64;
     let mut took = u64::MAX;

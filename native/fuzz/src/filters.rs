@@ -1,4 +1,4 @@
-//! Filters: whatever is read from text is a filter, and reads the same when written as text again.
+//! A filter that was parsed from text is valid; its text parses to the same filter.
 
 use wire::ber::Reader;
 use wire::ldap::{Filter, filter_text};

@@ -37,8 +37,7 @@ pub(crate) fn answers(bytes: &[u8]) {
     body(head.framing, bytes.get(head.length..).unwrap_or_default());
 }
 
-/// A head that is complete after so many bytes is not complete before, and no longer one is made of
-/// it by what follows.
+/// Asserts that a head of `length` bytes is complete with its last byte and incomplete before.
 fn no_head_in_less(
     bytes: &[u8],
     length: Option<usize>,
@@ -52,7 +51,7 @@ fn no_head_in_less(
     assert_eq!(decode(head.get(..length / 2).unwrap_or_default()), Ok(None));
 }
 
-/// The same content comes out however the bytes are cut.
+/// Asserts that the body's content does not depend on how its bytes are split.
 fn body(framing: Framing, bytes: &[u8]) {
     let whole = fed(framing, [bytes]);
     let bytewise = fed(framing, bytes.chunks(1));
@@ -61,7 +60,7 @@ fn body(framing: Framing, bytes: &[u8]) {
     assert_eq!(whole, mixed);
 }
 
-/// The content, the bytes used up and whether it ended; an error, where it is one, and its content.
+/// Returns the body's content up to its end or error, whether the body ended, and whether it has an error.
 fn fed<'b>(framing: Framing, pieces: impl IntoIterator<Item = &'b [u8]>) -> (Vec<u8>, bool, bool) {
     let mut body = Body::new(framing);
     let mut content = Vec::new();
@@ -78,7 +77,7 @@ fn fed<'b>(framing: Framing, pieces: impl IntoIterator<Item = &'b [u8]>) -> (Vec
     (content, body.is_done(), false)
 }
 
-/// One redirect after the other: each line is where the request before it is sent.
+/// Follows a chain of redirects: each line is a Location that is resolved against the target before it.
 pub(crate) fn locations(bytes: &[u8]) {
     let origin = Origin { secure: bytes.len() % 2 == 1, authority: b"a.example:80" };
     let mut at = b"/".to_vec();

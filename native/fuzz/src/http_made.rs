@@ -1,4 +1,4 @@
-//! HTTP messages made from parts: what was put in comes out, however it is framed and cut.
+//! HTTP messages built from parts decode to the same parts, however they are framed and split.
 
 use arbitrary::{Arbitrary, Unstructured};
 use wire::http::{Body, Framing, RequestHead, ResponseHead};
@@ -24,7 +24,7 @@ pub(crate) fn target(bytes: &[u8]) {
     made.answer();
 }
 
-/// Letters only: what a token, a path or a value may hold without quotes.
+/// Maps bytes to letters, which tokens, paths and values may hold without quotes.
 fn letters(bytes: &[u8]) -> String {
     bytes.iter().take(200).map(|byte| char::from(b'a' + byte % 26)).collect()
 }

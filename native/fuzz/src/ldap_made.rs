@@ -1,4 +1,4 @@
-//! LDAP requests made from parts: what was put in comes out, and a filter survives being text.
+//! LDAP requests built from parts decode to the same parts; a filter survives conversion to text.
 
 use arbitrary::{Arbitrary, Unstructured};
 use wire::ber;
@@ -11,7 +11,7 @@ use wire::ldap::frame::message_length;
 use wire::ldap::request::{self, SearchOptions, write_attribute};
 use wire::ldap::{Control, Credentials, MAX_FILTER_DEPTH, Operation, Request, Scope, filter_text};
 
-/// An attribute's description and its values.
+/// An attribute description and its values.
 type Values<'a> = (&'a [u8], Vec<&'a [u8]>);
 
 #[derive(Debug, Arbitrary)]
@@ -67,7 +67,7 @@ pub(crate) fn target(bytes: &[u8]) {
     assert!(request.controls.iter().eq(wanted));
 }
 
-/// The message with controls behind its operation, where there are some.
+/// Appends controls, if any, to the message behind its operation.
 fn with_controls(message: Vec<u8>, extras: &[Extra<'_>]) -> Vec<u8> {
     if extras.is_empty() {
         return message;
@@ -89,7 +89,7 @@ impl<'a> Extra<'a> {
     }
 }
 
-/// A description, as text can have it: letters and digits after a letter.
+/// An attribute description that text can hold: a letter, then letters and digits.
 fn description(bytes: &[u8]) -> Vec<u8> {
     let rest =
         bytes.iter().take(20).map(|byte| b"abcdefghijklmnopqrstuvwxyz0123456789-"[usize::from(byte % 37)]);
@@ -102,7 +102,7 @@ fn oid(last: u8) -> Vec<u8> {
 }
 
 impl Tree<'_> {
-    /// Writes it, cut off where it is deeper than what is read; says how many terms it has then.
+    /// Writes the filter, cut off below the deepest level that is read; returns the number of terms written.
     fn write(&self, out: &mut Vec<u8>, depth: usize) -> usize {
         if depth == MAX_FILTER_DEPTH {
             write_present(out, b"cn");
@@ -154,7 +154,7 @@ impl Tree<'_> {
     }
 }
 
-/// What an extensible assertion may be cut at.
+/// The number of asterisks: an extensible assertion may be split at them.
 fn asterisks(value: &[u8]) -> usize {
     value.iter().filter(|byte| **byte == b'*').count()
 }

@@ -1,4 +1,4 @@
-//! LDIF: refused or read, and whatever is read can be walked and grouped.
+//! LDIF is refused or read; records that were read can be iterated and grouped.
 
 use wire::ldif::{LdifError, Parser, Record};
 

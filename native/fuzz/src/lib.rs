@@ -1,4 +1,4 @@
-//! Fuzz targets: each takes any bytes and panics where something that must be true is not.
+//! Fuzz targets: each accepts any bytes and panics if one of its invariants does not hold.
 #![allow(clippy::expect_used, clippy::panic, reason = "a target that fails says so by panicking")]
 
 mod ber;
@@ -13,17 +13,17 @@ mod names;
 mod scenarios;
 mod table;
 
-/// What one does with bytes.
+/// A fuzz target, by its use of the input bytes.
 #[derive(Clone, Copy, Debug)]
 pub enum Target {
-    /// Reads them, each for so many nanoseconds at most.
+    /// Parses the bytes, in at most this many nanoseconds per byte.
     Reads(fn(&[u8]), u64),
-    /// Makes something of them, where one may stand for many.
+    /// Builds a message from the bytes. One byte may make many, so the time is not limited.
     Makes(fn(&[u8])),
 }
 
 impl Target {
-    /// Panics where something that must be true is not, or the bytes cost too much.
+    /// Panics if an invariant does not hold or the bytes take too long.
     pub fn run(self, bytes: &[u8]) {
         match self {
             Self::Reads(target, ns_a_byte) => cost::bounded(target, ns_a_byte, bytes),
@@ -32,21 +32,21 @@ impl Target {
     }
 }
 
-/// Ten times what the dearest of the corpora takes in a build for tests. Work that grows with the square of its
-/// input takes more from a few kilobytes on.
+/// Ten times the cost of the most expensive corpus in a build for tests. Work that is quadratic in the length
+/// of its input exceeds this limit from a few kilobytes on.
 const READING_NS: u64 = 500;
 
-/// A text that needs the tables of Unicode takes up to a microsecond a byte, and is prepared twelve times.
+/// Text that needs Unicode tables takes up to a microsecond a byte and is prepared twelve times.
 const NORMALISING_NS: u64 = 20_000;
 
-/// A byte may be a column, whose name is kept and compared with the others: a thousand tabs take 2 us each where
-/// coverage is counted.
+/// Every byte may be a column, whose name is stored and compared with the other names: a thousand tabs take 2
+/// us each with coverage counters.
 const COLUMNS_NS: u64 = 5_000;
 
-/// A line of one byte may be a redirect from a path of 8,000.
+/// A line of one byte may be a redirect from a path of 8,000 bytes.
 const LOCATION_NS: u64 = 50_000;
 
-/// All of them, by name; the folder of that name in `corpus/` is what each begins with.
+/// All fuzz targets by name. The folder of the same name in `corpus/` holds the initial inputs.
 pub const TARGETS: [(&str, Target); 13] = [
     ("ber", Target::Reads(ber::target, READING_NS)),
     ("messages", Target::Reads(messages::target, READING_NS)),

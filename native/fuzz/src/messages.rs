@@ -1,4 +1,4 @@
-//! A stream of messages, as a server and as a client would read it.
+//! A stream of messages, read as a server and as a client reads it.
 
 use wire::ldap::control::PagedResults;
 use wire::ldap::frame::message_length;
@@ -14,7 +14,7 @@ pub(crate) fn target(bytes: &[u8]) {
     }
 }
 
-/// Everything of a request that decoded can be read without another error.
+/// Asserts that every part of a decoded request can be read without a further error.
 fn request(message: &[u8]) {
     let Ok(request) = Request::decode(message) else { return };
     for control in request.controls.iter() {

@@ -1,4 +1,4 @@
-//! Names: whatever is read has one normal form, which is its own.
+//! Names: a name that was read has one normal form, which is its own normal form.
 
 use wire::dn::{Dn, MAX_DN_BYTES, Plain, escape_value, normal};
 use wire::text::{Preparation, prepare};
@@ -33,7 +33,7 @@ fn name(text: &[u8]) {
         assert_eq!(normal::parent(&once), Some(&normal_of(parent)[..]));
         assert!(normal::is_at_or_below(&once, &normal_of(parent)));
     }
-    // A normal form may be longer than any name that is read.
+    // A normal form may exceed the maximum length of a name.
     if once.len() <= MAX_DN_BYTES {
         assert_eq!(normal_of(Dn::parse(&once).expect("a normal form is a name")), once);
     }

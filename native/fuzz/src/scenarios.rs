@@ -1,5 +1,5 @@
-//! Scenario files: whatever is refused is refused with a place in the text, whatever is read is whole, and either
-//! becomes programs or is refused.
+//! Scenario files: a refused file has an error position within its text; an accepted file is complete, and
+//! compiles to programs or is refused.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use table::{Form, Table};
 
 use crate::cost;
 
-/// Every key is looked up in the form, and a problem is explained.
+/// Every key is looked up in the form, and every problem is explained.
 const READING_NS: u64 = 5_000;
 
-/// What may be filled in is bounded by the file's length only through the values: 1 MiB of text for each.
+/// Only the values, up to 1 MiB of text each, bound the length of substituted text.
 const CHECKING_NS: u64 = 2_000_000;
 
-/// Columns of every data file, where the scenario names none: those of the corpus.
+/// The columns of data files for which the scenario names no columns: the columns used in the corpus.
 const COLUMNS: [&str; 8] = ["uid", "user", "password", "name", "expected", "mail", "dn", "id"];
 
 pub(crate) fn target(text: &[u8]) {
@@ -25,7 +25,7 @@ pub(crate) fn target(text: &[u8]) {
     cost::bounded(checks, CHECKING_NS, text);
 }
 
-/// Compiles the programs of a file, as a command does before it runs them.
+/// Compiles a file's programs, as a command does before it runs them.
 fn checks(text: &[u8]) {
     let Ok(text) = std::str::from_utf8(text) else { return };
     let Ok(scenario) = read(text) else { return };
@@ -37,7 +37,7 @@ fn checks(text: &[u8]) {
     assert!(result.is_ok() || result.is_err_and(|problems| !problems.shown.is_empty()));
 }
 
-/// Two rows for each of its data files.
+/// Makes two rows for each of the scenario's data files.
 fn tables(scenario: &Scenario) -> Tables {
     let files = scenario.data.iter().filter(|data| matches!(data.rows, Rows::File { .. }));
     let tables = files.map(|data| {

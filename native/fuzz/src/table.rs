@@ -1,4 +1,5 @@
-//! Tables: refused at a place that is in the text, or read; and what was read is read again from its cells.
+//! A table is refused with an error position within its text, or read; its cells can be written and read
+//! again.
 
 use table::{Form, Head, MAX_COLUMNS, Table};
 

@@ -1,6 +1,7 @@
-//! Every target for a moment, on any compiler: its corpus as it stands, changed at random, and grown.
+//! Runs every fuzz target for a few seconds with any compiler: on its corpus unchanged, mutated at random,
+//! and with repeated pieces.
 //!
-//! No coverage guides it, which `make fuzz` has; what it finds, it finds again: the seed is fixed.
+//! No coverage guides the mutations, as in `make fuzz`. The seed is fixed, so every failure repeats.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "this is a test")]
 
 use std::fs;
@@ -10,11 +11,11 @@ use std::time::{Duration, Instant};
 
 use fuzz::{TARGETS, Target};
 
-/// How many changed inputs, unless the machine is too slow for them.
+/// The number of mutated inputs, unless `PATIENCE` ends before.
 const CHANGES: usize = 200_000;
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// How long an input becomes that says a piece of itself again and again.
+/// The length of an input with a repeated piece.
 const GROWN: usize = 32 << 10;
 
 /// xorshift64*.
@@ -39,14 +40,14 @@ fn corpus(name: &str) -> Vec<(PathBuf, Vec<u8>)> {
     files.into_iter().map(|path| (path.clone(), fs::read(path).unwrap())).collect()
 }
 
-/// Runs it, and says with which bytes it failed.
+/// Runs a target; on failure panics with the input bytes.
 fn hold(name: &str, target: Target, bytes: &[u8], of: &Path) {
     if catch_unwind(AssertUnwindSafe(|| target.run(bytes))).is_err() {
         panic!("{name} fails with {bytes:?}, made from {}", of.display());
     }
 }
 
-/// Bytes that mean something to the grammars at hand.
+/// Bytes with a meaning in the grammars of the targets.
 const TELLING: &[u8] = b"\x00\x01\x02\x04\x30\x31\x7f\x80\x81\x84\xa0\xa2\xff\r\n :;,=+\\\"#*()&|!0aZ?%<>";
 
 fn changed(bytes: &[u8], others: &[(PathBuf, Vec<u8>)], dice: &mut Dice) -> Vec<u8> {
@@ -74,7 +75,7 @@ fn changed(bytes: &[u8], others: &[(PathBuf, Vec<u8>)], dice: &mut Dice) -> Vec<
     bytes
 }
 
-/// With a piece of it repeated: where the cost of many alike grows with their square, it shows.
+/// Repeats a piece of the input, so that cost quadratic in the number of equal pieces becomes visible.
 fn grown(bytes: &[u8], dice: &mut Dice) -> Vec<u8> {
     let at = dice.roll(bytes.len());
     let end = (at + 1 + dice.roll(12)).min(bytes.len());
@@ -93,7 +94,7 @@ fn short(name: &str) {
     for number in 0..CHANGES {
         let (path, bytes) = &files[dice.roll(files.len())];
         let mut bytes = changed(bytes, &files, &mut dice);
-        // Long ones take as much time as many short ones.
+        // A long input takes as much time as many short inputs.
         if number % 100 == 0 {
             bytes = grown(&bytes, &mut dice);
         }
@@ -112,7 +113,7 @@ macro_rules! short {
         })*
 
         #[test]
-        fn every_target_has_its_test() {
+        fn every_fuzz_target_has_a_test_in_this_file() {
             let tested = [$($name),*];
             assert!(TARGETS.iter().map(|(name, _)| *name).eq(tested));
         }

@@ -1,4 +1,4 @@
-//! libFuzzer around the target that `$FUZZ_TARGET` names.
+//! Runs libFuzzer on the target that `$FUZZ_TARGET` names.
 
 #![no_main]
 

@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mix_is_splitmix64() {
+    fn the_mix_function_is_splitmix64() {
         // The first outputs of SplitMix64 seeded with 1234567, as published with its reference code.
         let outputs = [1, 2, 3].map(|n: u64| mix(1_234_567u64.wrapping_add(n.wrapping_mul(G))));
         assert_eq!(
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn all_32_bytes_come_about_equally_often_in_every_place_of_a_word() {
+    fn all_32_byte_values_are_about_equally_frequent_in_every_byte_of_a_word() {
         let mut text = vec![0; 32 * 8 * 1_000];
         fill(7, 0, &mut text);
         for place in 0..WORD {

@@ -1,4 +1,5 @@
-//! Hashes against values that others made: Python's hashlib, argon2-cffi, and a SHA-crypt by its specification.
+//! Hashes compared with values of other implementations: Python's hashlib, argon2-cffi, and SHA-crypt by its
+//! specification.
 #![allow(clippy::unwrap_used, reason = "this is a test")]
 
 use hashes::{Hash, HashError, MadeError, Quick, SALT, Slow, is_of};
@@ -10,7 +11,7 @@ fn salt() -> [u8; SALT] {
     std::array::from_fn(|index| 240 + index as u8)
 }
 
-/// Each with the value that another implementation makes of `PASSWORD` and `salt()`.
+/// For each hash, another implementation's value for `PASSWORD` and `salt()`.
 const MADE: [(&str, &str); 6] = [
     (
         "pbkdf2-sha256:10000",
@@ -39,7 +40,7 @@ const MADE: [(&str, &str); 6] = [
 ];
 
 #[test]
-fn values_are_those_of_other_implementations_and_are_checked() {
+fn hash_values_equal_those_of_other_implementations_and_are_accepted() {
     for (name, expected) in MADE {
         let hash: Hash = name.parse().unwrap();
         let value = hash.value(PASSWORD.as_bytes(), salt()).unwrap();
@@ -55,7 +56,7 @@ fn values_are_those_of_other_implementations_and_are_checked() {
 }
 
 #[test]
-fn spellings_of_other_servers_are_read() {
+fn hash_spellings_of_other_servers_are_read() {
     // argon2i with four lanes, and 389-DS's own spelling of PBKDF2.
     for (password, value) in [
         (
@@ -72,7 +73,7 @@ fn spellings_of_other_servers_are_read() {
 }
 
 #[test]
-fn names_of_hashes_read_back() {
+fn hash_names_read_back_as_written() {
     for (text, shown) in [
         ("clear", "clear"),
         ("ssha512", "ssha512"),
@@ -90,7 +91,7 @@ fn names_of_hashes_read_back() {
 }
 
 #[test]
-fn an_invalid_hash_name_is_refused_with_a_valid_one() {
+fn an_invalid_hash_name_is_refused_with_a_valid_example() {
     for (text, said) in [
         ("md5", "there is no hash \"md5\"; use clear, ssha"),
         ("", "there is no hash"),
@@ -116,7 +117,7 @@ fn an_invalid_hash_name_is_refused_with_a_valid_one() {
 }
 
 #[test]
-fn a_quick_hash_cannot_be_made_as_a_slow_hash() {
+fn a_fast_hash_is_refused_as_a_slow_hash() {
     for name in ["clear", "ssha", "ssha512"] {
         let hash: Hash = name.parse().unwrap();
         assert_eq!(hash.value(b"x", salt()), Err(MadeError::NotSlow(hash)));
@@ -125,7 +126,8 @@ fn a_quick_hash_cannot_be_made_as_a_slow_hash() {
     assert_eq!("x".parse::<Hash>(), Err(HashError::Unknown("x".into())));
 }
 
-/// Values that a client may store to make a server work: each is read, weighed and never begun, or not read.
+/// Values that a client may store to exhaust the server: the cost is known before hashing begins, or the
+/// value is not read.
 #[test]
 fn the_cost_of_a_hostile_value_is_known_before_hashing() {
     let salted = "8PHy8/T19vf4+fr7/P3+/w$GH6lBfPaBgdpl7cFK9WeimjW5VUufRWf78YXw0dSRN4";
@@ -138,7 +140,7 @@ fn the_cost_of_a_hostile_value_is_known_before_hashing() {
     assert!(Slow::parse(rounds.as_bytes()).unwrap().nanoseconds(b"") > 60_000_000_000);
     let crypt = MADE[2].1.replace("$6$", "$6$rounds=4294967295$");
     assert!(Slow::parse(crypt.as_bytes()).unwrap().nanoseconds(b"") > 60_000_000_000);
-    // A long password makes every round of SHA-crypt longer.
+    // A long password lengthens every round of SHA-crypt.
     let crypt = Slow::parse(MADE[2].1.as_bytes()).unwrap();
     assert!(crypt.nanoseconds(&[b'x'; 1024]) > 10 * crypt.nanoseconds(b"x"));
     for (numbers, why) in [
@@ -158,7 +160,7 @@ fn the_cost_of_a_hostile_value_is_known_before_hashing() {
 
 proptest! {
     #[test]
-    fn no_stored_value_makes_the_reader_panic(
+    fn no_stored_value_makes_the_hash_reader_panic(
         scheme in "\\{(ARGON2|CRYPT|PBKDF2-SHA256|x)?\\}?", rest in "[$a-z0-9=,.+/]{0,40}", raw: Vec<u8>
     ) {
         Slow::parse(&raw);
@@ -177,7 +179,7 @@ fn hashes_of_slappasswd_are_accepted() {
 }
 
 #[test]
-fn plain_text_is_compared_as_it_stands() {
+fn plain_text_passwords_are_compared_unchanged() {
     assert!(is_of(b"secret", b"secret"));
     assert!(!is_of(b"secret", b"secre"));
     assert!(is_of(b"{odd", b"{odd"));
@@ -192,7 +194,7 @@ fn an_unknown_scheme_accepts_no_password() {
 }
 
 #[test]
-fn a_quick_hash_has_the_announced_length_and_accepts_only_its_password() {
+fn a_fast_hash_has_the_announced_length_and_accepts_only_its_password() {
     for hash in [Quick::Sha1, Quick::Sha256, Quick::Sha512] {
         for salt in [&[7; 8][..], &[7; 16]] {
             let mut value = Vec::new();

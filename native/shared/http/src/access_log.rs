@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_log_line_has_the_common_format_for_any_request() {
+    fn an_access_log_line_has_the_common_log_format_for_any_request() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("access.log");
         let mut log = AccessLog::open(&path).unwrap();

@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_found_by_name_in_any_case() {
+    fn header_lines_are_found_by_name_in_any_case() {
         let head = b"\r\nPOST / HTTP/1.1\r\nHOST: a\r\nHostile: b\r\nExpect:100-Continue\r\n\
             Accept: text/plain\r\ncontent-TYPE: a/b\r\nIf-None-Match: \"x\"\r\n\r\n";
         let mut others = Vec::new();

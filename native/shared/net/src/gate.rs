@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_slot_is_free_again_when_its_pass_is_dropped() {
+    fn a_connection_slot_is_freed_when_its_pass_is_dropped() {
         let gate = Gate::new(2, 2);
         let first = gate.enter(from("10.0.0.1")).unwrap();
         let _second = gate.enter(from("10.0.0.2")).unwrap();
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_has_its_own_places_and_leaves_nothing_behind() {
+    fn an_address_has_its_own_slots_and_leaves_no_record_behind() {
         let gate = Gate::new(10, 1);
         let first = gate.enter(from("10.0.0.1")).unwrap();
         assert_eq!(gate.enter(from("::ffff:10.0.0.1")).unwrap_err(), Full::Address);
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_come_and_go_at_once_are_never_too_many_and_leave_nothing_behind() {
+    fn concurrent_threads_never_exceed_the_slots_and_leave_no_record_behind() {
         let (gate, all) = (Gate::new(3, 2), AtomicUsize::new(0));
         let inside = [(); 2].map(|()| AtomicUsize::new(0));
         let visit = |number: usize| {
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_of_ipv6_counts_as_one() {
+    fn an_ipv6_network_counts_as_one_address() {
         let gate = Gate::new(10, 1);
         let _first = gate.enter(from("2001:db8::1")).unwrap();
         assert_eq!(gate.enter(from("2001:db8::2")).unwrap_err(), Full::Address);

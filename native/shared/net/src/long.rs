@@ -92,7 +92,7 @@ mod tests {
     const MS: Duration = Duration::from_millis(1);
 
     #[test]
-    fn long_work_pauses_for_other_requests_as_long_as_it_took() {
+    fn long_work_pauses_for_other_requests_as_long_as_it_has_run() {
         let (work, start) = (LongWork::default(), Instant::now());
         work.answered_other(1_000);
         assert_eq!(work.begin(0, start, 1_000), Ok(()));
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_take_turns() {
+    fn threads_take_turns_at_long_work() {
         let (work, start) = (LongWork::default(), Instant::now());
         work.answered_other(1_000);
         assert_eq!(work.begin(0, start, 1_000), Ok(()));

@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_trickles_stalls_and_one_that_is_slow_does_not() {
+    fn a_trickling_client_stalls_and_a_slow_client_does_not() {
         assert!(stalls([0; 5]));
         assert!(stalls([24; 5]));
         assert!(!stalls([0; 4]));
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn between_two_messages_no_client_stalls() {
+    fn no_client_stalls_between_two_messages() {
         let mut pace = Pace::default();
         assert!(!(0..100).any(|look| pace.has_stalled(look % 4 != 0, look * 250, 1_000, 100)));
     }

@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_freed_slot_is_used_again() {
+    fn a_freed_slot_is_reused() {
         let mut slab = Slab::default();
         let (a, b) = (slab.insert('a'), slab.insert('b'));
         assert_eq!(slab.remove(a), Some('a'));

@@ -1,15 +1,16 @@
-//! A client that asks and does not read costs the kernel little.
+//! A client that does not read its answers costs the kernel little memory.
 #![allow(clippy::unwrap_used, reason = "this is a test")]
 
 use std::io::{ErrorKind, Write};
 
 use socket2::{Domain, Socket, Type};
 
-/// What the kernel may take: the bytes kept back, one of its segments more, and the client's window.
+/// The bytes that the kernel may accept: its limit on unsent bytes, one further segment, and the client's
+/// window.
 const MOST: usize = 256 << 10;
 
 #[test]
-fn the_kernel_takes_no_more_than_an_answer_for_a_client_that_does_not_read() {
+fn the_kernel_accepts_at_most_one_answer_for_a_client_that_does_not_read() {
     for threads in [1, 2] {
         let listeners = net::listen("127.0.0.1", 0, threads).unwrap();
         let client = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
@@ -24,7 +25,7 @@ fn the_kernel_takes_no_more_than_an_answer_for_a_client_that_does_not_read() {
                 Err(error) => panic!("{error}"),
             }
             assert!(taken < 4 << 20, "the kernel takes everything");
-            // Its buffers grow with what the client acknowledges.
+            // The socket's buffers grow with the acknowledgements of the client.
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
         assert!(taken < MOST, "{taken} bytes");

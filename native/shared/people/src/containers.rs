@@ -89,19 +89,19 @@ mod tests {
     }
 
     #[test]
-    fn the_suffix_comes_first() {
+    fn the_suffix_is_the_first_container() {
         assert_eq!(dns("ou=Dynamic,o=Intranet"), ["o=Intranet", "ou=Dynamic,o=Intranet"]);
         assert_eq!(dns("ou=a, o=b,c=DE"), ["c=DE", "o=b,c=DE", "ou=a, o=b,c=DE"]);
     }
 
     #[test]
-    fn a_domain_is_one_suffix() {
+    fn a_domain_is_a_single_suffix() {
         assert_eq!(dns("dc=example,dc=com"), ["dc=example,dc=com"]);
         assert_eq!(dns("ou=People,DC=example,DC=com"), ["DC=example,DC=com", "ou=People,DC=example,DC=com"]);
     }
 
     #[test]
-    fn attributes_hold_the_unescaped_value() {
+    fn container_attributes_hold_the_unescaped_value() {
         let container = &containers(r"o=Smith\, Jones\20\26 Co").unwrap()[0];
         assert_eq!(container.dn, r"o=Smith\, Jones\20\26 Co");
         assert_eq!(container.attributes[1], ("o".to_owned(), vec![b"Smith, Jones & Co".to_vec()]));
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn the_root_needs_no_container() {
+    fn the_root_dse_needs_no_container() {
         assert_eq!(containers(""), Ok(Vec::new()));
     }
 }

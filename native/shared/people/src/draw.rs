@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mix_is_splitmix64() {
+    fn the_mix_function_is_splitmix64() {
         // The first outputs of SplitMix64 seeded with 1234567, as published with its reference code.
         let mut state = 1_234_567u64;
         let outputs = [(); 3].map(|()| {

@@ -98,14 +98,14 @@ mod tests {
     }
 
     #[test]
-    fn plain_values_stay_readable() {
+    fn plain_values_are_written_readable_in_ldif() {
         assert_eq!(line(b"Anna Schmidt 42"), "cn: Anna Schmidt 42\n");
         assert_eq!(line(b"a:b < c"), "cn: a:b < c\n");
         assert_eq!(line(b""), "cn: \n");
     }
 
     #[test]
-    fn values_that_plain_text_cannot_hold_become_base64() {
+    fn values_that_ldif_cannot_hold_as_plain_text_are_written_in_base64() {
         assert_eq!(line("Käthe".as_bytes()), "cn:: S8OkdGhl\n");
         assert_eq!(line(b" a"), "cn:: IGE=\n");
         assert_eq!(line(b"a "), "cn:: YSA=\n");

@@ -52,7 +52,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_slice_is_whole_characters_of_almost_the_wanted_length(i: u64, room in 4usize..900) {
+        fn a_text_slice_has_whole_characters_and_almost_the_requested_length(i: u64, room in 4usize..900) {
             let text = Text::new(&["Эпоха крыса шлем.", "極端な血まみれの屋根裏状況。", "Plain words here."], 900);
             let slice = text.slice(Chance::new(Root::new(1), i), room);
             prop_assert!(str::from_utf8(slice).is_ok());

@@ -1,4 +1,4 @@
-//! File sets to test with.
+//! File sets for tests.
 
 use files::{Class, FileSet, Spec, SpecError};
 use proptest::prelude::*;

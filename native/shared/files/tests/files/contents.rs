@@ -8,7 +8,8 @@ use sha2::{Digest, Sha256};
 
 use crate::common::{content, content_of, hex, in_turn, made, sets, small, spec, spread};
 
-/// Feeds a body in pieces that end at `cuts`, in any order and beyond its end too, with and without a copy.
+/// Feeds a body in pieces that end at `cuts`, in any order and beyond the body's end, with and without a
+/// copy.
 fn fed(key: u64, size: u64, body: &[u8], cuts: &[usize]) -> Checker {
     let copy = content(key, size);
     let (mut checker, mut beside) = (Checker::new(key, size), Checker::new(key, size));
@@ -32,7 +33,7 @@ fn cuts() -> impl Strategy<Value = Vec<usize>> {
 
 proptest! {
     #[test]
-    fn a_piece_from_any_offset_is_a_slice_of_the_whole(
+    fn a_piece_at_any_offset_is_a_slice_of_the_whole_content(
         key: u64, size in 0..3_000u64, from in 0..3_000usize, length in 0..3_000usize,
     ) {
         let whole = content(key, size);
@@ -44,13 +45,13 @@ proptest! {
     }
 
     #[test]
-    fn a_right_body_is_right_however_it_is_cut(key: u64, size in 0..3_000u64, cuts in cuts()) {
+    fn a_correct_body_passes_the_check_however_it_is_split(key: u64, size in 0..3_000u64, cuts in cuts()) {
         let checker = fed(key, size, &content(key, size), &cuts);
         prop_assert_eq!((checker.finish(), checker.fed()), (None, size));
     }
 
     #[test]
-    fn one_flipped_bit_is_found_where_it_is(
+    fn a_flipped_bit_is_reported_at_its_position(
         key: u64, size in 1..3_000u64, at: prop::sample::Index, bit in 0..8u32, cuts in cuts(),
     ) {
         let mut body = content(key, size);
@@ -71,7 +72,7 @@ proptest! {
     }
 
     #[test]
-    fn a_body_that_ends_early_differs_where_it_ends(
+    fn a_truncated_body_differs_at_its_end(
         key: u64, size in 1..3_000u64, end: prop::sample::Index, cuts in cuts(),
     ) {
         let end = end.index(size as usize);
@@ -96,7 +97,7 @@ proptest! {
 }
 
 #[test]
-fn one_flipped_bit_in_every_place_of_a_file_is_found() {
+fn a_flipped_bit_at_every_position_of_a_file_is_reported() {
     let right = content(5, 1_000);
     for at in 0..right.len() {
         for bit in 0..8 {
@@ -110,7 +111,7 @@ fn one_flipped_bit_in_every_place_of_a_file_is_found() {
 }
 
 #[test]
-fn a_difference_before_the_end_comes_before_bytes_after_it() {
+fn a_difference_before_the_end_is_reported_before_surplus_bytes() {
     let mut body = content(5, 1_100);
     body[700] ^= 1;
     let mut checker = Checker::new(5, 1_000);
@@ -119,7 +120,7 @@ fn a_difference_before_the_end_comes_before_bytes_after_it() {
 }
 
 #[test]
-fn a_file_of_many_gigabytes_is_checked_at_its_end_as_at_its_start() {
+fn the_start_and_the_end_of_a_file_of_many_gigabytes_are_checked_alike() {
     let size = 1 << 40;
     let mut whole = vec![0; 64];
     fill(9, size - 64, &mut whole);
@@ -134,17 +135,17 @@ fn no_two_files_have_the_same_content() {
         let classes = vec![in_turn("a", &[64]), in_turn("b", &[64]), spread("c", 64, 65, 100)];
         made(Spec { seed, ..spec(name, 100, classes) })
     };
-    // Seeds, names that begin the same, and names that padding could make equal.
+    // Seeds, names with a common prefix, and names that padding could make equal.
     let sets = [long("one", 1), long("one", 2), long("one1", 1), long("one-one-", 1), long("one-one-1", 1)];
     let seen: HashSet<_> =
         sets.iter().flat_map(|set| (0..set.count()).map(|i| content_of(set, i)[..64].to_vec())).collect();
     assert_eq!(seen.len(), 5 * 300);
 }
 
-/// A set that another version wrote must verify. The figures are those of a program in another
-/// language, written after the crate's page; they change only with the manifest's format.
+/// A set written by another version must verify. These figures come from a program in another language,
+/// written from the crate's page; they change only with the manifest's format.
 #[test]
-fn contents_are_frozen() {
+fn contents_never_change_between_versions() {
     let set = small();
     assert_eq!(
         String::from_utf8(content_of(&set, 0)[..64].to_vec()).unwrap(),
@@ -173,7 +174,7 @@ fn contents_are_frozen() {
 }
 
 #[test]
-fn all_contents_of_a_large_set_are_frozen() {
+fn all_contents_of_a_large_set_never_change_between_versions() {
     let classes =
         vec![in_turn("256b", &[256]), in_turn("4k-6k", &[4_096, 6_144]), spread("wide", 223, 20_000, 150)];
     let set = made(spec("large-filemix", 60, classes));

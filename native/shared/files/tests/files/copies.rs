@@ -1,4 +1,4 @@
-//! Copies of small files, and what bounds them.
+//! Copies of small files, and their memory limits.
 
 use files::{Copies, FileSet};
 
@@ -15,7 +15,7 @@ fn kept(set: &FileSet) -> (Copies, Vec<u64>) {
 }
 
 #[test]
-fn a_copy_is_the_content_of_its_file() {
+fn a_copy_equals_the_content_of_its_file() {
     let set = small();
     let (copies, numbers) = kept(&set);
     assert!(!numbers.is_empty());
@@ -36,7 +36,7 @@ fn a_file_larger_than_the_limit_has_no_copy() {
 }
 
 #[test]
-fn copies_of_a_set_stay_within_their_memory() {
+fn the_copies_of_a_set_stay_within_their_memory_limit() {
     let set = made(spec("many", IN_ALL / LARGEST + 9, vec![in_turn("large", &[LARGEST])]));
     let (copies, numbers) = kept(&set);
     let bytes: usize = numbers.iter().map(|&number| copies.get(number).unwrap().len()).sum();

@@ -1,4 +1,4 @@
-//! What the crate promises, from outside.
+//! The crate's promises, tested through its public interface.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail the test they help")]
 

@@ -6,7 +6,7 @@ use crate::common::{in_turn, made, sets, small, spec};
 
 proptest! {
     #[test]
-    fn every_path_leads_back_to_its_file(set in sets(), i: prop::sample::Index) {
+    fn every_path_maps_back_to_its_file(set in sets(), i: prop::sample::Index) {
         let i = i.index(set.count() as usize) as u64;
         let file = set.file(i).unwrap();
         let mut request = b"GET ".to_vec();
@@ -23,7 +23,7 @@ proptest! {
     }
 
     #[test]
-    fn the_classes_follow_each_other_without_a_gap(set in sets()) {
+    fn the_numbers_of_consecutive_classes_have_no_gap(set in sets()) {
         let mut end = 0;
         for class in &set.spec().classes {
             let files = set.class(&class.name).unwrap();
@@ -36,12 +36,12 @@ proptest! {
     }
 
     #[test]
-    fn a_path_leads_only_to_the_file_of_exactly_that_path(set in sets(), i: prop::sample::Index, at: prop::sample::Index, byte: u8) {
+    fn only_the_exact_path_of_a_file_maps_to_it(set in sets(), i: prop::sample::Index, at: prop::sample::Index, byte: u8) {
         let file = set.file(i.index(set.count() as usize) as u64).unwrap();
         let mut path = file.path().into_bytes();
         let at = at.index(path.len());
         path[at] = byte;
-        // Another digit may make it the path of another file, and of that one only.
+        // Another digit may yield the path of another file, which must then map to that file.
         if let Some(found) = set.index_of(&path) {
             prop_assert_eq!(set.file(found).unwrap().path().into_bytes(), path);
         }
@@ -54,7 +54,7 @@ proptest! {
 }
 
 #[test]
-fn paths_are_spelled_in_one_way_only() {
+fn each_path_has_only_one_spelling() {
     let set = made(spec("set", 3_000, vec![in_turn("a", &[1])]));
     assert_eq!(set.file(2_999).unwrap().path(), "/set/a/2/2999.html");
     assert_eq!(set.index_of(b"/set/a/2/2999.html"), Some(2_999));
@@ -89,7 +89,7 @@ fn paths_are_spelled_in_one_way_only() {
 }
 
 #[test]
-fn a_set_of_any_size_is_made_at_once() {
+fn a_set_of_any_size_is_created_instantly() {
     let set = made(spec("huge", 1 << 40, vec![in_turn("a", &[10, 20]), in_turn("b", &[1])]));
     assert_eq!((set.count(), set.bytes()), (3 << 40, 31 << 40));
     let file = set.file((3 << 40) - 1).unwrap();

@@ -1,4 +1,4 @@
-//! Specs as JSON, and those that make no file set.
+//! Specs as JSON, and invalid specs.
 
 use files::{Class, Spec, SpecError};
 
@@ -22,7 +22,7 @@ fn a_spec_reads_back_as_written() {
 }
 
 #[test]
-fn a_spread_begins_and_ends_with_its_bounds_and_grows() {
+fn a_spread_is_increasing_and_begins_and_ends_with_its_bounds() {
     for files in [2, 3, 10, 1_000] {
         let set = made(spec("s", 1, vec![spread("wide", 223, 541_696, files)]));
         let sizes: Vec<_> = (0..files).map(|i| set.file(i).unwrap().size()).collect();
@@ -62,7 +62,7 @@ fn an_invalid_spec_is_refused_with_its_flaw() {
 }
 
 #[test]
-fn a_set_that_cannot_be_numbered_or_held_is_too_large() {
+fn a_set_with_too_many_files_or_bytes_is_refused_as_too_large() {
     let too_large = SpecError::TooLarge("s".into());
     for (files, sizes) in [
         (u64::MAX, vec![0, 0]),

@@ -1,4 +1,4 @@
-//! Sets on a disk, and what is in the way of them.
+//! Sets on disk, and obstacles to writing them.
 
 use std::fs;
 use std::ops::ControlFlow::{Break, Continue};
@@ -51,7 +51,7 @@ fn a_set_is_written_with_its_manifest() {
 }
 
 #[test]
-fn a_manifest_cut_anywhere_is_continued() {
+fn writing_continues_after_a_manifest_cut_at_any_byte() {
     let set = small();
     let folder = tempfile::tempdir().unwrap();
     wrote(&set, folder.path()).unwrap();
@@ -67,7 +67,7 @@ fn a_manifest_cut_anywhere_is_continued() {
         assert_eq!(manifest(folder.path()), whole, "cut at {cut}");
     }
     assert_whole(&set, folder.path());
-    // Within the first line nothing else was written yet.
+    // Within the first line no other file has been written yet.
     for cut in 0..first_line {
         fs::remove_dir_all(folder.path().join("small")).unwrap();
         fs::write(folder.path().join("small.manifest"), &whole[..cut]).unwrap();
@@ -115,7 +115,7 @@ fn damaged_lines_of_a_manifest_are_replaced() {
         wrote(&set, folder.path()).unwrap();
         assert_eq!(manifest(folder.path()), whole);
     }
-    // A wrong digest shows when its file has to be made again.
+    // A wrong digest is noticed when its file has to be written again.
     fs::remove_file(folder.path().join(&set.file(3).unwrap().path()[1..])).unwrap();
     fs::write(folder.path().join("small.manifest"), whole.replace(&digest, &"0".repeat(64))).unwrap();
     wrote(&set, folder.path()).unwrap();
@@ -123,7 +123,7 @@ fn damaged_lines_of_a_manifest_are_replaced() {
 }
 
 #[test]
-fn a_write_cancelled_at_any_moment_is_continued() {
+fn a_write_cancelled_at_any_time_is_continued() {
     let set = made(spec("many", 3, vec![in_turn("a", &[150_000, 100])]));
     let folder = tempfile::tempdir().unwrap();
     let mut missing = vec![set.bytes()];
@@ -134,14 +134,14 @@ fn a_write_cancelled_at_any_moment_is_continued() {
             if left == 0 {
                 return Break(());
             }
-            // Longer than between two reports: the next piece is reported again.
+            // Longer than the interval between two reports, so the next piece is reported again.
             std::thread::sleep(Duration::from_millis(101));
             Continue(())
         });
         match written {
             Err(WriteError::Cancelled { missing: now, .. }) => {
                 missing.push(now);
-                // Half a file would be served as if it were one.
+                // Half a file would be served as if it were complete.
                 for i in 0..set.count() {
                     let file = set.file(i).unwrap();
                     let found = fs::metadata(folder.path().join(&file.path()[1..]));
@@ -160,7 +160,7 @@ fn a_write_cancelled_at_any_moment_is_continued() {
 }
 
 #[test]
-fn another_sets_manifest_is_refused_by_name() {
+fn the_manifest_of_another_set_is_refused_by_name() {
     let set = small();
     let folder = tempfile::tempdir().unwrap();
     wrote(&set, folder.path()).unwrap();
@@ -250,7 +250,7 @@ fn no_link_leads_out_of_the_docroot() {
     }
     wrote(&set, &docroot).unwrap();
 
-    // Links and pipes in the place of files make room for files.
+    // Links and pipes in the place of files are replaced by files.
     fs::write(elsewhere.join("file"), "precious").unwrap();
     let whole = manifest(&docroot);
     let (header, _) = whole.split_once('\n').unwrap();
@@ -269,7 +269,7 @@ fn no_link_leads_out_of_the_docroot() {
     fs::remove_file(at(3)).unwrap();
     fs::create_dir(at(3)).unwrap();
     assert!(matches!(wrote(&set, &docroot).unwrap_err(), WriteError::InTheWay { path, .. } if path == at(3)));
-    // The docroot itself may be a link: its owner has named it.
+    // The docroot itself may be a link, because its owner has named it.
     fs::remove_dir(at(3)).unwrap();
     symlink(&docroot, folder.path().join("link")).unwrap();
     wrote(&set, &folder.path().join("link")).unwrap();

@@ -116,7 +116,7 @@ mod tests {
     use crate::draw::Root;
 
     #[test]
-    fn an_address_has_its_first_octet_lowest() {
+    fn an_encoded_ip_address_has_its_first_octet_lowest() {
         for i in 0..1_000 {
             let address = private_address(Chance::new(Root::new(3), i));
             assert_eq!(address.to_le_bytes()[0], 10);
@@ -125,12 +125,12 @@ mod tests {
     }
 
     #[test]
-    fn a_version_is_major_minor_build_from_the_top() {
+    fn an_encoded_version_has_major_minor_and_build_from_the_top() {
         assert_eq!(version(4, 4, 3400).to_be_bytes(), [4, 4, 0x0d, 0x48]);
     }
 
     #[test]
-    fn a_token_has_eight_digits() {
+    fn an_ils_token_has_eight_digits() {
         for i in 0..1_000 {
             assert_eq!(Decimal::new(security_token(Chance::new(Root::new(3), i))).length(), 8);
         }

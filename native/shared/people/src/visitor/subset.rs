@@ -83,7 +83,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn drawn_values_are_different_and_as_many_as_asked_for(bits: u64) {
+        fn the_requested_number_of_different_values_is_drawn(bits: u64) {
             for (list, counts) in [(&SECTIONS[..], (3, 5)), (&INTERESTS[..], (2, 5)), (&STOCKS[..], (0, 5))] {
                 let json = json(bits, list, counts);
                 let values: Vec<String> = serde_json::from_str(&json).unwrap();
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn every_value_comes_first_about_equally_often() {
+    fn every_value_is_drawn_first_about_equally_often() {
         let mut first = [0u32; 10];
         for n in 0..20_000u64 {
             // An odd multiplier runs through all of the range evenly.

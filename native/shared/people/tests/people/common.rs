@@ -1,4 +1,4 @@
-//! What every test of populations needs.
+//! Helpers for all tests of populations.
 
 use people::{DEFAULT_BASE, Passwords, Pools, Population, Profile, Spec};
 
@@ -22,7 +22,7 @@ pub fn with(profile: Profile, seed: u64, locales: &[&str]) -> Population {
     Population::new(&Pools::parse(POOLS).unwrap(), spec).unwrap()
 }
 
-/// DN and attribute list: everything there is of a person.
+/// The DN and the attribute list of a person.
 pub fn entry(population: &Population, i: u64) -> (Vec<u8>, Vec<u8>) {
     let (mut dn, mut attributes) = (Vec::new(), Vec::new());
     population.write_dn(i, &mut dn);

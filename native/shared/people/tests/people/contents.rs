@@ -1,4 +1,4 @@
-//! Contents: the same for the same people, wherever they come from.
+//! Contents of populations: equal for equal people, from any source.
 
 use people::contents::{Contents, Count, LdifCount};
 use people::{Profile, ldif};
@@ -25,7 +25,7 @@ fn read_of(profile: Profile, text: &[u8], piece: usize) -> Contents {
 }
 
 #[test]
-fn a_file_read_in_any_pieces_counts_its_population() {
+fn the_count_of_a_file_is_the_same_in_pieces_of_any_size() {
     for profile in Profile::ALL {
         let expected = Contents::of(&population(profile, 1), 0..50);
         assert_eq!(expected.people, 50);
@@ -36,7 +36,7 @@ fn a_file_read_in_any_pieces_counts_its_population() {
 }
 
 #[test]
-fn order_does_not_matter_and_parts_add_up() {
+fn contents_do_not_depend_on_order_and_parts_add_up() {
     let people = population(Profile::Paper, 1);
     let mut backwards = Vec::new();
     (0..50).rev().for_each(|i| ldif::write_person(&people, i, &mut backwards));
@@ -47,7 +47,7 @@ fn order_does_not_matter_and_parts_add_up() {
 }
 
 #[test]
-fn spelling_and_attributes_added_by_servers_do_not_matter() {
+fn contents_ignore_spelling_and_attributes_added_by_servers() {
     let text = String::from_utf8(file(Profile::Ils, 0..20)).unwrap();
     let spelled = text
         .replace("surname:", "sn:")
@@ -62,7 +62,7 @@ fn spelling_and_attributes_added_by_servers_do_not_matter() {
 }
 
 #[test]
-fn every_lost_changed_or_additional_value_is_noticed() {
+fn contents_change_with_every_lost_changed_or_additional_value() {
     let text = String::from_utf8(file(Profile::Paper, 0..20)).unwrap();
     let whole = read(text.as_bytes(), 4_096);
     assert_ne!(Contents::of(&population(Profile::Paper, 1), 0..19), whole);
@@ -75,7 +75,7 @@ fn every_lost_changed_or_additional_value_is_noticed() {
 }
 
 #[test]
-fn passwords_do_not_count_and_all_other_attributes_of_a_person_do() {
+fn contents_ignore_passwords_and_include_all_other_attributes_of_a_person() {
     let text = String::from_utf8(file(Profile::Posix, 0..20)).unwrap();
     let whole = Contents::of(&population(Profile::Posix, 1), 0..20);
     let read = |text: &str| read_of(Profile::Posix, text.as_bytes(), 4_096);
@@ -98,7 +98,7 @@ fn people_of_another_class_are_not_counted() {
 }
 
 #[test]
-fn a_file_without_its_last_line_ends_counts_everybody() {
+fn a_file_without_a_final_line_end_counts_everybody() {
     let text = file(Profile::Small, 0..20);
     let mut count = LdifCount::default();
     count.feed(text.strip_suffix(b"\n\n").unwrap()).unwrap();
@@ -107,7 +107,7 @@ fn a_file_without_its_last_line_ends_counts_everybody() {
 }
 
 #[test]
-fn an_entry_of_an_answer_counts_like_an_entry_of_a_file() {
+fn an_entry_of_a_search_result_counts_like_an_entry_of_a_file() {
     let people = population(Profile::Paper, 1);
     let mut count = Count::default();
     for i in 0..30 {
@@ -118,7 +118,7 @@ fn an_entry_of_an_answer_counts_like_an_entry_of_a_file() {
 }
 
 #[test]
-fn every_type_a_person_may_have_is_counted_under_each_of_its_names() {
+fn every_attribute_type_of_a_person_counts_under_each_of_its_names() {
     let schema = people::RTPERSON_SCHEMA;
     let (_, class) = schema.rsplit_once("MUST cn").unwrap();
     let allowed = class.split_once("MAY (").unwrap().1.split_once(')').unwrap().0;

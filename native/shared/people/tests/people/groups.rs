@@ -1,4 +1,4 @@
-//! Groups: who is in them, and what an entry has.
+//! Groups: their members and their entries.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -33,7 +33,7 @@ fn members(groups: &Groups, g: u64) -> Vec<String> {
 }
 
 #[test]
-fn groups_take_the_people_in_order_and_wrap_around() {
+fn groups_take_people_in_order_and_wrap_around() {
     let groups = groups(spec(200, &[10], 1, 0));
     assert_eq!(members(&groups, 0)[..2], ["uid=user.0", "uid=user.1"]);
     assert_eq!(members(&groups, 7)[0], "uid=user.70");
@@ -57,10 +57,10 @@ fn a_larger_number_of_groups_does_not_change_the_first_groups() {
     }
 }
 
-/// The hand test of SSSD (pull request 8127): seven groups in each of five levels, one of all people,
-/// one person in all groups.
+/// The manual test of SSSD (pull request 8127): five levels with seven groups each, one group of all people,
+/// and one person in all groups.
 #[test]
-fn a_tree_of_five_levels_has_seven_groups_in_each() {
+fn a_group_tree_of_five_levels_has_seven_groups_in_each_level() {
     let groups = groups(spec(2_802, &[6, 1_000], 5, 1));
     let mut levels: HashMap<String, u32> = HashMap::new();
     let mut leaves = 0;
@@ -83,10 +83,9 @@ fn a_tree_of_five_levels_has_seven_groups_in_each() {
 }
 
 proptest! {
-    /// A tree that is not full has all its levels, and every group but the first is in one other, which comes
-    /// before it.
+    /// An incomplete tree has all its levels, and every group but the first belongs to one earlier group.
     #[test]
-    fn a_tree_is_connected_and_has_all_its_levels(count in 1_u64..300, depth in 1_u32..9, in_all in 0_u64..3) {
+    fn a_group_tree_is_connected_and_has_all_its_levels(count in 1_u64..300, depth in 1_u32..9, in_all in 0_u64..3) {
         prop_assume!(u64::from(depth) <= count);
         let groups = groups(spec(count, &[3], depth, in_all));
         let mut levels = vec![1_u32; count as usize];
@@ -108,9 +107,9 @@ proptest! {
         }
     }
 
-    /// A list may be read from any value on: pieces of a group are the group.
+    /// A member list can be read from any value on: the pieces of a group add up to the group.
     #[test]
-    fn a_list_can_be_read_from_any_value_on(g in 0_u64..50, from in 0_u64..12) {
+    fn a_member_list_can_be_read_from_any_value_on(g in 0_u64..50, from in 0_u64..12) {
         let groups = groups(spec(50, &[12], 3, 2));
         let mut rest = Vec::new();
         groups.each(g, List::Member, from, |value| { rest.push(value.to_vec()); true });
@@ -121,7 +120,7 @@ proptest! {
 }
 
 #[test]
-fn the_group_counts_of_people_differ_by_at_most_one() {
+fn the_group_counts_of_any_two_people_differ_by_at_most_one() {
     let groups = groups(spec(333, &[7], 1, 0));
     let mut counts: HashMap<String, u64> = HashMap::new();
     (0..333).flat_map(|g| members(&groups, g)).for_each(|each| *counts.entry(each).or_default() += 1);
@@ -158,7 +157,7 @@ fn a_group_has_the_attributes_of_its_class() {
 }
 
 #[test]
-fn only_our_descriptions_mark_our_groups() {
+fn only_sitebenchs_descriptions_mark_generated_groups() {
     let groups = groups(spec(20, &[3], 1, 0));
     assert!(Groups::is_ours(7, &groups.description(7, true)));
     assert!(Groups::is_ours(7, &groups.description(7, false)));

@@ -6,7 +6,7 @@ use people::{Population, Profile, ldif};
 use proptest::prelude::*;
 use wire::ldif::Parser;
 
-/// Reads the subset of RFC 2849 that is written: one line per value, an empty line after an entry.
+/// Reads the written subset of RFC 2849: one line per value, an empty line after an entry.
 fn read(text: &str) -> Vec<Vec<(String, Vec<u8>)>> {
     let entries = text.split_terminator("\n\n");
     entries.map(|entry| entry.lines().map(read_line).collect()).collect()
@@ -29,7 +29,7 @@ fn person(people: &Population, i: u64) -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
-fn a_person_reads_back_as_the_entry() {
+fn a_person_written_as_ldif_reads_back_as_the_entry() {
     for profile in Profile::ALL.into_iter().filter(|profile| *profile != Profile::Ils) {
         let people = population(profile, 1);
         for i in 0..200 {
@@ -46,7 +46,7 @@ fn a_person_reads_back_as_the_entry() {
 }
 
 #[test]
-fn an_ils_person_is_given_a_class() {
+fn an_ils_person_is_written_with_an_object_class() {
     let lines = person(&population(Profile::Ils, 1), 5);
     assert_eq!(lines[1], ("objectClass".to_owned(), b"top".to_vec()));
     assert_eq!(lines[2], ("objectClass".to_owned(), b"RTPerson".to_vec()));
@@ -54,7 +54,7 @@ fn an_ils_person_is_given_a_class() {
 }
 
 #[test]
-fn containers_make_the_file_load_into_an_empty_directory() {
+fn a_file_with_containers_loads_into_an_empty_directory() {
     let mut out = Vec::new();
     ldif::write_containers(&population(Profile::Paper, 1), &mut out).unwrap();
     let expected = "dn: o=Intranet\nobjectClass: top\nobjectClass: organization\no: Intranet\n\n\
@@ -64,8 +64,8 @@ fn containers_make_the_file_load_into_an_empty_directory() {
 
 proptest! {
     #[test]
-    fn any_value_that_is_written_is_read(
-        // Never that of a line with a meaning of its own, such as dn.
+    fn any_value_written_as_ldif_reads_back(
+        // Excludes names of lines with a special meaning, such as dn.
         values in prop::collection::vec(("x[a-zA-Z0-9;-]{0,9}", prop_oneof![any::<Vec<u8>>(), "[ -~]{0,90}".prop_map(Vec::from)]), 1..6)
     ) {
         let mut file = Vec::new();

@@ -30,7 +30,7 @@ fn name_and_dn(people: &Population, i: u64) -> (String, String) {
 
 proptest! {
     #[test]
-    fn a_dn_reads_back_as_the_name(given in "[^\\p{C}\\s\\[][ -Z\\\\-~äЖ子]{0,18}[^\\p{C}\\s]", i: u64) {
+    fn a_dn_maps_back_to_its_person(given in "[^\\p{C}\\s\\[][ -Z\\\\-~äЖ子]{0,18}[^\\p{C}\\s]", i: u64) {
         let people = people_called(&given);
         let (name, dn) = name_and_dn(&people, i);
         prop_assert!(name.starts_with(&given));
@@ -52,7 +52,7 @@ fn special_characters_are_escaped_with_a_backslash() {
 }
 
 #[test]
-fn native_scripts_stand_in_names_as_they_are() {
+fn names_contain_native_scripts_unescaped() {
     let people = crate::common::with(Profile::Paper, 1, &["ja_JP"]);
     let (name, dn) = name_and_dn(&people, 12);
     assert!(!name.is_ascii());
@@ -60,7 +60,7 @@ fn native_scripts_stand_in_names_as_they_are() {
 }
 
 #[test]
-fn a_name_is_given_family_number() {
+fn a_name_consists_of_given_name_family_name_and_number() {
     let people = crate::common::with(Profile::Paper, 1, &["en_US"]);
     let attributes = people.attributes(12);
     let value = |wanted: &str| {
@@ -71,7 +71,7 @@ fn a_name_is_given_family_number() {
 }
 
 #[test]
-fn an_ils_client_writes_the_most_significant_part_first() {
+fn an_ils_client_writes_the_most_significant_rdn_first() {
     let people = crate::common::population(Profile::Ils, 1);
     let (name, dn) = name_and_dn(&people, 3);
     let mut old = Vec::new();

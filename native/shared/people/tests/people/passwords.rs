@@ -1,4 +1,4 @@
-//! Passwords of people, and what directories check them by.
+//! Passwords of people, and their stored values in directories.
 
 use std::collections::HashSet;
 use std::num::NonZeroU64;
@@ -32,7 +32,7 @@ fn stored(people: &Population, i: u64) -> Vec<u8> {
     values.remove(0)
 }
 
-/// What a server does with it (RFC 2307 section 5.3).
+/// Checks a stored value as a server does (RFC 2307 section 5.3); returns its salt.
 fn checks<D: Digest>(scheme: &str, stored: &[u8], password: &[u8]) -> Vec<u8> {
     let both = STANDARD.decode(stored.strip_prefix(scheme.as_bytes()).unwrap()).unwrap();
     let (digest, salt) = both.split_at(<D as Digest>::output_size());
@@ -41,7 +41,7 @@ fn checks<D: Digest>(scheme: &str, stored: &[u8], password: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn a_hash_is_of_the_persons_password_and_a_unique_salt() {
+fn a_stored_hash_is_made_of_the_persons_password_and_a_unique_salt() {
     let (one, other) = (with(Profile::Person, Hash::Ssha, None), with(Profile::Posix, Hash::Ssha512, None));
     let mut salts = HashSet::new();
     let mut passwords = HashSet::new();
@@ -67,7 +67,7 @@ fn a_password_has_four_kinds_of_characters_and_no_vowel() {
 }
 
 #[test]
-fn one_password_may_be_everyones() {
+fn one_password_can_be_set_for_everybody() {
     let people = with(Profile::Person, Hash::Ssha, Some("pässword"));
     assert_eq!(password(&people, 5), "pässword".as_bytes());
     let salts = [5, 6].map(|i| checks::<Sha1>("{SSHA}", &stored(&people, i), "pässword".as_bytes()));
@@ -84,7 +84,7 @@ fn a_clear_password_is_stored_unchanged_and_for_active_directory_quoted_in_utf_1
 }
 
 #[test]
-fn the_shown_attributes_are_the_person_without_the_password() {
+fn the_shown_attributes_are_all_of_the_person_except_the_password() {
     for profile in Profile::ALL {
         let people = population(profile, 1);
         let mut shown = Vec::new();
@@ -123,7 +123,7 @@ fn pooled(hash: &str, pool: Option<u64>, size: u64) -> Population {
 }
 
 #[test]
-fn a_pool_has_the_hashes_of_the_first_people_and_all_others_reuse_them() {
+fn a_hash_pool_has_the_hashes_of_the_first_people_and_all_others_reuse_them() {
     let own = population(Profile::Person, 1);
     for hash in ["pbkdf2-sha256:2", "pbkdf2-sha512:2", "crypt:1000", "argon2:8k:1"] {
         let people = pooled(hash, Some(3), 100);
@@ -138,7 +138,7 @@ fn a_pool_has_the_hashes_of_the_first_people_and_all_others_reuse_them() {
             assert_eq!(slow.is_of(&password(&people, i + 1)), Some(false), "{hash}");
         }
     }
-    // A quick hash may have one, too.
+    // A fast hash may have a pool, too.
     let quick = pooled("ssha", Some(3), 100);
     assert_eq!((quick.slow_hashes(), stored(&quick, 5)), (0, stored(&own, 2)));
 }
@@ -166,7 +166,7 @@ fn hashes_are_made_on_many_threads_reused_and_cancelled_on_request() {
     other.take_hashes(people.hashes().take(150));
     assert_eq!(other.hashes().count(), 150);
     assert_eq!(stored(&other, 149), stored(&people, 149));
-    // What is no such hash is not taken, nor what follows it.
+    // Invalid hashes are not reused, nor are the hashes behind them.
     let fresh = pooled("pbkdf2-sha256:100", None, 9);
     fresh.take_hashes([stored(&people, 0).as_slice(), b"{PBKDF2-SHA256}x", &stored(&people, 2)].into_iter());
     assert_eq!(fresh.hashes().count(), 1);

@@ -1,4 +1,4 @@
-//! Reading pools files, and refusing what is none.
+//! Pools files, valid and invalid.
 
 use people::{Pools, PoolsError};
 
@@ -22,8 +22,8 @@ fn locales_come_in_the_order_of_the_file() {
 }
 
 #[test]
-fn the_digest_is_the_sha_256_of_the_file() {
-    // What sha256sum prints for tests/data/three.pools.
+fn the_digest_of_pools_is_the_sha_256_of_the_file() {
+    // The output of sha256sum for tests/data/three.pools.
     assert_eq!(Pools::parse(crate::common::POOLS).unwrap().digest(), THREE_POOLS_SHA256);
     let other = Pools::parse(&with_line("Anna", "Anne")).unwrap();
     assert_ne!(other.digest(), THREE_POOLS_SHA256);
@@ -40,7 +40,7 @@ fn a_file_of_another_kind_or_version_is_refused() {
 }
 
 #[test]
-fn bad_values_are_named_by_their_line() {
+fn invalid_values_are_named_by_their_line() {
     let cases = [
         ("Anna", " Anna", "line 4 of the pools file: a value with spaces around it"),
         ("Anna", "An\tna", "line 4 of the pools file: a control character"),
@@ -56,7 +56,7 @@ fn bad_values_are_named_by_their_line() {
 }
 
 #[test]
-fn sections_that_are_unknown_or_repeated_are_refused() {
+fn unknown_or_repeated_sections_are_refused() {
     for section in ["[en_US shoe]", "[en_US]", "[en_US given", "[ru_RU text]"] {
         let error = Pools::parse(&with_line("[ja_JP text]", section)).unwrap_err();
         assert!(matches!(error, PoolsError::BadSection { .. }), "{section}: {error}");

@@ -1,4 +1,4 @@
-//! What a population promises, whatever the seed and the person.
+//! Invariants of a population for any seed and person.
 
 use crate::common::{entry, population, with};
 use people::{Passwords, Pools, Population, PopulationError, Profile, Spec};
@@ -31,7 +31,7 @@ proptest! {
     }
 
     #[test]
-    fn entries_are_the_same_in_any_order(
+    fn entries_do_not_depend_on_the_order_of_generation(
         profile in any_profile(), seed: u64, order in prop::collection::vec(0u64..200, 1..50),
     ) {
         let people = population(profile, seed);
@@ -48,7 +48,7 @@ proptest! {
     }
 
     #[test]
-    fn a_name_that_nobody_has_has_no_index(
+    fn a_name_of_nobody_has_no_index(
         profile in any_profile(), seed: u64, i: u64, other in any::<Vec<u8>>(), at in any::<prop::sample::Index>(),
     ) {
         let people = population(profile, seed);
@@ -114,7 +114,7 @@ proptest! {
     }
 
     #[test]
-    fn another_seed_makes_other_people(profile in any_profile(), seed: u64) {
+    fn another_seed_yields_other_people(profile in any_profile(), seed: u64) {
         let (one, other) = (population(profile, seed), population(profile, seed.wrapping_add(1)));
         prop_assert_ne!(one.digest(), other.digest());
         prop_assert!((0..20).any(|i| entry(&one, i) != entry(&other, i)));
@@ -136,14 +136,14 @@ fn every_locale_provides_its_share_of_people() {
     let mut counts = [0; 3];
     for i in 0..9_000 {
         let first = name(&people, i)[0];
-        // The first byte tells the scripts apart: ASCII, Cyrillic, Han.
+        // The first byte identifies the script: ASCII, Cyrillic, Han.
         counts[usize::from(first >= 0x80) + usize::from(first >= 0xe0)] += 1;
     }
     assert!(counts.iter().all(|n| (2_800..3_200).contains(n)), "{counts:?}");
 }
 
 #[test]
-fn a_person_keeps_to_the_values_of_one_locale() {
+fn all_values_of_a_person_come_from_one_locale() {
     let people = with(Profile::Paper, 1, &["ja_JP"]);
     for i in 0..100 {
         let attributes = people.attributes(i);
