@@ -5,8 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from ils_bench.targets import probe
+from sitebench.http import site
+from sitebench.runs.store import RunStore
+from sitebench.targets.ownership import FLAG
 from tests.support.cli import in_process, sitebench
+from tests.support.hostile_target import hold, site_that
+from tests.support.ldap_server import serving
 
+CHECK_HAS_NO_LOAD = ("--check is one try, without a load", "sitebench site run FILE --check")
 WRONG = {
     # Values
     "ils run --measure 0s": ("--measure: '0s' is no time at all", "such as 10s"),
@@ -14,6 +21,10 @@ WRONG = {
     "ils run --users 0": ("--users: size '0' is not a whole number above zero", "write a number"),
     "ils run --users many": ("--users: unknown size 'many'", "write a number"),
     "ils run --entries 0": ("--entries: size '0'", "write a number"),
+    "ils run --entries 10x": ("--entries: unknown size '10x'", "10k"),
+    "ils run --entries -5": ("--entries: unknown size '-5'", "10k"),
+    "ils run --entries ''": ("--entries: unknown size ''", "10k"),
+    "ils run --entries 1.0001k": ("--entries: size '1.0001k'", "write a number"),
     "ils run --rate 0": ("--rate: rate '0' is not above zero", "write operations/s"),
     "ils run --rate 1e9": ("--rate: rate '1e9' is above 10m/s", "ask for less"),
     "ils run --rate fast": ("--rate: unknown rate 'fast'", "write operations/s"),
@@ -136,6 +147,8 @@ WRONG = {
     "ils run --names 'uid=user.{i}'": ("--names is for a directory of your own", "--target"),
     "ils run --think 1s --rate 5": ("--think and --rate both say", "leave --think out"),
     "ils clean --seeded": ("--seeded does not say which directory", "--target"),
+    "ils clean --seeded --target embedded": ("which directory", "--target ldap://host:port"),
+    "ils clean --seeded --target slapd:/folder": ("which directory", "--target ldap://host:port"),
     "ils clean --forget": ("--forget does not say which directory", "--target"),
     "ils run --tls --tls-key key.pem": ("--tls-cert and --tls-key go together", "both, or neither"),
     "web serve --tls-cert cert.pem": ("--tls-cert and --tls-key go together", "both, or neither"),
@@ -165,15 +178,28 @@ WRONG = {
     "ils seed": ("no destination is named", "people.ldif"),
     "ps seed /none/people": ("cannot write /none/people", "a folder you may write to"),
     "ps run --database none.sqlite": ("no user-property database at none.sqlite", "ps seed"),
+    "ps serve --port 0 --database none.sqlite": ("none.sqlite", "ps seed"),
     "ps run page --scenario good.toml": (
         "the scenario file says what users do",
         "leave one of them out",
     ),
+    "ps run page --check --scenario good.toml": ("says what users do", "leave one of them out"),
+    "ps sweep --check --scenario good.toml": CHECK_HAS_NO_LOAD,
+    "ps vary --vary users=1,2 --check --scenario good.toml": CHECK_HAS_NO_LOAD,
+    "ps peak --check --scenario good.toml": CHECK_HAS_NO_LOAD,
+    "ps run step.toml --keepalive": ("says itself how long connections are kept", "per = "),
+    "ps run search.toml --target http://127.0.0.1:9": ("no personalized site", "directory run"),
+    "ps run files.toml --target http://127.0.0.1:9": ("no personalized site", "sitebench web run"),
+    "ps run page --data a=x.csv": ("--data is of a scenario file", "leave it out"),
     "ps run a --scenario typo.toml": ("unknown operation 'a'", "name none, and see each"),
     "ils run ldap://127.0.0.1:389": ("'ldap://127.0.0.1:389' is an address", "with --target"),
     "ils run --target ldap://127.0.0.1:9 --bind-dn cn=a --password-file empty": (
         "the first line of the password file empty is empty",
         "put the password there",
+    ),
+    "ils run --target ldap://127.0.0.1:9 --bind-dn cn=a --password-file none": (
+        "cannot read the password file none",
+        "name a readable file",
     ),
     "ps run --scenario none.toml": ("cannot read the scenario none.toml", "a readable TOML file"),
     "ps run --scenario bad.toml": ("bad.toml:1:8: is not TOML", "sitebench docs scenarios"),
@@ -210,6 +236,11 @@ WRONG = {
     "ps run --target ldap://127.0.0.1:1": ("is a directory, not a web site", "sitebench ils"),
     "web run --target ldaps://127.0.0.1:1": ("is a directory, not a web site", "sitebench ils"),
     "ils run --target nowhere": ("unknown target 'nowhere'", "ldap://127.0.0.1:389"),
+    "ils run --target ldapi://socket": ("ldapi://socket", "write embedded"),
+    "ils run --target ldap://a:x": ("ldap://a:x", "write embedded"),
+    "ps run --target site": ("target 'site'", "http://127.0.0.1"),
+    "ps run --target http://a:x": ("http://a:x", "http://127.0.0.1"),
+    "ps run --target 'http://a/?b=1'": ("http://a/?b=1", "http://127.0.0.1"),
     "ps run --target http://": ("unknown target 'http://'", "http://127.0.0.1:8080"),
     "ils run --target ldap://127.0.0.1:99999": ("no valid port", "ldap://127.0.0.1:389"),
     # Names of options, commands and operations
@@ -250,6 +281,7 @@ WRONG = {
     "ils run --users 1,2": ("'1,2' are several numbers", "`peak --clients 1,2`"),
     "ils sweeep": ("no such command 'sweeep'", "did you mean sweep?"),
     "ils run conect": ("unknown operation 'conect'", "use one of "),
+    "ps run dance": ("unknown operation 'dance'", "scenario, page"),
     "ils run --measure": ("option '--measure' requires an argument", "--help"),
     "report": ("missing argument", "--help"),
     "ils run lookup add": ("unexpected extra argument", "--help"),
@@ -257,6 +289,12 @@ WRONG = {
 
 
 UNREACHABLE = {
+    f"ils sweep --sizes 100 --target ldap://127.0.0.1:1 {FLAG}": (
+        "nothing answers at ldap",
+        "host and",
+    ),
+    f"ils sweep --sizes 100 --out new --target ldap://127.0.0.1:1 {FLAG}": ("nothing answers", ""),
+    "ils run --target ldap://no-such-host.invalid:389": ("nothing answers at ldap://no-such-", ""),
     "ils run --target ldap://127.0.0.1:1": ("nothing answers at ldap://127.0.0.1:1", "host and po"),
     "ils seed --to ldap://127.0.0.1:1": ("nothing answers at ldap://127.0.0.1:1", "host and port"),
     "ps run --target http://127.0.0.1:1": ("nothing answers at http://127.0.0.1:1", "host and po"),
@@ -275,6 +313,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "bad.toml": "path = /\n",
         "field.toml": "data.one.people = 'seeded'\n[[operation]]\nget = '/{one.gven}'\n",
         "good.toml": "[[operation]]\nget = '/'\n",
+        "step.toml": "connection.main.per = 'step'\n[[operation]]\nget = '/'\n",
+        "search.toml": "[[operation]]\nsearch = '(uid=a)'\n",
+        "files.toml": "files.s.a.sizes = [9]\n[[operation]]\nfile = 'a'\n",
         "old.toml": "[[operation]]\nname = 'a'\n[[operation.request]]\npath = '/'\n",
         "typo.toml": "[[operation]]\nname = 'a'\ngte = '/'\n",
     }
@@ -287,14 +328,37 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_wrong_input_is_refused_in_one_line_with_a_remedy(line: str, folder: Path) -> None:
     said, remedy = (WRONG | UNREACHABLE)[line]
     before = {each: each.read_bytes() for each in folder.iterdir()}
-    ran = in_process(*shlex.split(line), cwd=folder)
-    assert ran.code == (2 if line in WRONG else 1)
+    ran = in_process(*shlex.split(line), cwd=folder).refuse(2 if line in WRONG else 1)
     assert ran.out == ""
-    what, todo = ran.err.rstrip("\n").split("\n")
-    assert what.startswith("sitebench: ")
-    assert said in what
-    assert remedy in todo
+    error, remedy_line = ran.err.splitlines()
+    assert said in error
+    assert remedy in remedy_line
     assert {each: each.read_bytes() for each in folder.iterdir()} == before
+
+
+def test_existing_run_file_stays_after_a_failure(tmp_path: Path) -> None:
+    RunStore(tmp_path / "run").close()
+    argv = ("ils", "sweep", "--sizes", "100", "--target", "ldap://127.0.0.1:1", FLAG)
+    in_process(*argv, "--out", "run", cwd=tmp_path).refuse(1)
+    assert [file.name for file in tmp_path.iterdir()] == ["run"]
+
+
+TALK = [b"SSH-2.0-OpenSSH_9.2\r\n", b"\0" * 64, b""]
+TALKERS = [
+    *(("ps", "http", "a web server", text) for text in TALK),
+    *(("ils", "ldap", "an LDAP server", text) for text in (*TALK, b"HTTP/1.1 400 No\r\n\r\n")),
+]
+
+
+@pytest.mark.parametrize(("suite", "scheme", "server", "text"), TALKERS)
+def test_target_with_wrong_or_no_answers_is_refused(
+    suite: str, scheme: str, server: str, text: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(probe, "_SILENCE_S", 1.0)
+    monkeypatch.setattr(site, "_ANSWER_S", 1.0)
+    with serving(site_that(text, hold)) as port:
+        ran = in_process(suite, "run", "--target", f"{scheme}://127.0.0.1:{port}")
+    ran.refuse(1, f"does not answer as {server} does", "check host and port")
 
 
 def test_mistyped_command_line_in_a_subprocess_exits_with_2() -> None:

@@ -39,6 +39,17 @@ from sitebench.http.address import SiteAddress
 from sitebench.http.site import OpenSite
 from sitebench.scenario import script
 from sitebench.suite_base.points import Load
+from tests.support.ldap_server import (
+    ABANDON,
+    COMPARE,
+    COMPARE_TRUE,
+    SEARCH,
+    UNBIND,
+    entry,
+    response,
+    result,
+    split,
+)
 from tests.support.people import LOCALES, POOLS, small_population
 from web_bench.options import WebOptions
 from web_bench.points import POINTS as WEB
@@ -134,40 +145,18 @@ class Recorder:
         self._listener.close()
 
 
-_RESPONSES = {0x60: 0x61, 0x66: 0x67, 0x68: 0x69, 0x4A: 0x6B, 0x6C: 0x6D, 0x6E: 0x6F, 0x77: 0x78}
-_SEARCH, _SEARCH_ENTRY, _SEARCH_DONE, _COMPARE = 0x63, 0x64, 0x65, 0x6E
-
-
-def _element(tag: int, content: bytes) -> bytes:
-    size = len(content)
-    length = bytes([size]) if size < 128 else b"\x82" + size.to_bytes(2, "big")
-    return bytes([tag]) + length + content
-
-
-def _header(data: bytes) -> tuple[int, int] | None:
-    """Return the length of an element's header and of its content."""
-    if len(data) < 2:
-        return None
-    if data[1] < 128:
-        return 2, data[1]
-    more = data[1] & 127
-    return None if len(data) < 2 + more else (2 + more, int.from_bytes(data[2 : 2 + more], "big"))
-
-
 def answer_ldap(data: bytes) -> tuple[int, bytes] | None:
     """Answer with success, compareTrue, and one entry for a search."""
-    if (header := _header(data)) is None or len(data) < sum(header):
+    if (first := split(data)) is None:
         return None
-    end, content = sum(header), data[header[0] : sum(header)]
-    number, op = content[: 2 + content[1]], content[2 + content[1]]
-    code = 6 if op == _COMPARE else 0
-    result = _element(0x0A, bytes([code])) + _element(0x04, b"") * 2
-    if op == _SEARCH:
-        entry = _element(0x04, b"cn=one,dc=example,dc=com") + _element(0x30, b"")
-        answers = [_element(_SEARCH_ENTRY, entry), _element(_SEARCH_DONE, result)]
-    else:
-        answers = [_element(_RESPONSES[op], result)] if op in _RESPONSES else []
-    return end, b"".join(_element(0x30, number + each) for each in answers)
+    number, operation, rest = first
+    answer = b""
+    if operation[0] == SEARCH:
+        answer = entry(number, "cn=one,dc=example,dc=com")
+    if operation[0] not in (UNBIND, ABANDON):
+        code = COMPARE_TRUE if operation[0] == COMPARE else 0
+        answer += response(number, operation, result(code))
+    return len(data) - len(rest), answer
 
 
 _PAGE = b'<form><input name="token" value="t0ken"><body data-user="1"><h1>Hello</h1></form>'

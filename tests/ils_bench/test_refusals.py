@@ -14,7 +14,7 @@ from ils_bench.targets.probe import connect
 from sitebench.seeders.people import Spec
 from sitebench.targets.ownership import FLAG
 from tests.support.cli import in_process
-from tests.support.refusing_directory import OTHER, refusing
+from tests.support.ldap_server import OTHER, refusing
 
 BASE = "ou=people,dc=example,dc=com"
 WORDS = "\x1b[2J\x1b]0;pwned\x07line1\nline2\r\x85\u202eend " + "x" * 5_000

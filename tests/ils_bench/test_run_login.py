@@ -29,7 +29,7 @@ from tests.ils_bench.conftest import LOCALES
 from tests.scenario.test_workers import worker
 from tests.support import stock_slapd
 from tests.support.cli import Ran, in_process
-from tests.support.refusing_directory import refusing
+from tests.support.ldap_server import refusing
 from tests.support.stock_slapd import ADMIN, BASE, PASSWORD, StockSlapd
 
 PEOPLE = 60

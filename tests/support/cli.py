@@ -36,6 +36,13 @@ class Ran:
             assert part in self.err, self.err
         return self
 
+    def refuse(self, code: int, *words: str) -> Self:
+        """Check also that the only messages are an error in one line, and its remedy."""
+        error, remedy = self.check(code, *words).err.rstrip("\n").split("\n")
+        assert error.startswith("sitebench: ")
+        assert remedy.startswith("  ")
+        return self
+
     @property
     def objects(self) -> list[dict[str, Any]]:
         """What `--json` printed."""

@@ -2,50 +2,26 @@
 
 from __future__ import annotations
 
-import contextlib
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 
-from tests.support.refusing_directory import BIND, SEARCH, UNBIND, message, result, split, tlv
+from tests.support.ldap_server import (
+    BIND,
+    ENTRY,
+    INTERMEDIATE,
+    REFERENCE,
+    SEARCH,
+    Answer,
+    Part,
+    directory,
+    message,
+    response,
+    result,
+    tlv,
+)
 
 BASE = "o=Intranet"
-EXTENDED, ENTRY, DONE, REFERENCE, INTERMEDIATE = 0x77, 0x64, 0x65, 0x73, 0x79
-
-Answer = Callable[[socket.socket, threading.Event], None]
-"""Answers a connection, until it is closed or the event is set."""
-
-
-@contextmanager
-def hostile(answer: Answer) -> Iterator[int]:
-    """Yield the port of 127.0.0.1 where it listens."""
-    ended, threads = threading.Event(), list[threading.Thread]()
-
-    def serve(connection: socket.socket) -> None:
-        # Never longer than a test, whatever its client does.
-        connection.settimeout(60)
-        with connection, contextlib.suppress(OSError):
-            answer(connection, ended)
-
-    def accept() -> None:
-        with contextlib.suppress(OSError):
-            while True:
-                connection, _ = listener.accept()
-                threads.append(threading.Thread(target=serve, args=(connection,)))
-                threads[-1].start()
-
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        accepting = threading.Thread(target=accept)
-        accepting.start()
-        try:
-            yield listener.getsockname()[1]
-        finally:
-            ended.set()
-            listener.shutdown(socket.SHUT_RDWR)
-            accepting.join()
-            for each in threads:
-                each.join()
 
 
 def flood(block: bytes) -> Answer:
@@ -82,16 +58,16 @@ def hold(connection: socket.socket, ended: threading.Event) -> None:
 OK = b"HTTP/1.1 200 OK\r\n"
 
 
-def site_that(*answers: bytes | Answer) -> Answer:
+def site_that(*answers: Part) -> Answer:
     """Give these answers to a request."""
 
     def answer(connection: socket.socket, ended: threading.Event) -> None:
         connection.recv(65_536)
-        for each in answers:
-            if isinstance(each, bytes):
-                connection.sendall(each)
+        for part in answers:
+            if isinstance(part, bytes):
+                connection.sendall(part)
             else:
-                each(connection, ended)
+                part(connection, ended)
 
     return answer
 
@@ -122,32 +98,22 @@ LARGE_SITES = {
 
 # A directory.
 
-Part = Callable[[bytes], bytes | Answer]
+PartOf = Callable[[bytes], Part]
 """Of an answer, for the number of its request."""
 
 
-def directory_that(*parts: Part, to: int = SEARCH) -> Answer:
+def directory_that(*parts: PartOf, to: int = SEARCH) -> Answer:
     """Answer one kind of request so, and others as they should be."""
 
-    def answer(connection: socket.socket, ended: threading.Event) -> None:
-        received = b""
-        while part := connection.recv(65_536):
-            received += part
-            while (whole := split(received)) is not None:
-                number, operation, received = whole
-                if operation[0] == to:
-                    for each in parts:
-                        said = each(number)
-                        if isinstance(said, bytes):
-                            connection.sendall(said)
-                        else:
-                            said(connection, ended)
-                elif operation[0] == SEARCH:
-                    connection.sendall(entry(number) + message(number, DONE, result(0)))
-                elif operation[0] != UNBIND:
-                    connection.sendall(message(number, operation[0] + 1, result(0)))
+    def reply(number: bytes, operation: bytes) -> Iterator[Part]:
+        if operation[0] == to:
+            yield from (part(number) for part in parts)
+        else:
+            if operation[0] == SEARCH:
+                yield entry(number)
+            yield response(number, operation, result(0))
 
-    return answer
+    return directory(reply)
 
 
 def entry(number: bytes, value: bytes = b"x", times: int = 1) -> bytes:

@@ -12,7 +12,7 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,34 +20,34 @@ from typing import Any
 
 import pytest
 
+from tests.support import ldap_server
 from tests.support.forked_command import run_forked
 from tests.support.hostile_target import (
     BASE,
-    DONE,
     ENDLESS_DIRECTORIES,
     ENDLESS_SITES,
-    ENTRY,
-    INTERMEDIATE,
     LARGE_SITES,
     LATE_DIRECTORIES,
     LATE_SITES,
     OK,
-    Answer,
-    Part,
+    PartOf,
     directory_that,
     entry,
     flood,
     hold,
-    hostile,
     site_that,
 )
-from tests.support.refusing_directory import (
+from tests.support.ldap_server import (
+    DONE,
+    INTERMEDIATE,
     NO_SUCH_OBJECT,
     SEARCH,
-    UNBIND,
+    Answer,
+    Part,
     message,
+    response,
     result,
-    split,
+    serving,
     tlv,
 )
 
@@ -75,7 +75,7 @@ class Ended:
 
 def ended(argv: Sequence[str], answer: Answer, folder: Path) -> Ended:
     """Run a command at a server."""
-    with hostile(answer) as port:
+    with serving(answer) as port:
         told = [each.format(port=port) for each in argv]
         began = time.monotonic()
         ran, mib = run_forked(*told, cwd=folder, timeout_s=200)
@@ -120,33 +120,22 @@ def site(load: Answer | bytes, look: Answer | bytes = GOOD) -> Answer:
 MONITOR = b"cn=Monitor"
 
 
-def directory(load: Part | None = None, monitor: Part | None = None) -> Answer:
+def directory(load: PartOf | None = None, monitor: PartOf | None = None) -> Answer:
     """Have everybody who is looked for; answer searches of a load and of cn=Monitor as told."""
 
-    def answer(connection: socket.socket, over: threading.Event) -> None:
-        received = b""
-        while chunk := connection.recv(65_536):
-            received += chunk
-            while (whole := split(received)) is not None:
-                number, operation, received = whole
-                # Below a base, and aliases are left alone (RFC 4511 4.5.1): a load's search.
-                of_load = b"\x0a\x01\x02\x0a\x01\x00" in operation
-                part = monitor if MONITOR in operation else load if of_load else None
-                if part is not None:
-                    said = part(number)
-                    if callable(said):
-                        said(connection, over)
-                        return
-                    connection.sendall(said)
-                elif operation[0] == SEARCH:
-                    found = NAME.search(operation)
-                    name = BASE if found is None else f"cn={found[1].decode()},{BASE}"
-                    people = message(number, ENTRY, tlv(4, name.encode()) + tlv(0x30, b""))
-                    connection.sendall(people + message(number, DONE, result(0)))
-                elif operation[0] != UNBIND:
-                    connection.sendall(message(number, operation[0] + 1, result(0)))
+    def reply(number: bytes, operation: bytes) -> Iterator[Part]:
+        # Below a base, and aliases are left alone (RFC 4511 4.5.1): a load's search.
+        of_load = b"\x0a\x01\x02\x0a\x01\x00" in operation
+        part = monitor if MONITOR in operation else load if of_load else None
+        if part is not None:
+            yield part(number)
+            return
+        if operation[0] == SEARCH:
+            person = NAME.search(operation)
+            yield ldap_server.entry(number, f"cn={person[1].decode()},{BASE}" if person else BASE)
+        yield response(number, operation, result(0))
 
-    return answer
+    return ldap_server.directory(reply)
 
 
 NAME = re.compile(rb"\x04\x02cn\x04\x01(.)")

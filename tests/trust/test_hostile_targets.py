@@ -23,21 +23,27 @@ from sitebench.targets.tls import Trust
 from tests.support.cli import SITEBENCH, sitebench
 from tests.support.hostile_target import (
     BASE,
-    DONE,
     ENDLESS_DIRECTORIES,
     ENDLESS_SITES,
-    EXTENDED,
     LARGE_SITES,
     LATE_DIRECTORIES,
     LATE_SITES,
-    Answer,
     directory_that,
     entry,
     flood,
-    hostile,
     trickle,
 )
-from tests.support.refusing_directory import BIND, message, result, split, tlv
+from tests.support.ldap_server import (
+    BIND,
+    DONE,
+    EXTENDED,
+    Answer,
+    message,
+    result,
+    serving,
+    split,
+    tlv,
+)
 from tests.support.waiting import left_s
 
 pytestmark = pytest.mark.timeout(120)
@@ -100,7 +106,7 @@ HANDSHAKE = b"\x16\x03\x03\x40\x00\x02\x00\x3f\xfc\x03\x03"
 @pytest.mark.parametrize("encrypted", [False, True])
 def test_slow_site_is_refused(name: str, encrypted: bool, tls: ssl.SSLContext) -> None:
     answer = LATE_SITES[name]
-    with hostile(within(tls, answer) if encrypted else answer) as port, soon_and_small():
+    with serving(within(tls, answer) if encrypted else answer) as port, soon_and_small():
         address = SiteAddress("127.0.0.1", port, scheme="https" if encrypted else "http")
         with pytest.raises(TargetTalksNonsense, match="answer takes longer than 1 s"):
             site.probe(address, TRUST)
@@ -109,7 +115,7 @@ def test_slow_site_is_refused(name: str, encrypted: bool, tls: ssl.SSLContext) -
 @pytest.mark.parametrize("name", ENDLESS_SITES)
 def test_a_site_without_an_answer_is_refused(name: str) -> None:
     refused = pytest.raises(TargetTalksNonsense, match="does not answer as a web server does")
-    with hostile(ENDLESS_SITES[name]) as port, soon_and_small(), refused:
+    with serving(ENDLESS_SITES[name]) as port, soon_and_small(), refused:
         site.probe(SiteAddress("127.0.0.1", port))
 
 
@@ -117,7 +123,7 @@ def test_endless_provisional_answers_are_refused() -> None:
     refused = pytest.raises(
         TargetTalksNonsense, match="over 1,048,576 bytes before its answer's body"
     )
-    with hostile(ENDLESS_SITES["provisional answers"]) as port, refused:
+    with serving(ENDLESS_SITES["provisional answers"]) as port, refused:
         site.probe(SiteAddress("127.0.0.1", port))
 
 
@@ -130,14 +136,14 @@ def test_only_the_start_of_a_large_page_is_read(
 ) -> None:
     monkeypatch.setattr(site, "WHOLE_S", 60.0)
     answer = LARGE_SITES[name]
-    with hostile(within(tls, answer) if encrypted else answer) as port, soon_and_small():
+    with serving(within(tls, answer) if encrypted else answer) as port, soon_and_small():
         address = SiteAddress("127.0.0.1", port, scheme="https" if encrypted else "http")
         assert len(site.probe(address, TRUST).body) <= 1 << 20
 
 
 def test_probe_of_a_site_refuses_a_slow_handshake() -> None:
     late = pytest.raises(TargetTalksNonsense, match="answer takes longer than 1 s")
-    with hostile(trickle(HANDSHAKE)) as port, soon_and_small(), late:
+    with serving(trickle(HANDSHAKE)) as port, soon_and_small(), late:
         site.probe(SiteAddress("127.0.0.1", port, scheme="https"), TRUST)
 
 
@@ -173,7 +179,7 @@ def over(scheme: str, tls: ssl.SSLContext, answer: Answer) -> Answer:
 @pytest.mark.parametrize("scheme", ["ldap", "ldaps", "starttls"])
 def test_slow_directory_is_refused(name: str, scheme: str, tls: ssl.SSLContext) -> None:
     late = pytest.raises(TargetTalksNonsense, match=r"answers? takes? longer than 1 s")
-    with hostile(over(scheme, tls, LATE_DIRECTORIES[name])) as port, soon_and_small(), late:
+    with serving(over(scheme, tls, LATE_DIRECTORIES[name])) as port, soon_and_small(), late:
         look(port, scheme)
 
 
@@ -192,7 +198,7 @@ def test_endless_answer_of_a_directory_is_refused(
     # By what it sends, and not by how long that takes.
     monkeypatch.setattr(directory, "WHOLE_S", 60.0)
     refused = pytest.raises(TargetTalksNonsense, match="does not answer as an LDAP server does")
-    with hostile(over(scheme, tls, ENDLESS_DIRECTORIES[name])) as port, soon_and_small(), refused:
+    with serving(over(scheme, tls, ENDLESS_DIRECTORIES[name])) as port, soon_and_small(), refused:
         look(port, scheme)
 
 
@@ -204,7 +210,7 @@ def test_slow_handshake_is_refused(scheme: str, tls: ssl.SSLContext) -> None:
             trickle(HANDSHAKE)(connection, ended)
 
     late = pytest.raises(TargetTalksNonsense, match="answers take longer than 1 s")
-    with hostile(answer) as port, soon_and_small(), late:
+    with serving(answer) as port, soon_and_small(), late:
         look(port, scheme)
 
 
@@ -215,7 +221,7 @@ def test_cleartext_before_tls_is_not_taken_as_answer(tls: ssl.SSLContext) -> Non
             connection.sendall(message(request[0], EXTENDED + 1, result(0)) + begun)
             within(tls, flood(b"\0"))(connection, ended)
 
-    with hostile(answer) as port, pytest.raises(TargetTalksNonsense, match="more in the clear"):
+    with serving(answer) as port, pytest.raises(TargetTalksNonsense, match="more in the clear"):
         look(port, "starttls")
 
 
@@ -245,7 +251,7 @@ REFERRAL = b"\x0a\x01\x0a\x04\x00\x04\x00" + tlv(0xA3, tlv(4, b"ldap://127.0.0.1
     ],
 )
 def test_fault_of_an_answer_is_named(answer: Answer, said: str) -> None:
-    with hostile(answer) as port, pytest.raises(SitebenchError, match=said):
+    with serving(answer) as port, pytest.raises(SitebenchError, match=said):
         look(port)
 
 
@@ -268,7 +274,7 @@ def test_many_requests_may_take_longer_than_one_answer(monkeypatch: pytest.Monke
     def answer(connection: socket.socket, ended: threading.Event) -> None:
         directory_that(lambda number: slow(number, ended))(connection, ended)
 
-    with hostile(answer) as port, lasting(port) as connection:
+    with serving(answer) as port, lasting(port) as connection:
         for _ in range(5):
             assert directory.exists(connection, BASE)
 
@@ -276,7 +282,7 @@ def test_many_requests_may_take_longer_than_one_answer(monkeypatch: pytest.Monke
 def test_each_of_many_answers_has_its_limit() -> None:
     late = pytest.raises(TargetTalksNonsense, match=r"answers? takes? longer than 1 s")
     with (
-        hostile(LATE_DIRECTORIES["entries now and then"]) as port,
+        serving(LATE_DIRECTORIES["entries now and then"]) as port,
         soon_and_small(),
         late,
         lasting(port) as it,
@@ -296,7 +302,7 @@ LATE = {
 @pytest.mark.parametrize("half", LATE)
 def test_slow_target_is_a_one_line_error(half: str) -> None:
     scheme, answer = LATE[half]
-    with hostile(answer) as port:
+    with serving(answer) as port:
         where = ("--target", f"{scheme}://127.0.0.1:{port}", *FEW)
         ran = sitebench(half, "run", *(("lookup",) if half == "ils" else ("page",)), *where)
     assert ran.code == 1
@@ -317,7 +323,7 @@ def test_ctrl_c_ends_a_probe_at_once(half: str) -> None:
             asked.set()
             answer(connection, ended)
 
-    with hostile(told) as port:
+    with serving(told) as port:
         operation = "lookup" if half == "ils" else "page"
         argv = (half, "run", operation, "--target", f"{scheme}://127.0.0.1:{port}", *FEW)
         process = subprocess.Popen(

@@ -37,24 +37,24 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from tests.support.ldap_server import COMPARE_TRUE, EXTENDED, UNBIND, entry, response, result, split
+
 NEVER = 0
 QUICK = ".quick."
 """In the key of a request that takes no time, and is always answered."""
 _ANSWERED = 2
 """Where a request has the time of its answer."""
 
-_UNBIND, _EXTENDED = 0x42, 0x77
 _KINDS = {
-    0x60: ("bind", 0x61),
-    0x63: ("search", 0x65),
-    0x66: ("modify", 0x67),
-    0x68: ("add", 0x69),
-    0x4A: ("delete", 0x6B),
-    0x6C: ("modify_dn", 0x6D),
-    0x6E: ("compare", 0x6F),
-    _EXTENDED: ("extended", 0x78),
+    0x60: "bind",
+    0x63: "search",
+    0x66: "modify",
+    0x68: "add",
+    0x4A: "delete",
+    0x6C: "modify_dn",
+    0x6E: "compare",
+    EXTENDED: "extended",
 }
-_COMPARE_TRUE = 6
 
 
 class _Selector(selectors.DefaultSelector):
@@ -213,14 +213,6 @@ class _Connection(asyncio.Protocol):
         self._transport.abort()
 
 
-def _tlv(tag: int, *values: bytes) -> bytes:
-    value = b"".join(values)
-    if len(value) < 0x80:
-        return bytes((tag, len(value))) + value
-    size = len(value).to_bytes((len(value).bit_length() + 7) // 8, "big")
-    return bytes((tag, 0x80 | len(size))) + size + value
-
-
 def _read(text: bytes, at: int = 0) -> tuple[int, bytes, int]:
     """Return tag and value of the element at an offset, and where it ends."""
     tag, size, at = text[at], text[at + 1], at + 2
@@ -244,35 +236,23 @@ def _first_rdn(dn: bytes) -> str:
     return dn.decode().partition(",")[0].rpartition("=")[2]
 
 
-def _entry(dn: str, **attributes: str) -> bytes:
-    pairs = (
-        _tlv(0x30, _tlv(4, name.encode()), _tlv(0x31, _tlv(4, value.encode())))
-        for name, value in attributes.items()
-    )
-    return _tlv(0x64, _tlv(4, dn.encode()), _tlv(0x30, *pairs))
-
-
 class _LdapConnection(_Connection):
     """Answers rightly (RFC 4511): an entry for every search, compareTrue, success."""
 
     def length(self, buffer: bytes) -> int:
-        if len(buffer) < 2 or (buffer[1] & 0x80 and len(buffer) < 2 + (buffer[1] & 0x7F)):
-            return 0
-        size, head = buffer[1], 2
-        if size & 0x80:
-            head += size & 0x7F
-            size = int.from_bytes(buffer[2:head], "big")
-        return head + size if len(buffer) >= head + size else 0
+        first = split(buffer)
+        return 0 if first is None else len(buffer) - len(first[2])
 
     def message(self, message: bytes) -> None:
-        _, body, _ = _read(message)
-        _, number, at = _read(body)
-        tag, value, _ = _read(body, at)
-        if tag == _UNBIND:
+        first = split(message)
+        assert first is not None
+        number, operation, _ = first
+        tag, value, _ = _read(operation)
+        if tag == UNBIND:
             self.close()
             return
-        kind, answers = _KINDS[tag]
-        code, parts, probed = 0, [], False
+        kind = _KINDS[tag]
+        code, answer, probed = 0, b"", False
         if kind == "search":
             _, base, at = _read(value)
             _, scope, at = _read(value, at)
@@ -282,16 +262,15 @@ class _LdapConnection(_Connection):
             key = _first_value(filter_tag, filter_value)
             probed = scope == b"\0" and filter_tag == 0x87
             if probed and not base:
-                parts.append(
-                    _entry("", supportedLDAPVersion="3", namingContexts="o=truth", vendorName="it")
-                )
+                root = {"supportedLDAPVersion": "3", "namingContexts": "o=truth"}
+                answer = entry(number, "", vendorName="it", **root)
             elif probed:
-                parts.append(_entry(base.decode(), objectClass="organization"))
+                answer = entry(number, base.decode(), objectClass="organization")
             else:
-                parts.append(_entry(f"uid={key},o=truth", uid=key, mail=f"{key}.captured"))
+                answer = entry(number, f"uid={key},o=truth", uid=key, mail=f"{key}.captured")
         elif kind in ("modify", "add", "modify_dn", "compare"):
             key = _first_rdn(_read(value)[1])
-            code = _COMPARE_TRUE if kind == "compare" else 0
+            code = COMPARE_TRUE if kind == "compare" else 0
         elif kind == "delete":
             key = _first_rdn(value)
         elif kind == "bind":
@@ -301,8 +280,7 @@ class _LdapConnection(_Connection):
             self.target.binds += probed
         else:
             key, probed = "", True
-        done = _tlv(answers, _tlv(0x0A, bytes((code,))), _tlv(4), _tlv(4))
-        answer = b"".join(_tlv(0x30, _tlv(2, number), part) for part in (*parts, done))
+        answer += response(number, operation, result(code))
         if probed:
             self.write(answer)
         else:
