@@ -16,7 +16,6 @@ import ldap3
 import pytest
 
 from sitebench import LdapDirectory
-from tests.ils_bench.test_bad_input import refused
 from tests.support.cli import in_process
 from tests.support.serving import serving
 from tests.support.waiting import left_s
@@ -146,27 +145,27 @@ def test_only_the_administrator_may_write(tmp_path: Path) -> None:
 
 def test_an_administrator_needs_a_password() -> None:
     ran = in_process("ils", "serve", "--admin-dn", "cn=admin,o=Intranet", "--port", "0")
-    refused(ran, 2, "has no password", "--admin-password-file")
+    ran.refuse(2, "has no password", "--admin-password-file")
 
 
 def test_port_in_use_is_refused() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         ran = in_process("ils", "serve", "--entries", "5", "--port", str(port), *LOCALES)
-    refused(ran, 2, str(port), "port")
+    ran.refuse(2, str(port), "port")
 
 
 def test_an_ldif_file_with_an_error_names_its_line(tmp_path: Path) -> None:
     ldif = tmp_path / "broken.ldif"
     ldif.write_text("dn: o=Intranet\nobjectClass: organization\no: Intranet\nthis is no line\n")
     ran = in_process("ils", "serve", "--ldif", str(ldif), "--port", "0")
-    refused(ran, 2, "line 4", "broken.ldif")
+    ran.refuse(2, "line 4", "broken.ldif")
 
 
 def test_missing_ldif_file_is_named(tmp_path: Path) -> None:
     ran = in_process("ils", "serve", "--ldif", str(tmp_path / "absent.ldif"), "--port", "0")
-    refused(ran, 2, "absent.ldif")
+    ran.refuse(2, "absent.ldif")
 
 
 def test_suffix_that_is_no_dn_is_refused() -> None:
-    refused(in_process("ils", "serve", "--suffix", "nowhere", "--port", "0"), 2, "nowhere")
+    in_process("ils", "serve", "--suffix", "nowhere", "--port", "0").refuse(2, "nowhere")

@@ -16,7 +16,6 @@ from ps_bench.options import PsOptions
 from ps_bench.targets.opening import open_target
 from sitebench.http.site import OpenSite
 from tests.ps_bench.conftest import LOCALES, SIZE
-from tests.ps_bench.test_bad_input import refused
 from tests.support import http_server
 from tests.support.cli import in_process
 from tests.support.serving import serving
@@ -66,7 +65,7 @@ def test_port_in_use_is_refused() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         ran = in_process("ps", "serve", "--entries", "20", "--port", port, *SIZE[2:])
-    refused(ran, 2, port, "port")
+    ran.refuse(2, port, "port")
 
 
 # What a manifest knows of a site: version and configuration, as far as it tells.

@@ -8,7 +8,6 @@ import pytest
 
 from ils_bench.targets.ldap_directory import LdapDirectory
 from sitebench.runs.runfile import RunFile
-from tests.ils_bench.test_bad_input import refused
 from tests.support.cli import in_process
 from tests.support.serving import serving
 from tests.support.waiting import eventually, left_s
@@ -99,7 +98,7 @@ def test_unverified_certificate_is_marked_in_every_output(tmp_path: Path) -> Non
     out = tmp_path / "run.sitebench"
     with LdapDirectory(50, tls=True, locales=("en_US",)) as serving_it:
         asked = ("ils", "run", "lookup", "--target", serving_it.url, *PEOPLE)
-        refused(in_process(*asked, *SHORT), 1, "not signed by a trusted authority", "--tls-ca")
+        in_process(*asked, *SHORT).refuse(1, "not signed by a trusted authority", "--tls-ca")
         ran = in_process(*asked, *SHORT, "--tls-insecure", "--out", str(out))
         table = in_process(*asked, *SHORT[:-1], "--tls-insecure", "--out", str(out))
         for command in ("seed", "clean"):
@@ -135,6 +134,6 @@ def test_each_mistake_is_one_line_with_its_remedy(
         (("ils", "run", "--tls", "--tls-resume", "--client", "ldap3"), "resumes no TLS session"),
     ):
         ran = in_process(*argv)
-        refused(ran, ran.code, *said)
+        ran.refuse(ran.code, *said)
         assert ran.code in (1, 2)
         assert PASSWORD not in ran.err

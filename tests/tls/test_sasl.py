@@ -8,7 +8,6 @@ import pytest
 from ils_bench.targets.ldap_directory import LdapDirectory
 from sitebench.runs.runfile import RunFile
 from sitebench.targets.tls import ServerTls
-from tests.ils_bench.test_bad_input import refused
 from tests.support.cli import in_process
 from tests.tls.certificates import Authority, Certificate
 from tests.tls.test_directory import ANN
@@ -74,4 +73,4 @@ def test_each_mistake_is_one_line_with_its_remedy(ann: Certificate) -> None:
         ),
         (("plain", *secure), "needs a DN", "--bind-dn"),
     ):
-        refused(in_process(*asked, *argv), 2, *said)
+        in_process(*asked, *argv).refuse(2, *said)

@@ -25,7 +25,6 @@ from sitebench.http.site import probe
 from sitebench.scenario.script import Script
 from sitebench.seeders.upd import UpdSpec, visitors
 from sitebench.targets.tls import ServerTls, Trust
-from tests.ils_bench.test_bad_input import refused
 from tests.support.cli import in_process
 from tests.support.programs import required_program
 from tests.support.waiting import left_s
@@ -122,7 +121,7 @@ def test_certificate_for_site(authority: Authority, server: Certificate, ann: Ce
         assert not ran(address, known, built_in("page"))
         run = ("ps", "run", "page", "--entries", str(PEOPLE), *SHORT)
         asked = (*run, "--target", site.url, "--tls-ca", authority.ca)
-        refused(in_process(*asked), 1, "no client without a certificate", "--tls-cert")
+        in_process(*asked).refuse(1, "no client without a certificate", "--tls-cert")
         done = in_process(*asked, "--tls-cert", ann.cert, "--tls-key", ann.key)
     assert done.code == 0, done.err
     assert done.objects[0]["failures"] == 0

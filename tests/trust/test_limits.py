@@ -9,7 +9,6 @@ from ils_bench.targets.ldap_directory import LdapDirectory
 from ps_bench.targets.personalized_site import PersonalizedSite
 from sitebench.errors import BadInput, UnknownValue
 from sitebench.targets.serving import parse_limits
-from tests.ils_bench.test_bad_input import refused
 from tests.ils_bench.test_serve import LOCALES, address
 from tests.support.cli import in_process
 from tests.support.serving import serving
@@ -25,8 +24,8 @@ def test_limits_are_read_as_pairs() -> None:
 @pytest.mark.parametrize("suite", ["ils", "ps"])
 def test_an_unknown_or_impossible_limit_is_refused(suite: str) -> None:
     start = (suite, "serve", "--entries", "5", "--locales", "en_US", "--port", "0", "--limit")
-    refused(in_process(*start, "patience=3"), 2, "patience", "connections_per_address")
-    refused(in_process(*start, "connections=0"), 2, "connections cannot be 0")
+    in_process(*start, "patience=3").refuse(2, "patience", "connections_per_address")
+    in_process(*start, "connections=0").refuse(2, "connections cannot be 0")
 
 
 def test_a_limit_of_the_command_line_is_in_force() -> None:

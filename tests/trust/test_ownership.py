@@ -25,7 +25,6 @@ from sitebench.errors import BadInput, NotYours
 from sitebench.system.network import on_loopback
 from sitebench.targets.ownership import FLAG, assure_own, own_targets
 from tests.distributed.network import network
-from tests.ils_bench.test_bad_input import refused
 from tests.locustfiles.conftest import LOCUSTFILE, arguments
 from tests.locustfiles.conftest import PEOPLE as PEOPLE_OF_LOCUST
 from tests.support.cli import in_process
@@ -99,14 +98,14 @@ def test_file_of_owned_targets_permits_writes(config: Path) -> None:
 )
 def test_writes_are_refused_before_connecting(argv: tuple[str, ...], tmp_path: Path) -> None:
     people = PEOPLE[2:] if "sweep" in argv else PEOPLE
-    refused(in_process(*argv, *people, cwd=tmp_path), 2, STRANGER, FLAG, "own-targets")
+    in_process(*argv, *people, cwd=tmp_path).refuse(2, STRANGER, FLAG, "own-targets")
 
 
 def test_scenario_is_refused_for_its_writes_whatever_its_name(tmp_path: Path) -> None:
     scenario = tmp_path / "site.toml"
     start = ("ps", "run", "--target", f"http://{STRANGER}", "--scenario", str(scenario))
     scenario.write_text('[[operation]]\npost = "/"\n')
-    refused(in_process(*start, *PEOPLE, cwd=tmp_path), 2, FLAG)
+    in_process(*start, *PEOPLE, cwd=tmp_path).refuse(2, FLAG)
 
 
 CHANGES = {
@@ -206,7 +205,7 @@ def test_remote_directory_is_seeded_only_with_ownership(config: Path) -> None:
     with network(0) as net, LdapDirectory(0, host=net.address) as directory:
         added = directory.stats()["adds"]
         seed = ("ils", "seed", "--to", directory.url, *PEOPLE, "--base", "ou=p,o=Intranet")
-        refused(in_process(*seed), 2, net.address, FLAG)
+        in_process(*seed).refuse(2, net.address, FLAG)
         assert directory.stats()["adds"] == added
         assert in_process(*seed, FLAG).code == 0
         assert directory.stats()["adds"] == added + 11
@@ -221,7 +220,7 @@ def test_remote_site_is_readable_without_and_writable_with_ownership() -> None:
     with network(0) as net, PersonalizedSite(10, locales=("en_US",), host=net.address) as site:
         target = ("--target", site.url, *PEOPLE, *BRIEF)
         assert in_process("ps", "run", "page", *target).code == 0
-        refused(in_process("ps", "run", "update", *target), 2, net.address, FLAG)
+        in_process("ps", "run", "update", *target).refuse(2, net.address, FLAG)
         assert site.stats()["updates"] == 0
         assert in_process("ps", "run", "update", *target, FLAG).code == 0
         assert site.stats()["updates"] > 0
@@ -257,14 +256,14 @@ def test_reading_operations_add_no_people(
     size = () if "sweep" in argv else ("--entries", "10")
     before = empty.stats()
     ran = in_process("ils", *argv, "--target", empty.url, *HERE, *size, cwd=tmp_path)
-    refused(ran, 2, "needs people", *REMEDIES)
+    ran.refuse(2, "needs people", *REMEDIES)
     assert empty.stats()["adds"] == before["adds"]
 
 
 def test_sweep_without_operations_adds_no_people(empty: LdapDirectory, tmp_path: Path) -> None:
     before = empty.stats()
     ran = in_process("ils", "sweep", "--target", empty.url, *HERE, cwd=tmp_path)
-    refused(ran, 2, "the operation 'add' writes to", FLAG, "own-targets")
+    ran.refuse(2, "the operation 'add' writes to", FLAG, "own-targets")
     assert empty.stats() == before
 
 
@@ -293,7 +292,7 @@ def test_locust_run_of_reads_adds_no_people(
 def test_missing_last_person_is_refused(empty: LdapDirectory) -> None:
     target = ("--target", empty.url, *HERE)
     assert in_process("ils", "seed", *target, "--entries", "9").code == 0
-    refused(in_process("ils", "run", "lookup", *target, "--entries", "10"), 2, *REMEDIES)
+    in_process("ils", "run", "lookup", *target, "--entries", "10").refuse(2, *REMEDIES)
     assert in_process("ils", "run", "lookup", *target, "--entries", "9", *BRIEF).code == 0
 
 

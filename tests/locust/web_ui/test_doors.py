@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 import psutil
 import pytest
 
-from tests.support.hostile_target import hostile
+from tests.support.ldap_server import serving
 from tests.support.ui_address import UiAddress
 from tests.support.web_page import web_ui
 
@@ -57,7 +57,7 @@ def test_page_cannot_read_environment_variables_of_the_owner(tmp_path: Path) -> 
             got.append(asked)
             connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 
-    with hostile(hear) as port, web_ui(tmp_path, "ps", OWNERS_KEY=SECRET) as (_, root):
+    with serving(hear) as port, web_ui(tmp_path, "ps", OWNERS_KEY=SECRET) as (_, root):
         fields = {
             "user_classes": "ScenarioUser",
             "target": f"http://127.0.0.1:{port}",
