@@ -1,6 +1,7 @@
-//! TOML 1.0 into a tree with places.
+//! Parses TOML 1.0 into a tree with positions.
 //!
-//! The parser reads TOML 1.1, which editors and Python's `tomllib` do not: what is new in it is refused here.
+//! The parser reads TOML 1.1, which editors and Python's `tomllib` do not, so additions of TOML 1.1 are
+//! refused here.
 
 use std::ops::Range;
 
@@ -12,15 +13,15 @@ use toml_parser::lexer::TokenKind;
 use crate::problem::{Found, ROOT, quoted};
 use crate::template::Template;
 
-/// Brackets within brackets: ten `repeat`s, one in the other, and room for their values.
+/// The deepest nesting of brackets: ten nested `repeat`s, and room for their values.
 const MOST_BRACKETS: usize = 24;
 
-/// Dots of one key; the form needs `operation.step.change.replace.attribute`.
+/// The most dots of one key; the form needs `operation.step.change.replace.attribute`.
 ///
-/// Tables are dropped one within the other: a key of a million parts would take the stack.
+/// Nested tables are dropped recursively: a key of a million parts would overflow the stack.
 const MOST_DOTS: usize = 8;
 
-/// Reads a document; `None` where it is none, and problems say why.
+/// Reads a document; `None` if the text is no TOML, and `found` gets the reasons.
 pub(crate) fn read<'t>(text: &'t str, found: &Found) -> Option<DeTable<'t>> {
     if !is_shallow(text, found) {
         return None;
@@ -32,7 +33,7 @@ pub(crate) fn read<'t>(text: &'t str, found: &Found) -> Option<DeTable<'t>> {
     places.sort_by_key(|(at, _)| *at);
     let mut last = None;
     for (at, error) in places {
-        // What follows an error on its line is most often its echo.
+        // Further errors on the same line are usually caused by the first.
         if last.is_none_or(|last| text.as_bytes()[last..at].contains(&b'\n')) {
             found.push(at, || format!("is not TOML: {}", error.message()));
         }
@@ -41,7 +42,7 @@ pub(crate) fn read<'t>(text: &'t str, found: &Found) -> Option<DeTable<'t>> {
     found.is_empty().then(|| document.into_inner())
 }
 
-/// Whether nothing is nested too deep; says also where a text is not TOML 1.0.
+/// Whether the nesting is within the limits. Also reports texts that are not TOML 1.0.
 fn is_shallow(text: &str, found: &Found) -> bool {
     let (mut open, mut dots, mut last) = (Vec::new(), 0, TokenKind::Newline);
     for token in Source::new(text).lex() {
@@ -71,7 +72,7 @@ fn is_shallow(text: &str, found: &Found) -> bool {
                      table, and a line for each key"
                         .to_owned()
                 });
-                // One message for each table: what follows is not known to be within it.
+                // One message per table: keys below this depth may belong to another table.
                 open.pop();
             }
             _ => {}
@@ -87,7 +88,7 @@ fn is_shallow(text: &str, found: &Found) -> bool {
     true
 }
 
-/// Where a string has `\e` or `\x`, which came with TOML 1.1.
+/// The position of `\e` or `\x` in a string, which TOML 1.1 added.
 fn new_escape(string: &str) -> Option<usize> {
     let bytes = string.as_bytes();
     let mut at = 0;
@@ -101,7 +102,7 @@ fn new_escape(string: &str) -> Option<usize> {
     None
 }
 
-/// Where a text stands below these keys, or the last of the keys that there is.
+/// The position of a text below these keys, or of the last of the keys that exists.
 pub(crate) fn place(document: &DeTable<'_>, keys: &[String], text: Option<&Template>) -> usize {
     let (mut at, mut table, mut list) = (ROOT, document, None);
     for key in keys {
@@ -124,14 +125,14 @@ fn place_of(value: &Spanned<DeValue<'_>>, text: &Template) -> Option<usize> {
     }
 }
 
-/// A part of the way to a value.
+/// A part of the path to a value.
 #[derive(Clone, Copy)]
 enum Part<'d> {
     Key(&'d str),
     Number(usize),
 }
 
-/// The keys at offsets, or the tables around them: `operation[2].expect.entries`.
+/// The paths of the keys or tables at offsets: `operation[2].expect.entries`.
 pub(crate) fn paths(document: &DeTable<'_>, offsets: &[usize]) -> Vec<String> {
     let mut found = vec![String::new(); offsets.len()];
     paths_of_table(document, offsets, &mut Vec::new(), &mut found);
@@ -176,7 +177,8 @@ fn paths_of_value<'d>(
     }
 }
 
-/// Writes the way down for the offsets within a span; what is found later is nearer.
+/// Writes the path `way` for the offsets within a span. Later calls have deeper paths and overwrite earlier
+/// ones.
 fn note(span: Range<usize>, offsets: &[usize], way: &[Part<'_>], found: &mut [String]) {
     for (offset, path) in offsets.iter().zip(found) {
         if !span.contains(offset) {

@@ -14,7 +14,6 @@ use crate::types::{
 const INVALID_CREDENTIALS: u32 = 49;
 
 impl Scenario {
-    /// The scenario's facts as JSON.
     pub fn facts(&self) -> Value {
         let operations = self.operations.iter().map(|operation| {
             let facts = json!({
@@ -119,7 +118,7 @@ impl Scenario {
         steps.iter().filter(|step| is_asked(&step.verb)).map(|step| of(step)).collect()
     }
 
-    /// Data whose rows a bind uses; a captured name may belong to any row.
+    /// Data whose rows a bind uses. A captured name may belong to any row.
     fn accounts(&self, name: Option<&Template>, password: Option<&Template>) -> Vec<&str> {
         match self.data_in(name.into_iter().chain(password)) {
             (accounts, true) if accounts.is_empty() => self.own_data().collect(),
@@ -170,7 +169,7 @@ impl Scenario {
         matches!(verb, Verb::Add { entry: Entry::Row(data), .. } if self.is_new(data))
     }
 
-    /// The request of a step to a web server.
+    /// A step's request to a web server.
     fn asked_for(&self, step: &Step) -> Option<Value> {
         Some(match &step.verb {
             Verb::File { class } => json!({"file": class}),
@@ -181,7 +180,7 @@ impl Scenario {
                 "method": request.method,
                 "path": request.path.to_string(),
                 "size": step.expect.length,
-                // Header lines may ask for a part of it.
+                // Header lines may request a part of the file.
                 "whole": request.method == "GET" && request.headers.is_empty() && self.headers.is_empty(),
             }),
             _ => return None,
@@ -210,7 +209,7 @@ fn writes(verb: &Verb) -> bool {
         | Verb::Program { .. }
         | Verb::Think { .. }
         | Verb::Repeat { .. } => false,
-        // An ILS refreshes the entries of people that such a filter finds.
+        // An ILS refreshes the entries of people that such a filter matches.
         Verb::Search(search) => search.filter.to_string().to_lowercase().contains("sttl"),
         Verb::Request(request) => !matches!(request.method, "GET" | "HEAD"),
         Verb::Extended { oid, value: _ } => oid.as_bytes() != WHO_AM_I,
@@ -233,7 +232,7 @@ fn overwritten<'s>(steps: &[&'s Step]) -> Vec<Option<&'s Template>> {
             {
                 overwritten.push(Some(dn));
             }
-            // The entry has another DN from here on.
+            // The entry has another DN after this step.
             Verb::ModifyDn { dn, new_rdn, new_superior, .. } => {
                 added.push(renamed(dn, new_rdn, new_superior.as_ref()));
             }

@@ -1,7 +1,6 @@
 //! The table of keys: the grammar of scenario files. The check of a file's shape, messages, JSON Schema and
 //! documentation come from this table. The meaning of a key is in the reader, which takes each key by its name.
 
-/// A protocol in which a key is allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Protocol {
     /// Directories.
@@ -11,7 +10,7 @@ pub enum Protocol {
 }
 
 impl Protocol {
-    /// The protocol's name in messages.
+    /// The name in messages.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Ldap => "LDAP",
@@ -20,24 +19,23 @@ impl Protocol {
     }
 }
 
-/// The type of a key's value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
-    /// Any text, without fields.
+    /// A text without fields.
     Text,
     /// The name of a row of the results.
     Label,
-    /// A connection of the file.
+    /// The name of a connection of the file.
     Connection,
-    /// A class of `[files]`.
+    /// The name of a class of `[files]`.
     Class,
     Oid,
-    /// Text with fields in it.
+    /// A text with fields.
     Template,
     Templates,
     /// A template that is a distinguished name.
     Dn,
-    /// A name to bind with: a DN, or what the SASL mechanism takes.
+    /// A name to bind with: a DN, or a name of the SASL mechanism.
     BindName,
     /// A template that is a search filter.
     Filter,
@@ -49,24 +47,21 @@ pub enum Kind {
     Secret,
     /// A whole number within bounds.
     Int(i64, i64),
-    /// A number over 0.
+    /// A number above 0.
     Number,
-    /// `true` or `false`.
     Bool,
     /// `500ms`, `2s`, `10m`, `1h`.
     Duration,
     Word(&'static [&'static str]),
-    /// Texts without fields.
     Texts,
-    /// Whole numbers.
     Ints,
     /// `"30s:100/s"`: a duration and a rate, or a number of users.
     Stages,
-    /// How long a connection lives.
+    /// The lifetime of a connection.
     Per,
     /// `true`, `false` or `"starttls"`.
     Tls,
-    /// A number, or a list that was captured.
+    /// A number, or the name of a captured list.
     Times,
     /// Result codes of LDAP, their names, or a column.
     Results,
@@ -74,17 +69,15 @@ pub enum Kind {
     Statuses,
     /// `1`, `">=1"`, `"<=500"` or `"all"`.
     Count,
-    /// Text, a number, or encoded bytes.
+    /// A text, a number, or encoded bytes.
     Value,
-    /// An attribute's value, or several.
+    /// One value of an attribute, or several.
     Values,
     /// Attributes with values, or the name of data.
     Entry,
-    /// A table of changes, or several in their order.
+    /// One table of changes, or several in order.
     Changes,
-    /// A JSON body.
     Json,
-    /// A capture's `default`.
     Default,
     /// An attribute, or a table of [`FORM`].
     Capture,
@@ -92,29 +85,27 @@ pub enum Kind {
     Controls,
     /// A table of [`FORM`].
     Table(&'static str),
-    /// A table whose keys are names of the file's choice.
+    /// A table whose keys are names that the file chooses.
     Map(&'static Kind),
-    /// Steps.
     Steps,
-    /// Operations.
     Operations,
 }
 
-/// Which figures a key influences, or which influences a metric follows. Each, except `Nothing`, needs a cell in
-/// `tests/truth`, which compares figures with a server's log.
+/// The figures that a key influences, or the influences on a metric. Each influence, except `Nothing`, needs
+/// a cell in `tests/truth`, which compares figures with a server's log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Influence {
     Sending,
-    /// Which operations are counted, or which times.
+    /// The selection of counted operations, or of measured times.
     Counting,
-    /// Who waits, and for how long.
+    /// The users that wait, and the lengths of the waits.
     Waiting,
     /// Only the content of requests, checks, or texts for readers.
     Nothing,
 }
 
 impl Influence {
-    /// The influence's name in tests.
+    /// The name in tests.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Sending => "sending",
@@ -125,20 +116,19 @@ impl Influence {
     }
 }
 
-/// One key.
 #[derive(Debug, Clone, Copy)]
 pub struct Key {
     pub name: &'static str,
     pub kind: Kind,
     pub protocols: &'static [Protocol],
-    /// Which figures the key influences; for a table, see its keys.
+    /// For a table, see its keys.
     pub influence: Influence,
     /// The default, for readers; [`REQUIRED`] for keys without a default.
     pub default: &'static str,
     pub about: &'static str,
 }
 
-/// The default of a key that must be there.
+/// The `default` of a required key.
 pub const REQUIRED: &str = "required";
 
 const L: &[Protocol] = &[Protocol::Ldap];
@@ -158,8 +148,9 @@ macro_rules! form {
     ($($table:ident {
         $($name:ident: $kind:expr, $protocols:ident, $influence:ident, $default:expr, $about:literal;)*
     })*) => {
-        /// Every table with its keys. An operation has those of `card`, and of `operation` or of a step; `step`, `asks`,
-        /// `ldap`, `http`, `body` and those of the verbs are parts of a step: see [`VERBS`].
+        /// Every table with its keys. An operation has the keys of `card`, and those of `operation` or of a
+        /// step. `step`, `asks`, `ldap`, `http`, `body` and the verbs' tables are parts of a step: see
+        /// [`VERBS`].
         pub const FORM: &[(&str, &[Key])] = &[$((stringify!($table), &[$(Key {
             name: stringify!($name), kind: $kind, protocols: $protocols, influence: Influence::$influence,
             default: $default, about: $about,
@@ -419,10 +410,10 @@ pub const GENERATED: &str = "genPasswd";
 /// The only attribute of an answer to "Who am I?" (RFC 4532 section 2.2).
 pub const AUTHORIZATION: &str = "authzId";
 
-/// The parts of an LDAP verb's answer, beside the result, that steps may expect and capture.
+/// The parts of an LDAP answer, beside the result, that steps may expect and capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
-    /// No more than the result.
+    /// Only the result.
     Nothing,
     /// Entries with their attributes.
     Entries,
@@ -441,7 +432,6 @@ pub struct VerbForm {
 }
 
 impl VerbForm {
-    /// The verb of this name.
     pub(crate) fn of(name: &str) -> Option<&'static Self> {
         VERBS.iter().find(|verb| verb.name == name)
     }
@@ -456,7 +446,6 @@ const fn verb(
     VerbForm { name, protocols, answer, tables }
 }
 
-/// All verbs.
 pub const VERBS: &[VerbForm] = &[
     verb("bind", L, Answer::Nothing, &["step", "bind", "asks", "ldap"]),
     verb("search", L, Answer::Entries, &["step", "search", "asks", "ldap"]),
@@ -481,7 +470,7 @@ pub const VERBS: &[VerbForm] = &[
     verb("repeat", LH, Answer::Nothing, &["step", "repeat"]),
 ];
 
-/// The keys of these tables, one after the other.
+/// The keys of several tables, one table after the other.
 pub(crate) fn keys<'t>(tables: &'t [&str]) -> impl Iterator<Item = &'static Key> + use<'t> {
     tables.iter().flat_map(|table| FORM.iter().find(|(name, _)| name == table)).flat_map(|(_, keys)| *keys)
 }

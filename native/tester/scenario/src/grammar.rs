@@ -1,4 +1,4 @@
-//! Texts of the form, one at a time: durations, counts, filters, names, paths.
+//! Grammars of single texts: durations, counts, filters, names, paths.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -126,7 +126,8 @@ pub(crate) fn result_names() -> impl Iterator<Item = (&'static str, u32)> {
         .filter(move |&(name, code)| name != "other" || code == last)
 }
 
-/// The text with each field overwritten by as many bytes: for a grammar to which a field is an atom. Positions stay.
+/// The text with each field replaced by as many bytes, for a grammar that treats a field as an atom.
+/// Positions do not change.
 fn masked(text: &str, fill: impl Fn(&str, &str, usize) -> Result<String, Wrong>) -> Result<String, Wrong> {
     let mut out = String::with_capacity(text.len());
     let mut end = 0;
@@ -143,10 +144,10 @@ fn masked(text: &str, fill: impl Fn(&str, &str, usize) -> Result<String, Wrong>)
     Ok(out)
 }
 
-/// A byte that a value may hold, but no attribute, operator or escape.
+/// A byte that may be part of a value, but not of an attribute, operator or escape.
 const ATOM: &str = "\u{1}";
 
-/// Checks a filter whose fields stand for assertion values; one field alone may be a whole filter.
+/// Checks a filter whose fields are assertion values. A single field may be a whole filter.
 pub(crate) fn filter(text: &str) -> Result<(), Wrong> {
     if is_one_field(text) {
         return Ok(());
@@ -177,13 +178,13 @@ fn is_one_field(text: &str) -> bool {
     Template::read(text).is_ok_and(|template| template.only_field().is_some())
 }
 
-/// Checks a distinguished name whose fields stand for values, or for names where one would begin.
+/// Checks a distinguished name whose fields are values. A field at the beginning of a name may be a name.
 pub(crate) fn dn(text: &str) -> Result<(), Wrong> {
     let masked = masked_dn(text)?;
     Dn::parse(masked.as_bytes()).map(drop).map_err(|error| dn_error(text, &masked, error))
 }
 
-/// Checks a name of exactly one part.
+/// Checks a name of exactly one RDN.
 pub(crate) fn rdn(text: &str) -> Result<(), Wrong> {
     let masked = masked_dn(text)?;
     Rdn::try_from(masked.as_bytes()).map(drop).map_err(|error| dn_error(text, &masked, error))
@@ -218,32 +219,32 @@ fn masked_dn(text: &str) -> Result<String, Wrong> {
     })
 }
 
-/// Whether a name begins after this part of one: at its start, or after a separator that is not escaped.
+/// Whether a name begins after this text: at its start, or after a separator that is not escaped.
 fn begins_name(before: &str) -> bool {
     let before = before.trim_end_matches(' ');
     let Some(rest) = before.strip_suffix([',', ';']) else { return before.is_empty() };
     rest.bytes().rev().take_while(|&byte| byte == b'\\').count() % 2 == 0
 }
 
-/// For each field of a DN, whether it stands for a DN, not for a value.
+/// For each field of a DN, whether the field is a DN, not a value.
 pub fn stand_for_names(dn: &Template) -> Vec<bool> {
     fields_of_name(&dn.to_string()).into_iter().map(|(_, name)| name).collect()
 }
 
-/// The ranges of a DN's fields, and whether they stand for DNs.
+/// The ranges of a DN's fields, and whether the fields are DNs.
 fn fields_of_name(text: &str) -> Vec<(Range<usize>, bool)> {
     let fields = pieces(text).into_iter().filter(|(_, piece)| matches!(piece, Piece::Field(..)));
     fields.map(|(range, _)| (range.clone(), begins_name(&text[..range.start]))).collect()
 }
 
-/// The fields of a DN that stand for names.
+/// The fields of a DN that are DNs.
 pub(crate) fn name_fields(text: &str) -> Vec<Field> {
     let names = fields_of_name(text).into_iter().filter(|(_, name)| *name);
     let read = names.filter_map(|(range, _)| Template::read(&text[range]).ok());
     read.filter_map(|template| template.only_field().cloned()).collect()
 }
 
-/// Checks the path of a URL; one field alone may be a whole path.
+/// Checks the path of a URL. A single field may be a whole path.
 pub(crate) fn path(text: &str) -> Result<(), Wrong> {
     if is_one_field(text) {
         return Ok(());

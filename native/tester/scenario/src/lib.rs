@@ -1,4 +1,4 @@
-//! Scenario files: what users do, and which answers are right.
+//! Scenario files: the steps of users, and the right answers.
 //!
 //! ```
 //! let scenario = scenario::read(r#"
@@ -17,9 +17,9 @@
 //! # Ok::<(), scenario::Problems>(())
 //! ```
 //!
-//! A text is read twice. First every key must be one of the [form](FORM), and every value of its kind; then every
-//! name must mean something, live as long as what uses it, and be used. Nothing here does I/O: what the columns of a
-//! file are called, the caller may say ([`read_with`]).
+//! A text is read twice. The first reading checks that every key is in the [form](FORM), and every value is
+//! of its key's kind. The second checks that every name is defined, is used, and lives as long as its uses.
+//! Nothing here does I/O: the caller may supply the names of a file's columns ([`read_with`]).
 
 mod document;
 mod facts;
@@ -47,12 +47,12 @@ pub use template::{
 pub use texts::{Place, Secrecy, StepText, header_texts, is_named_secret, is_named_secret_on_sites};
 pub use types::*;
 
-/// Reads a scenario whose columns of files and people are not known.
+/// Reads a scenario without the column names of files and people.
 pub fn read(text: &str) -> Result<Scenario, Problems> {
     read_with(text, &|_| None)
 }
 
-/// Reads a scenario; `columns` says what those of a file's header, or of people, are called.
+/// Reads a scenario; `columns` returns the column names of a file or of people.
 pub fn read_with(text: &str, columns: &dyn Fn(&Data) -> Option<Vec<String>>) -> Result<Scenario, Problems> {
     let found = problem::Found::default();
     let Some(document) = document::read(text, &found) else {
@@ -66,8 +66,8 @@ pub fn read_with(text: &str, columns: &dyn Fn(&Data) -> Option<Vec<String>>) -> 
     }
 }
 
-/// What is wrong with a scenario that was read: in a text below these keys of the file, or in the last of the keys that the
-/// file has.
+/// A problem that was found after reading. Its position is a text below these keys of the file, or the last
+/// of the keys that exists.
 pub fn problem_at(file: &str, keys: &[String], text: Option<&Template>, what: String) -> Problems {
     let found = problem::Found::default();
     let document = document::read(file, &found).unwrap_or_default();

@@ -7,30 +7,30 @@ use crate::problem::{did_you_mean, listed, nearest, quoted};
 use crate::template::{BRACES, BUILT_IN, Field, Template, is_column};
 use crate::types::{Block, Connection, Data, Draw, Drawn, Rows};
 
-/// Maximum of columns that a message lists.
+/// The most columns that a message lists.
 const MOST_LISTED: usize = 20;
 
-/// The lifetime of the connection or step that uses a field: the field must live as long.
+/// The lifetime of the connection or step that uses a field; the field must live as long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Life {
     Run,
-    /// As the run, on behalf of all users: a shared connection.
+    /// The run's lifetime: a connection that all users share.
     Shared,
-    /// As its user: a connection that is kept.
+    /// The user's lifetime: a connection that is kept.
     User,
-    /// As its user, from `[start]` on.
+    /// The user's lifetime, from `[start]` on.
     Start,
-    /// As an iteration at most.
+    /// An iteration at most.
     Iteration,
 }
 
-/// The definition of a name, its position, and whether it is used.
+/// A definition, its position, and whether it is used.
 #[derive(Debug)]
 pub(crate) struct Known<T> {
     pub(crate) what: T,
     pub(crate) at: usize,
     pub(crate) used: bool,
-    /// The draws that the definition uses.
+    /// Draws that the definition uses.
     pub(crate) uses: BTreeSet<Drawn>,
 }
 
@@ -40,7 +40,7 @@ impl<T> Known<T> {
     }
 }
 
-/// The names of a file, and the place in it that is being read.
+/// The names of a file, and the current place of the reader.
 #[derive(Debug)]
 pub(crate) struct Names {
     protocol: Protocol,
@@ -49,18 +49,18 @@ pub(crate) struct Names {
     pub(crate) connections: BTreeMap<String, Known<Connection>>,
     /// All captures of the file, for messages.
     pub(crate) captures: HashSet<String>,
-    /// Captures in scope, by block, the outermost first, each with whether it is a list.
+    /// Captures in scope, by block, the outermost block first; the flag marks lists.
     pub(crate) scopes: Vec<HashMap<String, bool>>,
     pub(crate) base: bool,
     /// Environment variables that are used.
     pub(crate) variables: BTreeSet<String>,
     pub(crate) life: Life,
     pub(crate) block: Block,
-    /// Where uses go while a name is described, which is no use yet.
+    /// While a value's definition is read, collects its uses: a definition alone uses nothing.
     pub(crate) described: Option<BTreeSet<Drawn>>,
-    /// Names by operation, with the repeats that hold all uses.
+    /// Drawn names by operation, with the innermost repeats that contain all uses.
     named: BTreeMap<(Option<usize>, Drawn), Vec<usize>>,
-    /// What is drawn for exactly this block.
+    /// Generators, each drawn for exactly this block.
     generators: BTreeSet<Draw>,
 }
 
@@ -83,7 +83,7 @@ impl Names {
         }
     }
 
-    /// Whether a name is reserved, data or a value.
+    /// Whether a name is reserved, or names data or a value.
     pub(crate) fn is_taken(&self, name: &str) -> bool {
         BUILT_IN.contains(&name) || self.data.contains_key(name) || self.values.contains_key(name)
     }
@@ -142,7 +142,7 @@ impl Names {
         };
         let columns = source.what.columns.as_ref();
         if let Some(columns) = columns.filter(|columns| !columns.iter().any(|known| known == column)) {
-            // Fields cannot have other names, and a terminal may be unable to show them.
+            // Other columns cannot be fields, and a terminal may be unable to show their names.
             let known = || columns.iter().map(String::as_str).filter(|name| is_column(name));
             if let [only] = &columns[..]
                 && let Some(separator) = only.chars().find(|found| ";\t|".contains(*found))
@@ -256,7 +256,7 @@ impl Names {
         Ok(())
     }
 
-    /// What is drawn where; `order` has every value after those that it uses.
+    /// All draws with their blocks. In `order` every value follows the values that it uses.
     pub(crate) fn draws(mut self, order: &[String]) -> Vec<Draw> {
         for name in order.iter().rev() {
             let Some(uses) = self.values.get(name).map(|value| value.uses.clone()) else { continue };
@@ -265,7 +265,7 @@ impl Names {
             let places: Vec<_> =
                 places.map(|((operation, _), repeats)| (*operation, repeats.clone())).collect();
             for (operation, repeats) in places {
-                // What a generator makes is part of the value.
+                // A generator within a value is drawn with the value.
                 for what in uses.iter().filter(|what| !matches!(what, Drawn::Generator(_))) {
                     self.draw_at(operation, &repeats, what.clone());
                 }
@@ -280,12 +280,12 @@ impl Names {
         draws
     }
 
-    /// Whether a text is constant, independently of draws: then the file would contain a secret.
+    /// Whether a text is constant, whatever is drawn: then a secret would be written in the file.
     pub(crate) fn is_literal(&self, template: &Template) -> bool {
         template.fields().all(|field| match field {
             Field::Base | Field::Choice(_) => true,
             Field::Name(name) => {
-                // Circular values have a message of their own.
+                // Circular values have another message.
                 let value = self.values.get(name).map(|value| &value.what);
                 value.is_some_and(|value| value != template && value.fields().next().is_none())
             }
@@ -293,7 +293,7 @@ impl Names {
         })
     }
 
-    /// Why a field cannot stand for a whole name.
+    /// The reason why a field cannot be a whole name.
     pub(crate) fn no_name(&self, field: &Field) -> Option<String> {
         match field {
             Field::Base | Field::Env(_) | Field::Column(..) => None,
@@ -313,7 +313,7 @@ impl Names {
         }
     }
 
-    /// Why a field cannot be a whole filter or path.
+    /// The reason why a field cannot be a whole filter or path.
     pub(crate) fn no_whole(&self, field: &Field, what: &str) -> Option<String> {
         let column = match field {
             Field::Column(..) | Field::Env(_) => true,

@@ -3,25 +3,24 @@
 use std::cell::RefCell;
 use std::fmt;
 
-/// Maximum of problems shown per file.
+/// The most problems shown per file.
 pub const MOST_PROBLEMS: usize = 10;
 
 /// The longest piece of a file that a message repeats, in characters.
 const LONGEST_QUOTE: usize = 60;
 
-/// The position of a problem of the whole file.
+/// The offset of a problem of the whole file.
 pub(crate) const ROOT: usize = usize::MAX;
 
-/// One problem.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Its line, from 1.
+    /// From 1.
     pub line: usize,
-    /// Its column in characters, from 1.
+    /// In characters, from 1.
     pub column: usize,
     /// The key, such as `operation[2].expect.entries`; lists count from 1. Empty for the file as a whole.
     pub path: String,
-    /// The problem, and the allowed values.
+    /// The message, with the allowed values.
     pub what: String,
 }
 
@@ -35,12 +34,12 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Why a file is not a valid scenario: its problems of one kind, in their order, [`MOST_PROBLEMS`] at most.
+/// The problems of a file that is not a valid scenario, in their order, [`MOST_PROBLEMS`] at most.
 ///
-/// They may hide problems of another kind: names are only checked if all keys are right.
+/// They may hide further problems: names are only checked if all keys are right.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problems {
-    /// At least one.
+    /// Never empty.
     pub shown: Vec<Problem>,
     pub more: bool,
 }
@@ -61,7 +60,7 @@ impl std::error::Error for Problems {}
 pub(crate) struct Found(RefCell<(Vec<(usize, String)>, bool)>);
 
 impl Found {
-    /// Adds a problem; the message is not built if enough problems were found already.
+    /// Adds a problem. The message is not built if there are enough problems.
     pub(crate) fn push(&self, at: usize, what: impl FnOnce() -> String) {
         let (found, more) = &mut *self.0.borrow_mut();
         if found.len() == MOST_PROBLEMS {
@@ -78,12 +77,12 @@ impl Found {
         self.0.borrow().0.is_empty()
     }
 
-    /// Whether no more are taken, so that looking for them is of no use.
+    /// Whether further problems are dropped, so that further checks are useless.
     pub(crate) fn is_full(&self) -> bool {
         self.0.borrow().1
     }
 
-    /// Converts the problems for readers; `paths` names the keys at these offsets.
+    /// The problems for readers; `paths` returns the keys at offsets.
     pub(crate) fn into_problems(self, text: &str, paths: impl FnOnce(&[usize]) -> Vec<String>) -> Problems {
         let (mut found, more) = self.0.into_inner();
         found.sort_by_key(|(at, _)| *at);
@@ -104,7 +103,7 @@ fn place(text: &str, at: usize) -> (usize, usize) {
     (before.matches('\n').count() + 1, before[line..].chars().count() + 1)
 }
 
-/// A quotation of a file for messages: shortened, with control characters escaped.
+/// A quotation from a file in messages: shortened, with control characters escaped.
 pub(crate) fn quoted(text: &str) -> String {
     match text.char_indices().nth(LONGEST_QUOTE) {
         Some((end, _)) => format!("{:?}...", &text[..end]),
@@ -117,7 +116,7 @@ pub(crate) fn listed<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     words.into_iter().collect::<Vec<_>>().join(", ")
 }
 
-/// `; did you mean "search"?`, or nothing where no known word is near.
+/// `; did you mean "search"?`, or nothing if no known word is near.
 pub(crate) fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     nearest(word, known).map_or_else(String::new, |near| format!("; did you mean {near:?}?"))
 }

@@ -1,4 +1,4 @@
-//! The form for editors.
+//! The form as a JSON Schema, for editors.
 
 use serde_json::{Map, Value, json};
 
@@ -6,8 +6,9 @@ use crate::form::{Kind, REQUIRED, VERBS, keys};
 
 /// The JSON Schema of scenario files.
 ///
-/// Draft 4, which is what the checker of TOML editors (taplo) reads, and flat: one object with the keys of all verbs.
-/// By verb (`anyOf`) an editor could say of a misspelled key no more than that no form fits.
+/// Draft 4, which the checker of TOML editors (taplo) reads, and flat: one object with the keys of all verbs.
+/// With a schema per verb (`anyOf`) an editor could only report that a step with a misspelled key fits none
+/// of them.
 pub fn schema() -> Value {
     let mut step: Vec<&str> = Vec::new();
     for table in VERBS.iter().flat_map(|verb| verb.tables) {
@@ -22,7 +23,7 @@ pub fn schema() -> Value {
     }
     definitions.insert("step".to_owned(), object(&step, false));
     definitions.insert("operation".to_owned(), object(&operation, false));
-    // What is said of objects holds for objects alone: no `anyOf` where another type is allowed too.
+    // The keywords of objects apply to objects only, so a second type needs no `anyOf`.
     let mut capture = object(&["capture"], true);
     capture["type"] = json!(["string", "object"]);
     definitions.insert("capture".to_owned(), capture);
@@ -36,7 +37,7 @@ pub fn schema() -> Value {
 fn object(tables: &[&str], with_required: bool) -> Value {
     let mut properties = Map::new();
     for key in keys(tables) {
-        // A key of several verbs stands once, with the meaning that it has first.
+        // A key of several verbs is written once, with its first meaning.
         if !properties.contains_key(key.name) {
             let mut property = of(key.kind);
             property["description"] = json!(key.about);

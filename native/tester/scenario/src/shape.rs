@@ -1,4 +1,4 @@
-//! The first reading: every key is one of the form, and every value is of its key's kind.
+//! The first reading: checks that every key is in the form, and that every value is of its key's kind.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -12,10 +12,10 @@ use crate::template::Template;
 
 type Value<'t> = Spanned<DeValue<'t>>;
 
-/// Where the keys of the form before are explained.
+/// Refers keys of the previous form to their successors.
 const SUCCESSOR: &str = "is of the form before this one: docs/scenarios.md shows how it is written now";
 
-/// Checks a document, and finds which protocol it speaks.
+/// Checks a document, and returns its protocol.
 pub(crate) fn check(text: &str, document: &DeTable<'_>, found: &Found) -> Protocol {
     if let Some(at) = old_form(document) {
         found.push(at, || SUCCESSOR.to_owned());
@@ -29,7 +29,7 @@ pub(crate) fn check(text: &str, document: &DeTable<'_>, found: &Found) -> Protoc
     protocol.unwrap_or(Protocol::Ldap)
 }
 
-/// Where a key stands that the form before had.
+/// The position of a key of the previous form.
 fn old_form(document: &DeTable<'_>) -> Option<usize> {
     if let Some((key, _)) = document.get_key_value("class") {
         return Some(key.span().start);
@@ -47,14 +47,14 @@ pub(crate) fn in_order<'d, 't>(table: &'d DeTable<'t>) -> Vec<(&'d str, usize, &
     entries
 }
 
-/// The verb of a step, and where it stands.
+/// The verb of a step, and its position.
 pub(crate) fn verb(step: &DeTable<'_>) -> Option<(&'static str, usize)> {
     let written =
         VERBS.iter().filter_map(|verb| Some((verb.name, step.get_key_value(verb.name)?.0.span().start)));
     written.min_by_key(|(_, at)| *at)
 }
 
-/// The protocol of a file's verbs, if it has any; two are a problem.
+/// The protocol of a file's verbs, if it has verbs. Verbs of two protocols are a problem.
 fn protocol(document: &DeTable<'_>, found: &Found) -> Option<Protocol> {
     let mut spoken = Vec::new();
     for table in ["start", "operation"] {
@@ -101,7 +101,7 @@ fn speaks(step: &DeTable<'_>, spoken: &mut Vec<(Protocol, &'static str, usize)>)
 
 struct Shape<'a> {
     text: &'a str,
-    /// Unknown while no step has a verb: then anything may stand anywhere.
+    /// `None` if no step has a verb: then keys of both protocols are allowed.
     protocol: Option<Protocol>,
     found: &'a Found,
 }
@@ -111,7 +111,7 @@ impl Shape<'_> {
         self.protocol.is_none_or(|protocol| protocols.contains(&protocol))
     }
 
-    /// A table whose keys are those of these tables of the form.
+    /// Checks a table against these tables of the form.
     fn table(&self, tables: &[&str], table: &DeTable<'_>, at: usize) {
         let keys: Vec<_> = keys(tables).collect();
         for (name, at, value) in in_order(table) {
@@ -135,7 +135,7 @@ impl Shape<'_> {
         if let Some(near) = nearest(name, known()) {
             return format!("unknown key; did you mean {near:?}?");
         }
-        // A key of another verb is better explained than listed.
+        // A key of another verb gets its own message.
         let verb = tables.iter().find(|table| VerbForm::of(table).is_some());
         if let Some(verb) = verb {
             let has =
@@ -149,7 +149,7 @@ impl Shape<'_> {
         format!("unknown key; known: {}", listed(known()))
     }
 
-    /// A step, or an operation with a verb of its own: `more` are the tables whose keys it has besides.
+    /// Checks a step, or an operation with a verb: `more` are the tables of its other keys.
     fn step(&self, step: &DeTable<'_>, at: usize, more: &[&str]) {
         let Some((verb, verb_at)) = verb(step) else {
             let verbs = || VERBS.iter().filter(|verb| self.may_have(verb.protocols)).map(|verb| verb.name);
@@ -204,7 +204,7 @@ impl Shape<'_> {
         tables.collect()
     }
 
-    /// `at` is where the key stands.
+    /// Checks the value of a key at `at`.
     fn value(&self, kind: Kind, value: &Value<'_>, at: usize) {
         let place = value.span().start;
         let wrong = |what: &str| self.found.push(place, || format!("is {what}"));
@@ -265,7 +265,7 @@ impl Shape<'_> {
         }
     }
 
-    /// A value that holds no others, or a list of plain ones.
+    /// Checks a single value, or a list of single values.
     fn scalar(&self, kind: Kind, value: &Value<'_>) {
         let place = value.span().start;
         let wrong = |what: &str| self.found.push(place, || format!("is {what}"));
@@ -360,7 +360,7 @@ impl Shape<'_> {
         }
     }
 
-    /// A text of one of the kinds with a grammar of their own.
+    /// Checks a text of a kind with its own grammar.
     fn text(&self, kind: Kind, value: &Value<'_>) {
         let (Some(text), span) = (value.get_ref().as_str(), value.span()) else { return };
         let place = span.start;
@@ -443,7 +443,8 @@ impl Shape<'_> {
     }
 }
 
-/// Where byte `at` of a string's value stands in the file; the string itself where escapes moved it.
+/// The position in the file of byte `at` of a string's value. The position of the string, if escapes have
+/// moved the byte.
 pub(crate) fn within(file: &str, span: std::ops::Range<usize>, value: &str, at: usize) -> usize {
     let written = file.get(span.clone()).unwrap_or_default();
     let quotes = (written.len().saturating_sub(value.len())) / 2;
@@ -457,13 +458,13 @@ pub(crate) fn int(value: &DeValue<'_>) -> Option<i64> {
     i64::from_str_radix(number.as_str(), number.radix()).ok()
 }
 
-/// A number that is finite.
+/// A finite number with a fraction or an exponent.
 fn float(value: &DeValue<'_>) -> Option<f64> {
     let DeValue::Float(number) = value else { return None };
     number.as_str().parse().ok().filter(|number: &f64| number.is_finite())
 }
 
-/// Either of the two.
+/// A whole number or a finite number with a fraction.
 pub(crate) fn number(value: &DeValue<'_>) -> Option<f64> {
     int(value).map(|number| number as f64).or_else(|| float(value))
 }

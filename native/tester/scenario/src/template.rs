@@ -1,7 +1,7 @@
-//! Texts with fields in them: `uid={person.uid},{base}`.
+//! Texts with fields: `uid={person.uid},{base}`.
 //!
-//! A field is `{name}` or `{name:argument}`. Braces around anything else are braces, so that JSON and style sheets
-//! need no escapes; before a name, `{{` is one brace.
+//! A field is `{name}` or `{name:argument}`. Braces around anything else are literal braces, so JSON and
+//! style sheets need no escapes. Before a name, `{{` is one literal brace.
 
 use std::fmt;
 use std::ops::Range;
@@ -20,34 +20,30 @@ const MOST_CHARACTERS: usize = 256;
 /// Letters and digits: the character set of `{random:8}`.
 const PLAIN: &str = "0-9a-z";
 
-/// Reserved words: no value, capture or data may have such a name.
+/// Reserved words: values, captures and data cannot have these names.
 pub const BUILT_IN: [&str; 9] =
     ["base", "choice", "env", "iteration", "now", "random", "user", "uuid", "worker"];
 
-/// A text with fields in it; displayed as it was written.
+/// A text with fields. It is displayed as it was written.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Template {
     /// Text and fields in their order; texts are not empty, and no two texts are adjacent.
     pub parts: Vec<Part>,
 }
 
-/// A piece of a template.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Part {
-    /// Literal text.
     Text(String),
     Field(Field),
 }
 
-/// A placeholder of a template.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Field {
-    /// A named value, a capture, or data of one column.
+    /// A named value, a capture, or data with one column.
     Name(String),
     Column(String, String),
     /// An environment variable, without the `env.`.
     Env(String),
-    /// The base DN.
     Base,
     /// The user's number, unique over all workers, from 1.
     User,
@@ -58,7 +54,6 @@ pub enum Field {
     Uuid,
     /// The time when the step is sent.
     Now(Clock),
-    /// Random characters.
     RandomText {
         length: u32,
         /// The character set as written: `0-9a-f`. See [`characters`].
@@ -71,7 +66,7 @@ pub enum Field {
     Choice(Vec<String>),
 }
 
-/// A way to write the time.
+/// A format of the time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Clock {
     /// RFC 3339, in UTC.
@@ -82,10 +77,9 @@ pub enum Clock {
     Unix,
 }
 
-/// Why a text is not a valid template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TemplateError {
-    /// The byte where the field begins.
+    /// The index of the byte at which the field begins.
     pub at: usize,
     pub what: String,
 }
@@ -122,7 +116,6 @@ impl Template {
         Ok(template)
     }
 
-    /// Its fields in their order.
     pub fn fields(&self) -> impl Iterator<Item = &Field> {
         self.parts.iter().filter_map(|part| match part {
             Part::Field(field) => Some(field),
@@ -130,7 +123,7 @@ impl Template {
         })
     }
 
-    /// The whole text, if there is no field in it.
+    /// The whole text, if it has no field.
     pub fn literal(&self) -> Option<&str> {
         match &self.parts[..] {
             [] => Some(""),
@@ -170,7 +163,7 @@ impl fmt::Display for Template {
     }
 }
 
-/// Braces before what reads as a name are doubled, and those before a field.
+/// Doubles literal braces before a name or a field.
 fn write_text(text: &str, before_field: bool, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let mut rest = text;
     while let Some(open) = rest.find('{') {
@@ -184,11 +177,11 @@ fn write_text(text: &str, before_field: bool, f: &mut fmt::Formatter<'_>) -> fmt
     f.write_str(rest)
 }
 
-/// A piece of a text, not yet understood.
+/// A piece of a text before its field is parsed.
 #[derive(Debug)]
 pub(crate) enum Piece<'t> {
     Text(&'t str),
-    /// Literal braces: half of the braces that are written.
+    /// Literal braces: half of the written braces.
     Brace(&'t str),
     Field(&'t str, Option<&'t str>),
 }
@@ -303,7 +296,7 @@ pub(crate) const BRACES: &str = " (for braces as they are, write {{ before the n
 
 fn random(argument: &str) -> Result<Field, String> {
     let wrong = || "write {random:8}, {random:8:0-9} or {random:1..100}".to_owned();
-    // Only the canonical form of a number, so that a template displays as it was written.
+    // Only the canonical form of a number, so that a template is displayed as it was written.
     let number = |text: &str| text.parse::<u64>().ok().filter(|number| number.to_string() == text);
     if let Some((first, last)) = argument.split_once("..") {
         let (first, last) = number(first).zip(number(last)).ok_or_else(wrong)?;

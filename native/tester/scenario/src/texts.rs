@@ -1,4 +1,4 @@
-//! The texts of a step: the key, the use and the secrecy of each.
+//! The texts of a step with their keys, uses and secrecy.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -9,25 +9,23 @@ use crate::types::{
     Body, Capture, Control, Data, Encoding, Entry, Json, Named, Scenario, Source, Step, Value, Verb,
 };
 
-/// A text of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StepText<'s> {
     /// The key in the file, such as `replace.mail`.
     pub key: Cow<'s, str>,
     pub text: Cow<'s, Template>,
-    /// How the text encodes bytes.
     pub encoding: Encoding,
     pub secrecy: Secrecy,
     pub place: Place,
 }
 
-/// Which parts of a text are hidden in output.
+/// The parts of a text that are hidden in output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Secrecy {
     Shown,
-    /// What stands in the file is not, what fields stand for is: a cookie of which a column is a part.
+    /// The literal text is hidden; the values of its fields are shown. For a cookie with a column in it.
     Literal,
-    /// Neither is, nor is any column shown that it is made of.
+    /// The literal text and the values of all its fields are hidden.
     Secret,
 }
 
@@ -36,18 +34,18 @@ pub enum Secrecy {
 pub enum Place {
     /// The entry, filter or path that the request is about.
     Subject,
-    /// A part of the subject, which is a value of what has a name.
+    /// A named value within the subject, such as a parameter of the path.
     Part,
-    /// Into the request.
+    /// A part of the request.
     Sent,
-    /// Into a control of the request.
+    /// A part of a control of the request.
     Control,
     /// Compared with the answer.
     Expected,
 }
 
 impl Step {
-    /// Everything in it that fields may stand in. Whatever is secret anywhere is secret by this list.
+    /// All texts of the step that may have fields. A secret that this list misses is shown.
     pub fn texts(&self) -> Vec<StepText<'_>> {
         let mut texts = Texts(Vec::new());
         match &self.verb {
@@ -82,7 +80,7 @@ impl Step {
                 texts.sent("old_password", old_password.as_ref(), Secrecy::Secret);
                 texts.sent("new_password", new_password.as_ref(), Secrecy::Secret);
             }
-            // Only its server knows what it means.
+            // Only the server knows whether the value is a secret.
             Verb::Extended { oid: _, value } => {
                 texts.values("value", value.as_slice(), Secrecy::Secret, Place::Sent);
             }
@@ -124,11 +122,11 @@ impl Step {
 }
 
 impl Scenario {
-    /// Files that values are taken from, each with whether its contents are secret.
+    /// Files that values are read from, with whether their contents are secret.
     pub fn value_files(&self) -> Vec<(&str, bool)> {
         let mut found: Vec<(&str, bool)> = Vec::new();
         for text in self.steps().flat_map(Step::texts) {
-            // A path is borrowed from the file: no other text is of this encoding.
+            // A path is borrowed from the file: no other text has this encoding.
             let (Encoding::File, Cow::Borrowed(template)) = (text.encoding, text.text) else { continue };
             let Some(path) = template.literal() else { continue };
             let secret = text.secrecy == Secrecy::Secret;
@@ -140,14 +138,14 @@ impl Scenario {
         found
     }
 
-    /// Secret columns of data: listed columns, and columns that are a part of a password.
+    /// Secret columns of data: columns listed as secret, and columns that are a part of a password.
     pub fn secret_columns(&self, data: &Data) -> Vec<String> {
         let texts: Vec<_> =
             header_texts(&self.headers).into_iter().chain(self.steps().flat_map(Step::texts)).collect();
         let secret = texts.iter().filter(|text| text.secrecy == Secrecy::Secret).map(|text| &*text.text);
         let passwords = self.connections.iter().filter_map(|connection| connection.password.as_ref());
         let mut columns = data.secret.clone();
-        // Values may use other values: each value is visited once.
+        // Values may use other values, so each value is visited once.
         let mut seen = HashSet::new();
         let mut fields: Vec<&Field> = passwords.chain(secret).flat_map(Template::fields).collect();
         while let Some(field) = fields.pop() {
@@ -179,14 +177,14 @@ impl Scenario {
     }
 }
 
-/// Header lines as texts; those of a whole file are sent with every request.
+/// Header lines as texts. Common header lines are sent with every request.
 pub fn header_texts(headers: &[Named]) -> Vec<StepText<'_>> {
     let mut texts = Texts(Vec::new());
     texts.headers(headers, Place::Sent);
     texts.0
 }
 
-/// What stands before a name, between it and its value, and after that.
+/// The characters before a name, between the name and its value, and after the value.
 type Marks = [&'static str; 3];
 const FILTER: Marks = ["(", "=~<>:", ")"];
 const QUERY: Marks = ["?&", "=", "&"];
@@ -252,7 +250,7 @@ impl<'s> Texts<'s> {
                 self.push("control", filter, Secrecy::Shown, Place::Control);
                 self.parts(filter, FILTER, of_attribute);
             }
-            // Only its server knows what it means.
+            // Only the server knows whether the value is a secret.
             Control::Other { oid: _, critical: _, value } => {
                 self.values("control", value.as_slice(), Secrecy::Secret, Place::Control);
             }
@@ -267,7 +265,7 @@ impl<'s> Texts<'s> {
         }
     }
 
-    /// Fields of a text that stand for the value of a name.
+    /// Adds the fields in `text` that are the values of secret names.
     fn parts(&mut self, text: &Template, [before, between, after]: Marks, secrecy: fn(&str) -> Secrecy) {
         let (mut name, mut is_value) = (String::new(), false);
         for part in &text.parts {
@@ -311,12 +309,11 @@ fn of_parameter(name: &str) -> Secrecy {
     }
 }
 
-/// Headers whose values are credentials.
 pub(crate) fn is_for_credentials(header: &str) -> bool {
     ["authorization", "proxy-authorization"].iter().any(|name| header.eq_ignore_ascii_case(name))
 }
 
-/// Whether a column's or an attribute's name is that of a secret.
+/// Whether the name of a column or an attribute suggests a secret.
 pub fn is_named_secret(name: &str) -> bool {
     let lower = name.to_lowercase();
     let mut words = lower.split(|c: char| !c.is_alphabetic());
@@ -324,7 +321,7 @@ pub fn is_named_secret(name: &str) -> bool {
         || words.any(|word| matches!(word, "otp" | "pin" | "pw"))
 }
 
-/// Whether the name of an HTTP header, form field or parameter is that of a secret.
+/// Whether the name of an HTTP header, form field or parameter suggests a secret.
 pub fn is_named_secret_on_sites(name: &str) -> bool {
     let lower = name.to_lowercase();
     let mut words = lower.split(|c: char| !c.is_alphanumeric());

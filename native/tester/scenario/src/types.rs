@@ -9,10 +9,9 @@ use wire::ldap::Scope;
 use crate::form::Protocol;
 use crate::template::{Field, Template};
 
-/// A name with its text, such as a header line; in the order of the file.
+/// A name with its text, such as a header line.
 pub type Named = (String, Template);
 
-/// A scenario file, parsed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scenario {
     pub title: Option<String>,
@@ -20,35 +19,32 @@ pub struct Scenario {
     pub paper: Option<String>,
     pub note: Option<String>,
     pub protocol: Protocol,
-    /// The DN that `{base}` stands for.
+    /// The DN that replaces `{base}`.
     pub base: Option<Template>,
-    /// Default header lines: a request's own line of the same name replaces them.
+    /// Header lines of all requests. A request's line of the same name replaces them.
     pub headers: Vec<Named>,
     pub cookies: bool,
     /// Options of the run.
     pub load: Load,
-    /// Named values; each uses only values before it.
+    /// Named values; each uses only earlier values.
     pub values: Vec<Named>,
     /// Connections, including those that steps use without a `[connection.NAME]` table.
     pub connections: Vec<Connection>,
-    /// Data sets, whose rows are dealt to users.
     pub data: Vec<Data>,
     /// The file set that `file` steps request.
     pub files: Option<FileSet>,
     /// Steps that each user performs once, before its first operation.
     pub start: Vec<Step>,
     pub operations: Vec<Operation>,
-    /// The draws at the heads of blocks, in the order of the blocks.
+    /// The draws at the beginning of blocks, in the order of the blocks.
     pub draws: Vec<Draw>,
-    /// Whether it has anything below `{base}`.
+    /// Whether any text uses `{base}`.
     pub uses_base: bool,
-    /// Environment variables that the file uses.
     pub variables: Vec<String>,
     /// Controls that the server must support.
     pub needed: Vec<Needed>,
 }
 
-/// A control that a step requires the server to support.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Needed {
     /// The operation whose step has the control; `None` for `[start]`.
@@ -56,7 +52,7 @@ pub struct Needed {
     /// The control's name in the file.
     pub name: String,
     pub oid: String,
-    /// The line of the file, from 1.
+    /// From 1.
     pub line: usize,
 }
 
@@ -80,11 +76,10 @@ pub struct Load {
     /// The objective for the total, in the option's syntax.
     pub objective: Option<String>,
     pub warmup: Option<Duration>,
-    /// Duration of the measurement.
     pub measure: Option<Duration>,
-    /// How long an answer may take.
+    /// The timeout of an operation.
     pub timeout: Option<Duration>,
-    /// How seeded people are drawn.
+    /// The default deal of seeded people.
     pub keys: Option<Deal>,
 }
 
@@ -92,20 +87,17 @@ pub struct Load {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stage {
     pub lasts: Duration,
-    /// The stage's target load.
     pub level: Level,
 }
 
-/// A stage's target load.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Level {
-    /// Concurrent users.
     Users(u64),
     /// Operations per second.
     Rate(f64),
 }
 
-/// How long a connection is kept.
+/// The lifetime of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lifetime {
     /// From the user's start to its end.
@@ -113,7 +105,7 @@ pub enum Lifetime {
     Operations(u32),
     Iteration,
     Step,
-    /// All users share this many connections, open as long as any user runs.
+    /// All users share this many connections, which are open as long as any user runs.
     Pool(u32),
 }
 
@@ -122,29 +114,26 @@ pub enum Lifetime {
 pub struct Connection {
     pub name: String,
     pub lives: Lifetime,
-    /// Maximum of requests in flight; above 1, users share the connection.
+    /// Maximum of requests in flight. Above 1, users share the connection.
     pub outstanding: u8,
-    /// TLS; `None`: as the target's address says.
+    /// `None`: as the target's address says.
     pub tls: Option<Tls>,
-    /// The bind name after opening; `None`: as the command line says.
+    /// The name of the bind after opening; `None`: as the command line says.
     pub bind: Option<Template>,
     pub password: Option<Template>,
-    /// The SASL mechanism; `None`: simple bind.
+    /// `None` for a simple bind.
     pub sasl: Option<Sasl>,
-    /// The LDAP protocol version.
     pub version: u8,
     /// Whether requests are HTTP/1.0.
     pub http_1_0: bool,
 }
 
 impl Connection {
-    /// Whether several users share the connection.
     pub const fn is_shared(&self) -> bool {
         self.outstanding > 1 || matches!(self.lives, Lifetime::Pool(_))
     }
 }
 
-/// When a connection uses TLS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tls {
     /// From the first byte on.
@@ -153,7 +142,6 @@ pub enum Tls {
     Never,
 }
 
-/// A mechanism of SASL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sasl {
     /// RFC 4616.
@@ -166,19 +154,17 @@ pub enum Sasl {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Data {
     pub name: String,
-    /// The source of the rows.
     pub rows: Rows,
     /// Column names, if known.
     pub columns: Option<Vec<String>>,
-    /// How rows are dealt; `None`: shuffled, or for seeded people as `--keys` says.
+    /// The deal of the rows; `None`: shuffled, or as `--keys` says for seeded people.
     pub deal: Option<Deal>,
-    /// Whether user `u` has row `u` for its whole life.
+    /// Whether user `u` has row `u` for its whole lifetime.
     pub per_user: bool,
     /// Columns whose values are hidden in all output.
     pub secret: Vec<String>,
 }
 
-/// The source of a data set's rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Rows {
     File {
@@ -196,7 +182,6 @@ pub enum Rows {
     New,
 }
 
-/// How rows are dealt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deal {
     /// Every row once per round, each round in a new random order.
@@ -205,14 +190,14 @@ pub enum Deal {
     InOrder,
     /// Each row once, from the first to the last.
     Once,
-    /// Shuffled; a row has one user at a time.
+    /// Shuffled; a row is used by one user at a time.
     Exclusive,
     Uniform,
-    /// A few rows often.
+    /// A few rows are drawn often.
     Zipfian,
-    /// One part of the rows often.
+    /// A part of the rows is drawn often.
     Hotspot,
-    /// The last rows often.
+    /// The last rows are drawn often.
     Latest,
 }
 
@@ -236,7 +221,7 @@ impl Deal {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileSet {
     pub name: String,
-    /// Its classes in the order of the file.
+    /// In the order of the file.
     pub classes: Vec<FileClass>,
 }
 
@@ -244,9 +229,7 @@ pub struct FileSet {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileClass {
     pub name: String,
-    /// File sizes in bytes.
     pub sizes: Sizes,
-    /// The number of files, if given.
     pub count: Option<u32>,
 }
 
@@ -262,20 +245,19 @@ pub enum Sizes {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Operation {
     pub name: String,
-    /// Its cards in the deck: the file's weights divided by their common divisor.
+    /// The number of its cards in the deck: the file's weights divided by their common divisor.
     pub weight: u64,
-    /// The step that is counted and timed; `None`: the whole operation.
+    /// The step that is counted and timed; `None` for the whole operation.
     pub counts: Option<String>,
     /// The operation's objective, in the option's syntax.
     pub objective: Option<String>,
-    /// Whether it counts as a web page.
+    /// Whether the operation counts as a web page.
     pub page: bool,
     /// Whether its only step is written as the operation itself, and has no name of its own.
     pub is_step: bool,
     pub steps: Vec<Step>,
 }
 
-/// One verb and what it acts on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     /// The name of its row within the operation.
@@ -283,15 +265,11 @@ pub struct Step {
     /// The name of its connection; unused for `think`, `repeat` and `unbind`.
     pub on: String,
     pub verb: Verb,
-    /// Conditions that the answer must meet.
     pub expect: Expect,
-    /// Values to capture from the answer.
     pub captures: Vec<Capture>,
-    /// Controls of the request.
     pub controls: Vec<Control>,
 }
 
-/// What a step does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verb {
     Bind { bind: Template, password: Option<Template>, sasl: Option<Sasl>, version: u8 },
@@ -312,7 +290,6 @@ pub enum Verb {
     Repeat { times: Times, steps: Vec<Step> },
 }
 
-/// `search`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Search {
     pub filter: Template,
@@ -326,7 +303,7 @@ pub struct Search {
     pub page_size: Option<u32>,
 }
 
-/// Which aliases a search follows, in the order of their numbers (RFC 4511 section 4.5.1.3).
+/// The aliases that a search follows, in the order of their numbers (RFC 4511 section 4.5.1.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deref {
     Never,
@@ -335,74 +312,64 @@ pub enum Deref {
     Always,
 }
 
-/// A request of HTTP.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     /// `GET`, `POST`, ...
     pub method: &'static str,
-    /// The path; a column may be the whole path.
+    /// The path; one column may be the whole path.
     pub path: Template,
-    /// Header lines; each replaces the scenario's line of the same name.
+    /// Header lines. They replace the scenario's lines of the same name.
     pub headers: Vec<Named>,
     pub body: Option<Body>,
-    /// How values are escaped in the answer.
+    /// The escape of values in the answer.
     pub escaped: Escaped,
     pub follow: bool,
 }
 
-/// The body of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Body {
-    /// Fields of a form.
     Form(Vec<Named>),
-    /// JSON.
     Json(Json),
     /// A text that is sent unchanged, and its content type.
     Text(Template, Option<String>),
 }
 
-/// A value of JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Json {
     /// A string, escaped before sending.
     Text(Template),
     /// `true`, `false` or a number, as JSON writes it.
     Literal(String),
-    /// `[..]`
     List(Vec<Json>),
-    /// `{..}`
     Object(Vec<(String, Json)>),
 }
 
-/// How values are escaped in an answer.
+/// The escape of values in an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Escaped {
     /// `&amp;`
     Html,
     /// `\u0026`
     Json,
-    /// Not at all.
     Plain,
 }
 
-/// How often a block is repeated.
+/// The number of rounds of a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Times {
     Number(u32),
-    /// Once per value of this list; within the block, the list's name is that value.
+    /// Once per value of this list. Within the block, the list's name means the current value.
     Each(String),
 }
 
-/// Attributes of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Entry {
     /// The attributes of this data set's row.
     Row(String),
-    /// Attributes with values, in the order of the file.
+    /// In the order of the file.
     Attributes(Vec<(String, Vec<Value>)>),
 }
 
-/// A value of an attribute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Value {
     /// The text that encodes the value's bytes.
@@ -410,18 +377,16 @@ pub struct Value {
     pub encoding: Encoding,
 }
 
-/// How a text encodes bytes.
+/// The encoding of bytes as a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Encoding {
-    /// As UTF-8.
+    /// UTF-8.
     Text,
-    /// In base64.
     Base64,
-    /// In hexadecimal digits.
     Hex,
-    /// As UTF-16LE.
+    /// UTF-16LE.
     Utf16,
-    /// The path of a file that has the bytes.
+    /// The text is the path of a file with the bytes.
     File,
 }
 
@@ -445,7 +410,6 @@ impl Encoding {
     }
 }
 
-/// One change of a `modify`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     pub kind: ChangeKind,
@@ -478,33 +442,30 @@ impl ChangeKind {
     }
 }
 
-/// Conditions that an answer must meet.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Expect {
-    /// Accepted LDAP result codes; empty: the verb's default.
+    /// Accepted LDAP result codes; empty for the verb's default.
     pub results: Vec<Code>,
     pub entries: Option<Count>,
-    /// The only entry's attributes.
+    /// The attributes of the only entry.
     pub entry: Option<Entry>,
-    /// The data set of people; each entry must be one person with all attributes.
+    /// The data set of people, of whom each entry must be one, with all attributes.
     pub every: Option<String>,
     pub dn: Option<Template>,
-    /// The object identifier of a control that the final answer carries (RFC 4511 section 4.1.11).
+    /// The object identifier of a control that the final answer must have (RFC 4511 section 4.1.11).
     pub control: Option<String>,
-    /// Accepted HTTP status codes; empty: the verb's default.
+    /// Accepted HTTP status codes; empty for the verb's default.
     pub statuses: Vec<Code>,
-    /// Length of the body in bytes.
+    /// The length of the body in bytes.
     pub length: Option<u64>,
     /// Texts that the body must contain.
     pub contains: Vec<Template>,
-    /// Expected header lines.
     pub headers: Vec<Named>,
     pub identity: Option<Identity>,
     /// Texts that the body must contain after an update.
     pub fresh: Vec<Template>,
 }
 
-/// An accepted code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Code {
     Number(u32),
@@ -512,17 +473,16 @@ pub enum Code {
     Field(Template),
 }
 
-/// An expected number of entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Count {
     Exactly(u64),
     AtLeast(u64),
     AtMost(u64),
-    /// The number of people, or the search's `size_limit` if lower.
+    /// The number of people, or the search's `size_limit` if it is lower.
     All,
 }
 
-/// The page's owner: another value between the two texts is a leak.
+/// The page's owner. Another value between the two texts is a leak.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
     /// The text before the value.
@@ -533,32 +493,29 @@ pub struct Identity {
     pub until: String,
 }
 
-/// A value to capture from an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Capture {
     /// The value's name in later steps.
     pub name: String,
     pub from: Source,
     pub take: Take,
-    /// The values if nothing is found; without a default the operation fails.
+    /// The default values, if the answer has none. Without a default the operation fails.
     pub default: Option<Vec<String>>,
 }
 
-/// The source of a captured value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
     /// An attribute of the first entry, `dn` or `genPasswd`.
     Attribute(String),
-    /// A cookie that the answer sets.
     Cookie(String),
     Header(String),
     /// A value of a JSON body, by JSON pointer (RFC 6901).
     Json(String),
-    /// The text between two texts of the body.
+    /// The bytes between two texts of the body.
     Between(String, String),
 }
 
-/// Which value to take if several are found.
+/// The captured value, if the answer has several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Take {
     First,
@@ -567,7 +524,6 @@ pub enum Take {
     All,
 }
 
-/// A control of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Control {
     Sort(Vec<SortKey>),
@@ -583,11 +539,10 @@ pub enum Control {
     Other { oid: String, critical: bool, value: Option<Value> },
 }
 
-/// Simple paged results (RFC 2696), the control of `page_size`.
+/// The control of `page_size`: simple paged results (RFC 2696).
 pub const PAGED_RESULTS: &str = "1.2.840.113556.1.4.319";
 
 impl Control {
-    /// Its object identifier.
     pub fn oid(&self) -> &str {
         match self {
             Self::Sort(_) => "1.2.840.113556.1.4.473",
@@ -606,10 +561,11 @@ impl Control {
         }
     }
 
-    /// The criticality: whether a server without this control must refuse the request.
+    /// Whether a server without this control must refuse the request.
     ///
-    /// RFC 4370 section 3 requires it. With the other controls the client chooses: critical, so that no request is
-    /// measured without its control. Password policy is not: its control only adds information to the answer.
+    /// RFC 4370 section 3 requires that for proxied authorization. For other controls the client decides:
+    /// they are critical, so that no request is measured without its control. Password policy is not: it only
+    /// adds information to the answer.
     pub const fn is_critical(&self) -> bool {
         match self {
             Self::PasswordPolicy => false,
@@ -618,7 +574,7 @@ impl Control {
         }
     }
 
-    /// The verbs that may have the control; empty: all verbs.
+    /// The verbs that may have the control; empty for all verbs.
     pub(crate) const fn verbs(&self) -> &'static [&'static str] {
         match self {
             Self::Sort(_) | Self::Subentries => &["search"],
@@ -631,22 +587,19 @@ impl Control {
     }
 }
 
-/// An attribute to sort by.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SortKey {
     pub attribute: String,
-    /// Whether in descending order.
     pub reverse: bool,
 }
 
-/// A draw at the head of a block.
+/// A draw at the beginning of a block.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Draw {
     pub block: Block,
     pub what: Drawn,
 }
 
-/// The subject of a draw.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Drawn {
     Value(String),
@@ -658,14 +611,14 @@ pub enum Drawn {
 /// A block of steps: `[start]`, an operation, or a `repeat` within one of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Block {
-    /// The number of the operation, from 0; `None` for `[start]`.
+    /// The index of the operation; `None` for `[start]`.
     pub operation: Option<usize>,
-    /// The numbers of the steps that are `repeat`s, from the outermost, from 0.
+    /// The indexes of the `repeat` steps, from the outermost on.
     pub repeats: Vec<usize>,
 }
 
 impl Scenario {
-    /// DNs, as written, of entries that operations add, and their DNs after renaming; with the index of the
+    /// DN templates of entries that operations add, and their DNs after renaming. Each has the index of its
     /// operation, `None` for `[start]`.
     pub fn added(&self) -> Vec<(Option<usize>, String)> {
         let mut found = Vec::new();
@@ -691,9 +644,10 @@ impl Scenario {
         self.data.iter().any(|each| each.name == data && each.rows == Rows::New)
     }
 
-    /// The step of an operation that is counted and timed; `None`: the whole operation.
+    /// The step of an operation that is counted and timed; `None` for the whole operation.
     ///
-    /// An only request is counted as a step, unless the operation also opens a connection or waits for one.
+    /// A request that is the only step is counted as a step, unless the operation also opens a connection or
+    /// waits for one.
     pub fn counted<'o>(&self, operation: &'o Operation) -> Option<&'o str> {
         let opens = |connection: &Connection| {
             connection.is_shared() || matches!(connection.lives, Lifetime::Iteration | Lifetime::Step)
@@ -714,7 +668,7 @@ impl Scenario {
         self.blocks().flat_map(of).collect()
     }
 
-    /// The steps of `[start]`, as `None`, and of the operations, by index.
+    /// The steps of `[start]` (index `None`) and of the operations.
     fn blocks(&self) -> impl Iterator<Item = (Option<usize>, &[Step])> {
         let operations = self.operations.iter().enumerate();
         let operations = operations.map(|(number, operation)| (Some(number), &operation.steps[..]));
@@ -726,7 +680,7 @@ impl Scenario {
         self.blocks().flat_map(|(_, steps)| flat(steps))
     }
 
-    /// Blocks that are repeated once for each value of a list, with the list's name.
+    /// Blocks that are repeated once per value of a list, with the list's name.
     pub fn lists(&self) -> Vec<(Block, String)> {
         fn of(steps: &[Step], block: &Block, found: &mut Vec<(Block, String)>) {
             for (number, step) in steps.iter().enumerate() {
@@ -747,7 +701,7 @@ impl Scenario {
         found
     }
 
-    /// A block's name for readers: `ils-user > repeat 3`.
+    /// The name of a block for readers: `ils-user > repeat 3`.
     pub fn block_name(&self, block: &Block) -> String {
         let operation = block.operation.and_then(|operation| self.operations.get(operation));
         let mut name = operation.map_or_else(|| "start".to_owned(), |operation| operation.name.clone());
@@ -769,7 +723,7 @@ pub fn renamed(dn: &Template, new_rdn: &Template, new_superior: Option<&Template
     format!("{new_rdn},{above}")
 }
 
-/// The parent of a DN: the part behind the first unescaped comma.
+/// The parent of a DN: the part after the first unescaped comma.
 fn above(dn: &str) -> String {
     let mut escaped = false;
     let end = dn.bytes().position(|byte| {
@@ -780,8 +734,8 @@ fn above(dn: &str) -> String {
     end.map_or_else(String::new, |end| dn[end + 1..].to_owned())
 }
 
-/// The sum of the steps' think times, saturating; a repeat over a list counts as 0. `at_least` leaves out think times
-/// that are not constant.
+/// The sum of the steps' think times, saturating. A repeat over a list counts as 0. With `at_least`, think
+/// times that are not constant count as 0.
 pub fn thinking_ns(steps: &[Step], at_least: bool) -> u64 {
     let of = |step: &Step| match &step.verb {
         Verb::Think { constant: false, .. } if at_least => 0,

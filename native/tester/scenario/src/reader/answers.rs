@@ -1,4 +1,4 @@
-//! What answers must be, and what is remembered of them.
+//! Reads expected answers and captures.
 
 use toml::de::DeValue;
 
@@ -11,7 +11,7 @@ use crate::shape::int;
 use crate::template::Template;
 use crate::types::{Capture, Code, Count, Expect, Identity, Rows, Source, Take};
 
-/// What the answer to a verb has.
+/// The parts of a verb's answer.
 fn answer(verb: &str) -> Answer {
     VerbForm::of(verb).map_or(Answer::Nothing, |verb| verb.answer)
 }
@@ -59,7 +59,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         }
     }
 
-    /// The people of whom each entry is one; only of them it is known how many are `all`.
+    /// The data of which each entry must be a row: seeded people, as only their number (`all`) is known.
     fn every(&mut self, table: Table<'d, 't>, counts_all: bool) -> Option<String> {
         let Some(name) = table.text("every") else {
             if counts_all {
@@ -126,7 +126,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
                 Answer::Value(name) => (attribute == name, format!("the answer has nothing but {name:?}")),
                 Answer::Nothing => (false, format!("the answer to {verb} has nothing to capture")),
             };
-            // That is said of a table already.
+            // A table without an attribute has a message of its own.
             let is_said = attribute.is_empty() && value.get_ref().as_table().is_some();
             if !right && !is_said {
                 self.wrong(value.span().start, what);

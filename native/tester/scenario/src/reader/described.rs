@@ -1,4 +1,4 @@
-//! What names stand for: data, values, files, connections; and the options of the run.
+//! Reads definitions (data, values, files, connections), and the options of the run.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,10 +16,11 @@ use crate::types::{
     Connection, Data, Deal, Drawn, FileClass, FileSet, Level, Lifetime, Load, Named, Rows, Sizes, Stage, Tls,
 };
 
-/// Of a value with the values in it. Ten of each other in twelve lines would be a terabyte ("billion laughs").
+/// The most bytes of a value with the values in it. Twelve values that each use another ten times would be a
+/// terabyte ("billion laughs").
 const MOST_VALUE_BYTES: u64 = 1 << 20;
 
-/// Operations per second, as the option has it.
+/// The limit of the option for operations per second.
 const MOST_PER_S: f64 = 1e7;
 
 impl<'d, 't> Reader<'_, 'd, 't> {
@@ -129,7 +130,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         Rows::File { path, separator: first.unwrap_or(','), header: !table.has("columns") }
     }
 
-    /// Named values, in an order that has each after those that it uses.
+    /// Named values, in an order in which each follows the values that it uses.
     pub(super) fn values(&mut self, root: Table<'d, 't>) -> Vec<String> {
         let entries = self.named(root, "values");
         for &(name, at, value) in &entries {
@@ -172,14 +173,15 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         order
     }
 
-    /// Says which value becomes too long by those in it, each of which comes before it: nothing is filled in for that.
+    /// Refuses a value that becomes too long with the values in it. In `order` each value follows the values
+    /// that it uses.
     fn check_lengths(&self, order: &[String]) {
         let mut lengths: HashMap<&str, u64> = HashMap::new();
         for name in order {
             let Some(value) = self.names.values.get(name) else { continue };
             let length = value.what.parts.iter().map(|part| match part {
                 Part::Text(text) => text.len() as u64,
-                // A field that is filled in later counts as one.
+                // Other fields count as one byte: their values are not known yet.
                 Part::Field(field) => match field {
                     Field::Name(used) => lengths.get(used.as_str()).copied().unwrap_or(1),
                     _ => 1,
@@ -362,7 +364,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
             }
             all.push((name.to_owned(), template));
         }
-        // Each request asks again for each of them what it means there.
+        // Every request checks these fields again, so their number is limited.
         if let Some((_, value)) = self.headers.get(10) {
             self.wrong(value.span().start, "more than 10 header lines of all requests have fields");
         }

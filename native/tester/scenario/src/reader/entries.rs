@@ -1,4 +1,4 @@
-//! Entries, values, changes, controls.
+//! Reads entries, values, changes and controls.
 
 use toml::de::DeValue;
 
@@ -28,7 +28,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         )
     }
 
-    /// What a compare asks for.
+    /// The assertion of a compare.
     pub(super) fn assertion(&mut self, step: Table<'d, 't>) -> Entry {
         let entry = self.entry(step);
         let one = match &entry {
@@ -88,7 +88,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         }
     }
 
-    /// Bytes in digits: all of them here, or in a column.
+    /// An encoded value: a literal, or one column.
     fn digits(&mut self, value: &Item<'t>) -> Template {
         let text = self.whole(value, "value in base64 or hex");
         if text.literal().is_none() && text.only_field().is_none() {
@@ -97,7 +97,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         text
     }
 
-    /// What is in a file, which is read before the first request: whose it is depends on nothing.
+    /// The contents of a file. Files are read before the first request, so their paths cannot have fields.
     fn in_file(&self, path: &Item<'t>) -> Value {
         let text = path.get_ref().as_str().unwrap_or_default();
         if text.contains('\0') {
@@ -153,7 +153,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
                 ("password_policy", _) => Control::PasswordPolicy,
                 ("subentries", _) => Control::Subentries,
                 _ => {
-                    // A control of the form that has no arm above ends here, too: it is not sent.
+                    // A control of the form that lacks an arm above ends here, too, and is not sent.
                     let Some(other) = table.table(name) else { continue };
                     Control::Other {
                         oid: name.to_owned(),
@@ -174,7 +174,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         controls
     }
 
-    /// Whose rights hold (RFC 4513 section 5.2.1.8); nobody's in particular where it is empty.
+    /// An authorization identity (RFC 4513 section 5.2.1.8); an empty one is anonymous.
     fn authorization(&mut self, value: &Item<'t>) -> Template {
         let text = value.get_ref().as_str().unwrap_or_default();
         if let Some(dn) = text.strip_prefix("dn:") {

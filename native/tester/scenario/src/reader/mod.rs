@@ -1,6 +1,6 @@
-//! The second reading: tables into types, and what their names mean.
+//! The second reading: converts tables to types, and resolves their names.
 //!
-//! Every key and kind was checked by the first reading, so what is missing here has its default.
+//! The first reading has checked every key and kind, so a missing key has its default.
 
 mod answers;
 mod described;
@@ -23,23 +23,23 @@ use crate::types::{Data, Load, Needed, Scenario};
 
 use table::{Item, Table};
 
-/// Values, sources of data, connections and common headers of one file, each.
+/// The most values, data sets, connections and common headers of one file.
 pub const MOST_NAMES: usize = 100;
 
-/// Steps of one file. Each is compared with others of its operation.
+/// The most steps of one file. A step is compared with the other steps of its operation.
 pub const MOST_STEPS: usize = 10_000;
 
 /// The connection of steps that name none.
 const MAIN: &str = "main";
 
-/// What an operation did so far.
+/// The steps of the current operation so far.
 #[derive(Default)]
 struct Done {
-    /// Rows with their verbs.
+    /// The names of rows, with their verbs.
     rows: HashMap<String, &'static str>,
-    /// How many rows were called after each verb.
+    /// The number of unnamed steps by verb.
     unnamed: HashMap<&'static str, usize>,
-    /// Adds of entries that are to go again.
+    /// Adds without `keep`: a step has to delete their entries.
     adds: Vec<(usize, Template)>,
     deletes: HashSet<Template>,
     renames: bool,
@@ -50,7 +50,7 @@ struct Reader<'a, 'd, 't> {
     protocol: Protocol,
     found: &'a Found,
     names: Names,
-    /// Header lines of every request that can differ: what is said of them is asked where they are sent.
+    /// Common header lines with fields: their fields are checked in every request that sends them.
     headers: Vec<(&'d str, &'d Item<'t>)>,
     classes: HashSet<String>,
     done: Done,
@@ -59,7 +59,7 @@ struct Reader<'a, 'd, 't> {
     steps: usize,
 }
 
-/// Reads a document that has the shape of the form.
+/// Reads a document whose shape the first reading has checked.
 pub(crate) fn scenario(
     text: &str,
     document: &DeTable<'_>,
@@ -142,7 +142,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         }
     }
 
-    /// Notes a control that a server must know.
+    /// Notes a control that the server must support.
     fn needs(&mut self, name: &str, oid: &str, at: usize) {
         let line = self.text.get(..at).unwrap_or_default().matches('\n').count() + 1;
         let operation = self.names.block.operation;
@@ -156,7 +156,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         done
     }
 
-    /// The tables of a part of the file whose names are its own.
+    /// The tables of a section whose keys are names.
     fn named(&self, root: Table<'d, 't>, key: &str) -> Vec<(&'d str, usize, &'d Item<'t>)> {
         let entries = root.entries(key);
         for &(name, at, _) in &entries {
@@ -173,7 +173,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         entries.into_iter().take(MOST_NAMES).collect()
     }
 
-    /// Says which names nothing uses.
+    /// Reports unused names.
     fn unused(&self) {
         let names = &self.names;
         let unused = |at: usize, what: &str| self.wrong(at, what.to_owned());

@@ -1,4 +1,4 @@
-//! Operations and their steps.
+//! Reads operations and their steps.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,13 +8,13 @@ use crate::problem::{did_you_mean, quoted};
 use crate::shape::verb;
 use crate::types::{Block, Expect, Lifetime, Operation, Step, Take};
 
-/// Captures of one step: lanes note those of an answer in the bits of a number.
+/// The most captures of one step: lanes note the captures of an answer in the bits of a number.
 const MOST_CAPTURES: usize = 64;
 
 /// The row of a whole operation.
 const WHOLE: &str = "sequence";
 
-/// Cards of a deck, after what all weights share is taken out.
+/// The most cards of a deck, after weights are divided by their common divisor.
 const MOST_CARDS: u64 = 10_000;
 
 impl<'d, 't> Reader<'_, 'd, 't> {
@@ -98,7 +98,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         }
     }
 
-    /// Says which entries would stay without a `keep` that says so.
+    /// Reports entries that would stay in the target although their add has no `keep`.
     pub(super) fn left_behind(&mut self) {
         let done = std::mem::take(&mut self.done);
         for (at, dn) in done.adds {
@@ -128,7 +128,8 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         steps
     }
 
-    /// A step, and what can be used after it; `number` is its place, `single` where it is an operation too.
+    /// Reads a step. Also returns its captures, each with whether it is a list. `number` is its index;
+    /// `single` marks a step that is written as an operation.
     pub(super) fn step(
         &mut self,
         step: Table<'d, 't>,

@@ -1,4 +1,4 @@
-//! A table of the document, by the kinds that the first reading has checked.
+//! A table of the document, whose kinds the first reading has checked.
 
 use std::time::Duration;
 
@@ -11,7 +11,6 @@ use crate::types::Sasl;
 
 pub(super) type Item<'t> = Spanned<DeValue<'t>>;
 
-/// A table of the document.
 #[derive(Clone, Copy)]
 pub(super) struct Table<'d, 't> {
     pub(super) table: &'d DeTable<'t>,
@@ -27,7 +26,7 @@ impl<'d, 't> Table<'d, 't> {
         self.table.contains_key(key)
     }
 
-    /// Where the value of a key stands, or the table without it.
+    /// The position of a key's value, or of the table without that key.
     pub(super) fn at(self, key: &str) -> usize {
         self.get(key).map_or(self.at, |value| value.span().start)
     }
@@ -37,7 +36,7 @@ impl<'d, 't> Table<'d, 't> {
         Some(Self { table: value.get_ref().as_table()?, at: value.span().start })
     }
 
-    /// The entries of a table of names, in the order of the file.
+    /// The entries of a table whose keys are names, in the order of the file.
     pub(super) fn entries(self, key: &str) -> Vec<(&'d str, usize, &'d Item<'t>)> {
         self.table(key).map(|table| in_order(table.table)).unwrap_or_default()
     }
@@ -71,7 +70,6 @@ impl<'d, 't> Table<'d, 't> {
         self.get(key).and_then(|value| value.get_ref().as_bool()).unwrap_or(default)
     }
 
-    /// A whole number that is at least 0.
     pub(super) fn int<N: TryFrom<i64>>(self, key: &str) -> Option<N> {
         N::try_from(int(self.get(key)?.get_ref())?).ok()
     }

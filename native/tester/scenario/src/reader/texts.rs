@@ -1,4 +1,4 @@
-//! Texts with fields that mean something where they stand.
+//! Reads texts with fields.
 
 use toml::de::DeValue;
 
@@ -14,7 +14,7 @@ use crate::types::{Named, Sasl};
 const SECRET: &str = "is a secret in the file: write \"{env.NAME}\", or a column";
 
 impl<'d, 't> Reader<'_, 'd, 't> {
-    /// Says what is wrong with a name or value whatever its fields are.
+    /// Checks a header's name and value, whatever its fields are.
     pub(super) fn header(&self, name: &str, at: usize, value: &Item<'t>) {
         let text = value.get_ref().as_str().unwrap_or_default();
         if !grammar::is_token(name) {
@@ -31,9 +31,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         }
     }
 
-    // Texts.
-
-    /// A text whose fields mean something here.
+    /// Reads a text whose fields must have a meaning at this place.
     pub(super) fn template(&mut self, value: &Item<'t>) -> Template {
         let text = value.get_ref().as_str().unwrap_or_default();
         let template = Template::read(text).unwrap_or_default();
@@ -49,14 +47,14 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         template
     }
 
-    /// Asks of a header line of all requests what it means in this one.
+    /// Checks the fields of a common header line for a request that sends it.
     pub(super) fn sent_with(&mut self, value: &Item<'t>, request: &str) {
         let text = value.get_ref().as_str().unwrap_or_default();
         for field in Template::read(text).unwrap_or_default().fields() {
             if let Err(what) = self.names.field(field) {
                 let at = value.span().start;
                 self.wrong(at, format!("{what}, and {request} sends it"));
-                // One request is enough to tell.
+                // A problem is reported for one request only.
                 self.headers.retain(|(_, other)| other.span().start != at);
                 return;
             }
@@ -74,7 +72,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         template
     }
 
-    /// The name of an entry that changes: not the root.
+    /// The DN of an entry that is changed; the root is refused.
     pub(super) fn entry_dn(&mut self, step: Table<'d, 't>, key: &str) -> Template {
         if step.str(key).is_some_and(|text| text.trim().is_empty()) {
             self.wrong(step.at(key), "names no entry");

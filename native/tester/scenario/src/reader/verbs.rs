@@ -1,4 +1,4 @@
-//! What steps do.
+//! Reads the verbs of steps.
 
 use std::collections::HashMap;
 
@@ -139,7 +139,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         }
     }
 
-    /// Attributes to return: `*`, `+`, `1.1` and `@class` are some too.
+    /// Attributes to return, including `*`, `+`, `1.1` and `@class`.
     pub(super) fn attributes(&self, table: Table<'d, 't>, key: &str) -> Vec<String> {
         let names = table.texts(key);
         let special = |name: &str| {
@@ -206,7 +206,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
                     ),
                     None => {
                         let near = nearest(name, self.names.captures.iter().map(String::as_str));
-                        // What was meant is not wrong a second time where it is used.
+                        // Defines the suggested name, so that its uses are not reported as well.
                         scope.extend(near.map(|near| (near.to_owned(), false)));
                         let near = near.map_or_else(String::new, |near| format!("; did you mean {near:?}?"));
                         let what = "is neither a number nor a list that was captured before";
