@@ -1,4 +1,4 @@
-//! A connection for each operation.
+//! A new connection for each operation.
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -12,18 +12,19 @@ use socket2::Socket;
 use super::{EVENTS, FAREWELL_BYTES, FloorError, Load, Measured, wait, write};
 use load::{Sources, histogram, now_ns, thread_cpu_ns};
 
-/// One connection at a time.
+/// The current connection of a place.
 struct Cycle {
     socket: Socket,
-    /// Whether the request is out.
+    /// Whether the request was sent.
     asked: bool,
-    /// Bytes of the response that have come.
+    /// Received bytes of the response.
     received: usize,
 }
 
-/// Connects, exchanges one request, sends a farewell of seven bytes and closes, as fast as one thread can.
+/// Connects, exchanges one request and its response, sends a farewell of seven bytes and closes, as fast as
+/// one thread can.
 ///
-/// Source addresses are spread (see [`Sources`]): the loop does not run out of ports.
+/// Source addresses are spread (see [`Sources`]), so the loop does not run out of ports.
 pub fn connect_cycles(load: &Load) -> Result<Measured, FloorError> {
     load.check()?;
     let mut poll = Poll::new().map_err(FloorError::io("cannot create an epoll instance"))?;
@@ -63,7 +64,7 @@ pub fn connect_cycles(load: &Load) -> Result<Measured, FloorError> {
                 latency.saturating_record(done - first_started);
                 first_started = done;
             }
-            // Dropping the old socket closes it, and that takes it out of epoll.
+            // Dropping the old socket closes it, which removes it from epoll.
             cycles[place] = opener.open(place)?;
         }
         now = now_ns();
@@ -78,7 +79,8 @@ struct Opener<'l> {
 }
 
 impl Opener<'_> {
-    /// Opens a connection and asks at once: on loopback it is there when connect returns.
+    /// Opens a connection and sends the request at once: on loopback the connection is open when connect
+    /// returns.
     #[inline]
     fn open(&mut self, place: usize) -> Result<Cycle, FloorError> {
         let target = self.load.target;

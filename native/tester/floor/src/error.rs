@@ -1,14 +1,12 @@
-//! Why the raw loops fail.
+//! Errors of the raw loops.
 
 use std::io;
 use std::net::SocketAddr;
 
 use super::{MAX_BYTES, Sizes};
 
-/// Why the raw loops cannot run, or stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum FloorError {
-    /// A size of zero, or over the limit.
     #[error("{} bytes for {} bytes cannot be traded: both sizes are 1 to {MAX_BYTES}", .0.request, .0.response)]
     Sizes(Sizes),
     #[error("0 connections trade nothing; ask for 1 or more")]

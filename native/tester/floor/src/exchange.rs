@@ -13,10 +13,9 @@ use socket2::Socket;
 use super::{EVENTS, FloorError, Load, Measured, SILENCE_LIMIT, wait, write};
 use load::{histogram, now_ns, thread_cpu_ns};
 
-/// One connection of the loop.
 struct Exchange {
     socket: Socket,
-    /// Bytes of the response that have come.
+    /// Received bytes of the response.
     received: usize,
 }
 
@@ -65,7 +64,7 @@ pub fn exchange(load: &Load) -> Result<Measured, FloorError> {
     Ok(Measured { operations, elapsed_ns: now - start, cpu_ns: thread_cpu_ns() - cpu, latency })
 }
 
-/// Opens every connection and waits until it is there.
+/// Opens every connection and waits until it is open.
 fn open(load: &Load, poll: &Poll) -> Result<Vec<Exchange>, FloorError> {
     let target = load.target;
     let failed = |source: io::Error| FloorError::Connect { target, source };

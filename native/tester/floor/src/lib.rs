@@ -1,10 +1,10 @@
 //! The floor: the rate at which two raw loops exchange bytes on this machine, an upper bound for every server and
 //! client.
 //!
-//! Nothing is parsed, looked up, checked or remembered. One thread each side, edge-triggered epoll, one
-//! read and one write per operation; a read that leaves room in its buffer has emptied the socket, so
-//! there is no second read. The server ([`NullResponder`]) belongs in a process of its own, or its CPU
-//! counts as the client's.
+//! Nothing is parsed, looked up, verified or stored. Each side has one thread with edge-triggered epoll, and
+//! one read and one write per operation. A read that leaves room in its buffer has emptied the socket, so
+//! there is no second read. The server ([`NullResponder`]) should run in its own process; otherwise its CPU
+//! time counts as the client's.
 //!
 //! [`exchange`] uses open connections, [`connect_cycles`] opens one for each operation.
 //!
@@ -35,7 +35,6 @@ pub use error::FloorError;
 pub use exchange::exchange;
 pub use responder::NullResponder;
 
-/// The load of a client.
 #[derive(Debug, Clone)]
 pub struct Load {
     pub target: SocketAddr,
@@ -44,18 +43,17 @@ pub struct Load {
     pub duration: Duration,
     /// The bytes of a request, as many as the responder expects.
     pub request: Vec<u8>,
-    /// The number of bytes of an answer, as the responder sends them.
+    /// The length of a response, as the responder sends it.
     pub response: usize,
 }
 
-/// Bytes of one operation.
+/// The bytes of one operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sizes {
     pub request: usize,
     pub response: usize,
 }
 
-/// The result of a raw loop.
 #[derive(Debug, Clone)]
 pub struct Measured {
     /// Operations that were completed in time.
@@ -74,10 +72,9 @@ const MAX_BYTES: usize = 64 << 10;
 /// Bytes that a client sends before closing in [`connect_cycles`]: the length of an LDAP unbind.
 const FAREWELL_BYTES: usize = 7;
 
-/// How long the responder may stay silent.
+/// The most time without a response.
 const SILENCE_LIMIT: Duration = Duration::from_secs(5);
 
-/// The maximum of events per poll.
 const EVENTS: usize = 1024;
 
 impl Sizes {
@@ -97,7 +94,6 @@ impl Load {
     }
 }
 
-/// Waits for events.
 #[inline]
 fn wait(poll: &mut Poll, events: &mut Events, target: SocketAddr) -> Result<(), FloorError> {
     match poll.poll(events, Some(SILENCE_LIMIT)) {
@@ -108,7 +104,7 @@ fn wait(poll: &mut Poll, events: &mut Events, target: SocketAddr) -> Result<(), 
     }
 }
 
-/// Writes bytes that the socket's buffer has room for.
+/// Writes bytes for which the socket's buffer has room.
 #[inline]
 fn write(socket: &Socket, bytes: &[u8], target: SocketAddr) -> Result<(), FloorError> {
     match send(socket, bytes, SendFlags::NOSIGNAL) {

@@ -1,14 +1,14 @@
-//! The maximum utilisation of several cores by a mix of operations before too many operations end late.
+//! The maximum utilisation of several cores by a mix of operations at which few enough operations end late.
 //!
-//! One FCFS queue with Poisson arrivals, and service times that are exponential around the mean of each kind
-//! (hyperexponential in all). There is no formula for the late share of such a mix, so arrivals are simulated,
-//! always with the same random numbers: more load makes every wait longer, and the limit can be found by
-//! bisection.
+//! The model is one FCFS queue with Poisson arrivals, and service times that are exponential around the mean
+//! of each kind (hyperexponential in all). There is no formula for the late share of such a mix, so arrivals
+//! are simulated, always with the same random numbers. More load then makes every wait longer, and bisection
+//! finds the limit.
 
 /// A kind of operation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Kind {
-    /// Its frequency, relative to the other kinds.
+    /// The frequency relative to the other kinds.
     pub weight: f64,
     /// Its mean service time on an idle core.
     pub service_s: f64,
@@ -17,7 +17,6 @@ pub struct Kind {
 /// The latency objective of all operations together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Promise {
-    /// The maximum time of an operation.
     pub within_s: f64,
     /// The share of operations that may take longer.
     pub late: f64,
@@ -36,19 +35,21 @@ const SPELLS: f64 = 10.0;
 /// A kind matters if its part of the load, where it delays others, exceeds this fraction of the allowed late share.
 const MATTERS: f64 = 0.1;
 
-/// Standard error of the late share, relative to the allowed share, at which a simulation is long enough.
+/// The standard error of the late share, relative to the allowed share, at which a simulation is long enough.
 const SURE: f64 = 0.1;
 
-/// Distance of the late share from the allowed share, in standard errors, at which a simulation is long enough.
+/// The distance of the late share from the allowed share, in standard errors, at which a simulation is long
+/// enough.
 const CLEAR: f64 = 4.0;
 
 /// Batches of a simulation from which its standard error is estimated.
 const PARTS: usize = 32;
 
-/// Steps of the bisection: to a thousandth.
+/// Steps of the bisection, for a thousandth.
 const HALVINGS: usize = 10;
 
-/// Returns the maximum utilisation, to a thousandth; `None` if even less is too much, or if it cannot be determined.
+/// The maximum utilisation, to a thousandth; `None` if even less is too much, or if the maximum cannot be
+/// determined.
 pub fn busy_limit(kinds: &[Kind], cores: usize, promise: Promise) -> Option<f64> {
     let queue = Queue::new(kinds, cores, promise);
     if queue.late_after(0.0).most() >= promise.late {
@@ -62,7 +63,7 @@ pub fn busy_limit(kinds: &[Kind], cores: usize, promise: Promise) -> Option<f64>
     Some(low).filter(|busy| *busy > 0.0)
 }
 
-/// Shares of operations that end late: with exponential times of each kind, and with constant times.
+/// The share of operations that end late: with exponential times of each kind, and with constant times.
 #[derive(Debug, Clone, Copy, Default)]
 struct Late {
     random: f64,

@@ -15,7 +15,7 @@ use super::{EVENTS, FloorError, Sizes};
 const LISTENER: Token = Token(usize::MAX);
 const WAKER: Token = Token(usize::MAX - 1);
 
-/// Answers every request's worth of bytes with a response's worth, reading neither.
+/// Sends one response for each request's number of bytes, without reading their content.
 #[derive(Debug)]
 pub struct NullResponder {
     address: SocketAddr,
@@ -31,7 +31,7 @@ struct Shared {
 }
 
 impl NullResponder {
-    /// Listens on 127.0.0.1 and starts to answer on a thread of its own. Port 0 takes a free one.
+    /// Listens on 127.0.0.1 and answers on its own thread. With port 0 the kernel chooses a free port.
     pub fn start(sizes: Sizes, port: u16) -> Result<Self, FloorError> {
         let sizes = sizes.check()?;
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
@@ -49,7 +49,7 @@ impl NullResponder {
             connections: Vec::new(),
             free: Vec::new(),
             request: sizes.request,
-            // Several requests may have come together: one write answers up to sixteen.
+            // Several requests may arrive together: one write answers up to sixteen.
             responses: vec![b'.'; sizes.response * 16].into_boxed_slice(),
             response: sizes.response,
             space: vec![0; SPACE].into_boxed_slice(),
@@ -62,25 +62,24 @@ impl NullResponder {
         Ok(Self { address, shared, waker, thread })
     }
 
-    /// Where it listens.
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Requests answered so far.
+    /// The number of answered requests so far.
     pub fn answered(&self) -> u64 {
-        // A number to look at, a turn late at most.
+        // Relaxed: the number is for display, and is one turn late at most.
         self.shared.answered.load(Ordering::Relaxed)
     }
 
-    /// Closes everything and ends the thread.
+    /// Closes all connections and ends the thread.
     pub fn stop(mut self) {
         self.end();
     }
 
     fn end(&mut self) {
         self.shared.stopping.store(true, Ordering::Release);
-        // A waker that fails has no thread to wake: its poll is gone.
+        // A failing waker has no thread to wake: the thread's poll is gone.
         if let (Ok(()), Some(thread)) = (self.waker.wake(), self.thread.take()) {
             let _ = thread.join();
         }
@@ -93,7 +92,7 @@ impl Drop for NullResponder {
     }
 }
 
-/// Bytes read at once: requests come one or a few at a time.
+/// Bytes per read: requests arrive singly or a few at a time.
 const SPACE: usize = 16 << 10;
 
 struct Server {
@@ -109,9 +108,9 @@ struct Server {
 
 struct Connection {
     stream: TcpStream,
-    /// Bytes of a request that is not complete.
+    /// Bytes of an incomplete request.
     begun: usize,
-    /// Bytes of responses that the socket would not take.
+    /// Bytes of responses that the socket has not taken.
     pending: usize,
 }
 
@@ -131,7 +130,7 @@ impl Server {
                     Token(place) => answered += self.turn(place, event),
                 }
             }
-            // Nothing else is read because of it.
+            // Relaxed: no other memory depends on the number.
             shared.answered.store(answered, Ordering::Relaxed);
         }
     }
@@ -150,7 +149,7 @@ impl Server {
         }
     }
 
-    /// Does what an event asks for; returns how many requests were answered.
+    /// Handles an event. Returns the number of answered requests.
     #[inline]
     fn turn(&mut self, place: usize, event: &Event) -> u64 {
         let Some(connection) = self.connections.get_mut(place).and_then(Option::as_mut) else {
@@ -160,7 +159,7 @@ impl Server {
         let mut open = connection.pending == 0 || connection.write_pending(&self.responses).is_ok();
         while open && connection.pending == 0 {
             let Ok(read) = connection.stream.read(&mut self.space) else {
-                // Not now, or never again: the next event tells.
+                // The write would block or failed: the next event tells which.
                 open = !event.is_read_closed() && !event.is_error();
                 break;
             };
@@ -171,7 +170,7 @@ impl Server {
             answered += complete as u64;
             open = read > 0 && connection.write_pending(&self.responses).is_ok();
             if read < self.space.len() {
-                // The socket is empty. If the other side has closed, this was all.
+                // The socket is empty. If the peer has closed the connection, nothing more will arrive.
                 open = open && !event.is_read_closed();
                 break;
             }
@@ -182,7 +181,7 @@ impl Server {
             open = registry.reregister(&mut connection.stream, Token(place), both).is_ok();
         }
         if !open {
-            // Closing takes it out of epoll.
+            // Dropping the socket closes it, which removes it from epoll.
             self.connections[place] = None;
             self.free.push(place);
         }
@@ -191,7 +190,7 @@ impl Server {
 }
 
 impl Connection {
-    /// Writes what is pending, as far as the socket takes it.
+    /// Writes pending responses, as far as the socket takes them.
     #[inline]
     fn write_pending(&mut self, responses: &[u8]) -> io::Result<()> {
         while self.pending > 0 {

@@ -1,4 +1,4 @@
-//! Which server to seed, and as which user.
+//! The configuration of seeding: server and user.
 
 use people::Population;
 use serde::Deserialize;
@@ -8,34 +8,31 @@ use wire::dn::{Dn, Plain};
 use super::error::{MAX_CONNECTIONS, MAX_WINDOW, SeedingError};
 use load::{Mechanism, Tls};
 
-/// The server to seed.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     pub host: String,
-    /// TCP port.
     pub port: u16,
     /// The entry above the people; must be the base of the population.
     #[serde(default)]
     pub base: Option<String>,
-    /// The bind DN; anonymous if missing.
+    /// `None` for an anonymous connection.
     #[serde(default)]
     pub bind_dn: Option<String>,
     #[serde(default)]
     pub password: Option<Secret>,
-    /// The SASL mechanism; `None`: simple bind.
+    /// `None` for a simple bind.
     #[serde(default)]
     pub sasl: Option<Mechanism>,
-    /// TLS settings, if TLS is used.
     #[serde(default)]
     pub tls: Option<Tls>,
-    /// Maximum of connections.
+    /// The most connections.
     #[serde(default = "default_connections")]
     pub connections: usize,
-    /// Maximum of outstanding requests per connection.
+    /// The most outstanding requests per connection.
     #[serde(default = "default_window")]
     pub window: usize,
-    /// How long the server may stay silent.
+    /// The most time without an answer.
     #[serde(default = "default_timeout_ms")]
     pub timeout_ms: u64,
 }
@@ -50,14 +47,13 @@ const fn default_window() -> usize {
     64
 }
 
-/// A disk that flushes each write may be busy for a while; a silence of a minute means that something is
-/// broken.
+/// A disk that flushes each write may be busy for a while; a minute without an answer means a failure.
 const fn default_timeout_ms() -> u64 {
     60_000
 }
 
 impl Config {
-    /// The server at `host` and `port`, anonymously, with defaults for the rest.
+    /// The server at `host` and `port`, with an anonymous connection and defaults.
     pub fn new(host: impl Into<String>, port: u16) -> Self {
         Self {
             host: host.into(),
@@ -78,7 +74,7 @@ impl Config {
         format!("{}:{}", self.host, self.port)
     }
 
-    /// Bind DN and password; `None` for anonymous.
+    /// Bind DN and password; `None` for an anonymous connection.
     pub(super) fn credentials(&self) -> Option<(&str, &[u8])> {
         let dn = self.bind_dn.as_deref().filter(|dn| !dn.is_empty())?;
         Some((dn, self.password.as_ref().map_or(&b""[..], Secret::as_bytes)))

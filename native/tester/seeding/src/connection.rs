@@ -16,7 +16,7 @@ pub(super) struct Connection {
     pub(super) out: Vec<u8>,
     pub(super) sent: usize,
     pub(super) inbox: Inbox,
-    /// By slot the person of the request there, whose message id is one higher than the slot.
+    /// By slot the person of the outstanding request, whose message id is the slot plus 1.
     pub(super) slots: Vec<Option<u64>>,
     pub(super) free: Vec<usize>,
 }
@@ -38,7 +38,7 @@ impl Connection {
         self.slots.iter().flatten().copied().min()
     }
 
-    /// Writes the request for the next person, if the window has room and there is one.
+    /// Writes the request for the next person, unless the window is full or no person is left.
     pub(super) fn ask_one(&mut self, work: &mut Work<'_>, people: &mut Range<u64>) -> bool {
         let Some(&slot) = self.free.last() else { return false };
         let Some(person) = people.next() else { return false };
@@ -63,7 +63,7 @@ impl Connection {
     }
 }
 
-/// The outcome of an operation; `None` for an entry of a search that goes on.
+/// The outcome of an operation; `None` for an answer that is not the final one.
 pub(super) fn final_outcome<'a, 'r>(
     server: &str,
     tag: u8,

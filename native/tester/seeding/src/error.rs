@@ -1,14 +1,14 @@
-//! Why seeding a directory fails.
+//! Errors of seeding a directory.
 
 use std::io;
 
 use people::ContainersError;
 use wire::ldap::{Outcome, ResultCode};
 
-/// More than any server takes.
+/// More connections than any server takes.
 pub(super) const MAX_CONNECTIONS: usize = 256;
 
-/// Message ids are slots of the window; far beyond use.
+/// The limit of the window; a slot is a message id.
 pub(super) const MAX_WINDOW: usize = 65_536;
 
 /// Why the work stopped. Completed requests stay in effect; another run skips them.
@@ -27,10 +27,8 @@ pub enum SeedingError {
     Connect { server: String, source: io::Error },
     #[error("the connection to {server} broke: {source}; run it again to go on")]
     Broken { server: String, source: io::Error },
-    /// The connection cannot be made secure.
     #[error("no TLS with {server}: {fault}")]
     Tls { server: String, fault: tls::Fault },
-    /// Certificate, key or authorities are invalid.
     #[error(transparent)]
     TlsConfig(#[from] tls::ConfigError),
     #[error(
@@ -40,7 +38,7 @@ pub enum SeedingError {
     #[error("{server} closed the connection{notice}; look into its log, and run it again to go on")]
     Closed {
         server: String,
-        /// Its notice of disconnection, if it sent one.
+        /// The server's notice of disconnection, if it sent one.
         notice: String,
     },
     #[error("{server} has not answered for {seconds} s; is it overloaded? Run it again to go on")]
@@ -49,17 +47,14 @@ pub enum SeedingError {
     NotLdap { server: String, what: String },
     #[error("{server} refuses to bind {dn}: {answer}; {}", remedy(*.code, "bind"))]
     Bind { server: String, dn: String, code: ResultCode, answer: String },
-    /// An entry above the people cannot be added.
     #[error(
         "{server} has no {dn:?} and refuses to add it: {answer}; create it yourself, or choose a base that is there"
     )]
     Container { server: String, dn: String, answer: String },
-    /// The search for people was refused.
     #[error("{server} does not show the people below {base:?}: {answer}; {}", remedy(*.code, "show"))]
     Unseen { server: String, base: String, code: ResultCode, answer: String },
     #[error("interrupted; run it again")]
     Interrupted,
-    /// No entries can be made for the base.
     #[error(transparent)]
     Base(#[from] ContainersError),
     /// A foreign entry has a group's DN.
@@ -78,7 +73,6 @@ pub enum SeedingError {
         /// The description of the expected group.
         expected: String,
     },
-    /// A group differs from its expected contents.
     #[error(
         "{server}: {dn:?} {what}; check the options, or make the groups anew: \
          `sitebench ils clean --seeded`, then `sitebench ils seed`"
@@ -98,7 +92,6 @@ pub(super) fn answer(outcome: &Outcome<'_>) -> String {
     }
 }
 
-/// The remedy for a refusal.
 fn remedy(code: ResultCode, verb: &str) -> &'static str {
     match code {
         ResultCode::INVALID_CREDENTIALS => "check bind DN and password",

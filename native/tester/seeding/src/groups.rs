@@ -1,9 +1,9 @@
 //! Adds, checks and removes groups, one at a time.
 //!
-//! Groups are few compared with people, and a group may exceed a server's maximum message size. So each group
-//! is first added in one message. If a server closes the connection or reports a limit, the largest pieces
-//! that servers are known to accept are tried: adding members in many small pieces takes quadratic time, as a
-//! server reads and writes the whole entry for each piece.
+//! Groups are few compared with people, and a group may exceed a server's maximum message size. So a group is
+//! first added in one message. If the server closes the connection or reports a limit, the members are added
+//! in pieces, from the largest size that servers accept down. Many small pieces would take quadratic time, as
+//! a server reads and writes the whole entry for each piece.
 //!
 //! Until all its members are added, a group's description says that it is incomplete. So after an interruption,
 //! the next run finds the group and adds it again. An entry with any other description is foreign, and is left
@@ -20,9 +20,9 @@ use wire::ldap::{Attributes, ResultCode, filter};
 use super::session::{Answer, ENTRIES_BELOW, ENTRY_ITSELF, Session};
 use super::{Config, Progress, SeedingError};
 
-/// Bytes of members in one message, where not all of a group's fit: below the limits that servers come with. slapd takes
-/// 16 MiB of who has bound and 256 KiB of others (`SLAP_SB_MAX_INCOMING_AUTH`), 389-DS 2 MiB (`nsslapd-maxbersize`),
-/// ApacheDS 2,000,000 (`ads-maxPDUSize`), the embedded directory 4 MiB and 256 KiB.
+/// Bytes of members in one message, if a whole group is too large: sizes below the default limits of servers.
+/// slapd takes 16 MiB from bound users and 256 KiB from others (`SLAP_SB_MAX_INCOMING_AUTH`), 389-DS 2 MiB
+/// (`nsslapd-maxbersize`), ApacheDS 2,000,000 (`ads-maxPDUSize`), the embedded directory 4 MiB and 256 KiB.
 const PIECES: [usize; 5] = [16_000_000, 4_100_000, 1_900_000, 250_000, SMALLEST];
 const SMALLEST: usize = 60_000;
 
@@ -36,18 +36,17 @@ const REPLACE: u8 = 2;
 /// The result of [`seed`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seeded {
-    /// Groups that were added; the others had been there.
+    /// Groups that this call has added; the others existed before.
     pub added: u64,
-    /// Bytes of members in a message, where the server did not take those of a whole group.
+    /// Bytes of members per message, if the server refused a whole group in one message.
     pub piece: Option<usize>,
 }
 
 /// The result of [`check`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Checked {
-    /// Groups.
     pub groups: u64,
-    /// Members of all of them.
+    /// The members of all groups.
     pub members: u64,
     /// Whether the server maintains `memberOf`.
     pub member_of: bool,
@@ -65,7 +64,7 @@ pub fn seed(config: &Config, groups: &Groups, progress: Progress<'_>) -> Result<
         }
         if !work.is_there(g)? {
             while let Some(too_much) = work.add(g, most)? {
-                // In smaller pieces, over a connection that is open.
+                // Smaller pieces, over a new connection.
                 most = PIECES.into_iter().find(|piece| *piece < too_much).unwrap_or(SMALLEST);
                 work.session = Session::open(&work.config)?;
                 if work.is_there(g)? {
@@ -176,7 +175,7 @@ impl<'g> Work<'g> {
         }
     }
 
-    /// The description of the entry with group `g`'s DN, empty if none is readable; `None` without an entry.
+    /// The description of group `g`'s entry, empty if it is not readable; `None` without an entry.
     fn description(&mut self, g: u64) -> Result<Option<Vec<u8>>, SeedingError> {
         let (dn, mut found) = (self.dn(g), None);
         self.read(&dn, &[b"description"], &mut |attributes| {
@@ -186,7 +185,7 @@ impl<'g> Work<'g> {
         Ok(found)
     }
 
-    /// Whether group `g` exists and is complete; an incomplete group is removed.
+    /// Whether group `g` exists and is complete. An incomplete group is removed.
     fn is_there(&mut self, g: u64) -> Result<bool, SeedingError> {
         let Some(found) = self.description(g)? else { return Ok(false) };
         if !Groups::is_ours(g, &found) {
@@ -219,7 +218,8 @@ impl<'g> Work<'g> {
         }
     }
 
-    /// Adds group `g` with at most `most` bytes of members per message; returns the number of bytes that was too large.
+    /// Adds group `g` with at most `most` bytes of members per message. Returns the number of bytes of a
+    /// message that was too large.
     fn add(&mut self, g: u64, most: usize) -> Result<Option<usize>, SeedingError> {
         let mut pieces = Pieces { groups: self.groups, g, most, list: 0, next: 0 };
         let mut first = true;
@@ -230,7 +230,7 @@ impl<'g> Work<'g> {
             let bytes = piece.iter().map(|(_, values)| values.len()).sum();
             match sent {
                 Ok(answer) if answer.code == ResultCode::SUCCESS => {}
-                // Longer than the smallest pieces, which were not tried yet: it may be too long.
+                // A message with more bytes than the smallest piece may have been too long.
                 Ok(Answer { code: ResultCode::ADMIN_LIMIT_EXCEEDED, .. })
                 | Err(SeedingError::Closed { .. } | SeedingError::Broken { .. })
                     if bytes > SMALLEST && most > SMALLEST =>
@@ -284,7 +284,7 @@ impl<'g> Work<'g> {
                 return Err(self.wrong(g, "is no group of sitebench"));
             }
             Some(found) if Groups::is_incomplete(&found) => return Err(self.wrong(g, "is incomplete")),
-            // A larger group would be read in full, or exceed the size of an answer.
+            // Otherwise a larger group would be read in full, or exceed the maximum size of an answer.
             Some(found) if found != self.groups.description(g, true) => {
                 return Err(self.wrong(g, format!("is {:?}", String::from_utf8_lossy(&found))));
             }
@@ -310,8 +310,9 @@ impl<'g> Work<'g> {
         Ok(self.groups.count(g, self.groups.spec().class.lists()[0]))
     }
 
-    /// The values of a list of group `g`, in as many answers as the server takes: Active Directory shows 1,500 in one, and says
-    /// so in the attribute's name, as in `member;range=0-1499` (MS-ADTS 3.1.1.3.1.3.3).
+    /// The values of a list of group `g`, in as many answers as the server needs. Active Directory returns
+    /// 1,500 values in one answer, and marks that in the attribute's name, as in `member;range=0-1499`
+    /// (MS-ADTS 3.1.1.3.1.3.3).
     fn values(&mut self, g: u64, list: List) -> Result<Vec<Vec<u8>>, SeedingError> {
         let (dn, mut found, mut asked) = (self.dn(g), Vec::new(), list.name().to_owned());
         loop {
@@ -353,7 +354,8 @@ impl<'g> Work<'g> {
         Ok(found)
     }
 
-    /// Whether the first person of group `g` has it in `memberOf`; an error if `memberOf` has only other groups.
+    /// Whether the first person of group `g` has the group in `memberOf`; an error if `memberOf` has only
+    /// other groups.
     fn shows_member_of(&mut self, g: u64) -> Result<bool, SeedingError> {
         let mut person = Vec::new();
         if self.groups.spec().class.lists().contains(&List::Member) {
@@ -369,7 +371,7 @@ impl<'g> Work<'g> {
         let (mut any, mut this, mut part) = (false, false, false);
         self.read(&person, &[b"memberOf", b"isMemberOf"], &mut |attributes| {
             for each in attributes.iter().flatten() {
-                // Of someone in very many groups Active Directory shows 1,500, which need not have this one.
+                // For a member of very many groups Active Directory returns 1,500, which may lack this group.
                 part |= each.name.windows(7).any(|option| option == b";range=");
                 for value in each.values.iter().flatten() {
                     any = true;
@@ -390,7 +392,7 @@ struct Pieces<'g> {
     groups: &'g Groups,
     g: u64,
     most: usize,
-    /// The list to continue with, and the index of its next value.
+    /// The current list, and the index of its next value.
     list: usize,
     next: u64,
 }
@@ -404,7 +406,7 @@ impl Pieces<'_> {
             self.groups.each(self.g, list, self.next, |value| {
                 let before = values.len();
                 ber::write_octets(&mut values, value);
-                // No longer than asked for, or smaller pieces would not be smaller; but never nothing.
+                // Not longer than the limit, or smaller pieces would not be smaller; but at least one value.
                 if values.len() > left && (before > 0 || !found.is_empty()) {
                     values.truncate(before);
                     return false;
@@ -431,7 +433,7 @@ impl Pieces<'_> {
     }
 }
 
-/// Whether an attribute has values of a list, and then whether it lacks some that are to be asked for.
+/// Whether an attribute has values of a list; `Some(true)` if the server holds further values back.
 fn part_of(list: List, description: &[u8]) -> Option<bool> {
     let (name, options) = match description.iter().position(|&byte| byte == b';') {
         Some(end) => description.split_at(end),
@@ -441,7 +443,7 @@ fn part_of(list: List, description: &[u8]) -> Option<bool> {
     named.then_some(options.starts_with(b";range=") && !options.ends_with(b"*"))
 }
 
-/// Appends `SEQUENCE { type, SET { values } }` of values that are encoded.
+/// Appends `SEQUENCE { type, SET { values } }` with encoded values.
 fn write_list(list: List, values: &[u8], out: &mut Vec<u8>) {
     ber::write_nested(out, tag::SEQUENCE, |out| {
         ber::write_octets(out, list.name().as_bytes());
@@ -449,7 +451,7 @@ fn write_list(list: List, values: &[u8], out: &mut Vec<u8>) {
     });
 }
 
-/// A value as equal ones are spelled: names by RFC 4514, logins as they are.
+/// The normal form of a value: names by RFC 4514, logins unchanged.
 fn spelled(list: List, value: &[u8]) -> Vec<u8> {
     match (list, Dn::parse(value)) {
         (List::Member, Ok(dn)) => {

@@ -1,11 +1,11 @@
-//! Received bytes, cut into answers.
+//! Splits received bytes into answers.
 
 use wire::ldap::frame::message_length;
 use wire::ldap::{Reply, Response};
 
 use super::SeedingError;
 
-/// Longer than any answer to a write, whose only long part is a diagnostic.
+/// Longer than any answer to a write, whose only long part is a diagnostic message.
 const MAX_ANSWER_BYTES: usize = 1 << 20;
 
 /// The buffer size: a few hundred answers.
@@ -27,12 +27,12 @@ impl Default for Inbox {
 }
 
 impl Inbox {
-    /// Allows answers that are `bytes` longer: with all members of a group.
+    /// Allows answers that are `bytes` longer, for a group with all its members.
     pub(super) fn expect(&mut self, bytes: usize) {
         self.longest = MAX_ANSWER_BYTES.saturating_add(bytes);
     }
 
-    /// The space for received bytes; never empty.
+    /// Never empty.
     pub(super) fn space(&mut self) -> &mut [u8] {
         if self.bytes.len() - self.filled < SPACE {
             self.bytes.resize(self.filled + SPACE, 0);
@@ -45,7 +45,7 @@ impl Inbox {
         self.filled == 0
     }
 
-    /// Adds the number of bytes that were put into [`Self::space`].
+    /// Notes the number of bytes that were written to [`Self::space`].
     pub(super) fn came(&mut self, count: usize) {
         self.filled += count;
     }
@@ -81,7 +81,7 @@ pub(super) fn not_ldap(server: &str, what: &str) -> SeedingError {
     SeedingError::NotLdap { server: server.to_owned(), what: what.to_owned() }
 }
 
-/// A notice of disconnection (RFC 4511 section 4.4.1), the only unsolicited one there is.
+/// A notice of disconnection (RFC 4511 section 4.4.1), the only unsolicited message.
 fn disconnection_notice(server: &str, response: &Response<'_>) -> SeedingError {
     let notice = match response.reply {
         Reply::Done { outcome, .. } => format!(", saying {}", super::error::answer(&outcome)),

@@ -4,8 +4,8 @@
 //! requests each, so that neither network latency nor the commit of each write to disk delays the next request.
 //! Both may be repeated at any time: people who already exist count as added, and missing people as deleted.
 //!
-//! Progress is reported about ten times a second, also without progress, as the number of people **done
-//! without a gap**: a stopped caller can resume from there. After a kill, [`count`] finds the number.
+//! About ten times a second the number of people **done without a gap** is reported, even if it has not
+//! changed: a caller that stops can resume at this number. After a kill, [`count`] finds the number.
 //!
 //! # Limitations
 //!
@@ -59,9 +59,9 @@ pub fn seed(
     pipeline::run(config, Work::add(people), range, sessions, progress)
 }
 
-/// The number of people, of the first `size`, that exist without a gap, however the seeding ended.
+/// The number of the first people, at most `size`, that exist without a gap, however the seeding ended.
 ///
-/// Bisection finds a person with only missing people behind it. Some of the [`pipeline::REACH`] people before that
+/// Bisection finds a person after whom all are missing. Some of the [`pipeline::REACH`] people before that
 /// person may be missing, so each of them is searched for.
 pub fn count(config: &Config, people: &Population, size: u64) -> Result<u64, SeedingError> {
     config.check(people)?;
@@ -116,7 +116,7 @@ pub fn remove(
     pipeline::run(config, Work::delete(people), range, sessions, progress)
 }
 
-/// The first existing person of `range`; the search ends there.
+/// The first existing person of `range`; the search stops at that person.
 pub fn first(
     config: &Config,
     people: &Population,
@@ -128,7 +128,7 @@ pub fn first(
     pipeline::first(config, Work::find(people), range, sessions, progress)
 }
 
-/// Opens and binds as many connections as are useful.
+/// Opens and binds as many connections as the range needs.
 fn open(config: &Config, range: &Range<u64>) -> Result<Vec<Session>, SeedingError> {
     let people = range.end.saturating_sub(range.start);
     let useful = people.div_ceil(config.window as u64).max(1);

@@ -7,7 +7,7 @@ use wire::ldap::{ResultCode, filter, op};
 
 use super::session::ENTRY_ITSELF;
 
-/// The requests to make for people.
+/// The requests for people.
 pub(super) struct Work<'p> {
     people: &'p Population,
     kind: Kind,
@@ -23,12 +23,12 @@ enum Kind {
     Find,
 }
 
-/// The meaning of an answer for the work.
+/// The result of an answer for its person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Meaning {
-    /// Done now; in a search, found.
+    /// Done now; in a search, the person exists.
     Changed,
-    /// Done before; in a search, missing.
+    /// Done before; in a search, the person is missing.
     Unchanged,
     /// Not done.
     Refused,
@@ -78,7 +78,6 @@ impl<'p> Work<'p> {
         }
     }
 
-    /// The name of person `i`.
     pub(super) fn dn(&self, i: u64) -> String {
         let mut dn = Vec::new();
         self.people.write_dn(i, &mut dn);
@@ -113,7 +112,7 @@ fn write_attributes(people: &Population, i: u64, out: &mut Vec<u8>) {
     }
     let mut list = Vec::new();
     people.write_attributes(i, &mut list);
-    // The list is one element, as the population wrote it.
+    // `list` is one element, as the population has written it.
     let content = Reader::new(&list).expect(tag::SEQUENCE).unwrap_or_default();
     ber::write_nested(out, tag::SEQUENCE, |out| {
         write_attribute(out, b"objectClass", [&b"top"[..], people::OBJECT_CLASS.as_bytes()]);

@@ -76,7 +76,7 @@ struct Pipeline<'p> {
     next: u64,
     end: u64,
     changed: u64,
-    /// The first person whom the work changed or found.
+    /// The first person that the work has changed, or found to exist.
     first: Option<u64>,
     ends_when_found: bool,
     poll: Poll,
@@ -117,7 +117,7 @@ impl<'p> Pipeline<'p> {
         })
     }
 
-    /// Sends requests and reads answers until all are done, or the caller stops it.
+    /// Sends requests and reads answers until all people are done, or the caller stops the work.
     fn pump(&mut self, progress: Progress<'_>) -> Result<(), SeedingError> {
         let mut events = Events::with_capacity(64);
         let mut reported = Instant::now();
@@ -170,7 +170,6 @@ impl<'p> Pipeline<'p> {
         self.connections.iter().filter_map(Connection::oldest).min()
     }
 
-    /// The number of people done without a gap.
     fn done(&self) -> u64 {
         self.oldest().unwrap_or(self.next) - self.start
     }
@@ -228,7 +227,7 @@ impl<'p> Pipeline<'p> {
                 return Err(not_ldap(server, "an answer to nothing that was asked"));
             };
             let Some(meaning) = judge(server, work, person, response)? else { return Ok(()) };
-            // A person who is refused keeps the slot, and so is not counted as done.
+            // A refused person keeps the slot, and so is not counted as done.
             if meaning == Meaning::Changed {
                 *changed += 1;
                 *first = Some(first.map_or(person, |first| first.min(person)));
@@ -241,7 +240,7 @@ impl<'p> Pipeline<'p> {
         })
     }
 
-    /// Unbinds; a failure to do so changes nothing.
+    /// Unbinds. A failure is ignored.
     fn unbind(mut self) {
         for connection in &mut self.connections {
             write_unbind(&mut connection.out, connection.slots.len() as i32 + 1);
@@ -257,7 +256,7 @@ fn polled(socket: std::net::TcpStream) -> io::Result<TcpStream> {
     Ok(TcpStream::from_std(socket))
 }
 
-/// The meaning of an answer, or an error that stops the work; `None` if the answer is not final.
+/// The result of an answer, or an error that stops the work; `None` if the answer is not final.
 fn judge(
     server: &str,
     work: &Work<'_>,

@@ -64,7 +64,7 @@ impl Session {
         Ok(session)
     }
 
-    /// The connection, with nothing outstanding on it.
+    /// The connection, without outstanding requests.
     pub(super) fn into_stream(self) -> Stream<TcpStream> {
         self.stream
     }
@@ -77,7 +77,7 @@ impl Session {
                 return Err(SeedingError::StartTls { server: self.server.clone(), answer: text });
             }
             if !self.inbox.is_empty() {
-                // Cleartext bytes behind the answer would be taken for data under TLS (command injection).
+                // Cleartext bytes after the answer would be taken for data under TLS (command injection).
                 return Err(not_ldap(&self.server, "something came behind the answer to StartTLS"));
             }
         }
@@ -128,8 +128,8 @@ impl Session {
         self.ask_all(base, *profile == Profile::Ad, &search, visit)
     }
 
-    /// Passes every entry below `base` that a search finds to `visit`: in pages if the server limits a search. Other
-    /// servers limit pages for some users, who see everything without pages.
+    /// Passes every entry of a search below `base` to `visit`, in pages if the server limits a search. Other
+    /// servers limit paged searches for some users, who get all entries without pages.
     pub(super) fn ask_all(
         &mut self,
         base: &str,
@@ -145,7 +145,7 @@ impl Session {
                     let mut page = Vec::new();
                     PagedResults { size: PAGE_ENTRIES, cookie: &cookie }.encode(&mut page);
                     let control = Control { oid: oid::PAGED_RESULTS, critical: true, value: Some(&page) };
-                    // What was written is a message.
+                    // The error is impossible: a message has just been written.
                     let _ = add_controls(out, 0, &[control]);
                 }
             };
@@ -166,7 +166,7 @@ impl Session {
         let found = self.ask(|out, id| {
             write_search(out, id, dn.as_bytes(), &ENTRY_ITSELF, any, [&b"1.1"[..]]);
         })?;
-        // A user without read access may still write: anything but success leaves it to the adds.
+        // A user without read access may still write, so without success the adds decide.
         Ok(found.code == ResultCode::SUCCESS)
     }
 
@@ -259,7 +259,7 @@ impl Session {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
                 SeedingError::Silent { server, seconds: self.timeout.as_secs() }
             }
-            // By a signal, such as SIGINT of Ctrl-C.
+            // A signal, such as SIGINT of Ctrl-C.
             io::ErrorKind::Interrupted => SeedingError::Interrupted,
             _ => SeedingError::Broken { server, source },
         }
