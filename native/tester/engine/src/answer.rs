@@ -1,14 +1,14 @@
-//! A lookup's answer as a directory encodes it, to know its size.
+//! The size of a lookup's answer as a directory encodes it.
 
 use people::Population;
 use wire::ber;
 use wire::ldap::answer::{Verdict, write_entry, write_result};
 use wire::ldap::op;
 
-/// Any message id of one byte: what the ids of a connection's first 127 requests take.
+/// A message id of one byte, like the ids of a connection's first 127 requests.
 const ID: i32 = 1;
 
-/// Measures answers one after the other in the same buffers.
+/// Measures answers, and reuses its buffers.
 #[derive(Default)]
 pub struct Answers {
     body: Vec<u8>,
@@ -17,7 +17,7 @@ pub struct Answers {
 }
 
 impl Answers {
-    /// Bytes of person `i`'s SearchResultEntry and the SearchResultDone after it.
+    /// The bytes of person `i`'s SearchResultEntry and of the SearchResultDone after it.
     pub fn size(&mut self, people: &Population, i: u64) -> u64 {
         self.dn.clear();
         people.write_dn(i, &mut self.dn);

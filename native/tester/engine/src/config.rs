@@ -1,13 +1,13 @@
-//! Configurations cross from Python as JSON texts.
+//! Configurations from Python as JSON texts.
 
 use serde::de::DeserializeOwned;
 
 use crate::errors::error_of;
 use crate::kind::Kind;
 
-/// Reads a configuration; `what` it is of stands in the message.
+/// Reads a configuration; `what` names it in the message.
 ///
-/// The texts are one line that a program wrote: where in it the trouble is would only mislead.
+/// A program wrote the text in one line, so the position of an error would only mislead.
 pub fn parse<T: DeserializeOwned>(what: &str, json: &str) -> pyo3::PyResult<T> {
     serde_json::from_str(json).map_err(|error| {
         let text = error.to_string();

@@ -1,4 +1,4 @@
-//! `Contents` and `LdifCount`: how many people there are, and whether they are the right ones.
+//! `Contents` and `LdifCount`: the number of people, and whether they are the right people.
 
 use people::contents;
 use pyo3::prelude::*;
@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use crate::errors::engine_error;
 use crate::profile::profile_named;
 
-/// How many people there are, and a digest that tells whether they are the right ones.
+/// The number of people, and a digest that shows whether they are the right people.
 #[pyclass(frozen, eq, module = "sitebench._engine")]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Contents(pub contents::Contents);
@@ -34,7 +34,7 @@ impl Contents {
     }
 }
 
-/// Counts the people of an LDIF file, in pieces as they come.
+/// Counts the people of an LDIF file piece by piece.
 #[pyclass(module = "sitebench._engine")]
 pub struct LdifCount(contents::LdifCount);
 

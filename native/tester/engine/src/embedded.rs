@@ -1,4 +1,4 @@
-//! `EmbeddedServer`: what the embedded servers have in common as Python sees them.
+//! `EmbeddedServer`: the common part of the embedded servers in Python.
 
 use std::net::SocketAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,17 +9,17 @@ use pyo3::types::{IntoPyDict, PyDict};
 use crate::errors::error_of;
 use crate::kind::Kind;
 
-/// A server that runs.
+/// A running server.
 pub trait Serving: Send {
-    /// The CA certificate that was made at its start, in PEM.
+    /// The CA certificate in PEM, if the server made one at its start.
     fn made_ca(&self) -> Option<&str>;
-    /// Its counters with their names.
+    /// The counters with their names.
     fn counters(&self) -> Vec<(&'static str, u64)>;
-    /// What clients have asked for and it does not have.
+    /// Names that clients have requested and the server does not have.
     fn unknown_names(&self) -> Vec<String> {
         Vec::new()
     }
-    /// Closes every connection and ends.
+    /// Closes every connection and ends the threads.
     fn stop(self: Box<Self>);
 }
 
@@ -28,7 +28,7 @@ pub trait Serving: Send {
 pub struct EmbeddedServer {
     name: &'static str,
     addr: SocketAddr,
-    /// `None` once it is stopped.
+    /// `None` once the server is stopped.
     running: Mutex<Option<Box<dyn Serving>>>,
 }
 
@@ -60,7 +60,7 @@ impl EmbeddedServer {
     }
 
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        // Without the interpreter's lock: the store's lock may be held for a while.
+        // Detached from the interpreter: the store's lock may be held for a while.
         let counters = py.detach(|| self.running().as_ref().map(|running| running.counters()));
         let stopped = || {
             let name = self.name.to_lowercase();

@@ -1,4 +1,4 @@
-//! `Engine`: lanes running programs against one target.
+//! `Engine`: lanes that run programs against one target.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,11 +16,11 @@ use crate::snapshot::Snapshot;
 use crate::table::Table;
 use crate::visitors::Visitors;
 
-/// Lanes running programs against one target, on threads of their own.
+/// Lanes that run programs against one target, on their own threads.
 #[pyclass(frozen, module = "sitebench._engine")]
 pub struct Engine(Mutex<load::Engine>);
 
-/// The people a load is about.
+/// The people of a load.
 #[derive(FromPyObject)]
 pub enum People<'py> {
     Population(PyRef<'py, Population>),
@@ -28,8 +28,7 @@ pub enum People<'py> {
 }
 
 impl Engine {
-    /// Locks the engine. Only ever called detached: a thread that waits here must not hold up the
-    /// interpreter, which the thread inside may need.
+    /// Locks the engine. Callers are detached: the thread that holds the lock may need the interpreter.
     fn lock(&self) -> MutexGuard<'_, load::Engine> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! The one exception of the face.
+//! The only exception of the module.
 
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
@@ -12,14 +12,13 @@ pyo3::create_exception!(
     "The engine refused or failed; the message says what, to what, and what to do."
 );
 
-/// Turns an engine crate's error into `EngineError` with the same words.
+/// Turns an engine crate's error into `EngineError` with the same message.
 ///
-/// The crates' messages already say what happened, to what, and what to do: nothing is added.
+/// The message already has the problem, its place and the remedy.
 pub fn engine_error(error: impl Kinded) -> PyErr {
     error_of(error.kind(), error.to_string())
 }
 
-/// An `EngineError` with this message and kind.
 pub fn error_of(kind: Kind, message: impl Into<String>) -> PyErr {
     let error = EngineError::new_err(message.into());
     let marked = Python::attach(|py| error.value(py).setattr("kind", format!("{kind:?}")));

@@ -12,7 +12,7 @@ use crate::errors::{engine_error, error_of};
 use crate::kind::Kind;
 use crate::progress::tell;
 
-/// Path, size and content of a web server's files: nothing is kept per file.
+/// Path, size and content of a web server's files. Nothing is stored per file.
 #[pyclass(frozen, module = "sitebench._engine")]
 pub struct FileSet(Files);
 
@@ -103,7 +103,7 @@ impl FileSet {
     }
 }
 
-/// Compares a body with its file, in pieces as they come.
+/// Compares a body with its file piece by piece.
 #[pyclass(module = "sitebench._engine")]
 pub struct FileChecker(Checker);
 

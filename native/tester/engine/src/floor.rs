@@ -1,4 +1,4 @@
-//! The floor: what two raw loops trade on this machine (method rule 8).
+//! The floor: the exchange rate of two raw loops on this machine (method rule 8).
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Mutex, PoisonError};
@@ -11,11 +11,11 @@ use pyo3::types::{IntoPyDict, PyDict};
 
 use crate::errors::engine_error;
 
-/// The floor's server: answers every `request_bytes` with `response_bytes`, reading neither.
+/// The floor's server: answers every `request_bytes` with `response_bytes`, without reading their content.
 #[pyclass(frozen, module = "sitebench._engine")]
 pub struct NullResponder {
     address: SocketAddr,
-    /// Nothing once it is stopped.
+    /// `None` once the server is stopped.
     running: Mutex<Option<floor::NullResponder>>,
 }
 
@@ -48,7 +48,7 @@ impl NullResponder {
     }
 }
 
-/// Trades bytes over open connections as fast as one thread can.
+/// Exchanges bytes over open connections as fast as one thread can.
 #[pyfunction]
 pub fn floor_exchange(
     py: Python<'_>,
@@ -62,7 +62,7 @@ pub fn floor_exchange(
     measure(py, || floor::exchange(&load))
 }
 
-/// Connects, trades once and closes, over and over.
+/// Connects, exchanges one request and closes, repeatedly.
 #[pyfunction]
 pub fn floor_connect(
     py: Python<'_>,

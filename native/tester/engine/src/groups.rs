@@ -1,4 +1,4 @@
-//! `Groups`: groups of people as a pure function of their number; into and out of a live directory.
+//! `Groups`: groups of people as a pure function of their number, and groups in a live directory.
 
 use people::{GroupSpec, Groups as Known, ldif};
 use pyo3::prelude::*;
@@ -10,12 +10,11 @@ use crate::errors::engine_error;
 use crate::population::Population;
 use crate::seeding::run;
 
-/// Groups of a population's people, each a pure function of its number.
+/// Groups of a population's people. A group is a pure function of its number.
 #[pyclass(frozen, module = "sitebench._engine")]
 pub struct Groups(Known);
 
 impl Groups {
-    /// The groups, for a server.
     pub const fn groups(&self) -> &Known {
         &self.0
     }
@@ -66,8 +65,8 @@ impl Groups {
     }
 }
 
-/// Adds the groups that are missing in a live directory; returns how many they were, and the bytes of members
-/// in a message where not all of a group's fit.
+/// Adds missing groups to a live directory. Returns the number of added groups, and the bytes of members per
+/// message if the server refused a whole group in one message.
 #[pyfunction]
 #[pyo3(signature = (config_json, groups, progress=None))]
 pub fn seed_groups(
@@ -81,7 +80,7 @@ pub fn seed_groups(
     Ok((done.added, done.piece))
 }
 
-/// Deletes the groups that are in a live directory; returns how many they were.
+/// Deletes the groups of a live directory; returns their number.
 #[pyfunction]
 #[pyo3(signature = (config_json, groups, progress=None))]
 pub fn remove_groups(
@@ -94,8 +93,8 @@ pub fn remove_groups(
     run(py, progress, |tell| remove(&config, &groups.0, tell))
 }
 
-/// Compares all groups in a live directory; returns how many members they have, and whether people show which groups
-/// they are in.
+/// Compares all groups in a live directory. Returns the number of their members, and whether people's entries
+/// show their groups.
 #[pyfunction]
 #[pyo3(signature = (config_json, groups, progress=None))]
 pub fn check_groups(

@@ -13,15 +13,16 @@ use pyo3::types::PyBytes;
 /// Method rule 1: native recorders keep nanoseconds at 3 significant digits.
 const DIGITS: u8 = 3;
 
-/// What begins a histogram, and a compressed one (HdrHistogram, version 2).
+/// The first bytes of a histogram, and of a compressed histogram (HdrHistogram, version 2).
 const COOKIE: u32 = 0x1c84_9313;
 const COMPRESSED_COOKIE: u32 = 0x1c84_9314;
-/// Before a compressed histogram: its cookie, and the length of what follows.
+/// The bytes before a compressed histogram: its cookie and its length.
 const COMPRESSED_HEAD: usize = 8;
-/// Before the counts of a histogram: cookie, length, offset, digits, bounds and a ratio.
+/// The bytes before the counts of a histogram: cookie, length, offset, digits, bounds and a ratio.
 const HEAD: usize = 40;
-/// The longest histogram of these digits: 54 powers of two above 2,048 of 1,024 counts each, and 2,048 below, in at
-/// most 9 bytes a count. What a stranger's run file has may inflate to a thousand times its size.
+/// The longest histogram of these digits: 54 powers of two above 2,048 with 1,024 counts each, and 2,048
+/// counts below, in at most 9 bytes per count. Data of a foreign run file may inflate to a thousand times
+/// their size.
 const MOST_BYTES: usize = HEAD + 9 * 56 * 1024;
 
 /// Durations in nanoseconds at three significant digits (HdrHistogram).
@@ -30,7 +31,7 @@ pub struct Histogram(Hdr<u64>);
 
 impl From<Hdr<u64>> for Histogram {
     fn from(mut hdr: Hdr<u64>) -> Self {
-        // Recorders have fixed bounds; a merged histogram must take what any of them holds.
+        // Recorders have fixed bounds, but a merged histogram must take the values of all of them.
         hdr.auto(true);
         Histogram(hdr)
     }
@@ -97,7 +98,7 @@ impl Histogram {
         }
         let (mut into, from) = (slf.try_borrow_mut()?, other.try_borrow()?);
         if into.0.is_empty() {
-            // Adding goes value by value where the bounds differ, thirty times as long as this.
+            // Histograms with different bounds are added value by value, which takes thirty times as long.
             *into = from.copy();
             return Ok(());
         }
@@ -157,7 +158,7 @@ impl Histogram {
     }
 }
 
-/// Inflates a histogram as far as one may be long, and checks what its head says of its size.
+/// Inflates a histogram up to the maximum length, and checks the size in its header.
 fn inflated(data: &[u8]) -> Result<Vec<u8>, String> {
     if number(data, 0) != Some(COMPRESSED_COOKIE) {
         return Err("it does not begin as one".into());
@@ -183,15 +184,13 @@ fn number(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes)
 }
 
-/// Nanoseconds in a millisecond.
 const MS: u64 = 1_000_000;
 
-/// Rounds a duration to the milliseconds of the bucket that Locust would put it in, for Locust's
-/// tables only (method rule 1).
+/// Rounds a duration to the milliseconds of Locust's bucket for it, for Locust's tables only (method rule 1).
 ///
-/// As its `bucket_response_time` (locust.stats) does: whole milliseconds below 100 ms, then two
-/// significant digits up to 10 s and whole seconds above. Halves go up, not to the even neighbour
-/// as in Python: no bucket of three digits has its middle there.
+/// Its `bucket_response_time` (locust.stats) has whole milliseconds below 100 ms, then two significant digits
+/// up to 10 s and whole seconds above. Halves are rounded up, not to the even neighbour as in Python: no
+/// bucket of three digits has its middle there.
 fn locust_millis(ns: u64) -> u64 {
     let unit = match ns {
         _ if ns < 100 * MS => 1,

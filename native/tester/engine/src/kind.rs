@@ -1,7 +1,7 @@
-//! The kind of an error: the class of `sitebench.errors` it becomes.
+//! The kind of an error: its class in `sitebench.errors`.
 //!
-//! The kind is known where an error is made. Its message does not show it: parts of some messages are a
-//! server's.
+//! The code that raises an error knows its kind. The message cannot show it, as parts of some messages come
+//! from a server.
 
 use std::fmt::Display;
 use std::io;
@@ -35,9 +35,8 @@ pub enum Kind {
     WrongPassword,
 }
 
-/// An error that knows its kind: bad input by default.
+/// An error with its kind: bad input by default.
 pub trait Kinded: Display {
-    /// Its kind.
     fn kind(&self) -> Kind {
         Kind::BadInput
     }
@@ -252,7 +251,7 @@ impl Kinded for SeedingError {
     }
 }
 
-/// A refusal is bad input, unless the server calls it a fault of its own.
+/// A refusal is bad input, unless the result code means a fault of the server.
 fn of_result(code: ResultCode) -> Kind {
     match code {
         ResultCode::OPERATIONS_ERROR
@@ -264,7 +263,7 @@ fn of_result(code: ResultCode) -> Kind {
     }
 }
 
-/// What this machine has run out of, if that is why there is no connection.
+/// The exhausted resource of this machine, if that is why connecting failed.
 fn of_connect(error: &io::Error) -> Kind {
     match Failure::of_system(error) {
         Failure::OutOfPorts => Kind::OutOfPorts,
@@ -272,7 +271,7 @@ fn of_connect(error: &io::Error) -> Kind {
     }
 }
 
-/// Out of descriptors, which any call of the system's may say, or what it is otherwise.
+/// Out of descriptors, which any system call may report; otherwise `otherwise`.
 fn of_system(error: &io::Error, otherwise: Kind) -> Kind {
     match Failure::of_system(error) {
         Failure::OutOfFds => Kind::OutOfDescriptors,

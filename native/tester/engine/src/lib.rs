@@ -1,10 +1,10 @@
-//! `sitebench._engine`: the native engine's Python face, and nothing more.
+//! `sitebench._engine`: the native engine's Python module, without logic of its own.
 //!
-//! One Python class per file. A class translates: arguments in, errors and results out. What it
-//! does is in the crates below, where it is tested without Python. Whatever waits or works for
-//! long does so detached from the interpreter, so that Locust's hub keeps running.
+//! One Python class per file. A class translates arguments, errors and results. The work is in other crates,
+//! where it is tested without Python. Calls that wait or work for long are detached from the interpreter, so
+//! that Locust's hub keeps running.
 //!
-//! The face is written down in `sitebench/_engine.pyi`; stubtest holds the two together.
+//! `sitebench/_engine.pyi` describes the module; stubtest compares the two.
 
 mod answer;
 mod config;

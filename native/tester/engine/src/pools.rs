@@ -8,7 +8,6 @@ use pyo3::PyResult;
 use crate::errors::{engine_error, error_of};
 use crate::kind::Kind;
 
-/// Reads a pools file.
 pub fn read(path: &Path) -> PyResult<Pools> {
     let text = std::fs::read_to_string(path).map_err(|error| {
         let path = path.display();

@@ -15,12 +15,12 @@ use crate::errors::engine_error;
 use crate::pools;
 use crate::progress::tell;
 
-/// People as a pure function of (seed, i); `i` may exceed `size`, which is only what is seeded.
+/// People as a pure function of (seed, i). `i` may exceed `size`, which is the number of seeded people.
 #[pyclass(frozen, module = "sitebench._engine")]
 pub struct Population(Arc<People>);
 
 impl Population {
-    /// The people, for the server and the lanes to share.
+    /// The people, for servers and lanes to share.
     pub fn people(&self) -> Arc<People> {
         Arc::clone(&self.0)
     }
@@ -79,7 +79,8 @@ impl Population {
         Ok((self.dn(i)?, self.0.attributes(i).into_py_dict(py)?))
     }
 
-    /// How many slow hashes there are to make, and how many of them have been, from the first on.
+    /// The number of slow hashes to compute, and the number of those computed so far, from the first person
+    /// on.
     #[getter]
     fn slow_hashes(&self) -> (u64, u64) {
         (self.0.slow_hashes(), self.0.hashes().count() as u64)

@@ -1,4 +1,4 @@
-//! Kinds of people, by their names.
+//! Profiles of people by their names.
 
 use people::Profile;
 use pyo3::prelude::*;
@@ -6,14 +6,14 @@ use pyo3::prelude::*;
 use crate::errors::error_of;
 use crate::kind::Kind;
 
-/// The class and the attribute by which people of a profile are searched for, and whether they have passwords.
+/// The class and the attribute in the filter of a search for people of a profile, and whether they have
+/// passwords.
 #[pyfunction]
 pub fn profile_facts(profile: &str) -> PyResult<(&'static str, &'static str, bool)> {
     let profile = profile_named(profile)?;
     Ok((profile.object_class(), profile.naming(), profile.has_passwords()))
 }
 
-/// The profile of this name.
 pub fn profile_named(name: &str) -> PyResult<Profile> {
     let found = Profile::ALL.into_iter().find(|profile| profile.as_str() == name);
     let known = || Profile::ALL.map(Profile::as_str).join(", ");

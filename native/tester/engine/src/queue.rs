@@ -3,7 +3,7 @@
 use floor::queue::{Kind, Promise};
 use pyo3::prelude::*;
 
-/// How busy so many cores may be with a mix of operations, if so many may end late.
+/// The maximum utilisation of the cores by a mix of operations, if this share may end late.
 #[pyfunction]
 pub fn busy_limit(
     py: Python<'_>,

@@ -1,4 +1,4 @@
-//! `Scenario`: a scenario file, read.
+//! `Scenario`: a parsed scenario file.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::errors::error_of;
 use crate::kind::Kind;
 use crate::table::Table;
 
-/// A scenario file, read and checked; what commands have to know of it is JSON.
+/// A scenario file, read and checked. Commands get its facts as JSON.
 #[pyclass(frozen, module = "sitebench._engine")]
 pub struct Scenario {
     #[pyo3(get)]
@@ -25,7 +25,7 @@ impl Scenario {
     fn new(py: Python<'_>, text: &str, columns: Option<HashMap<String, Vec<String>>>) -> PyResult<Self> {
         let columns = columns.unwrap_or_default();
         let columns_of = |data: &Data| columns.get(&data.name).cloned();
-        // Other threads, and a signal's handler, run meanwhile.
+        // Detached, so that other threads and signal handlers can run.
         let facts = py.detach(|| Ok(scenario::read_with(text, &columns_of)?.facts().to_string()));
         facts
             .map(|facts| Self { facts })
@@ -33,7 +33,7 @@ impl Scenario {
     }
 }
 
-/// Raises what of a scenario no lane could run. Of one whose passes are its operations, returns the step that it counts.
+/// Raises if no lane could run the scenario. Returns the counted step if the passes are the operations.
 #[pyfunction]
 pub fn check_scenario(
     py: Python<'_>,

@@ -1,4 +1,4 @@
-//! People into and out of a live directory, and what is there of them.
+//! Adds people to a live directory, deletes and reads them.
 
 use std::ops::ControlFlow;
 
@@ -11,7 +11,7 @@ use crate::errors::engine_error;
 use crate::population::Population;
 use crate::progress::tell;
 
-/// Adds people [start, stop) to a live directory, pipelined; returns how many were not there.
+/// Adds people [start, stop) to a live directory, pipelined; returns the number of people that were missing.
 #[pyfunction]
 #[pyo3(signature = (config_json, population, start, stop, progress=None))]
 pub fn seed_directory(
@@ -27,7 +27,7 @@ pub fn seed_directory(
     Ok(run(py, progress, |tell| seeding::seed(&config, &people, start..stop, tell))?.changed)
 }
 
-/// Deletes people [start, stop) from a live directory, pipelined; returns how many were there.
+/// Deletes people [start, stop) from a live directory, pipelined; returns the number of people that existed.
 #[pyfunction]
 #[pyo3(signature = (config_json, population, start, stop, progress=None))]
 pub fn remove_people(
@@ -43,7 +43,7 @@ pub fn remove_people(
     Ok(run(py, progress, |tell| seeding::remove(&config, &people, start..stop, tell))?.changed)
 }
 
-/// The key of the first of people [start, stop) who is in a live directory.
+/// The key of the first of people [start, stop) that exists in a live directory.
 #[pyfunction]
 pub fn first_person(
     py: Python<'_>,
@@ -57,7 +57,7 @@ pub fn first_person(
     run(py, None, |tell| seeding::first(&config, &people, start..stop, tell))
 }
 
-/// How many of the population's people are in a live directory, from the first on without a gap.
+/// The number of the population's people in a live directory, from the first on without a gap.
 #[pyfunction]
 pub fn count_people(py: Python<'_>, config_json: &str, population: &Population) -> PyResult<u64> {
     let config = config::parse("a live directory", config_json)?;
@@ -79,7 +79,7 @@ pub fn read_people(
     run(py, progress, |tell| seeding::contents(&config, &people, tell)).map(Contents)
 }
 
-/// Works detached; each progress is a moment for Python's signal handlers, Ctrl-C among them.
+/// Works detached. At each progress report Python's signal handlers run, Ctrl-C among them.
 pub fn run<T: Send>(
     py: Python<'_>,
     progress: Option<Py<PyAny>>,
@@ -99,7 +99,7 @@ pub fn run<T: Send>(
         return Err(error);
     }
     if matches!(report, Err(SeedingError::Interrupted)) {
-        // A signal has ended a wait, and no progress was told since.
+        // A signal has ended a wait after the last progress report.
         py.check_signals()?;
     }
     report.map_err(engine_error)

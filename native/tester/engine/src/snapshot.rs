@@ -1,4 +1,4 @@
-//! `Snapshot` and `StepStats`: what was recorded between two drains.
+//! `Snapshot` and `StepStats`: everything recorded between two drains.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use pyo3::types::PyDict;
 
 use crate::histogram::Histogram;
 
-/// A clock or a counter: which of both, name, unit, meaning, influence.
+/// "clock" or "counter", name, unit, meaning, influence.
 type Metric = (&'static str, &'static str, &'static str, &'static str, &'static str);
 
-/// What is measured of each step: its clocks, then its counters.
+/// The measured quantities of a step: its clocks, then its counters.
 #[pyfunction]
 pub fn metrics() -> Vec<Metric> {
     let clocks = Clock::ALL
@@ -24,7 +24,7 @@ pub fn metrics() -> Vec<Metric> {
     clocks.chain(counters).collect()
 }
 
-/// Everything recorded between two drains, and the threads' CPU at its end.
+/// Everything recorded between two drains, and the threads' CPU time at its end.
 #[pyclass(frozen, get_all, module = "sitebench._engine")]
 pub struct Snapshot {
     t0_ns: u64,
@@ -49,7 +49,7 @@ pub struct Snapshot {
     spans: Vec<(u64, Py<StepStats>)>,
 }
 
-/// What one step of one program did since the last drain.
+/// The records of one step of one program since the last drain.
 #[pyclass(frozen, get_all, module = "sitebench._engine")]
 pub struct StepStats {
     program: String,
@@ -63,7 +63,7 @@ pub struct StepStats {
 }
 
 impl Snapshot {
-    /// Hands over what the engine drained; histograms move, nothing is copied.
+    /// Converts the engine's snapshot. Histograms are moved, not copied.
     pub fn new(py: Python<'_>, drained: Drained) -> PyResult<Self> {
         let decks = drained.decks.into_iter();
         Ok(Self {
@@ -121,7 +121,8 @@ impl StepStats {
 /// The histograms by the names of their clocks.
 fn clocks(py: Python<'_>, open: bool, recorded: [Hdr<u64>; Clock::COUNT]) -> PyResult<Bound<'_, PyDict>> {
     let recorded = recorded.into_iter().map(|times| {
-        // Others are added to it: it has the digits of all, which one without samples need not have here.
+        // Python adds other histograms to this one, so it needs the digits of all. A histogram without
+        // samples may have fewer.
         let times = if times.is_empty() { Histogram::empty()? } else { Histogram::from(times) };
         Py::new(py, times)
     });
@@ -129,7 +130,7 @@ fn clocks(py: Python<'_>, open: bool, recorded: [Hdr<u64>; Clock::COUNT]) -> PyR
     let clocks = PyDict::new(py);
     for clock in Clock::ALL {
         match clock.recorded(open) {
-            // Where the intended start is the actual one, two names have the same object.
+            // Two clocks with the same times share one object.
             Some(recorded_as) => clocks.set_item(clock.name(), &recorded[recorded_as.index()])?,
             None => clocks.set_item(clock.name(), Py::new(py, Histogram::empty()?)?)?,
         }

@@ -1,4 +1,4 @@
-//! `PortableUsers` and `Steps`: a scenario handed out step by step.
+//! `PortableUsers` and `Steps`: a scenario, step by step.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,18 +15,18 @@ use crate::errors::{engine_error, error_of};
 use crate::kind::Kind;
 use crate::table::Table;
 
-/// What the portable users of a process share.
+/// The shared state of the portable users of a process.
 #[pyclass(frozen, module = "sitebench._engine")]
 pub struct PortableUsers(Arc<Mutex<DirectoryUsers>>);
 
-/// One user, whose requests something else sends.
+/// A user whose requests another client sends.
 #[pyclass(frozen, module = "sitebench._engine")]
 pub struct Steps {
     users: Arc<Mutex<DirectoryUsers>>,
     user: Mutex<DirectoryUser>,
 }
 
-/// What a user does next.
+/// The next action of a user.
 #[pyclass(frozen, get_all, module = "sitebench._engine")]
 pub struct Step {
     does: &'static str,
@@ -41,7 +41,6 @@ pub struct Step {
 type Bytes = Py<PyBytes>;
 type Attribute = (String, Vec<Bytes>);
 
-/// A request of LDAP.
 #[pyclass(frozen, get_all, module = "sitebench._engine")]
 pub struct LdapRequest {
     verb: &'static str,
@@ -64,10 +63,10 @@ pub struct LdapRequest {
     controls: Vec<(String, bool, Option<Bytes>)>,
 }
 
-/// The kind of failure, whether it was an answer, and what to show of it.
+/// The kind of failure, whether there was an answer, and the request and answer for output.
 type Worth = (Option<String>, bool, Option<String>);
 
-/// Nothing of Python's is called while one is held.
+/// No call into Python is allowed while a lock is held.
 fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }

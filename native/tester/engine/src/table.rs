@@ -12,18 +12,17 @@ use pyo3::prelude::*;
 use crate::errors::{engine_error, error_of};
 use crate::kind::Kind;
 
-/// Rows of a CSV file, checked once: one buffer, and four bytes for each cell.
+/// Rows of a CSV file, checked once. They take one buffer, and four bytes per cell.
 #[pyclass(frozen, module = "sitebench._engine")]
 pub struct Table(Arc<::table::Table>);
 
 impl Table {
-    /// The names of a column.
+    /// The column as a list of names.
     pub fn names(&self, column: usize) -> PyResult<NameList> {
         self.column(column)?;
         Ok(NameList::new(self.0.clone(), column))
     }
 
-    /// All of it.
     pub fn rows_of(&self) -> Arc<::table::Table> {
         self.0.clone()
     }

@@ -19,12 +19,11 @@ struct Spec {
     locales: Vec<String>,
 }
 
-/// People as visitors of a personalized site, without end.
+/// People as visitors of a personalized site. Their number is unlimited.
 #[pyclass(frozen, module = "sitebench._engine")]
 pub struct Visitors(Arc<People>);
 
 impl Visitors {
-    /// The people, for lanes to share.
     pub fn people(&self) -> Arc<People> {
         Arc::clone(&self.0)
     }
