@@ -26,8 +26,7 @@ from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import PortableUsers
 from sitebench.counts.source import StepTotals
 from sitebench.counts.tally import Tally
-from sitebench.counts.worker_slot import WorkerSlot
-from sitebench.errors import BadFile, BadInput, MeasurementFailed
+from sitebench.errors import BadInput, MeasurementFailed
 from sitebench.locust.preparing import Preparing, run_in_thread
 from sitebench.locust.recorder import Observed, Recording
 from sitebench.measure.diagnosis import NOT_ALLOWED, NOT_ALLOWED_REMEDY
@@ -41,10 +40,6 @@ from sitebench.suite_base.suite_run import BaseSuiteRun
 
 if TYPE_CHECKING:
     from ils_bench.ldap3_lane import Ldap3Lanes
-
-
-_NAMES = "names"
-"""The digest of a list of names, among those of the user's files."""
 
 
 class IlsRun(BaseSuiteRun[IlsOptions, Script, OpenDirectory]):
@@ -78,8 +73,11 @@ class IlsRun(BaseSuiteRun[IlsOptions, Script, OpenDirectory]):
         return self._first_added(options, target, processes)
 
     def digests(self, options: IlsOptions, programs: Many[Script]) -> dict[str, str]:
-        names = {} if options.names is None else {_NAMES: names_of(options.names).digest or ""}
-        return super().digests(options, programs) | names
+        digests = super().digests(options, programs)
+        names = None if options.names is None else names_of(options.names)
+        if names is not None and names.file is not None and names.digest is not None:
+            digests[names.file] = names.digest
+        return digests
 
     @property
     def _disposable(self) -> bool:
@@ -153,18 +151,6 @@ class IlsRun(BaseSuiteRun[IlsOptions, Script, OpenDirectory]):
         recording = super().record(test)
         self._windows = recording.windows
         return recording
-
-    def load(self, test: Test, slot: WorkerSlot) -> Load[IlsOptions, Script, OpenDirectory]:
-        """Raise where the list of names differs from the master's."""
-        load = super().load(test, slot)
-        if load.options.names is not None:
-            names = names_of(load.options.names)
-            if (names.digest or "") != test.data[_NAMES]:
-                raise BadFile(
-                    f"{names.file} is another list here than where the test was started",
-                    "give each machine the same file, at the same path",
-                )
-        return load
 
     def portable(
         self, load: Load[IlsOptions, Script, OpenDirectory], users: PortableUsers

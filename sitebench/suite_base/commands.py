@@ -35,6 +35,7 @@ from sitebench.suite_base.options import SuiteOptions
 
 if TYPE_CHECKING:
     from sitebench.measure.command import Tables
+    from sitebench.scenario.script import Script
     from sitebench.suite_base.points import SuitePoints
 
 _PANEL = "Measure"
@@ -119,7 +120,8 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Return the operation, and the options completed by its file and target."""
         points: SuitePoints[Any, Any, Any] = resolve_name(self.suite.points)
         options, name = points.choose(options, operation or self.default_of(points, options, other))
-        return points, _settle(points, points.apply_scenario(options), [name]), name
+        options = points.apply_scenario(options)
+        return points, points.settle(options, [points.program(options, name)]), name
 
     def _help(self, name: str) -> str:
         """Return the help of a command: paragraphs, with the suite's examples among them."""
@@ -176,8 +178,10 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                     other = "--paper" if options.paper else "--operations"
                     raise BadInput(f"{by} says what users do, and so does {other}", "give one")
                 names, is_named = [name], True
-            options = _settle(points, points.apply_scenario(options), names, named=is_named)
-            sizes = _that_matter(points, options, names, sizes)
+            options = points.apply_scenario(options)
+            programs = [points.program(options, name) for name in names]
+            options = points.settle(options, programs, named=is_named)
+            sizes = _that_matter(points, options, programs, sizes)
             lab = "" if paper is None else options.lab
             one = narrow(self._measure_options, options)
             axes = [vars(options)[name] or (None,) for name in self.several]
@@ -342,24 +346,6 @@ def measure_parts(
     )
 
 
-def _settle(
-    points: SuitePoints[Any, Any, Any],
-    options: SuiteOptions,
-    names: Sequence[str],
-    *,
-    named: bool = True,
-) -> Any:
-    """Complete the options from the target; report an interruption."""
-    programs = [points.program(options, name) for name in names]
-    try:
-        return points.settle(options, programs, named=named)
-    except KeyboardInterrupt:
-        from sitebench.measure.command import say
-
-        say("interrupted; nothing was measured")
-        raise
-
-
 def _parts(
     one: SuiteOptions, names: Sequence[str], named: bool, paper: PaperSweep | None, lab: str
 ) -> list[Part]:
@@ -378,11 +364,10 @@ def _parts(
 
 
 def _that_matter(
-    points: Any, options: SuiteOptions, names: Sequence[str], sizes: Sequence[int]
+    points: Any, options: SuiteOptions, programs: Sequence[Script], sizes: Sequence[int]
 ) -> Sequence[int]:
     """Return a single size if a scenario needs no people, as all sizes would be one test."""
     path = options.scenario_path
-    programs = [points.program(options, name) for name in names]
     is_built_in = options.target in points.targets.built_in
     if path is None or is_built_in or any(map(points.needs_people, programs)):
         return sizes

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 
-from sitebench._engine import Table
 from sitebench.errors import BadFile, UnknownValue
 from sitebench.measure.objective import Objective
 from sitebench.runs.identity import SCENARIO_DIGEST
@@ -71,19 +70,18 @@ def assure_planned(
 
 
 def digests_of(programs: Iterable[Script]) -> dict[str, str]:
-    return {f"{p.path}/{name}": digest for p in programs for name, digest in p.digests.items()}
+    return {
+        f"the data {name!r} of {program.path}": digest
+        for program in programs
+        for name, digest in program.digests.items()
+    }
 
 
-def tables_of(programs: Iterable[Script], digests: Mapping[str, str]) -> dict[str, Table]:
-    """Return the data of programs here; raises where they are not those of the master."""
-    tables: dict[str, Table] = {}
-    for program in programs:
-        for name, digest in program.digests.items():
-            if digests.get(f"{program.path}/{name}") != digest:
-                raise BadFile(
-                    f"the data {name!r} of {program.path} are others here than where the test was "
-                    "started",
-                    "give each machine the same file, at the same path",
-                )
-        tables |= program.own_tables
-    return tables
+def assure_same(here: Mapping[str, str], planned: Mapping[str, str]) -> None:
+    """Raise where a file of the user's is not the same here as where the test was started."""
+    for name, digest in here.items():
+        if planned.get(name) != digest:
+            raise BadFile(
+                f"{name}: other content here than where the test was started",
+                "give each machine the same file, at the same path",
+            )

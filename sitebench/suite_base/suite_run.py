@@ -41,7 +41,7 @@ from sitebench.scenario.script import Script
 from sitebench.suite_base.options import SuiteOptions
 from sitebench.suite_base.points import Load, SuitePoints, untold
 from sitebench.suite_base.scenario_user import ScenarioUser
-from sitebench.suite_base.scripts import assure_planned, digests_of, tables_of, text_of
+from sitebench.suite_base.scripts import assure_planned, assure_same, digests_of, text_of
 from sitebench.system.machine import engine_threads
 from sitebench.system.native_errors import translated
 from sitebench.system.texts import receive
@@ -91,14 +91,6 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
     def portable(self, load: Load[_O, _P, _T], users: PortableUsers) -> _PortableSource:
         """Return lanes in Python, ready to make the load, in a suite that has an option for it."""
         raise NotImplementedError
-
-    def load(self, test: Test, slot: WorkerSlot) -> Load[_O, _P, _T]:
-        options: Any = of_this_worker(test.options)
-        if isinstance(self.environment.runner, WorkerRunner):
-            self.programs = self._read_programs(options, self.environment.user_classes)
-        first_added = test.first_added[slot.index] if test.first_added else 0
-        target: Any = test.target
-        return Load(options, target, self.programs, slot, first_added)
 
     def first_added(
         self, options: _O, target: _T, processes: int, preparing: Preparing
@@ -235,15 +227,24 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
 
     def open(self, test: Test, slot: WorkerSlot) -> Session:
         """Start the lanes' engine, or make ready for lanes in Python."""
-        if isinstance(self.environment.runner, WorkerRunner) and test.scenario:
-            receive(*test.scenario)
-        load = self.load(test, slot)
-        client, tables = load.options.client, tables_of(load.programs, test.data)
+        options: Any
+        target: Any
+        options, target = of_this_worker(test.options), test.target
+        if isinstance(self.environment.runner, WorkerRunner):
+            if test.scenario:
+                receive(*test.scenario)
+            self.programs = self._read_programs(options, self.environment.user_classes)
+        assure_same(self.digests(options, self.programs), test.data)
+        first_added = test.first_added[slot.index] if test.first_added else 0
+        load, client = Load(options, target, self.programs, slot, first_added), options.client
+        tables = {
+            name: table for program in self.programs for name, table in program.own_tables.items()
+        }
         with translated():
             for_engine = self.points.for_engine(load)
             if client == "native":
                 engine = Engine(*for_engine, tables=tables)
-                return Session(engine, engine_threads(load.options.threads), client)
+                return Session(engine, engine_threads(options.threads), client)
             lanes = self.portable(load, PortableUsers(*for_engine, tables=tables))
         return Session(lanes, threads=0, client=client, portable=lanes.lane)
 

@@ -20,7 +20,7 @@ from sitebench.measure.peak.command import check_options
 from sitebench.options import option
 from sitebench.options.option import combine, names_by_setting
 from sitebench.scenario.script import from_text, read
-from sitebench.suite_base.scripts import assure_planned, digests_of, objective_of, tables_of
+from sitebench.suite_base.scripts import assure_planned, assure_same, digests_of, objective_of
 
 RUN, PEAK = combine(MeasureOptions, IlsOptions), combine(PeakOptions, IlsOptions)
 MIX = """
@@ -182,13 +182,13 @@ def test_file_of_another_protocol_is_refused() -> None:
 def test_processes_share_the_data_of_the_first(mix: str) -> None:
     programs = [built_in("lookup"), read(mix)]
     digests = digests_of(programs)
-    assert list(digests) == [f"{mix}/who"]
-    assert list(tables_of(programs, digests)) == ["mix/who"]
+    assert list(digests) == [f"the data 'who' of {mix}"]
+    assure_same(digests_of(programs), digests)
     Path(mix).with_name("who.csv").write_text("uid\na\nc\n")
-    with pytest.raises(BadFile, match=r"the data 'who' of .* are others here"):
-        tables_of([built_in("lookup"), read(mix)], digests)
-    with pytest.raises(BadFile, match="are others here"):
-        tables_of([read(mix)], {})
+    with pytest.raises(BadFile, match=r"the data 'who' of .*: other content here"):
+        assure_same(digests_of([built_in("lookup"), read(mix)]), digests)
+    with pytest.raises(BadFile, match="other content here"):
+        assure_same(digests_of([read(mix)]), {})
 
 
 def test_point_is_refused_when_its_file_or_data_are_not_those_planned(mix: str) -> None:
