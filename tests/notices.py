@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from sitebench.report.bundle import NOTICE
+from sitebench.report.bundle import LICENCES
 
 ROOT = Path(__file__).parents[1]
 FILE = ROOT / "THIRD-PARTY.txt"
@@ -43,7 +43,8 @@ def text() -> str:
             key = re.sub(r"[\W_]+", " ", body).lower().strip()
             bodies.setdefault(key, body)
             holders[key].setdefault(f"{crate['name']} {crate['version']}", []).extend(owners)
-    parts = ["sitebench contains software of other people, under the licences that follow.", NOTICE]
+    parts = ["sitebench contains software of other people, under the licences that follow."]
+    parts.append(LICENCES.read_text(encoding="utf-8").rstrip())
     for key, crates in holders.items():
         lines = [
             f"{name}{''.join(f'{chr(10)}    {each}' for each in dict.fromkeys(owners))}"

@@ -14,7 +14,7 @@ from sitebench.errors import (
 )
 from sitebench.runs.point import PointResult
 from sitebench.units import plural
-from sitebench.verdict.verdict import LEAK
+from sitebench.verdict.verdict import Bound
 
 PORTS_REMEDY = (
     "wait a minute for TIME_WAIT to pass, use fewer users, or widen net.ipv4.ip_local_port_range"
@@ -57,7 +57,7 @@ def void(result: PointResult) -> SitebenchError | None:
     if n := kinds.get("out-of-fds"):
         message = f"{point}: {plural(n, 'connection')} found no file descriptor"
         return OutOfDescriptors(message, "raise `ulimit -n`, or use fewer users")
-    if kinds.get(LEAK):
+    if kinds.get(Bound.LEAK):
         message = f"{point}: {result.verdict.evidence}"
         return Leak(message, "repair the target first: its other figures do not matter until then")
     if result.operations > 0:

@@ -47,7 +47,7 @@ _SECTIONS: tuple[Callable[[Report], Section | None], ...] = (
 )
 
 _OF_FAILURES = (failures.section, manifest.section)
-"""All that there is to say where no point was measured."""
+"""The sections where no point was measured."""
 
 _TABLES: tuple[Callable[[Report], list[Table]], ...] = (
     objectives.tables,
@@ -58,7 +58,6 @@ _TABLES: tuple[Callable[[Report], list[Table]], ...] = (
     failures.tables,
     workers.tables,
 )
-"""The tables of the Markdown output."""
 
 
 def sections(report: Report) -> list[Section]:
@@ -74,7 +73,7 @@ def _title(report: Report) -> str:
 
 
 def html(report: Report, parts: Sequence[Section], title: str | None = None) -> str:
-    # A title of the user's may not name what was measured.
+    # A title that the user chose may not name the target.
     lead = "" if title is None else f'<p class="facts">{escape(_title(report))}</p>'
     lead += "".join(_facts(report, run) for run in report.runs)
     files = {name: text for run in report.runs for name, text in run.downloads.items()}
@@ -87,7 +86,6 @@ def _facts(report: Report, run: Run) -> str:
 
 
 def markdown(report: Report, title: str | None = None) -> str:
-    """Return the verdict, remedies and tables as Markdown."""
     parts = [f"# {plain(title or _title(report))}\n"]
     for run in report.runs:
         parts.append(f"**{plain(run.label)}**: {plain(facts.line(report, run))}\n")

@@ -10,6 +10,7 @@ differs by colour alone: lines have a dash, marks a shape.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -27,7 +28,7 @@ _SHAPES = (
     *("circle", "square", "triangle-up", "diamond"),
     *("cross", "triangle-down", "triangle-right"),
 )
-"""One fewer than there are hues: both repeat, and no pair occurs twice among 56."""
+"""There is one shape less than hues: among 56 series no pair of both occurs twice."""
 INK = {
     "ink": "#1c2126",
     "faint": "#5b6570",
@@ -38,28 +39,28 @@ INK = {
 }
 """Colours by the names of the page's CSS variables."""
 
-_MOST_THEN = 4
+_MOST_PRINTED = 4
 
 
 def _colour_range(n_printed: int) -> str:
-    """Return the range of hues in which so many printed machines come first.
+    """Return the name of the range of hues in which printed machines come first.
 
-    They have the last hues, grey and brown before all, and today's the same as without them.
+    They have the last hues, grey and brown; the hues of today's series do not depend on them.
     """
-    return f"beside-{min(n_printed, _MOST_THEN)}"
+    return f"beside-{min(n_printed, _MOST_PRINTED)}"
 
 
 _AXIS_WIDTH = 58
-"""Width of the labels of a y axis: equal in all charts, so that stacked charts align."""
+"""Width of the labels of a y axis, equal in all charts: stacked charts are aligned."""
 
 SHOWN: Spec = {
     "name": "shown",
     "select": {"type": "point", "fields": ["series"]},
     "bind": "legend",
 }
-"""The parameter that a click in the legend sets: the series to be seen."""
+"""The parameter that a click in the legend sets: the series to show."""
 FADED: Spec = {"condition": {"param": "shown", "value": 1}, "value": 0.12}
-"""The opacity of a series that is not the one to be seen."""
+"""The opacity of the series that are not chosen in the legend."""
 
 _US = "(datum.value < 1e3 ? format(datum.value, '~r') + ' us' : datum.value < 1e6 ? "
 _MS = "format(datum.value / 1e3, '~r') + ' ms' : format(datum.value / 1e6, '~r') + ' s')"
@@ -75,11 +76,11 @@ AXES: Mapping[str, Spec] = {
         "values": [digit * 10**power for power in range(-1, 10) for digit in (1, 2, 5)],
     },
 }
-"""Axes by quantity: microseconds in the most readable unit, counts with a prefix."""
+"""Axes by quantity: times in the most readable unit, counts with a prefix."""
 
 
 def log_axis(name: str, values: Iterable[float]) -> Spec:
-    """Return a logarithmic one of AXES with as many marks as make a narrow range readable."""
+    """Return a logarithmic axis of AXES; a narrow range of values has more ticks."""
     positive = [value for value in values if value > 0]
     ratio = max(positive) / min(positive) if positive else 1.0
     digits: Sequence[float] = (1, 2, 5)
@@ -96,14 +97,14 @@ LEGEND_BESIDE: Spec = {
     "labelLimit": 110,
     "symbolType": "stroke",
 }
-"""Beside a figure of several drawings, each with its own."""
+"""The legend beside one drawing of a figure of several."""
 
 ALL_SERIES = "all series"
-"""Placeholder for the names of a dataset's series, where a scale has to list them."""
+"""Placeholder in a specification for the names of a dataset's series."""
 
 
 class Chart(msgspec.Struct, frozen=True):
-    """One figure; its id is also the name of the image file, `chooser` the list that selects."""
+    """One figure; its id also names the image file, `chooser` is the id of a drop-down list."""
 
     id: str
     title: str
@@ -113,7 +114,7 @@ class Chart(msgspec.Struct, frozen=True):
     """Datasets by name, per choice; without a chooser there is a single choice, ""."""
     chooser: str = ""
     key: Mapping[str, str] = {}
-    """The legend of signs, below the drawing."""
+    """The meaning of signs, listed below the drawing."""
     titles: Mapping[str, str] = {}
     """The title of each choice."""
 
@@ -136,7 +137,7 @@ def short(value: float | None, digits: int = 4) -> float | None:
 
 
 def transpose(rows: Sequence[Sequence[Any]], width: int) -> list[Sequence[Any]]:
-    """Return the columns of some rows; without rows as many empty ones."""
+    """Return the columns of rows; without rows, empty columns."""
     return list(zip(*rows, strict=True)) if rows else [()] * width
 
 
@@ -145,7 +146,7 @@ def quantity(field: str, **properties: Any) -> Spec:
 
 
 def series_scale(domain: Any) -> Spec:
-    """Return a channel that tells series apart by colour, dash or shape; a legend names them."""
+    """Return a channel (colour, dash or shape) that distinguishes series, with a legend."""
     return {
         "field": "series",
         "type": "nominal",
@@ -155,7 +156,7 @@ def series_scale(domain: Any) -> Spec:
 
 
 def tell_apart(channel: str, today: Sequence[str], printed: Sequence[str] = ()) -> Spec:
-    """Return a channel that tells series apart: colour, dash and shape go together.
+    """Return a channel that distinguishes series: their colour, dash and shape vary together.
 
     The series of 1997 (`printed`) look the same in every figure; today's follow.
     """
@@ -171,14 +172,14 @@ def tell_apart(channel: str, today: Sequence[str], printed: Sequence[str] = ()) 
     return channel_spec
 
 
-def _shift(all_of_them: Sequence[Any], n_printed: int, n: int) -> list[Any]:
-    """Return what the kept ones have, the second and so on, then `n` that they have not."""
-    rest = [all_of_them[0], *all_of_them[1 + n_printed :]]
-    return [*all_of_them[1 : 1 + n_printed], *(rest[k % len(rest)] for k in range(n))]
+def _shift(styles: Sequence[Any], n_printed: int, n: int) -> list[Any]:
+    """Return styles 2 to 1 + `n_printed` for printed series, then `n` of the other styles."""
+    rest = [styles[0], *styles[1 + n_printed :]]
+    return [*styles[1 : 1 + n_printed], *(rest[k % len(rest)] for k in range(n))]
 
 
 def marks(shape: Spec, tooltip: Sequence[Spec]) -> list[Spec]:
-    """Return the layers of marks: filled where a point is sound, hollow with a word where not."""
+    """Return layers: filled marks for valid points, hollow marks with grades for invalid ones."""
     encoding = {"shape": shape, "tooltip": list(tooltip)}
     return [
         {
@@ -200,7 +201,7 @@ def marks(shape: Spec, tooltip: Sequence[Spec]) -> list[Spec]:
 
 
 def rows(columns: Columns) -> list[dict[str, Any]]:
-    """Return a dataset as rows, as Vega reads it; the page's script does the same."""
+    """Return a dataset as rows for Vega; the page's script does the same."""
     spread = {name: _spread(column) for name, column in columns.items()}
     length = max((len(c) for c in spread.values() if isinstance(c, list)), default=0)
     return [
@@ -218,19 +219,10 @@ def _spread(column: Any) -> Any:
 def with_data(chart: Chart, choice: str) -> Spec:
     """Return a specification with its data, as the page's script does."""
     datasets = {name: rows(columns) for name, columns in chart.choices[choice].items()}
-    spec: Spec = {**chart.spec, "datasets": datasets, "description": chart.description}
-    series = chart.spec.get("usermeta", {}).get("series")
-    series_names = [row[series] for rows in datasets.values() for row in rows if series in row]
-    listed: Spec = _insert_series(spec, list(dict.fromkeys(series_names)))
-    return listed
-
-
-def _insert_series(part: Any, series: Sequence[Any]) -> Any:
-    if isinstance(part, dict):
-        return {k: v if k == "datasets" else _insert_series(v, series) for k, v in part.items()}
-    if isinstance(part, list):
-        return [_insert_series(child, series) for child in part]
-    return series if part == ALL_SERIES else part
+    field = chart.spec.get("usermeta", {}).get("series")
+    series = dict.fromkeys(row[field] for rows in datasets.values() for row in rows if field in row)
+    spec = json.dumps(chart.spec).replace(json.dumps(ALL_SERIES), json.dumps(list(series)))
+    return {**json.loads(spec), "datasets": datasets, "description": chart.description}
 
 
 def theme(*, css: bool) -> Spec:
@@ -271,7 +263,7 @@ def theme(*, css: bool) -> Spec:
             "symbol": list(_SHAPES),
             **{
                 _colour_range(n): [*reversed(hues[-n:]), *hues[:-n]]
-                for n in range(1, _MOST_THEN + 1)
+                for n in range(1, _MOST_PRINTED + 1)
             },
         },
         "style": {

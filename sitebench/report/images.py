@@ -1,4 +1,4 @@
-"""Every figure as a file of its own: SVG or PNG, from the specifications of the page."""
+"""Every chart as an image file, SVG or PNG."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SCALE = 2.0
 
 
 def images(sections: Sequence[Section], image: str) -> Iterator[tuple[str, bytes]]:
-    """Yield file name and content of every figure, one per choice where there is one."""
+    """Yield the file name and content of every chart, for each of its choices."""
     names: set[str] = set()
     for chart in (chart for section in sections for chart in section.charts):
         for choice, datasets in chart.choices.items():
@@ -30,7 +30,7 @@ def images(sections: Sequence[Section], image: str) -> Iterator[tuple[str, bytes
 
 
 def drawing() -> Any:
-    """Return the module that draws a specification; raises where it is not installed."""
+    """Import vl-convert, which draws a specification; raises where it is not installed."""
     try:
         import vl_convert
     except ImportError:
@@ -39,7 +39,6 @@ def drawing() -> Any:
 
 
 def render(chart: Chart, choice: str, image: str) -> bytes:
-    """Return a figure as an image with light colours."""
     vl_convert = drawing()
     spec = _with_size(with_data(chart, choice)) | {"title": chart.title_of(choice)}
     if image == "svg":

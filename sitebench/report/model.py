@@ -1,4 +1,4 @@
-"""The contents of a report: run files, read once and closed, and the names of their points."""
+"""The contents of a report: run files, each read at once, and the names of their points."""
 
 from __future__ import annotations
 
@@ -28,19 +28,18 @@ from sitebench.suite import suites
 from sitebench.units import format_rate, plural
 
 _SLOTS = 2_400
-"""Slots of all timelines together: one point shows at most a twentieth of them, and forty points
-still fit a page of 2 MB."""
+"""Slots of all timelines together: forty points then fit a page of 2 MB."""
 _MOST_SLOTS, _LEAST_SLOTS = 120, 12
 
 _LARGEST_DOWNLOAD = 500_000
-"""Characters of one file in the page: its histograms do not shrink further."""
+"""Most characters of a file within the page."""
 
 Track = list[tuple[int, float]]
-"""Values of one figure over time: (t_ns, value); of a counter, its rate."""
+"""Values of one figure over time, (t_ns, value); of a counter, its rate per second."""
 
 
 class Point(msgspec.Struct, frozen=True):
-    """One measured point, with what it did over time."""
+    """One measured point, and its timeline."""
 
     id: str
     run: str
@@ -48,7 +47,7 @@ class Point(msgspec.Struct, frozen=True):
     service: Histogram
     latency: Histogram
     censored: Histogram
-    """Over the measured window, of the operations that count."""
+    """Histograms of the measured window, of the operations that count."""
     slots: Sequence[Slot]
     tracks: Mapping[tuple[str, str], Track]
 
@@ -64,14 +63,14 @@ class Run(msgspec.Struct, frozen=True, dict=True):
     points: Sequence[Point]
     stored: Sequence[StoredPoint]
     downloads: Mapping[str, str]
-    """The run file in other formats, by file name; none that would make the page too large."""
+    """The run file in other formats, by file name, without those too large for the page."""
 
     @property
     def objective(self) -> Objective | None:
         try:
             return Objective.of_manifest(self.manifest)
         except UnknownValue:
-            return None  # Of a newer version.
+            return None  # A newer version wrote it.
 
     @cached_property
     def results(self) -> list[PointResult]:
@@ -83,21 +82,22 @@ class Run(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def missing(self) -> list[StoredPoint]:
-        """Points that failed, or are not measured yet."""
+        """Points that failed or are not measured yet."""
         return [point for point in self.stored if point.status != "done"]
 
     @property
     def count_in_words(self) -> str:
-        """How many measurements there are, in words: a table has one row for all of a point."""
+        """The number of points and, with repeats, of measurements."""
         n, points = len(self.points), len(self.series)
         if n == points:
             return plural(n, "point")
         return f"{n} measurements of {plural(points, 'point')}"
 
     def peaks_of(self, spec: PointSpec) -> list[Mapping[str, Any]]:
-        """Return the answers of `peak` that this point was measured for.
+        """Return the answers of `peak` to which this point belongs.
 
-        Numbers of clients are swept closed, rates are searched open.
+        A peak without an objective varies the users of a closed schedule; one with an objective
+        varies the rate.
         """
         same = ("suite", "operation", "entries", "target", "client")
         expected = {name: getattr(spec, name) for name in same}
@@ -109,21 +109,19 @@ class Run(msgspec.Struct, frozen=True, dict=True):
         ]
 
     def found_at(self, series: Series) -> Mapping[str, Any] | None:
-        """Return the answer of a search to an objective, if this is the point that holds it."""
+        """Return the answer of a search to an objective if it is this point's rate."""
         if series.spec.rate is None:
             return None
         keys = {series.spec.key, *(result.spec.key for result in series.results)}
         return next((p for p in self.peaks_of(series.spec) if p.get("best") in keys), None)
 
     def probes(self, series: Series) -> bool:
-        """Whether this is a rate that a search for the highest only tried."""
+        """Whether a search for the highest rate only tried this rate."""
         searched = series.spec.rate is not None and bool(self.peaks_of(series.spec))
         return searched and self.found_at(series) is None
 
 
 class Report(msgspec.Struct, frozen=True, dict=True):
-    """Everything a section can show."""
-
     runs: Sequence[Run]
 
     @cached_property
@@ -135,7 +133,7 @@ class Report(msgspec.Struct, frozen=True, dict=True):
         return [point for run in self.runs for point in run.points]
 
     def suite(self, name: str) -> ReportSuite:
-        """Return a suite's titles and tables; for an unknown suite, its name."""
+        """Return a suite's part of the report; for an unknown suite, one without titles."""
         for suite in suites():
             if suite.name == name:
                 return cast("ReportSuite", resolve_name(suite.report))
@@ -143,7 +141,6 @@ class Report(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def present(self) -> list[ReportSuite]:
-        """The suites that have points in the report."""
         names = dict.fromkeys(series.spec.suite for _, series in self.all_series)
         return [self.suite(name) for name in names]
 
@@ -170,11 +167,11 @@ class Report(msgspec.Struct, frozen=True, dict=True):
         return f"{suite.title_of(spec.operation)}, {suite.size_of(spec)}"
 
     def name_without_load(self, spec: PointSpec) -> str:
-        """Return a point's name without its load: its operation, and its size if any."""
+        """Return a point's operation, and its size unless that is its load."""
         return self.name(spec) if spec.entries else self.suite(spec.suite).title_of(spec.operation)
 
     def distinct_name(self, spec: PointSpec, run: Run, ignoring: Sequence[str] = ()) -> str:
-        """Return a point's name among the others of its run."""
+        """Return a point's name with the labels that distinguish it within its run."""
         specs = [*(point.spec for point in run.points), *(point.spec for point in run.missing)]
         comparable = (other for other in specs if other.operation == spec.operation)
         label = distinguishing_label(comparable, ignoring)(spec)
@@ -182,7 +179,7 @@ class Report(msgspec.Struct, frozen=True, dict=True):
 
 
 def load(paths: Sequence[Path]) -> Report:
-    """Read run files; refuses those without a measured point, unless it is one that failed."""
+    """Read run files; refuses one without a measured point, unless it is alone and has failed."""
     labels = _labels(paths)
     with contextlib.ExitStack() as stack:
         files = [stack.enter_context(RunFile(path)) for path in paths]
@@ -245,7 +242,7 @@ def _downloads(file: RunFile, label: str) -> dict[str, str]:
 
 
 def _labels(paths: Sequence[Path]) -> list[str]:
-    """Return the name of each run: that of its file, with the folder if names repeat."""
+    """Return the name of each run file; with its folder if names repeat."""
     stems = [path.name.removesuffix(".sitebench") for path in paths]
     if len(set(stems)) == len(stems):
         return stems
@@ -253,9 +250,9 @@ def _labels(paths: Sequence[Path]) -> list[str]:
 
 
 def _labels_of(spec: PointSpec) -> dict[str, str]:
-    """Return a point's labels beside its operation and size."""
+    """Return a point's labels besides its operation and size."""
     settings = {name: value for name, value in spec.settings.items() if name != "stages"}
-    lanes = f"{spec.users:,} user{'s' if spec.users > 1 else ''}"
+    lanes = plural(spec.users, "user")
     load = lanes if spec.rate is None else f"{format_rate(spec.rate)}/s"
     if spec.stages is not None:
         load = spec.stages.name
@@ -269,22 +266,22 @@ def _labels_of(spec: PointSpec) -> dict[str, str]:
     }
     if spec.entries:
         return labels
-    # Its users are the point's size, which its name has.
+    # The number of users is the size in its name.
     return {name: text for name, text in labels.items() if text != lanes}
 
 
 LOAD = ("load", "lanes")
-"""Labels that `load_name` says."""
+"""Labels whose values `load_name` contains."""
 HOW_HARD = ("load", "arrivals", "lanes", "windows")
 _BARE = ("target", "client", *HOW_HARD)
 _SPARE = ("arrivals", "lanes", "windows")
-"""Labels used only if no other one distinguishes two points."""
+"""Labels used only if no other label distinguishes two points."""
 
 
 def distinguishing_label(
     specs: Iterable[PointSpec], ignoring: Sequence[str] = ()
 ) -> Callable[[PointSpec], str]:
-    """Return a function that labels each of these points as briefly as distinguishes them."""
+    """Return a function that gives each of these points the shortest distinguishing label."""
     labelled = [(spec, _labels_of(spec)) for spec in specs]
     names = dict.fromkeys(name for _, labels in labelled for name in labels if name not in ignoring)
     differ = [name for name in names if len({labels.get(name) for _, labels in labelled}) > 1]
@@ -306,15 +303,15 @@ def distinguishing_label(
 
 
 def variant_name(spec: PointSpec) -> str:
-    """Return the key that points share if they differ only in size and load."""
+    """Return the same key for points that differ only in size and load."""
     labels = {k: v for k, v in _labels_of(spec).items() if k not in HOW_HARD}
     return json.dumps({"suite": spec.suite, "operation": spec.operation, **labels}, sort_keys=True)
 
 
 def load_key(spec: PointSpec) -> str:
-    """Return the key that points share if they were measured as hard and as long.
+    """Return the same key for points of equal load and equal length.
 
-    Without people, the number of users is a point's size, as the number of people is of others.
+    Users are the load of a target with people, and the size of one without.
     """
     users = spec.users if spec.entries else None
     load = spec.settings.get("stages", spec.rate)

@@ -1,7 +1,7 @@
 """One self-contained HTML page, with style, scripts, charts and data.
 
-Its content security policy lists every script by digest and allows no connection, so that a text
-from a run file can neither run nor load anything.
+Its content security policy lists every script by digest and allows no connection: a text of a run
+file can neither run nor load anything.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _ASSETS = Path(__file__).parent / "assets"
 
 
 class Section(msgspec.Struct, frozen=True):
-    """A part of the page: `body` is HTML in which every foreign text is escaped.
+    """A part of the page; `body` is HTML in which every text of a run file is escaped.
 
-    `scripts` run after the page's own, in the order of the sections.
+    `scripts` run after the page's own script, in the order of the sections.
     """
 
     id: str
@@ -35,7 +35,7 @@ class Section(msgspec.Struct, frozen=True):
     charts: tuple[Chart, ...] = ()
     scripts: tuple[str, ...] = ()
     short: str = ""
-    """Its name among the links at the top."""
+    """The title in the navigation at the top."""
 
 
 def page(
@@ -43,7 +43,7 @@ def page(
 ) -> str:
     """Return the whole document; `lead` is HTML between the heading and the first section.
 
-    `files` are texts that a link with the attribute `data-file` downloads, by that name.
+    A link with the attribute `data-file` downloads the text of that name in `files`.
     """
     charts = [chart for section in sections for chart in section.charts]
     scripts = [script for section in sections for script in section.scripts]
@@ -72,7 +72,6 @@ def page(
 
 
 def _policy(scripts: Sequence[str]) -> str:
-    """Return the content security policy: these scripts and no connections."""
     digests = " ".join(f"'sha256-{_digest(script)}'" for script in scripts) or "'none'"
     return (
         f"default-src 'none'; script-src {digests}; style-src 'unsafe-inline'; img-src data:; "
@@ -121,7 +120,6 @@ def _data(charts: Sequence[Chart], files: Mapping[str, str]) -> str:
         "theme": theme(css=True),
         "charts": {
             chart.id: {
-                "title": chart.title,
                 "description": chart.description,
                 "chooser": chart.chooser,
                 "spec": chart.spec,
@@ -132,6 +130,6 @@ def _data(charts: Sequence[Chart], files: Mapping[str, str]) -> str:
         "files": files,
     }
     text = json.dumps(document, separators=(",", ":"), ensure_ascii=False)
-    # Deflated: decimal numbers shrink to a third, and every browser can inflate.
+    # Deflate shrinks decimal numbers to a third, and every browser can inflate them.
     packed = base64.b64encode(zlib.compress(text.encode(), 9)).decode()
     return f'<script type="application/octet-stream" id="data">{packed}</script>'

@@ -1,4 +1,4 @@
-"""The paper's tables refilled: today's figures with 1997's beneath each, one column per size."""
+"""The paper's tables with today's figures, and those of 1997 below; one column per size."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PaperTable(msgspec.Struct, frozen=True):
 
 
 def terminal_tables(suite: Suite, results: Sequence[PointResult]) -> list[Table]:
-    """Return what `--paper-tables` prints: the page's tables of today, latencies, bottlenecks."""
+    """Return the tables of `--paper-tables`: the paper's of today, latencies, bottlenecks."""
     report: ReportSuite = resolve_name(suite.report)
     tables: list[Table] = []
     if report.paper_table is not None:
@@ -42,7 +42,7 @@ def terminal_tables(suite: Suite, results: Sequence[PointResult]) -> list[Table]
 
 
 def _of_today(table: Table) -> Table:
-    """Return a table without the sizes and the rows that have no figure of today's sizes."""
+    """Return a table without the sizes, and the rows, that have no figure of today."""
     figures = range(table.left, len(table.columns))
     sizes = [n for n in figures if not all(_is_1997s(row[n]) for row in table.rows)]
     columns = [*range(table.left), *sizes]
@@ -64,18 +64,18 @@ def compare_with_paper(
     rows: Mapping[str, Sequence[str]],
     paper_tables: Sequence[PaperTable],
 ) -> Table:
-    """Lay out today's rows, each followed by what the paper's machines had in its place.
+    """Lay out today's rows, each above the figures of the paper's machines.
 
-    `rows` has one cell per series; a point that is not the target's number is marked in each.
+    `rows` has a cell per series; the cells of an invalid point are marked.
     """
     points = [(series.spec.entries, series.spec.variant) for series in measured]
     printed = {size for table in paper_tables for size in table.sizes}
     printed -= {size for size, _ in points}
-    # Variants of a size stay in their order.
+    # The sort is stable: variants of a size keep their order.
     columns = sorted([*points, *((size, "") for size in printed)], key=lambda column: column[0])
     lines: list[Row] = []
     for name, cells in rows.items():
-        # How often a point was measured is true of it whatever its verdict.
+        # The number of repeats is right whatever the verdict.
         marked_cells = [
             text if name == _REPEATS else marked(series, text)
             for series, text in zip(measured, cells, strict=True)

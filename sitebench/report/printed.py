@@ -1,4 +1,4 @@
-"""Tables as a paper prints them, its claims, and what its own figures make of those."""
+"""Tables and statements of a paper, and whether its own figures support them."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ _NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d*\.?\d+")
 
 class PrintedTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     number: str
-    """As printed, such as "Table 9"; numbers repeat, so a title is cited with it."""
+    """As printed, such as "Table 9"; a title is cited with it, as numbers repeat."""
     title: str
     where: str
-    """The section, and the page where the paper's list of contents has it."""
+    """The section, and the page according to the paper's table of contents."""
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...] = ()
-    """Errors of the table and readings of it, in our words."""
+    """Our remarks on errors and readings of the table."""
 
     @property
     def citation(self) -> str:
         return f"{self.number}: {self.title}" if self.number else self.title
 
     def cell(self, row: str, column: str) -> str:
-        """Return a cell of the row that begins with a text."""
+        """Return the cell of a column in the row that begins with a text."""
         (cells,) = (cells for cells in self.rows if cells[0] == row)
         return cells[self.columns.index(column)]
 
@@ -43,22 +43,22 @@ class PrintedTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return float(match[0].replace(",", ""))
 
     def as_printed(self) -> Table:
-        """Return it alone, as a report shows what has no counterpart today."""
+        """Return the table without figures of today."""
         notes = (*self.notes, f"1997; {self.where}.")
         return Table(self.citation, self.columns, self.rows, len(self.columns), notes)
 
 
 class Statement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A claim of the text, and what the paper's own figures make of it."""
+    """A claim of a paper, and the check of it by the paper's own figures."""
 
     text: str
     check: str
     holds: bool | None = None
-    """None where the paper prints nothing to check it with."""
+    """None: the paper prints no figures to check it."""
 
 
 def statements_table(statements: Sequence[Statement]) -> Table:
-    """Return what the text says, and whether the paper's own figures have it so."""
+    """Return a table of claims with the results of their checks."""
     words = {True: "holds", False: "does not hold", None: "cannot be checked"}
     rows = [[statement.text, words[statement.holds], statement.check] for statement in statements]
     return Table("What the text says", ("Statement", "By its figures", "Check"), rows, left=3)
@@ -71,18 +71,18 @@ def _lab() -> tuple[PrintedTable, ...]:
 
 
 LAB_1997 = _lab()
-"""Tables 1, 17 and 18 of the paper of 1997: where directories and sites were measured."""
+"""Tables 1, 17 and 18 of the paper of 1997: the laboratory of directories and sites."""
 
 
 def with_lab(tables: object) -> tuple[PrintedTable, ...]:
-    """Return a paper's tables without figures of operations, among those of the laboratory."""
+    """Return a paper's tables that are not of operations, among those of the laboratory."""
     return (LAB_1997[0], *msgspec.convert(tables, tuple[PrintedTable, ...]), *LAB_1997[1:])
 
 
 def users_of(tests: Mapping[str, str]) -> dict[str, dict[str, int]]:
-    """Return the users of all clients, by machine and by operation; `tests` are the tables' names.
+    """Return the users of all clients, by machine and operation; `tests` maps operations to rows.
 
-    Table 17 has 5 client systems with 50 users each for ILS Connect: 250.
+    Table 17 has 5 clients with 50 users each for ILS Connect: 250.
     """
     users = {}
     for machine, table in zip(("2500", "7000"), LAB_1997[1:], strict=True):

@@ -1,4 +1,4 @@
-"""What a suite provides for the report: titles, and the figures of its paper."""
+"""A suite's part of a report: titles, and the figures of its papers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sitebench.units import format_size
 
 
 class Printed(msgspec.Struct, frozen=True):
-    """Printed figures of a paper: one machine's over sizes."""
+    """Figures that a paper prints for one machine, by size."""
 
     machine: str
     sizes: Sequence[int]
@@ -23,23 +23,22 @@ class Printed(msgspec.Struct, frozen=True):
 
 
 class RateFigure(msgspec.Struct, frozen=True):
-    """One operation's rate, or another of its figures, against size."""
+    """A chart of one operation's rate, or of another of its figures, over size."""
 
     name: str
-    """Also the name of the image file."""
     title: str
     operation: str
     of: Of
     printed: Sequence[Printed] = ()
     unit: str = "operations/s"
     axis: str = "count, log"
-    """The name of its axis among those of `charts`."""
+    """A key of `charts.AXES`."""
     ours: Callable[[PointSpec], bool] = lambda spec: True
-    """Whether it is a figure of a point, which may do what a file of the user's says."""
+    """Whether the chart is of a point; points of scenario files may not be."""
 
 
 class Folded(msgspec.Struct, frozen=True):
-    """Tables under a title; long ones are folded at first."""
+    """Tables under a title, which a click unfolds if `folded`."""
 
     title: str
     tables: Sequence[Table]
@@ -47,7 +46,7 @@ class Folded(msgspec.Struct, frozen=True):
 
 
 def besides_1997(tables: Sequence[PrintedTable], statements: Sequence[Statement]) -> Folded:
-    """Return what the paper of 1997 prints besides figures of operations."""
+    """Return the tables and statements of the paper of 1997 that are not figures of operations."""
     listed_tables = [*(table.as_printed() for table in tables), statements_table(statements)]
     return Folded("What the paper of 1997 prints besides", listed_tables, folded=True)
 
@@ -57,27 +56,27 @@ class ReportSuite(msgspec.Struct, frozen=True):
     title: str
     size_title: str
     people: str
-    """The unit of sizes: "entries" of a directory, "people" of a site, "clients" of a target that
-    holds no people (`PointSpec.size`)."""
+    """The unit of sizes: "entries" of a directory, "people" of a site, "clients" of a target
+    without people (`PointSpec.size`)."""
     rates: Sequence[RateFigure] = ()
-    """The figures of the paper; an operation without one gets figures of its own."""
+    """The charts of the paper; an operation without a chart here has those of `figures_of`."""
     figures_of: Callable[[str, str], Sequence[RateFigure]] | None = None
-    """Those of an operation, by its name and title (default: its rate)."""
+    """Charts of an operation, from its name and title (default: its rate)."""
     operations: Mapping[str, str] = {}
     """Titles by operation."""
     paper_table: Callable[[Sequence[Series]], Table] | None = None
-    """Lays out one operation over sizes as the paper does, with the paper's figures below."""
+    """One operation over sizes, laid out as in the paper, with the paper's figures below."""
     bottlenecks_1997: Sequence[Table] = ()
     printed_1997: Sequence[Folded] = ()
-    """What the paper prints besides, and what becomes of its claims."""
+    """Tables and statements that the paper prints besides figures of operations."""
     charts: Callable[[Sequence[Series]], Sequence[Chart]] | None = None
-    """Charts of everything of this suite in one sweep."""
+    """Charts of all points of one sweep."""
     costs: Callable[[Sequence[tuple[str, Series]]], Table | None] | None = None
-    """What a run's points, by name, say of the cost of one operation; None if they do not."""
+    """A table of the cost of one operation, from named points; None without such figures."""
     tables: Callable[[Sequence[Series]], Sequence[Folded]] | None = None
-    """Tables of everything of this suite in one sweep, which several runs may be parts of."""
+    """Tables of all points of one sweep, whose parts may be in several runs."""
     printed_beside: Callable[[Sequence[Series]], Sequence[Folded]] | None = None
-    """The papers' own tables of such a sweep, with today's figures beside them."""
+    """The papers' tables with the figures of a sweep beside them."""
 
     def title_of(self, operation: str) -> str:
         return self.operations.get(operation, operation)
@@ -102,11 +101,11 @@ def _rate_alone(operation: str, title: str) -> list[RateFigure]:
 
 
 def bottlenecks(number: int, title: str, rows: Sequence[Row], *notes: str) -> Table:
-    """Return one of the paper's tables of bottlenecks, with what its figures say against it."""
+    """Return a table of bottlenecks as printed; `notes` say where its figures contradict it."""
     columns = ("Resource", "Bottleneck", "Comment")
     return Table(f"1997, Table {number}: {title}", columns, rows, left=3, notes=notes)
 
 
 def ops_per_s(result: PointResult) -> float:
-    """Return the rate that a figure shows unless the suite provides another."""
+    """The figure of a chart by default; `sections.rates` recognises it."""
     return result.ops_per_s

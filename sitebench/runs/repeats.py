@@ -160,10 +160,12 @@ class Series(msgspec.Struct, frozen=True):
         values = self.values(figure)
         return None if values is None else median_interval(values)
 
-    def spread(self, figure: Of) -> tuple[float, float] | None:
-        """Return the smallest and the largest value: few repeats allow no interval."""
-        values = self.values(figure)
-        return None if values is None else (min(values), max(values))
+    def bounds(self, figure: Of) -> tuple[float, float] | None:
+        """Return the ends of the interval; with too few repeats, the least and greatest value."""
+        if (values := self.values(figure)) is None:
+            return None
+        interval = median_interval(values)
+        return (min(values), max(values)) if interval is None else (interval.low, interval.high)
 
 
 def best_tries(results: Iterable[PointResult]) -> list[PointResult]:

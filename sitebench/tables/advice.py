@@ -18,7 +18,7 @@ from sitebench.verdict.warning import PointWarning, WarningKind
 from sitebench.verdict.warnings import LONGER, MORE_LOAD, QUOTA, WOKE_LATE, longest_window
 
 _MOST_NAMED = 6
-"""More points are counted, not named."""
+"""More points are counted instead of named."""
 
 _NOISY, _SHARED = WarningKind.NOISY_MACHINE, WarningKind.SHARED_CORES
 _STARVED, _NEAR_CEILING = WarningKind.GENERATOR_STARVED, WarningKind.GENERATOR_NEAR_CEILING
@@ -29,9 +29,9 @@ _CAUSES: Mapping[str, frozenset[str]] = {
     WarningKind.ANSWERS_UNREAD: frozenset((_NOISY, _SHARED, _STARVED, _NEAR_CEILING)),
     WarningKind.SCHEDULE_LAG: frozenset((_NOISY, _SHARED, _STARVED, _NEAR_CEILING)),
 }
-"""Kinds that state the same cause: a kind is left out at a point with one of these."""
+"""A kind is left out at a point that also has one of these kinds, which state its cause."""
 
-_TELL: Mapping[str, frozenset[str]] = {
+_EXPLANATIONS: Mapping[str, frozenset[str]] = {
     Bound.GENERATOR: frozenset(
         (_NOISY, _STARVED, _NEAR_CEILING, WarningKind.SCHEDULE_LAG, WarningKind.WORKER_LOST)
     ),
@@ -157,7 +157,7 @@ def _causes(result: PointResult) -> list[PointWarning]:
     verdict = result.verdict
     kinds = {warning.kind for warning in verdict.warnings}
     causes = [warning for warning in verdict.warnings if not _is_explained(warning, kinds)]
-    covered = kinds & _TELL.get(verdict.bound, frozenset())
+    covered = kinds & _EXPLANATIONS.get(verdict.bound, frozenset())
     if verdict.valid or covered or any(warning.spoils for warning in verdict.warnings):
         return causes
     remedy = _REMEDIES.get(verdict.bound, "do not use its rate")

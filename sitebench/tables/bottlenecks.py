@@ -32,12 +32,12 @@ WORDS: dict[str, str] = {
     Grade.NO: "No",
     Grade.UNKNOWN: "Not enough information",
 }
-"""The paper's words, and one of ours: worst first."""
+"""The paper's words, and one of ours (Taken by others): worst first."""
 
 _MOST_COLUMNS = 6
-"""Of points in a terminal; more have a row each."""
+"""Most columns of points on a terminal; more points have a row each."""
 _BRIEFLY = "?"
-"""Not enough information, in a narrow column."""
+"""The sign for "Not enough information" in a narrow column."""
 
 
 def findings_of(point: Series) -> dict[str, Finding]:

@@ -18,7 +18,7 @@ _NOT_WRAPPED = 100_000
 
 
 class _Results(Console):
-    """Prints tables that are wider than the terminal to their end, which the terminal wraps."""
+    """A console that does not crop tables wider than the terminal, which wraps them."""
 
     def print(self, *objects: Any, crop: bool = False, **options: Any) -> None:
         super().print(*objects, crop=crop, **options)

@@ -1,4 +1,4 @@
-"""The end of a run: a table with a row per point, and notes."""
+"""The results of a run on the terminal: a row per point, and notes."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _TOO_HIGH = {
 }
 """The meaning of a star behind a latency whose rate is a lower bound."""
 _SEVERAL = 1.5
-"""A step's rate, by the rate of arrivals, from which it is counted several times in each."""
+"""Least ratio of a step's rate to the rate of arrivals at which a note lists both."""
 LONGER = 1.5
-"""A window's length, by the given one, from which it was extended (`--until`)."""
+"""Least ratio of a window to `--measure` by which the title shows that `--until` extended it."""
 
 
 class _Column(msgspec.Struct, frozen=True):
@@ -118,7 +118,7 @@ def _columns(points: Sequence[Series]) -> list[_Column]:
 
 
 def _rate(point: Series) -> str:
-    """Return the rate; of a lower bound, the bounds of the target's rate."""
+    """Return the rate; for a lower bound with a known upper bound, both: `900..1,500`."""
     if point.grade == Quoted.AT_LEAST and point.at_most is not None:
         return f"{format_rate(point.median(rate_of) or 0.0)}..{format_rate(point.at_most)}"
     return rate_mark(point)
@@ -138,11 +138,11 @@ def _limit(point: Series) -> str | Cell:
 
 
 def _notes(points: Sequence[Series]) -> list[str]:
-    """Explain the marks in the table."""
     marks = []
     if any(point.grade == Quoted.AT_LEAST and point.at_most is not None for point in points):
         marks.append("a..b: the true rate is between a and b")
-    if any(result.verdict.latency_at_most for point in points for result in point.results):
+    cells = [latency_mark(point, name) for point in points for name in _PERCENTILES]
+    if any(cell.startswith("<=") for cell in cells):
         marks.append("<=: waits for other programs are in it")
     grades = {point.grade for point in points}
     lower = {
@@ -150,7 +150,6 @@ def _notes(points: Sequence[Series]) -> list[str]:
     }
     reasons = [words for bound, words in _TOO_HIGH.items() if bound in lower and _LOWER in grades]
     reasons += ["not usable"] * (Quoted.NOT_USABLE in grades)
-    cells = [latency_mark(point, name) for point in points for name in _PERCENTILES]
     if any(cell.endswith("*") for cell in cells):
         marks.append(f"*: {', or '.join(reasons)}")
     notes = [f"{'; '.join(marks)}."] if marks else []
@@ -163,16 +162,17 @@ def _notes(points: Sequence[Series]) -> list[str]:
             notes += _arrival_rates(point.results[-1])
     results = [result for point in points if not point.part for result in point.results]
     if thinking := sum(int(result.counters.get(THINKING) or 0) for result in results):
-        noun = "operation was" if thinking == 1 else "operations were"
+        subject, pronoun = (
+            ("operation was", "its") if thinking == 1 else ("operations were", "their")
+        )
         notes.append(
-            f"{thinking:,} {noun} in a think time of {'its' if thinking == 1 else 'their'} own "
-            "when the test ended: left out."
+            f"{thinking:,} {subject} in a think time of {pronoun} own when the test ended: left out."
         )
     return notes
 
 
 def _arrival_rates(result: PointResult) -> list[str]:
-    """Return the rates of arrivals and of a step that is counted several times in each."""
+    """Return a note for each step that counts several times in an arrival."""
     if result.spec.rate is None:
         return []
     whole = {step.program: step for step in result.steps if step.step == SEQUENCE}

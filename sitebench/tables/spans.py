@@ -14,7 +14,7 @@ from sitebench.tables.table import NOTHING, Table
 from sitebench.units import format_clock, format_duration, format_ns, format_rate
 
 _MOST_ROWS = 60
-"""An hour; the report and `export` have the rest of a day."""
+"""Rows on the terminal, an hour; the report and `export` have all rows."""
 
 
 def _latency(name: str) -> Callable[[Span], str]:
@@ -44,7 +44,7 @@ _THINKING = "thinking"
 
 
 def columns(stages: Stages, spans: Iterable[Span]) -> dict[str, Callable[[Span], str]]:
-    """Return the columns by heading; the first is where a row begins."""
+    """Return the columns by heading; the first is the begin of a row."""
     omitted = _OF_RATES if stages.of_users else _OF_USERS
     if not any(span.thinking for span in spans):
         omitted = (*omitted, _THINKING)
@@ -52,7 +52,6 @@ def columns(stages: Stages, spans: Iterable[Span]) -> dict[str, Callable[[Span],
 
 
 def notes(groups: Iterable[tuple[Stages, Iterable[Span]]]) -> list[str]:
-    """Return the notes below the rows of these stages."""
     groups = list(groups)
     kinds = {stages.of_users for stages, _ in groups}
     return [

@@ -35,7 +35,7 @@ class Cell(msgspec.Struct, frozen=True):
 
     @property
     def words(self) -> str:
-        """Its text, readable without colours."""
+        """The text, readable without colours."""
         if self.mark is Mark.INVALID:
             return f"{self.text} (not usable)"
         bound = self.mark is Mark.BOUND and not self.text.startswith(">=")

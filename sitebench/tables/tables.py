@@ -1,4 +1,4 @@
-"""Figures in tables, and the tables that every suite has of its points."""
+"""Figures as text, and the tables of points that all suites share."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _per_second(counter: Counter) -> Of:
 
 
 def medians(points: Sequence[Series], getter: Of, show: Callable[[float], str]) -> list[str]:
-    """Return a row of medians, `n/a` where one is not known."""
+    """Return a row of medians; `n/a` where a median is not known."""
     values = [point.median(getter) for point in points]
     return [NOTHING if value is None else show(value) for value in values]
 
@@ -75,14 +75,11 @@ def repeat_rows(points: Sequence[Series], rate_name: str) -> dict[str, list[str]
 
 
 def around(point: Series, getter: Of, show: Callable[[float], str]) -> str:
-    """Return the interval of a median; of too few values the least and the greatest."""
-    interval = point.interval(getter)
-    bounds = point.spread(getter) if interval is None else (interval.low, interval.high)
+    bounds = point.bounds(getter)
     return NOTHING if bounds is None else format_interval(*bounds, show)
 
 
 def _repeat_notes(results: Sequence[PointResult]) -> list[str]:
-    """Explain the figures of repeats."""
     counts = sorted({point.n for point in series(results)})
     if not counts or counts[-1] == 1:
         return []
@@ -204,16 +201,12 @@ def processors(point: Series) -> int | None:
 
 
 def setup(points: Sequence[Series]) -> str:
-    """Return the test bed, as a paper names its machine: target, clients, processors."""
+    """Return the test bed, as a paper names it: target, clients, processors."""
     targets = dict.fromkeys(point.spec.target for point in points)
     users = dict.fromkeys(f"{point.spec.users:,}" for point in points)
     clients = points[0].spec.clients if len(users) == 1 else f"{' and '.join(users)} clients"
     counts = sorted(filter(None, {processors(point) for point in points}))
-    return ", ".join([" and ".join(targets), clients, *map(in_processors, counts)])
-
-
-def in_processors(n: int) -> str:
-    return plural(n, "processor")
+    return ", ".join([" and ".join(targets), clients, *(plural(n, "processor") for n in counts)])
 
 
 def point_name(spec: PointSpec) -> str:
@@ -240,8 +233,8 @@ def percentile(name: str) -> Of:
 def latency_mark(point: Series, name: str) -> str:
     """Return a figure of the latency; `name` is a field of `Durations`.
 
-    It is `>= 10 s` with operations that were never answered, `<= 10 s` with long waits for other
-    programs. Of an invalid point, a `*` leads to the footnote.
+    A lower bound is `>= 10 s`, as operations were never answered; an upper bound is `<= 10 s`, as
+    it includes waits for other programs. The `*` of an invalid point refers to the footnote.
     """
     (text,) = medians([point], lambda result: getattr(result.clocks[LATENCY], name), show_micros)
     if text == NOTHING:

@@ -22,8 +22,7 @@ _STYLES = {
     Mark.PASS: "green",
     Mark.FAIL: "red",
 }
-_ANY = 100_000
-"""A width for any text."""
+_UNLIMITED = 100_000
 
 
 def to_terminal(table: Table) -> Group:
@@ -35,14 +34,14 @@ def to_terminal(table: Table) -> Group:
         grid.add_column(to_text(name), justify="right" if figures else "left", no_wrap=figures)
     for row in table.rows:
         grid.add_row(*map(to_text, row))
-    # rich would wrap a title of its own to the table's width.
+    # A title of rich's own table would wrap at the table's width.
     title = [to_text(Cell(table.title, Mark.PRIMARY))] if table.title else []
     grids = [grid] if table.rows else []
     return Group(*title, *grids, *(to_text(Cell(note, Mark.UNKNOWN)) for note in table.notes))
 
 
 def to_text(content: str | Cell) -> Text:
-    """Return a cell for the terminal, without control characters of a stranger's text."""
+    """Return a cell for the terminal, without the control characters of a foreign text."""
     cell = cell_of(content)
     lines = (printable(line, len(line)) for line in cell.words.split("\n"))
     return Text("\n".join(lines), style=_STYLES.get(cell.mark, ""))
@@ -52,7 +51,7 @@ class _Whole(rich.table.Table):
     """A table that is wider than the terminal if its figures need it."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        unlimited = options.update(width=_ANY)
+        unlimited = options.update(width=_UNLIMITED)
         least = 2
         for column in self.columns:
             cells = (column.header, *column.cells)

@@ -1,7 +1,7 @@
 """The evidence of a verdict: a measured window, and shares computed from it.
 
-A share is of the cores that a process may use, or of the window's seconds. It is None, never zero,
-where it is not known.
+A share is of the cores that a process may use, or of the window's seconds. An unknown share is
+None, never zero.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from sitebench.verdict.window import Window
 
 
 class OtherLoad(msgspec.Struct, frozen=True):
-    """The target's use at another load of the same run."""
+    """The CPU of the target at another load of the same run."""
 
     cores: float
     cost_s: float
-    """CPU of an operation."""
+    """CPU seconds per operation."""
 
 
 class PoolUse(msgspec.Struct, frozen=True):
-    """A pool of connections that the scenario's users share."""
+    """A pool of connections shared by the scenario's users."""
 
     name: str
     places: int
@@ -38,24 +38,24 @@ class Evidence(Window, frozen=True, kw_only=True):
 
     rate: float | None = None
     arrivals: str | None = None
-    """Their spacing, at a rate."""
+    """The spacing of arrivals at a rate."""
     users: int = 0
     rate_at_half: float | None = None
-    """The rate of half as many users in the same run, if measured."""
+    """The rate of the same run with half as many users, if measured."""
     other_loads: tuple[OtherLoad, ...] = ()
-    """Other loads of the same target that were measured before in the same run."""
+    """The target's CPU at loads measured earlier in the same run."""
     pools: tuple[PoolUse, ...] = ()
     thinks: bool = False
     pauses_s: float | None = None
-    """Think time within operations, where the warm-up was too short for it."""
+    """The think time within operations, if the warm-up was shorter."""
     longest_drain_s: float | None = None
     """The longest time between two drains, which shows delays of the load generator's timer."""
     local_ports: int | None = None
-    """Ports of an address from which this machine may open connections."""
+    """Local ports per address for outgoing connections of this machine."""
 
     @property
     def has_stages(self) -> bool:
-        """Whether the load went through stages, so that means are those of no one load."""
+        """Whether the load changed in stages, so that means belong to no single load."""
         return self.settled is not None and self.settled.state == Steadiness.STAGED
 
     @property
@@ -71,7 +71,7 @@ class Evidence(Window, frozen=True, kw_only=True):
 
     @property
     def target_wanted(self) -> float | None:
-        """The target's share of its CPU, with the time for which its threads waited for a core."""
+        """The share of its CPU that the target used, or waited for a core of."""
         target = self.use.target
         if target is None or target.waited_s is None:
             return self.target_share
@@ -79,14 +79,13 @@ class Evidence(Window, frozen=True, kw_only=True):
 
     @property
     def generator_share(self) -> float:
-        """Share of the window in which the busiest generator thread was on a core."""
         return max(self.generator_cpu_s, default=0.0) / self.seconds if self.seconds else 0.0
 
     @property
     def generator_wanted(self) -> float:
         """Share of the window in which the mean generator thread ran, or waited for a core.
 
-        The kernel gives one sum for the process, whose other threads do little.
+        The kernel reports one sum for the process, whose other threads do little.
         """
         waited = self.use.generator.waited_s
         if waited is None or not self.generator_cpu_s or not self.seconds:
@@ -96,13 +95,11 @@ class Evidence(Window, frozen=True, kw_only=True):
 
     @property
     def generator_of_quota(self) -> float | None:
-        """Share of its CPU quota that the generator's process used."""
         quota, cores = self.use.generator.quota_cores, self.per_second(self.use.generator.cpu_s)
         return None if quota is None or cores is None else cores / quota
 
     @property
     def busy(self) -> float | None:
-        """Share of the cores of the target's machine that were busy."""
         machine = self.target_machine
         if machine is None or not machine.busy_per_core:
             return None
@@ -110,7 +107,7 @@ class Evidence(Window, frozen=True, kw_only=True):
 
     @property
     def allowed_busy(self) -> float | None:
-        """Share of the cores that the target's processes may run on that were busy."""
+        """Busy share of the cores on which the target's processes may run."""
         target, machine = self.use.target, self.target_machine
         if target is None or target.allowed_cores is None or machine is None:
             return self.busy
@@ -120,7 +117,7 @@ class Evidence(Window, frozen=True, kw_only=True):
 
     @property
     def all_cores_busy(self) -> bool:
-        """Whether load generator and target are on one machine whose cores are all busy."""
+        """Whether load generator and target share a machine whose cores are all busy."""
         return self.use.target_is_local and self.busy is not None and self.busy >= USED_UP
 
     @property
@@ -132,12 +129,11 @@ class Evidence(Window, frozen=True, kw_only=True):
 
     @property
     def behind_cores(self) -> float:
-        """Cores that the programs behind the target used."""
         return sum(program.cpu_s for program in self.use.behind) / self.seconds
 
     @property
     def usable_cores(self) -> tuple[int, ...]:
-        """The cores that the processes of a target on this machine may run on."""
+        """The cores on which the processes of a target on this machine may run."""
         cores = tuple(range(len(self.use.machine.busy_per_core)))
         target = self.use.target
         return cores if target is None else target.allowed_cores or cores
@@ -148,7 +144,7 @@ class Evidence(Window, frozen=True, kw_only=True):
         target, usable = self.use.target, self.usable_cores
         if target is None or len(usable) == len(self.use.machine.busy_per_core):
             return self.others_cores
-        # The load generator counts where it may run on the target's cores.
+        # The load generator counts if it may run on the target's cores.
         shared = set(usable) & set(self.use.generator.allowed_cores or usable)
         ours_s = target.cpu_s + (self.use.generator.cpu_s if shared else 0.0)
         busy = (self.allowed_busy or 0.0) * len(usable)
@@ -157,10 +153,10 @@ class Evidence(Window, frozen=True, kw_only=True):
 
     @property
     def others_took_cores(self) -> bool:
-        """Whether other programs used cores that the target lacked, which were all busy.
+        """Whether other programs used cores that the target lacked, while all cores were busy.
 
-        They used at least half of the cores; or, where the target waited for cores, half of those
-        that it lacked: a fair share with as many other threads.
+        Other programs used at least half of the cores. Where the target waited for cores, half of
+        the missing cores is enough: a fair share with as many other threads.
         """
         used_share, busy = self.target_share, self.allowed_busy
         if used_share is None or busy is None or not self.use.target_is_local:
@@ -173,7 +169,7 @@ class Evidence(Window, frozen=True, kw_only=True):
 
     @property
     def target_waits(self) -> bool:
-        """Whether the target would have used its cores up, had they been free."""
+        """Whether the target would have used up its cores if they had been free."""
         share, busy = self.target_wanted, self.allowed_busy
         if share is None or (busy is not None and busy < USED_UP):
             return False
@@ -183,9 +179,9 @@ class Evidence(Window, frozen=True, kw_only=True):
     def waited_for_others_us(self) -> float | None:
         """The mean wait of an operation for cores that other programs used.
 
-        The kernel reports the waits of target and load generator for a core, of which other
-        programs get their share of the busy cores. None where a wait is not known, or where others
-        used so few cores that figures change by a tenth at most.
+        The kernel reports how long target and load generator waited for a core; other programs
+        cause their share of the busy cores. None if a wait is not known, or if others used so few
+        cores that figures change by a tenth at most.
         """
         target, generator, busy = self.use.target, self.use.generator, self.use.machine.busy_cores
         if target is None or not self.use.target_is_local or not (self.operations and busy):
@@ -199,10 +195,11 @@ class Evidence(Window, frozen=True, kw_only=True):
 
     @property
     def link(self) -> InterfaceUse | None:
-        """The fuller interface of the two ends of the path, of those with a known speed.
+        """The interface with the higher load, of the two ends of the path, where speeds are known.
 
-        On this machine it is that of the route to the target; on another one, the emptiest of those
-        that carried at least half of the load (its samples are up to a second late).
+        On this machine it is the interface of the route to the target; on another machine, the
+        least loaded interface that carried at least half of the bytes (its samples are up to a
+        second late).
         """
 
         def fill_level(interface: InterfaceUse) -> float:
@@ -229,12 +226,12 @@ class Evidence(Window, frozen=True, kw_only=True):
 
     @property
     def full_pool(self) -> PoolUse | None:
-        """The pool of connections whose places were all in use, if there is one."""
+        """The pool whose connections were all in use, if any."""
         return next((pool for pool in self.pools if pool.in_use >= FULL * pool.places), None)
 
     @property
     def pool_full(self) -> float | None:
-        """Share of the target's readings at which operations waited for one of its threads."""
+        """Share of the target's readings with operations waiting for a thread of its pool."""
         counters = self.use.directory or {}
         looked = counters.get("pool_looked_total")
         return counters["pool_full_total"] / looked if looked else None

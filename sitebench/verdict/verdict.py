@@ -1,7 +1,6 @@
 """The verdict: the bottleneck, its evidence, and the warnings.
 
-It combines the rules of each resource and of the generator (`sitebench.verdict.rules`), as
-docs/verdict.md explains.
+It combines the rules of `sitebench.verdict.rules`; docs/verdict.md explains them.
 """
 
 from __future__ import annotations
@@ -31,9 +30,6 @@ from sitebench.verdict.warning import PointWarning, WarningKind
 from sitebench.verdict.warnings import find_warnings
 from sitebench.verdict.window import Window
 
-LEAK = "leak"
-"""A response held another person's data; such a point fails whatever its rate."""
-
 
 class Bound(StrEnum):
     """What limited the rate."""
@@ -44,24 +40,23 @@ class Bound(StrEnum):
     OPERATING_SYSTEM = "operating-system"
     SOFTWARE = "software"
     SERIALISED = "serialised"
-    """The target's software: operations wait for each other, by a lock or a pool of threads."""
+    """Operations wait for each other in the target, by a lock or a pool of threads."""
     DISK = "disk"
     POOL = "pool"
-    """The connections that the scenario's users share."""
+    """The users' shared pool of connections."""
     GENERATOR = "generator"
     OTHERS = "others"
-    """Other programs used the cores."""
     SCHEDULE = "schedule"
     STAGED = "staged"
-    """The load changed by stages: no one resource limited it."""
     UNSETTLED = "unsettled"
     FAILED = "failed"
     LEAK = "leak"
+    """A response held another person's data: the point fails whatever its rate."""
     UNDECIDED = "undecided"
 
 
 class Quoted(StrEnum):
-    """How the rate of a point may be quoted: the grade in run files and `--json`."""
+    """How the rate of a point may be quoted: its grade in run files and `--json`."""
 
     MEASURED = "measured"
     AT_LEAST = "at least"
@@ -78,7 +73,7 @@ class Verdict(msgspec.Struct, frozen=True):
     findings: tuple[Finding, ...] = msgspec.field(default=(), name="bottlenecks")
     warnings: tuple[PointWarning, ...] = ()
     at_most_per_s: float | None = None
-    """Of a lower bound: the rate that the target's CPU allows, if known."""
+    """For a lower bound, the rate that the target's CPU allows, if known."""
 
     @property
     def grade(self) -> Quoted:
@@ -100,8 +95,8 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 def judge(window: Evidence, suite_warnings: Sequence[PointWarning] = ()) -> Verdict:
-    """Judge a window; `suite_warnings` are those of the suite."""
-    if leaks := window.failures_by_kind.get(LEAK):
+    """Judge a window; `suite_warnings` are warnings of the suite."""
+    if leaks := window.failures_by_kind.get(Bound.LEAK):
         return Verdict(Bound.LEAK, False, f"{plural(leaks, 'page')} showed another user's data")
     if window.operations == 0:
         failed = f"succeeded: {failure_text(window)}"
@@ -120,7 +115,7 @@ def judge(window: Evidence, suite_warnings: Sequence[PointWarning] = ()) -> Verd
             and not (tester.used_up or window.others_took_cores)
         )
     ):
-        # There was no one rate or latency that a resource could limit.
+        # No single rate or latency existed that a resource could limit.
         verdict = Verdict(Bound.UNSETTLED, False, window.settled.evidence)
     else:
         verdict = _bound(window, tester, findings)
@@ -143,7 +138,7 @@ def judge(window: Evidence, suite_warnings: Sequence[PointWarning] = ()) -> Verd
 
 
 def failure_text(window: Window) -> str:
-    """Return each kind of failure, how many of it there were, and the first of them."""
+    """Return each kind of failure with its count and first example."""
     firsts = {kind: f", the first: {text}" for kind, text in window.examples.items()}
     kinds = sorted(window.failures_by_kind.items())
     return "; ".join(f"{kind} x {n:,}{firsts.get(kind, '')}" for kind, n in kinds)
@@ -168,16 +163,16 @@ def _bound(window: Evidence, tester: Generator, findings: Sequence[Finding]) -> 
     summary = f"{evidence[Resource.CPU]}; {tester.message}{failed}"
     by_others = tester.starved or window.others_took_cores
     if tester.used_up and not (tester.spans or by_others):
-        # A faster load generator may reach more, also with a resource of the target used up.
+        # A faster load generator may reach more, even if a resource of the target is used up.
         limits = ["the load generator", *_names(used_up)]
         were = "was the limit" if len(limits) == 1 else "were used up: the rate is a lower bound"
         return Verdict(Bound.GENERATOR, False, f"{summary}: {' and '.join(limits)} {were}")
-    # If others starved the load generator, latencies are upper bounds where its waits are known.
+    # If other programs starved the load generator, its waits must be known for upper bounds.
     unknown_waits = tester.starved and window.waited_for_others_us is None
     if schedule_kept(window) and not unknown_waits:
         return Verdict(Bound.SCHEDULE, True, f"the schedule's rate was kept; {summary}")
     if by_others:
-        # The evidence of the target's CPU may name the others already.
+        # The evidence of the target's CPU may name other programs already.
         cores = f"other programs used {window.others_cores:.2f} cores of this machine"
         shared = window.others_took_cores
         return Verdict(Bound.OTHERS, False, summary if shared else f"{summary}: {cores}")
@@ -192,7 +187,7 @@ def _bound(window: Evidence, tester: Generator, findings: Sequence[Finding]) -> 
 
 
 def _of_no_one_resource(window: Evidence, used_up: Sequence[str], summary: str) -> Verdict:
-    """Return the verdict where none of the target's resources is used up, or several are."""
+    """Return the verdict if no resource, or several resources, of the target are used up."""
     if used_up:
         full = " and ".join(_names(used_up))
         return Verdict(Bound.UNDECIDED, True, f"{full} are used up; {summary}")

@@ -8,7 +8,7 @@ import msgspec
 
 
 class WarningKind(StrEnum):
-    """Kinds of warnings; run files and `--json` hold these words."""
+    """Kinds of warnings: the words in run files and `--json`."""
 
     ANSWERS_UNREAD = "answers-unread"
     GENERATOR_NEAR_CEILING = "generator-near-ceiling"
@@ -53,4 +53,4 @@ class PointWarning(msgspec.Struct, frozen=True, omit_defaults=True):
     message: str
     remedy: str
     spoils: bool = False
-    """Whether the point is not valid: its figure is of something else."""
+    """Whether it makes the point invalid: the figure is of something else."""

@@ -1,4 +1,4 @@
-"""Warnings about a measurement, one function for each; none of them makes the point invalid."""
+"""Warnings about a measurement, a function for each; none makes the point invalid."""
 
 from __future__ import annotations
 
@@ -21,28 +21,29 @@ from sitebench.verdict.warning import PointWarning, WarningKind
 _TIMEOUT = "timeout"
 
 _PORTS_LOW = 0.80
-"""Share of the ports in use: a connect sweep uses the rest within the next window."""
+"""Share of ports in use from which a connect sweep would use the others in the next window."""
 
 _STOLEN = 0.02
-"""Stolen time below this is not reported: half of what a comparison has to find (5 %)."""
+"""The least stolen share that is reported: half of the difference that a comparison must show (5
+%)."""
 
 _P99_NEEDS = 10_000
-"""A hundred samples lie beyond it (docs/method.md, rule 5)."""
+"""Samples for a p99, of which a hundred lie beyond it (docs/method.md, rule 5)."""
 
 _LATE_DRAIN_S = 2.0
-"""The recorders are drained every half second: this late, four drains got no core."""
+"""A drain is due every half second: with this delay, four of them are late."""
 
 QUOTA = "run the load generator outside of that control group, or raise its quota (cpu.max)"
 WOKE_LATE = (
     "lanes were free, so the load generator woke up late: give it cores of its own (taskset)"
 )
-"""Remedies by which `sitebench.tables.advice` distinguishes causes of one kind."""
+"""Remedies; `sitebench.tables.advice` distinguishes causes of one kind by them."""
 
 LONGER = "measure longer: --measure "
-"""The remedy where a longer window is needed, without its length."""
+"""The remedy of a longer window, without its length."""
 
 MORE_LOAD = "run sitebench on another machine, or give it more threads (--threads 2) or workers"
-"""The remedy where the load generator is the limit."""
+"""The remedy if the load generator is the limit."""
 
 
 def find_warnings(window: Evidence) -> tuple[PointWarning, ...]:
@@ -73,7 +74,6 @@ def _unsettled_window(window: Evidence) -> PointWarning | None:
 
 
 def _littles_law(window: Evidence) -> PointWarning | None:
-    """Warn that clocks and counts contradict each other."""
     if window.little is None or window.little.holds:
         return None
     return PointWarning(
@@ -84,7 +84,6 @@ def _littles_law(window: Evidence) -> PointWarning | None:
 
 
 def _generator_starved(window: Evidence) -> PointWarning | None:
-    """Warn that latencies include the load generator's own waits for a core."""
     waited = max(0.0, min(1.0, window.generator_wanted) - window.generator_share)
     throttled = window.per_second(window.use.generator.throttled_s) or 0.0
     if throttled >= STALLED_SOME:
@@ -105,9 +104,8 @@ def _generator_starved(window: Evidence) -> PointWarning | None:
 
 
 def _answers_unread(window: Evidence) -> PointWarning | None:
-    """Warn that a large part of the service time may be the load generator's own."""
     unread, service = (window.clocks[clock].percentiles for clock in (UNREAD, SERVICE))
-    # Of few samples the highest percentile.
+    # With few samples, the highest known percentile.
     name = next((name for name in ("p99", "p90", "p50") if unread[name] is not None), "p99")
     waited, took = unread[name], service[name]
     if waited is None or not took or waited <= STALLED_SOME * took:
@@ -133,7 +131,6 @@ def _generator_near_ceiling(window: Evidence) -> PointWarning | None:
 
 
 def _shared_cores(window: Evidence) -> PointWarning | None:
-    """Warn that load generator, target or other programs compete for the same cores."""
     if not window.all_cores_busy or window.busy is None:
         return None
     target = (window.use.target_cpu_s or 0.0) / window.seconds
@@ -156,7 +153,6 @@ def _shared_cores(window: Evidence) -> PointWarning | None:
 
 
 def _others_in_latency(window: Evidence) -> PointWarning | None:
-    """Warn that latencies of an open schedule are upper bounds."""
     waited_us, latency_us = window.waited_for_others_us, window.clocks[LATENCY].mean
     if window.rate is None or not latency_us:
         return None
@@ -211,7 +207,6 @@ def _failures(window: Evidence) -> PointWarning | None:
 
 
 def _schedule_lag(window: Evidence) -> PointWarning | None:
-    """Warn that a large part of an open schedule's latency is a late start."""
     late, mean = window.late_us, window.clocks[LATENCY].mean
     if window.rate is None or late is None or not mean or late < STALLED_SOME * mean:
         return None
@@ -230,7 +225,7 @@ def _schedule_lag(window: Evidence) -> PointWarning | None:
 
 
 def _ports(window: Evidence) -> PointWarning | None:
-    """Warn that local ports run out; on loopback lanes have addresses of their own."""
+    """Warn that local ports run out; on loopback each lane has an address of its own."""
     waiting = window.use.machine.sockets.get("time_wait", 0)
     if (
         window.on_loopback
@@ -285,7 +280,7 @@ def _too_short(window: Evidence) -> PointWarning | None:
 
 
 def steady_remedy(seconds: float) -> str:
-    """Return the remedy for a window in which a drift cannot be told; it has been extended once."""
+    """Return the remedy for a window too short to show a drift; it has been extended once."""
     return LONGER + format_duration(max(30, 2 * round(seconds, -1)))
 
 
@@ -293,7 +288,7 @@ def _too_few_samples(window: Evidence) -> PointWarning | None:
     latency = window.clocks[LATENCY]
     growing = window.settled is not None and window.settled.state == Steadiness.GROWING
     if latency.p99 is not None or growing:
-        # A p99 that grows with the window needs no longer one.
+        # While the queue grows, a longer window would not give a stable p99.
         return None
     remedy = "have longer stages, or more load in them"
     if not window.has_stages:
@@ -312,9 +307,9 @@ def not_known(
 ) -> PointWarning:
     """Warn that a window with `--until` ended before its percentile was known.
 
-    `too_alike` has the window that may do for a percentile whose half seconds are too alike.
-    `measured_s` may be below the limit: known at the last look, but not at the end. `used_up`: the
-    users' data were.
+    `too_alike` has the length of a sufficient window for percentiles of correlated half seconds.
+    `measured_s` may be below the limit if the percentile was known at the last check, but not at
+    the end. `used_up`: the users' data were used up.
     """
     name = rule.percentile.replace("_", ".")
     limit = format_duration(min(rule.limit_s, float(round(measured_s))))
@@ -334,7 +329,6 @@ def not_known(
 
 
 def data_used_up(after_s: float, measured_s: float, asked_s: float, lost_rows: int) -> PointWarning:
-    """Warn that a window ended with the last row of its data."""
     if lost_rows:
         return _rows_lost(
             f"no row was left after {after_s:.1f} s, and {lost_rows} of them were lost: "
@@ -358,7 +352,6 @@ def target_died(after_s: float, reason: str) -> PointWarning:
 
 
 def rows_held(waited_s: float) -> PointWarning:
-    """Warn that users waited for exclusive rows."""
     return PointWarning(
         WarningKind.ROWS_HELD,
         f"users waited {waited_s:.1f} s in all for a row that no other user had",
@@ -367,7 +360,6 @@ def rows_held(waited_s: float) -> PointWarning:
 
 
 def rows_lost(count: int) -> PointWarning:
-    """Warn that exclusive rows are lost."""
     return _rows_lost(
         f"{plural(count, 'row is', 'rows are')} lost since the start: "
         "a change was not answered and may yet be made, or a bind was refused or not answered and "
@@ -411,7 +403,7 @@ def _unwatched_target(window: Evidence) -> PointWarning | None:
 
 
 def _hidden_cost(window: Evidence) -> PointWarning | None:
-    """Warn that much of an operation's cost is not in the target's figures."""
+    """Warn that a large part of an operation's cost is not in the target's figures."""
     programs = window.use.behind
     behind_s = sum(program.cpu_s for program in programs)
     if behind_s < STALLED_SOME * ((window.use.target_cpu_s or 0.0) + behind_s) or not behind_s:

@@ -1,4 +1,4 @@
-"""A measured window, as a result keeps it and a verdict judges it."""
+"""A measured window, the common part of a result and of the evidence for its verdict."""
 
 from __future__ import annotations
 
@@ -20,37 +20,36 @@ class Window(msgspec.Struct, frozen=True, kw_only=True):
 
     seconds: float
     operations: int
-    """Ended in the window, and succeeded; durations and failures are of those due in it."""
+    """Successful operations that ended in the window; durations and failures are of operations that
+    were due in it."""
     failures_by_kind: Mapping[str, int]
     examples: Mapping[str, str] = {}
-    """The step, the first request and its answer, by kind of failure."""
+    """The first failed step of each kind, with its request and answer."""
     clocks: Mapping[str, Durations] = msgspec.field(default_factory=clocks)
     """Durations of operations, by clock (`sitebench.counts.metrics`)."""
     counters: Mapping[str, int | float | None] = {}
-    """Figures of all steps, by counter: bytes of the window, microseconds of an operation."""
+    """Figures of all steps by counter: bytes per window, microseconds per operation."""
     queue_start: Queue | None = None
     queue_end: Queue | None = None
-    """At the edges of the window; older run files have none."""
+    """The queues at the edges of the window; older run files lack them."""
     busy_lanes: float | None = None
-    """The mean number of lanes that waited for the target; older run files have none."""
+    """The mean number of lanes that waited for the target; older run files lack it."""
     generator_cpu_s: tuple[float, ...]
     """CPU seconds of each thread that makes the load."""
     use: Use
     target_cores: int | None = None
-    """Cores assigned to the target, if known: an embedded one has threads."""
+    """Cores assigned to the target, if known: an embedded target has a number of threads."""
     settled: Settled | None = None
     little: LittlesLaw | None = None
     spans: tuple[Span, ...] = ()
-    """Of stages."""
 
     @property
     def failures(self) -> int:
-        """Failed steps of every kind."""
         return sum(self.failures_by_kind.values())
 
     @property
     def preparing_us(self) -> float | None:
-        """An operation's share of the lane time of connects, binds and other steps."""
+        """The lane time of connects, binds and other steps, per operation."""
         if self.busy_lanes is None:
             return None
         clocks = (self.clocks[clock] for clock in (SERVICE, WRONG))
@@ -59,13 +58,13 @@ class Window(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def late_us(self) -> float | None:
-        """The mean lateness of operations, without connecting and binding by the target."""
+        """The mean lateness of operations, without the time of connects and binds."""
         lag_us = self.clocks[LAG].mean
         return None if lag_us is None else max(0.0, lag_us - (self.preparing_us or 0.0))
 
     @property
     def ceiling(self) -> float:
-        """Cores that the target may use: those assigned or allowed, or its quota."""
+        """Cores that the target may use: its assigned or allowed cores, or its quota."""
         limits: list[float | None] = [self.target_cores]
         if (target := self.use.target) is not None:
             limits += [target.quota_cores, len(target.allowed_cores or ())]
@@ -73,7 +72,6 @@ class Window(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def target_share(self) -> float | None:
-        """The target's share of the CPU that it may use."""
         cores = self.per_second(self.use.target_cpu_s)
         return None if cores is None else cores / self.ceiling
 

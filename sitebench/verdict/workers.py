@@ -1,4 +1,4 @@
-"""The workers of a distributed test in the verdict."""
+"""The part of the workers in the verdict on a distributed test."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from sitebench.verdict.verdict import Bound, Verdict, with_interval
 from sitebench.verdict.warning import PointWarning, WarningKind
 
 _SKEW_S = 0.5
-"""The interval of timelines: an offset of a clock by more shows in them."""
+"""The interval of timelines: a larger clock offset is visible in them."""
 
 
 def use_of_all(use: Use, workers: Sequence[WorkerSeen]) -> Use:
-    """Return the test's use: the master's samples and its workers' reports combined.
+    """Return the use of the whole test: the master's samples and the reports of its workers.
 
-    The generator is all workers' processes. Its machine is the master's where a worker is on it;
-    otherwise that of the worker whose thread was busiest.
+    The load generator is the sum of all workers. Its machine is the master's if a worker runs
+    there; otherwise the machine of the worker with the busiest thread.
     """
     uses = [(max(w.cpu_s, default=0.0), w.use) for w in workers if w.use is not None]
     if not uses:
@@ -62,7 +62,7 @@ def _sum(values: Iterable[Any]) -> Any:
 def apply_workers(
     verdict: Verdict, window: Evidence, workers: Sequence[WorkerSeen], expected: int
 ) -> Verdict:
-    """Return the verdict with that of the workers; those that change it are named."""
+    """Return the verdict with the workers' own verdicts; it names the workers that change it."""
     verdict = replace(verdict, warnings=(*verdict.warnings, *_warnings(workers, expected)))
     if missing := [worker for worker in workers if worker.ended or worker.missing]:
         evidence = "; ".join(_ending_text(worker) for worker in missing)

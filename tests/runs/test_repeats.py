@@ -75,7 +75,7 @@ def test_repeats_are_grouped_in_order_of_first_appearance() -> None:
     assert [result.spec.repeat for result in found[0].results] == [0, 1, 2]
     assert found[0].spec == a_spec()
     assert found[0].median(rate) == 100.0
-    assert found[0].spread(rate) == (50.0, 150.0)
+    assert found[0].bounds(rate) == (50.0, 150.0)
     assert found[0].interval(rate) is None
 
 
@@ -90,7 +90,7 @@ def test_six_repeats_have_an_interval() -> None:
 def test_figure_missing_in_one_repeat_is_unknown_for_the_series() -> None:
     (found,) = series(repeated(20_000, 20_000, 50))
     assert found.median(lambda result: result.clocks["latency"].percentiles["p99"]) is None
-    assert found.spread(lambda result: result.clocks["latency"].percentiles["p99"]) is None
+    assert found.bounds(lambda result: result.clocks["latency"].percentiles["p99"]) is None
     assert found.median(rate) == 10_000.0
 
 

@@ -8,6 +8,7 @@ from sitebench.counts.metrics import THINKING
 from sitebench.runs.point import PointResult, PointSpec, StepResult
 from sitebench.tables.screen import PointsTable
 from sitebench.verdict.verdict import Bound
+from sitebench.verdict.warning import PointWarning, WarningKind
 from tests.support.points import a_result, a_spec
 
 
@@ -135,3 +136,15 @@ def test_arrivals_of_several_counted_steps_have_both_rates() -> None:
     )
     once = replace(asked, per_s=101.0)
     assert len(shown(replace(point, steps=(whole, once)))) == len(shown(point))
+
+
+@pytest.mark.parametrize(("count", "is_explained"), [(20_000, True), (20, False)])
+def test_upper_bound_of_latency_is_explained_only_where_a_figure_has_it(
+    count: int, is_explained: bool
+) -> None:
+    result = a_point(count=count)
+    waits = PointWarning(WarningKind.OTHERS_IN_LATENCY, "an operation waited", "end others")
+    result = replace(result, verdict=replace(result.verdict, warnings=(waits,)))
+    lines = " ".join(shown(result, width=120))
+    assert ("<= 50 us" in lines) == is_explained
+    assert ("<=: waits for other programs are in it" in lines) == is_explained

@@ -126,4 +126,4 @@ def test_a_wheel_has_the_notices_of_what_its_lock_file_names() -> None:
 
 
 def test_every_copy_of_the_chart_library_has_its_notices() -> None:
-    assert bundle.build_bundle().startswith(f"/*!\n{bundle.NOTICE}\n*/\n")
+    assert bundle.build_bundle().startswith(f"/*!\n{bundle.LICENCES.read_text()}*/\n")

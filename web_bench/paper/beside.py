@@ -17,8 +17,8 @@ from sitebench.report.printed import PrintedTable, statements_table
 from sitebench.report.suite import Folded
 from sitebench.runs.repeats import Of, Series
 from sitebench.tables.table import Cell, Mark, Row, Table
-from sitebench.tables.tables import in_processors, processors, setup
-from sitebench.units import format_bytes, format_rate
+from sitebench.tables.tables import processors, setup
+from sitebench.units import format_bytes, format_rate, plural
 from sitebench.verdict.verdict import Quoted
 from web_bench.paper.analysis import efficiencies, of_schedule, peak_of
 from web_bench.paper.arithmetic import LINE_EFFICIENCY, MBIT, WEBSTONE_MBIT, line_capacity
@@ -79,7 +79,7 @@ class _Today(msgspec.Struct, frozen=True):
         n = processors(point)
         if self.count in (None, n):
             return _NOTHING
-        return f", {in_processors(n)}" if n else ", on another machine"
+        return f", {plural(n, 'processor')}" if n else ", on another machine"
 
     def best(self, workload: str, figure: str = "requests_per_s") -> Series | None:
         return peak_of(self.workloads.get(workload, ()), figure)

@@ -1,4 +1,4 @@
-"""The answer of `peak`: a report on a search begins with it, not with the rates that it tried."""
+"""The answer of `peak`, with which a report on a search begins."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sitebench.units import format_rate
 from sitebench.verdict.verdict import Quoted
 
 Peak = Mapping[str, Any]
-"""An answer, as the manifest has it."""
+"""An answer in the manifest."""
 
 
 def searches(run: Run, suite: str, operation: str) -> list[Peak]:
@@ -25,12 +25,12 @@ def searches(run: Run, suite: str, operation: str) -> list[Peak]:
 
 
 def is_open(peak: Peak | None) -> bool:
-    """Whether the rate that was found is a lower bound: the target's limit is not known."""
+    """Whether the rate is a lower bound, as the target's limit is not known."""
     return peak is not None and not peak.get("seen")
 
 
 def grades(run: Run, series: Series) -> list[Quoted]:
-    """Return how each repeat of a point may be quoted, as an answer if it is one."""
+    """Return how each repeat of a point may be quoted, also as the answer of a search."""
     quoted = [result.verdict.grade for result in series.results]
     if is_open(run.found_at(series)):
         return [Quoted.AT_LEAST if grade is Quoted.MEASURED else grade for grade in quoted]
@@ -38,13 +38,13 @@ def grades(run: Run, series: Series) -> list[Quoted]:
 
 
 def rate_of(peak: Peak) -> tuple[float, str]:
-    """Return the rate that was found, also in words."""
+    """Return the rate of an answer, also in words."""
     least = "at least " if is_open(peak) else ""
     return peak["rate"], f"{least}{format_rate(peak['rate'])}/s"
 
 
 def times_held(peak: Peak) -> str:
-    """Return how often the rate held, or that the target's limit is not known."""
+    """Return how often the rate held; without a limit, that it is not known."""
     if is_open(peak):
         return "the server's own limit is not known"
     counts = peak["seen"]

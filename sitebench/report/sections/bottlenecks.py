@@ -1,4 +1,4 @@
-"""What was the bottleneck: Tables 10, 11, 15 and 16 of the paper, for every point of today."""
+"""The bottleneck of every point: Tables 10, 11, 15 and 16 of the paper, with today's figures."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def tables(report: Report) -> list[Table]:
 
 
 def section(report: Report) -> Section | None:
-    """Return the tables, the evidence of every point, and what 1997 found."""
+    """Return the tables, the evidence of every point, and the findings of 1997."""
     parts = []
     for run in report.runs:
         parts.append(to_html(_overview(report, run)))
@@ -58,7 +58,6 @@ def _costs(report: Report, run: Run) -> Table:
 
 
 def _costs_of_suites(report: Report, run: Run) -> list[Table]:
-    """Return the suites' own tables of their operations' costs."""
     tables = []
     for suite in report.present:
         points = [
@@ -86,4 +85,4 @@ _COSTS: dict[str, tuple[str, Callable[[float], str]]] = {
     "received": ("received_bytes", format_bytes),
     "sent": ("sent_bytes", format_bytes),
 }
-"""What an operation costs, by the columns of the table, and how it is shown."""
+"""The fields of `Demand` by the columns of the table, and their formats."""

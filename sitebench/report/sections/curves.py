@@ -1,4 +1,4 @@
-"""Throughput against latency: points that differ in load only, and the knee of their curve."""
+"""Latency against throughput: points that differ in load only, and the knee of their curve."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ _CHOOSER = "choose-curve"
 
 
 class _Curve(msgspec.Struct, frozen=True):
-    """One run's points of one operation, size, target and schedule, least load first."""
+    """Points of one run, operation, size, target and kind of schedule, least load first."""
 
     id: str
     run: Run
     series: Sequence[Series]
     peaks: Sequence[Mapping[str, Any]]
-    """The answers of the searches for this group's peak, one per objective."""
+    """The answers of `peak` for this group, one per objective."""
 
     @property
     def spec(self) -> PointSpec:
@@ -60,12 +60,12 @@ class _Curve(msgspec.Struct, frozen=True):
 
 
 def _curves(report: Report) -> list[_Curve]:
-    """Return every group of points that were measured at more than one load."""
+    """Return every group of points with more than one load."""
     groups: dict[tuple[str, str], list[Series]] = {}
     runs = {run.label: run for run in report.runs}
     for run, series in report.all_series:
         if series.spec.stages is not None:
-            continue  # Their mean is no load that was held.
+            continue  # The mean of stages is no load of its own.
         closed = series.spec.rate is None
         key = json.dumps([variant_name(series.spec), series.spec.entries, closed])
         groups.setdefault((run.label, key), []).append(series)
@@ -162,7 +162,7 @@ def _knee(curve: _Curve) -> Columns:
 
 
 def _dashes(series: Sequence[str]) -> Spec:
-    """Return dashes without a scale: in a legend they would be around the signs, too."""
+    """Return dashes without a scale: its legend would draw them around the symbols."""
     ranges = tell_apart("strokeDash", series)["scale"]["range"]
     conditions = [
         {"test": f"datum.series === '{name}'", "value": dash}

@@ -1,4 +1,4 @@
-"""A run's settings: what was measured, how hard, for how long, and on which machine."""
+"""The settings of a run: operations, load, window, and the machine of the load generator."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from sitebench.units import format_duration, format_rate, format_size, parse_dur
 
 _FILES = ("accounts", "names", "scenario")
 _SETTINGS = ("how", "over", "wrong", "mix", "filter", *_FILES, "base", "bind_dn")
-"""Settings that say what an operation was, where it is not the same for all."""
+"""Settings of operations that differ between runs of one suite."""
 _LOGIN = {"how": "bind", "over": "new"}
-"""What a login is where a run file says nothing."""
+"""The login of a run file without these settings."""
 
 
 def line(report: Report, run: Run) -> str:
-    """Return in a line when a run was measured, at which size and load, and by what."""
+    """Return one line: date, servers, sizes, options, load, window, points, load generator."""
     manifest, specs = run.manifest, [point.spec for point in run.points or run.stored]
     own_build = f"sitebench {manifest.get('versions', {}).get('sitebench', '')}"
     servers = {server.get("version") or "" for server in manifest.get("targets", ())}
     parts = (
         start_date(manifest),
-        # The embedded server is of sitebench itself.
+        # The embedded server has the version of sitebench.
         ", ".join(sorted(servers - {own_build, ""})),
         _sizes(report, specs),
         "; ".join(dict.fromkeys(map(_options, specs))),
@@ -38,7 +38,7 @@ def line(report: Report, run: Run) -> str:
 
 
 def tester(manifest: Mapping[str, Any]) -> str:
-    """Return the version that measured, and its machine."""
+    """Return the version of sitebench, and the machine of the load generator."""
     version, cpu = manifest.get("versions", {}).get("sitebench", ""), manifest.get("cpu") or {}
     machine = f" on {cpu.get('model')}, {cpu.get('usable')} cores" if cpu else ""
     return f"sitebench {version}".rstrip() + machine
@@ -61,7 +61,7 @@ def _sizes(report: Report, specs: Sequence[PointSpec]) -> str:
 
 
 def _options(spec: PointSpec) -> str:
-    """Return the options of an operation; of files, the names alone."""
+    """Return the options of an operation; of a file, its name alone."""
     settings = spec.settings
     if spec.operation == "login" and "scenario" not in settings:
         settings = {**_LOGIN, **settings}
@@ -74,7 +74,7 @@ def _options(spec: PointSpec) -> str:
 
 
 def _load(specs: Sequence[PointSpec]) -> str:
-    """Return the users, or the arrivals, of all points."""
+    """Return the users or rates of all points, with think times or arrivals."""
     staged = [spec.stages.name for spec in specs if spec.stages is not None]
     closed = [spec for spec in specs if spec.stages is None and spec.rate is None]
     rates = [(spec.rate, spec.arrivals) for spec in specs if spec.stages is None and spec.rate]
@@ -96,7 +96,7 @@ def _range(values: Iterable[float], show: Callable[[float], str]) -> str:
 
 
 def _window(run: Run, specs: Sequence[PointSpec]) -> str:
-    """Return the measured window, as long as it was, and the warm-up before it."""
+    """Return the actual length of the measured window, and the warm-up before it."""
     seconds = [float(f"{result.seconds:.3g}") for result in run.results]
     if not seconds:
         return ""

@@ -1,4 +1,4 @@
-"""What failed, by kind, and points that came to no result."""
+"""Failed operations by kind, and points without a result."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def tables(report: Report) -> list[Table]:
 
 
 def section(report: Report) -> Section | None:
-    """Return the tables, or that nothing failed: that is an answer too."""
+    """Return the tables; without failures, a sentence that says so."""
     body = "".join(map(to_html, tables(report)))
     return Section("failures", "Failures", body or "<p>No failures.</p>")
 

@@ -1,4 +1,4 @@
-"""What must be known to measure the same again."""
+"""The facts needed to repeat a measurement."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from sitebench.tables.table import Row, Table
 
 
 def section(report: Report) -> Section | None:
-    """Return the manifest of each run, folded."""
     return Section("manifest", "Manifest", "".join(_run(run) for run in report.runs))
 
 

@@ -1,4 +1,4 @@
-"""Which objective each point met, and what was measured of it."""
+"""The objectives of each point: met, missed or not known, and the figures measured."""
 
 from __future__ import annotations
 
@@ -20,12 +20,11 @@ _WORST_FIRST = (ObjectiveState.BROKEN, ObjectiveState.UNKNOWN, ObjectiveState.ME
 
 
 def tables(report: Report) -> list[Table]:
-    """Return a table per run that was measured with an objective."""
     return [_table(report, run, goal) for run in report.runs if (goal := run.objective)]
 
 
 def in_words(run: Run, series: Series) -> list[str]:
-    """Return whether a point met each condition of its run's objective, the worst of repeats."""
+    """Return the outcome of each condition of the objective: the worst of the repeats."""
     if (objective := run.objective) is None:
         return []
     words = []

@@ -1,11 +1,10 @@
-"""The results: objectives, a row per operation, the tail, and both as files."""
+"""The results: objectives, a row per operation, the tail of the latency, and downloads."""
 
 from __future__ import annotations
 
 import shlex
 from html import escape
 
-from msgspec import structs
 from msgspec.structs import replace
 
 from sitebench.counts import metrics
@@ -31,7 +30,7 @@ from sitebench.units import format_ns, format_rate, format_size
 
 
 def tables(report: Report) -> list[Table]:
-    """Return four tables per run, those that the page folds last."""
+    """Return four tables per run; the page folds the last three."""
     makers = (_operations, tail.table, _cost, _steps)
     return [make(report, run) for run in report.runs for make in makers]
 
@@ -53,7 +52,7 @@ def section(report: Report) -> Section | None:
 
 
 def _notes(report: Report) -> list[str]:
-    """Return the meaning of signs that are in the tables of the runs."""
+    """Return the meaning of the signs in the tables of all runs."""
     latencies = [
         latency_mark(series, name)
         for _, run_series in report.all_series
@@ -83,12 +82,11 @@ def _downloads(run: Run) -> str:
         f'<a download="{name}" data-file="{name}">{name}</a>' for name in map(escape, run.downloads)
     ]
     command = escape(shlex.join(["sitebench", "export", str(run.path)]))
-    had = (
-        f"{', '.join(links)} (a row per point; HdrHistogram log, an interval per step). "
-        if links
-        else ""
+    formats = " (a row per point; HdrHistogram log, an interval per step). " if links else ""
+    return (
+        f'<p class="screen-only">Download: {", ".join(links)}{formats}'
+        f"Every half second: <code>{command}</code></p>"
     )
-    return f'<p class="screen-only">Download: {had}Every half second: <code>{command}</code></p>'
 
 
 def _operations(report: Report, run: Run) -> Table:
@@ -102,7 +100,10 @@ def _operations(report: Report, run: Run) -> Table:
     rows = []
     for series in run.series:
         rows.append(_row(report, run, series, repeated=repeated))
-        rows += [_part(part, repeated=repeated) for part in series.parts]
+        rows += [
+            [part.spec.operation, "", *_figures(part, "", repeated=repeated)]
+            for part in series.parts
+        ]
     results = [stored.result for stored in run.stored if stored.status == "done"]
     notes = attempts([result for result in results if result is not None])
     return Table(report.title_for("Operations", run), columns, rows, left=4, notes=notes)
@@ -113,23 +114,15 @@ def _row(report: Report, run: Run, series: Series, *, repeated: bool) -> Row:
     specs = (s.spec for s in run.series if s.spec.operation == series.spec.operation)
     label = distinguishing_label(specs, ignoring=LOAD)(series.spec)
     bounds = ", ".join(dict.fromkeys(r.verdict.bound for r in series.results))
-    interval = around(series, rate_of, format_rate) if series.n > 1 else ""
-    return [
-        ", ".join(filter(None, (suite.title_of(series.spec.operation), label))),
-        format_size(series.spec.entries) if series.spec.entries else "",
-        load_name(series.spec),
-        marked(series, bounds),
-        marked(series, rate_mark(series)),
-        *((f"{series.n}", interval) if repeated else ()),
-        *(_latency(series, name) for name in PERCENTILES),
-        f"{series.failures:,}",
-    ]
+    name = ", ".join(filter(None, (suite.title_of(series.spec.operation), label)))
+    size = format_size(series.spec.entries) if series.spec.entries else ""
+    return [name, size, *_figures(series, marked(series, bounds), repeated=repeated)]
 
 
-def _part(series: Series, *, repeated: bool) -> Row:
+def _figures(series: Series, verdict: str | Cell, *, repeated: bool) -> Row:
     interval = around(series, rate_of, format_rate) if series.n > 1 else ""
     return [
-        *(series.spec.operation, "", load_name(series.spec), ""),
+        *(load_name(series.spec), verdict),
         marked(series, rate_mark(series)),
         *((f"{series.n}", interval) if repeated else ()),
         *(_latency(series, name) for name in PERCENTILES),
@@ -140,7 +133,7 @@ def _part(series: Series, *, repeated: bool) -> Row:
 def _cost(report: Report, run: Run) -> Table:
     points = [(report.distinct_name(s.spec, run, ignoring=LOAD), s) for s in run.series]
     table = cost_table(points)
-    return structs.replace(table, title=report.title_for(table.title, run))
+    return replace(table, title=report.title_for(table.title, run))
 
 
 def _latency(series: Series, name: str) -> str | Cell:
@@ -159,12 +152,9 @@ def _steps(report: Report, run: Run) -> Table:
         for step in point.result.steps:
             took = replace(point.result, clocks={LATENCY: step.clocks[SERVICE]})
             latencies = [latency_mark(Series(point.spec, (took,)), name) for name in OVER_TIME]
-            rows.append(
-                [
-                    *(_repeat(report, run, point), step.program, step.step, f"{step.count:,}"),
-                    *(f"{step.failures:,}", format_rate(step.per_s), *latencies),
-                ]
-            )
+            counts = (f"{step.count:,}", f"{step.failures:,}", format_rate(step.per_s))
+            name = _repeat(report, run, point)
+            rows.append([name, step.program, step.step, *counts, *latencies])
     return Table(report.title_for("Steps", run), columns, rows, left=3)
 
 
@@ -172,12 +162,8 @@ def _clocks(report: Report, run: Run) -> Table:
     columns = ("Point", "Step", "Clock", "n", "p50", "p99", "max", "mean")
     rows: list[Row] = [
         [
-            *(
-                _repeat(report, run, point),
-                f"{step.program}/{step.step}",
-                clock.heading,
-                f"{took.n:,}",
-            ),
+            *(_repeat(report, run, point), f"{step.program}/{step.step}", clock.heading),
+            f"{took.n:,}",
             *(_figure(took, name) for name in ("p50", "p99", "max", "mean")),
         ]
         for point in run.points

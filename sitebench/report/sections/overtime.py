@@ -1,7 +1,7 @@
-"""One point over time: latencies, operations per second, and what was used meanwhile.
+"""One point over time: latencies, operations per second, and use of resources.
 
-Everything stands on one axis of time, warm-up shaded. The heat map's cells hold counts of merged
-histograms; the tracks are means of the monitor's rates.
+All drawings have one axis of time, with the warm-up shaded. A cell of the heat map is a count of
+merged histograms; a track is a mean of the monitor's rates.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from sitebench.verdict.verdict import Quoted
 _CHOOSER = "choose-moment"
 
 _WIDTHS_S = (1, 2, 3, 4, 5, 10, 20, 30)
-"""How many seconds a percentile over time is of: the fewest with enough samples for a p95."""
+"""Seconds of a percentile over time: the fewest with enough samples for a p95."""
 
 _NO_LINE = "no line"
-"""In the legend, where no percentile is known."""
+"""Name in the legend where no percentile is known."""
 
 _LEAST_PARTS = 5
-"""The fewest parts that are drawn as a line."""
+"""The fewest parts of a line."""
 
 
 def section(report: Report) -> Section | None:
@@ -119,7 +119,7 @@ def _datasets(point: Point) -> dict[str, Columns]:
 
 
 def _parts(point: Point) -> tuple[int, list[Slot]]:
-    """Return how many seconds a percentile is of, and the slots: as few as make a line of p95."""
+    """Return the seconds of each percentile, and their slots: the shortest with a line of p95."""
     slots_by_width = {every_s: _merge_slots(point, every_s) for every_s in _WIDTHS_S}
     for every_s, slots in slots_by_width.items():
         measured = [slot for slot in slots if slot.phase == MEASURED]
@@ -134,16 +134,16 @@ def _merge_slots(point: Point, every_s: int) -> list[Slot]:
 
 
 def _lines_of(slots: Sequence[Slot]) -> dict[str, list[float | None]]:
-    """Return the values of each percentile that any slot has enough samples for."""
+    """Return the values of each percentile that one slot at least has enough samples for."""
     values = {name: [short(s.percentile(PERCENTILES[name])) for s in slots] for name in OVER_TIME}
     return {name: line for name, line in values.items() if set(line) != {None} and line}
 
 
 def _note(point: Point) -> str:
-    """Return the note on the percentiles: their samples, and why one has no line."""
+    """Return the note on the percentiles: their samples, and the reason of each missing line."""
     every_s, slots = _parts(point)
     lines = _lines_of(slots)
-    # Neighbours are merged already in a long point.
+    # In a long point the slots are longer: neighbours are merged.
     usual_s = max(every_s, round(median([slot.seconds for slot in slots] or [0.0])))
     period = "a second" if usual_s == 1 else f"{usual_s} s"
     text = f"Percentiles are those of the right answers that came in {period}."
@@ -161,12 +161,12 @@ def _note(point: Point) -> str:
 
 
 def _percentiles(point: Point, origin: int) -> dict[str, Columns]:
-    """Return a line per percentile, with a gap where a part has too few samples for it."""
+    """Return a line per percentile, with a gap where a slot has too few samples."""
     _, slots = _parts(point)
     lines = _lines_of(slots)
     middles = [(slot.t0_ns + slot.t1_ns) / 2 - origin for slot in slots]
     if not lines:
-        # Vega lays a figure out at infinity if one of its legends is empty.
+        # Vega would give the figure an infinite size if one of its legends were empty.
         none = {"series": names([_NO_LINE]), "phase": names([MEASURED]), "t": [0], "v": [None]}
         messages = ["no second has enough answers for a percentile"]
         return {"percentiles": none, "unknown": {"said": messages}}
@@ -186,7 +186,6 @@ def _display_name(name: str) -> str:
 
 
 def _shade(point: Point, origin: int) -> Columns:
-    """Return the spans outside the measured window: one before, one after."""
     blocks: list[tuple[str, float, float]] = []
     for slot in point.slots:
         t0, t1 = (slot.t0_ns - origin) / 1e9, (slot.t1_ns - origin) / 1e9
@@ -228,11 +227,11 @@ _ZOOM: Spec = {
     },
     "bind": "scales",
 }
-"""Dragging moves in time; the wheel zooms with Shift, as it scrolls the page without."""
+"""Dragging moves in time; the wheel zooms with Shift only, as it also scrolls the page."""
 
 
 def _x() -> Spec:
-    # The unit stands to the left of zero: a line of its own below each strip is a fifth of it.
+    # The unit stands left of zero, where it needs no line of its own.
     unit = {"title": "seconds", "titleAnchor": "start", "titleAlign": "right", "titleX": -10}
     axis = {"titleY": 11, "titleBaseline": "middle", "titleFontWeight": "normal"}
     return quantity(
@@ -250,12 +249,14 @@ def _spec(strips: Sequence[Strip]) -> Spec:
     }
 
 
-def _warm_up_layer() -> Spec:
-    return {
+def _drawing(height: int, *layers: Spec) -> Spec:
+    """Return a drawing of these layers above the shade of the warm-up."""
+    shade = {
         "data": {"name": "shade"},
         "mark": {"type": "rect", "clip": True, "style": "shade"},
         "encoding": {"x": _x(), "x2": {"field": "u"}, "tooltip": {"field": "phase"}},
     }
+    return {"width": "container", "height": height, "layer": [shade, *layers]}
 
 
 def _heat() -> Spec:
@@ -277,38 +278,34 @@ def _heat() -> Spec:
         quantity("high", title="to, us", format=",.3~r"),
         quantity("n", title="operations", format=","),
     ]
-    return {
-        "width": "container",
-        "height": 210,
-        "layer": [
-            _warm_up_layer(),
-            {
-                "data": {"name": "heat"},
-                "params": [_ZOOM],
-                "transform": [
-                    {"calculate": f"pow(10, datum.cell / {PER_DECADE} - 3)", "as": "low"},
-                    {"calculate": f"pow(10, (datum.cell + 1) / {PER_DECADE} - 3)", "as": "high"},
-                ],
-                "mark": {"type": "rect", "clip": True},
-                "encoding": {
-                    "x": _x(),
-                    "x2": {"field": "u"},
-                    "y": y,
-                    "y2": {"field": "high"},
-                    "color": color,
-                    "opacity": {"condition": {"test": "datum.apart", "value": 0.4}, "value": 1},
-                    "tooltip": tooltip,
-                },
+    return _drawing(
+        210,
+        {
+            "data": {"name": "heat"},
+            "params": [_ZOOM],
+            "transform": [
+                {"calculate": f"pow(10, datum.cell / {PER_DECADE} - 3)", "as": "low"},
+                {"calculate": f"pow(10, (datum.cell + 1) / {PER_DECADE} - 3)", "as": "high"},
+            ],
+            "mark": {"type": "rect", "clip": True},
+            "encoding": {
+                "x": _x(),
+                "x2": {"field": "u"},
+                "y": y,
+                "y2": {"field": "high"},
+                "color": color,
+                "opacity": {"condition": {"test": "datum.apart", "value": 0.4}, "value": 1},
+                "tooltip": tooltip,
             },
-        ],
-    }
+        },
+    )
 
 
 def _lines() -> Spec:
     percentiles = [_display_name(name) for name in OVER_TIME]
     channels = {name: tell_apart(name, percentiles) for name in ("color", "strokeDash")}
     for channel in channels.values():
-        # Lines that are not drawn are the last of these, and not in the legend.
+        # The domain would put lines without values into the legend.
         del channel["scale"]["domain"]
         channel |= {"legend": LEGEND_BESIDE, "sort": None}
     axis = AXES["us"] | {"title": "percentiles", "grid": False, "titleAnchor": "middle"}
@@ -317,36 +314,26 @@ def _lines() -> Spec:
         quantity("t", title="at, s"),
         quantity("v", title="latency, us", format=",.4~r"),
     ]
-    return {
-        "width": "container",
-        "height": 110,
-        "layer": [
-            _warm_up_layer(),
-            {
-                "data": {"name": "percentiles"},
-                "mark": {"type": "line", "clip": True, "point": {"size": 12}},
-                "encoding": {
-                    "x": _x(),
-                    "y": quantity(
-                        "v", scale={"type": "log", "nice": False, "padding": 8}, axis=axis
-                    ),
-                    **channels,
-                    # What was not measured is not joined to what was.
-                    "detail": {"field": "phase"},
-                    "tooltip": tooltip,
-                },
+    return _drawing(
+        110,
+        {
+            "data": {"name": "percentiles"},
+            "mark": {"type": "line", "clip": True, "point": {"size": 12}},
+            "encoding": {
+                "x": _x(),
+                "y": quantity("v", scale={"type": "log", "nice": False, "padding": 8}, axis=axis),
+                **channels,
+                # No line joins the warm-up with the measured window.
+                "detail": {"field": "phase"},
+                "tooltip": tooltip,
             },
-            {
-                "data": {"name": "unknown"},
-                "mark": {"type": "text", "align": "left", "fontSize": 12},
-                "encoding": {
-                    "text": {"field": "said"},
-                    "x": {"value": 12},
-                    "y": {"value": 55},
-                },
-            },
-        ],
-    }
+        },
+        {
+            "data": {"name": "unknown"},
+            "mark": {"type": "text", "align": "left", "fontSize": 12},
+            "encoding": {"text": {"field": "said"}, "x": {"value": 12}, "y": {"value": 55}},
+        },
+    )
 
 
 def _throughput() -> Spec:
@@ -359,24 +346,20 @@ def _throughput() -> Spec:
     ]
     axis = AXES["count"] | {"title": "ops/s", "tickCount": 3}
     rate, failed = (quantity(name, scale={"zero": True}, axis=axis) for name in ("rate", "failed"))
-    return {
-        "width": "container",
-        "height": 90,
-        "layer": [
-            _warm_up_layer(),
-            {
-                "data": {"name": "slots"},
-                "mark": {"type": "line", "interpolate": "step-after", "clip": True},
-                "encoding": {"x": _x(), "y": rate, "tooltip": tooltip},
-            },
-            {
-                "data": {"name": "slots"},
-                "transform": [{"filter": "datum.failed > 0"}],
-                "mark": {"type": "point", "shape": "cross", "filled": True, "style": "failed"},
-                "encoding": {"x": _x(), "y": failed},
-            },
-        ],
-    }
+    return _drawing(
+        90,
+        {
+            "data": {"name": "slots"},
+            "mark": {"type": "line", "interpolate": "step-after", "clip": True},
+            "encoding": {"x": _x(), "y": rate, "tooltip": tooltip},
+        },
+        {
+            "data": {"name": "slots"},
+            "transform": [{"filter": "datum.failed > 0"}],
+            "mark": {"type": "point", "shape": "cross", "filled": True, "style": "failed"},
+            "encoding": {"x": _x(), "y": failed},
+        },
+    )
 
 
 def _strip(strip: Strip) -> Spec:
@@ -391,22 +374,18 @@ def _strip(strip: Strip) -> Spec:
         quantity("t", title="at, s"),
         quantity("v", title="value", format=strip.format),
     ]
-    return {
-        "width": "container",
-        "height": 62,
-        "layer": [
-            _warm_up_layer(),
-            {
-                "data": {"name": "tracks"},
-                "transform": [{"filter": f"datum.track === '{strip.id}'"}],
-                "mark": {"type": "line", "strokeWidth": 1.5, "clip": True, "point": {"size": 8}},
-                "encoding": {
-                    "x": _x(),
-                    "y": quantity("v", scale=scale, axis=axis),
-                    "color": series,
-                    "strokeDash": series,
-                    "tooltip": tooltip,
-                },
+    return _drawing(
+        62,
+        {
+            "data": {"name": "tracks"},
+            "transform": [{"filter": f"datum.track === '{strip.id}'"}],
+            "mark": {"type": "line", "strokeWidth": 1.5, "clip": True, "point": {"size": 8}},
+            "encoding": {
+                "x": _x(),
+                "y": quantity("v", scale=scale, axis=axis),
+                "color": series,
+                "strokeDash": series,
+                "tooltip": tooltip,
             },
-        ],
-    }
+        },
+    )

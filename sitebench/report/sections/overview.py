@@ -17,13 +17,13 @@ from sitebench.units import format_rate
 from sitebench.verdict.verdict import Quoted
 
 _MOST_BARS = 24
-"""More would push the next section off a screen: then each operation has its highest alone."""
+"""With more bars, each operation has only its highest: the next section stays on the screen."""
 
 _FEW_BARS, _TALL, _LOW = 9, 22, 13
-"""So many bars are tall, in pixels; more of them are low."""
+"""Up to `_FEW_BARS` bars are tall; more bars are low, in pixels."""
 
 _WORDS = 112
-"""Room for a rate in words to the right of the longest bar, in pixels."""
+"""Pixels for a rate in words, right of the longest bar."""
 
 
 class _Bar(msgspec.Struct, frozen=True):
@@ -31,12 +31,11 @@ class _Bar(msgspec.Struct, frozen=True):
     label: str
     series: Series
     rate: float
-    """The rate; 0 if the point is not usable."""
     words: str
     grade: str
     low: float | None = None
     high: float | None = None
-    """How far repeats lie apart, if that is known."""
+    """The interval of repeats, if known."""
 
     @property
     def end(self) -> float:
@@ -48,9 +47,9 @@ def rate(series: Series) -> float:
 
 
 def chart(report: Report) -> Chart:
-    """Return every operation's rate by size; of many, the highest of each operation.
+    """Return every operation's rate by size; with many bars, the highest of each operation.
 
-    Rates of different operations are not compared: each has a scale of its own, if it has several.
+    Operations with several sizes have scales of their own: their rates are not compared.
     """
     operations = [bars for bars in _operations(report) if bars]
     title = "Operations per second"
@@ -109,11 +108,11 @@ def _operations(report: Report) -> list[list[_Bar]]:
 
 
 def _rate_row(run: Run, series: Series) -> tuple[float, str, str, float | None, float | None]:
-    """Return a rate, in words too, its grade, and how far repeats lie apart."""
+    """Return a rate, also in words, its grade, and the interval of repeats."""
     peak = run.found_at(series)
     if peak is not None:
         grade = Quoted.AT_LEAST if answers.is_open(peak) else series.grade
-        # A rate that was asked for is the same in every repeat.
+        # All repeats of a search have the same requested rate.
         return *answers.rate_of(peak), grade, None, None
     if not series.usable:
         return 0.0, Quoted.NOT_USABLE, Quoted.NOT_USABLE, None, None
@@ -144,7 +143,7 @@ def _spec(series: Sequence[str], bars: int) -> Spec:
             "nice": False,
             "rangeMax": {"expr": f"max(40, width - {_WORDS})"},
         },
-        # Each bar has its rate in words.
+        # The text of each bar replaces the axis.
         axis=None,
     )
     colour = {**tell_apart("color", series), "legend": None}
@@ -177,7 +176,7 @@ def _spec(series: Sequence[str], bars: int) -> Spec:
                 "encoding": {
                     "color": colour,
                     "stroke": colour,
-                    # A lower bound is open towards rates that are not known.
+                    # The open bar of a lower bound shows that the true rate is higher.
                     "fillOpacity": {"condition": {"test": bound, "value": 0.2}, "value": 0.85},
                     "strokeDash": {"condition": {"test": bound, "value": [4, 3]}, "value": [1, 0]},
                     "tooltip": tooltip,
@@ -190,7 +189,7 @@ def _spec(series: Sequence[str], bars: int) -> Spec:
             },
             {
                 "mark": {"type": "text", "align": "left", "dx": 6, "fontSize": 12},
-                # After the line of the interval, which would strike it through.
+                # Right of the interval, whose line would strike it through.
                 "encoding": {"text": {"field": "words"}, "x": {**x, "field": "after"}},
             },
         ],

@@ -1,4 +1,4 @@
-"""The papers' tables with today's figures, and what they printed."""
+"""The papers' tables with today's figures, and their other tables."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from sitebench.tables.html import to_html
 from sitebench.tables.table import Table
 
 _OF_A_PART = frozenset(("arrivals", "threads", "until"))
-"""Settings in which the parts of one sweep may differ, beside their operations."""
+"""Settings that may differ between the parts of one sweep."""
 
 
 def tables(report: Report) -> list[Table]:
-    """Return a table per operation, run and target, and the suites' others."""
+    """Return a table per operation, run and target, and the suites' other tables."""
     folded = (table for group in _groups(report) for table in group.tables)
     return [*_of_operations(report), *folded]
 
@@ -54,9 +54,9 @@ def _groups(report: Report) -> Iterator[Folded]:
 
 
 def _sweeps(report: Report, suite: ReportSuite) -> list[Sequence[Run]]:
-    """Return the runs of each sweep: all of them, where they are parts of one.
+    """Return the runs of each sweep: all runs, where they are parts of one.
 
-    Parts have no point in common, and do not differ in target, machine or anything but the load.
+    Parts have no point in common, and equal conditions except the load.
     """
     alone: list[Sequence[Run]] = [[run] for run in report.runs]
     pairs = [(run, series.spec) for run in report.runs for series in run.series]

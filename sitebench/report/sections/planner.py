@@ -1,7 +1,7 @@
 """The capacity planner with the rates of these runs, and sliders.
 
-A suite has one where these runs have measured what its scenario needs: it begins with this
-target's own rates. The machines of the papers are further choices.
+A suite has a planner if these runs measured the operations of its scenario. It begins with these
+rates; the machines of the papers are further choices.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sitebench.report.page import Section
 
 
 def section(report: Report) -> Section | None:
-    """Return the planner; its script goes to the page, whose policy lists it by digest."""
+    """Return the planner; the policy of the page lists its script by digest."""
     results = [result for run in report.runs for result in run.results]
     measured = [(suite, tables_of(results, suite)) for suite in plan_suites()]
     rates = {suite.name: rates for suite, rates in measured if on_first(suite, rates)}

@@ -1,4 +1,4 @@
-"""Rates and latencies against size; for the papers' section also with their machines beside."""
+"""Rates and latencies against size; the papers' section adds the papers' machines."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from sitebench.units import format_size
 
 
 class _Line(msgspec.Struct, frozen=True):
-    """One series of the figure: the sizes of one run, target and load."""
+    """One line of a chart: the sizes of one run, target and load."""
 
     run: Run
     series: Sequence[Series]
@@ -44,15 +44,15 @@ class _Line(msgspec.Struct, frozen=True):
 
     @property
     def objective(self) -> str:
-        """The objective of a search for the highest rate; empty without a search."""
+        """The objective of the search that found the rate; empty without a search."""
         return str((self.run.found_at(self.series[0]) or {}).get("objective") or "")
 
 
 def lines(report: Report, suite: str, operation: str) -> list[_Line]:
-    """Return what was measured over sizes: per run and target, at the load that has most sizes.
+    """Return a line per run and target, at the load that has most sizes.
 
-    Of loads that have as many, the one that did most: the papers raised the number of clients
-    until the server did no more, and printed that. Of a search to an objective, what it found.
+    Among loads with as many sizes it is the load of the highest rate, as in the papers. Of a search
+    to an objective it is the answer.
     """
     groups: dict[tuple[str, str, str], dict[str, list[Series]]] = {}
     runs = {run.label: run for run in report.runs}
@@ -75,7 +75,7 @@ def _worth(group: list[Series]) -> tuple[int, bool, float]:
 
 
 def caller(report: Report, drawn: Sequence[_Line]) -> Callable[[_Line], str]:
-    """Return a function that names each line: the machine, and its distinguishing settings."""
+    """Return a function that names a line by its run and its distinguishing settings."""
     call = distinguishing_label(line.spec for line in drawn)
 
     def name(line: _Line) -> str:
@@ -106,13 +106,12 @@ def section(report: Report) -> Section | None:
 
 
 def _today(suite: ReportSuite, figure: RateFigure) -> RateFigure:
-    """Return a figure without the papers' machines; a rate has the name of its operation."""
+    """Return a figure without the papers' machines; a rate has the title of its operation."""
     title = suite.title_of(figure.operation) if figure.of is ops_per_s else figure.title
     return replace(figure, printed=(), title=title)
 
 
 def printed_figures(report: Report, suite: ReportSuite) -> list[Chart]:
-    """Return the papers' figures of a suite, their machines beside today's."""
     return [
         _chart(report, suite, figure, f"printed-{suite.name}-{figure.name}")
         for figure in suite.figures(report.specs(suite))
@@ -145,10 +144,8 @@ def _chart(report: Report, suite: ReportSuite, figure: RateFigure, identity: str
 
 
 def around(series: Series, metric: Of) -> tuple[float | None, float | None]:
-    """Return the interval of repeats; of few, the least and the greatest; none of one."""
-    interval = series.interval(metric)
-    bounds = (interval.low, interval.high) if interval else series.spread(metric)
-    return bounds if bounds and series.n > 1 else (None, None)
+    """Return the interval of repeats; (None, None) without repeats."""
+    return (series.n > 1 and series.bounds(metric)) or (None, None)
 
 
 def _columns(drawn: Sequence[_Line], name: Callable[[_Line], str], figure: RateFigure) -> Columns:
@@ -198,7 +195,7 @@ def _spec(
     )
     rates = [rate for name in ("rate", "low", "high") for rate in points[name] if rate] or [1.0]
     middle = math.sqrt(min(rates) * max(rates))
-    # Else an axis of 10 % makes chance look like a slope.
+    # A narrower axis would make chance look like a slope.
     ends = [min(*rates, middle / 2), max(*rates, middle * 2)]
     y = quantity(
         "rate",
@@ -218,7 +215,7 @@ def _spec(
 
     def series_channel(channel: str) -> Spec:
         series = tell_apart(channel, today, machines)
-        # The title says what a single line is.
+        # The title names a single line.
         return series if len(today) + len(machines) > 1 else series | {"legend": None}
 
     return {

@@ -1,7 +1,7 @@
-"""The percentile spectrum: every latency there was, out to where 100 samples remain beyond.
+"""The percentile spectrum: latency up to the percentile with 100 samples beyond it.
 
-The axis is 1 / (1 - p), logarithmic, so that the tail has as much room as the rest. Repeats are
-merged bucket by bucket; no percentile is ever averaged.
+The axis is 1 / (1 - p), logarithmic, so that each decade of the tail has equal room. Repeats are
+merged bucket by bucket; no percentile is averaged.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _LATENCY, _SERVICE = "latency", "service time"
 
 
 class _Group(msgspec.Struct, frozen=True):
-    """Points drawn together: one operation at several sizes, or at several loads."""
+    """Points in one drawing: one operation at several sizes, or at several loads."""
 
     id: str
     title: str
@@ -56,7 +56,7 @@ class _Group(msgspec.Struct, frozen=True):
 
 
 def _groups(report: Report) -> list[_Group]:
-    """Return the choices: per operation by size, then per size by load."""
+    """Return the choices: operations by size, then sizes by load."""
     groups: dict[tuple[str, ...], list[Point]] = {}
     for point in report.points:
         spec = point.spec
@@ -100,7 +100,7 @@ def _group(report: Report, run: str, kind: str, points: Sequence[Point]) -> _Gro
 
 
 def section(report: Report) -> Section | None:
-    """Return the figure, one group at a time; None where nothing was answered."""
+    """Return the figure, one group at a time."""
     groups = _groups(report)
     if not groups:
         return None
@@ -147,7 +147,7 @@ def _columns(group: _Group) -> Columns:
 
 
 def levels(histogram: Histogram) -> list[tuple[float, float]]:
-    """Return (1 / (1 - p), microseconds) with at least 100 samples beyond the last of them."""
+    """Return (1 / (1 - p), microseconds), the last with at least 100 samples beyond it."""
     furthest = histogram.count / LEAST_BEYOND
     if furthest < 1.0:
         return []

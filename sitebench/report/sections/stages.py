@@ -1,4 +1,4 @@
-"""Tests in stages: the rate asked for and answered, and latency, minute by minute."""
+"""Tests in stages, minute by minute: requested rate, answered rate, and latency."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _CHOOSER = "choose-stages"
 ASKED, ANSWERED, FAILED = "asked for", "answered", "failed"
 _LATENCIES = (*OVER_TIME, "max")
 _MOST_DOTS = 120
-"""More of them make a line of no dash."""
+"""With more points a line is drawn without dots."""
 
 
 def _staged_points(report: Report) -> list[tuple[Run, Point, Stages]]:
@@ -55,7 +55,7 @@ def tables(report: Report) -> list[Table]:
 
 
 def section(report: Report) -> Section | None:
-    """Return a figure of one point at a time, and the figures of each below it."""
+    """Return a figure of one point at a time, and a table of each point below."""
     staged = _staged_points(report)
     if not staged:
         return None

@@ -1,4 +1,4 @@
-"""Tracks of the monitor's samples: perfmon's of 1997, and what newer systems report."""
+"""Tracks of the monitor's samples, in the order of the papers' perfmon counters."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ from sitebench.report.charts import short
 from sitebench.report.model import Track
 
 _MOST = 120
-"""Values of a track: more than a screen has room for."""
+"""Most values of a track, for the width of a screen."""
 
 _Tracks = Mapping[tuple[str, str], Track]
 _Drawn = dict[str, Track]
-"""Values over time by the name of the line."""
 
 
 class Strip(msgspec.Struct, frozen=True):
-    """One track of resources: its title and axis, and how to take it from the samples."""
+    """One drawing of resources: its title and axis, and how to take its tracks from samples."""
 
     id: str
     title: str
@@ -28,43 +27,47 @@ class Strip(msgspec.Struct, frozen=True):
     most: float | None = None
 
     def clip(self, value: float) -> float | None:
-        """Return a value as it is drawn: of two clocks, a share can be a little over all."""
+        """Return a value for the drawing: measured by two clocks, a share may exceed 100 %."""
         return short(value if self.most is None else min(value, self.most), 3)
 
 
-def _one(called: str, source: str, track: str) -> Callable[[_Tracks], _Drawn]:
-    return lambda tracks: {called: tracks[source, track]} if (source, track) in tracks else {}
+def _processes(track: str) -> Callable[[_Tracks], _Drawn]:
+    """Take a track of target and load generator."""
+    sources = ("target", "generator")
+    return lambda tracks: {s: tracks[s, track] for s in sources if (s, track) in tracks}
 
 
-def _by_stem(stem: str, source: str = "machine", title: str = "{}") -> Callable[[_Tracks], _Drawn]:
-    """Take every track of a stem: `core_busy_s.0`, `core_busy_s.1`, ..."""
+def _machine(**called: str) -> Callable[[_Tracks], _Drawn]:
+    """Take tracks of the machine, by the names of their lines."""
+    return lambda tracks: {
+        name.replace("_", " "): tracks["machine", track]
+        for name, track in called.items()
+        if ("machine", track) in tracks
+    }
+
+
+def _by_stem(stem: str, title: str = "{}") -> Callable[[_Tracks], _Drawn]:
+    """Take every track of the machine with a stem: `core_busy_s.0`, `core_busy_s.1`, ..."""
 
     def take(tracks: _Tracks) -> _Drawn:
-        start = f"{stem}."
-        names = [w for (owner, w) in tracks if owner == source and w.startswith(start)]
-        return {title.format(w.removeprefix(start)): tracks[source, w] for w in names}
+        names = [n for (owner, n) in tracks if owner == "machine" and n.startswith(f"{stem}.")]
+        return {title.format(n.removeprefix(f"{stem}.")): tracks["machine", n] for n in names}
 
     return take
 
 
-def _sum(called: str, stem: str, source: str = "machine") -> Callable[[_Tracks], _Drawn]:
-    """Add up every track of a stem."""
+def _sums(**stems: str) -> Callable[[_Tracks], _Drawn]:
+    """Add up every track of a stem, by the names of the lines."""
 
-    def take(tracks: _Tracks) -> _Drawn:
-        totals: dict[int, float] = {}
-        for track in _by_stem(stem, source)(tracks).values():
-            for t_ns, value in track:
-                totals[t_ns] = totals.get(t_ns, 0.0) + value
-        return {called: sorted(totals.items())} if totals else {}
-
-    return take
-
-
-def _all(*takers: Callable[[_Tracks], _Drawn]) -> Callable[[_Tracks], _Drawn]:
     def take(tracks: _Tracks) -> _Drawn:
         drawn: _Drawn = {}
-        for taker in takers:
-            drawn |= taker(tracks)
+        for name, stem in stems.items():
+            totals: dict[int, float] = {}
+            for track in _by_stem(stem)(tracks).values():
+                for t_ns, value in track:
+                    totals[t_ns] = totals.get(t_ns, 0.0) + value
+            if totals:
+                drawn[name] = sorted(totals.items())
         return drawn
 
     return take
@@ -74,7 +77,7 @@ _CORES_SHOWN = 8
 
 
 def _cores(tracks: _Tracks) -> _Drawn:
-    """Take every core; of many, the busiest and the idlest at each instant, and their mean."""
+    """Take every core; of many cores, the busiest and the idlest of each instant, and the mean."""
     cores = _by_stem("core_busy_s", title="core {}")(tracks)
     if len(cores) <= _CORES_SHOWN:
         return cores
@@ -91,52 +94,28 @@ def _cores(tracks: _Tracks) -> _Drawn:
 
 
 STRIPS = (
-    Strip(
-        "cpu",
-        "CPU, cores",
-        "~r",
-        _all(_one("target", "target", "cpu_s"), _one("generator", "generator", "cpu_s")),
-    ),
+    Strip("cpu", "CPU, cores", "~r", _processes("cpu_s")),
     Strip("cores", "each core", "~%", _cores, 1.0),
     Strip(
-        "queue",
-        "run queue",
-        "~r",
-        _all(
-            _one("runnable tasks", "machine", "runnable"),
-            _one("blocked on disk", "machine", "blocked"),
-        ),
+        "queue", "run queue", "~r", _machine(runnable_tasks="runnable", blocked_on_disk="blocked")
     ),
     Strip("pressure", "pressure", "~%", _by_stem("pressure_s")),
-    Strip(
-        "disk",
-        "disks, B/s",
-        "~s",
-        _all(_sum("read", "disk_read_bytes"), _sum("written", "disk_written_bytes")),
-    ),
+    Strip("disk", "disks, B/s", "~s", _sums(read="disk_read_bytes", written="disk_written_bytes")),
     Strip("busy", "disk busy", "~%", _by_stem("disk_busy_s"), 1.0),
     Strip(
         "network",
         "network, B/s",
         "~s",
-        _all(_sum("received", "interface_in_bytes"), _sum("sent", "interface_out_bytes")),
+        _sums(received="interface_in_bytes", sent="interface_out_bytes"),
     ),
-    Strip(
-        "memory",
-        "resident, B",
-        "~s",
-        _all(
-            _one("target", "target", "resident_bytes"),
-            _one("generator", "generator", "resident_bytes"),
-        ),
-    ),
-    Strip("available", "available, B", "~s", _one("machine", "machine", "available_bytes")),
+    Strip("memory", "resident, B", "~s", _processes("resident_bytes")),
+    Strip("available", "available, B", "~s", _machine(machine="available_bytes")),
 )
-"""From what the papers monitored to what only newer systems report, top to bottom."""
+"""Top to bottom: from the counters of the papers to those of newer systems."""
 
 
 def thin(track: Track, limit: int = _MOST) -> Track:
-    """Return at most `limit` values: means of as many neighbours each."""
+    """Return at most `limit` values, means of equal numbers of neighbours."""
     width = -(-len(track) // limit)
     if width <= 1:
         return track

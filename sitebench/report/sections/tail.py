@@ -1,4 +1,4 @@
-"""The tail of the latency, far out, and how many samples each percentile rests on."""
+"""The tail of the latency, and the number of samples beyond each percentile."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _row(report: Report, run: Run, series: Series) -> Row:
     points = [point for point in run.points if point.spec.key in keys]
     answered, censored = _merge_points(points)
     merged = with_censored(answered, censored)
-    # From the shortest wait that timed out on, a figure is a lower bound.
+    # From the shortest timed-out wait on, a percentile is a lower bound.
     bound = censored.min if censored.count else None
     star = "" if series.valid else " *"
 

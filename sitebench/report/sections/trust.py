@@ -1,4 +1,4 @@
-"""Whether the figures of a run can be relied upon, in words, and the next step."""
+"""Whether the figures of a run are reliable, in words, and the next step."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sitebench.report.sections import answers
 from sitebench.runs.point import MOST_FAILURES, PointResult
 from sitebench.runs.repeats import Series
 from sitebench.tables.advice import advise
-from sitebench.units import format_rate
+from sitebench.units import format_rate, plural
 from sitebench.verdict.verdict import Bound, Quoted
 from sitebench.verdict.warning import WarningKind
 
@@ -33,7 +33,7 @@ _LIMITS = {
     "failed": "failures",
     "leak": "a leak",
 }
-"""What limited a point, in a sentence; any other verdict is shown by its name."""
+"""The limit in a sentence; any other verdict is shown by its name."""
 
 STAMPS = {
     "Measured": "good",
@@ -44,14 +44,14 @@ STAMPS = {
     "Too many failures": "bad",
     "Not usable": "bad",
 }
-"""The words of `stamp`, and how the page marks them."""
+"""The words of `stamp`, and their CSS classes."""
 
 _SENTENCES: dict[str, str] = {
     Bound.UNDECIDED: "The limit is not known.",
     Bound.SCHEDULE: "The server kept up with the requested rate.",
     Bound.STAGED: "The load changed in stages: each has its figures below.",
 }
-"""Those that limit nothing, in a sentence."""
+"""Sentences for verdicts without a limit."""
 
 _SPOILT: dict[str, str] = {
     Bound.LEAK: "it showed people the data of others",
@@ -59,14 +59,14 @@ _SPOILT: dict[str, str] = {
     Bound.FAILED: "the measurement failed",
     Bound.GENERATOR: "a part of the load generator was lost",
 }
-"""Why a figure says nothing about the server's speed."""
+"""Reasons by which a figure is not the server's."""
 
 _BUSY = {WarningKind.NOISY_MACHINE, WarningKind.GENERATOR_STARVED, WarningKind.STOLEN_TIME}
-"""Warnings by which other work took the load generator's processor."""
+"""Warnings that other work used the load generator's processor."""
 
 
 class Remedy(msgspec.Struct, frozen=True):
-    """What to do about a run, and the messages of the points that ask for it."""
+    """A remedy, and the messages of the points that need it."""
 
     remedy: str
     bad: bool
@@ -76,7 +76,7 @@ class Remedy(msgspec.Struct, frozen=True):
 
 
 def remedies(report: Report, run: Run, points: Sequence[Series] | None = None) -> list[Remedy]:
-    """Return what to do about points of a run (default: all), worst first."""
+    """Return the remedies for points of a run (default: all), worst first."""
     names = report.distinct_name
     missing: dict[str, list[str]] = {}
     for stored in run.missing:
@@ -102,7 +102,6 @@ def remedies(report: Report, run: Run, points: Sequence[Series] | None = None) -
 
 
 def next_step(report: Report, run: Run) -> str:
-    """Return the first remedy; for figures without a remedy, where to look for more."""
     first = next(iter(remedies(report, run, _without_probes(run))), None)
     if first is not None:
         return f"{first.remedy[:1].upper()}{first.remedy[1:]}."
@@ -124,12 +123,12 @@ def _limit(result: PointResult) -> str:
 
 
 def _without_probes(run: Run) -> list[Series]:
-    """Return points without the rates that a search only tried: they say nothing of its answer."""
+    """Return points without those that a search only tried."""
     return [series for series in run.series if not run.probes(series)] or run.series
 
 
 def _graded_results(run: Run) -> list[tuple[Quoted, PointResult]]:
-    """Return the results that count, and how they may be quoted."""
+    """Return the results that count, with their grades."""
     return [
         pair
         for series in _without_probes(run)
@@ -138,7 +137,6 @@ def _graded_results(run: Run) -> list[tuple[Quoted, PointResult]]:
 
 
 def stamp(run: Run) -> str:
-    """Return in a few words how figures of a run may be quoted."""
     results = [result for _, result in _graded_results(run)]
     grades = Counter(grade for grade, _ in _graded_results(run))
     if grades[Quoted.NOT_USABLE] == len(results):
@@ -176,13 +174,12 @@ def sentence(run: Run) -> str:
     if spoilt:
         parts.append(f"{_share(spoilt, graded)} not usable: {_reasons(spoilt)}.")
     if failing := sum(result.fails_too_often for _, result in graded):
-        parts.append(
-            f"In {_count(failing)}, more than {MOST_FAILURES:.0%} of the operations failed."
-        )
+        points = plural(failing, "point")
+        parts.append(f"In {points}, more than {MOST_FAILURES:.0%} of the operations failed.")
     elif failed := sum(result.failures for result in (*measured, *bounds)):
-        parts.append(f"{failed:,} operation{'s' if failed > 1 else ''} failed.")
+        parts.append(f"{plural(failed, 'operation')} failed.")
     if run.missing:
-        parts.append(f"{_count(len(run.missing))} planned, without a result.")
+        parts.append(f"{plural(len(run.missing), 'point')} planned, without a result.")
     return " ".join(parts)
 
 
@@ -190,10 +187,6 @@ def _share(some: Sequence[PointResult], graded: Sequence[object]) -> str:
     if len(some) == len(graded):
         return "The rate is" if len(graded) == 1 else f"All {len(graded)} rates are"
     return f"{len(some)} of {len(graded)} rates {'is' if len(some) == 1 else 'are'}"
-
-
-def _count(points: int) -> str:
-    return f"{points} point{'s' if points > 1 else ''}"
 
 
 def _why_not_more(bounds: Sequence[PointResult]) -> str:

@@ -1,4 +1,4 @@
-"""The first section: the result, whether to trust it, and the next step."""
+"""The first section: the result, its reliability, and the next step."""
 
 from __future__ import annotations
 
@@ -13,17 +13,19 @@ from sitebench.runs.repeats import Series
 from sitebench.tables.html import typeset
 from sitebench.tables.table import NOTHING
 from sitebench.tables.tables import latency_mark, rate_mark
+from sitebench.units import plural
 from sitebench.verdict.verdict import Bound, Quoted
 
 _AT_ONCE = {True: 3, False: 1}
-"""Messages shown at once for points that are not usable, and for others; the rest is folded."""
+"""Messages of a remedy shown at once, if its points are not usable or otherwise; others are
+folded."""
 
 
 def section(report: Report) -> Section | None:
     several = len(report.runs) > 1
     body = "".join(_trust(report, run, several=several) for run in report.runs)
     cards = "".join(_card(report, suite) for suite in report.present)
-    # A search without an answer has nothing to draw.
+    # A search without an answer has no bars.
     charts = tuple(
         chart for chart in (overview.chart(report),) if chart.choices[""]["bars"]["rate"]
     )
@@ -64,7 +66,7 @@ def _searches(run: Run, suite: ReportSuite, operation: str) -> Iterator[tuple[st
 
 
 def _best(run: Run, suite: ReportSuite, operation: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield an operation's highest usable rate; nothing where all of them were for a search."""
+    """Yield an operation's highest usable rate, if one of its points is not of a search."""
     measured = [
         series
         for series in run.series
@@ -80,7 +82,7 @@ def _best(run: Run, suite: ReportSuite, operation: str) -> Iterator[tuple[str, l
 
 
 def _remarks(run: Run, suite: ReportSuite, series: Series) -> list[str]:
-    """Return the lines below a rate: its size, its latency, its objective, and failures."""
+    """Return the lines below a rate: size, latency, objectives and failures."""
     latency = ", ".join(f"{name} {latency_mark(series, name)}" for name in ("p95", "p99"))
     if not series.valid:
         disturbed = {result.verdict.bound for result in series.results} == {Bound.OTHERS}
@@ -91,7 +93,6 @@ def _remarks(run: Run, suite: ReportSuite, series: Series) -> list[str]:
 
 
 def warnings(report: Report) -> Section | None:
-    """Return the remedies with their reasons; None if there are none."""
     body = "".join(_warnings(report, run) for run in report.runs)
     return Section("warnings", "What to do", body) if body else None
 
@@ -113,7 +114,7 @@ def _item(remedy: trust.Remedy, run: Run) -> str:
         first += f"<details><summary>{len(rest)} more</summary>{''.join(rest)}</details>"
     bad = ' class="bad"' if remedy.bad else ""
     unit = "point" if len(run.points) == len(run.series) else "measurement"
-    points = f"{remedy.points} {unit}{'s' if remedy.points > 1 else ''}"
+    points = plural(remedy.points, unit)
     text = f"{remedy.remedy[:1].upper()}{remedy.remedy[1:]}"
     return f"<li{bad}><b>{escape(text)} ({points})</b>{first}</li>"
 

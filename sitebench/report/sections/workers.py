@@ -1,4 +1,4 @@
-"""Who made the load, where several processes or machines did: one row per worker and point."""
+"""The workers of a distributed test: one row per worker and point."""
 
 from __future__ import annotations
 
@@ -21,11 +21,8 @@ def tables(report: Report) -> list[Table]:
 
 
 def section(report: Report) -> Section | None:
-    """Return the tables, or nothing where every point was made by one process."""
-    parts = list(map(to_html, tables(report)))
-    return (
-        Section("workers", "Who made the load", "".join(parts), short="Workers") if parts else None
-    )
+    body = "".join(map(to_html, tables(report)))
+    return Section("workers", "Who made the load", body, short="Workers") if body else None
 
 
 def _workers(report: Report, run: Run) -> Table:

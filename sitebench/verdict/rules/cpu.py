@@ -1,9 +1,10 @@
-"""CPU: the paper's first question, "is it fully utilized?", of the cores that the target may use.
+"""CPU: the paper's first question, "is it fully utilized?", for the cores that the target may use.
 
-It is used up in three cases: the target runs on its cores all the time; it uses up the quota of
-its control group; or it waits for cores that are busy with the load generator. Waits alone do not
-show the last: many threads that wake up wait a moment each, while the cores have time left. Where
-other programs used most of its cores, they are taken, and the rate is a lower bound.
+The CPU is used up in three cases: the target runs on its cores all the time; the target uses up the
+quota of its control group; or the target waits for cores that the load generator keeps busy. Waits
+alone do not prove the third case: many threads that wake up wait a moment each while the cores have
+time left. Where other programs used most of its cores, the cores are taken, and the rate is a lower
+bound.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from functools import partial
 
 from sitebench.verdict.evidence import Evidence
-from sitebench.verdict.finding import Finding, Grade, Resource
+from sitebench.verdict.finding import Finding, Grade, Resource, grade
 from sitebench.verdict.rules.thresholds import BEYOND, BUSY, USED_UP
 from sitebench.verdict.rules.wording import cores, share
 
@@ -39,7 +40,11 @@ def cpu(window: Evidence) -> Finding:
     ):
         return _finding(Grade.PRIMARY, text)
     if window.others_took_cores:
-        return _finding(Grade.TAKEN, f"{text}: {taken_by_others(window)}")
+        return _finding(
+            Grade.TAKEN,
+            f"{text}: {share(window.allowed_busy or 0.0)} of the {cores(len(window.usable_cores))} "
+            f"that it may use was busy, and other programs used {window.taken_cores:.2f}",
+        )
     if window.target_waits:
         waited = window.per_second(target.waited_s) or 0.0
         text += f" and {waited:.1f} of its threads were always waiting for a core"
@@ -50,20 +55,9 @@ def cpu(window: Evidence) -> Finding:
     return _finding(Grade.POSSIBLE if little else Grade.NO, f"{text}{little}")
 
 
-def taken_by_others(window: Evidence) -> str:
-    """Describe how busy the cores were that the target may use, and others' use of them."""
-    busy, core_count = share(window.allowed_busy or 0.0), cores(len(window.usable_cores))
-    return (
-        f"{busy} of the {core_count} that it may use was busy, and other programs used "
-        f"{window.taken_cores:.2f}"
-    )
-
-
 def _by_machine(window: Evidence) -> Finding:
-    """Judge a target by its machine, as its process is not monitored."""
+    """Judge the CPU of the whole machine: the target's process is not monitored."""
     if window.busy is None:
         return _finding(Grade.UNKNOWN, "the target's processes cannot be monitored from here")
     text = f"the target's machine was {share(window.busy)} busy, with all its processes together"
-    if window.busy >= USED_UP:
-        return _finding(Grade.PRIMARY, text)
-    return _finding(Grade.POSSIBLE if window.busy >= BUSY else Grade.NO, text)
+    return _finding(grade(window.busy, BUSY, USED_UP), text)

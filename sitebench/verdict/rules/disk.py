@@ -1,19 +1,19 @@
-"""Disk: the waits of work for it, and the utilisation of the busiest one.
+"""Disk: waits for a disk, and the utilisation of the busiest disk.
 
 Utilisation proves little of a disk that serves many requests at once, and an I/O limit of a control
-group delays requests before the disk counts them. The waits of the target's threads, or the
-pressure (PSI) of its own control group, show both: the larger counts. Without either the machine's
-pressure counts, which understates where other cores are busy.
+group delays requests before the disk counts them. The waits of the target's threads and the
+pressure (PSI) of its control group show both cases: the larger one counts. Without either, the
+machine's pressure counts, which is too low where other cores are busy.
 """
 
 from __future__ import annotations
 
 from functools import partial
 
-from sitebench.monitor.use import DiskUse, ProcessUse
+from sitebench.monitor.use import ProcessUse
 from sitebench.units import format_bytes
 from sitebench.verdict.evidence import Evidence
-from sitebench.verdict.finding import Finding, Grade, Resource
+from sitebench.verdict.finding import Finding, Grade, Resource, grade, worst_of
 from sitebench.verdict.rules.thresholds import BUSY, STALLED_MOST, STALLED_SOME, USED_UP
 from sitebench.verdict.rules.wording import share
 
@@ -36,26 +36,27 @@ def disk(window: Evidence) -> Finding:
         parts.append(f"{share(pressure)} of the time tasks on the machine waited for disks")
     if busiest is not None:
         parts.append(f"{busiest.name} was busy {share(busiest.busy_share)} of the time")
-    grades = (_by_stall(stalled), _by_business(busiest, stalled))
-    worst = max(grades, key=_ORDER.index)
+    # Without waits, a busy disk only serves many requests at once.
+    serves_many = stalled is not None and stalled < STALLED_SOME
+    busy_share = 0.0 if busiest is None or serves_many else busiest.busy_share
+    by_waits = grade(stalled or 0.0, STALLED_SOME, STALLED_MOST)
+    worst = worst_of((by_waits, grade(busy_share, BUSY, USED_UP)))
     if traffic == _NO_TRAFFIC and (waited or 0.0) < STALLED_SOME:
         worst = Grade.NO  # Other programs waited for the disks.
     return _finding(worst, "; ".join(parts))
 
 
-_ORDER = (Grade.NO, Grade.POSSIBLE, Grade.PRIMARY)
 _NO_TRAFFIC = "the target read and wrote nothing"
 
 
 def _waiting_share(target: ProcessUse, seconds: float) -> float | None:
-    """Return the larger share of time with waits, of the target's threads and control group."""
+    """Return the share of time with waits: of the threads or of the control group, the larger."""
     group = None if target.io_stalled_s is None else min(1.0, target.io_stalled_s / seconds)
     shares = (target.disk_wait_share, group)
     return max((part for part in shares if part is not None), default=None)
 
 
 def _traffic(target: ProcessUse, seconds: float) -> str | None:
-    """Describe the target's own traffic, if known."""
     read, written = target.read_bytes, target.written_bytes
     if read is None or written is None:
         return None
@@ -63,18 +64,3 @@ def _traffic(target: ProcessUse, seconds: float) -> str | None:
         return _NO_TRAFFIC
     rates = [f"{format_bytes(n / seconds)}/s" for n in (read, written)]
     return f"the target read {rates[0]} and wrote {rates[1]}"
-
-
-def _by_stall(stalled: float | None) -> Grade:
-    if stalled is None or stalled < STALLED_SOME:
-        return Grade.NO
-    return Grade.PRIMARY if stalled >= STALLED_MOST else Grade.POSSIBLE
-
-
-def _by_business(busiest: DiskUse | None, stalled: float | None) -> Grade:
-    """Grade a busy disk; without waits it only serves many requests at once."""
-    if busiest is None or busiest.busy_share < BUSY:
-        return Grade.NO
-    if stalled is not None and stalled < STALLED_SOME:
-        return Grade.NO
-    return Grade.PRIMARY if busiest.busy_share >= USED_UP else Grade.POSSIBLE

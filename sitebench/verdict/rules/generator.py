@@ -29,7 +29,7 @@ from sitebench.verdict.rules.thresholds import (
 from sitebench.verdict.rules.wording import cores, share
 
 _MOST_NAMED = 5
-"""Stretches of a day; its rows have the others."""
+"""Most stretches of spans in a sentence; the table of spans has all."""
 
 
 class Generator(msgspec.Struct, frozen=True):
@@ -40,7 +40,7 @@ class Generator(msgspec.Struct, frozen=True):
     starved: bool = False
     """Other programs used most of the machine."""
     spans: str = ""
-    """Of stages: the spans with it at its ceiling, unless all."""
+    """In stages, the spans with the load generator at its ceiling, unless all are."""
 
 
 def generator(window: Evidence) -> Generator:
@@ -65,7 +65,7 @@ def generator(window: Evidence) -> Generator:
 
 
 def _late(window: Evidence) -> str:
-    """Describe a late start with lanes free, caused by the load generator; not of stages' means."""
+    """Describe late starts with free lanes, which the load generator caused."""
     if window.rate is None or window.has_stages or schedule_kept(window):
         return ""
     late, service_us, busy = window.late_us, window.clocks[SERVICE].mean, window.busy_lanes or 0.0
@@ -80,8 +80,8 @@ def _late(window: Evidence) -> str:
 def _held_up(span: Span) -> bool:
     """Return whether the load generator was at its ceiling in a span of stages.
 
-    Operations began late by a noticeable part of the span, mostly while lanes were free. After
-    failures lanes are free as they pause: that is due to the target.
+    Operations began late by a noticeable part of the span, mostly while lanes were free. Lanes that
+    pause after failures are free too: the target causes that.
     """
     if (span.tester_busy or 0.0) >= USED_UP:
         return True
@@ -117,10 +117,10 @@ def schedule_kept(window: Evidence) -> bool:
 def rate_reached(
     operations: int, due: float, arrivals: str | None, queues: tuple[Queue | None, Queue | None]
 ) -> bool:
-    """Return whether the operations are as many as were due.
+    """Return whether as many operations ended as were due.
 
     The standard deviation of random arrivals is the square root of their mean. The queues at the
-    window's edges show more exactly whether the target kept up with those that came.
+    edges of the window show more exactly whether the target kept up with the arrivals.
     """
     start, end = queues
     grown = 0 if start is None or end is None else end.length - start.length

@@ -1,7 +1,7 @@
-"""Memory: that available at the end, as in the paper, and waits for pages.
+"""Memory: the available memory at the end, as in the paper, and waits for pages.
 
 The paper's sign of a shortage is perfmon's Pages/sec: swap and major faults. As in the paper, many
-faults with much memory left are of mapped files, and so the disk's.
+faults with much available memory come from mapped files: they are judged as disk traffic.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from functools import partial
 from sitebench.monitor.use import MachineUse
 from sitebench.units import format_bytes, format_rate
 from sitebench.verdict.evidence import Evidence
-from sitebench.verdict.finding import Finding, Grade, Resource
+from sitebench.verdict.finding import Finding, Grade, Resource, grade
 from sitebench.verdict.rules.thresholds import STALLED_MOST, STALLED_SOME
 from sitebench.verdict.rules.wording import share
 
 _finding = partial(Finding, Resource.MEMORY)
 
 _SCARCE = 0.05
-"""With less than this share available the kernel reclaims pages of files in use."""
+"""With a smaller share available, the kernel reclaims pages of files in use."""
 
 
 def memory(window: Evidence) -> Finding:
@@ -31,8 +31,8 @@ def memory(window: Evidence) -> Finding:
     text += " available at the end"
     stalled = window.pressure("memory.some") or 0.0
     if stalled >= STALLED_SOME:
-        grade = Grade.PRIMARY if stalled >= STALLED_MOST else Grade.POSSIBLE
-        return _finding(grade, f"{text}; tasks waited for memory {share(stalled)} of the time")
+        text += f"; tasks waited for memory {share(stalled)} of the time"
+        return _finding(grade(stalled, STALLED_SOME, STALLED_MOST), text)
     swapped = ((machine.swapped_in or 0) + (machine.swapped_out or 0)) / window.seconds
     if swapped >= 1:
         return _finding(Grade.POSSIBLE, f"{text}; {format_rate(swapped)} pages/s swapped")
@@ -40,7 +40,7 @@ def memory(window: Evidence) -> Finding:
 
 
 def _by_faults(window: Evidence, machine: MachineUse, text: str) -> Finding:
-    """Grade pages that came from disk: of mapped files, or because memory is short."""
+    """Grade pages read from disk: of mapped files, or because memory is short."""
     major = machine.major_faults
     if (target := window.use.target) is not None and target.major_faults is not None:
         major = target.major_faults

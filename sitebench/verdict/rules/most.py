@@ -1,15 +1,16 @@
-"""The upper bound of the target's rate, where its CPU would be used up (the utilisation law).
+"""The upper bound of the target's rate, at which its CPU would be used up (utilisation law).
 
     X <= cores / (CPU seconds per operation)
 
-An operation costs less at a higher load, without sleeps and cold caches: from nearly idle to used
-up 159 to 91 us (slapd), 98 to 34 us (the embedded site) and 28 to 9 us (the embedded directory). So
-the cost is taken to fall to less than a third for an idle target, and in proportion to its idle
-time for any other. Where it falls less, the target does less than this bound.
+At a higher load an operation costs less, as sleeps and cold caches are rarer: from nearly idle to
+used up 159 to 91 us (slapd), 98 to 34 us (the embedded site) and 28 to 9 us (the embedded
+directory). So the cost of an idle target is assumed to fall to less than a third, and that of any
+other target in proportion to its idle time. Where the cost falls less, the target reaches less than
+this bound.
 
-If it fell faster between two loads of the same target, it is extrapolated as a power of the share
-of the CPU that is used: from 50 us at 30 % to 25 us at 60 % it fell as 1 / share, and is 15 us at
-100 %.
+If the cost fell faster between two loads of the same target, it is extrapolated as a power of the
+used share of the CPU: from 50 us at 30 % to 25 us at 60 % it fell as 1 / share, and is 15 us at 100
+%.
 """
 
 from __future__ import annotations
@@ -26,18 +27,18 @@ from sitebench.verdict.rules.thresholds import BEYOND
 from sitebench.verdict.rules.wording import cores, share
 
 _CHEAPER = 2.4
-"""An idle target's operation costs up to 1 + this times that of a busy one: 28 us at `_LEAST_USED`
-may become 9."""
+"""An operation of an idle target costs up to 1 + this times that of a busy one: at `_LEAST_USED` 28
+us may become 9 us."""
 
 _LEAST_USED = 0.10
-"""The cost of a target that used less of its CPU says nothing."""
+"""The least used share of the CPU at which the cost of an operation is meaningful."""
 
 _APART = 1.5
-"""The least ratio of the CPU used at two loads: below, the difference in cost may be noise."""
+"""The least ratio of the CPU used at two loads: below it, noise may explain the difference."""
 
 
 class Most(msgspec.Struct, frozen=True):
-    """An upper bound of the rate, and how it comes about."""
+    """An upper bound of the rate, and its derivation in words."""
 
     per_s: float
     message: str
@@ -46,7 +47,7 @@ class Most(msgspec.Struct, frozen=True):
 def upper_bound(window: Evidence) -> Most | None:
     """Return the upper bound; None where the cost per operation is not known."""
     used_share, cpu_s = window.target_share, window.use.target_cpu_s
-    # The CPU of failed operations is in the sum, and without its cores there is no ceiling.
+    # The sum includes the CPU of failed operations, and without its cores there is no ceiling.
     if used_share is None or not cpu_s or window.target_cores is None or window.failures:
         return None
     if not _LEAST_USED <= used_share <= BEYOND:
@@ -62,7 +63,7 @@ def upper_bound(window: Evidence) -> Most | None:
             measured = f"{_load_text(lighter)}, and {_load_text(heavier)}"
     allowed = f"its {cores(window.ceiling)} would be used up"
     message = f"{allowed} at {format_ns(least_s * 1e9)} of CPU an operation: {measured}"
-    # CPU is read a little after the window's end: it may exceed what there is.
+    # CPU is read a little after the end of the window, and may exceed the ceiling.
     per_s = max(window.ceiling / least_s, window.operations / window.seconds)
     # No bound is below the rate at another load.
     reached_per_s = max((load.cores / load.cost_s for load in window.other_loads), default=0.0)

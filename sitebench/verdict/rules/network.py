@@ -1,8 +1,9 @@
-"""Network: a full link, a link that loses segments, or one with queues.
+"""Network: a full link, a link that loses segments, or a link with queues.
 
 The paper compares traffic with bandwidth ("less than 3 % of the available bandwidth"), which needs
-the speed of every link on the path. So the kernel also times a TCP handshake once a second: the
-increase of its median under load is queueing on the path, and is compared with the service time.
+the speed of every link on the path. So the kernel also times a TCP handshake once a second. The
+increase of its median under load is the queueing on the path, and is compared with the service
+time.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from functools import partial
 from sitebench.counts.metrics import BYTES_IN, BYTES_OUT, SERVICE
 from sitebench.units import format_bytes, format_ns
 from sitebench.verdict.evidence import Evidence
-from sitebench.verdict.finding import Finding, Grade, Resource
+from sitebench.verdict.finding import Finding, Grade, Resource, grade, worst_of
 from sitebench.verdict.rules.thresholds import BUSY, LOSS, STALLED_MOST, STALLED_SOME, USED_UP
 from sitebench.verdict.rules.wording import share
 
@@ -29,24 +30,21 @@ def network(window: Evidence) -> Finding:
         return _finding(
             Grade.UNKNOWN, f"{text}; the capacity of the path to the target is not known"
         )
-    worst = min((grade for grade, _ in signs), key=_ORDER.index)
-    texts = [words for grade, words in signs if grade == worst]
+    worst = worst_of(sign for sign, _ in signs)
+    texts = [words for sign, words in signs if sign == worst]
     return _finding(worst, "; ".join([text, *texts]))
 
 
-_ORDER = (Grade.PRIMARY, Grade.POSSIBLE, Grade.NO)
 _Sign = tuple[Grade, str]
 
 
 def _bandwidth(window: Evidence) -> _Sign | None:
-    """Compare traffic with the speed of the link, if known."""
     link = window.link
     if link is None or link.speed_bits_s is None:
         return None
     load = max(link.bytes_in, link.bytes_out) * 8 / window.seconds / link.speed_bits_s
     text = f"{link.name} carried {share(load)} of its {link.speed_bits_s / 1e6:,.0f} Mbit/s"
-    grade = Grade.PRIMARY if load >= USED_UP else Grade.POSSIBLE if load >= BUSY else Grade.NO
-    return grade, text
+    return grade(load, BUSY, USED_UP), text
 
 
 def _queueing(window: Evidence) -> _Sign | None:
@@ -66,7 +64,7 @@ def _queueing(window: Evidence) -> _Sign | None:
             f"a round trip took {format_ns(loaded * 1e9)} under load and {format_ns(idle * 1e9)} "
             f"without: queues on the path are {share(min(queued, 1.0))} of {times}"
         )
-        return (Grade.PRIMARY if queued >= STALLED_MOST else Grade.POSSIBLE), text
+        return grade(queued, STALLED_SOME, STALLED_MOST), text
     text = f"a round trip took {format_ns(loaded * 1e9)}, {share(underway)} of {times}"
     if underway >= STALLED_MOST:
         return Grade.POSSIBLE, f"{text}: distance, which more users would compensate"
@@ -74,7 +72,7 @@ def _queueing(window: Evidence) -> _Sign | None:
 
 
 def _losses(window: Evidence) -> _Sign | None:
-    """Compare retransmitted segments with all, on the machines that are monitored."""
+    """Compare retransmitted segments with all segments, on the monitored machines."""
     losses = [
         (machine.retransmits / machine.segments_out, machine.retransmits)
         for machine in (window.target_machine, window.use.machine)

@@ -17,7 +17,7 @@ from sitebench.verdict.rules.wording import share
 _finding = partial(Finding, Resource.OPERATING_SYSTEM)
 
 _MOST = 0.50
-"""From here on more of the CPU goes to the kernel than to the program."""
+"""With a larger share, the kernel uses more of the CPU than the program."""
 
 
 def operating_system(window: Evidence, *, cpu_used_up: bool) -> Finding:

@@ -1,8 +1,8 @@
-"""Software: the bottleneck when resources are free and the target does not use them.
+"""Software: the bottleneck if resources are free and the target does not use them.
 
-Its signs are a single busy thread with several cores; rejected connections or requests; and waits
-for locks, timers or a small pool, with evidence: the target's own count of busy threads, or
-the same rate with twice as many users.
+Its signs are one busy thread with several cores; rejected connections or requests; and waits for
+locks, timers or a small pool. Evidence of waits is the target's own count of busy threads, or an
+equal rate with twice as many users.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _REJECTED = (
     *("connect-refused", "connect-timeout"),
     *("result:busy", "result:unavailable", "status:429", "status:503"),
 )
-"""Failures by which a server shows that it accepts no more."""
+"""Failures by which a server rejects work."""
 
 _SEVERAL_CORES = 1.5
-"""With as many cores a thread that fills one leaves capacity unused."""
+"""With so many cores, one full thread leaves capacity unused."""
 
 _GAIN = 1.05
-"""The least gain from twice the users: as much as a comparison has to find."""
+"""The least gain from twice the users: the least difference that a comparison must show."""
 
 
 def serialised_signs(window: Evidence) -> str | None:

@@ -6,7 +6,7 @@ from sitebench.units import plural
 
 
 def share(value: float) -> str:
-    """Write a share; a small one is not written as 0%."""
+    """Write a share; a small share is never 0%."""
     if 0 < value < 0.01:
         return "under 1%"
     return f"{value:.0%}"
