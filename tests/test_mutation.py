@@ -22,7 +22,7 @@ def test_rows_name_tests_and_fit_their_files() -> None:
 def test_missing_test_would_be_noticed() -> None:
     assert names_a_test("tests/test_mutation.py::test_missing_test_would_be_noticed")
     assert names_a_test(
-        "load/src/record/recorder.rs::threads_together_hold_what_one_recorder_would"
+        "load/src/record/recorder.rs::the_recorders_of_threads_together_equal_one_recorder"
     )
     for name in ("test_gone", "names_a_test"):
         assert not names_a_test(f"tests/test_mutation.py::{name}")

@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn one_kind_at_one_core_agrees_with_the_m_m_1_formula() {
+    fn the_simulation_of_one_kind_on_one_core_agrees_with_the_m_m_1_formula() {
         // M/M/1: late is exp(-within x (1 - busy) / service).
         for (times, late) in [(2.0, 0.05), (6.0, 0.01), (10.0, 0.001), (75.0, 0.01)] {
             let within_s = times * -f64::ln(late) / 2.0;
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn the_busy_limit_keeps_an_objective_of_hundreds_of_service_times() {
+    fn the_busy_limit_meets_an_objective_of_hundreds_of_service_times() {
         // A queue seldom becomes so long, and then for long: in a play that is too short it never does.
         for (times, late) in [(200.0, 0.01), (300.0, 0.001)] {
             let found = busy_limit(&one(1.0), 1, Promise { within_s: times, late }).unwrap_or_default();

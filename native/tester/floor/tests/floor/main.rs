@@ -1,4 +1,4 @@
-//! The floor on real sockets: everything sent is answered, and nothing but it.
+//! The null responder and its client on real sockets: every request gets exactly one answer.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "only tests are in here")]
 
 use std::io::{Read, Write};
@@ -22,19 +22,19 @@ fn load(target: SocketAddr, connections: usize, sizes: Sizes) -> Load {
     }
 }
 
-/// Whether a trial did something worth looking at; on a busy machine it gets more time for it.
+/// Whether a trial completes enough operations; on a busy machine it gets more time.
 fn does_enough(trial: impl Fn(Duration) -> u64) -> bool {
     [1, 5, 25].into_iter().any(|times| trial(SHORT * times) > 100)
 }
 
-/// So much comes, and nothing behind it.
+/// Asserts that exactly this many bytes arrive.
 fn assert_comes(stream: &mut TcpStream, bytes: usize) {
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     stream.read_exact(&mut vec![0; bytes]).unwrap();
     assert_eq!(everything(stream), 0);
 }
 
-/// What comes until the other side is silent or gone.
+/// The number of bytes that arrive until the peer is silent or disconnects.
 fn everything(stream: &mut TcpStream) -> usize {
     stream.set_read_timeout(Some(Duration::from_millis(150))).unwrap();
     let mut space = [0; 65536];
@@ -45,14 +45,14 @@ fn everything(stream: &mut TcpStream) -> usize {
     total
 }
 
-/// How many were answered, once the responder has nothing left to do.
+/// The number of answered requests once the responder is idle.
 fn settled(responder: &NullResponder) -> u64 {
     std::thread::sleep(Duration::from_millis(50));
     responder.answered()
 }
 
 #[test]
-fn each_request_is_answered_once_however_it_is_cut() {
+fn each_request_is_answered_once_however_it_is_split() {
     let responder = NullResponder::start(LOOKUP, 0).unwrap();
     let mut stream = TcpStream::connect(responder.address()).unwrap();
     stream.set_nodelay(true).unwrap();
@@ -89,7 +89,7 @@ fn the_responder_closes_a_connection_that_its_client_closes() {
 }
 
 #[test]
-fn the_client_counts_what_the_responder_answered() {
+fn the_client_counts_the_answers_of_the_responder() {
     for connections in [1, 64] {
         assert!(does_enough(|duration| {
             let responder = NullResponder::start(LOOKUP, 0).unwrap();
@@ -110,14 +110,14 @@ fn each_cycle_opens_its_own_connection() {
     assert!(does_enough(|duration| {
         let responder = NullResponder::start(BIND, 0).unwrap();
         let measured = connect_cycles(&Load { duration, ..load(responder.address(), 8, BIND) }).unwrap();
-        // Farewells are no requests: seven bytes are half of one.
+        // Unbinds are not requests: their seven bytes are half the size of one.
         assert!((measured.operations..=measured.operations + 8).contains(&settled(&responder)));
         measured.operations
     }));
 }
 
 #[test]
-fn a_cycle_sends_what_an_ldap_client_sends() {
+fn a_null_cycle_sends_the_bytes_of_an_ldap_client() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let target = listener.local_addr().unwrap();
     let client = std::thread::spawn(move || connect_cycles(&load(target, 1, BIND)));

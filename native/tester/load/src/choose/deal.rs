@@ -304,7 +304,7 @@ mod tests {
     const ALONE: Sharer = Sharer { index: 0, of: 1, threads: 1 };
 
     #[test]
-    fn threads_have_each_row_once_however_many_threads_each_engine_has() {
+    fn the_threads_of_all_engines_together_get_each_row_once() {
         let (engines, rows) = ([1, 2, 5], 1_000);
         let mut had_by = vec![0; rows];
         for (index, threads) in engines.into_iter().enumerate() {
@@ -372,7 +372,7 @@ mod tests {
         }
 
         #[test]
-        fn a_once_deal_gives_each_row_once_and_ends(
+        fn a_deal_without_repetition_gives_each_row_once_and_ends(
             rows in prop_oneof![0u64..6, 0u64..2_000],
             of in 1u64..5,
             threads in 1u64..5,
@@ -393,7 +393,7 @@ mod tests {
         }
 
         #[test]
-        fn threads_of_an_ordered_deal_complete_each_round_together(
+        fn the_threads_of_an_ordered_deal_complete_each_round_together(
             rows in 1u64..30, of in 1u64..4, threads in 1u64..4, rounds in 1u64..4, turn in 0u64..7,
         ) {
             for (index, dealer) in dealers(Deal::InOrder, rows, of, threads).iter().enumerate() {
@@ -408,7 +408,7 @@ mod tests {
         }
 
         #[test]
-        fn no_thread_has_the_exclusive_row_of_another(
+        fn no_thread_gets_the_exclusive_row_of_another_thread(
             rows in 0u64..60,
             of in 1u64..4,
             threads in 1u64..4,
@@ -435,14 +435,14 @@ mod tests {
         }
 
         #[test]
-        fn an_order_has_each_place_once(count in 1u64..3_000, key: u64) {
+        fn a_permutation_contains_each_position_once(count in 1u64..3_000, key: u64) {
             let order = Permutation::new(count, key);
             prop_assert!(counted(count, (0..count).map(|place| order.of(place))).iter().all(|&n| n == 1));
         }
     }
 
     #[test]
-    fn an_exclusive_row_that_was_not_given_back_does_not_come_again() {
+    fn an_exclusive_row_that_was_not_returned_is_not_dealt_again() {
         let mut cursor = alone(Deal::Exclusive, 3, SEED);
         let lost = cursor.take().unwrap();
         for _ in 0..10 {
@@ -461,7 +461,7 @@ mod tests {
     }
 
     #[test]
-    fn shuffled_orders_agree_only_by_chance() {
+    fn two_shuffled_orders_agree_only_by_chance() {
         const ROWS: u64 = 1_000;
         let mut cursor = alone(Deal::Shuffled, ROWS, SEED);
         let mut orders: Vec<Vec<u64>> = (0..3).map(|_| taken(&mut cursor, ROWS)).collect();
@@ -482,7 +482,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_seed_deals_the_same() {
+    fn equal_seeds_deal_equal_rows() {
         for deal in [Deal::Shuffled, Deal::InOrder, Deal::Exclusive] {
             assert_eq!(taken(&mut alone(deal, 100, 7), 100), taken(&mut alone(deal, 100, 7), 100));
         }
@@ -502,7 +502,7 @@ mod tests {
     }
 
     #[test]
-    fn every_order_of_few_rows_is_as_likely() {
+    fn all_orders_of_few_rows_are_equally_likely() {
         for (count, kinds) in [(2, 2), (3, 6), (4, 24), (5, 120), (6, 720)] {
             let mut seen = std::collections::HashMap::new();
             orders(count, 100 * kinds).for_each(|order| *seen.entry(order).or_insert(0) += 1);
@@ -540,7 +540,7 @@ mod tests {
     }
 
     #[test]
-    fn every_row_is_equally_frequent_at_every_place() {
+    fn every_row_is_equally_frequent_at_every_position() {
         for count in [7u64, 64, 65, 100] {
             let mut seen = vec![0; (count * count) as usize];
             for order in orders(count, 10_000) {

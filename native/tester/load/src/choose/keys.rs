@@ -202,7 +202,7 @@ mod tests {
     const CELLS_26: f64 = 60.4;
 
     #[test]
-    fn uniform_passes_a_chi_square_test() {
+    fn uniform_draws_pass_a_chi_square_test() {
         let seen = histogram(Choice::Uniform, 100, 1_000_000, 1);
         let chi: f64 = seen.iter().map(|&n| (n as f64 - 10_000.0).powi(2) / 10_000.0).sum();
         // 99 degrees of freedom: mean 99, and 161 is exceeded once in ten thousand.
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn zipfian_gives_each_rank_its_weight() {
+    fn zipfian_draws_give_each_rank_its_weight() {
         let ranks = by_rank(&histogram(Choice::Zipfian, 1_000, 5_000_000, 1));
         let chi = chi_square(&ranks);
         assert!(chi < CELLS_26, "{chi}");
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn popular_people_do_not_depend_on_the_number_of_streams() {
+    fn the_popular_people_do_not_depend_on_the_number_of_streams() {
         for streams in [1, 4, 8] {
             let chi = chi_square(&by_rank(&histogram(Choice::Zipfian, 1_000, 400_000, streams)));
             assert!(chi < CELLS_26, "{streams} streams: {chi}");
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn latest_prefers_the_newest_by_the_same_weights() {
+    fn latest_draws_prefer_the_newest_people_by_zipfian_weights() {
         let mut seen = histogram(Choice::Latest, 1_000, 400_000, 2);
         seen.reverse();
         let chi = chi_square(&seen);
@@ -253,7 +253,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn draws_stay_in_range(count in 1u64..2_000, seed: u64) {
+        fn drawn_keys_stay_in_range(count in 1u64..2_000, seed: u64) {
             for choice in [Choice::Uniform, Choice::Zipfian, Choice::Hotspot, Choice::Latest] {
                 let keys = Keys::new(choice, count, seed);
                 let mut rng = fastrand::Rng::with_seed(seed);
@@ -262,7 +262,7 @@ mod tests {
         }
 
         #[test]
-        fn scattering_is_one_to_one(count in 1u64..3_000, seed: u64) {
+        fn scattering_of_keys_is_one_to_one(count in 1u64..3_000, seed: u64) {
             let scatter = Scatter::new(count, seed);
             let places: std::collections::HashSet<_> = (0..count).map(|rank| scatter.place(rank)).collect();
             prop_assert_eq!(places.len() as u64, count);

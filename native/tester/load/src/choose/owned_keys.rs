@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_person_is_taken_twice() {
+    fn no_person_is_owned_by_two_threads() {
         let mut threads: Vec<_> = (0..3).map(|place| OwnedKeys::new(100, place, 3)).collect();
         let mut taken = Vec::new();
         for owned_keys in &mut threads {

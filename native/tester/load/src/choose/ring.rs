@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hands_never_take_the_same_key_before_the_ring_wraps() {
+    fn threads_never_take_the_same_key_before_the_ring_wraps() {
         let ring = Arc::new(Ring::new(10_000, 3_000, 3));
         let mut cursors = [(); 3].map(|()| RingCursor::new(ring.clone()));
         let mut people: Vec<_> = (0..3_000).map(|n| cursors[n * 7 % 3].take()).collect();
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_draw_at_once_take_every_key_once_a_round() {
+    fn concurrent_threads_take_every_key_once_per_round() {
         let ring = Arc::new(Ring::new(7, 4_000, 4));
         let draw = || {
             let mut cursor = RingCursor::new(ring.clone());
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_comes_again_only_marked_as_used() {
+    fn a_key_taken_again_is_marked_as_used_before() {
         let mut cursor = RingCursor::new(Arc::new(Ring::new(5, 16, 1)));
         let first: Vec<_> = (0..16).map(|_| cursor.take()).collect();
         let second: Vec<_> = (0..16).map(|_| cursor.take()).collect();

@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn arrival_n_is_due_n_over_rate_after_the_origin_even_after_a_billion() {
+    fn arrival_n_is_due_n_over_rate_after_the_origin_even_for_a_billion_arrivals() {
         let pace = Pace::new(7, 3000.0);
         assert_eq!(pace.due_ns(0), Some(7));
         assert_eq!(pace.due_ns(3000), Some(SECOND + 7));
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_taken_before_it_is_due() {
+    fn no_arrival_is_taken_before_it_is_due() {
         let mut arrivals = arrivals(1000.0, 0, ONLY);
         assert_eq!(arrivals.take(0), Some(0));
         assert_eq!(arrivals.take(MILLI - 1), None);
@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ended_schedule_has_no_waiting_arrivals_and_may_begin_again() {
+    fn an_ended_schedule_has_no_waiting_arrivals_and_can_be_restarted() {
         let mut arrivals = arrivals(1000.0, 0, ONLY);
         arrivals.take(0);
         arrivals.end();
@@ -465,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn a_paused_thread_takes_nothing_and_loses_nothing() {
+    fn a_paused_thread_takes_no_arrival_and_loses_none() {
         let mut arrivals = arrivals(1000.0, 0, ONLY);
         assert_eq!(arrivals.pause(SECOND), Some(1));
         assert_eq!(arrivals.take(SECOND), None);
@@ -496,7 +496,7 @@ mod tests {
     }
 
     #[test]
-    fn in_a_rise_from_zero_arrival_n_is_due_where_the_integral_is_n() {
+    fn in_a_rise_from_rate_zero_arrival_n_is_due_when_the_integral_reaches_n() {
         // N(t) = 100 t^2 / (2 * 30): 1,500 in 30 s.
         let due_s = due_s(&[(30.0, 100.0)], 1);
         assert_eq!(due_s.len(), 1_500);
@@ -507,7 +507,7 @@ mod tests {
     }
 
     #[test]
-    fn each_stage_has_as_many_arrivals_as_its_integral_whatever_the_number_of_threads() {
+    fn the_arrivals_of_each_stage_equal_its_integral_for_any_number_of_threads() {
         let stages = [(30.0, 100.0), (60.0, 100.0), (10.0, 500.0), (20.0, 0.0)];
         for threads in 1..=4 {
             let due_s = due_s(&stages, threads);
@@ -522,7 +522,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_due_in_stages_of_rate_0_nor_after_the_last() {
+    fn no_arrival_is_due_in_stages_of_rate_0_or_after_the_last_stage() {
         let due_s = due_s(&[(5.0, 0.0), (2.0, 10.0), (1.0, 0.0), (60.0, 0.0), (1.0, 4.0)], 2);
         // 10, 5 and 2 arrivals.
         assert_eq!(due_s.len(), 17);
@@ -584,7 +584,7 @@ mod tests {
     }
 
     #[test]
-    fn poisson_arrivals_have_exponential_gaps_and_even_ones_do_not() {
+    fn poisson_arrivals_have_exponential_gaps_and_constant_arrivals_do_not() {
         for rate in [50.0, 20_000.0] {
             let seconds = (20_000.0 / rate) as u64;
             let off = distance_from_poisson(&merged(Spacing::Poisson, rate, (1, 1), seconds), rate);
@@ -595,7 +595,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_of_threads_and_workers_are_together_poisson_at_the_rate() {
+    fn the_streams_of_all_threads_and_workers_are_together_poisson_at_the_rate() {
         for shares in [(1, 4), (4, 1), (3, 2)] {
             let due_ns = merged(Spacing::Poisson, 1_000.0, shares, 40);
             let off = distance_from_poisson(&due_ns, 1_000.0);
@@ -606,7 +606,7 @@ mod tests {
     }
 
     #[test]
-    fn poisson_arrivals_stay_so_while_threads_come_and_go_and_fall_behind() {
+    fn arrivals_stay_poisson_while_threads_start_stop_and_fall_behind() {
         let (rate, mut lot) = (10_000.0, fastrand::Rng::with_seed(5));
         let mut threads = [0, 1, 2]
             .map(|seed| Arrivals::new(Pace::new(0, rate), Spacing::Poisson, fastrand::Rng::with_seed(seed)));
@@ -655,7 +655,7 @@ mod tests {
         }
 
         #[test]
-        fn first_at_is_the_first_arrival_due_at_a_time_or_later(rate in 0.01f64..1e7, at in 0u64..1_000_000_000_000) {
+        fn first_at_returns_the_first_arrival_due_at_a_time_or_later(rate in 0.01f64..1e7, at in 0u64..1_000_000_000_000) {
             let pace = Pace::new(1_000, rate);
             let n = pace.first_at(at);
             prop_assert!(pace.due_ns(n).unwrap() >= at);
@@ -697,7 +697,7 @@ mod tests {
 
         /// The counted backlog equals the arrivals that can be taken, whatever was taken, counted or divided before.
         #[test]
-        fn waiting_arrivals_are_those_that_can_be_taken(
+        fn waiting_arrivals_are_exactly_those_that_can_be_taken(
             seed: u64, steps in prop::collection::vec((0u64..40, 0usize..30, 0u8..8), 1..30)
         ) {
             for spacing in [Spacing::Even, Spacing::Poisson] {

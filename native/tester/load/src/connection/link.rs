@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_over_tls_does_not_wait_for_the_end_of_the_handshake_to_be_acknowledged() {
+    fn a_first_tls_request_does_not_wait_for_the_acknowledgement_of_the_handshake() {
         let spec = ClientSpec { insecure: true, ..ClientSpec::default() };
         let security = Security::new(&spec, "127.0.0.1", &[], None).unwrap();
         assert!(!waits(Some(security)));

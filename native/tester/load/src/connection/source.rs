@@ -86,7 +86,7 @@ mod tests {
     use std::net::TcpListener;
 
     #[test]
-    fn connections_to_loopback_come_from_as_many_addresses() {
+    fn connections_to_loopback_use_the_configured_number_of_source_addresses() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut sources = Sources::new(listener.local_addr().unwrap(), true, 0);
         let mut seen = HashSet::new();
@@ -111,14 +111,14 @@ mod tests {
     }
 
     #[test]
-    fn threads_start_at_different_places() {
+    fn threads_start_at_different_source_addresses() {
         let target = "127.0.0.1:389".parse().unwrap();
         let starts: HashSet<_> = (0..16).map(|n| Sources::new(target, true, n).next_address()).collect();
         assert_eq!(starts.len(), 16);
     }
 
     #[test]
-    fn the_kernel_chooses_the_source_for_other_targets_and_if_configured() {
+    fn the_kernel_chooses_the_source_for_remote_targets_and_if_configured() {
         for (target, spread) in [("192.0.2.1:389", true), ("[::1]:389", true), ("127.0.0.1:389", false)] {
             let mut sources = Sources::new(target.parse().unwrap(), spread, 0);
             assert_eq!(sources.next_address(), None);
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_connection_is_an_error_now_or_at_the_first_write() {
+    fn a_refused_connection_is_an_error_at_connect_or_at_the_first_write() {
         let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let outcome = Sources::new(free, true, 0).connect().and_then(|socket| {
             std::thread::sleep(std::time::Duration::from_millis(50));

@@ -479,14 +479,14 @@ mod tests {
     }
 
     #[test]
-    fn threads_divide_the_connections_among_them() {
+    fn threads_divide_the_connections_of_a_pool_among_them() {
         let plan = PoolPlan { program: 0, connections: Some(11), places: 1, unasked: Slot(0) };
         let parts: Vec<_> = (0..4).map(|thread| Pool::new(&plan, thread, 4).size.unwrap()).collect();
         assert_eq!(parts, [3, 3, 3, 2]);
     }
 
     #[test]
-    fn a_pool_wants_as_many_connections_as_give_each_lane_a_place() {
+    fn a_pool_opens_the_fewest_connections_that_give_each_lane_a_place() {
         let mut pool = pool(None, 16);
         for (lanes, wanted) in [(1, 1), (16, 1), (17, 2), (64, 4)] {
             while pool.lanes < lanes {
@@ -523,7 +523,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_has_a_new_message_id_for_each_request() {
+    fn each_request_in_a_place_has_a_new_message_id() {
         let mut pool = pool(Some(1), 2);
         let connection = up(&mut pool, 0);
         let (one, other) = (pool.take(5).unwrap(), pool.take(6).unwrap());
@@ -537,7 +537,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lane_that_has_waited_longest_is_next() {
+    fn the_lane_that_has_waited_longest_gets_the_next_place() {
         let mut pool = pool(Some(1), 1);
         up(&mut pool, 0);
         let ticket = pool.take(1).unwrap();
@@ -587,7 +587,7 @@ mod tests {
     }
 
     #[test]
-    fn a_retiring_connection_that_is_lost_is_given_up() {
+    fn a_lost_retiring_connection_is_given_up() {
         let mut pool = pool(None, 1);
         let connection = up(&mut pool, 9);
         pool.count_lane(true);
@@ -600,7 +600,7 @@ mod tests {
     }
 
     #[test]
-    fn a_silent_connection_takes_no_requests_until_it_receives() {
+    fn a_silent_connection_takes_no_requests_until_it_receives_an_answer() {
         let mut pool = pool(Some(1), 8);
         let connection = up(&mut pool, 9);
         let tickets = [pool.take(1).unwrap(), pool.take(2).unwrap()];
@@ -627,7 +627,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_not_sent_yet_has_no_answer() {
+    fn a_request_that_is_not_sent_yet_cannot_be_answered() {
         let mut pool = pool(Some(1), 2);
         let connection = up(&mut pool, 0);
         let ticket = pool.take(5).unwrap();
@@ -651,7 +651,7 @@ mod tests {
         /// No two requests in flight on a connection have the same id, and there are never more in flight than
         /// places.
         #[test]
-        fn ids_in_flight_are_unique_and_limited_to_the_places(
+        fn message_ids_in_flight_are_unique_and_limited_to_the_places(
             (connections, places) in (1..4u32, 1..5u8),
             acts in prop::collection::vec(prop_oneof![
                 4 => Just(Act::Take), 3 => (0..9usize).prop_map(Act::Answer), 1 => (0..9usize).prop_map(Act::GiveUp),

@@ -102,7 +102,7 @@ mod tests {
     use crate::record::clock::MILLI;
 
     #[test]
-    fn a_repeating_timer_is_due_a_period_after_the_last_one_that_went_by() {
+    fn a_repeating_timer_is_due_one_period_after_its_last_expiry() {
         let mut tick = Alarm::new().unwrap();
         assert_eq!(tick.due_ns(), NEVER);
         tick.repeat(MILLI).unwrap();

@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_is_written_as_each_protocol_has_it() {
+    fn a_time_is_formatted_for_ldap_and_for_http() {
         // `date -u -d @1709210096`
         for (clock, expected) in [
             (Clock::Unix, "1709210096"),

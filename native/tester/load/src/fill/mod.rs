@@ -393,7 +393,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_is_bounded_and_gives_its_room_back() {
+    fn a_captured_list_has_a_maximum_length_and_releases_its_memory() {
         let mut kept = Kept { values: vec![Value::default(); 2].into(), ..Kept::default() };
         let added = (0..=MOST_VALUES).filter(|n| kept.add(0, n.to_string().as_bytes())).count();
         assert_eq!(added, MOST_VALUES);

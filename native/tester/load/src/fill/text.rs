@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_uuid_has_its_version_and_its_variant() {
+    fn a_generated_uuid_has_its_version_and_its_variant() {
         for (random, expected) in [
             (0, "00000000-0000-4000-8000-000000000000"),
             (u128::MAX, "ffffffff-ffff-4fff-bfff-ffffffffffff"),
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn generators_respect_length_and_range() {
+    fn generated_values_respect_length_and_range() {
         let mut rng = fastrand::Rng::with_seed(1);
         for _ in 0..100 {
             let mut out = Vec::new();

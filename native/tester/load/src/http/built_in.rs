@@ -100,7 +100,7 @@ fn card(branch: &Branch<Request>) -> String {
 }
 
 #[test]
-fn built_in_workloads_are_the_same_programs_as_before() {
+fn built_in_workloads_compile_to_the_same_programs_as_in_earlier_versions() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../web_bench/workloads");
     let mut now = HashMap::new();
     for entry in fs::read_dir(folder).unwrap() {

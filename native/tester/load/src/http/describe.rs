@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_and_password_in_front_of_a_host_are_not_shown() {
+    fn name_and_password_in_front_of_a_host_are_not_shown() {
         assert_eq!(masked("http://ann:hunter2@host/a?sid=1"), "http://...@host/a?sid=...");
         assert_eq!(masked("//ann@host"), "//...@host");
         assert_eq!(masked("http://host/a//b@c"), "http://host/a//b@c");
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_beside_the_query_are_not_shown_either() {
+    fn secrets_outside_the_query_are_not_shown() {
         assert_eq!(masked("/a;v=1;jsessionid=b;c/d;x=e?f"), "/a;v=1;jsessionid=.../d;x=e?f");
         assert_eq!(masked("/a?b=c#access_token=d&state=e"), "/a?b=c#access_token=...&state=e");
     }

@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_decimal() {
+    fn filled_in_numbers_are_decimal() {
         for number in [0, 7, 10, 8_290, u64::MAX] {
             let mut out = Vec::new();
             push_number(&mut out, number);

@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_head_seen_before_is_the_same_head() {
+    fn a_cached_head_equals_a_parsed_head() {
         let mut heads = Heads::default();
         let page = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
         let other = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nhell";
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn cookies_are_found_among_others() {
+    fn a_cookie_is_found_among_other_cookies() {
         let head = b"HTTP/1.1 201 Created\r\nX: a\r\n Set-Cookie: user=fold\r\nSet-Cookie: users=no\r\nset-cookie:user=17; Path=/\r\n\r\n";
         assert_eq!(cookies(head, b"user").collect::<Vec<_>>(), [b"17"]);
         assert_eq!(cookies(head, b"id").next(), None);

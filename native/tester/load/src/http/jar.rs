@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn cookies_are_sent_where_they_belong() {
+    fn cookies_are_sent_to_their_host_and_path() {
         let mut jar = Jar::default();
         for line in
             ["a=1", "b=2; Path=/", "c=3; path=/shop/cart", "d=4; Secure; HttpOnly", "e=5; Path=/shopping"]
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn cookies_that_are_malformed_or_of_other_sites_are_not_kept() {
+    fn malformed_cookies_and_cookies_of_other_sites_are_not_stored() {
         let mut jar = Jar::default();
         for line in ["", "=x", "alone", "a=1; Domain=example.org", "a=1; Domain=hop.example.com", "a=\u{1}"] {
             jar.set(line.as_bytes(), place("/"));
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_visit_s_cookies_end_with_it_and_the_user_s_do_not() {
+    fn cookies_of_a_visit_end_with_the_visit_and_cookies_of_the_user_do_not() {
         let mut jar = Jar::default();
         jar.set(b"session=1", place("/"));
         jar.begin();

@@ -105,7 +105,7 @@ fn answer_of(id: u64, framing: usize) -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn an_answer_is_the_same_in_any_pieces(
+    fn an_http_answer_is_judged_the_same_in_any_pieces(
         framing in 0usize..4,
         cuts in prop::collection::vec(any::<usize>(), 0..8),
         other: bool,
@@ -122,7 +122,7 @@ proptest! {
     }
 
     #[test]
-    fn an_answer_cut_short_is_never_right(framing in 0usize..2, missing in 1usize..60) {
+    fn a_truncated_http_answer_is_never_right(framing in 0usize..2, missing in 1usize..60) {
         let mut lane = Lane::new(PAGE);
         let answer = answer_of(lane.ask_page(), framing);
         let left = answer.len().saturating_sub(missing);
@@ -134,7 +134,7 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_make_the_reader_panic(bytes: Vec<u8>, head: bool, cuts in prop::collection::vec(any::<usize>(), 0..4)) {
+    fn no_bytes_make_the_http_reader_panic(bytes: Vec<u8>, head: bool, cuts in prop::collection::vec(any::<usize>(), 0..4)) {
         let mut lane = Lane::new(PAGE);
         lane.ask_page();
         let start: &[u8] = if head { b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" } else { b"" };
@@ -143,7 +143,7 @@ proptest! {
 }
 
 #[test]
-fn a_failure_is_described_without_secrets_and_by_its_last_status() {
+fn a_failure_is_described_by_its_last_status_without_secrets() {
     let mut lane = Lane::new(
         "data.who.people = 'seeded'\n[start]\nstep = [{ get = '/', capture.key = { header = 'X' } }]\n\
          [[operation]]\nget = '/s/{key}?page={key}&PHPSESSID=1&code=2&jwt=3&next=/a&u={who.id}'",

@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn properties_are_put_in_their_places() {
+    fn visitor_properties_are_inserted_into_their_places() {
         let visitor = Visitor {
             given: "Ann & Li".into(),
             sections: r#"["news","local"]"#.into(),

@@ -366,7 +366,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_frame_writes_what_the_writers_write(
+        fn a_frame_writes_the_same_bytes_as_the_message_writers(
             request in (0..16usize, filter(), vec(mixed(), 2..6)),
             fields in vec(field(), FIELDS),
         ) {
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_may_have_any_number_of_fields() {
+    fn a_request_template_may_have_any_number_of_fields() {
         let dn = |out: &mut Vec<u8>, id: i32, fields: &[&[u8]]| {
             request::write_compare(out, id, &fields.concat(), b"cn", fields.last().unwrap());
         };
@@ -404,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn text_may_look_like_a_field_or_like_a_length_around_one() {
+    fn text_of_a_template_may_look_like_a_placeholder_or_a_length() {
         let around = |out: &mut Vec<u8>, id: i32, fields: &[&[u8]]| {
             let dn = [&BLANK[..], &[0; 4], b"\x04\x04", fields[0], &[0; 4], b"\x30\x08", fields[1], &BLANK]
                 .concat();
@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn text_may_be_long_up_to_the_largest_readable_message() {
+    fn text_of_a_template_may_be_as_long_as_the_largest_readable_message() {
         let photo = |size| {
             move |out: &mut Vec<u8>, id: i32, fields: &[&[u8]]| {
                 request::write_compare(out, id, fields[0], b"jpegPhoto", &vec![0; size]);

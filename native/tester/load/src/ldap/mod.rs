@@ -275,7 +275,7 @@ mod tests {
     use scenario::Tls::{Always, Never, StartTls};
 
     #[test]
-    fn a_connection_chooses_tls_as_far_as_the_addresses_allow() {
+    fn a_connection_without_a_choice_uses_tls_if_only_the_tls_address_exists() {
         let target = |tls: serde_json::Value, choices: serde_json::Value| -> Target {
             let text =
                 serde_json::json!({"host": "h", "port": 389, "base": "", "tls": tls, "choices": choices});

@@ -265,7 +265,7 @@ mod tests {
     const SEVEN: Person = Person { number: 7, added: false };
 
     #[test]
-    fn a_template_gives_value_and_dn() {
+    fn a_template_yields_attribute_value_and_dn() {
         let names = names("uid=user.{i}");
         let (mut value, mut dn) = (Vec::new(), Vec::new());
         names.write_value(SEVEN, &mut value);
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_gives_each_line_as_it_is_and_escapes_it_in_names() {
+    fn a_list_yields_each_line_unchanged_and_escaped_in_dns() {
         let lines = ["jsmith", "Smith, John", " a+b ", "Ωμέγα", "#1*(x)\\"];
         let names = listed(&lines);
         for (number, line) in lines.into_iter().enumerate() {
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_is_no_name_if_no_line_could_hold_it() {
+    fn a_cell_that_no_line_could_hold_is_not_a_name() {
         let long = "ä".repeat(LONGEST);
         for name in ["a", " ", "a\"b,c", long.as_str()] {
             assert_eq!(NameList::check(name.as_bytes()), Ok(()));
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_is_named_by_its_rdn_or_by_what_was_looked_for() {
+    fn an_entry_is_named_by_its_rdn_or_by_the_searched_attribute() {
         let entry = |name: &[u8], values: &[&[u8]]| {
             let mut out = Vec::new();
             let mut set = Vec::new();
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_written_as_people_write_them() {
+    fn large_numbers_are_formatted_with_separators() {
         for number in [0, 9, 10, 4_711, u64::MAX] {
             let mut out = Vec::new();
             write_decimal(number, &mut out);
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_s_name_must_start_with_the_whole_rdn() {
+    fn the_dn_of_an_answer_must_begin_with_the_whole_rdn() {
         let names = names("uid=user.{i}");
         let mut scratch = Vec::new();
         for (dn, right) in [
@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn templates_that_cannot_work_are_refused() {
+    fn invalid_name_templates_are_refused() {
         for (text, expected) in [
             ("user.{i}", "not of the form"),
             ("uid=user", "not of the form"),

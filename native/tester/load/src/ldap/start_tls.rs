@@ -37,7 +37,7 @@ mod tests {
     const GRANTED: [u8; 14] = [0x30, 0x0c, 2, 1, 1, 0x78, 7, 0x0a, 1, 0, 4, 0, 4, 0];
 
     #[test]
-    fn start_tls_is_granted_by_a_complete_answer_with_nothing_behind_it() {
+    fn start_tls_is_granted_by_a_complete_answer_without_bytes_behind_it() {
         assert_eq!(granted(&GRANTED), Some(Ok(())));
         assert_eq!(granted(&GRANTED[..9]), None);
         assert_eq!(granted(&[&GRANTED[..], b"x"].concat()), Some(Err(Failure::Malformed)));

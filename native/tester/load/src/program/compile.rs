@@ -698,7 +698,7 @@ mod tests {
     }
 
     #[test]
-    fn repeats_become_jumps_and_nest() {
+    fn repeats_compile_to_nested_jumps() {
         let rounds = repeat(2, vec![ask("ask"), repeat(3, vec![ask("ask")])]);
         let close = Step::Close { name: "unbind".into() };
         let compiled = compile_one(Some("ask"), vec![connect(), rounds, close], false).unwrap();
@@ -710,7 +710,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_sent_before_the_arrival() {
+    fn no_step_is_sent_before_the_arrival() {
         let compiled = compile_one(Some("b"), vec![connect(), ask("a"), ask("b")], true).unwrap();
         assert_eq!(shape(&compiled.programs[0]), "await connect1 r2 r3");
         let open: Vec<_> = compiled.labels.iter().map(|label| label.open).collect();
@@ -728,7 +728,7 @@ mod tests {
     }
 
     #[test]
-    fn decks_become_jumps_and_their_steps_share_recorders() {
+    fn decks_compile_to_jumps_and_their_steps_share_recorders() {
         let deck = |branches: Vec<(u64, Vec<_>)>| {
             let branches = branches.into_iter().map(|(weight, steps)| Branch { weight, steps }).collect();
             vec![connect(), Step::Deck { branches }]
@@ -745,7 +745,7 @@ mod tests {
     }
 
     #[test]
-    fn operations_have_recorders_of_their_own() {
+    fn each_operation_has_its_own_recorders() {
         let open_link = || Step::WhenDown { steps: vec![connect()] };
         let branch = |operation| Branch { weight: 1, steps: vec![operation] };
         let deck = |a, b| Step::Deck { branches: vec![branch(operation("a", a)), branch(operation("b", b))] };
@@ -769,7 +769,7 @@ mod tests {
     }
 
     #[test]
-    fn an_operation_waits_once_for_its_arrival_whichever_step_it_counts() {
+    fn an_operation_awaits_one_arrival_whichever_step_it_counts() {
         let think = |ns| Step::Think(Think::Constant { ns });
         let rounds = Step::Repeat { times: 4, steps: vec![ask("ask"), think(10)] };
         let steps = vec![ask("find"), think(300), rounds, ask("ask")];
@@ -797,7 +797,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_may_see_to_their_connections_themselves() {
+    fn requests_can_open_their_own_connections() {
         let shape_with = |connects| {
             let specs = vec![spec(Some("ask"), vec![ask("ask")])];
             shape(&compile(specs, rules(true, connects)).unwrap().programs[0])
@@ -807,7 +807,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_share_no_recorders() {
+    fn programs_do_not_share_recorders() {
         let first = spec(Some("ask"), vec![connect(), ask("ask")]);
         let second = ProgramSpec { name: "q".into(), ..spec(Some("ask"), vec![connect(), ask("ask")]) };
         let compiled = compile(vec![first, second], rules(false, Connects::Steps)).unwrap();

@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn thread_cpu_goes_on_while_the_thread_works() {
+    fn thread_cpu_time_advances_while_the_thread_works() {
         let (time, cpu) = (now_ns(), thread_cpu_ns());
         while now_ns() - time < 30 * MILLI {}
         // A busy machine leaves it some of that time.
@@ -38,7 +38,7 @@ mod tests {
     }
 
     #[test]
-    fn thread_cpu_stands_still_while_the_thread_sleeps() {
+    fn thread_cpu_time_stops_while_the_thread_sleeps() {
         let (time, cpu) = (now_ns(), thread_cpu_ns());
         std::thread::sleep(std::time::Duration::from_millis(30));
         assert!(now_ns() - time >= 30 * MILLI);

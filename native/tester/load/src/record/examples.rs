@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_of_each_kind_is_kept_until_it_is_handed_out() {
+    fn the_first_example_of_each_kind_is_stored_until_it_is_reported() {
         let mut examples = Examples::default();
         for text in ["GET /a: 404", "GET /b: 404"] {
             examples.keep(Slot(1), Failure::Status(404), || text.to_owned());
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn an_example_keeps_the_beginning_of_the_text() {
+    fn an_example_contains_the_beginning_of_its_text() {
         let mut examples = Examples::default();
         examples.keep(Slot(1), Failure::Malformed, || format!("é{}", "x".repeat(1_000)));
         let [Example { text, .. }] = &examples.take()[..] else { panic!("one example") };

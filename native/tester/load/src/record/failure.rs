@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_tester_s_own_limits_have_names_of_their_own() {
+    fn failures_by_the_testers_own_limits_have_separate_names() {
         assert_eq!(Failure::of_connect(Errno::ADDRNOTAVAIL).label(), "out-of-ports");
         assert_eq!(Failure::of_connect(Errno::MFILE).label(), "out-of-fds");
         assert_eq!(Failure::of_connect(Errno::CONNREFUSED).label(), "connect-refused");

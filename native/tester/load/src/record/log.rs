@@ -114,7 +114,7 @@ mod tests {
     const FAILED: Option<Failure> = Some(Failure::Timeout);
 
     #[test]
-    fn the_first_failure_of_each_operation_is_kept_and_no_more_than_so_many() {
+    fn the_first_failure_of_each_operation_is_logged_up_to_a_maximum() {
         let mut log = Log::new(LogSpec { most: 2, all: false });
         assert!(!log.takes(None, false) && !log.takes(FAILED, true));
         for _ in 0..2 {
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_says_where_and_when() {
+    fn a_log_line_has_place_and_time() {
         let label = Label { program: "mix".into(), step: "search".into(), open: false, overlaps: false };
         let told = Told { rows: vec![("person".into(), 7)], user: Some(3), ..Told::default() };
         // `date -u -d @1709210096`

@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_the_keys_of_results_and_each_is_given_once() {
+    fn metric_names_are_unique_keys_of_results() {
         let clocks = Clock::ALL.map(Clock::name);
         let counters = Counter::ALL.map(Counter::name);
         // Run files and JSON results have these as keys.
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn each_metric_has_its_index_unit_and_meaning() {
+    fn each_metric_has_its_index_unit_and_description() {
         for (place, clock) in Clock::ALL.into_iter().enumerate() {
             assert_eq!((clock.index(), clock.unit()), (place, "ns"));
             assert!(clock.meaning().ends_with('.'));
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn the_substitute_of_a_clock_is_recorded_on_a_closed_schedule() {
+    fn a_closed_schedule_records_the_substitute_of_each_clock() {
         for clock in Clock::ALL {
             assert_eq!(clock.recorded(true), Some(clock));
             let closed = clock.recorded(false);

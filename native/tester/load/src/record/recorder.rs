@@ -515,7 +515,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_answers_have_a_clock_of_their_own_and_missing_ones_are_censored() {
+    fn wrong_answers_have_a_separate_clock_and_missing_answers_are_censored() {
         let mut recorders = recorders(false);
         let recorder = &mut recorders[0];
         recorder.record(&SAMPLE);
@@ -564,7 +564,7 @@ mod tests {
     }
 
     #[test]
-    fn only_empty_clocks_of_a_drained_recorder_are_reused() {
+    fn only_the_empty_clocks_of_a_drained_recorder_are_reused() {
         let (mut used, mut blank) = (recorders(true), Blank::default());
         let recorder = &mut used[0];
         recorder.record(&SAMPLE);
@@ -592,7 +592,7 @@ mod tests {
     }
 
     #[test]
-    fn an_arrival_is_in_the_span_in_which_it_was_due_however_late_it_ends() {
+    fn an_arrival_belongs_to_the_span_in_which_it_was_due_however_late_it_ends() {
         let mut split = empty_split(true);
         split.spans = Spans::new(100, 50, true);
         let sample = |due_ns: u64| Sample { due_ns, started_ns: 10_000, ended_ns: 10_100, ..SAMPLE };
@@ -612,7 +612,7 @@ mod tests {
     }
 
     #[test]
-    fn without_spans_and_beside_the_arrivals_of_others_nothing_is_recorded_twice() {
+    fn spans_are_recorded_only_if_configured_and_on_a_schedule_of_their_own() {
         for (open, span_ns) in [(true, 0), (false, 0), (false, 50)] {
             let mut split = empty_split(open);
             split.spans = Spans::new(0, span_ns, true);
@@ -622,7 +622,7 @@ mod tests {
     }
 
     #[test]
-    fn where_users_come_and_go_an_operation_is_in_the_span_in_which_it_began() {
+    fn with_a_varying_number_of_users_an_operation_belongs_to_the_span_of_its_begin() {
         let mut split = empty_split(false);
         split.spans = Spans::new(100, 50, false);
         for started_ns in [99, 100, 149, 150] {
@@ -661,7 +661,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_schedule_has_neither_memory_nor_times_for_the_clocks_of_an_open_one() {
+    fn a_closed_schedule_has_no_memory_and_no_times_for_clocks_of_an_open_schedule() {
         let mut recorders = recorders(false);
         let recorder = &mut recorders[0];
         for end in [End::Right, End::Wrong(Failure::WrongAnswer), End::Unanswered(Failure::Timeout)] {
@@ -675,7 +675,7 @@ mod tests {
     }
 
     #[test]
-    fn times_have_three_digits_up_to_an_hour_and_longer_times_count_as_an_hour() {
+    fn times_have_three_digits_and_times_over_an_hour_count_as_an_hour() {
         let mut recorders = recorders(false);
         let recorder = &mut recorders[0];
         for took in [1, 999, 123_456, 59_999_999_999, LONGEST_NS * 2] {
@@ -692,7 +692,7 @@ mod tests {
     proptest! {
         /// However samples are spread over threads, merged recorders equal a single recorder, bucket by bucket.
         #[test]
-        fn threads_together_hold_what_one_recorder_would(
+        fn the_recorders_of_threads_together_equal_one_recorder(
             samples in prop::collection::vec((0usize..4, 0..LONGEST_NS * 2, 0..SECOND, 0u8..3), 0..100)
         ) {
             let (mut threads, mut one) = ([(); 4].map(|()| recorders(true)), recorders(true));
@@ -719,7 +719,7 @@ mod tests {
     }
 
     #[test]
-    fn merging_adds_everything_up() {
+    fn merging_adds_all_counters_and_clocks() {
         let (mut one, mut two) = (recorders(true), recorders(true));
         one[0].record(&SAMPLE);
         one[0].record(&Sample { end: End::Wrong(Failure::Result("busy")), ..SAMPLE });

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn both_halves_of_a_basic_header_are_hidden() {
+    fn user_and_password_of_a_basic_auth_header_are_hidden() {
         // service:basic-pass-99
         for secret in ["c2VydmljZTpiYXNpYy1wYXNzLTk5", "Basic c2VydmljZTpiYXNpYy1wYXNzLTk5"] {
             let hide = |said: &str| hide(said, &[(secret.into(), "{env.BAS}")]);
@@ -157,13 +157,13 @@ mod tests {
     }
 
     #[test]
-    fn a_short_secret_is_hidden_where_it_stands_alone() {
+    fn a_short_secret_is_hidden_only_as_a_whole_word() {
         let shown = hide("GET /groups/2/change?a=2&b=\"2\": 302 Found", &[(b"2".to_vec(), "{group}")]);
         assert_eq!(shown, "GET /groups/{group}/change?a={group}&b=\"{group}\": 302 Found");
     }
 
     #[test]
-    fn names_of_secrets_are_left_as_they_are() {
+    fn names_of_secrets_are_not_hidden() {
         let secrets: [(Vec<u8>, &str); 2] = [("password".into(), "{u.password}"), ("u".into(), "{u.name}")];
         assert_eq!(hide("password of u", &secrets), "{u.password} of {u.name}");
         // Too short to be known in capitals.

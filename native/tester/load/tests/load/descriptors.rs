@@ -1,6 +1,6 @@
-//! Running out of file descriptors is the tester's own limit: named as such, and no busy loop.
+//! A lack of file descriptors is the tester's own limit: it has its own name and causes no busy loop.
 //!
-//! The limit holds for a whole process, so this test has one of its own.
+//! The descriptor limit holds for a whole process, so this test runs in its own process.
 
 use crate::own_process::in_own_process;
 use std::net::TcpListener;
@@ -10,8 +10,8 @@ use load::{Clock, Engine};
 use rustix::process::{Resource, Rlimit, setrlimit};
 
 #[test]
-fn out_of_descriptors_is_named_and_tried_again_after_a_pause() {
-    if in_own_process(out_of_descriptors_is_named_and_tried_again_after_a_pause) {
+fn a_lack_of_file_descriptors_is_named_and_retried_after_a_pause() {
+    if in_own_process(a_lack_of_file_descriptors_is_named_and_retried_after_a_pause) {
         return;
     }
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

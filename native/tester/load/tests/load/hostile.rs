@@ -1,11 +1,11 @@
-//! Scenario files of strangers: they are refused, or checked, in a moment.
+//! Scenario files of strangers: they are refused or checked within moments.
 
 use std::time::{Duration, Instant};
 
 use load::{ScenarioSpec, Tables, check_scenario};
 use serde_json::{Value, json};
 
-/// Checks a file as a command does, on a machine that may be busy.
+/// Checks a file as a command does, with a time limit for a busy machine.
 fn checked(text: &str, more: &Value) -> Result<(), String> {
     let mut spec = json!({"name": "mix", "text": text});
     spec.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -16,7 +16,7 @@ fn checked(text: &str, more: &Value) -> Result<(), String> {
     result.map_err(|problems| problems.to_string())
 }
 
-/// `a0` is in `a1` ten times, and so on: 10^12 times in `a12`.
+/// `a1` contains `a0` ten times, and so on: `a12` contains it 10^12 times.
 fn laughs(first: &str, levels: usize) -> String {
     let mut text = format!("base = \"o=x\"\n[values]\na0 = \"{first}\"\n");
     for level in 1..=levels {
@@ -27,7 +27,7 @@ fn laughs(first: &str, levels: usize) -> String {
 }
 
 #[test]
-fn nested_values_are_bounded_before_their_expansion() {
+fn nested_values_are_limited_before_their_expansion() {
     for first in ["x", "", "{uuid}"] {
         let problem = checked(&laughs(first, 12), &json!({})).unwrap_err();
         assert!(problem.contains("is longer than 1048576 bytes with the values in it"), "{problem}");
@@ -45,9 +45,9 @@ fn a_value_used_in_many_values_is_checked_once() {
     checked(&text, &json!({"env": {"SECRET": "x"}})).unwrap();
 }
 
-/// Its rows are not looked at one by one: there are no others than numbers.
+/// The rows of a range are not checked one by one, because all of them are numbers.
 #[test]
-fn a_range_in_a_header_line_may_have_any_length() {
+fn a_range_of_any_length_in_a_header_line_is_checked_at_once() {
     for last in ["1000000000000", "9223372036854775807"] {
         let text = format!(
             "data.id.range = [1, {last}]\n[[operation]]\nname = \"a\"\nget = \"/\"\n\

@@ -1,4 +1,4 @@
-//! What is counted is what happened, to the last operation.
+//! The counts equal the events, to the last operation.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use super::harness::{
 use super::responder::{Do, Responder};
 
 #[test]
-fn counts_add_up_to_the_last_operation_while_lanes_come_and_go_and_recorders_are_drained() {
+fn counts_are_exact_while_lanes_start_and_stop_and_recorders_are_drained() {
     let people = people(Profile::Small, 500);
     let responder = Responder::right(&people);
     let mut config = config(responder.address, &lookups(7));
@@ -41,7 +41,7 @@ fn counts_add_up_to_the_last_operation_while_lanes_come_and_go_and_recorders_are
     let seen = &responder.seen;
     assert_eq!(totals.count("lookup"), seen.answered(op::SEARCH_REQUEST));
     assert_eq!(totals.count("bind"), seen.answered(op::BIND_REQUEST));
-    // The kernel takes a client in before the responder hears of it.
+    // The kernel accepts a client before the responder does.
     let accepted = || seen.connections.load(Ordering::SeqCst);
     assert!(eventually(|| accepted() >= totals.count("connect")));
     assert_eq!(totals.count("connect"), accepted());
@@ -68,7 +68,7 @@ fn counts_of_failures_add_up() {
 }
 
 #[test]
-fn counted_bytes_are_the_bytes_on_the_wire() {
+fn counted_bytes_equal_the_bytes_on_the_wire() {
     let people = people(Profile::Paper, 10);
     let responder = Responder::right(&people);
     let totals = run(&config(responder.address, &lookups(10)), Some(&people), 1, 60);
@@ -84,7 +84,7 @@ fn counted_bytes_are_the_bytes_on_the_wire() {
 }
 
 #[test]
-fn a_pass_that_ends_is_a_sequence_and_carries_its_bytes() {
+fn a_completed_pass_is_recorded_as_a_sequence_with_its_bytes() {
     let people = people(Profile::Small, 10);
     let responder = Responder::right(&people);
     let totals = run(&config(responder.address, CYCLE), Some(&people), 3, 60);
@@ -104,7 +104,7 @@ fn a_failed_operation_lasts_as_long_as_its_lane_waited() {
         (config["timeout_ms"], config["schedule"]) = (40.into(), schedule.clone());
         let totals = run(&config, Some(&people), 2, 300);
         let (lookup, sequence) = (totals.of("lookup"), totals.of("sequence"));
-        // A lookup is no arrival, and a pass is as long as the lookup that ended it.
+        // A lookup is not an arrival here, and a pass lasts as long as the lookup that ended it.
         let share = sum_ns(lookup.clock(Clock::Censored)) / lookup.counter(Counter::Failed) as f64;
         assert!((share - 1.0).abs() < 0.001, "{share} of the failed time with {schedule}");
         let censored = sequence.clock(Clock::Censored);
@@ -168,7 +168,7 @@ fn a_window_accounts_for_operations_longer_than_itself() {
         before = std::mem::take(&mut stalled);
         stalled.add(engine.drain().unwrap());
     }
-    // Nothing ended; what is under way grew by all that the lanes had.
+    // No operation ended; the time of operations under way grew by all the time of the lanes.
     assert_eq!(stalled.count("lookup"), 0);
     assert_eq!(stalled.underway_ns - before.underway_ns, stalled.lane_ns);
     responder.gate.open();
@@ -183,18 +183,18 @@ fn processing_time_lies_between_an_answer_and_the_next_request() {
     let lookup = totals.of("lookup");
     let processing_ns = lookup.counter(Counter::Processing);
     assert!(processing_ns > 0);
-    // One lane is either with the target or with us.
+    // A lane's time is either the target's or the tester's.
     let with_target = sum_ns(lookup.clock(Clock::Service));
     assert!(processing_ns as f64 + with_target <= totals.lane_ns as f64 * 1.001, "{totals:?}");
 }
 
 #[test]
-fn stopping_does_not_wait_for_a_target_that_says_nothing() {
+fn a_stop_does_not_wait_for_a_target_that_does_not_answer() {
     let people = people(Profile::Small, 500);
     let responder = Responder::lookups(&people, Do::Never);
     let mut engine = start(&config(responder.address, &lookups(7)), Some(&people));
     engine.start_lanes("p", 5).unwrap();
-    // Each has bound and asked.
+    // Every lane has bound and sent its request.
     assert!(eventually(|| responder.seen.messages.lock().unwrap().len() == 10));
     let begun = std::time::Instant::now();
     let mut totals = Totals::default();
@@ -205,7 +205,7 @@ fn stopping_does_not_wait_for_a_target_that_says_nothing() {
 }
 
 #[test]
-fn a_stopped_engine_says_so() {
+fn a_stopped_engine_refuses_commands() {
     let people = people(Profile::Small, 5);
     let responder = Responder::right(&people);
     let mut engine = start(&config(responder.address, &lookups(7)), Some(&people));

@@ -1,4 +1,4 @@
-//! What a run adds, and how much of it there ever is.
+//! The entries that a run adds, and their maximum number.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -25,8 +25,8 @@ fn a_run_never_holds_more_additions_than_its_ring_has_keys() {
     assert!(totals.kinds().is_empty(), "{totals:?}");
     assert_eq!(totals.count("add"), responder.seen.answered(op::ADD_REQUEST));
     assert_eq!(totals.count("remove"), responder.seen.answered(op::DELETE_REQUEST));
-    // Every add beyond the ring was preceded by a removal; a lane may have stopped between the two, and
-    // a thread may hold keys of the first round still.
+    // Every add beyond the ring's size followed a removal. A lane may have stopped between the two, and a
+    // thread may still hold keys of the first round.
     let beyond = totals.count("add") - 4_096;
     assert!((beyond..=beyond + 4 + 2 * 256).contains(&totals.count("remove")), "{beyond} {totals:?}");
     let range: BTreeSet<_> = (2_000..6_096)
@@ -62,7 +62,7 @@ fn additions_start_after_the_seeded_people_and_are_complete() {
 }
 
 #[test]
-fn what_is_added_can_be_looked_up_changed_compared_prolonged_and_deleted() {
+fn an_added_person_can_be_found_changed_compared_refreshed_and_deleted() {
     let people = people(Profile::Paper, 500);
     let responder = Responder::right(&people);
     let steps = [
@@ -86,7 +86,7 @@ fn what_is_added_can_be_looked_up_changed_compared_prolonged_and_deleted() {
     ] {
         assert_eq!(totals.count(step), responder.seen.answered(tag), "{step}");
     }
-    // Each add was deleted, but for passes that were cut short.
+    // Each added entry was deleted, except in passes that were cut short.
     assert!(responder.seen.added.lock().unwrap().len() <= 4);
 }
 
@@ -115,7 +115,7 @@ fn results_of_writes_are_verified() {
 }
 
 #[test]
-fn removing_somebody_who_is_gone_is_no_failure() {
+fn the_removal_of_a_missing_entry_is_no_failure() {
     let people = people(Profile::Small, 500);
     let responder = Responder::right(&people);
     let mut config = config(responder.address, &session(100, &[ADD, DELETE]));

@@ -1,4 +1,4 @@
-//! Right answers pass, in whatever form; wrong ones are caught.
+//! Right answers pass in every form; wrong answers are noticed.
 
 use load::Clock;
 use people::Profile;
@@ -40,7 +40,7 @@ fn order_case_and_operational_attributes_make_no_difference() {
 }
 
 #[test]
-fn right_and_wrong_people_of_every_profile_are_recognised() {
+fn right_and_wrong_people_of_every_profile_are_distinguished() {
     for profile in [Profile::Small, Profile::Person, Profile::Posix, Profile::Ad] {
         let people = people(profile, 500);
         for (what, kinds) in [
@@ -64,7 +64,7 @@ fn right_and_wrong_people_of_every_profile_are_recognised() {
 }
 
 #[test]
-fn every_kind_of_wrong_answer_is_a_wrong_answer() {
+fn every_kind_of_wrong_answer_is_counted_as_wrong() {
     for what in [
         Do::SomebodyElse,
         Do::Impostor,
@@ -79,14 +79,14 @@ fn every_kind_of_wrong_answer_is_a_wrong_answer() {
         let totals = answered(what, |_| ());
         assert_eq!(totals.kinds(), ["wrong-answer"], "{what:?}");
         assert_eq!(totals.failed("lookup"), totals.count("lookup"), "{what:?}");
-        // They were answered, and the lane kept its connection; but no right answer took a time.
+        // These requests were answered and the lane kept its connection, but no right answer was timed.
         assert_eq!(totals.of("lookup").clock(Clock::Wrong).len(), totals.count("lookup"));
         assert!(totals.count("connect") * 20 <= totals.count("lookup") + 4 * 20, "{what:?}: {totals:?}");
     }
 }
 
 #[test]
-fn wrong_byte_after_right_answers_is_a_wrong_answer() {
+fn a_wrong_byte_after_right_answers_is_a_wrong_answer() {
     let people = people(Profile::Paper, 1);
     for verify in ["digest", "full"] {
         // After the bind: right, right, wrong, wrong, and so on.
@@ -105,7 +105,7 @@ fn wrong_byte_after_right_answers_is_a_wrong_answer() {
 }
 
 #[test]
-fn without_verification_only_the_result_counts() {
+fn without_verification_only_the_result_code_counts() {
     let totals = answered(Do::SomebodyElse, |config| config["verify"] = "none".into());
     assert!(totals.kinds().is_empty());
     let totals = answered(Do::Code(ResultCode::BUSY), |config| config["verify"] = "none".into());
@@ -113,9 +113,9 @@ fn without_verification_only_the_result_counts() {
 }
 
 #[test]
-fn only_the_attributes_asked_for_are_expected() {
+fn only_requested_attributes_are_expected() {
     let people = people(Profile::Paper, 500);
-    // The responder sends everything whatever is asked for, which is wrong if less was.
+    // The responder always sends all attributes, which is wrong if fewer were requested.
     let responder = Responder::right(&people);
     for (attributes, right) in [(vec!["cn", "mail"], false), (vec!["*", "+"], true), (vec![], true)] {
         let step = LOOKUP.replace("expect", &format!("attributes = {attributes:?}, expect"));
@@ -126,7 +126,7 @@ fn only_the_attributes_asked_for_are_expected() {
 }
 
 #[test]
-fn bytes_that_are_right_with_all_attributes_are_wrong_with_one() {
+fn bytes_that_are_right_for_all_attributes_are_wrong_for_one() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::right(&people);
     let narrow = LOOKUP.replace("'lookup'", "'narrow'").replace("expect", "attributes = ['cn'], expect");
@@ -136,7 +136,7 @@ fn bytes_that_are_right_with_all_attributes_are_wrong_with_one() {
 }
 
 #[test]
-fn a_refusal_is_named_as_the_target_names_it_and_the_sequence_goes_on() {
+fn a_refusal_is_named_by_the_targets_result_code_and_the_sequence_continues() {
     let totals = answered(Do::Code(ResultCode::UNWILLING_TO_PERFORM), |_| ());
     assert_eq!(totals.kinds(), ["result:unwillingToPerform"]);
     assert!(totals.count("unbind") > 0, "the sequence goes on to its end");
@@ -147,7 +147,7 @@ fn a_refusal_is_named_as_the_target_names_it_and_the_sequence_goes_on() {
 }
 
 #[test]
-fn a_result_that_has_no_name_is_shown_with_its_number() {
+fn a_result_code_without_a_name_is_shown_as_a_number() {
     for (code, shown) in [(4_999, "\": result 4999"), (80, "\": other")] {
         let totals = answered(Do::Code(ResultCode(code)), |_| ());
         assert_eq!(totals.kinds(), ["result:other"]);
@@ -169,7 +169,7 @@ fn an_answer_that_is_not_ldap_is_malformed_and_ends_the_connection() {
 }
 
 #[test]
-fn a_refused_bind_starts_over_after_a_pause() {
+fn a_refused_bind_is_retried_after_a_pause() {
     let people = people(Profile::Paper, 500);
     let responder = Responder::start(&people, |tag, _| match tag {
         op::BIND_REQUEST => Do::Code(ResultCode::INVALID_CREDENTIALS),
@@ -180,6 +180,6 @@ fn a_refused_bind_starts_over_after_a_pause() {
     let example = &totals.of("bind").examples["result:invalidCredentials"];
     assert!(example.starts_with("bind as "), "{example}");
     assert_eq!(totals.count("lookup"), 0);
-    // 10 ms, 20, 40, 80, 160: five tries fit into 300 ms, not hundreds.
+    // With pauses of 10, 20, 40, 80 and 160 ms five tries fit into 300 ms, not hundreds.
     assert!((2..=6).contains(&totals.count("bind")), "{totals:?}");
 }

@@ -1,10 +1,10 @@
-//! What histograms must hold, computed from when the target was asked and when it answered.
+//! Bounds for histograms, computed from the times at which the target read requests and wrote answers.
 //!
-//! A lane has one request in flight. It reads an answer after the target began to write it and before
-//! it asks again; it sends a request after it has read the answer before and before the target has read
-//! the request. So the target's log gives each of a lane's clocks from both sides, at whatever pace the
-//! machine lets either of them run. Where requests follow each other at once the sides are a round trip
-//! apart: less than the histogram's three digits for the latencies of a stall.
+//! A lane has one request in flight. It reads an answer after the target began to write it and before it
+//! sends the next request; it sends a request after it has read the previous answer and before the target has
+//! read the request. So the target's log bounds each of a lane's clocks from below and above, however the
+//! machine schedules lane and target. For consecutive requests the bounds differ by a round trip, which is
+//! less than the histogram's three digits for the latencies of a stall.
 
 use hdrhistogram::Histogram;
 use load::Pace;
@@ -12,7 +12,7 @@ use load::histogram;
 
 use super::gate::Exchange;
 
-/// The least and the most that each sample of a clock can be.
+/// The lower and the upper bound of each sample of a clock.
 #[derive(Debug, Default)]
 pub struct Bounds {
     least: Vec<u64>,
@@ -27,7 +27,7 @@ pub struct Clocks {
     pub lag: Bounds,
 }
 
-/// The clocks of lanes that ask when they have been answered.
+/// The clocks of lanes that send a request as soon as the previous one is answered.
 pub fn closed(log: &[Exchange], end_ns: u64) -> Bounds {
     let mut service = Bounds::default();
     for (n, exchange) in log.iter().enumerate().filter(|(_, exchange)| exchange.counted) {
@@ -52,8 +52,8 @@ pub fn open(log: &[Exchange], end_ns: u64, pace: &Pace, first: u64) -> Clocks {
     clocks
 }
 
-/// Latencies that follow from the schedule and the stall alone: what is due while nothing is answered
-/// waits for the end at least.
+/// Latencies that follow from the schedule and the stall alone: arrivals due during the stall wait at least
+/// until its end.
 pub fn stalled(pace: &Pace, first: u64, arrivals: u64, (shut_ns, opens_ns): (u64, u64)) -> Bounds {
     let mut bounds = Bounds::default();
     for arrival in first..first + arrivals {
@@ -80,10 +80,10 @@ impl Bounds {
         self.most.push(most);
     }
 
-    /// Whether the histogram holds one sample between each pair, to its own precision.
+    /// Checks that the histogram has one sample between each pair of bounds, to its own precision.
     ///
-    /// Samples and bounds are put in order first: if each sample lies between its bounds, so does the
-    /// `n`th of all samples between the `n`th of all bounds.
+    /// Samples and bounds are sorted first: if each sample lies between its bounds, then the `n`th of all
+    /// samples lies between the `n`th of all bounds.
     pub fn hold(&self, measured: &Histogram<u64>) -> Result<(), String> {
         let scale = histogram().unwrap();
         let bucket = |value: &u64| scale.highest_equivalent((*value).min(scale.high()));
@@ -108,7 +108,7 @@ impl Bounds {
         })
     }
 
-    /// How many samples are this long for certain.
+    /// The number of samples that certainly exceed `ns`.
     pub fn longer_than(&self, ns: u64) -> u64 {
         self.least.iter().filter(|&&least| least > ns).count() as u64
     }

@@ -1,4 +1,4 @@
-//! Connections that fail, and coming back from it.
+//! Connections that fail, and recovery.
 
 use std::net::TcpListener;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use super::harness::{CYCLE, LOOKUP, Totals, config, lookups, people, run, run_un
 use super::responder::{Do, Responder};
 
 #[test]
-fn a_refused_connect_is_tried_again_more_and_more_slowly() {
+fn a_refused_connect_is_retried_with_growing_pauses() {
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let people = people(Profile::Small, 5);
     let totals = run(&config(free, &lookups(7)), Some(&people), 10, 300);
@@ -24,14 +24,14 @@ fn a_refused_connect_is_tried_again_more_and_more_slowly() {
 }
 
 #[test]
-fn lanes_come_back_when_the_target_does() {
+fn lanes_reconnect_when_the_target_returns() {
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let people = people(Profile::Small, 5);
     let mut engine = start(&config(address, &lookups(7)), Some(&people));
     engine.start_lanes("p", 3).unwrap();
     let mut totals = Totals::default();
     run_until(&mut engine, &mut totals, |totals| totals.failed("connect") >= 6);
-    // The same port, served now.
+    // The same port, now with a server.
     let listener = TcpListener::bind(address).unwrap();
     let served = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
@@ -44,12 +44,12 @@ fn lanes_come_back_when_the_target_does() {
 }
 
 #[test]
-fn a_listener_that_accepts_no_connection_is_a_connect_timeout() {
+fn a_listener_that_accepts_no_connection_causes_a_connect_timeout() {
     let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
     socket.bind(&"127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap().into()).unwrap();
     socket.listen(0).unwrap();
     let address = socket.local_addr().unwrap().as_socket().unwrap();
-    // Fill its queue; what comes after is not answered at all.
+    // Fills the listener's queue; further connections get no answer at all.
     let _queued: Vec<_> =
         (0..2).map(|_| std::net::TcpStream::connect_timeout(&address, Duration::from_millis(100))).collect();
     let people = people(Profile::Small, 5);
@@ -61,7 +61,7 @@ fn a_listener_that_accepts_no_connection_is_a_connect_timeout() {
 }
 
 #[test]
-fn an_answer_that_does_not_come_is_a_timeout_and_costs_the_connection() {
+fn a_missing_answer_is_a_timeout_and_closes_the_connection() {
     let people = people(Profile::Small, 5);
     let responder = Responder::lookups(&people, Do::Never);
     let mut config = config(responder.address, &lookups(7));
@@ -71,7 +71,7 @@ fn an_answer_that_does_not_come_is_a_timeout_and_costs_the_connection() {
     let lookup = totals.of("lookup");
     let censored = lookup.clock(Clock::Censored);
     assert!(lookup.clock(Clock::Service).is_empty() && censored.min() >= 39_000_000, "{totals:?}");
-    // Up to 10 ms late, and what a busy machine adds.
+    // Timers are up to 10 ms late, and later on a busy machine.
     assert!(censored.value_at_quantile(0.5) < 80_000_000, "{}", censored.max());
     assert!(totals.count("connect") > 3);
 }
@@ -86,7 +86,7 @@ fn a_slow_answer_is_no_failure() {
 }
 
 #[test]
-fn each_way_of_hanging_up_has_its_name() {
+fn each_way_of_closing_a_connection_has_its_name() {
     for (what, kind) in
         [(Do::Close, "closed"), (Do::HalfAndClose, "closed"), (Do::Goodbye, "closed"), (Do::Reset, "reset")]
     {
@@ -107,7 +107,7 @@ fn each_way_of_hanging_up_has_its_name() {
 }
 
 #[test]
-fn a_connection_lost_while_thinking_fails_the_next_step() {
+fn a_connection_lost_during_a_think_time_fails_the_next_step() {
     let people = people(Profile::Small, 5);
     let responder = Responder::start(&people, |tag, _| match tag {
         op::BIND_REQUEST => Do::RightThenClose,
@@ -121,7 +121,7 @@ fn a_connection_lost_while_thinking_fails_the_next_step() {
 }
 
 #[test]
-fn thousands_of_connections_come_from_many_addresses_without_a_failure() {
+fn thousands_of_connections_use_many_source_addresses_without_a_failure() {
     let people = people(Profile::Small, 5);
     let responder = Responder::right(&people);
     let mut engine = start(&config(responder.address, CYCLE), Some(&people));

@@ -1,4 +1,4 @@
-//! A directory that many ask over few connections, and that answers in any order, or wrongly.
+//! A directory that serves many requests on few connections, and answers in any order, or wrongly.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{ErrorKind, Write};
@@ -15,46 +15,47 @@ use wire::ldap::filter::Kind;
 use wire::ldap::frame::message_length;
 use wire::ldap::{Operation, Request, ResultCode, oid, op};
 
-/// What is done with a search.
+/// The answer to a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Act {
     Answer,
-    /// The same answer again at once.
+    /// The answer is sent twice.
     Twice,
     Refuse,
-    /// An answer to the id that is next behind it.
+    /// An additional answer to the next message ID.
     Foretell,
-    /// An answer to something else before it.
+    /// An answer to another message ID before the answer.
     WithStranger(i32),
-    /// An unsolicited notification before it (RFC 4511 section 4.4), no notice of disconnection.
+    /// An unsolicited notification before the answer (RFC 4511 section 4.4) that is not a notice of
+    /// disconnection.
     WithNotification,
-    /// A notice of disconnection, and the end.
+    /// A notice of disconnection, then the end of the connection.
     Goodbye,
     Never,
-    /// It is not answered, and the connection ends when all that are held do.
+    /// No answer; the connection ends together with all held requests.
     Hold,
-    /// Its answer comes after so many milliseconds, as do all behind it.
+    /// The answer and all answers behind it are delayed by this many milliseconds.
     Late(u64),
-    /// Its answer comes after so many milliseconds, those behind it before.
+    /// Only this answer is delayed by this many milliseconds.
     Later(u64),
     Close,
-    /// Its answer is the last on the connection.
+    /// The answer is the last on its connection.
     Last,
-    /// Half an answer, and the end.
+    /// Half an answer, then the end of the connection.
     Half,
     OtherKind,
 }
 
-/// How it behaves.
+/// The behaviour of a server.
 #[derive(Debug, Clone, Copy)]
 pub struct Manners {
-    /// How many requests it gathers, if it gets so many, before it answers any.
+    /// The number of requests that it gathers, if that many arrive, before it answers any.
     pub gathers: usize,
-    /// Whether it answers in any order, message by message, and in pieces.
+    /// A seed for answers in random order, interleaved by message and split into pieces.
     pub mixes: Option<u64>,
-    /// Whether it is slow to read.
+    /// Whether it reads slowly.
     pub dawdles: bool,
-    /// Whether it speaks TLS from the first byte on.
+    /// Whether it expects TLS from the first byte.
     pub tls: bool,
 }
 
@@ -64,7 +65,7 @@ impl Default for Manners {
     }
 }
 
-/// A search that came.
+/// A received search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heard {
     pub connection: u64,
@@ -78,18 +79,18 @@ pub struct Seen {
     pub closed: AtomicU64,
     pub answered: AtomicU64,
     pub heard: Mutex<Vec<Heard>>,
-    /// Names that were bound with, by connection.
+    /// The names of binds, by connection.
     pub binds: Mutex<BTreeMap<u64, Vec<String>>>,
-    /// Requests that came under an id which was not answered.
+    /// The number of requests whose message ID was still unanswered.
     pub reused: AtomicU64,
-    /// The most requests that were not answered on one connection.
+    /// The highest number of unanswered requests on one connection.
     pub most: AtomicU64,
-    /// The most requests that came with one read.
+    /// The highest number of requests that arrived in one read.
     pub at_once: AtomicU64,
     pub unbinds: AtomicU64,
-    /// Requests that are held.
+    /// The number of held requests.
     pub held: AtomicU64,
-    /// Whether connections with such requests end now.
+    /// Whether connections with held requests end now.
     pub ends: AtomicBool,
 }
 
@@ -116,7 +117,7 @@ impl Crowd {
         Self::start(manners, |_, _| Act::Answer)
     }
 
-    /// Asks `rule` about each search, giving how many came before.
+    /// Calls `rule` for each search with the number of earlier searches.
     pub fn start(manners: Manners, rule: impl Fn(&Heard, u64) -> Act + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -166,15 +167,15 @@ struct Session<'s> {
     socket: TcpStream,
     connection: u64,
     rng: fastrand::Rng,
-    /// Ids that are not answered.
+    /// Unanswered message IDs.
     open: BTreeSet<i32>,
-    /// Messages of each request that is to be answered, in their order.
+    /// The messages of each request that is to be answered, in their order.
     waiting: Vec<(i32, Vec<Vec<u8>>)>,
-    /// Those that wait until then.
+    /// Delayed answers with the time at which they are sent.
     later: Vec<(Instant, i32, Vec<Vec<u8>>)>,
 }
 
-/// Why a connection ends.
+/// The connection ends.
 struct Over;
 
 impl<'s> Session<'s> {
@@ -275,7 +276,7 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// What is answered to a search: entries of that name; in pages, five of one entry each.
+    /// Answers a search with the entry of that name; a paged search with five pages of one entry each.
     fn search(&mut self, id: i32, name: String, page: Option<u32>) -> Result<(), Over> {
         let heard = Heard { connection: self.connection, id, name: name.clone() };
         self.shared.seen.heard.lock().unwrap().push(heard.clone());
@@ -344,7 +345,7 @@ impl<'s> Session<'s> {
         Ok(())
     }
 
-    /// Answers what is waiting.
+    /// Sends the waiting answers.
     fn answer(&mut self) -> Result<(), Over> {
         let mut out = Vec::new();
         let mut waiting = std::mem::take(&mut self.waiting);
@@ -373,7 +374,7 @@ impl<'s> Session<'s> {
     }
 }
 
-/// An entry: where its name says so, a large one.
+/// An entry; a large entry if its name requests that.
 fn entry(id: i32, name: &str, page: u32) -> Vec<u8> {
     let (mut body, mut out) = (Vec::new(), Vec::new());
     ber::write_octets(&mut body, format!("uid={name},cn={page},o=x").as_bytes());

@@ -1,4 +1,4 @@
-//! Rows that are dealt once, or that one user at a time has: what becomes of users and time when there are none left.
+//! Rows that are dealt once or to one user at a time: users and time after the last row.
 
 use std::time::{Duration, Instant};
 
@@ -26,7 +26,7 @@ fn start(responder: &Responder, text: &str, more: &Value) -> Engine {
         .unwrap_or_else(|problem| panic!("{problem}"))
 }
 
-/// A change of a row, and a look at it.
+/// A change of an exclusive row, then a compare.
 fn exclusive(rows: u32) -> String {
     format!(
         "[data.n]\nrange = [1, {rows}]\ndeal = 'exclusive'\n[[operation]]\nname = 'own'\nstep = [
@@ -49,7 +49,7 @@ fn to_the_end(engine: &mut Engine) -> Vec<Snapshot> {
     snapshots
 }
 
-/// What searches were for, in order.
+/// The searched values, in order.
 fn searched(responder: &Responder) -> Vec<String> {
     let mut values = seen(responder, |operation| {
         let Operation::Search(search) = operation else { return None };
@@ -69,7 +69,7 @@ const ONCE: &str = "[data.n]\nrange = [1, 200]\ndeal = 'once'\n[[operation]]\nna
                     search = '(a=b)'\nbase = 'cn={n},o=x'\n";
 
 #[test]
-fn each_row_comes_once_over_all_threads_and_engines_and_the_users_end() {
+fn each_row_is_dealt_once_over_all_threads_and_engines_and_then_the_users_end() {
     let people = people(Profile::Paper, 1);
     for (engines, threads, lanes) in [(1, 1, 1), (1, 3, 7), (2, 2, 5)] {
         let responder = Responder::right(&people);
@@ -90,14 +90,14 @@ fn each_row_comes_once_over_all_threads_and_engines_and_the_users_end() {
 }
 
 #[test]
-fn the_measured_time_stops_when_the_last_user_has_ended() {
+fn measured_time_stops_when_the_last_user_has_ended() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::start(&people, |_, _| Do::Slowly(1));
     let mut engine = start(&responder, ONCE, &json!({}));
     engine.start_lanes("mix", 4).unwrap();
     std::thread::sleep(Duration::from_millis(20));
     engine.cut().unwrap();
-    // Long after the end.
+    // This drain is long after the end of the users.
     assert!(eventually(|| responder.seen.answered(op::SEARCH_REQUEST) == 200));
     std::thread::sleep(Duration::from_millis(500));
     let asked_ns = load::now_ns();
@@ -134,7 +134,7 @@ fn begun_operations_are_finished_and_operations_without_a_row_are_not_counted() 
 }
 
 #[test]
-fn arrivals_that_find_no_row_are_not_late() {
+fn arrivals_without_a_row_are_not_late() {
     let people = people(Profile::Paper, 1);
     for threads in [1, 3] {
         let responder = Responder::right(&people);
@@ -153,7 +153,7 @@ fn arrivals_that_find_no_row_are_not_late() {
 }
 
 #[test]
-fn a_deck_ends_when_the_first_of_its_data_runs_out() {
+fn a_deck_ends_when_the_first_of_its_data_sets_runs_out() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::right(&people);
     let text = "[data.n]\nrange = [1, 10]\ndeal = 'once'\n[[operation]]\nname = 'look'\nsearch = '(a=b)'\nbase = 'cn={n},o=x'
@@ -162,7 +162,7 @@ fn a_deck_ends_when_the_first_of_its_data_runs_out() {
     engine.start_lanes("mix", 3).unwrap();
     let found = to_the_end(&mut engine);
     assert_eq!(row(&found, "look", "search").0, 10);
-    // Cards of each kind are dealt as often, in twos; three users may have one in the hand.
+    // Cards of each kind are dealt equally often, in pairs; each of three users may hold one.
     assert!(
         (9..=14).contains(&row(&found, "compare", "compare").0),
         "{:?}",
@@ -171,7 +171,7 @@ fn a_deck_ends_when_the_first_of_its_data_runs_out() {
     engine.stop(Duration::from_secs(5)).unwrap();
 }
 
-/// Names of entries that were asked for, each with the connection, in the order of their coming.
+/// The names of requested entries, each with its connection, in order of arrival.
 fn asked(responder: &Responder) -> Vec<(String, u64)> {
     let messages = responder.seen.messages.lock().unwrap();
     let over = responder.seen.over.lock().unwrap();
@@ -184,7 +184,7 @@ fn asked(responder: &Responder) -> Vec<(String, u64)> {
 }
 
 #[test]
-fn one_user_at_a_time_has_an_exclusive_row_and_the_others_wait_without_load() {
+fn one_user_at_a_time_has_an_exclusive_row_and_other_users_wait_idle() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::start(&people, |_, _| Do::Slowly(1));
     let mut engine = start(&responder, &exclusive(3), &json!({}));
@@ -197,7 +197,7 @@ fn one_user_at_a_time_has_an_exclusive_row_and_the_others_wait_without_load() {
     let last = engine.stop(Duration::from_secs(5)).unwrap();
     assert_eq!(last.lanes, 0);
     totals.add(last);
-    // Each wait is counted when it begins, and ends with the test.
+    // Each wait is counted from its begin to the end of the test.
     assert!(waited_ns > 0 && waited_ns <= totals.waiting_ns + 12 * 10_000_000, "{waited_ns} {totals:?}");
     assert!(totals.kinds().is_empty(), "{totals:?}");
     totals.assert_accounted();
@@ -211,7 +211,7 @@ fn one_user_at_a_time_has_an_exclusive_row_and_the_others_wait_without_load() {
 }
 
 #[test]
-fn a_row_that_comes_back_goes_to_the_lane_that_has_waited_longest_at_once() {
+fn a_returned_row_goes_at_once_to_the_lane_that_has_waited_longest() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::right(&people);
     let mut engine = start(&responder, &exclusive(1), &json!({}));
@@ -219,13 +219,14 @@ fn a_row_that_comes_back_goes_to_the_lane_that_has_waited_longest_at_once() {
     assert!(eventually(|| responder.seen.answered(op::COMPARE_REQUEST) >= 60));
     engine.stop(Duration::from_secs(5)).unwrap();
     let over: Vec<_> = asked(&responder).into_iter().map(|(_, over)| over).collect();
-    // The first may begin again before the others have come; a change and a look are of one lane.
+    // The first lane may begin again before the other lanes start; a change and its compare belong to one
+    // lane.
     let over: Vec<_> = over.chunks_exact(2).map(|pair| pair[0]).skip(20).take(30).collect();
     assert!(over.windows(3).all(|turn| turn[0] != turn[1] && turn[0] != turn[2]), "{over:?}");
 }
 
 #[test]
-fn a_row_whose_change_was_never_answered_does_not_come_again() {
+fn a_row_with_an_unanswered_change_is_not_dealt_again() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::start(&people, |tag, _| match tag {
         op::MODIFY_REQUEST => Do::Never,
@@ -233,7 +234,7 @@ fn a_row_whose_change_was_never_answered_does_not_come_again() {
     });
     let mut engine = start(&responder, &exclusive(3), &json!({"timeout_ms": 30}));
     engine.start_lanes("mix", 5).unwrap();
-    // With the last row that is lost those end who wait for one.
+    // When the last row is lost, the users who wait for a row end.
     let snapshots = to_the_end(&mut engine);
     let mut names: Vec<_> = asked(&responder).into_iter().map(|(name, _)| name).collect();
     names.sort_unstable();
@@ -244,7 +245,7 @@ fn a_row_whose_change_was_never_answered_does_not_come_again() {
 }
 
 #[test]
-fn rows_that_were_lost_are_counted_and_the_others_go_round() {
+fn lost_rows_are_counted_and_the_remaining_rows_are_dealt_on() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::start(&people, |tag, number| match tag {
         op::MODIFY_REQUEST if number == 0 => Do::Never,
@@ -264,7 +265,7 @@ const REFUSED: Do = Do::Code(ResultCode::INVALID_CREDENTIALS);
 const LOGIN: &str = "[connection.main]\nper = 'iteration'\n[data.n]\nrange = [1, 3]\ndeal = 'exclusive'\n\
                      [[operation]]\nname = 'login'\nbind = 'cn={n},o=x'\npassword = '{random:8}'\n";
 
-/// Logins, and who logged in; `refused` says which requests are, and `how`.
+/// Logins, and the names of users; `refused` selects requests by number, `how` is their answer.
 fn logged_in(expected: &str, how: Do, refused: fn(u64) -> bool) -> Vec<String> {
     let people = people(Profile::Paper, 1);
     let responder = Responder::start(&people, move |tag, number| match tag {
@@ -282,7 +283,7 @@ fn logged_in(expected: &str, how: Do, refused: fn(u64) -> bool) -> Vec<String> {
 }
 
 #[test]
-fn a_row_whose_bind_was_refused_or_not_answered_does_not_come_again() {
+fn a_row_with_a_refused_or_unanswered_bind_is_not_dealt_again() {
     for how in [REFUSED, Do::Never, Do::Close, Do::HalfAndClose, Do::Nonsense] {
         let names = logged_in("", how, |number| number == 0);
         let again = names.iter().filter(|name| **name == names[0]).count();
@@ -290,9 +291,9 @@ fn a_row_whose_bind_was_refused_or_not_answered_does_not_come_again() {
     }
 }
 
-/// Else a target that is started again would take one for each try.
+/// Otherwise a restarted target would lose one row for each try.
 #[test]
-fn a_row_whose_bind_was_not_sent_comes_again() {
+fn a_row_with_an_unsent_bind_is_dealt_again() {
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let config = json!({
         "target": {"host": "127.0.0.1", "port": closed.port(), "base": "o=x"},
@@ -311,14 +312,14 @@ fn a_row_whose_bind_was_not_sent_comes_again() {
 }
 
 #[test]
-fn a_row_whose_bind_was_to_be_refused_comes_again() {
+fn a_row_with_an_expected_bind_refusal_is_dealt_again() {
     let names = logged_in("expect.result = 49", REFUSED, |_| true);
     let again = names.iter().filter(|name| **name == names[0]).count();
     assert!(again >= 9, "{names:?}");
 }
 
 #[test]
-fn a_row_that_was_only_looked_at_comes_again() {
+fn a_row_that_was_only_read_is_dealt_again() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::start(&people, |tag, _| match tag {
         op::COMPARE_REQUEST => Do::Never,

@@ -16,7 +16,7 @@ use super::responder::{Do, Responder};
 const RATE: f64 = 1_000.0;
 const STALL: Duration = Duration::from_millis(200);
 
-/// The window that has just ended: what was due in it is late from now on.
+/// Ends the window; later results of its arrivals count as late.
 fn cut(engine: &mut Engine, window: &mut Totals) -> u64 {
     let snapshot = engine.cut().unwrap();
     let end_ns = snapshot.t1_ns;
@@ -24,7 +24,7 @@ fn cut(engine: &mut Engine, window: &mut Totals) -> u64 {
     end_ns
 }
 
-/// Takes what was due before the cut until nothing of it is missing.
+/// Adds late results of the window until none is missing.
 fn add_late(engine: &mut Engine, window: &mut Totals) {
     for _ in 0..2_000 {
         std::thread::sleep(Duration::from_millis(5));
@@ -42,7 +42,7 @@ fn due_between(pace: &Pace, start_ns: u64, end_ns: u64) -> u64 {
     pace.first_at(end_ns) - pace.first_at(start_ns)
 }
 
-/// A target that answers lanes, which have begun to look up people at [`RATE`].
+/// A target, and lanes that have begun lookups at [`RATE`].
 fn at_work(lanes: u64) -> (Responder, Engine, Pace) {
     let people = people(Profile::Small, 50);
     let responder = Responder::right(&people);
@@ -57,10 +57,10 @@ fn at_work(lanes: u64) -> (Responder, Engine, Pace) {
 }
 
 #[test]
-fn a_stall_over_either_edge_is_in_the_window_of_the_arrivals_that_it_made_wait() {
+fn a_stall_over_either_edge_belongs_to_the_window_of_the_delayed_arrivals() {
     for (before_ms, within_ms) in [(100, 250), (0, 0), (50, 100)] {
         let (responder, mut engine, pace) = at_work(1);
-        // The target stops so long before the window, or within it, and goes on after as long again.
+        // The target stops this long before the window's edge and continues as long after it.
         let (mut ramp, mut window) = (Totals::default(), Totals::default());
         let mut start_ns = 0;
         if before_ms == 0 {
@@ -92,7 +92,7 @@ fn a_stall_over_either_edge_is_in_the_window_of_the_arrivals_that_it_made_wait()
         closed_form::stalled(&pace, first, n, (shut_ns, opens_ns))
             .hold(lookup.clock(Clock::Latency))
             .unwrap();
-        // The first that is due while the target stops is due within one gap.
+        // The first arrival of the stall is due within one gap of its begin.
         let least = STALL.as_secs_f64() - 1.0 / RATE;
         let longest = lookup.clock(Clock::Latency).max();
         assert!(longest as f64 >= least * 1e9, "{longest} ns");
@@ -101,10 +101,10 @@ fn a_stall_over_either_edge_is_in_the_window_of_the_arrivals_that_it_made_wait()
 }
 
 #[test]
-fn a_stall_over_both_edges_leaves_the_window_its_own_arrivals_and_no_others() {
+fn a_stall_over_both_edges_leaves_the_window_exactly_its_own_arrivals() {
     let (responder, mut engine, pace) = at_work(2);
     let (mut ramp, mut window) = (Totals::default(), Totals::default());
-    // What waits since before the window is served after it, and so is what waits since within it.
+    // Arrivals of the time before the window and arrivals of the window are both served after the window.
     responder.gate.shut();
     std::thread::sleep(STALL);
     let start_ns = cut(&mut engine, &mut ramp);
@@ -120,7 +120,7 @@ fn a_stall_over_both_edges_leaves_the_window_its_own_arrivals_and_no_others() {
 }
 
 #[test]
-fn an_example_is_with_the_failures_of_its_window() {
+fn an_example_belongs_to_the_window_of_its_failure() {
     let people = people(Profile::Small, 50);
     let kind = Arc::new(AtomicU64::new(0));
     let now = kind.clone();
@@ -133,7 +133,7 @@ fn an_example_is_with_the_failures_of_its_window() {
     engine.start_lanes("p", 1).unwrap();
     let mut before = Totals::default();
     run_until(&mut engine, &mut before, |totals| totals.failed("lookup") > 3);
-    // The answer under way was made before the window's end; those that follow are other failures.
+    // The answer under way was written before the window's end; the answers behind it are other failures.
     responder.gate.shut();
     std::thread::sleep(STALL);
     engine.cut().unwrap();
@@ -151,7 +151,7 @@ fn an_example_is_with_the_failures_of_its_window() {
 }
 
 #[test]
-fn closed_lanes_are_in_the_window_in_which_they_began() {
+fn operations_of_closed_lanes_belong_to_the_window_in_which_they_began() {
     let people = people(Profile::Small, 50);
     let responder = Responder::right(&people);
     let mut engine = start(&config(responder.address, &lookups(1_000_000)), Some(&people));
@@ -164,7 +164,7 @@ fn closed_lanes_are_in_the_window_in_which_they_began() {
     assert_eq!((window.in_flight, window.backlog), (3, 0));
     let longer =
         |window: &Totals| window.of("lookup").clock(Clock::Service).count_between(100_000_000, u64::MAX >> 1);
-    // Some of those before may have been as long on a busy machine.
+    // On a busy machine some earlier operations may have lasted as long.
     let before = longer(&window);
     responder.gate.open();
     add_late(&mut engine, &mut window);
@@ -199,7 +199,7 @@ fn an_unanswered_arrival_is_censored_from_its_due_time() {
 }
 
 #[test]
-fn arrival_whose_connection_is_being_opened_at_the_stop_is_answered() {
+fn an_arrival_whose_connection_is_being_opened_at_the_stop_is_answered() {
     let people = people(Profile::Small, 50);
     let responder = Responder::right(&people);
     let text = session(1, &[LOOKUP]).replace("name = 'p'", "name = 'p'\ncounts = 'lookup'");
@@ -210,7 +210,7 @@ fn arrival_whose_connection_is_being_opened_at_the_stop_is_answered() {
     let mut totals = Totals::default();
     run_until(&mut engine, &mut totals, |totals| totals.count("lookup") > 20);
     responder.gate.shut();
-    // What closes stands before the gate too.
+    // The close waits at the gate, too.
     std::thread::sleep(STALL);
     assert!(responder.gate.waiting() >= 4);
     let stopped = std::thread::scope(|threads| {
@@ -226,7 +226,7 @@ fn arrival_whose_connection_is_being_opened_at_the_stop_is_answered() {
 }
 
 #[test]
-fn timeouts_are_censored_at_the_timeout_at_least_whatever_their_share() {
+fn timeouts_are_censored_at_the_timeout_or_later_whatever_their_share() {
     let people = people(Profile::Small, 50);
     for every in [200, 50] {
         let responder = Responder::start(&people, move |tag, n| match (tag, n % every) {

@@ -1,4 +1,4 @@
-//! A directory that stops answering for a second, at a known rate and on a closed schedule.
+//! A directory that stops answering for a second, with a known rate and with a closed schedule.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ const STALL: Duration = Duration::from_secs(1);
 const HALF_NS: u64 = 500_000_000;
 
 #[test]
-fn open_latencies_are_the_closed_form_of_the_stall() {
+fn open_latencies_equal_the_closed_form_of_the_stall() {
     let people = people(Profile::Small, 50);
     let responder = Responder::right(&people);
     let mut config = config(responder.address, &lookups(1_000_000));
@@ -33,14 +33,14 @@ fn open_latencies_are_the_closed_form_of_the_stall() {
     totals.add(engine.stop(Duration::from_secs(5)).unwrap());
 
     let (log, lookup) = (responder.gate.log(), totals.of("lookup"));
-    // Which arrival was the first is known to the time that starting the lane took.
+    // The first arrival is known to within the time that starting the lane took.
     let fits = |first| {
         let clocks = closed_form::open(&log, totals.end_ns, &pace, first);
         clocks.latency.hold(lookup.clock(Clock::Latency))?;
         clocks.lag.hold(lookup.clock(Clock::Lag))?;
         clocks.service.hold(lookup.clock(Clock::Service))?;
         closed_form::stalled(&pace, first, lookup.count, stall).hold(lookup.clock(Clock::Latency))?;
-        // The test can fail: a clock started at the sending does not know of the stall.
+        // The test can fail: a clock started at the sending does not measure the stall.
         assert!(clocks.latency.hold(lookup.clock(Clock::Service)).is_err());
         let late = clocks.latency.longer_than(HALF_NS);
         assert!(late >= (RATE * 0.5) as u64 - 1, "{late} of the arrivals waited for half a second");
@@ -51,7 +51,7 @@ fn open_latencies_are_the_closed_form_of_the_stall() {
 }
 
 #[test]
-fn closed_latencies_hide_all_of_the_stall_but_one_sample_a_lane() {
+fn closed_latencies_hide_the_stall_except_for_one_sample_per_lane() {
     const LANES: u64 = 3;
     let people = people(Profile::Small, 50);
     let responder = Responder::right(&people);
@@ -69,7 +69,7 @@ fn closed_latencies_hide_all_of_the_stall_but_one_sample_a_lane() {
     let through = log.iter().filter(|exchange| exchange.answered_ns >= opens_ns);
     let stalled = through.filter(|exchange| exchange.asked_ns <= shut_ns);
     assert_eq!(stalled.count() as u64, LANES);
-    // Of a thousand people who would have come in that second, nobody is missed.
+    // The thousand arrivals of an open schedule in that second are not missed here.
     assert!(lookup.clock(Clock::Latency) == lookup.clock(Clock::Service));
     assert!(lookup.clock(Clock::Service).value_at_quantile(0.99) < HALF_NS);
 }

@@ -1,11 +1,11 @@
-//! A target that stops answering, and says when it was asked and when it answered.
+//! A target that stops answering, and logs the times of requests and answers.
 
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
 use load::now_ns;
 
-/// Holds all answers back while it is shut, and keeps a log.
+/// Holds all answers back while it is shut, and writes a log.
 #[derive(Debug, Default)]
 pub struct Gate {
     state: Mutex<State>,
@@ -23,11 +23,11 @@ struct State {
 #[derive(Debug, Clone, Copy)]
 pub struct Exchange {
     pub connection: u64,
-    /// After the request was read.
+    /// The time after the request was read.
     pub asked_ns: u64,
-    /// Before the answer was written.
+    /// The time before the answer was written.
     pub answered_ns: u64,
-    /// Whether it is what the test is about.
+    /// Whether the request belongs to the tested operation.
     pub counted: bool,
 }
 
@@ -41,7 +41,7 @@ impl Gate {
         self.changed.notify_all();
     }
 
-    /// Holds an answer back while the gate is shut, and notes when it went through.
+    /// Holds an answer back while the gate is shut, and logs when the answer passed.
     pub fn pass(&self, connection: u64, asked_ns: u64, counted: bool) {
         let mut state = self.state.lock().unwrap();
         state.waiting += 1;
@@ -51,13 +51,13 @@ impl Gate {
         state.log.push(Exchange { connection, asked_ns, answered_ns, counted });
     }
 
-    /// How many answers stand before it.
+    /// The number of answers held back.
     pub fn waiting(&self) -> usize {
         self.state.lock().unwrap().waiting
     }
 
-    /// Shuts the gate for so long, from when `waiting` answers stand before it; says between which two
-    /// times nothing can have gone through.
+    /// Shuts the gate until `waiting` answers are held and `length` has passed; returns the two times between
+    /// which no answer passed.
     pub fn stall(&self, waiting: usize, length: Duration) -> (u64, u64) {
         self.shut();
         while self.waiting() < waiting {
@@ -70,7 +70,7 @@ impl Gate {
         (shut_ns, opens_ns)
     }
 
-    /// What went through, in the order in which each connection asked.
+    /// The exchanges that passed, in the order of requests on each connection.
     pub fn log(&self) -> Vec<Exchange> {
         let mut log = self.state.lock().unwrap().log.clone();
         log.sort_by_key(|exchange| (exchange.connection, exchange.asked_ns));

@@ -1,4 +1,4 @@
-//! Starting engines, and adding up what they report.
+//! Starting engines, and adding up their reports.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -25,17 +25,17 @@ pub fn people(profile: Profile, size: u64) -> Arc<Population> {
     Arc::new(Population::new(&Pools::parse(POOLS).unwrap(), spec).unwrap())
 }
 
-/// Looks a person up, who must be right to the last value.
+/// A lookup whose answer must be right to the last value.
 pub const LOOKUP: &str =
     "{ name = 'lookup', search = '(&(objectClass=RTPerson)(cn={person.cn}))', expect.entry = 'person' }";
 
 /// Adds the next of the run's own people.
 pub const ADD: &str = "{ add = '{newcomer.dn}', entry = 'newcomer' }";
 
-/// Deletes that person.
+/// Deletes the added person.
 pub const DELETE: &str = "{ delete = '{newcomer.dn}' }";
 
-/// Lists everybody by name.
+/// Lists all people by name.
 pub const RETRIEVE: &str = "{ name = 'retrieve', search = '(objectClass=RTPerson)',
     expect = { result = ['success', 'sizeLimitExceeded'], every = 'person', entries = 'all' } }";
 
@@ -43,10 +43,10 @@ pub const RETRIEVE: &str = "{ name = 'retrieve', search = '(objectClass=RTPerson
 pub const CYCLE: &str =
     "connection.main.per = 'step'\n[[operation]]\nname = 'p'\nstep = [{ name = 'bind', bind = '' }]";
 
-/// Whom steps name.
+/// The data sets that steps refer to.
 const PEOPLE: [(&str, &str); 2] = [("person", "people = 'seeded'"), ("newcomer", "people = 'new'")];
 
-/// A configuration for that target with one scenario called `p`.
+/// A configuration for a target with one scenario called `p`.
 pub fn config(target: SocketAddr, text: &str) -> Value {
     json!({
         "target": {"host": target.ip().to_string(), "port": target.port(), "base": DEFAULT_BASE},
@@ -54,7 +54,7 @@ pub fn config(target: SocketAddr, text: &str) -> Value {
     })
 }
 
-/// A configuration for that target with one scenario called `mix`, about nobody of the population.
+/// A configuration for a target with one scenario called `mix` without people of the population.
 pub fn mix(target: SocketAddr, text: &str) -> Value {
     json!({
         "target": {"host": target.ip().to_string(), "port": target.port(), "base": "o=x"},
@@ -62,9 +62,9 @@ pub fn mix(target: SocketAddr, text: &str) -> Value {
     })
 }
 
-/// A file of one operation over an anonymous connection that is kept `per` so long.
+/// A file of one operation over an anonymous connection with the lifetime `per`.
 fn anonymous(per: &str, steps: &str) -> String {
-    // A table in braces ends on its line.
+    // An inline table must be on one line.
     let steps = steps.replace('\n', " ");
     let named = PEOPLE.iter().filter(|(name, _)| steps.contains(name));
     let data: String = named.map(|(name, rows)| format!("data.{name}.{rows}\n")).collect();
@@ -73,12 +73,12 @@ fn anonymous(per: &str, steps: &str) -> String {
     )
 }
 
-/// Connect, bind, the given steps `times` over, unbind.
+/// Connect, bind, the given steps `times` times, unbind.
 pub fn session(times: u64, steps: &[&str]) -> String {
     anonymous("'iteration'", &format!("{{ repeat = {times}, step = [{}] }}", steps.join(", ")))
 }
 
-/// The same of one step, which is what is counted.
+/// A session of one repeated step, which is the counted step.
 pub fn counted(times: u64, step: &str) -> String {
     anonymous(&times.to_string(), step)
 }
@@ -95,8 +95,8 @@ pub fn try_start(config: &Value, people: Option<&Arc<Population>>) -> Result<Eng
     Engine::start(serde_json::from_value(config.clone()).unwrap(), people.cloned(), None, &Tables::new())
 }
 
-/// Runs `lanes` lanes for so long, and on a busy machine until each has had a chance to do something a few times,
-/// or fails as a whole.
+/// Runs `lanes` lanes for `ms` milliseconds; on a busy machine until every lane could complete some steps, or
+/// an opening step failed.
 pub fn run(config: &Value, people: Option<&Arc<Population>>, lanes: u64, ms: u64) -> Totals {
     let mut engine = start(config, people);
     engine.start_lanes("p", lanes).unwrap();
@@ -116,7 +116,7 @@ pub fn run(config: &Value, people: Option<&Arc<Population>>, lanes: u64, ms: u64
     totals
 }
 
-/// Runs until `done`, at most ten seconds.
+/// Waits until the condition holds, at most ten seconds.
 pub fn eventually(mut happened: impl FnMut() -> bool) -> bool {
     let begun = Instant::now();
     while !happened() && begun.elapsed() < Duration::from_secs(30) {
@@ -145,7 +145,7 @@ pub struct Totals {
     pub waiting_ns: u64,
     pub underway_ns: u64,
     pub lane_counts: Vec<u64>,
-    /// When the last snapshot was taken.
+    /// The time of the last snapshot.
     pub end_ns: u64,
 }
 
@@ -154,7 +154,7 @@ pub struct Total {
     pub count: u64,
     pub failures: BTreeMap<String, u64>,
     pub examples: BTreeMap<String, String>,
-    /// Whether its operations have intended starts.
+    /// Whether the step's operations have intended starts.
     pub open: bool,
     counters: [u64; Counter::COUNT],
     clocks: [Histogram<u64>; Clock::COUNT],
@@ -222,13 +222,13 @@ impl Totals {
         }
     }
 
-    /// Little's law is exact to what histograms round away, a thousandth at most.
+    /// Little's law holds to the rounding of histograms, at most a thousandth.
     pub fn assert_accounted(&self) {
         let share = self.accounted();
         assert!((share - 1.0).abs() < 0.001, "{share} of the lanes' time is accounted for: {self:?}");
     }
 
-    /// What the clocks say that lanes did, over what lanes there were.
+    /// The lane time that the clocks recorded, divided by the lane time that passed.
     fn accounted(&self) -> f64 {
         let steps = self.steps.iter().filter(|(_, total)| !total.overlaps);
         let clocks = steps.map(|(_, total)| {

@@ -1,4 +1,4 @@
-//! Listing everybody: answers of thousands of messages.
+//! Lists of all people: answers of thousands of messages.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ fn listed(people: &Arc<Population>, what: Do, step: &str) -> Totals {
 }
 
 #[test]
-fn everybody_is_verified_by_name_whole_and_in_pieces() {
+fn every_listed_entry_is_verified_by_name_in_one_write_and_in_pieces() {
     let people = people(Profile::Paper, 700);
     for what in [Do::Right, Do::RightButOtherwise, Do::InPieces(50_000)] {
         let totals = listed(&people, what, RETRIEVE);
@@ -27,7 +27,7 @@ fn everybody_is_verified_by_name_whole_and_in_pieces() {
 }
 
 #[test]
-fn a_listing_with_somebody_missing_or_wrong_is_wrong() {
+fn a_listing_with_a_missing_or_wrong_entry_is_wrong() {
     let people = people(Profile::Paper, 300);
     for what in [Do::Nobody, Do::Impostor, Do::WithoutOneAttribute, Do::WithOneValueMore] {
         let totals = listed(&people, what, RETRIEVE);
@@ -36,11 +36,11 @@ fn a_listing_with_somebody_missing_or_wrong_is_wrong() {
 }
 
 #[test]
-fn a_size_limit_that_is_reached_is_an_answer() {
+fn a_search_that_reaches_its_size_limit_is_a_right_answer() {
     let people = people(Profile::Small, 300);
     let totals = listed(&people, Do::Right, &RETRIEVE.replace("expect", "size_limit = 50, expect"));
     assert!(totals.kinds().is_empty(), "{totals:?}");
-    // A listing that ends before its limit must hold everybody.
+    // A listing that ends before its size limit must contain all people.
     let responder = Responder::right(&people);
     let larger = super::harness::people(Profile::Small, 310);
     let totals = run(&config(responder.address, &session(3, &[RETRIEVE])), Some(&larger), 2, 100);
@@ -48,8 +48,8 @@ fn a_size_limit_that_is_reached_is_an_answer() {
 }
 
 #[test]
-fn a_message_larger_than_any_buffer_is_taken_in_and_the_lane_goes_on() {
-    // One entry of 300 kB among ordinary ones.
+fn a_message_larger_than_any_buffer_is_received_and_the_lane_continues() {
+    // One entry of 300 kB among ordinary entries.
     let people = people(Profile::Small, 5);
     let mut large = Vec::new();
     wire::ber::write_nested(&mut large, wire::ber::tag::SEQUENCE, |out| {

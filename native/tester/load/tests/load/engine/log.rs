@@ -1,4 +1,4 @@
-//! What an engine logs of requests: the first failure of each operation, whose it was, and no secret.
+//! The log of an engine: the first failure of each operation, with its row and without secrets.
 
 use std::time::Duration;
 
@@ -115,6 +115,6 @@ fn a_log_of_all_operations_has_right_answers_and_captured_values() {
 }
 
 #[test]
-fn without_the_setting_nothing_is_logged() {
+fn without_the_log_setting_nothing_is_logged() {
     assert_eq!(run(&Value::Null, |_, _| Do::Code(ResultCode::BUSY)), Vec::<Value>::new());
 }

@@ -1,5 +1,5 @@
-//! The engine against a server on a real socket: what it counts is what happened, and what is wrong is
-//! noticed under its own name.
+//! The engine against a server on a real socket: counts equal events, and every kind of wrong answer has its
+//! own name.
 
 mod accounting;
 mod adds;

@@ -1,4 +1,4 @@
-//! Operations of several steps: the window that they belong to, their think times, and what arrives of them.
+//! Operations of several steps: their windows, their think times, and their share of arrivals.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,7 +22,7 @@ fn start(responder: &Responder, text: &str, more: &Value) -> Engine {
         .unwrap_or_else(|problem| panic!("{problem}"))
 }
 
-/// An operation of a search, something between, and a compare.
+/// An operation of a search, the steps `between`, and a compare.
 fn two_steps(head: &str, between: &str) -> String {
     format!(
         "[[operation]]\nname = 'o'\n{head}step = [{{ name = 'find', search = '(uid=a)' }}, {between}\
@@ -34,7 +34,7 @@ fn even(rate: u64) -> Value {
     json!({"schedule": {"kind": "open", "rate": rate, "arrivals": "even"}})
 }
 
-/// Ends a window: what belongs to it is late from now on.
+/// Ends a window; later results of its operations count as late.
 fn cut(engine: &mut Engine, window: &mut Totals) -> (u64, u64) {
     let snapshot = engine.cut().unwrap();
     let (end_ns, owed) = (snapshot.t1_ns, snapshot.owed);
@@ -42,7 +42,7 @@ fn cut(engine: &mut Engine, window: &mut Totals) -> (u64, u64) {
     (end_ns, owed)
 }
 
-/// Takes what belongs to the window before the cut until nothing is owed, and with the end of the test the rest.
+/// Adds late results of the window until none is owed, and at the end of the test the remaining results.
 fn to_the_end(engine: &mut Engine, window: &mut Totals) {
     let mut owed = 1;
     assert!(eventually(|| {
@@ -55,7 +55,7 @@ fn to_the_end(engine: &mut Engine, window: &mut Totals) {
     window.add(Snapshot { steps: Vec::new(), older: Vec::new(), ..last });
 }
 
-/// A target that answers everything but compares, once these are to hang.
+/// A target that answers all requests; once the flag is set, it does not answer compares.
 fn hanging() -> (Responder, Arc<AtomicBool>) {
     let hangs = Arc::new(AtomicBool::new(false));
     let is_hanging = hangs.clone();
@@ -86,14 +86,15 @@ fn a_closed_operation_that_hangs_in_its_second_step_is_in_the_window_in_which_it
         assert_eq!((sequence.failures.values().sum::<u64>(), window.failed("ask")), (4, 4), "{window:?}");
         let censored = sequence.clock(Clock::Censored);
         assert!((censored.len(), censored.min() >= 400_000_000) == (4, true), "{window:?}");
-        // As many as have begun, and each once; of those that began before it the first step may be in it.
+        // All begun operations are in the window, once each; the first step of earlier operations may be in
+        // it.
         let before = window.count("find") - sequence.count;
         assert!(before <= 4, "{window:?}");
     }
 }
 
 #[test]
-fn a_think_time_of_an_operation_is_waited_for_as_long_as_for_an_answer() {
+fn the_think_time_of_an_operation_is_awaited_as_long_as_an_answer() {
     let responder = Responder::right(&people(Profile::Paper, 1));
     let text = two_steps("", "{ think = '150ms', distribution = 'constant' }, ");
     let mut engine = start(&responder, &text, &json!({"timeout_ms": 2_000}));
@@ -124,14 +125,14 @@ fn an_operation_in_a_longer_think_time_is_left_out_and_counted_as_thinking() {
         cut(&mut engine, &mut window);
         let backlog = window.backlog;
         let snapshot = engine.drain().unwrap();
-        // Only arrivals that no user has taken are waited for.
+        // Only arrivals that no user has taken are awaited.
         assert!(snapshot.owed <= backlog, "{} {backlog}", snapshot.owed);
         window.add(Snapshot { steps: Vec::new(), older: Vec::new(), ..snapshot });
         let last = engine.stop(Duration::from_secs(5)).unwrap();
         window.add(Snapshot { steps: Vec::new(), older: Vec::new(), ..last });
         let sequence = window.of("sequence");
         assert_eq!((sequence.count, sequence.counter(Counter::Thinking)), (0, 4), "{window:?}");
-        // It has asked nothing after the test that it would have asked later.
+        // After the test the user sends none of the requests that would have followed.
         assert_eq!(window.count("ask"), 0, "{window:?}");
     }
 }
@@ -158,7 +159,7 @@ fn a_think_time_does_not_move_an_arrival_to_another_window() {
 }
 
 #[test]
-fn nothing_is_sent_before_the_arrival_and_a_counted_step_is_timed_from_it() {
+fn no_step_is_sent_before_the_arrival_and_the_counted_step_is_timed_from_it() {
     let responder = Responder::start(&people(Profile::Paper, 1), |tag, _| match tag {
         op::SEARCH_REQUEST => Do::Slowly(100),
         _ => Do::Right,
@@ -180,7 +181,7 @@ fn nothing_is_sent_before_the_arrival_and_a_counted_step_is_timed_from_it() {
 }
 
 #[test]
-fn in_a_repeat_the_rate_is_of_arrivals_and_each_step_is_due_at_the_end_of_the_previous_step() {
+fn in_a_repeat_only_the_first_step_is_due_at_the_arrival() {
     let responder = Responder::start(&people(Profile::Paper, 1), |tag, _| match tag {
         op::SEARCH_REQUEST => Do::Slowly(100),
         _ => Do::Slowly(20),
@@ -201,10 +202,11 @@ fn in_a_repeat_the_rate_is_of_arrivals_and_each_step_is_due_at_the_end_of_the_pr
     to_the_end(&mut engine, &mut window);
     let due = pace.first_at(end_ns) - pace.first_at(start_ns);
     assert_eq!(window.count("find"), due, "{window:?}");
-    // Those of arrivals at an edge are due on both its sides.
+    // The steps of arrivals at an edge are due on both of its sides.
     assert!(window.count("ask").abs_diff(4 * due) <= due, "{due} {window:?}");
     let latency = window.of("ask").clock(Clock::Latency);
-    // The first includes the search. With a think time in it no other would be below 50 ms; on a busy machine some are.
+    // The first step's time includes the search. If its time included the think time, no step would be below
+    // 50 ms; on a busy machine some are longer.
     let slow = latency.count_between(119_900_000, u64::MAX);
     assert!(slow >= due, "{slow} of {due}: {window:?}");
     assert!((19_900_000..50_000_000).contains(&latency.min()), "{window:?}");

@@ -1,4 +1,4 @@
-//! People as data of scenario files: who they are, which answers are right, and what the run adds of them.
+//! People as data of scenario files: their columns, right answers about them, and people that the run adds.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ fn run(responder: &Responder, people: &Arc<Population>, text: &str, tag: u8, cou
     engine.stop(Duration::from_secs(5)).unwrap()
 }
 
-/// Rows with how often they were done, and kinds of their failures.
+/// The rows with their counts and the kinds of their failures.
 fn rows(snapshot: &Snapshot) -> Vec<(String, u64, Vec<String>)> {
     let row = |step: &load::StepSnapshot| {
         let kinds = step.failures.iter().map(|(kind, _)| kind.clone()).collect();
@@ -62,7 +62,7 @@ const LOOK: &str = "[data.person]\npeople = 'seeded'\n[[operation]]\nname = 'loo
 ]";
 
 #[test]
-fn people_of_the_population_are_known_by_their_columns() {
+fn people_of_the_population_are_data_with_columns() {
     let people = people(Profile::Paper, 20);
     let responder = Responder::right(&people);
     let snapshot = run(&responder, &people, LOOK, op::COMPARE_REQUEST, 200);
@@ -80,7 +80,7 @@ fn people_of_the_population_are_known_by_their_columns() {
     }
 }
 
-/// Spellings of one search, of which all but the first are no built-in operation.
+/// Spellings of one search; only the first is a built-in operation.
 const MORE: [&str; 5] = [
     "",
     "size_limit = 50",
@@ -90,7 +90,7 @@ const MORE: [&str; 5] = [
 ];
 
 #[test]
-fn the_whole_person_is_checked_in_every_search() {
+fn every_search_verifies_the_whole_person() {
     let people = people(Profile::Paper, 20);
     for more in MORE {
         let text = format!(
@@ -186,7 +186,7 @@ fn people_added_by_a_run_are_added_again_only_after_their_deletion() {
 }
 
 #[test]
-fn an_operation_is_checked_by_its_own_expectations_at_any_place_in_a_deck() {
+fn an_operation_is_checked_by_its_own_expectations_at_any_position_in_a_deck() {
     let people = people(Profile::Paper, 20);
     let responder = Responder::lookups(&people, Do::SomebodyElse);
     let text = "[data.person]\npeople = 'seeded'\n[data.newcomer]\npeople = 'new'\n
@@ -199,7 +199,7 @@ fn an_operation_is_checked_by_its_own_expectations_at_any_place_in_a_deck() {
 }
 
 #[test]
-fn changes_of_people_are_no_wrong_answers_to_searches_for_them() {
+fn changed_people_do_not_make_later_searches_wrong() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::lookups(&people, Do::Right);
     let text = "[data.person]\npeople = 'seeded'\n[[operation]]\nname = 'o'\nstep = [
@@ -224,7 +224,7 @@ fn people_have_the_columns_of_their_profile() {
 }
 
 #[test]
-fn people_who_log_in_have_their_password_for_a_column() {
+fn people_who_log_in_have_a_password_column() {
     let people = people(Profile::Person, 20);
     let responder = Responder::lookups(&people, Do::Right);
     let text = "[data.person]\npeople = 'seeded'\n[[operation]]\nname = 'o'\nstep = [

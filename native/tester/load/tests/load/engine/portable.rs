@@ -1,4 +1,4 @@
-//! Users of a directory whose requests something else sends: they ask for what lanes ask for, and judge as they do.
+//! Portable users, whose requests another program sends: their requests and judgements equal those of lanes.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -20,7 +20,7 @@ fn try_users(config: &Value, people: &Arc<Population>, tables: &Tables) -> Resul
     DirectoryUsers::new_ldap(config, Some(people.clone()), None, tables).map_err(|error| error.to_string())
 }
 
-/// One of the users, with all that they share, and a connection to what answers.
+/// A portable user with its shared data, and a connection to the responder.
 struct Client {
     users: DirectoryUsers,
     user: DirectoryUser,
@@ -39,7 +39,7 @@ impl Client {
         self.user.next(&mut self.users).unwrap().expect("it has not stopped")
     }
 
-    /// Has a request answered as a client of LDAP hands the answer over.
+    /// Sends a request and hands the answer over as an LDAP client does.
     fn send(&mut self, request: &[u8]) -> Judged {
         let mut stream = self.stream.as_ref().expect("a connection");
         stream.write_all(request).unwrap();
@@ -72,7 +72,7 @@ impl Client {
         }
     }
 
-    /// Does what comes up to the next request, opening and closing what it says.
+    /// Follows the user's instructions up to the next request, opening and closing connections.
     fn ask(&mut self) -> Vec<u8> {
         loop {
             match self.next() {
@@ -113,7 +113,7 @@ fn with_password(responder: &Responder, text: &str) -> Value {
 }
 
 #[test]
-fn one_user_sends_what_a_lane_of_the_same_seed_sends() {
+fn a_portable_user_sends_the_same_requests_as_a_lane_of_the_same_seed() {
     let people = people(Profile::Paper, 100);
     for text in [&lookups(5), &session(4, &[ADD, DELETE]), MIX] {
         let responder = Responder::right(&people);
@@ -136,7 +136,7 @@ fn one_user_sends_what_a_lane_of_the_same_seed_sends() {
 }
 
 #[test]
-fn pauses_after_a_failed_start_double_to_half_a_minute() {
+fn pauses_after_failed_starts_double_up_to_half_a_minute() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::lookups(&people, responder::Do::Code(ResultCode::SUCCESS));
     let text = "[start]\nstep = [{ compare = 'cn=a', entry = { sn = 'a' } }, { search = '(uid=a)', capture.dn = 'dn' }]\n\
@@ -155,7 +155,7 @@ fn pauses_after_a_failed_start_double_to_half_a_minute() {
 }
 
 #[test]
-fn a_request_comes_in_the_parts_that_clients_take() {
+fn a_portable_request_has_the_parts_that_ldap_clients_need() {
     let people = people(Profile::Paper, 10);
     let responder = Responder::right(&people);
     let mut client = Client::new(&with_password(&responder, MIX), &people, responder);
@@ -192,7 +192,7 @@ fn a_request_comes_in_the_parts_that_clients_take() {
 }
 
 #[test]
-fn a_wrong_person_is_a_wrong_answer_and_the_pass_is_recorded_whole() {
+fn a_wrong_person_is_a_wrong_answer_and_the_whole_pass_is_recorded() {
     let people = people(Profile::Paper, 10);
     let wrong = Responder::lookups(&people, responder::Do::SomebodyElse);
     let config = config(wrong.address, &lookups(1));
@@ -214,7 +214,7 @@ fn a_wrong_person_is_a_wrong_answer_and_the_pass_is_recorded_whole() {
 }
 
 #[test]
-fn a_pass_that_is_one_operation_is_not_finished() {
+fn a_pass_with_a_single_operation_is_not_continued_at_the_stop() {
     let people = people(Profile::Paper, 10);
     let responder = Responder::right(&people);
     let config = config(responder.address, &lookups(100));
@@ -231,7 +231,7 @@ fn a_pass_that_is_one_operation_is_not_finished() {
 }
 
 #[test]
-fn a_user_without_a_row_stops_and_finishes_what_it_has_begun() {
+fn a_user_without_a_row_stops_after_its_begun_operation() {
     let people = people(Profile::Paper, 10);
     let responder = Responder::right(&people);
     let config = config(
@@ -257,7 +257,7 @@ fn a_user_without_a_row_stops_and_finishes_what_it_has_begun() {
 }
 
 #[test]
-fn a_connection_that_cannot_be_opened_or_bind_ends_the_pass() {
+fn a_failed_connect_or_bind_ends_the_pass() {
     let people = people(Profile::Paper, 10);
     let refusing = Responder::start(&people, |tag, _| match tag {
         op::BIND_REQUEST => responder::Do::Code(ResultCode::INVALID_CREDENTIALS),
@@ -281,7 +281,7 @@ fn a_connection_that_cannot_be_opened_or_bind_ends_the_pass() {
 }
 
 #[test]
-fn each_lost_connection_is_followed_by_a_longer_pause() {
+fn the_pause_grows_with_each_lost_connection() {
     let people = people(Profile::Paper, 10);
     let responder = Responder::right(&people);
     let config = config(responder.address, &lookups(1));
@@ -299,7 +299,7 @@ fn each_lost_connection_is_followed_by_a_longer_pause() {
 }
 
 #[test]
-fn a_user_that_is_dropped_leaves_its_row_to_others_unless_it_may_yet_change() {
+fn a_dropped_user_returns_its_row_unless_a_change_may_still_follow() {
     let people = people(Profile::Paper, 10);
     let text = "[data.n]\nrange = [1, 3]\ndeal = 'exclusive'\n[[operation]]\nname = 'own'\nstep = [
         { modify = 'cn={n},o=x', change.replace.sn = 'a' }, { compare = 'cn={n},o=x', entry = { sn = 'a' } }]";
@@ -330,7 +330,7 @@ fn a_user_that_is_dropped_leaves_its_row_to_others_unless_it_may_yet_change() {
 }
 
 #[test]
-fn a_feature_that_portable_clients_lack_is_refused_by_name() {
+fn a_feature_without_portable_support_is_refused_by_name() {
     let people = people(Profile::Paper, 10);
     let responder = Responder::right(&people);
     let with = |text: &str| config(responder.address, text);
@@ -356,7 +356,7 @@ fn a_feature_that_portable_clients_lack_is_refused_by_name() {
     }
 }
 
-/// Who runs it is asked to wait now and then, and so can be interrupted.
+/// The caller is told to wait now and then, so that it can be interrupted.
 #[test]
 fn a_repeat_that_sends_nothing_returns_to_its_caller() {
     let people = people(Profile::Paper, 1);
@@ -373,7 +373,7 @@ fn a_repeat_that_sends_nothing_returns_to_its_caller() {
 }
 
 #[test]
-fn a_pass_with_nothing_left_but_to_close_is_ended_by_a_user_that_is_to_stop() {
+fn a_stopping_user_ends_a_pass_with_only_closes_left() {
     let people = people(Profile::Paper, 10);
     let responder = Responder::right(&people);
     let config = config(responder.address, &lookups(1));

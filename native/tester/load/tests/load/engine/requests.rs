@@ -1,4 +1,4 @@
-//! What is sent, byte by byte where another program has to understand it, and what is refused before.
+//! Sent requests, byte by byte where another program has to decode them, and invalid requests.
 
 use people::{DEFAULT_BASE, Profile};
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ fn show(filter: Filter<'_>) -> String {
     }
 }
 
-/// The searches that were asked, as (base, scope, filter).
+/// The received searches as (base, scope, filter).
 fn searches(responder: &Responder) -> Vec<(String, Scope, String)> {
     let messages = responder.seen.messages.lock().unwrap();
     let search = |message: &Vec<u8>| match Request::decode(message).unwrap().operation {
@@ -55,7 +55,7 @@ fn a_lookup_is_a_subtree_search_for_class_and_name() {
 }
 
 #[test]
-fn people_of_the_ils_profile_have_the_names_of_netmeeting() {
+fn people_of_the_ils_profile_have_netmeetings_dns() {
     let people = people(Profile::Ils, 3);
     let responder = Responder::right(&people);
     let modify = "{ modify = '{newcomer.dn}', change.replace.smodop = '0' }";
@@ -109,7 +109,7 @@ fn a_bind_has_the_given_dn_password_and_version() {
     run(&config, Some(&people), 1, 30);
     let messages = responder.seen.messages.lock().unwrap();
     assert_eq!(messages[0], b"\x30\x1a\x02\x01\x01\x60\x15\x02\x01\x02\x04\x08cn=admin\x80\x06secret");
-    // The next connection may be read before the goodbye of this one.
+    // The next connection may be read before the unbind of this connection.
     assert!(messages.contains(&b"\x30\x05\x02\x01\x02\x42\x00".to_vec()));
 }
 
@@ -122,7 +122,7 @@ fn refusal(change: impl Fn(&mut Value), with_people: bool) -> String {
 }
 
 #[test]
-fn what_cannot_be_run_is_refused_with_the_reason_and_the_remedy() {
+fn invalid_configurations_are_refused_with_the_reason_and_the_remedy() {
     let empty = refusal(|_| (), false);
     assert!(
         empty.contains("no people to pick from for data \"person\": give the engine a population"),

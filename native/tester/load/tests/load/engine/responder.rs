@@ -1,4 +1,4 @@
-//! A small LDAP server on a real socket that answers rightly, or in any wrong way a test asks for.
+//! A small LDAP server on a real socket that answers rightly, or with any error that a test requests.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -18,93 +18,93 @@ use wire::ldap::{Operation, Request, ResultCode, SearchRequest, op};
 
 use super::gate::Gate;
 
-/// How many are remembered. A test that is late, as a busy machine wakes it, hears thousands.
+/// The number of recorded messages. A test that a busy machine delays receives thousands.
 pub const MOST_MESSAGES: usize = 100_000;
 
-/// What to do with a request.
+/// The answer to a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Do {
-    /// Answer rightly.
+    /// The right answer.
     Right,
-    /// Answer rightly, in another order, other case, with operational attributes.
+    /// The right answer in another order and case, with operational attributes.
     RightButOtherwise,
-    /// Answer rightly, so many bytes at a time.
+    /// The right answer in pieces of this many bytes.
     InPieces(usize),
-    /// Answer rightly, so many milliseconds later.
+    /// The right answer, delayed by this many milliseconds.
     Slowly(u64),
-    /// Answer with nothing but a code.
+    /// Only a result code.
     Code(ResultCode),
-    /// Answer with the next person's entry.
+    /// The next person's entry.
     SomebodyElse,
-    /// Answer with the right name over the next person's attributes.
+    /// The right name with the next person's attributes.
     Impostor,
-    /// Change the last byte.
+    /// The last byte is changed.
     OneByteChanged,
-    /// Leave an attribute out.
+    /// One attribute is missing.
     WithoutOneAttribute,
-    /// Leave a value out of an attribute of several.
+    /// One value of an attribute with several values is missing.
     WithoutOneValue,
-    /// Add a value to an attribute.
+    /// An attribute has one more value.
     WithOneValueMore,
-    /// Add an attribute nobody has.
+    /// The entry has an attribute that no person has.
     WithOneAttributeMore,
-    /// Send an attribute twice.
+    /// One attribute is sent twice.
     WithOneAttributeTwice,
-    /// Send the right entry twice.
+    /// The right entry is sent twice.
     Twice,
-    /// Answer with this password, which the server has made (RFC 3062).
+    /// The answer contains this server-generated password (RFC 3062).
     Generate(&'static str),
-    /// Refuse, and repeat the request's text.
+    /// A refusal that repeats the request's text.
     Echo,
-    /// Answer in pages as asked for: the cookie is where the next begins.
+    /// Pages as requested; the cookie is the start of the next page.
     Pages,
-    /// Answer with a cookie for ever, and without an entry.
+    /// A cookie without entries, forever.
     CookieForEver,
-    /// Answer with all entries, and without the control.
+    /// All entries without the page control.
     WithoutPages,
-    /// Send no entry.
+    /// No entry.
     Nobody,
-    /// Answer under another message id.
+    /// Another message ID.
     OtherId,
-    /// Answer as if it had been another operation.
+    /// The response of another operation.
     OtherOperation,
-    /// Announce that the server will close (RFC 4511 section 4.4.1), and close.
+    /// A notice of disconnection (RFC 4511 section 4.4.1), then the end of the connection.
     Goodbye,
-    /// Send something that is not LDAP.
+    /// Bytes that are not LDAP.
     Nonsense,
-    /// Send half the answer and close.
+    /// Half the answer, then the end of the connection.
     HalfAndClose,
-    /// Answer rightly and close.
+    /// The right answer, then the end of the connection.
     RightThenClose,
-    /// The same, so many milliseconds later.
+    /// The right answer, then the end of the connection after this many milliseconds.
     RightThenCloseAfter(u64),
-    /// Answer rightly, and say so many bytes more that nobody asked for.
+    /// The right answer, then this many unsolicited bytes.
     RightThenMore(usize),
-    /// Close.
+    /// The connection is closed.
     Close,
-    /// Drop the connection.
+    /// The connection is reset.
     Reset,
-    /// Say nothing.
+    /// No answer.
     Never,
 }
 
 type Rule = dyn Fn(u8, u64) -> Do + Send + Sync;
 
-/// What was asked, by tag of the request; and connections.
+/// Received requests by tag, and connections.
 #[derive(Debug, Default)]
 pub struct Seen {
     pub connections: AtomicU64,
     answered: Mutex<BTreeMap<u8, u64>>,
     /// DNs that were added and not deleted, with their attributes.
     pub added: Mutex<BTreeMap<Vec<u8>, Vec<u8>>>,
-    /// The first messages, whole: [`MOST_MESSAGES`].
+    /// The first [`MOST_MESSAGES`] messages.
     pub messages: Mutex<Vec<Vec<u8>>>,
-    /// The connections that they came over, from 0.
+    /// The numbers of their connections, from 0.
     pub over: Mutex<Vec<u64>>,
 }
 
 impl Seen {
-    /// How many requests with this tag got their whole answer.
+    /// The number of requests with this tag whose whole answer was sent.
     pub fn answered(&self, tag: u8) -> u64 {
         self.answered.lock().unwrap().get(&tag).copied().unwrap_or(0)
     }
@@ -128,17 +128,17 @@ pub struct Responder {
 }
 
 impl Responder {
-    /// Answers everything rightly.
+    /// Answers all requests rightly.
     pub fn right(people: &Arc<Population>) -> Self {
         Self::start(people, |_, _| Do::Right)
     }
 
-    /// Answers lookups as `Do` has it, everything else rightly.
+    /// Answers lookups with `what`, and all other requests rightly.
     pub fn lookups(people: &Arc<Population>, what: Do) -> Self {
         Self::start(people, move |tag, _| if tag == op::SEARCH_REQUEST { what } else { Do::Right })
     }
 
-    /// Asks `rule` about each request, giving its tag and how many requests came before.
+    /// Calls `rule` for each request with its tag and the number of earlier requests.
     pub fn start(people: &Arc<Population>, rule: impl Fn(u8, u64) -> Do + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -176,7 +176,7 @@ impl Drop for Responder {
     }
 }
 
-/// Why a connection ends.
+/// The connection ends.
 struct Over;
 
 fn serve(shared: &Shared, mut stream: TcpStream, connection: u64) {
@@ -214,7 +214,7 @@ fn react(shared: &Shared, stream: &mut TcpStream, message: &[u8], connection: u6
         Do::Never => return Ok(()),
         Do::Close => return Err(Over),
         Do::Reset => {
-            // Closing with unread or unlingered data sends a reset.
+            // A close with unread data or zero linger sends a reset.
             let socket = socket2::SockRef::from(&*stream);
             socket.set_linger(Some(Duration::ZERO)).unwrap();
             return Err(Over);
@@ -230,7 +230,7 @@ fn react(shared: &Shared, stream: &mut TcpStream, message: &[u8], connection: u6
         Do::Slowly(ms) => std::thread::sleep(Duration::from_millis(ms)),
         _ => {}
     }
-    // Before the client can know.
+    // Counted before the client can read the answer.
     *shared.seen.answered.lock().unwrap().entry(tag).or_default() += 1;
     if let Do::RightThenMore(bytes) = what {
         out.resize(out.len() + bytes, 0x30);
@@ -329,7 +329,7 @@ fn write_page(shared: &Shared, request: &Request<'_>, what: Do, out: &mut Vec<u8
     write_result_with(out, request.id, op::SEARCH_DONE, &Verdict::SUCCESS, &[control]);
 }
 
-/// What is in a request: values of its filter, or of its changes.
+/// The text of a request: the values of its filter or of its changes.
 fn echo(operation: &Operation<'_>) -> Vec<u8> {
     match operation {
         Operation::Search(search) => {

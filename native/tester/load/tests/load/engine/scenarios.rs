@@ -1,4 +1,4 @@
-//! Scenario files: what they say is what is sent, and what is wrong is counted under its own name.
+//! Scenario files: requests are sent as written, and every kind of wrong answer has its own name.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ use wire::ldap::{Operation, Request, ResultCode, Scope, op};
 use super::harness::{eventually, mix, people, start};
 use super::responder::{Do, Responder};
 
-/// Cells that mean something elsewhere: in DNs, filters, templates, and as BER.
+/// Cells with special characters of DNs, filters, templates and BER.
 const HOSTILE: [&str; 14] = [
     "jsmith",
     "*",
@@ -59,7 +59,7 @@ pub fn try_start(responder: &Responder, text: &str, tables: &Tables) -> Result<E
         .map_err(|error| error.to_string())
 }
 
-/// Runs a scenario until its server has seen so many requests of a kind; returns what was recorded.
+/// Runs a scenario until its server has received this many requests of a kind; returns the snapshots.
 pub fn run(responder: &Responder, text: &str, tables: &Tables, (tag, count): (u8, u64)) -> Vec<Snapshot> {
     let mut engine = try_start(responder, text, tables).unwrap_or_else(|problem| panic!("{problem}"));
     engine.start_lanes("mix", 1).unwrap();
@@ -67,13 +67,13 @@ pub fn run(responder: &Responder, text: &str, tables: &Tables, (tag, count): (u8
     vec![engine.stop(Duration::from_secs(5)).unwrap()]
 }
 
-/// Requests as the server understood them.
+/// Requests as the server decoded them.
 pub fn seen<T>(responder: &Responder, of: impl Fn(&Operation<'_>) -> Option<T>) -> Vec<T> {
     let messages = responder.seen.messages.lock().unwrap();
     messages.iter().filter_map(|message| of(&Request::decode(message).unwrap().operation)).collect()
 }
 
-/// The value of the first part of a DN.
+/// The value of the first component of a DN.
 fn first_value(dn: &[u8]) -> Vec<u8> {
     let parsed = Dn::parse(dn).unwrap_or_else(|_| panic!("{:?}", String::from_utf8_lossy(dn)));
     let pair = parsed.rdns().next().unwrap().pairs().next().unwrap();
@@ -82,7 +82,7 @@ fn first_value(dn: &[u8]) -> Vec<u8> {
     pair.value.decode(&mut scratch).to_vec()
 }
 
-/// What a row's count and failures are.
+/// The count and the failures of a row.
 pub fn row<'s>(snapshots: &'s [Snapshot], program: &str, step: &str) -> (u64, Vec<(String, u64)>) {
     let of =
         |snapshot: &'s Snapshot| [&snapshot.steps, &snapshot.late, &snapshot.older].into_iter().flatten();
@@ -157,7 +157,7 @@ step = [
 }
 
 #[test]
-fn operations_have_rows_of_their_own_and_weights() {
+fn operations_have_their_own_rows_and_weights() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::right(&people);
     let text = "[[operation]]\nname = 'much'\nweight = 90\nsearch = '(uid=a)'\nexpect.entries = 1\n\
@@ -165,18 +165,18 @@ fn operations_have_rows_of_their_own_and_weights() {
                 step = [{ compare = 'uid=a,o=x', entry = { sn = 'a' } }, { search = '(uid=b)' }]";
     let found = run(&responder, text, &Tables::new(), (op::COMPARE_REQUEST, 20));
     let (much, little) = (row(&found, "much", "sequence"), row(&found, "little", "sequence"));
-    // Ten cards, shuffled: the last ones may be missing.
+    // Ten cards, shuffled: the last cards may be missing.
     assert!((9 * little.0).abs_diff(much.0) <= 9, "{much:?} {little:?}");
     assert_eq!(row(&found, "little", "compare").0, row(&found, "little", "search").0);
     assert_eq!((much.1, little.1), (vec![], vec![]));
     assert_eq!(row(&found, "mix", "sequence").0, 0);
-    // One connection, kept, without a bind.
+    // One connection that stays open, without a bind.
     assert_eq!(row(&found, "mix", "main: connect").0, 1);
     assert_eq!(responder.seen.answered(op::BIND_REQUEST), 0);
 }
 
 #[test]
-fn an_operation_goes_on_after_a_wrong_answer_and_fails_once() {
+fn an_operation_continues_after_a_wrong_answer_and_fails_once() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::start(&people, |tag, _| match tag {
         op::COMPARE_REQUEST => Do::Code(ResultCode::NO_SUCH_OBJECT),
@@ -190,13 +190,13 @@ fn an_operation_goes_on_after_a_wrong_answer_and_fails_once() {
     let passes = row(&found, "o", "sequence").0;
     assert_eq!(row(&found, "o", "sequence").1, [("result:invalidCredentials".to_owned(), passes)]);
     assert_eq!(row(&found, "o", "search"), (passes, vec![]));
-    // Steps of one name share a row; the row of the data says which code is right.
+    // Steps of one name share a row; the data row names the right code.
     let (compares, failures) = row(&found, "o", "compare");
     assert_eq!(compares, passes, "{failures:?}");
     let (named, failures) = row(&found, "o", "compare 2");
     let wrong = failures.iter().map(|(_, n)| n).sum::<u64>();
     assert_eq!(named - wrong, named / 3 + u64::from(named % 3 > 1), "{failures:?}");
-    // Four users with a wrong password once made the lane start over each time.
+    // Four users with a wrong password once made the lane start again each time.
     assert_eq!(row(&found, "mix", "main: connect").0, 1);
 }
 
@@ -219,7 +219,7 @@ fn a_captured_value_is_sent_and_a_step_without_its_capture_is_not() {
 }
 
 #[test]
-fn the_file_sets_the_lifetime_of_a_connection() {
+fn the_scenario_file_sets_the_lifetime_of_a_connection() {
     let people = people(Profile::Paper, 1);
     for (per, expected) in [
         ("'user'", "b".to_owned() + &"ss".repeat(9)),
@@ -247,7 +247,7 @@ fn the_file_sets_the_lifetime_of_a_connection() {
             Operation::Unbind => Some('u'),
             _ => Some('?'),
         });
-        // The end of a connection may be seen after the beginning of the next.
+        // The end of a connection may be read after the begin of the next connection.
         let (ends, kinds): (Vec<_>, Vec<_>) = kinds.into_iter().partition(|kind| *kind == 'u');
         let (kinds, expected): (String, String) = (kinds.iter().collect(), expected.replace('u', ""));
         assert!(kinds.starts_with(&expected), "per = {per}: {kinds}");
@@ -275,7 +275,7 @@ fn on_an_open_schedule_one_arrival_is_one_operation() {
     assert!((3 * a).abs_diff(mix) <= 4, "{a} {mix}");
     let open: Vec<_> = found[0].steps.iter().filter(|each| each.open).collect();
     let open: Vec<_> = open.iter().map(|each| (&*each.program, &*each.step)).collect();
-    // The only request of an operation is all of it.
+    // If an operation has only one request, its row is that of the operation.
     assert_eq!(open, [("a", "sequence"), ("mix", "search")]);
 }
 
@@ -289,7 +289,7 @@ fn arrivals_that_no_lane_took_have_their_own_row() {
     let mut engine = start(&config, None);
     engine.start_lanes("mix", 1).unwrap();
     std::thread::sleep(Duration::from_millis(300));
-    // What was due in a window that is over, and was never begun, is of that window.
+    // Arrivals of an ended window that never began belong to that window.
     let found = [engine.cut().unwrap(), engine.stop(Duration::ZERO).unwrap()];
     let (count, failures) = row(&found, "mix", "not begun");
     assert!(count > 10, "{count}");
@@ -298,7 +298,7 @@ fn arrivals_that_no_lane_took_have_their_own_row() {
 }
 
 #[test]
-fn an_operation_that_has_begun_is_finished_when_its_lane_is_stopped() {
+fn a_begun_operation_is_finished_when_its_lane_is_stopped() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::start(&people, |tag, _| match tag {
         op::ADD_REQUEST => Do::Slowly(20),
@@ -314,7 +314,7 @@ fn an_operation_that_has_begun_is_finished_when_its_lane_is_stopped() {
     let (adds, deletes) = (row(&found, "o", "add"), row(&found, "o", "delete"));
     assert_eq!((adds.0, deletes.0), (4, 4));
     assert!(responder.seen.added.lock().unwrap().is_empty());
-    // Those that were thinking are left out: they were finished without their pause.
+    // Operations in a think time are left out, because they were finished without the pause.
     let wholes = found[0].steps.iter().filter(|each| &*each.step == "sequence");
     let thinking: u64 = wholes.map(|each| each.counter(Counter::Thinking)).sum();
     assert_eq!(row(&found, "o", "sequence"), (4 - thinking, vec![]));
@@ -345,7 +345,7 @@ fn each_user_keeps_the_row_of_its_number() {
 }
 
 #[test]
-fn request_of_16_mib_is_refused_before_anything_is_sent() {
+fn a_request_of_16_mib_is_refused_before_any_request_is_sent() {
     let responder = Responder::right(&people(Profile::Paper, 1));
     let text =
         |bytes: usize| format!("[[operation]]\ncompare = 'cn=a'\nentry = {{ sn = '{}' }}", "x".repeat(bytes));
@@ -355,7 +355,7 @@ fn request_of_16_mib_is_refused_before_anything_is_sent() {
 }
 
 #[test]
-fn failed_start_is_repeated_after_a_pause_that_an_answer_does_not_shorten() {
+fn a_failed_start_is_repeated_after_a_pause_that_no_answer_shortens() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::lookups(&people, Do::Code(ResultCode::SUCCESS));
     let text = "[start]\nstep = [{ compare = 'cn=a', entry = { sn = 'a' } }, { search = '(uid=a)', capture.dn = 'dn' }]\n\
@@ -372,7 +372,7 @@ fn failed_start_is_repeated_after_a_pause_that_an_answer_does_not_shorten() {
 }
 
 #[test]
-fn cells_that_are_filters_names_or_codes_are_checked_before_the_first_request() {
+fn cells_used_as_filters_dns_or_codes_are_checked_before_the_first_request() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::right(&people);
     for (cell, step, expected) in [
@@ -389,7 +389,7 @@ fn cells_that_are_filters_names_or_codes_are_checked_before_the_first_request() 
         ),
         (
             "no name",
-            // The same text is right as a value.
+            // The same text is valid as a value.
             "name = 'o'\n[[operation.step]]\ncompare = 'o=x'\nentry.sn = '{x.c}'\n[[operation.step]]\ndelete = '{x.c}'",
             "mix:9:10: operation[1].step[2].delete: row 2 of x",
         ),
@@ -434,7 +434,7 @@ fn a_scenario_of_another_protocol_is_refused() {
 }
 
 #[test]
-fn think_times_are_in_no_operation_s_time() {
+fn think_times_do_not_count_towards_an_operations_time() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::right(&people);
     let text = "[[operation]]\nname = 'o'\nstep = [{ search = '(uid=a)' }, \
@@ -450,7 +450,7 @@ fn think_times_are_in_no_operation_s_time() {
 }
 
 #[test]
-fn an_entry_that_the_operation_could_not_add_is_left_alone() {
+fn an_entry_that_the_operation_did_not_add_is_not_deleted() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::start(&people, |tag, _| match tag {
         op::ADD_REQUEST => Do::Code(ResultCode::ENTRY_ALREADY_EXISTS),
@@ -464,21 +464,21 @@ fn an_entry_that_the_operation_could_not_add_is_left_alone() {
     assert_eq!(written.map(|tag| responder.seen.answered(tag)), [0; 3]);
     let (count, failures) = row(&found, "o", "sequence");
     assert_eq!(failures, [("result:entryAlreadyExists".to_owned(), count)]);
-    // A file may expect that, which makes the entry no more its own.
+    // A file may expect this result; the entry still does not belong to the operation.
     let expecting = text.replace("entry = {", "expect.result = 'entryAlreadyExists', entry = {");
     let before = responder.seen.answered(op::ADD_REQUEST);
     run(&responder, &expecting, &Tables::new(), (op::ADD_REQUEST, before + 3));
     assert_eq!(written.map(|tag| responder.seen.answered(tag)), [0; 3]);
     let responder = Responder::right(&people);
     run(&responder, text, &Tables::new(), (op::DELETE_REQUEST, 1));
-    // In a second round it is asked anew.
+    // In a second round the entry is checked again.
     let text = "[[operation]]\nname = 'o'\nstep = [{ repeat = 2, step = [\
                 { add = 'cn={iteration},o=x', entry = { sn = 'a' } }, { refresh = 'cn={iteration},o=x', ttl = '1m' }] },\
                 { delete = 'cn={iteration},o=x' }]";
     let responder = Responder::right(&people);
     run(&responder, text, &Tables::new(), (op::ADD_REQUEST, 4));
     let answered = |tag| responder.seen.answered(tag);
-    // The second add of each operation is refused, as the first entry is there.
+    // The second add of each operation is refused, because the first entry exists.
     assert!(answered(op::EXTENDED_REQUEST).abs_diff(answered(op::ADD_REQUEST) / 2) <= 1);
     assert_eq!(answered(op::DELETE_REQUEST), 0);
 }
@@ -504,7 +504,7 @@ fn an_arrival_whose_counted_step_cannot_be_sent_is_recorded() {
 }
 
 #[test]
-fn a_connection_that_was_closed_meanwhile_is_opened_before_the_next_arrival() {
+fn a_connection_closed_meanwhile_is_opened_before_the_next_arrival() {
     let people = people(Profile::Paper, 1);
     let is_opened = |_| {
         let responder = Responder::start(&people, |_, _| Do::RightThenCloseAfter(10));
@@ -516,7 +516,8 @@ fn a_connection_that_was_closed_meanwhile_is_opened_before_the_next_arrival() {
         let (passes, failures) = row(&[engine.stop(Duration::from_secs(5)).unwrap()], "search", "search");
         failures.iter().map(|(_, count)| count).sum::<u64>() <= passes / 3
     };
-    // On a busy machine the next arrival may be due before the target closes; without the opening every second fails.
+    // On a busy machine the next arrival may be due before the target closes; without this early opening
+    // every second operation fails.
     assert!((0..5).any(is_opened));
 }
 
@@ -524,7 +525,7 @@ fn a_connection_that_was_closed_meanwhile_is_opened_before_the_next_arrival() {
 fn a_capture_is_forgotten_in_each_round() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::start(&people, |tag, n| {
-        // The first search finds someone, no other does.
+        // Only the first search finds an entry.
         if tag == op::SEARCH_REQUEST && n > 0 { Do::Code(ResultCode::SUCCESS) } else { Do::Right }
     });
     let text = "[[operation]]\nname = 'o'\nstep = [{ repeat = 3, step = [\
@@ -534,7 +535,7 @@ fn a_capture_is_forgotten_in_each_round() {
 }
 
 #[test]
-fn the_command_line_s_password_is_shown_nowhere() {
+fn the_password_of_the_command_line_is_shown_nowhere() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::start(&people, |_, _| Do::Code(ResultCode::INVALID_CREDENTIALS));
     let config = json!({
@@ -626,13 +627,13 @@ fn an_expected_value_may_be_bytes() {
     let text = operation("right", hex(name.clone())) + &operation("wrong", hex(name.to_uppercase()));
     let found = run(&responder, &text, &Tables::new(), (op::SEARCH_REQUEST, 6));
     assert_eq!(row(&found, "right", "search").1, []);
-    // Text would be the same in any case.
+    // Text would match in any case.
     let (count, failures) = row(&found, "wrong", "search");
     assert_eq!(failures, [("wrong-answer".to_owned(), count)]);
 }
 
 #[test]
-fn a_secret_is_hidden_however_a_server_writes_it() {
+fn a_secret_is_hidden_in_any_spelling_of_a_server() {
     let people = people(Profile::Paper, 1);
     let secret = "a\"b\\c é";
     let rows = [vec![secret.to_owned(), STANDARD.encode("hunter2"), "a\"b".to_owned()]];
@@ -658,7 +659,7 @@ fn a_secret_is_hidden_however_a_server_writes_it() {
     }
 }
 
-/// Controls of each request of a kind: OID, criticality, value.
+/// The controls of each request of a kind: OID, criticality, value.
 fn controls(responder: &Responder, tag: fn(&Operation<'_>) -> bool) -> Vec<Vec<(String, bool, Vec<u8>)>> {
     let messages = responder.seen.messages.lock().unwrap();
     let requests = messages.iter().map(|message| Request::decode(message).unwrap());
@@ -673,7 +674,7 @@ fn controls(responder: &Responder, tag: fn(&Operation<'_>) -> bool) -> Vec<Vec<(
 }
 
 #[test]
-fn controls_are_sent_as_their_rfcs_have_them() {
+fn controls_are_encoded_by_their_rfcs() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::right(&people);
     let text = "[[operation]]\nname = 'o'\nstep = [\
@@ -767,10 +768,10 @@ fn a_cell_in_a_control_is_a_value() {
 }
 
 #[test]
-fn all_pages_of_a_search_are_one_step() {
+fn all_pages_of_a_search_count_as_one_step() {
     let people = people(Profile::Paper, 25);
     let responder = Responder::lookups(&people, Do::Pages);
-    // What is drawn is the same in all pages, and counted are the entries of all of them.
+    // All pages have the same drawn values, and the entries of all pages are counted.
     let text = "[data.x]\nvalues = ['a', 'b']\n[[operation]]\nsearch = '(|(cn=*)(cn={random:8}*)(cn={x}*))'\n\
                 page_size = 10\ncontrol.sort = 'cn'\nexpect.entries = 25";
     let found = run(&responder, text, &Tables::new(), (op::SEARCH_REQUEST, 31));
@@ -805,7 +806,7 @@ fn missing_or_endless_pages_are_a_wrong_answer() {
         assert_eq!(failures, [("wrong-answer".to_owned(), count)], "{what:?}");
         assert!(responder.seen.answered(op::SEARCH_REQUEST).abs_diff(requests * count) <= requests);
     }
-    // One page that holds all of them needs no control.
+    // One page with all entries needs no control.
     let responder = Responder::lookups(&people, Do::WithoutPages);
     let text = text.replace("10", "25");
     let found = run(&responder, &text, &Tables::new(), (op::SEARCH_REQUEST, 2));
@@ -825,7 +826,7 @@ fn an_expected_control_must_come_with_the_final_answer() {
         (Do::WithoutPages, &without, None),
         (Do::WithoutPages, text, Some(missing)),
         (Do::Pages, &other, Some("25 entries, success, but control 1.2.840.113556.1.4.31 is missing")),
-        // It is expected of answers with any result.
+        // The control is expected of answers with any result.
         (
             Do::Code(ResultCode::NO_SUCH_OBJECT),
             &refused,
@@ -842,7 +843,7 @@ fn an_expected_control_must_come_with_the_final_answer() {
         assert!(said.len() == usize::from(wrong.is_some()), "{said:?}");
         assert!(said.iter().zip(wrong).all(|(said, wrong)| said.ends_with(wrong)), "{said:?}");
     }
-    // Of pages it is the last that counts.
+    // Only the last page must have the control.
     let pages = text.replace("= 25", "= 10");
     let responder = Responder::start(&people, |_, before| match before % 3 {
         0 | 1 => Do::Pages,
@@ -929,7 +930,7 @@ fn a_random_capture_takes_each_value_equally_often() {
 }
 
 #[test]
-fn a_password_that_the_server_made_is_captured_and_hidden() {
+fn a_server_generated_password_is_captured_and_hidden() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::start(&people, |tag, _| match tag {
         op::EXTENDED_REQUEST => Do::Generate("gen\"7"),
@@ -954,7 +955,7 @@ fn a_password_that_the_server_made_is_captured_and_hidden() {
 }
 
 #[test]
-fn entries_kept_by_one_run_do_not_disturb_the_next() {
+fn entries_left_by_one_run_do_not_disturb_the_next_run() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::right(&people);
     let text = "[[operation]]\nadd = 'cn={uuid},o=x'\nentry = { sn = 'a' }\nkeep = true";
@@ -964,9 +965,9 @@ fn entries_kept_by_one_run_do_not_disturb_the_next() {
     }
 }
 
-/// Steps that send nothing, for hours: neither another lane nor the command to stop waits for them.
+/// Steps that send nothing for hours: neither another lane nor the command to stop waits for them.
 #[test]
-fn a_repeat_that_sends_nothing_leaves_the_thread_to_others() {
+fn a_repeat_that_sends_nothing_does_not_block_its_thread() {
     let responder = Responder::right(&people(Profile::Paper, 1));
     let asks = "[[operation]]\nname = \"asks\"\nsearch = \"(cn=x)\"\n";
     for think in ["0s", "0.000001ms"] {

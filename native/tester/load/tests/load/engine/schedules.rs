@@ -1,4 +1,4 @@
-//! When operations start, on a real clock.
+//! Start times of operations on a real clock.
 
 use std::time::{Duration, Instant};
 
@@ -13,27 +13,26 @@ use super::responder::{Do, Responder};
 const MS: u64 = 1_000_000;
 const A_DAY: &str = "{ think = '24h', distribution = 'constant' }";
 
-/// Starts lanes and says between which two times arrivals began.
+/// Starts lanes; returns the two times between which arrivals began.
 fn start_lanes(engine: &mut Engine, lanes: u64) -> (u64, u64) {
     let before = now_ns();
     engine.start_lanes("p", lanes).unwrap();
     (before, now_ns())
 }
 
-/// Whether as many arrivals were served or are due as the rate gives since it began, whatever the
-/// machine was busy with.
+/// Asserts that the served and the due arrivals match the rate since its begin, however busy the machine was.
 fn assert_rate(totals: &Totals, step: &str, rate: f64, began: (u64, u64)) {
     let arrived = totals.count(step) + totals.backlog;
     let due = |began: u64| ((totals.end_ns - began) as f64 / 1e9 * rate) as u64;
     let (least, most) = (due(began.1), due(began.0) + 1);
-    // The last ones may be due between the last answer and the end.
+    // The last arrivals may be due between the last answer and the end.
     assert!(
         (least.saturating_sub(2)..=most).contains(&arrived),
         "{arrived}, not {least} to {most}: {totals:?}"
     );
 }
 
-/// Runs for a while and until whatever is due is served.
+/// Runs for a while and until all due arrivals are served.
 fn run_open(engine: &mut Engine, ms: u64) -> Totals {
     let mut totals = Totals::default();
     std::thread::sleep(Duration::from_millis(ms));
@@ -57,7 +56,7 @@ fn an_open_schedule_keeps_its_rate_and_its_lanes_stay_connected() {
     let [latency, lag] = [Clock::Latency, Clock::Lag].map(|clock| lookup.clock(clock));
     assert_eq!((latency.len(), lag.len()), (lookup.count, lookup.count));
     assert!(latency.max() >= lookup.clock(Clock::Service).min());
-    // Only what is counted has an intended start.
+    // Only counted steps have an intended start.
     assert!(!totals.of("bind").open);
     assert_eq!(totals.count("connect"), 8);
 }
@@ -73,7 +72,7 @@ fn after_a_stall_of_a_second_latencies_agree_with_the_closed_form() {
     std::thread::sleep(Duration::from_millis(500));
     let mut totals = Totals::default();
     run_until(&mut engine, &mut totals, |totals| totals.end_ns > 0 && totals.backlog < 3);
-    // What was late before the stall, as on a busy machine, is not the stall's.
+    // Operations that were late before the stall, on a busy machine, are not counted for the stall.
     let later =
         |totals: &Totals, clock, ms| totals.of("lookup").clock(clock).count_between(ms * MS, u64::MAX >> 1);
     let limits = [100, 300, 500, 700, 900];
@@ -84,26 +83,26 @@ fn after_a_stall_of_a_second_latencies_agree_with_the_closed_form() {
     std::thread::sleep(Duration::from_secs(1));
     responder.gate.open();
     let stall_ms = shut.elapsed().as_millis() as u64;
-    // A machine busy with something else takes its time to catch up, and what waits meanwhile is late too.
+    // A busy machine needs time to catch up, and arrivals during that time are late too.
     totals.end_ns = 0;
     run_until(&mut engine, &mut totals, |totals| totals.end_ns > 0 && totals.backlog < 3);
     let caught_up_ms = shut.elapsed().as_millis() as u64 - stall_ms;
     totals.add(engine.stop(Duration::from_secs(5)).unwrap());
     assert_rate(&totals, "lookup", 1000.0, began);
-    // Of the arrivals of the stall, one a millisecond, the one due t before its end is late by t: so
-    // all but x of them are late by more than x ms, and so are some of those that came while it caught up.
+    // One arrival is due per millisecond of the stall; an arrival due t before its end is late by t. So all
+    // but x of them are late by more than x ms, and so are some arrivals of the time of catching up.
     for (x, before) in limits.into_iter().zip(before) {
         let late = later(&totals, Clock::Latency, x) - before;
         let (least, most) = (stall_ms - x - 60, stall_ms - x + caught_up_ms + 60);
         assert!((least..=most).contains(&late), "{late} later than {x} ms, not {least} to {most}");
     }
-    // The four lanes were blocked; a clock started at the sending would have seen four late answers.
+    // The four lanes were blocked; a clock started at the sending would have measured four late answers.
     assert_eq!(later(&totals, Clock::Service, 500) - kept[0], 4);
     assert!(later(&totals, Clock::Lag, 500) - kept[1] > 400, "the rest shows as schedule lag");
 }
 
 #[test]
-fn arrivals_that_find_no_lane_are_reported_not_dropped() {
+fn arrivals_without_a_free_lane_are_reported_not_dropped() {
     let people = people(Profile::Small, 50);
     let responder = Responder::right(&people);
     responder.gate.shut();
@@ -123,7 +122,7 @@ fn arrivals_that_find_no_lane_are_reported_not_dropped() {
 }
 
 #[test]
-fn fewer_lanes_than_threads_still_serve_every_arrival() {
+fn fewer_lanes_than_threads_serve_every_arrival() {
     let people = people(Profile::Small, 50);
     let responder = Responder::right(&people);
     let mut config = config(responder.address, &lookups(1_000_000));
@@ -152,7 +151,7 @@ fn an_arrival_can_be_a_whole_sequence() {
     let totals = run_open(&mut engine, 500);
     let sequence = totals.of("sequence");
     assert!(!totals.of("lookup").open);
-    // Passes that the stop cut short have arrived, and are not forgotten.
+    // Passes that the stop cut short have arrived and are reported.
     assert_eq!((sequence.count, totals.lanes), (totals.count("connect"), 0));
     let [latency, censored] = [Clock::Latency, Clock::Censored].map(|clock| sequence.clock(clock).len());
     assert_eq!(latency + censored, sequence.count);
@@ -162,7 +161,7 @@ fn an_arrival_can_be_a_whole_sequence() {
 #[test]
 fn an_arrival_is_recorded_wherever_its_lane_is_stopped() {
     let people = people(Profile::Small, 50);
-    // Each lane is stopped in its first pass: while it thinks, in its last lookup, in one before.
+    // Each lane is stopped in its first pass: in a think time, in its last lookup, in an earlier lookup.
     for (steps, asked, [answered, count, thinking]) in
         [(&[A_DAY, LOOKUP][..], 4, [0, 0, 4]), (&[LOOKUP], 8, [4, 4, 0]), (&[LOOKUP, LOOKUP], 8, [0, 4, 0])]
     {
@@ -186,7 +185,7 @@ fn an_arrival_is_recorded_wherever_its_lane_is_stopped() {
 }
 
 #[test]
-fn arrivals_of_a_thread_without_lanes_are_given_up_at_once() {
+fn the_arrivals_of_a_thread_without_lanes_are_given_up_at_once() {
     let people = people(Profile::Small, 50);
     let responder = Responder::lookups(&people, Do::Never);
     let mut config = config(responder.address, &lookups(1_000_000));
@@ -202,7 +201,7 @@ fn arrivals_of_a_thread_without_lanes_are_given_up_at_once() {
     let end_ns = engine.cut().unwrap().t1_ns;
     engine.stop_lanes("q", 2).unwrap();
     let (pace, snapshot) = (engine.pace().unwrap(), engine.drain().unwrap());
-    // What the two lanes have asked is still to be answered.
+    // The requests of the two lanes are still unanswered.
     assert_eq!((snapshot.backlog, snapshot.owed), (0, 2));
     let lookup = snapshot.late.iter().find(|each| &*each.step == "lookup").unwrap();
     assert_eq!((&*lookup.program, lookup.failures.len()), ("q", 1));
@@ -210,7 +209,7 @@ fn arrivals_of_a_thread_without_lanes_are_given_up_at_once() {
     engine.stop(Duration::ZERO).unwrap();
 }
 
-/// What was due in each span, all drains together, with how many of it were later than so many milliseconds.
+/// The arrivals due in each span, over all drains, with the number that were later than `later_ms`.
 fn spans_of(snapshots: &[Snapshot], later_ms: u64) -> Vec<(u64, u64)> {
     let mut found = Vec::new();
     for (span, step) in snapshots.iter().flat_map(|snapshot| &snapshot.spans) {
@@ -223,7 +222,7 @@ fn spans_of(snapshots: &[Snapshot], later_ms: u64) -> Vec<(u64, u64)> {
 }
 
 #[test]
-fn stages_begin_at_the_first_cut_and_have_as_many_arrivals_as_their_integral_in_each_span() {
+fn stages_begin_at_the_first_cut_and_the_arrivals_of_each_span_equal_its_integral() {
     let people = people(Profile::Small, 50);
     let responder = Responder::right(&people);
     let mut config = config(responder.address, &lookups(1_000_000));
@@ -268,7 +267,7 @@ fn arrivals_delayed_by_a_stall_are_in_the_spans_of_their_due_times() {
     let until = |ms: u64| std::thread::sleep(Duration::from_millis(ms).saturating_sub(begun.elapsed()));
     until(1_000);
     responder.gate.shut();
-    // The stall is four spans long: no cut would tell apart what it delayed.
+    // The stall is four spans long: no cut could separate the delayed arrivals.
     until(2_000);
     snapshots.push(engine.cut().unwrap());
     responder.gate.open();
@@ -286,18 +285,18 @@ fn arrivals_delayed_by_a_stall_are_in_the_spans_of_their_due_times() {
 }
 
 #[test]
-fn think_times_are_kept_to_a_fraction_of_a_millisecond() {
+fn think_times_are_exact_to_a_fraction_of_a_millisecond() {
     let people = people(Profile::Small, 50);
     let responder = Responder::right(&people);
     let steps = [LOOKUP, "{ think = '0.2ms', distribution = 'constant' }"];
     let totals = run(&config(responder.address, &session(1, &steps)), Some(&people), 2, 300);
-    // On a busy machine some take longer; with timers of whole milliseconds none could be this short.
+    // On a busy machine some take longer; timers of whole milliseconds would make none this short.
     let shortest = totals.of("sequence").clock(Clock::Service).min();
     assert!((200_000..900_000).contains(&shortest), "{shortest} ns");
 }
 
 #[test]
-fn stopping_wakes_lanes_that_think_for_a_day() {
+fn a_stop_wakes_lanes_in_a_think_time_of_a_day() {
     let people = people(Profile::Small, 50);
     let responder = Responder::right(&people);
     let mut engine = start(&config(responder.address, &session(1, &[A_DAY, LOOKUP])), Some(&people));

@@ -1,4 +1,4 @@
-//! Users with several connections: what is sent over which of them, and what becomes of one that is lost.
+//! Users with several connections: the connection of each request, and lost connections.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
@@ -15,7 +15,7 @@ use super::harness::{eventually, mix, people, start};
 use super::responder::{Do, MOST_MESSAGES, Responder};
 use super::scenarios::{row, run, try_start};
 
-/// How long a connection lives, as the file says it.
+/// The lifetime of a connection, as the file sets it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Per {
     User,
@@ -29,7 +29,7 @@ enum Asked {
     /// A search over a connection.
     Search(usize),
     Unbind(usize),
-    /// Twice.
+    /// Steps repeated twice.
     Repeat(Vec<Asked>),
 }
 
@@ -44,7 +44,7 @@ impl User {
     fn text(&self) -> String {
         let mut text = String::new();
         for (number, (per, binds)) in self.connections.iter().enumerate() {
-            // Whatever no step uses is refused.
+            // A connection that no step uses is refused.
             if !uses(&self.steps, number) {
                 continue;
             }
@@ -92,11 +92,12 @@ fn unbinds(steps: &[Asked], connection: usize) -> bool {
     })
 }
 
-/// What a user should do, told without lanes: each word with the number of the connection it is said over, in the
-/// order in which they are opened.
+/// A user's expected requests, computed without lanes: each with the number of its connection, counted in the
+/// order of opening.
 #[derive(Default)]
 struct Model {
-    /// By connection of the file: which one of all it is now, and how many operations used it.
+    /// By connection of the file: the number of the currently open connection, and how many operations used
+    /// it.
     open: BTreeMap<usize, (usize, u32)>,
     opened: usize,
     said: Vec<(usize, String)>,
@@ -191,7 +192,7 @@ fn uses_any(steps: &[Asked]) -> bool {
     (0..8).any(|number| uses(steps, number))
 }
 
-/// What the server heard, and over which connections.
+/// The requests that the server received, with their connections.
 fn heard(responder: &Responder) -> Vec<(usize, String)> {
     let messages = responder.seen.messages.lock().unwrap();
     let over = responder.seen.over.lock().unwrap();
@@ -211,7 +212,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn each_request_goes_over_the_connection_that_the_file_names(user in users()) {
+    fn each_request_uses_the_connection_that_the_file_names(user in users()) {
         let people = people(Profile::Paper, 1);
         let responder = Responder::right(&people);
         let mut engine = try_start(&responder, &user.text(), &Tables::new()).unwrap();
@@ -219,8 +220,8 @@ proptest! {
         prop_assert!(eventually(|| responder.seen.answered(op::SEARCH_REQUEST) >= 40));
         let found = [engine.stop(Duration::from_secs(5)).unwrap()];
         prop_assert_eq!(row(&found, "o", "sequence").1, []);
-        // Ends are read by threads of their own, when they come to it. One that was being opened when the lane
-        // was stopped has said nothing, and has none.
+        // Each connection's end is read by its own thread, some time later. A connection that was being
+        // opened when the lane was stopped has sent nothing and has no end.
         let spoke = || responder.seen.over.lock().unwrap().iter().copied().collect::<BTreeSet<_>>().len() as u64;
         prop_assert!(eventually(|| responder.seen.answered(op::UNBIND_REQUEST) == spoke()), "{}", user.text());
         let (ends, heard): (Vec<_>, Vec<_>) = heard(&responder).into_iter().partition(|(_, word)| word == "unbind");
@@ -239,7 +240,7 @@ const TWO: &str = "[connection.a]\n[connection.b]\nbind = 'cn=b'\n[[operation]]\
                    { search = '(uid=a)', on = 'a' }, { search = '(uid=b)', on = 'b' }]";
 
 #[test]
-fn connections_that_were_closed_meanwhile_are_opened_before_the_next_arrival() {
+fn connections_closed_meanwhile_are_opened_before_the_next_arrival() {
     let people = people(Profile::Paper, 1);
     let are_opened = |_| {
         let responder = Responder::lookups(&people, Do::RightThenCloseAfter(10));
@@ -254,12 +255,13 @@ fn connections_that_were_closed_meanwhile_are_opened_before_the_next_arrival() {
         let (a, b) = (row(&found, "mix", "a: connect").0, row(&found, "mix", "b: connect").0);
         lost <= passes / 3 && a + lost >= 6 && b + lost >= 6 && a.abs_diff(b) <= 1 + lost
     };
-    // On a busy machine the next arrival may be due before the target closes; without the opening every second fails.
+    // On a busy machine the next arrival may be due before the target closes; without this early opening
+    // every second operation fails.
     assert!((0..5).any(are_opened));
 }
 
 #[test]
-fn a_failed_bind_closes_only_its_connection_and_is_tried_again_after_a_pause() {
+fn a_failed_bind_closes_only_its_connection_and_is_retried_after_a_pause() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::start(&people, |tag, _| match tag {
         op::BIND_REQUEST => Do::Code(ResultCode::INVALID_CREDENTIALS),
@@ -272,13 +274,13 @@ fn a_failed_bind_closes_only_its_connection_and_is_tried_again_after_a_pause() {
     assert_eq!(row(&found, "mix", "a: connect"), (1, vec![]));
     let (binds, failures) = row(&found, "mix", "b: bind");
     assert_eq!(failures, [("result:invalidCredentials".to_owned(), binds)]);
-    // Pauses of 10, 20, 40, 80, 160 ms are between.
+    // The tries are separated by pauses of 10, 20, 40, 80, 160 ms.
     assert!((1..=8).contains(&binds), "{binds}");
     assert_eq!(row(&found, "o", "sequence").0, 0);
 }
 
 #[test]
-fn a_bind_step_that_fails_is_an_answer_and_its_connection_is_closed_after_it() {
+fn a_failed_bind_step_is_an_answer_and_its_connection_is_closed_after_it() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::start(&people, |tag, _| match tag {
         op::BIND_REQUEST => Do::Code(ResultCode::INVALID_CREDENTIALS),
@@ -291,7 +293,7 @@ fn a_bind_step_that_fails_is_an_answer_and_its_connection_is_closed_after_it() {
     let (passes, failures) = row(&found, "o", "sequence");
     assert_eq!(failures, [("result:invalidCredentials".to_owned(), passes)]);
     assert_eq!(row(&found, "o", "after"), (passes, vec![]));
-    // A step binds on one of them: the other binds as the command line says, which is not at all.
+    // A step binds on one connection; the other uses the command line's bind, which is none.
     assert_eq!(row(&found, "mix", "main: connect"), (1, vec![]));
     let (connects, closes) = (row(&found, "o", "user: connect"), row(&found, "o", "user: unbind"));
     assert_eq!(connects, closes);
@@ -299,7 +301,7 @@ fn a_bind_step_that_fails_is_an_answer_and_its_connection_is_closed_after_it() {
 }
 
 #[test]
-fn a_lost_connection_ends_the_operation_and_the_other_connections_are_kept() {
+fn a_lost_connection_ends_the_operation_and_the_other_connections_stay_open() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::start(&people, |tag, _| match tag {
         op::COMPARE_REQUEST => Do::Close,
@@ -318,16 +320,16 @@ fn a_lost_connection_ends_the_operation_and_the_other_connections_are_kept() {
     assert_eq!(row(&found, "mix", "main: connect"), (1, vec![]));
     let (b, c) = (row(&found, "o", "b: connect").0, row(&found, "mix", "c: connect").0);
     assert!(b.abs_diff(passes) <= 1 && c.abs_diff(passes) <= 1, "{b} {c} {passes}");
-    // That of the iteration was not left open.
+    // The connection of the iteration was closed.
     let opened = responder.seen.connections.load(Ordering::SeqCst);
     assert!(eventually(|| responder.seen.answered(op::UNBIND_REQUEST) >= opened - c));
 }
 
 #[test]
-fn unsolicited_answers_on_an_idle_connection_are_survived() {
+fn unsolicited_answers_on_an_idle_connection_are_ignored() {
     let people = people(Profile::Paper, 1);
     for more in [20, 100_000] {
-        // Over b, after its bind.
+        // Sent over b, after its bind.
         let responder = Responder::start(&people, move |tag, _| match tag {
             op::BIND_REQUEST => Do::RightThenMore(more),
             _ => Do::Right,

@@ -1,5 +1,5 @@
-//! Connections that users share: requests of several users are in flight on one, and each answer is given to the
-//! user that has asked.
+//! Connections that users share: requests of several users are in flight on one connection, and each answer
+//! reaches the user that sent the request.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use super::harness::{Totals, eventually, people, run_until};
 use super::responder::{Do, Responder};
 use super::scenarios::{row, try_start as try_start_at};
 
-/// One search of a user, which finds its own entry and no other's.
+/// One search of a user, which returns its own entry and no other.
 const OWN: &str = "values.name = 'u{user}-{iteration}'\n[[operation]]\nname = 'o'\nsearch = '(uid={name})'\n\
                    expect.entry = { uid = '{name}' }\n";
 
@@ -35,12 +35,12 @@ fn try_start(server: &Crowd, text: &str, more: &Value) -> Result<Engine, String>
     Engine::start(config, None, None, &Tables::new()).map_err(|error| error.to_string())
 }
 
-/// Runs users until so much is answered; what was recorded.
+/// Runs users until `answers` requests are answered; returns the totals.
 fn run(server: &Crowd, text: &str, more: &Value, (users, answers): (u64, u64)) -> Totals {
     run_users(server, text, more, users, || server.answered() >= answers)
 }
 
-/// Runs users until this is so; what was recorded.
+/// Runs users until `enough` is true; returns the totals.
 fn run_users(server: &Crowd, text: &str, more: &Value, users: u64, enough: impl Fn() -> bool) -> Totals {
     let mut engine = try_start(server, text, more).unwrap_or_else(|problem| panic!("{problem}"));
     engine.start_lanes("mix", users).unwrap();
@@ -96,14 +96,14 @@ fn a_pool_limits_the_connections_of_all_threads_and_users_queue() {
     let binds = server.seen.binds.lock().unwrap().values().cloned().collect::<Vec<_>>();
     assert_eq!(binds, vec![vec!["cn=service"]; 5]);
     totals.assert_accounted();
-    // Each user has had its turn, and as often as the others of its thread.
+    // Each user gets its turn as often as the other users of its thread.
     let heard = server.seen.heard.lock().unwrap();
     let mut turns: BTreeMap<String, u64> = BTreeMap::new();
     for Heard { name, .. } in heard.iter() {
         *turns.entry(name.split('-').next().unwrap().to_owned()).or_default() += 1;
     }
     assert_eq!(turns.len(), 20);
-    // The wait is the operation's and not the step's: three users of four wait while one asks.
+    // The wait belongs to the operation and not to the step: three of four users wait during each request.
     let mean = |step: &str| totals.of(step).clock(Clock::Service).mean();
     assert!(mean("sequence") >= mean("search") + mean("main: wait"), "{totals:?}");
     assert!(mean("main: wait") > mean("search"), "{} {}", mean("main: wait"), mean("search"));
@@ -119,7 +119,7 @@ fn a_pool_that_threads_cannot_divide_is_refused() {
 }
 
 #[test]
-fn an_answer_that_comes_twice_is_counted_and_dropped() {
+fn a_repeated_answer_is_counted_and_dropped() {
     for outstanding in [8, 64] {
         let server = Crowd::start(Manners { gathers: 4, ..Manners::default() }, |_, n| {
             if n % 10 == 3 { Act::Twice } else { Act::Answer }
@@ -166,14 +166,14 @@ fn answers_with_unknown_ids_and_notifications_are_counted_and_dropped() {
 }
 
 #[test]
-fn a_connection_that_is_lost_fails_what_was_in_flight_on_it_and_is_opened_again() {
+fn a_lost_connection_fails_its_requests_in_flight_and_is_reopened() {
     for (act, kind) in [
         (Act::Close, "closed"),
         (Act::Half, "closed"),
         (Act::Goodbye, "closed"),
         (Act::OtherKind, "malformed"),
     ] {
-        // The last of eight ends it: all of them are in flight.
+        // The last of eight requests ends the connection: all eight are in flight.
         let server = Crowd::start(Manners { gathers: 8, ..Manners::default() }, move |_, n| {
             if n == 87 { act } else { Act::Answer }
         });
@@ -189,12 +189,12 @@ fn a_connection_that_is_lost_fails_what_was_in_flight_on_it_and_is_opened_again(
 }
 
 #[test]
-fn one_lost_connection_of_a_pool_leaves_the_others_alone() {
+fn the_loss_of_one_connection_of_a_pool_does_not_affect_the_others() {
     let server = Crowd::start(Manners::default(), |heard, n| {
         if heard.connection == 1 && n > 50 { Act::Close } else { Act::Answer }
     });
     let text = format!("connection.main = {{ pool = 3, outstanding = 2 }}\n{OWN}");
-    // While it is opened again the others serve any number of users.
+    // While the connection is reopened, the other connections serve any number of users.
     let totals =
         run_users(&server, &text, &json!({}), 6, || opened(&server) == 4 && server.answered() >= 400);
     assert!((1..=2).contains(&totals.failed("search")), "{totals:?}");
@@ -216,7 +216,7 @@ fn a_request_without_an_answer_is_given_up_and_its_late_answer_reaches_no_other_
 }
 
 #[test]
-fn a_connection_on_which_nothing_is_answered_any_more_is_opened_again() {
+fn a_connection_that_no_longer_answers_is_reopened() {
     let server = Crowd::start(Manners::default(), |heard, n| {
         if heard.connection == 0 && n >= 20 { Act::Never } else { Act::Answer }
     });
@@ -228,13 +228,13 @@ fn a_connection_on_which_nothing_is_answered_any_more_is_opened_again() {
 }
 
 #[test]
-fn a_connection_that_is_silent_for_a_whole_timeout_is_opened_again() {
+fn a_connection_that_is_silent_for_a_whole_timeout_is_reopened() {
     let server = Crowd::start(Manners::default(), |heard, n| {
         if heard.connection == 0 && n >= 20 { Act::Never } else { Act::Answer }
     });
     let text = format!("connection.main = {{ pool = 2, outstanding = 64 }}\n{OWN}");
     let totals = run(&server, &text, &json!({"timeout_ms": 100}), (4, 5_000));
-    // Each user has lost one request at most, and has asked nothing on it after that.
+    // Each user has lost at most one request, and has sent none on the connection after it.
     let failures = &totals.of("search").failures;
     assert_eq!(failures.keys().collect::<Vec<_>>(), ["timeout"], "{totals:?}");
     assert!(failures["timeout"] <= 4, "{totals:?}");
@@ -243,7 +243,7 @@ fn a_connection_that_is_silent_for_a_whole_timeout_is_opened_again() {
 }
 
 #[test]
-fn a_connection_on_which_others_are_answered_is_kept() {
+fn a_connection_that_answers_other_requests_stays_open() {
     let server = Crowd::start(Manners::default(), |_, n| if n == 7 { Act::Later(400) } else { Act::Answer });
     let text = format!("connection.main.outstanding = 4\n{OWN}");
     let scenarios = json!([{"name": "mix", "text": text, "think_ms": 1.0}]);
@@ -255,12 +255,12 @@ fn a_connection_on_which_others_are_answered_is_kept() {
 }
 
 #[test]
-fn a_retiring_connection_that_is_lost_is_not_opened_again() {
+fn a_lost_retiring_connection_is_not_reopened() {
     let holds = Arc::new(AtomicBool::new(false));
     let server = Crowd::start(Manners::default(), {
         let holds = holds.clone();
         move |heard, _| {
-            // Those who stay.
+            // The users that are not stopped.
             let stays = ["u5-", "u6-"].iter().any(|user| heard.name.starts_with(user));
             let held = stays && heard.connection > 0 && holds.load(Ordering::SeqCst);
             if held { Act::Hold } else { Act::Answer }
@@ -296,26 +296,26 @@ fn a_target_that_closes_every_connection_is_retried_after_pauses() {
     let totals = run(&server, &text, &json!({}), (3, 50));
     let failures = &totals.of("search").failures;
     assert_eq!(failures.keys().collect::<Vec<_>>(), ["closed"], "{totals:?}");
-    // Each time all that had been asked has failed.
+    // At each close all requests in flight fail.
     assert!((6..=18).contains(&failures["closed"]), "{totals:?}");
     assert!((3..=7).contains(&opened(&server)), "{}", opened(&server));
     totals.assert_accounted();
 }
 
 #[test]
-fn a_connection_closed_while_idle_is_opened_again_without_a_failure() {
+fn a_connection_closed_while_idle_is_reopened_without_a_failure() {
     let server = Crowd::start(Manners::default(), |_, _| Act::Last);
     let text = "connection.main.outstanding = 2\n[[operation]]\nname = 'o'\nsearch = '(uid=a)'\n";
     let more = json!({"scenarios": [{"name": "mix", "text": text, "think_ms": 40.0}]});
     let totals = run(&server, text, &more, (1, 12));
-    // Few think so shortly that the end has not come yet.
+    // A few users have so short think times that the close has not arrived yet.
     assert!(totals.failed("search") <= 4, "{totals:?}");
     assert!(opened(&server) >= 12 && totals.count("main: connect") >= 12, "{totals:?}");
     totals.assert_accounted();
 }
 
 #[test]
-fn start_steps_and_counted_steps_go_over_shared_connections() {
+fn start_steps_and_counted_steps_use_shared_connections() {
     let server = Crowd::right(Manners { gathers: 4, mixes: Some(9), ..Manners::default() });
     let text = "connection.main = { pool = 2, outstanding = 3 }\n[start]\n\
                 step = [{ name = 'once', search = '(uid=s{user})', capture.me = 'dn' }]\n\
@@ -331,7 +331,7 @@ fn start_steps_and_counted_steps_go_over_shared_connections() {
 }
 
 #[test]
-fn failed_start_steps_are_tried_again() {
+fn failed_start_steps_are_retried() {
     let server = Crowd::start(Manners::default(), |_, n| if n < 2 { Act::Refuse } else { Act::Answer });
     let text = "connection.main.outstanding = 2\n[start]\n\
                 step = [{ name = 'once', search = '(uid=s{user})', capture.me = 'dn' }]\n\
@@ -346,7 +346,7 @@ fn failed_start_steps_are_tried_again() {
 }
 
 #[test]
-fn a_user_without_a_request_waits_for_no_place() {
+fn a_user_without_a_request_does_not_wait_for_a_place() {
     let server = Crowd::right(Manners::default());
     let text = "connection.main.pool = 1\n[[operation]]\nname = 'o'\nstep = [\
                 { name = 'find', search = '(uid=u{user})', capture.mail = 'mail' },\
@@ -371,7 +371,7 @@ fn waiting_too_long_for_a_place_is_a_failure() {
 }
 
 #[test]
-fn a_bind_of_a_shared_connection_that_fails_is_tried_again_after_pauses_while_users_wait() {
+fn a_failed_bind_of_a_shared_connection_is_retried_while_users_wait() {
     let server = Crowd::right(Manners::default());
     let text =
         "[connection.main]\npool = 2\nbind = 'cn=refused'\n[[operation]]\nname = 'o'\nsearch = '(uid=a)'";
@@ -383,7 +383,7 @@ fn a_bind_of_a_shared_connection_that_fails_is_tried_again_after_pauses_while_us
     totals.add(engine.stop(Duration::from_secs(5)).unwrap());
     let binds = totals.of("main: bind");
     assert_eq!(binds.failures, BTreeMap::from([("result:invalidCredentials".to_owned(), binds.count)]));
-    // Of each, pauses of 10, 20, 40, 80, 160 ms are between.
+    // On each connection the tries are separated by pauses of 10, 20, 40, 80, 160 ms.
     assert!((2..=16).contains(&binds.count), "{totals:?}");
     assert_eq!((totals.count("search"), totals.count("sequence")), (0, 0));
     totals.assert_accounted();
@@ -407,9 +407,9 @@ fn a_target_that_is_down_is_retried_after_pauses() {
 }
 
 #[test]
-fn a_server_that_reads_slowly_gets_every_request() {
+fn a_server_that_reads_slowly_receives_every_request() {
     let server = Crowd::right(Manners { dawdles: true, ..Manners::default() });
-    // Some 60 kB each, more than a socket takes at once.
+    // Some 60 kB each, more than a socket accepts at once.
     let long = "y".repeat(60_000);
     let text = format!(
         "connection.main.outstanding = 32\nvalues.name = 'u{{user}}-{{iteration}}'\n[[operation]]\nname = 'o'\n\
@@ -422,7 +422,7 @@ fn a_server_that_reads_slowly_gets_every_request() {
 }
 
 #[test]
-fn large_answers_come_in_pieces_among_those_of_others() {
+fn large_answers_arrive_in_pieces_between_answers_to_other_users() {
     let server = Crowd::right(Manners { gathers: 4, mixes: Some(3), ..Manners::default() });
     let text = OWN.replace("'u{user}", "'large{user}");
     let text = format!("connection.main.outstanding = 4\n{text}");
@@ -432,7 +432,7 @@ fn large_answers_come_in_pieces_among_those_of_others() {
 }
 
 #[test]
-fn pages_and_captures_go_over_shared_connections() {
+fn paged_searches_and_captures_use_shared_connections() {
     let server = Crowd::right(Manners { gathers: 6, mixes: Some(5), ..Manners::default() });
     let text = "connection.main.outstanding = 6\nvalues.name = 'u{user}-{iteration}'\n[[operation]]\nname = 'o'\n\
                 step = [{ search = '(uid={name})', page_size = 1, expect.entries = 5,\
@@ -451,7 +451,7 @@ fn pages_and_captures_go_over_shared_connections() {
 }
 
 #[test]
-fn a_page_that_comes_twice_is_counted_and_dropped() {
+fn a_repeated_page_is_counted_and_dropped() {
     let server = Crowd::start(Manners::default(), |_, n| if n % 10 == 0 { Act::Twice } else { Act::Answer });
     let text = "connection.main.outstanding = 2\n[[operation]]\nname = 'o'\nsearch = '(uid=u{user})'\n\
                 page_size = 1\nexpect.entries = 5\n";
@@ -459,14 +459,14 @@ fn a_page_that_comes_twice_is_counted_and_dropped() {
     assert_eq!(totals.failed("search"), 0, "{totals:?}");
     let unasked = totals.count("main: unasked");
     assert!(unasked >= 60 && unasked.is_multiple_of(2), "{unasked}");
-    // Each page has the next id.
+    // Each page has the next message ID.
     let heard = server.seen.heard.lock().unwrap();
     assert!(heard.iter().zip(0..).all(|(each, n)| each.id == n % 127 + 1), "{heard:?}");
     totals.assert_accounted();
 }
 
 #[test]
-fn requests_over_tls_are_sent_together_too() {
+fn concurrent_requests_over_tls_are_sent_together() {
     for dawdles in [false, true] {
         let manners = Manners { gathers: 8, mixes: Some(2), dawdles, tls: true };
         let server = Crowd::right(manners);
@@ -515,7 +515,7 @@ fn arrivals_are_taken_when_due_and_late_if_they_wait_for_a_place() {
 fn users_may_have_their_own_connections_beside_shared_ones() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::start(&people, |tag, n| match tag {
-        // Its own, while it asks over the shared one: no one's failure.
+        // The user's own connection closes while it waits on the shared connection: no request fails.
         op::COMPARE_REQUEST if n % 3 == 0 => Do::RightThenClose,
         _ => Do::Right,
     });
@@ -538,7 +538,7 @@ fn users_may_have_their_own_connections_beside_shared_ones() {
 }
 
 #[test]
-fn users_come_and_go_and_connections_with_them() {
+fn users_start_and_stop_and_their_connections_with_them() {
     let server = Crowd::right(Manners { gathers: 3, ..Manners::default() });
     let text = format!("connection.main.outstanding = 4\n{OWN}");
     let mut engine = try_start(&server, &text, &json!({"threads": 2})).unwrap();
@@ -613,7 +613,7 @@ impl Plan {
         text + "[[operation]]\nname = 'o'\nstep = [" + &steps.join(", ") + "]"
     }
 
-    /// How many connections there are at most.
+    /// The maximum number of its connections.
     fn most(&self, connection: usize) -> u64 {
         let Kind { pool, outstanding, .. } = self.connections[connection];
         let lanes = (0..self.threads).map(|thread| (self.users + self.threads - 1 - thread) / self.threads);
@@ -639,10 +639,10 @@ fn plans() -> impl Strategy<Value = Plan> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-    /// Whatever is shared: each user asks one thing at a time, in its order, over connections of the right name,
-    /// and has its own answer, in whatever order they come.
+    /// Whatever the users share, each has one request in flight, sends its requests in order over connections
+    /// of the right name, and gets its own answers, in whatever order they arrive.
     #[test]
-    fn random_users_over_shared_connections_have_their_own_answers(plan in plans()) {
+    fn random_users_over_shared_connections_get_their_own_answers(plan in plans()) {
         let server =
             Crowd::right(Manners { gathers: plan.gathers, mixes: Some(plan.mixes), ..Manners::default() });
         let more = json!({"threads": plan.threads});

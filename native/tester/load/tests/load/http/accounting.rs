@@ -1,4 +1,4 @@
-//! All of the lanes' time is on one clock or another, for HTTP too.
+//! The clocks account for all of the lanes' time with HTTP, too.
 
 use serde_json::json;
 

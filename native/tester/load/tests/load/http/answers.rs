@@ -1,11 +1,11 @@
-//! Each way of being wrong has its own name, and none of being right does.
+//! Every kind of wrong answer has its own name; right answers have none.
 
 use serde_json::json;
 
 use super::paper::{CREATE, IMAGE, PAGE, UPDATE, UPDATED_PAGE, config, one, run};
 use super::site::{Do, PAGE_BYTES, Site};
 
-/// The failures of pages from a site that does this to every page.
+/// The failures of pages on a site that answers every page with `what`.
 fn kinds_of(what: Do) -> Vec<String> {
     let site = Site::always(what);
     let mut config = config(&site, &one(&[PAGE]));
@@ -22,7 +22,7 @@ fn kinds_of(what: Do) -> Vec<String> {
 }
 
 #[test]
-fn right_answers_are_right_however_they_come() {
+fn right_answers_are_right_in_every_encoding_and_in_pieces() {
     for what in [
         Do::Right,
         Do::Chunked(1),
@@ -73,7 +73,7 @@ fn a_lane_flooded_by_the_target_keeps_its_timeout_and_does_not_delay_other_lanes
 }
 
 #[test]
-fn only_a_page_after_the_update_can_be_stale() {
+fn only_a_page_after_an_update_can_be_stale() {
     let site = Site::new(|path, _| if path == "/" { Do::Outdated } else { Do::Right });
     let before = UPDATED_PAGE.replace("updated page", "page");
     let totals = run(&config(&site, &one(&[&before, UPDATE, UPDATED_PAGE])), 3, "updated page", 60);
@@ -84,7 +84,7 @@ fn only_a_page_after_the_update_can_be_stale() {
 }
 
 #[test]
-fn leaks_among_right_pages_are_counted_one_by_one() {
+fn leaked_pages_among_right_pages_are_counted_one_by_one() {
     let site = Site::new(|_, n| if n % 2 == 0 { Do::SomebodyElse } else { Do::Right });
     let totals = run(&config(&site, &one(&[PAGE])), 2, "page", 100);
     let of_page = totals.of("page");
@@ -94,7 +94,7 @@ fn leaks_among_right_pages_are_counted_one_by_one() {
 }
 
 #[test]
-fn bodies_that_are_not_verified_are_still_measured() {
+fn unverified_bodies_are_still_measured() {
     for (what, name) in [
         (Do::Right, None),
         (Do::Chunked(900), None),
@@ -111,7 +111,7 @@ fn bodies_that_are_not_verified_are_still_measured() {
 }
 
 #[test]
-fn a_newcomer_sends_the_number_assigned_by_the_site() {
+fn a_new_user_sends_the_number_assigned_by_the_site() {
     let site = Site::right();
     let page = PAGE.replace("visitor.id", "id").replace("visitor", "newcomer");
     let totals = run(&config(&site, &one(&[CREATE, &page])), 3, "page", 30);
@@ -122,7 +122,7 @@ fn a_newcomer_sends_the_number_assigned_by_the_site() {
 }
 
 #[test]
-fn a_create_without_its_cookie_is_wrong() {
+fn a_registration_without_its_cookie_is_a_wrong_answer() {
     let site = Site::right();
     let create = CREATE.replace("cookie = 'user'", "cookie = 'session'");
     let totals = run(&config(&site, &one(&[&create])), 1, "create", 5);

@@ -1,4 +1,4 @@
-//! What cannot be run is refused with the reason.
+//! Invalid configurations are refused with the reason.
 
 use load::AnyConfig;
 use serde_json::json;
@@ -39,7 +39,7 @@ fn invalid_targets_are_refused() {
 }
 
 #[test]
-fn a_connection_of_http_1_0_that_is_kept_is_refused() {
+fn a_persistent_connection_of_http_1_0_is_refused() {
     let site = Site::right();
     let text = format!("connection.main = {{ http = '1.0', per = 'user' }}\n{}", one(&[IMAGE]));
     let error = try_start(&config(&site, &text)).err().unwrap().to_string();

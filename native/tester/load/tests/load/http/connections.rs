@@ -1,4 +1,4 @@
-//! Connections: one for many requests, or one for each.
+//! Connections: one for many requests, or one for each request.
 
 use std::sync::atomic::Ordering;
 
@@ -8,7 +8,7 @@ use super::paper::{IMAGE, PAGE, config, one, paper, run};
 use super::site::{Do, Site};
 
 #[test]
-fn a_lane_keeps_its_connection() {
+fn a_lane_reuses_its_connection() {
     let site = Site::right();
     let totals = run(&config(&site, &one(&[PAGE, IMAGE])), 3, "image", 20);
     assert_eq!(totals.count("main: connect"), 3);
@@ -16,7 +16,7 @@ fn a_lane_keeps_its_connection() {
 }
 
 #[test]
-fn the_paper_s_workload_opens_a_connection_for_each_request() {
+fn the_workload_of_the_paper_opens_a_connection_for_each_request() {
     let site = Site::right();
     let mut config = config(&site, &paper());
     config["target"]["keepalive"] = json!(false);
@@ -32,7 +32,7 @@ fn the_paper_s_workload_opens_a_connection_for_each_request() {
 }
 
 #[test]
-fn an_answer_to_head_without_a_length_keeps_its_connection() {
+fn an_answer_to_head_without_a_length_does_not_close_its_connection() {
     let site = Site::always(Do::HeadAlone);
     let totals = run(&config(&site, &one(&["{ name = 'head', head = '/' }"])), 1, "head", 20);
     assert!(totals.kinds().is_empty(), "{totals:?}");
@@ -50,7 +50,7 @@ fn a_site_that_closes_after_an_answer_costs_a_connect_and_no_failure() {
 }
 
 #[test]
-fn a_closed_port_is_a_failure_to_connect() {
+fn a_closed_port_is_a_connect_failure() {
     let site = Site::right();
     let config = config(&site, &one(&[PAGE]));
     drop(site);

@@ -1,4 +1,4 @@
-//! Steps over TLS beside steps without it, and several addresses of one site.
+//! Steps over TLS beside cleartext steps, and several addresses of one site.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -14,7 +14,7 @@ pub fn acceptor() -> Acceptor {
     Acceptor::new(&ServerSpec::default(), &[b"http/1.1"]).unwrap()
 }
 
-/// A site with a second port, whose certificate is trusted.
+/// A site with a second, TLS port, whose certificate is trusted.
 pub struct Both {
     pub clear: Site,
     pub secure: Site,
@@ -32,7 +32,7 @@ impl Both {
         Self::new(|_, _| Do::Right)
     }
 
-    /// Of so many cards images, and over TLS as many of those as of `secrets`.
+    /// A deck of `images` cards, and over TLS `secrets` cards.
     pub fn config(&self, keepalive: bool, images: u32, secrets: u32) -> Value {
         let mut config = kinds(&self.clear, images, secrets);
         config["target"]["keepalive"] = json!(keepalive);
@@ -72,7 +72,7 @@ pub fn kinds(site: &Site, images: u32, secrets: u32) -> Value {
 }
 
 #[test]
-fn each_step_goes_to_its_own_endpoint_and_the_mix_is_exact() {
+fn each_step_uses_its_own_endpoint_and_the_mix_is_exact() {
     let site = Both::right();
     let mut config = site.config(false, 4, 1);
     config["threads"] = json!(2);
@@ -89,7 +89,7 @@ fn each_step_goes_to_its_own_endpoint_and_the_mix_is_exact() {
     assert_eq!(counts, [site.clear.seen.answered("/image"), site.secure.seen.answered("/image")]);
     assert_eq!(site.clear.connections(), counts[0]);
     assert_eq!(totals.count("connect"), site.connections());
-    // A lane that is stopped while it connects asks for nothing on that connection.
+    // A lane that is stopped during a connect sends no request on that connection.
     assert_eq!(counts[0], dealt[0]);
     assert!((counts[1]..=counts[1] + 5).contains(&dealt[1]), "{counts:?} of {dealt:?}");
     let fives = dealt.iter().sum::<u64>() / 5;
@@ -102,12 +102,12 @@ fn each_step_goes_to_its_own_endpoint_and_the_mix_is_exact() {
 }
 
 #[test]
-fn a_kept_connection_to_another_endpoint_is_replaced() {
+fn an_open_connection_to_another_endpoint_is_replaced() {
     let site = Both::right();
     let totals = run(&site.config(true, 1, 1), 1, "secret", 40);
     assert!(totals.kinds().is_empty(), "{totals:?}");
     assert_eq!(totals.count("connect"), site.connections());
-    // Of each two cards the second goes elsewhere, and the next may come from there.
+    // The second of each two cards uses the other endpoint, which the next card may share.
     let (pairs, connections) = (totals.count("image"), site.connections());
     assert!((pairs..2 * pairs).contains(&connections), "{connections} for {pairs} of each");
     assert!(site.clear.connections().abs_diff(site.secure.connections()) <= 1, "{totals:?}");
@@ -115,7 +115,7 @@ fn a_kept_connection_to_another_endpoint_is_replaced() {
 }
 
 #[test]
-fn handshakes_are_full_unless_resumption_is_configured() {
+fn tls_handshakes_are_full_unless_resumption_is_configured() {
     for resume in [false, true] {
         let site = Both::right();
         let mut config = site.config(false, 0, 1);
@@ -123,7 +123,7 @@ fn handshakes_are_full_unless_resumption_is_configured() {
         let totals = run(&config, 1, "secret", 20);
         assert!(totals.kinds().is_empty(), "{totals:?}");
         let expected = if resume { site.secure.connections() - 1 } else { 0 };
-        // The site's side of the last handshake may end after ours.
+        // The site's side of the last handshake may end after the client's side.
         let resumed = || site.secure.seen.resumed.load(Ordering::Relaxed);
         assert!(eventually(|| resumed() == expected), "{} of {expected}", resumed());
     }
@@ -147,7 +147,7 @@ fn lanes_are_spread_evenly_over_the_addresses_of_a_site() {
 }
 
 #[test]
-fn the_secure_port_is_used_at_each_address_unless_it_has_its_own_host() {
+fn the_tls_port_is_used_at_each_address_unless_it_has_its_own_host() {
     let site = Both::right();
     let [clear, secure] = [site.clear.port(), site.secure.port()];
     let others = [
@@ -157,7 +157,7 @@ fn the_secure_port_is_used_at_each_address_unless_it_has_its_own_host() {
     let mut config = site.config(true, 0, 1);
     config["target"]["addresses"] = json!([{"host": "127.0.0.2", "port": clear}]);
     let totals = run(&config, 4, "secret", 40);
-    // The certificate is that of the first address's name, wherever the lane connects to.
+    // The certificate names the first address, whichever address the lane connects to.
     assert!(totals.kinds().is_empty(), "{totals:?}");
     assert_eq!([site.secure.connections(), others[1].connections()], [2, 2]);
     config["target"]["secure"]["host"] = json!("127.0.0.1");
@@ -167,7 +167,7 @@ fn the_secure_port_is_used_at_each_address_unless_it_has_its_own_host() {
 }
 
 #[test]
-fn endpoints_that_contradict_one_another_are_refused() {
+fn contradictory_endpoints_are_refused() {
     let site = Both::right();
     let problem = |config: &Value| try_start(config).err().unwrap().to_string();
     let with = |field: &str, value: Value| {

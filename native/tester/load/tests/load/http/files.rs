@@ -1,4 +1,4 @@
-//! Files of a set are asked for as the deck says, and one wrong byte in one of them is found.
+//! Requests for files of a set follow the deck, and one wrong byte in a file is noticed.
 
 use files::{FileSet, Spec};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use super::harness::Totals;
 use super::paper::{config, run, try_start};
 use super::site::{Do, Site};
 
-/// Larger than what a thread reads at a time.
+/// Larger than a thread's read buffer.
 const LARGE: usize = 300_000;
 
 pub fn spec() -> Value {
@@ -21,11 +21,11 @@ pub fn file_set() -> FileSet {
     FileSet::new(serde_json::from_value::<Spec>(spec()).unwrap()).unwrap()
 }
 
-/// The same set in a file, and one class that the target has not.
+/// The same set in a file, and one class that the target lacks.
 pub const SET: &str =
     "[files.set]\nsmall = { sizes = [223, 1024], count = 1_200 }\nlarge = { sizes = [300_000] }\n";
 
-/// Files of these classes, as many cards as it says, each on a connection of its own.
+/// Operations on these classes of files with their weights, each on its own connection.
 fn asked(site: &Site, operations: &str) -> Value {
     let mut config =
         config(site, &format!("connection.main.per = 'step'\noperation = [{operations}]\n{SET}"));
@@ -42,7 +42,7 @@ fn large(what: Do) -> Totals {
 }
 
 #[test]
-fn files_of_a_class_are_all_asked_for_each_on_a_connection_of_its_own() {
+fn all_files_of_a_class_are_requested_each_on_its_own_connection() {
     let site = Site::right();
     let mut config = asked(&site, "{ weight = 9, file = 'small' }, { file = 'large' }");
     let text = config["scenarios"][0]["text"].as_str().unwrap().replace("per = 'step'", "http = '1.0'");
@@ -54,7 +54,7 @@ fn files_of_a_class_are_all_asked_for_each_on_a_connection_of_its_own() {
     assert_eq!(totals.count("connect"), small + large);
     let set = file_set();
     let asked = set.class("small").unwrap().filter(|&i| site.seen.answered(&set.file(i).unwrap().path()) > 0);
-    // Of 1,200 files drawn 9,000 times, each has been missed with a probability of 0.0006.
+    // With 9,000 draws from 1,200 files each file is missed with a probability of 0.0006.
     assert!(asked.count() > 1_190);
     let requests = site.seen.requests.lock().unwrap();
     let first = String::from_utf8_lossy(&requests[0]).into_owned();
@@ -62,7 +62,7 @@ fn files_of_a_class_are_all_asked_for_each_on_a_connection_of_its_own() {
 }
 
 #[test]
-fn right_files_are_right_however_they_come() {
+fn right_files_are_right_in_every_encoding_and_in_pieces() {
     for what in [Do::Right, Do::Chunked(997), Do::Chunked(LARGE), Do::InPieces(50_021), Do::UntilClose] {
         let totals = large(what);
         assert!(totals.kinds().is_empty(), "{what:?}: {totals:?}");
@@ -70,14 +70,14 @@ fn right_files_are_right_however_they_come() {
 }
 
 #[test]
-fn one_wrong_byte_is_found_wherever_it_is() {
+fn one_wrong_byte_of_a_file_is_noticed_at_any_position() {
     for place in [0, 7, 8, 4_095, LARGE / 2 + 3, LARGE - 1] {
         assert_eq!(large(Do::WrongByte(place)).kinds(), ["wrong-answer"], "{place}");
     }
 }
 
 #[test]
-fn each_wrong_answer_to_a_file_has_its_own_name() {
+fn each_wrong_answer_for_a_file_has_its_own_name() {
     for (what, name) in [
         (Do::OfLength(LARGE - 1), "wrong-length"),
         (Do::OfLength(LARGE + 1), "wrong-length"),
@@ -98,7 +98,7 @@ fn each_wrong_answer_to_a_file_has_its_own_name() {
 }
 
 #[test]
-fn without_verification_the_length_counts_and_the_bytes_do_not() {
+fn without_verification_the_length_of_a_file_counts_and_its_bytes_do_not() {
     for (what, kinds) in [(Do::WrongByte(9), vec![]), (Do::OfLength(9), vec!["wrong-length"])] {
         let site = Site::always(what);
         let mut config = asked(&site, "{ file = 'large' }");

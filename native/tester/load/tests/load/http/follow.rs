@@ -1,4 +1,4 @@
-//! Steps that follow redirects: to where they lead on the same host, over as many connections as it takes.
+//! Steps that follow redirects on the same host, over as many connections as needed.
 
 use std::net::TcpListener;
 use std::time::Duration;
@@ -23,7 +23,7 @@ fn to(status: u16, location: &str) -> Vec<u8> {
     redirect(status, &format!("Location: {location}\r\n"))
 }
 
-/// What the first operation has asked for.
+/// The first `count` requests, as method and target.
 fn asked(server: &Server, count: usize) -> Vec<(String, String)> {
     let seen = server.requests();
     seen.iter().take(count).map(|seen| (seen.method.clone(), seen.target.clone())).collect()
@@ -33,7 +33,7 @@ fn kinds(answer: impl Fn(&Seen, usize) -> Vec<u8> + Send + Sync + 'static, count
     failures(&run(&Server::new(answer), GET, &Tables::new(), count), "go")
 }
 
-/// The log of the first request.
+/// The log line of the first request.
 fn told(server: &Server, text: &str, more: &Value) -> Value {
     let mut config = config(server.port, text);
     config["log"] = json!({"most": 1, "all": true});
@@ -57,7 +57,7 @@ fn count(snapshot: &Snapshot, step: &str) -> u64 {
 }
 
 #[test]
-fn a_followed_redirect_is_one_request_with_the_last_answer() {
+fn a_followed_redirect_counts_as_one_request_with_the_last_answer() {
     let server = Server::new(|seen, _| match &*seen.target {
         "/a/start?x=1" => to(302, "next"),
         "/a/next" => to(301, "../b?y#part"),
@@ -90,7 +90,7 @@ fn the_time_of_a_followed_redirect_spans_all_its_requests() {
     let step = snapshot.steps.iter().find(|each| &*each.step == "go").unwrap();
     let mean_ms = sum_ns(step.clock(Clock::Service)) / step.count as f64 / 1e6;
     assert!(mean_ms >= 40.0, "{mean_ms} ms");
-    // What a step opens on its way is not recorded twice.
+    // Connections that a redirect opens are not recorded twice.
     assert_eq!(count(&snapshot, "main: connect"), 1);
 }
 
@@ -131,7 +131,7 @@ fn a_redirect_changes_method_and_body_as_browsers_do() {
 }
 
 #[test]
-fn cookies_of_redirects_are_kept() {
+fn cookies_of_redirects_are_stored() {
     let server = Server::new(|seen, _| match &*seen.target {
         "/a/start?x=1" => redirect(303, "Set-Cookie: s=1; Path=/\r\nSet-Cookie: of=a\r\nLocation: /b/c\r\n"),
         "/b/c" => redirect(302, "Set-Cookie: s=2; Path=/\r\nLocation: /a/d\r\n"),
@@ -144,11 +144,11 @@ fn cookies_of_redirects_are_kept() {
 }
 
 #[test]
-fn a_connection_that_ends_with_a_redirect_is_opened_again() {
+fn a_connection_that_ends_with_a_redirect_is_reopened() {
     let closes = "HTTP/1.1 302 X\r\nConnection: close\r\nLocation: /end\r\n";
     for first in [
         format!("{closes}Content-Length: 2\r\n\r\nok"),
-        // The end of the connection is that of the body.
+        // The end of the connection is the end of the body.
         format!("{closes}\r\nmoved"),
         format!("{closes}Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n"),
     ] {
@@ -170,7 +170,7 @@ fn a_connection_that_ends_with_a_redirect_is_opened_again() {
             assert_eq!((totals.kinds(), totals.count("main: connect")), (vec![], 1));
             totals.assert_accounted();
             let seen = server.requests();
-            // The page is answered on a connection that stays for the next operation.
+            // The page is answered on a connection that stays open for the next operation.
             for pair in seen.windows(2) {
                 let opened = pair[1].connection - pair[0].connection;
                 assert_eq!(opened, usize::from(pair[1].target == "/end"), "{pair:?}");
@@ -180,7 +180,7 @@ fn a_connection_that_ends_with_a_redirect_is_opened_again() {
 }
 
 #[test]
-fn a_redirect_fails_if_its_connection_cannot_be_opened_again() {
+fn a_redirect_fails_if_its_connection_cannot_be_reopened() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || {
@@ -254,11 +254,11 @@ fn a_redirect_may_name_the_same_host() {
 }
 
 #[test]
-fn loops_and_too_long_chains_of_redirects_end() {
+fn loops_and_long_chains_of_redirects_end() {
     let round = Server::new(|seen, _| to(302, if seen.target == "/x" { "/y" } else { "/x" }));
     let snapshot = run(&round, GET, &Tables::new(), 42);
     assert_eq!(failures(&snapshot, "go"), ["too-many-redirects"]);
-    // The first and twenty after it, then the next operation.
+    // The first request and twenty redirects, then the next operation.
     assert_eq!(asked(&round, 22)[21], asked(&round, 1)[0]);
     for (length, expected) in [(20, vec![]), (21, vec!["too-many-redirects"])] {
         let answer =
@@ -304,7 +304,7 @@ fn unfollowed_redirects_and_other_statuses_with_a_location_are_answers() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
     #[test]
-    fn any_location_is_followed_on_this_host_or_is_a_failure(location in "[ -~]{0,40}|(http://|//|/|\\.)[ -~]{0,20}|\\PC{0,10}") {
+    fn every_location_is_followed_on_this_host_or_counted_as_a_failure(location in "[ -~]{0,40}|(http://|//|/|\\.)[ -~]{0,20}|\\PC{0,10}") {
         let server = Server::new(move |seen, _| if seen.target == "/a/start?x=1" { to(302, &location) } else { ok("") });
         let snapshot = run(&server, GET, &Tables::new(), 4);
         for kind in failures(&snapshot, "go") {

@@ -1,4 +1,4 @@
-//! A site that stops answering for a second, at a known rate and on a closed schedule.
+//! A site that stops answering for a second, with a known rate and with a closed schedule.
 
 use std::time::Duration;
 
@@ -14,13 +14,13 @@ const RATE: f64 = 1_000.0;
 const STALL: Duration = Duration::from_secs(1);
 const HALF_NS: u64 = 500_000_000;
 
-/// Pages, which are what is counted.
+/// Pages, which are counted.
 fn pages() -> String {
     one(&[PAGE]).replace("weight", "counts = 'page'\nweight")
 }
 
 #[test]
-fn open_latencies_are_the_closed_form_of_the_stall() {
+fn open_latencies_equal_the_closed_form_of_the_stall() {
     let site = Site::right();
     let mut config = config(&site, &pages());
     config["schedule"] = json!({"kind": "open", "rate": RATE});
@@ -37,14 +37,14 @@ fn open_latencies_are_the_closed_form_of_the_stall() {
     totals.add(engine.stop(Duration::from_secs(5)).unwrap());
 
     let (log, page) = (site.gate.log(), totals.of("page"));
-    // Which arrival was the first is known to the time that starting the lane took.
+    // The first arrival is known to within the time that starting the lane took.
     let fits = |first| {
         let clocks = closed_form::open(&log, totals.end_ns, &pace, first);
         clocks.latency.hold(page.clock(Clock::Latency))?;
         clocks.lag.hold(page.clock(Clock::Lag))?;
         clocks.service.hold(page.clock(Clock::Service))?;
         closed_form::stalled(&pace, first, page.count, stall).hold(page.clock(Clock::Latency))?;
-        // The test can fail: a clock started at the sending does not know of the stall.
+        // The test can fail: a clock started at the sending does not measure the stall.
         assert!(clocks.latency.hold(page.clock(Clock::Service)).is_err());
         let late = clocks.latency.longer_than(HALF_NS);
         assert!(late >= (RATE * 0.5) as u64 - 1, "{late} of the arrivals waited for half a second");
@@ -55,7 +55,7 @@ fn open_latencies_are_the_closed_form_of_the_stall() {
 }
 
 #[test]
-fn closed_latencies_hide_all_of_the_stall_but_one_sample_a_lane() {
+fn closed_latencies_hide_the_stall_except_for_one_sample_per_lane() {
     const LANES: u64 = 3;
     let site = Site::right();
     let mut engine = start(&config(&site, &pages()));
@@ -72,7 +72,7 @@ fn closed_latencies_hide_all_of_the_stall_but_one_sample_a_lane() {
     let through = log.iter().filter(|exchange| exchange.answered_ns >= opens_ns);
     let stalled = through.filter(|exchange| exchange.asked_ns <= shut_ns);
     assert_eq!(stalled.count() as u64, LANES);
-    // Of a thousand people who would have come in that second, nobody is missed.
+    // The thousand arrivals of an open schedule in that second are not missed here.
     assert!(page.clock(Clock::Latency) == page.clock(Clock::Service));
     assert!(page.clock(Clock::Service).value_at_quantile(0.99) < HALF_NS);
 }

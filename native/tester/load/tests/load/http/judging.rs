@@ -1,4 +1,4 @@
-//! What is told of an answer that is wrong in several ways, and how values are looked for in answers.
+//! The reported failure of an answer with several errors, and the search for values in answers.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ fn who(name: &str) -> Tables {
     one("who", &["name"], &[&[name]])
 }
 
-/// What is wrong with each of the answers to an operation.
+/// The failure of each answer to an operation.
 fn failures(text: &str, tables: &Tables, answers: &[(u16, &str)]) -> Vec<String> {
     let replies: Vec<_> = answers
         .iter()
@@ -32,7 +32,7 @@ fn failures(text: &str, tables: &Tables, answers: &[(u16, &str)]) -> Vec<String>
 }
 
 #[test]
-fn the_worst_failure_is_reported() {
+fn the_worst_of_several_failures_is_reported() {
     let text = "data.who = { file = 'w.csv', per = 'user' }\n[[operation]]\nname = 'all'\nstep = [{ post = '/' }, { get = '/', \
         expect = { length = 20, contains = 'right', fresh = 'new', \
         identity = { before = '<', value = '{who.name}', until = '>' } } }]";
@@ -52,7 +52,7 @@ fn the_worst_failure_is_reported() {
 }
 
 #[test]
-fn a_page_shows_a_change_only_after_it_was_made() {
+fn a_page_must_show_a_change_only_after_it_was_made() {
     let page = "{ get = '/', expect.fresh = 'new' }";
     let text = format!("[[operation]]\nname = 'all'\nstep = [{page}, {{ post = '/' }}, {page}, {page}]");
     for (status, expected) in
@@ -61,7 +61,7 @@ fn a_page_shows_a_change_only_after_it_was_made() {
         let answers = [(200, "old"), (status, ""), (200, "old"), (200, "new")];
         assert_eq!(failures(&text, &Tables::new(), &answers), expected);
     }
-    // What one visit changed, the next need not show.
+    // The next visit need not show the change of an earlier visit.
     let answers = [(200, "old"), (200, ""), (200, "new"), (200, "new"), (200, "old")];
     assert_eq!(failures(&text, &Tables::new(), &answers), ["none"; 5]);
 }
@@ -75,7 +75,7 @@ fn a_row_used_through_a_value_counts_as_updated() {
 }
 
 #[test]
-fn a_change_that_was_refused_is_shown_by_no_page_whatever_else_was_right() {
+fn no_page_shows_a_refused_change_whatever_else_was_right() {
     let text = "[[operation]]\nname = 'all'\nstep = [{ name = 'login', post = '/login' }, \
         { post = '/u' }, { get = '/', expect.fresh = 'new' }]";
     for (login, update, expected) in [
@@ -84,7 +84,7 @@ fn a_change_that_was_refused_is_shown_by_no_page_whatever_else_was_right() {
         (200, 200, ["none", "none", "stale"]),
     ] {
         let answers = [(login, ""), (update, ""), (200, "old")];
-        // What one visit was refused is nothing to the next.
+        // A refusal in one visit does not affect the next visit.
         for visit in failures(text, &Tables::new(), &[answers, answers].concat()).chunks(3) {
             assert_eq!(visit, expected);
         }
@@ -102,7 +102,7 @@ fn rows_that_other_users_may_change_prove_no_update() {
     let by_path = ("/{v.id}", "");
     for (data, (path, more), page, remedy) in [
         (shared, by_path, "get = '/{v.id}'", "deal = \"exclusive\""),
-        // Whom a cookie tells, and whom the page names, is the same.
+        // The user of the cookie and the user that the page names are the same.
         (shared, ("/", ", headers.Cookie = 'user={v.id}'"), "get = '/'", "deal = \"exclusive\""),
         (shared, ("/", ", form.user = '{v.id}'"), "get = '/'", "deal = \"exclusive\""),
         (
@@ -116,7 +116,7 @@ fn rows_that_other_users_may_change_prove_no_update() {
         (held_file, by_path, "get = '/{v.id}'", ""),
         (owned, by_path, "get = '/{v.id}'", ""),
         (own_file, by_path, "get = '/{v.id}'", ""),
-        // A row may be what is written.
+        // The written value may be a row's value.
         (file, ("/", ", form.city = '{v.id}'"), "get = '/'", ""),
     ] {
         let looked = match page.contains("expect") {
@@ -138,7 +138,7 @@ fn rows_that_other_users_may_change_prove_no_update() {
 }
 
 #[test]
-fn files_of_the_product_prove_their_updates() {
+fn scenarios_of_the_product_prove_their_updates() {
     for text in [
         include_str!("../../../../../../ps_bench/scenarios/scenario.toml"),
         include_str!("../../../../../../examples/flask_site/site.toml"),
@@ -149,7 +149,7 @@ fn files_of_the_product_prove_their_updates() {
 }
 
 #[test]
-fn expected_values_are_searched_in_the_escaped_form() {
+fn expected_values_are_searched_in_their_escaped_form() {
     let html = "Ann &amp; &quot;Bo&quot; &lt;b&gt;&#39;s";
     let numeric = "Ann &amp; &#34;Bo&#34; &lt;b&gt;&#39;s";
     let json = "Ann & \\\"Bo\\\" <b>'s";

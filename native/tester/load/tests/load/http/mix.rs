@@ -1,4 +1,4 @@
-//! The mix is exact, and everything is counted once.
+//! The mix is exact, and every operation is counted once.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use super::paper::{config, paper, start};
 use super::site::Site;
 
 #[test]
-fn drains_add_up_to_what_the_site_answered_and_the_mix_is_exact() {
+fn drains_add_up_to_the_answers_of_the_site_and_the_mix_is_exact() {
     let site = Site::right();
     let mut config = config(&site, &paper());
     config["threads"] = json!(2);
@@ -26,7 +26,7 @@ fn drains_add_up_to_what_the_site_answered_and_the_mix_is_exact() {
     assert_eq!(count("create"), site.seen.answered("/users"));
     assert_eq!(count("page") + count("updated page"), site.seen.answered("/"));
     assert_eq!(count("update"), site.seen.answered("/preferences"));
-    // What was dealt was done: a lane that stops after an update still looks at its page.
+    // Every dealt card was played: a lane that stops after an update still requests its page.
     assert_eq!(
         [count("create"), count("page"), count("update"), count("updated page")],
         [dealt[0], dealt[1], dealt[2], dealt[2]]
@@ -50,7 +50,7 @@ fn an_open_schedule_deals_one_card_per_arrival() {
     std::thread::sleep(Duration::from_millis(1_000));
     let mut totals = Totals::default();
     totals.add(engine.stop(Duration::from_secs(5)).unwrap());
-    // Nobody arrives before their time.
+    // No arrival is served before it is due.
     let due = (begun.elapsed().as_secs_f64() * 500.0) as u64 + 1;
     assert!((1..=due).contains(&totals.count("sequence")), "{due} due, {totals:?}");
     assert!(totals.kinds().is_empty(), "{totals:?}");

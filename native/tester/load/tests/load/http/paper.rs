@@ -1,4 +1,4 @@
-//! What visitors of the site of these tests do, as scenario files: paper 002's scenario, and its requests alone.
+//! Visitors of the tests' site as scenario files: paper 002's scenario, and its single requests.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use super::site::Site;
 
 const POOLS: &str = include_str!("../../../../../shared/people/tests/data/three.pools");
 
-/// People the site knows.
+/// The number of people on the site.
 pub const PEOPLE: u64 = 200;
 
 pub fn visitors() -> Arc<Visitors> {
@@ -39,7 +39,7 @@ pub const UPDATED_PAGE: &str = r#"{ name = "updated page", get = "/", headers.Co
     identity = { before = 'data-user="', value = "{owner.id}" },
     fresh = ['data-background="{colour}"', 'data-city="{city}"'] } }"#;
 
-/// What the steps above are filled in with, by where they name it.
+/// The data of the steps above, by the name that refers to it.
 const DATA: [(&str, &str); 5] = [
     ("{visitor.", "data.visitor.people = 'seeded'\n"),
     ("{newcomer.", "data.newcomer.people = 'new'\n"),
@@ -51,7 +51,7 @@ const DATA: [(&str, &str); 5] = [
 /// A file whose operations have these weights and steps.
 pub fn deck(operations: &[(u32, &[&str])]) -> String {
     let operation = |(number, (weight, steps)): (usize, &(u32, &[&str]))| {
-        // A table in braces ends on its line.
+        // An inline table must be on one line.
         let steps = steps.join(", ").replace('\n', " ");
         format!("[[operation]]\nname = 'o{number}'\nweight = {weight}\nstep = [{steps}]\n")
     };
@@ -70,7 +70,7 @@ pub fn paper() -> String {
     deck(&[(5, &[CREATE]), (91, &[PAGE]), (4, &[UPDATE, UPDATED_PAGE])])
 }
 
-/// A configuration for that site with one scenario called `p`.
+/// A configuration for a site with one scenario called `p`.
 pub fn config(site: &Site, text: &str) -> Value {
     json!({
         "target": {"protocol": "http", "host": "127.0.0.1", "port": site.port(), "size": PEOPLE},

@@ -1,4 +1,4 @@
-//! The phases of requests, and what each lane did.
+//! The phases of requests, and the time of each lane.
 
 use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
@@ -18,14 +18,14 @@ fn with_phases(mut config: Value) -> Value {
     config
 }
 
-/// Images over connections that are kept.
+/// Images over persistent connections.
 fn kept(site: &Site) -> Value {
     let mut config = with_phases(kinds(site, 1, 0));
     config["scenarios"][0]["keepalive"] = json!(true);
     config
 }
 
-/// A thousandth is what histograms round away.
+/// Histograms round away up to a thousandth.
 fn assert_about(left: f64, right: f64) {
     assert!((left / right - 1.0).abs() < 0.003, "{left} and {right}");
 }
@@ -41,20 +41,21 @@ fn a_request_lasts_as_long_as_its_phases() {
     let config = with_phases(site.config(false, 3, 1));
     let mut tried = Vec::new();
     while !tried.iter().any(|&(pieces, request)| pieces <= request * 1.002) {
-        // A thread that has to wait for its core as it encodes does so on both clocks.
+        // A thread that waits for its core while it encodes adds that time to both clocks.
         assert!(tried.len() < 5, "{tried:?}");
         tried.push(pieces_and_requests_ns(&config));
     }
 }
 
-/// Returns the time of connecting and exchanging, and that of requests, once their phases are right.
+/// Asserts that the phases are right; returns the time of connecting and exchanging, and the time of
+/// requests.
 fn pieces_and_requests_ns(config: &Value) -> (f64, f64) {
     let totals = run(config, 1, "secret", 30);
     assert!(totals.kinds().is_empty(), "{totals:?}");
     let (images, secrets) = (totals.count("image"), totals.count("secret"));
     assert_eq!(totals.count("request"), images + secrets);
     assert_eq!(totals.count("first byte"), images + secrets);
-    // One that is stopped after its handshake asks for nothing.
+    // A lane that is stopped after its handshake sends no request.
     assert!((secrets..=secrets + 1).contains(&totals.count("handshake")), "{totals:?}");
 
     let [connect, exchange] =
@@ -71,12 +72,12 @@ fn pieces_and_requests_ns(config: &Value) -> (f64, f64) {
         assert!(total.overlaps && none.iter().all(|&counter| total.counter(counter) == 0));
     }
     totals.assert_accounted();
-    // Connecting ends where the request is sent, but for the time it takes to encode that over TLS.
+    // Connecting ends when the request is sent, except for the time of encoding it over TLS.
     (connect + exchange, request)
 }
 
 #[test]
-fn on_a_kept_connection_a_request_begins_with_its_sending() {
+fn on_an_open_connection_a_request_begins_with_its_sending() {
     let site = Site::right();
     let totals = run(&kept(&site), 2, "image", 200);
     assert_eq!(totals.count("connect"), 2);
@@ -85,7 +86,7 @@ fn on_a_kept_connection_a_request_begins_with_its_sending() {
     assert!(!totals.steps.contains_key("handshake"), "{totals:?}");
     assert_eq!(totals.count("connecting"), 2);
     totals.assert_accounted();
-    // As kept is a connection that was opened before a pause.
+    // A connection that was opened before a pause counts as open.
     let text = format!("connection.main.per = 1\n{}", one(&["{ think = '1ms' }", IMAGE]));
     let totals = run(&with_phases(config(&site, &text)), 2, "image", 50);
     assert!(totals.count("main: connect") >= totals.count("image"), "{totals:?}");
@@ -108,7 +109,7 @@ fn failures_are_failed_requests_and_phases_are_of_answered_requests() {
     assert_eq!((request.count, &request.failures), (image.count, &image.failures));
     assert_eq!(request.clock(Clock::Censored).len(), image.clock(Clock::Censored).len());
     assert!(first_byte.failures.is_empty());
-    // Half a head and half a body bring a first byte too, and no answer.
+    // Half a head and half a body have a first byte too, but no answer.
     let unanswered = request.clock(Clock::Censored).len();
     assert_eq!(unanswered, image.failures["closed"] + image.failures["truncated"], "{totals:?}");
     assert_eq!(first_byte.count, request.count - unanswered);
@@ -141,7 +142,7 @@ fn a_failed_connect_or_handshake_is_a_failed_request() {
 #[test]
 fn a_request_unfinished_at_the_end_of_the_window_is_owed_from_its_connect_on() {
     let site = Both::right();
-    // Before the site, a way that takes a while to let a handshake begin.
+    // A relay in front of the site that delays the handshake.
     let way = TcpListener::bind("127.0.0.1:0").unwrap();
     let (port, to) = (way.local_addr().unwrap().port(), site.secure.port());
     std::thread::spawn(move || {
@@ -180,7 +181,7 @@ fn every_drain_counts_each_lane_at_its_index() {
     run_until(&mut engine, &mut totals, |totals| {
         totals.lane_counts.len() == 5 && totals.lane_counts.iter().all(|&n| n >= 20)
     });
-    // What is left is lane 0 of the first thread alone, or one of the second's.
+    // Only lane 0 of the first thread or a lane of the second thread remains.
     engine.stop_lanes("p", 4).unwrap();
     let mut ended = Totals::default();
     run_until(&mut engine, &mut ended, |totals| totals.lanes == 1);

@@ -1,4 +1,5 @@
-//! Files, programs and paths of a scenario as kinds of requests: one deck, and rows under the scenario's name.
+//! Files, programs and paths of a scenario as kinds of requests: one deck, and rows under the scenario's
+//! name.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -37,7 +38,7 @@ fn programs(port: u16, text: &str) -> Value {
     config
 }
 
-/// Runs one lane until its server has seen so many requests.
+/// Runs one lane until its server has received this many requests.
 fn run(server: &Server, config: &Value, requests: usize) -> Snapshot {
     let mut engine = try_start(config, &Tables::new()).unwrap_or_else(|problem| panic!("{problem}"));
     engine.start_lanes("mix", 1).unwrap();
@@ -51,7 +52,7 @@ fn rows(snapshot: &Snapshot) -> BTreeMap<(String, String), u64> {
 }
 
 #[test]
-fn operations_of_one_request_are_cards_of_one_deck_each_with_its_row() {
+fn operations_with_one_request_share_a_deck_and_have_their_own_rows() {
     let server = Server::new(|_, _| ok("12345"));
     let snapshot = run(&server, &programs(server.port, PROGRAMS), 500);
     let (seen, rows) = (server.requests(), rows(&snapshot));
@@ -71,7 +72,7 @@ fn operations_of_one_request_are_cards_of_one_deck_each_with_its_row() {
 }
 
 #[test]
-fn a_hundred_copies_are_asked_for_each_as_often() {
+fn a_hundred_copies_of_a_file_are_requested_equally_often() {
     let server = Server::new(|_, _| ok(""));
     let text = "[[operation]]\nprogram = 'template'\nsize_about = 70";
     for classes in [true, false] {
@@ -88,7 +89,7 @@ fn a_hundred_copies_are_asked_for_each_as_often() {
 }
 
 #[test]
-fn a_program_s_answer_must_have_the_requested_size() {
+fn the_answer_of_a_program_must_have_the_requested_size() {
     let server = Server::new(|_, _| ok("1234"));
     let snapshot = run(&server, &programs(server.port, PROGRAMS), 50);
     let wrong: Vec<_> = snapshot.steps.iter().filter(|each| !each.failures.is_empty()).collect();
@@ -99,7 +100,7 @@ fn a_program_s_answer_must_have_the_requested_size() {
 }
 
 #[test]
-fn operations_with_filled_in_values_have_their_own_rows() {
+fn operations_with_substituted_values_have_their_own_rows() {
     let server = Server::new(|_, _| ok("12345"));
     for (more, steps) in [
         ("", "[[operation]]\nname = 'two'\nstep = [{ program = 'cgi', size = 5 }, { get = '/' }]"),
@@ -107,7 +108,7 @@ fn operations_with_filled_in_values_have_their_own_rows() {
         ("", "[[operation]]\nname = 'two'\nget = '/'\nheaders.X = '{random:3}'"),
         ("", "[[operation]]\nname = 'two'\ncounts = 'get'\nstep = [{ get = '/' }]"),
         ("start.step = [{ get = '/' }]\n", "[[operation]]\nname = 'two'\nget = '/'"),
-        // Results have this name for something else.
+        // Results use this name for connects.
         ("", "[[operation]]\nname = 'connect'\nget = '/'"),
     ] {
         server.seen.lock().unwrap().clear();
@@ -120,7 +121,7 @@ fn operations_with_filled_in_values_have_their_own_rows() {
 }
 
 #[test]
-fn connections_are_kept_whatever_the_file_says() {
+fn persistent_connections_are_used_whatever_the_file_says() {
     for classes in [true, false] {
         let server = Server::new(|_, _| ok("12345"));
         let mut config = programs(server.port, PROGRAMS);
@@ -135,7 +136,7 @@ fn connections_are_kept_whatever_the_file_says() {
 }
 
 #[test]
-fn files_are_asked_for_with_the_header_lines_of_all_requests() {
+fn requests_for_files_have_the_header_lines_of_all_requests() {
     let set = file_set();
     let path = |number| set.file(number).unwrap().path();
     let file = set.class("large").unwrap().start;

@@ -1,4 +1,4 @@
-//! Scenario files of sites: what they say is what is sent, and what is wrong is counted under its own name.
+//! Scenario files of sites: requests are sent as written, and every kind of wrong answer has its own name.
 
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
@@ -38,7 +38,8 @@ impl Seen {
 
 pub type Requests = Arc<Mutex<Vec<Seen>>>;
 
-/// A server that answers each request as `answer` says for it and its number, and closes where the answer says so.
+/// A server that calls `answer` with each request and its number, and closes the connection if the answer
+/// requires that.
 pub struct Server {
     pub port: u16,
     pub seen: Requests,
@@ -156,7 +157,7 @@ pub fn try_start(config: &Value, tables: &Tables) -> Result<Engine, String> {
     Engine::start_http(config, Some(visitors()), tables).map_err(|error| error.to_string())
 }
 
-/// Runs a scenario until its server has seen so many requests; returns what was recorded.
+/// Runs a scenario until its server has received this many requests; returns the snapshot.
 pub fn run(server: &Server, text: &str, tables: &Tables, count: usize) -> Snapshot {
     let mut engine =
         try_start(&config(server.port, text), tables).unwrap_or_else(|problem| panic!("{problem}"));
@@ -212,7 +213,7 @@ proptest! {
     }
 
     #[test]
-    fn a_header_holds_a_cell_or_is_refused(cell in "[ -~]{0,30}|[\\x00-\\x7f]{1,10}") {
+    fn a_header_contains_the_cell_unchanged_or_the_cell_is_refused(cell in "[ -~]{0,30}|[\\x00-\\x7f]{1,10}") {
         let server = Server::new(|_, _| ok(""));
         let text = "data.x.file = 'x.csv'\ndata.x.columns = ['cell']\n\
             [[operation]]\nget = '/'\nheaders.X-Cell = '<{x.cell}>'";
@@ -231,7 +232,7 @@ proptest! {
 }
 
 #[test]
-fn a_login_with_a_session_and_a_token_is_one_visit_after_the_other() {
+fn visits_with_login_session_and_token_follow_one_another() {
     let server = Server::new(|seen, number| match (&*seen.method, &*seen.target) {
         ("GET", "/login") => {
             let session = format!("Set-Cookie: session=s{number}; Path=/; HttpOnly\r\n");
@@ -264,7 +265,7 @@ fn a_login_with_a_session_and_a_token_is_one_visit_after_the_other() {
 }
 
 #[test]
-fn captures_read_every_place_of_an_answer() {
+fn captures_read_every_part_of_an_answer() {
     let server = Server::new(|seen, _| match &*seen.target {
         "/api" => with(
             "Set-Cookie: id=c1; Path=/\r\nX-Token: h1\r\n",
@@ -303,7 +304,7 @@ fn a_step_without_its_capture_is_not_sent() {
 }
 
 #[test]
-fn captures_and_cookies_of_start_belong_to_their_user() {
+fn captures_and_cookies_of_the_start_belong_to_their_user() {
     let server = Server::new(|seen, _| match &*seen.target {
         "/login" => with("Set-Cookie: s=1\r\n", r#"{"token": "k1"}"#),
         _ => ok(""),
@@ -330,7 +331,7 @@ fn captures_and_cookies_of_start_belong_to_their_user() {
 }
 
 #[test]
-fn failed_start_is_repeated_after_a_pause_of_a_second() {
+fn a_failed_start_is_repeated_after_a_pause_of_a_second() {
     let server = Server::new(|_, _| ok("no"));
     let text = r#"
         [start]
@@ -349,7 +350,7 @@ fn failed_start_is_repeated_after_a_pause_of_a_second() {
 }
 
 #[test]
-fn lacking_expectation_is_named_in_example_and_log() {
+fn an_unmet_expectation_is_named_in_example_and_log() {
     for (expect, lacking) in [
         ("expect.contains = ['who', '{account.password}\"x']", r#"no "{account.password}\"x" in 12 bytes"#),
         ("expect.contains = 'Itm 17'", "no \"Itm 17\" in 12 bytes"),
@@ -383,7 +384,7 @@ fn lacking_expectation_is_named_in_example_and_log() {
 }
 
 #[test]
-fn a_failure_s_example_has_no_secret_in_it() {
+fn the_example_of_a_failure_contains_no_secret() {
     let server = Server::new(|seen, _| {
         let path = percent(&seen.target);
         let said = String::from_utf8_lossy(&path).into_owned();
@@ -405,7 +406,7 @@ fn a_failure_s_example_has_no_secret_in_it() {
 }
 
 #[test]
-fn statuses_and_whole_paths_are_columns_that_are_checked_before_the_first_request() {
+fn statuses_and_paths_from_columns_are_checked_before_the_first_request() {
     let server = Server::new(|seen, _| {
         let status = if seen.target == "/gone?x=1" { 410 } else { 200 };
         format!("HTTP/1.1 {status} X\r\nContent-Length: 0\r\n\r\n").into_bytes()
@@ -427,11 +428,12 @@ fn statuses_and_whole_paths_are_columns_that_are_checked_before_the_first_reques
 }
 
 #[test]
-fn the_paper_s_scenario_sends_the_same_requests_apart_from_drawn_values() {
+fn the_scenario_of_the_paper_sends_the_same_requests_apart_from_drawn_values() {
     let site = Site::right();
     let totals = paper::run(&paper::config(&site, &paper()), 8, "update", 40);
     assert!(totals.kinds().is_empty(), "{totals:?}");
-    // Of each hundred cards 5, 91 and 4; at the end a lane may have begun what others have not.
+    // Of each hundred cards 5, 91 and 4; at the end a lane may have begun an operation that other lanes have
+    // not.
     let updates = totals.count("update");
     assert!(totals.count("create").abs_diff(updates * 5 / 4) <= 5 + 8, "{totals:?}");
     assert!(totals.count("page").abs_diff(updates * 91 / 4) <= 91 + 8, "{totals:?}");
@@ -489,7 +491,7 @@ fn a_redirect_is_an_answer_unless_a_step_follows_it() {
 }
 
 #[test]
-fn a_repeat_goes_through_all_values_of_a_capture() {
+fn a_repeat_iterates_over_all_values_of_a_capture() {
     let server = Server::new(|seen, _| match &*seen.target {
         "/list" => with(
             "Set-Cookie: c=1\r\nSet-Cookie: c=2\r\nX-H: 3\r\nX-H: \r\nX-H: 4\r\n",
@@ -527,7 +529,7 @@ fn a_repeat_goes_through_all_values_of_a_capture() {
     let snapshot = run(&server, text, &Tables::new(), server.requests().len() + 3);
     assert_eq!(failures(&snapshot, "get"), ["nothing-captured"]);
     assert!(!snapshot.steps.iter().any(|step| &*step.step == "each" && step.count > 0));
-    // Any of a list is each of them sometimes.
+    // A random choice from a list is sometimes each of its values.
     let text = "[[operation]]\nname = 'o'\nstep = [
         { get = '/list', capture.id = { json = '/ids', take = 'random' } }, { name = 'each', get = '/any/{id}' }]";
     run(&server, text, &Tables::new(), server.requests().len() + 200);
@@ -537,7 +539,7 @@ fn a_repeat_goes_through_all_values_of_a_capture() {
 }
 
 #[test]
-fn more_values_than_a_user_may_keep_are_a_failure() {
+fn more_captured_values_than_the_limit_are_a_failure() {
     let body = "<b>x</b>".repeat(1_000_001);
     let server = Server::new(move |_, _| ok(&body));
     let text = "[[operation]]\nname = 'o'\nstep = [
@@ -554,7 +556,7 @@ fn a_pool_of_connections_to_a_site_is_refused() {
 }
 
 #[test]
-fn the_file_sets_the_lifetime_of_a_connection() {
+fn the_scenario_file_sets_the_lifetime_of_a_connection() {
     for (lives, per_request) in
         [("http = '1.0'", 1.0), ("per = 'step'", 1.0), ("per = 'iteration'", 0.5), ("per = 4", 0.125)]
     {
@@ -579,7 +581,7 @@ fn the_file_sets_the_lifetime_of_a_connection() {
 }
 
 #[test]
-fn without_keep_alive_each_request_has_the_only_connection() {
+fn without_keep_alive_each_request_has_its_own_connection() {
     for lives in ["", "per = 'iteration'", "per = 4"] {
         let site = Site::right();
         let text = format!("[connection.main]\n{lives}\n[[operation]]\nget = '/image'");
@@ -595,7 +597,7 @@ fn without_keep_alive_each_request_has_the_only_connection() {
 }
 
 #[test]
-fn the_file_sets_the_lifetime_of_each_connection_of_a_user() {
+fn the_scenario_file_sets_the_lifetime_of_each_connection_of_a_user() {
     let site = Site::right();
     let text = "[connection.main]\n[connection.other]\nper = 'iteration'\n[[operation]]\nname = 'all'\n\
         step = [{ get = '/image' }, { get = '/image', on = 'other' }, { get = '/image', on = 'other' }]";
@@ -609,7 +611,7 @@ fn the_file_sets_the_lifetime_of_each_connection_of_a_user() {
 }
 
 #[test]
-fn a_row_that_is_dealt_once_is_asked_for_once() {
+fn a_row_that_is_dealt_once_is_requested_once() {
     let server = Server::new(|_, _| ok(""));
     let text = "[data.n]\nrange = [1, 100]\ndeal = 'once'\n[[operation]]\nget = '/{n}'";
     let mut config = config(server.port, text);
@@ -661,9 +663,9 @@ fn logged_requests_have_names_in_place_of_secrets() {
     assert_eq!(found[1]["asked"], "POST /login?sid=...");
     assert_eq!((&found[1]["code"], &found[1]["kind"]), (&json!("403"), &json!("status:403")));
     assert_eq!((&found[1]["user"], &found[1]["rows"]), (&json!(1), &json!({"account": 1})));
-    // The server repeats what it was sent.
+    // The server repeats the received request.
     assert!(found[1]["diagnostic"].as_str().unwrap().contains("{account.password}"), "{}", found[1]);
-    // What stands in the file is as secret as what is filled in, however it is written.
+    // Secrets written in the file are hidden like substituted secrets, in any spelling.
     let said = |number: usize| found[number]["diagnostic"].as_str().unwrap();
     assert_eq!(
         said(2),

@@ -1,4 +1,4 @@
-//! A small personalized site on a real socket that answers rightly, or in any wrong way a test asks for.
+//! A small personalized site on a real socket that answers rightly, or with any error that a test requests.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -18,73 +18,73 @@ use super::paper::{PEOPLE, visitors};
 pub const PAGE_BYTES: usize = 8_290;
 const IMAGE_BYTES: usize = 5_480;
 
-/// What to do with a request.
+/// The answer to a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Do {
-    /// Answer rightly.
+    /// The right answer.
     Right,
-    /// Answer rightly, in chunks of so many bytes.
+    /// The right answer in chunks of this many bytes.
     Chunked(usize),
-    /// Answer rightly, so many bytes at a time.
+    /// The right answer in pieces of this many bytes.
     InPieces(usize),
-    /// Answer rightly, the end of the connection being the end of the body.
+    /// The right answer, ended by the end of the connection.
     UntilClose,
-    /// Answer with a head alone that names no length, as some servers answer HEAD.
+    /// A head without a length, as some servers answer HEAD.
     HeadAlone,
-    /// Answer rightly, say that it was the last time, and close.
+    /// The right answer with `Connection: close`, then the end of the connection.
     RightThenClose,
-    /// Answer rightly after an answer that is on its way.
+    /// The right answer after an interim answer.
     AfterContinue,
-    /// Answer with the next person's page.
+    /// The next person's page.
     SomebodyElse,
-    /// Answer with a page that does not say whose it is.
+    /// A page that does not name its user.
     Nobody,
-    /// Answer with the right person's page, which greets another.
+    /// The right person's page with a greeting for another person.
     WrongGreeting,
-    /// Answer rightly, but from before the last update.
+    /// The right page from before the last update.
     Outdated,
-    /// Answer with a page of other length.
+    /// A page of this length.
     OfLength(usize),
-    /// Answer with a file that has one wrong byte, at this place.
+    /// A file with one wrong byte at this position.
     WrongByte(usize),
-    /// Send more than Content-Length says.
+    /// More bytes than Content-Length announces.
     MoreThanSaid,
-    /// Say more than is sent, and close.
+    /// Fewer bytes than announced, then the end of the connection.
     LessThanSaid,
-    /// Say more than is sent, and wait.
+    /// Fewer bytes than announced, then silence.
     LessThanSaidAndWait,
-    /// Close between two chunks.
+    /// The end of the connection between two chunks.
     CloseMidChunks,
-    /// Send chunks of one byte without end.
+    /// Chunks of one byte without end.
     EndlessChunks,
-    /// Say two lengths.
+    /// Two different lengths.
     TwoLengths,
-    /// Answer with nothing but a status.
+    /// Only a status.
     Status(u16),
-    /// Send something that is not HTTP.
+    /// Bytes that are not HTTP.
     Nonsense,
-    /// Send half a head and close.
+    /// Half a head, then the end of the connection.
     HalfAHead,
-    /// Close.
+    /// The connection is closed.
     Close,
-    /// Say nothing.
+    /// No answer.
     Never,
 }
 
 type Rule = dyn Fn(&str, u64) -> Do + Send + Sync;
 
-/// What was asked.
+/// Received requests.
 #[derive(Debug, Default)]
 pub struct Seen {
     pub connections: AtomicU64,
-    /// Of those, the ones whose handshake went on with an earlier session.
+    /// The number of TLS handshakes that resumed an earlier session.
     pub resumed: AtomicU64,
     answered: Mutex<BTreeMap<String, u64>>,
-    /// The last requests, whole.
+    /// The last requests.
     pub requests: Mutex<Vec<Vec<u8>>>,
-    /// Background and city of those who were updated, by number.
+    /// Background and city of updated users, by number.
     pub values: Mutex<BTreeMap<u64, (String, String)>>,
-    /// What they were before that.
+    /// The values before the last update.
     before: Mutex<BTreeMap<u64, (String, String)>>,
     created: Mutex<BTreeMap<u64, String>>,
 }
@@ -114,7 +114,7 @@ pub struct Site {
 }
 
 impl Site {
-    /// Answers each request as `rule` says for its path and its number.
+    /// Calls `rule` for each request with its path and its number.
     pub fn new(rule: impl Fn(&str, u64) -> Do + Send + Sync + 'static) -> Self {
         Self::at("127.0.0.1:0", None, rule)
     }
@@ -201,7 +201,7 @@ impl Answer {
 }
 
 fn serve(shared: &Shared, stream: TcpStream, connection: u64) {
-    // Or an answer over TLS waits until the client acknowledges the tickets before it.
+    // Without this, an answer over TLS waits until the client acknowledges the tickets before it.
     stream.set_nodelay(true).unwrap();
     let mut stream = Stream::new(stream);
     if let Some(acceptor) = &shared.acceptor {
@@ -221,7 +221,7 @@ fn serve(shared: &Shared, stream: TcpStream, connection: u64) {
             let what = (shared.rule)(&path, n);
             let answer = answer(shared, &message, what);
             shared.gate.pass(connection, asked_ns, path == "/");
-            // Before the client can know.
+            // Counted before the client can read the answer.
             *shared.seen.answered.lock().unwrap().entry(path).or_default() += 1;
             let goes_on = send(&mut stream, &answer, what).unwrap_or(false);
             let mut requests = shared.seen.requests.lock().unwrap();
@@ -242,7 +242,7 @@ fn serve(shared: &Shared, stream: TcpStream, connection: u64) {
     }
 }
 
-/// The first message in the buffer, if it is all there.
+/// The first message in the buffer, if it is complete.
 fn complete(buffer: &[u8]) -> Option<(usize, Vec<u8>)> {
     let head = RequestHead::decode(buffer).expect("a request")?;
     let Framing::Length(body) = head.framing else { panic!("a request with chunks") };
@@ -311,7 +311,7 @@ fn page(shared: &Shared, user: u64, what: Do) -> Answer {
     Answer::new(200, page)
 }
 
-/// As Python's MarkupSafe does it: the other way than our own site.
+/// Escapes like Python's MarkupSafe, which differs from sitebench's site.
 fn escaped(text: &str) -> String {
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     text.replace('"', "&#34;").replace('\'', "&#39;")
