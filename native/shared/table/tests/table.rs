@@ -1,4 +1,4 @@
-//! Which texts are tables, what their cells are, and where the others are wrong.
+//! Valid tables and their cells, and the error positions of invalid tables.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail the test they help")]
 
@@ -44,7 +44,7 @@ fn refused(text: &[u8], message: &str) {
 
 #[test]
 fn the_examples_of_rfc_4180_are_read() {
-    // 2.1, 2.2, 2.5, 2.6, 2.7
+    // RFC 4180 sections 2.1, 2.2, 2.5, 2.6 and 2.7.
     holds(
         "a,b,c\r\naaa,bbb,ccc\r\nzzz,yyy,xxx\r\n",
         &["a", "b", "c"],
@@ -56,14 +56,14 @@ fn the_examples_of_rfc_4180_are_read() {
 }
 
 #[test]
-fn byte_order_marks_empty_lines_and_inner_quotes_are_read_as_other_readers_do() {
+fn byte_order_marks_empty_lines_and_inner_quotes_are_read_as_by_other_readers() {
     holds("\u{feff}\n\r\na\n\n1\n\r\n2\n\n", &["a"], &[&["1"], &["2"]]);
     holds("\u{feff}\"a\",\n\"\",\n,\"\"\n", &["a", ""], &[&["", ""], &["", ""]]);
     holds("a\n6\" \"x\n\" \"\n", &["a"], &[&["6\" \"x"], &[" "]]);
 }
 
 #[test]
-fn columns_may_be_given_and_separated_by_any_ascii_character() {
+fn columns_can_be_named_and_separated_by_any_ascii_character() {
     let form = Form { separator: b'\t', ..given(&["uid", "mail"]) };
     let table = Table::parse(b"a,b\tc\nd\t\"e\tf\"\n".to_vec(), &form, any_cell).unwrap();
     assert_eq!(rows_of(&table), [["a,b", "c"], ["d", "e\tf"]]);
@@ -79,7 +79,7 @@ fn a_cell_outside_the_table_is_none() {
 }
 
 #[test]
-fn an_error_is_reported_with_line_and_column() {
+fn a_table_error_is_reported_with_line_and_column() {
     refused(b"", "line 1, column 1: the file ends without a row");
     refused(b"\n\n", "line 3, column 1: the file ends without a row");
     refused(b"a,b", "line 1, column 4: the file ends without a row");
@@ -110,7 +110,7 @@ fn an_invalid_form_is_refused() {
 }
 
 #[test]
-fn a_check_sees_each_unquoted_cell_and_its_error_is_reported() {
+fn a_check_receives_each_unquoted_cell_and_its_error_is_reported() {
     let mut seen = Vec::new();
     let mut check = |column: usize, cell: &[u8]| {
         seen.push((column, String::from_utf8(cell.to_vec()).unwrap()));
@@ -124,7 +124,7 @@ fn a_check_sees_each_unquoted_cell_and_its_error_is_reported() {
 }
 
 #[test]
-fn a_head_is_the_first_line_that_is_not_empty() {
+fn the_head_is_the_first_line_that_is_not_empty() {
     let head = |text: &[u8]| Head::parse(text.to_vec(), b';').unwrap();
     assert_eq!(head(b"\n\r\n"), None);
     let fields = vec!["a \"b\"".to_owned(), " c".to_owned(), String::new()];
@@ -151,7 +151,7 @@ fn a_head_of_any_length_is_read_completely() {
 }
 
 #[test]
-fn a_digest_of_a_column_is_the_sha_256_of_its_lines() {
+fn the_digest_of_a_column_is_the_sha_256_of_its_lines() {
     let table = parse(b"mail,uid\nx,\"a\"\ny,b\n").unwrap();
     // printf 'uid\na\nb' | sha256sum
     assert_eq!(table.digest("uid", 1), "7689263bd37a51e6fb4e48326cda3236823a27277635c37f14a5286b9e36182b");
@@ -175,12 +175,12 @@ fn files_are_read_and_an_unreadable_path_is_named() {
     file.write_all(b"\"").unwrap();
     assert_eq!(rows_of(&read(&path).unwrap()), [["1"], ["2"]]);
     assert_eq!(Head::read(&path, b',').unwrap().unwrap().fields, ["a"]);
-    // No byte of it is read, or written.
+    // The file is sparse: none of its bytes is read or written.
     file.set_len(5 << 30).unwrap();
     assert!(matches!(read(&path), Err(ReadError::TooLong(_))));
 }
 
-/// The simplest reader there is: a character at a time, and nothing in place. `None` is what is refused.
+/// A naive reader: one character at a time, nothing in place. Returns `None` for a refused text.
 fn reference(text: &str, separator: char) -> Option<Rows> {
     let mut rest = text.strip_prefix('\u{feff}').unwrap_or(text).chars().peekable();
     let (mut rows, mut row) = (Rows::new(), Vec::new());
@@ -220,7 +220,7 @@ fn reference(text: &str, separator: char) -> Option<Rows> {
     rows.iter().all(|row| row.len() == width).then_some(rows)
 }
 
-/// Texts of what means something, whole rows among them, so that many are tables.
+/// Texts made of significant characters and of whole rows, so that many are tables.
 fn texts() -> impl Strategy<Value = String> {
     let cell = prop_oneof![
         "[a-cä☂ ]{0,4}",
@@ -258,7 +258,7 @@ proptest! {
     }
 
     #[test]
-    fn the_place_of_an_error_is_within_the_text(text in texts(), bytes in prop::collection::vec(any::<u8>(), 0..40)) {
+    fn the_position_of_an_error_is_within_the_text(text in texts(), bytes in prop::collection::vec(any::<u8>(), 0..40)) {
         for text in [text.into_bytes(), bytes] {
             if let Err(error) = Table::parse(text.clone(), &Form::default(), any_cell) {
                 let text = String::from_utf8_lossy(&text);

@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn days_are_consecutive_and_convert_back() {
+    fn calendar_days_are_consecutive_and_convert_back() {
         let mut before = date_of(-200_001);
         for day in -200_000..200_000 {
             let date @ (year, month, day_of_month) = date_of(day);

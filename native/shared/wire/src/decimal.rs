@@ -70,7 +70,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn digits_are_those_of_the_standard_formatter(number: u64) {
+        fn decimal_digits_equal_those_of_the_standard_formatter(number: u64) {
             let decimal = Decimal::new(number);
             let expected = number.to_string();
             prop_assert_eq!(decimal.as_bytes(), expected.as_bytes());
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn only_canonical_numbers_are_read() {
+    fn only_canonical_decimal_numbers_are_read() {
         for text in ["", "007", "00", "+1", "1 ", "1x", "18446744073709551616"] {
             assert_eq!(parse(text.as_bytes()), None, "{text:?}");
         }

@@ -170,8 +170,8 @@ fn the_digest_depends_on_the_people_and_not_on_size_or_base() {
 
 #[test]
 fn people_around_4711_of_seed_1997_never_change() {
-    // Populations are identified by seed alone across versions: if this fails, the scheme changed,
-    // and old run files no longer name the people they measured.
+    // Across versions the seed alone identifies a population. A change of this result means that old run
+    // files no longer name the people that they measured.
     let (dn, _) = entry(&population(Profile::Paper, 1997), 4_711);
     assert_eq!(String::from_utf8(dn).unwrap(), "cn=Jo Lee 4711,ou=Dynamic,o=Intranet");
     let digests = Profile::ALL.map(|profile| {
@@ -185,7 +185,7 @@ fn people_around_4711_of_seed_1997_never_change() {
 }
 
 #[test]
-fn a_population_without_a_base_has_names_without_a_comma() {
+fn a_population_without_a_base_has_dns_without_a_comma() {
     let pools = Pools::parse(crate::common::POOLS).unwrap();
     let spec = Spec { base: String::new(), ..population(Profile::Paper, 1).spec().clone() };
     let people = Population::new(&pools, spec).unwrap();
@@ -207,7 +207,7 @@ fn unknown_and_missing_locales_are_refused_by_name() {
 }
 
 #[test]
-fn a_base_that_is_no_name_is_refused() {
+fn a_base_that_is_not_a_dn_is_refused() {
     let pools = Pools::parse(crate::common::POOLS).unwrap();
     let spec = Spec { base: "Intranet".to_owned(), ..population(Profile::Paper, 1).spec().clone() };
     let message = Population::new(&pools, spec).unwrap_err().to_string();
@@ -215,7 +215,7 @@ fn a_base_that_is_no_name_is_refused() {
 }
 
 #[test]
-fn a_spec_is_read_from_json_with_a_lower_case_profile() {
+fn a_population_spec_is_read_from_json_with_a_lower_case_profile() {
     let json = r#"{"seed":1,"size":10,"profile":"ils","locales":["ja_JP"],"base":"o=x"}"#;
     let spec: Spec = serde_json::from_str(json).unwrap();
     assert_eq!((spec.profile, spec.size), (Profile::Ils, 10));
@@ -235,13 +235,13 @@ fn a_spec_is_read_from_json_with_a_lower_case_profile() {
 }
 
 #[test]
-fn populations_are_shared_between_threads() {
+fn several_threads_can_share_a_population() {
     fn shared<T: Send + Sync>(_: &T) {}
     shared(&population(Profile::Paper, 1));
 }
 
 #[test]
-fn nothing_is_allocated_when_there_is_room() {
+fn nothing_is_allocated_if_the_buffer_has_room() {
     for profile in Profile::ALL {
         let people = population(profile, 1);
         let mut out = Vec::with_capacity(4_096);
@@ -254,7 +254,7 @@ fn nothing_is_allocated_when_there_is_room() {
     }
 }
 
-/// CRC-32 (IEEE 802.3), to pin bytes without a dependency.
+/// CRC-32 (IEEE 802.3), which pins bytes without a dependency.
 fn crc(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0u32, |crc, &byte| {
         (0..8).fold(

@@ -7,7 +7,7 @@ fn names(people: &Population, i: u64) -> Vec<String> {
     people.attributes(i).into_iter().map(|(name, _)| name).collect()
 }
 
-/// Those of one attribute, all of which are text but an Active Directory's password.
+/// The values of one attribute, all of which are text except an Active Directory password.
 fn values(people: &Population, i: u64, wanted: &str) -> Vec<String> {
     let attributes = people.attributes(i);
     let found = attributes.into_iter().find(|(name, _)| name == wanted);
@@ -44,7 +44,7 @@ fn the_ils_profile_has_the_fifteen_attributes_of_a_registration() {
 }
 
 #[test]
-fn the_small_profile_has_three_attributes_at_most() {
+fn the_small_profile_has_at_most_three_attributes() {
     let people = population(Profile::Small, 1);
     for i in 0..1_000 {
         let names = names(&people, i);
@@ -106,7 +106,7 @@ fn ascii_only_attributes_are_ascii_in_every_script() {
 }
 
 #[test]
-fn numbers_of_users_have_31_bits_whoever_is_added() {
+fn user_numbers_have_at_most_31_bits_for_any_person() {
     let people = population(Profile::Posix, 1);
     for i in [0, 1, 999_999, 1_000_000_000, 9_999_999_999] {
         let number: u64 = values(&people, i, "uidNumber")[0].parse().unwrap();
@@ -116,7 +116,7 @@ fn numbers_of_users_have_31_bits_whoever_is_added() {
 }
 
 #[test]
-fn a_user_of_active_directory_has_the_domain_of_the_base() {
+fn an_active_directory_user_has_the_domain_of_the_base() {
     let of = |base: &str| {
         let spec = people::Spec { base: base.to_owned(), ..population(Profile::Ad, 1).spec().clone() };
         let people = Population::new(&people::Pools::parse(crate::common::POOLS).unwrap(), spec).unwrap();
@@ -127,8 +127,8 @@ fn a_user_of_active_directory_has_the_domain_of_the_base() {
 }
 
 #[test]
-fn the_schema_knows_every_attribute_and_class_that_people_have() {
-    // Standard types come from OpenLDAP's core schema; these are their names there (RFC 4519, 4524).
+fn the_schema_defines_every_attribute_and_class_of_people() {
+    // Standard types come from OpenLDAP's core schema, under these names (RFC 4519, RFC 4524).
     let standard =
         "objectclass cn sn surname givenname mail rfc822mailbox telephonenumber c l o title description";
     let schema = RTPERSON_SCHEMA.to_ascii_lowercase();

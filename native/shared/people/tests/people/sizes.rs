@@ -1,4 +1,4 @@
-//! The sizes of messages that paper 002 fixes.
+//! The message sizes that paper 002 specifies.
 
 use crate::common::{entry, population, with};
 use people::{Population, Profile};
@@ -11,7 +11,7 @@ fn within_ten_percent(bytes: usize, of: usize) -> bool {
     bytes.abs_diff(of) * 10 <= of
 }
 
-/// A lookup's whole answer, as a server sends it.
+/// The bytes of a server's whole answer to a lookup.
 fn answer_bytes(people: &Population, i: u64, message_id: i32) -> usize {
     let (dn, attributes) = entry(people, i);
     let mut body = Vec::new();
@@ -49,7 +49,7 @@ proptest! {
 }
 
 #[test]
-fn answers_of_the_paper_profile_differ_by_at_most_a_character() {
+fn answers_of_the_paper_profile_differ_in_length_by_at_most_a_character() {
     let people = population(Profile::Paper, 1);
     let sizes: Vec<_> = (0..10_000).map(|i| answer_bytes(&people, i, 1)).collect();
     let (least, most) = (sizes.iter().min().unwrap(), sizes.iter().max().unwrap());

@@ -1,4 +1,4 @@
-//! Visitors are the people of the paper profile, with choices of their own.
+//! Visitors are the people of the paper profile with their own preferences.
 
 use people::visitor::{Visitor, Visitors};
 use people::{Pools, Population, Profile};
@@ -19,7 +19,7 @@ fn attribute(population: &Population, i: u64, name: &str) -> String {
 
 proptest! {
     #[test]
-    fn a_visitor_is_the_person_of_the_same_number_in_the_directory(seed: u64, i: u64) {
+    fn visitor_n_is_person_n_of_the_directory(seed: u64, i: u64) {
         let population = population(Profile::Paper, seed);
         let visitor = visitors(seed).visitor(i);
         prop_assert_eq!(visitor.id, i);
@@ -33,7 +33,7 @@ proptest! {
     }
 
     #[test]
-    fn a_reused_buffer_keeps_nothing_of_the_last_visitor(seed: u64, before: u64, i: u64) {
+    fn a_reused_buffer_contains_nothing_of_the_previous_visitor(seed: u64, before: u64, i: u64) {
         let visitors = visitors(seed);
         let mut used = Visitor::default();
         visitors.fill(before, &mut used);
@@ -42,7 +42,7 @@ proptest! {
     }
 
     #[test]
-    fn properties_are_in_the_range_of_their_columns(i: u64) {
+    fn properties_are_within_the_range_of_their_columns(i: u64) {
         let visitor = visitors(7).visitor(i);
         for colour in [&visitor.background, &visitor.accent] {
             prop_assert!(colour.len() == 7 && colour.starts_with('#'));
@@ -56,7 +56,7 @@ proptest! {
 }
 
 #[test]
-fn the_digest_depends_only_on_seed_and_locales() {
+fn the_digest_of_visitors_depends_only_on_seed_and_locales() {
     let digest = visitors(1).digest();
     assert_eq!(digest, visitors(1).digest());
     assert_ne!(digest, visitors(2).digest());
@@ -64,7 +64,7 @@ fn the_digest_depends_only_on_seed_and_locales() {
     assert_ne!(digest, one.digest());
 }
 
-/// A change here is a change of everybody's database: raise the recipe in visitor/identity.rs with it.
+/// A change of this result changes every database: also raise the recipe number in visitor/identity.rs.
 #[test]
 fn the_first_visitor_never_changes() {
     let visitor = visitors(1997).visitor(0);

@@ -10,7 +10,8 @@ use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, ClientConnection, RootCertStore};
 use tls::{Acceptor, Fault, ServerSpec, Session};
 
-/// A client of rustls's own, as ours never asks for keys, and what our server ends with.
+/// Serves a plain rustls client, because sitebench's client never requests keys; returns the fault that ends
+/// the session.
 fn served(act: impl FnOnce(&mut ClientConnection, &mut TcpStream) -> std::io::Result<()>) -> Option<Fault> {
     let acceptor = Acceptor::new(&ServerSpec::default(), &[]).unwrap();
     let mut roots = RootCertStore::empty();
@@ -35,15 +36,15 @@ fn served(act: impl FnOnce(&mut ClientConnection, &mut TcpStream) -> std::io::Re
     while client.is_handshaking() {
         client.complete_io(&mut socket).unwrap();
     }
-    // A client that is cut off cannot send the rest.
+    // A client that is cut off cannot send the remainder.
     let _ = act(&mut client, &mut socket);
-    // A socket that is closed with bytes unread is reset, and the other side finds nothing of what was sent.
+    // A socket closed with unread bytes is reset, and the peer then loses the bytes sent before.
     let _ = socket.shutdown(Shutdown::Write);
     let _ = socket.read_to_end(&mut Vec::new());
     server.join().unwrap()
 }
 
-/// Each has the server make keys and answer, and brings nothing.
+/// Each request makes the server generate keys and answer, and carries no data.
 #[test]
 fn a_client_that_only_requests_new_keys_is_cut_off() {
     let flood = |bytes: &'static [u8]| {

@@ -1,4 +1,5 @@
-//! A hostile peer, or one between the two sides: only what the other side sent is passed on.
+//! A hostile peer, or an attacker between the two sides: each side delivers only bytes that the other side
+//! sent.
 
 use std::io::ErrorKind;
 use std::sync::LazyLock;
@@ -13,13 +14,13 @@ static ACCEPTOR: LazyLock<Acceptor> = LazyLock::new(acceptor);
 static CONNECTOR: LazyLock<Connector> =
     LazyLock::new(|| Connector::new(&trusting(&ACCEPTOR), "localhost", &[]).unwrap());
 
-/// What may happen to bytes on their way.
+/// Damage to bytes in transit.
 #[derive(Debug, Clone)]
 enum Harm {
     Flip(Index, u8),
     Cut(Index),
     Insert(Index, Vec<u8>),
-    /// What stands between the two places comes again.
+    /// Repeats the bytes between two positions.
     Repeat(Index, Index),
     Drop(Index, Index),
 }
@@ -53,7 +54,7 @@ fn apply(harm: &Harm, bytes: &mut Vec<u8>) {
     }
 }
 
-/// Reads until there is nothing, an end or an error; what was passed on until then.
+/// Reads until no bytes, an end or an error follow; returns the delivered bytes.
 fn everything(session: &mut Session, end: &mut End) -> Vec<u8> {
     let (mut all, mut room) = (Vec::new(), [0; 9_000]);
     for _ in 0..10_000 {
@@ -71,7 +72,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
     #[test]
-    fn of_data_damaged_in_transit_only_the_intact_beginning_arrives(
+    fn only_the_intact_beginning_of_damaged_data_is_delivered(
         parts in vec(vec(any::<u8>(), 1..3000), 1..8), harms in vec(harm(), 1..4)
     ) {
         let ((mut client, mut here), (mut server, mut there)) = open(&ACCEPTOR, &CONNECTOR, 1 << 20);
@@ -89,10 +90,10 @@ proptest! {
     }
 
     #[test]
-    fn bytes_that_are_no_handshake_open_no_session(bytes in vec(any::<u8>(), 0..300), is_record: bool) {
+    fn bytes_that_are_no_tls_handshake_open_no_session(bytes in vec(any::<u8>(), 0..300), is_record: bool) {
         let (here, mut there) = wire(1 << 16);
         if is_record {
-            // The header of a handshake's record, that the rest be looked at.
+            // The header of a handshake record, so that the bytes behind it are parsed.
             here.outgoing.borrow_mut().extend([22, 3, 1, (bytes.len() >> 8) as u8, bytes.len() as u8]);
         }
         here.outgoing.borrow_mut().extend(&bytes);
@@ -117,7 +118,7 @@ proptest! {
     }
 }
 
-/// Harms what an end has sent; whether that changed anything which TLS looks at, or cut it short.
+/// Damages the bytes that an end has sent; returns whether TLS can notice the change.
 fn change(end: &End, harms: &[Harm]) -> bool {
     let sent: Vec<u8> = end.outgoing.borrow_mut().drain(..).collect();
     let mut harmed = sent.clone();
@@ -126,8 +127,9 @@ fn change(end: &End, harms: &[Harm]) -> bool {
     !looked_at(&harmed).starts_with(&looked_at(&sent))
 }
 
-/// Records without what TLS 1.3 ignores: those of the type "change cipher spec", which may come at any time
-/// and say nothing any more (RFC 8446 section 5), and the version in each, which is a constant (5.1 and 5.2).
+/// Removes the parts that TLS 1.3 ignores: records of the type "change cipher spec", which may arrive at any
+/// time without a meaning (RFC 8446 section 5), and the constant version in each record (sections 5.1 and
+/// 5.2).
 fn looked_at(bytes: &[u8]) -> Vec<u8> {
     const CHANGE_CIPHER_SPEC: u8 = 20;
     let (mut rest, mut found) = (bytes, Vec::new());
@@ -143,7 +145,7 @@ fn looked_at(bytes: &[u8]) -> Vec<u8> {
     found
 }
 
-/// Random harms came upon both: taken for harms, though neither reads them.
+/// Two random changes that neither side reads and that were once mistaken for damage.
 #[test]
 fn changes_of_bytes_that_tls_ignores_are_no_damage() {
     let with = |specs: &[u8]| [&[22, 3, 3, 0, 2, 7, 7], specs, &[23, 3, 3, 0, 1, 9]].concat();

@@ -1,4 +1,4 @@
-//! Both sides of TLS, and what a hostile one does.
+//! Both sides of TLS, and hostile peers.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "only tests are in here")]
 
 mod common;

@@ -1,4 +1,4 @@
-//! What comes out at one side of TLS, of what goes in at the other.
+//! Bytes written at one side of TLS arrive at the other side.
 
 use std::io::{ErrorKind, Read, Write};
 
@@ -8,7 +8,7 @@ use crate::common::{acceptor, open, trusting, wire};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair, date_time_ymd};
 use tls::{Acceptor, ClientSpec, Connector, Fault, ServerSpec, Session};
 
-/// What ends a handshake, on the client's side.
+/// The fault that ends a handshake, as the client reports it.
 fn fault(acceptor: &Acceptor, connector: &Connector) -> Option<Fault> {
     let (mut here, mut there) = wire(1 << 16);
     let mut client = Session::connect(connector).unwrap();
@@ -23,7 +23,7 @@ fn fault(acceptor: &Acceptor, connector: &Connector) -> Option<Fault> {
 }
 
 #[test]
-fn bytes_come_out_as_they_went_in_however_little_the_wire_takes() {
+fn bytes_arrive_unchanged_however_few_the_wire_accepts() {
     let acceptor = acceptor();
     let connector = Connector::new(&trusting(&acceptor), "localhost", &[]).unwrap();
     let sent: Vec<u8> = (0..300_000u32).map(|n| (n * 7 % 251) as u8).collect();
@@ -49,7 +49,7 @@ fn bytes_come_out_as_they_went_in_however_little_the_wire_takes() {
 }
 
 #[test]
-fn a_read_that_fills_less_than_its_room_has_emptied_everything() {
+fn a_read_that_does_not_fill_its_buffer_has_emptied_the_socket() {
     let acceptor = acceptor();
     let connector = Connector::new(&trusting(&acceptor), "localhost", &[]).unwrap();
     let ((mut client, mut here), (mut server, mut there)) = open(&acceptor, &connector, 1 << 20);
@@ -59,7 +59,7 @@ fn a_read_that_fills_less_than_its_room_has_emptied_everything() {
     let mut buffer = [0; 64 << 10];
     assert_eq!(server.read(&mut there, &mut buffer).unwrap(), 9_006);
     assert!(there.incoming.borrow().is_empty());
-    // A short answer takes one read of the socket, and not a second that would find nothing.
+    // A short answer takes one read of the socket, not a second one without bytes.
     assert_eq!(server.write(&mut there, b"answer").unwrap(), 6);
     let mut small = [0; 4_096];
     assert_eq!(client.read(&mut here, &mut small).unwrap(), 6);
@@ -75,7 +75,7 @@ fn no_data_behind_a_forged_record_is_delivered() {
     let connector = Connector::new(&trusting(&acceptor), "localhost", &[]).unwrap();
     let ((mut client, mut here), (mut server, mut there)) = open(&acceptor, &connector, 1 << 20);
     assert_eq!(client.write(&mut here, &[b'x'; 9_000]).unwrap(), 9_000);
-    // So much that it takes several reads, the last of which completes the forged record.
+    // Enough bytes for several reads; the last read completes the forged record.
     here.write_all(&[&[0x17, 3, 3, 0x10, 0][..], &[0; 0x1000], b"in the clear"].concat()).unwrap();
     let mut buffer = [0; 64 << 10];
     let refused = server.read(&mut there, &mut buffer).unwrap_err();
@@ -98,7 +98,7 @@ fn data_beyond_the_buffer_is_returned_by_the_next_read() {
 }
 
 #[test]
-fn a_close_notify_and_a_lost_connection_are_both_an_end() {
+fn a_close_notify_and_a_lost_connection_both_end_the_session() {
     let acceptor = acceptor();
     let connector = Connector::new(&trusting(&acceptor), "localhost", &[]).unwrap();
     let ((mut client, mut here), (mut server, mut there)) = open(&acceptor, &connector, 1 << 20);
@@ -115,14 +115,14 @@ fn a_close_notify_and_a_lost_connection_are_both_an_end() {
 }
 
 #[test]
-fn sessions_are_resumed_when_asked_for_and_only_then() {
+fn sessions_are_resumed_only_if_configured() {
     let acceptor = acceptor();
     for resume in [true, false] {
         let spec = ClientSpec { resume, ..trusting(&acceptor) };
         let connector = Connector::new(&spec, "localhost", &[]).unwrap();
         let resumed = [(), ()].map(|()| {
             let ((mut client, mut here), (mut server, mut there)) = open(&acceptor, &connector, 1 << 20);
-            // Tickets come with the first answer.
+            // Session tickets arrive with the first answer.
             server.write(&mut there, b"x").unwrap();
             client.read(&mut here, &mut [0; 10]).unwrap();
             assert_eq!(client.is_resumed(), server.is_resumed());
@@ -133,7 +133,7 @@ fn sessions_are_resumed_when_asked_for_and_only_then() {
 }
 
 #[test]
-fn each_fault_has_its_name() {
+fn each_tls_fault_has_its_name() {
     let (ours, other) = (acceptor(), acceptor());
     let by = |spec: &ClientSpec, host: &str| fault(&ours, &Connector::new(spec, host, &[]).unwrap());
     assert_eq!(by(&trusting(&ours), "127.0.0.1"), None);
@@ -143,7 +143,7 @@ fn each_fault_has_its_name() {
     assert_eq!(by(&anybody, "example.org"), None);
 }
 
-/// A server with a certificate made as `openssl req -x509` makes it: its own authority.
+/// A server with a certificate as `openssl req -x509` makes it, which is its own authority.
 fn self_signed(folder: &Path, from: i32, to: i32) -> (Acceptor, ClientSpec) {
     let mut params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -172,7 +172,7 @@ fn a_self_signed_certificate_is_trusted_for_its_name_and_its_validity() {
 }
 
 #[test]
-fn a_client_that_does_not_speak_tls_can_be_answered_in_plain_text() {
+fn a_client_without_tls_can_be_answered_in_plain_text() {
     let (mut here, mut there) = wire(1 << 16);
     let mut server = Session::accept(&acceptor()).unwrap();
     here.write_all(b"\x30\x0c\x02\x01\x01\x60\x07\x02\x01\x03\x04\x00\x80\x00").unwrap();
@@ -185,7 +185,7 @@ fn a_client_that_does_not_speak_tls_can_be_answered_in_plain_text() {
 }
 
 #[test]
-fn a_disconnect_during_the_handshake_is_a_close() {
+fn a_disconnect_during_the_handshake_is_reported_as_closed() {
     let (mut here, _there) = wire(1 << 16);
     let connector = Connector::new(&trusting(&acceptor()), "localhost", &[]).unwrap();
     let mut client = Session::connect(&connector).unwrap();
@@ -210,7 +210,7 @@ fn an_incomplete_record_is_distinguished_from_no_record() {
             Ok(count) => came += count,
             Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock),
         }
-        // Three records of one length.
+        // Three records of equal length.
         let whole = (at + 1).is_multiple_of(records.len() / 3);
         assert_eq!(server.is_within_record(), !whole, "after {at} bytes");
         assert_eq!(server.take_moved(), 1);

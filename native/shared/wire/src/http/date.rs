@@ -76,14 +76,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_are_those_of_the_calendar() {
+    fn http_dates_agree_with_the_calendar() {
         assert_eq!(http_date(784_111_777), "Sun, 06 Nov 1994 08:49:37 GMT", "RFC 9110 section 5.6.7");
         assert_eq!(http_date(951_782_400), "Tue, 29 Feb 2000 00:00:00 GMT");
         assert_eq!(http_date(0), "Thu, 01 Jan 1970 00:00:00 GMT");
     }
 
     #[test]
-    fn a_date_is_read_in_each_of_its_three_forms() {
+    fn an_http_date_is_read_in_each_of_its_three_forms() {
         for text in
             ["Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"]
         {
@@ -108,12 +108,12 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn a_date_that_was_written_is_read_back(unix_s in 0u64..253_402_300_800) {
+        fn a_written_http_date_reads_back(unix_s in 0u64..253_402_300_800) {
             proptest::prop_assert_eq!(parse_http_date(http_date(unix_s).as_bytes()), Some(unix_s));
         }
 
         #[test]
-        fn no_text_makes_the_reader_panic(text: Vec<u8>) {
+        fn no_text_makes_the_date_reader_panic(text: Vec<u8>) {
             let _ = parse_http_date(&text);
         }
     }

@@ -19,7 +19,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn percent_signs_need_two_digits() {
+    fn a_percent_sign_needs_two_hexadecimal_digits() {
         let read = |text: &str| unescape(text.bytes());
         assert_eq!(read("a%2Fb%00%fF").as_deref(), Some(&b"a/b\0\xff"[..]));
         for text in ["%", "%4", "a%4", "%+1", "%g0", "%0g"] {

@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fast_path_folds_every_character_as_the_tables_do() {
+    fn the_fast_path_folds_every_character_like_the_unicode_tables() {
         let mut simple_ones = 0;
         for c in ('\0'..=char::MAX).filter(|&c| simple(c).is_some()) {
             let folded = simple(c).unwrap();
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn folding_twice_is_folding_once_for_every_character() {
+    fn folding_any_character_twice_equals_folding_it_once() {
         for c in '\0'..=char::MAX {
             let once = fold(c);
             let twice: String = once.chars().map(fold).collect();
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_without_case_are_those_that_the_tables_leave_alone() {
+    fn letters_without_case_are_exactly_those_that_the_unicode_tables_leave_unchanged() {
         for c in ('\0'..=char::MAX).filter(|&c| c != 'ı') {
             assert!(fold_by_tables(c).eq(fold(c).chars()), "{c:?}");
         }

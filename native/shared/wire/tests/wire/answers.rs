@@ -1,4 +1,4 @@
-//! Answers, byte by byte as slapd 2.6 sends them.
+//! LDAP responses, byte by byte as slapd 2.6 sends them.
 
 use proptest::prelude::*;
 use wire::ber::{BerError, tag, write_element, write_nested, write_octets};
@@ -21,7 +21,7 @@ fn done(message: &[u8]) -> (u8, Outcome<'_>) {
 }
 
 #[test]
-fn every_operation_succeeds_in_its_own_response() {
+fn the_success_of_every_operation_is_read_from_its_response() {
     for (response, tag) in [
         (&b"0\x0c\x02\x01\x01a\x07\x0a\x01\x00\x04\x00\x04\x00"[..], op::BIND_RESPONSE),
         (b"0\x0c\x02\x01\x02e\x07\x0a\x01\x00\x04\x00\x04\x00", op::SEARCH_DONE),
@@ -37,7 +37,7 @@ fn every_operation_succeeds_in_its_own_response() {
 }
 
 #[test]
-fn a_refusal_says_why() {
+fn a_refusal_has_its_diagnostic_message() {
     let message = b"09\x02\x01\x02g4\x0a\x01\x10\x04\x00\x04-modify/delete: description: no such attribute";
     let (tag, outcome) = done(message);
     assert_eq!((tag, outcome.code), (op::MODIFY_RESPONSE, ResultCode::NO_SUCH_ATTRIBUTE));
@@ -48,14 +48,14 @@ fn a_refusal_says_why() {
 }
 
 #[test]
-fn a_missing_base_comes_with_its_deepest_ancestor() {
+fn a_missing_base_has_its_closest_existing_ancestor_as_matched_dn() {
     let message = b"0\x16\x02\x01\x02e\x11\x0a\x01 \x04\x0ao=Intranet\x04\x00";
     let (_, outcome) = done(message);
     assert_eq!((outcome.code, outcome.matched_dn), (ResultCode::NO_SUCH_OBJECT, &b"o=Intranet"[..]));
 }
 
 #[test]
-fn a_wrong_password_is_invalid_credentials() {
+fn a_wrong_password_is_read_as_invalid_credentials() {
     let (tag, outcome) = done(b"0\x0c\x02\x01\x01a\x07\x0a\x011\x04\x00\x04\x00");
     assert_eq!((tag, outcome.code), (op::BIND_RESPONSE, ResultCode::INVALID_CREDENTIALS));
 }
@@ -89,7 +89,7 @@ fn an_entry_without_values_is_read() {
 }
 
 #[test]
-fn the_last_page() {
+fn the_last_page_has_an_empty_cookie() {
     let message = b"01\x02\x01\x02e\x07\x0a\x01\x00\x04\x00\x04\x00\
         \xa0#0!\x04\x161.2.840.113556.1.4.319\x04\x070\x05\x02\x01\x00\x04\x00";
     let response = Response::decode(message).unwrap();
@@ -102,7 +102,7 @@ fn the_last_page() {
 }
 
 #[test]
-fn an_extended_answer_carries_a_value() {
+fn an_extended_response_carries_a_value() {
     let message = b"0$\x02\x01\x02x\x1f\x0a\x01\x00\x04\x00\x04\x00\x8b\x16dn:cn=admin,o=Intranet";
     let (tag, outcome) = done(message);
     assert_eq!((tag, outcome.name), (op::EXTENDED_RESPONSE, None));
@@ -129,20 +129,20 @@ fn referrals_and_references_are_recognised() {
 }
 
 #[test]
-fn a_malformed_answer_is_refused() {
+fn a_malformed_response_is_refused() {
     let refusal = |message: &[u8]| Response::decode(message).unwrap_err();
-    // A request where an answer belongs.
+    // A request in the place of a response.
     assert_eq!(refusal(b"0\x05\x02\x01\x03B\x00"), DecodeError::UnknownOperation(0x42));
     assert_eq!(
         refusal(b"0\x0c\x02\x01\x01a\x07\x0a\x01\xff\x04\x00\x04\x00"),
         DecodeError::BadValue { what: "the result code", value: -1 }
     );
-    // A diagnostic that reaches outside its operation.
+    // A diagnostic message that extends beyond its operation.
     assert_eq!(
         refusal(b"0\x0c\x02\x01\x01a\x07\x0a\x01\x00\x04\x00\x04\x01"),
         DecodeError::Ber(BerError::Truncated { needed: 3, available: 2 })
     );
-    // Attributes that end outside the entry are found when they are walked, not before.
+    // Attributes that extend beyond the entry are noticed during iteration, not before.
     let entry = written(|out| {
         write_entry(
             out,
@@ -159,7 +159,7 @@ fn a_malformed_answer_is_refused() {
 }
 
 #[test]
-fn codes_outside_rfc_4511_are_other() {
+fn result_codes_outside_rfc_4511_are_read_as_other() {
     assert_eq!(ResultCode(80).name(), "other");
     assert_eq!(ResultCode(4096).to_string(), "other (4096)");
     assert_eq!(ResultCode::ENTRY_ALREADY_EXISTS.name(), "entryAlreadyExists");
@@ -176,7 +176,7 @@ proptest! {
     }
 
     #[test]
-    fn a_verdict_reads_back(
+    fn a_written_result_reads_back(
         id in 0..=i32::MAX, code in 0..200u32, matched in any::<Vec<u8>>(), diagnostic in any::<Vec<u8>>()
     ) {
         let verdict = Verdict { code: ResultCode(code), matched_dn: &matched, diagnostic: &diagnostic };
@@ -190,7 +190,7 @@ proptest! {
     }
 
     #[test]
-    fn an_entry_reads_back(
+    fn a_written_entry_reads_back(
         id in 0..=i32::MAX,
         attributes in prop::collection::vec(("[a-z]{1,8}", prop::collection::vec(any::<Vec<u8>>(), 0..4)), 0..6),
     ) {

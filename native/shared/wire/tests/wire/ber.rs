@@ -1,4 +1,4 @@
-//! BER: what is read, what is refused, and that what is written is as short as it can be.
+//! BER: valid and refused encodings, and minimal output.
 
 use proptest::prelude::*;
 use wire::ber::{
@@ -13,7 +13,7 @@ fn written(fill: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
 }
 
 #[test]
-fn the_integers_of_x690_8_3_are_two_complement_and_short() {
+fn integers_of_x690_8_3_are_minimal_twos_complement() {
     for (value, bytes) in [
         (0, &b"\x02\x01\x00"[..]),
         (127, b"\x02\x01\x7f"),
@@ -31,13 +31,13 @@ fn the_integers_of_x690_8_3_are_two_complement_and_short() {
 }
 
 #[test]
-fn integers_need_a_byte_and_end_at_64_bits() {
+fn an_integer_has_at_least_one_byte_and_at_most_64_bits() {
     assert_eq!(Reader::new(b"\x02\x00").integer(tag::INTEGER), Err(BerError::BadInteger(0)));
     assert_eq!(
         Reader::new(b"\x02\x09\0\0\0\0\0\0\0\0\x01").integer(tag::INTEGER),
         Err(BerError::BadInteger(9))
     );
-    // Longer than needed is what some servers write.
+    // Some servers write more bytes than needed.
     assert_eq!(Reader::new(b"\x02\x04\0\0\0\x05").integer(tag::INTEGER), Ok(5));
 }
 
@@ -69,21 +69,21 @@ fn longer_lengths_than_needed_are_read() {
 }
 
 #[test]
-fn the_indefinite_form_is_refused_as_rfc_4511_section_5_1_says() {
+fn the_indefinite_form_is_refused_by_rfc_4511_section_5_1() {
     assert_eq!(Reader::new(b"\x30\x80\x02\x01\x01\0\0").sequence().unwrap_err(), BerError::IndefiniteLength);
-    // It is not a length of 128 bytes either, where there are so many.
+    // With 128 bytes behind it, it is not read as a length of 128 bytes either.
     let long = [&[tag::SEQUENCE, 0x80][..], &[0; 128]].concat();
     assert_eq!(Reader::new(&long).element().unwrap_err(), BerError::IndefiniteLength);
 }
 
 #[test]
-fn a_length_wider_than_four_bytes_is_refused_before_its_bytes_have_come() {
+fn a_length_wider_than_four_bytes_is_refused_before_its_bytes_arrive() {
     assert_eq!(header(b"\x30\x85"), Err(BerError::LengthTooWide(5)));
     assert_eq!(header(b"\x30\xff"), Err(BerError::LengthTooWide(127)));
 }
 
 #[test]
-fn a_header_asks_for_more_bytes_until_it_is_whole() {
+fn an_incomplete_header_is_reported_as_incomplete() {
     for incomplete in [&b""[..], b"\x30", b"\x30\x82", b"\x30\x82\x01"] {
         assert_eq!(header(incomplete), Ok(None));
     }
@@ -104,13 +104,13 @@ fn an_element_never_exceeds_its_enclosing_element() {
 }
 
 #[test]
-fn a_wrong_tag_is_named() {
+fn an_unexpected_tag_is_named() {
     let error = Reader::new(b"\x04\x00").sequence().unwrap_err();
     assert_eq!(error.to_string(), "tag 0x04 where 0x30 belongs");
 }
 
 #[test]
-fn booleans_are_one_byte_and_true_is_ff() {
+fn a_boolean_is_one_byte_and_true_is_ff() {
     assert_eq!(written(|out| write_boolean(out, true)), b"\x01\x01\xff");
     assert_eq!(written(|out| write_boolean(out, false)), b"\x01\x01\x00");
     assert_eq!(Reader::new(b"\x01\x01\x01").boolean(), Ok(true));
@@ -130,7 +130,7 @@ fn an_optional_element_with_another_tag_is_not_consumed() {
 
 proptest! {
     #[test]
-    fn integers_read_back_and_are_as_wide_as_promised(value: i64) {
+    fn written_integers_read_back_and_have_the_announced_width(value: i64) {
         let bytes = written(|out| write_integer(out, tag::ENUMERATED, value));
         prop_assert_eq!(Reader::new(&bytes).integer(tag::ENUMERATED), Ok(value));
         prop_assert_eq!(bytes.len(), 2 + integer_width(value));
@@ -163,7 +163,7 @@ proptest! {
     }
 
     #[test]
-    fn every_element_read_shortens_the_rest(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
+    fn every_element_read_shortens_the_remaining_input(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
         let mut reader = Reader::new(&bytes);
         while !reader.is_empty() {
             let before = reader.rest().len();

@@ -1,4 +1,4 @@
-//! Names: what is read, what is refused, and which spellings are the same name.
+//! Distinguished names: valid, refused, and equal spellings.
 
 use proptest::prelude::*;
 use wire::dn::{Dn, DnError, MAX_DN_BYTES, MAX_RDNS, Plain, Rdn, escape_value, normal};
@@ -55,7 +55,7 @@ fn the_ldapv2_spellings_of_rfc_2253_section_4_are_read() {
 }
 
 #[test]
-fn the_name_an_ils_client_registers_is_read() {
+fn the_dn_that_an_ils_client_registers_is_read() {
     assert_eq!(
         parts(b"c=-,o=Microsoft,cn=someone@example.com,objectClass=rtPerson"),
         [
@@ -70,7 +70,7 @@ fn the_name_an_ils_client_registers_is_read() {
 }
 
 #[test]
-fn the_empty_name_is_the_root() {
+fn the_empty_dn_is_the_root() {
     for text in [&b""[..], b"   "] {
         let dn = Dn::parse(text).unwrap();
         assert!(dn.is_root());
@@ -80,19 +80,19 @@ fn the_empty_name_is_the_root() {
 }
 
 #[test]
-fn edge_spaces_count_only_when_escaped() {
+fn edge_spaces_of_a_dn_value_count_only_if_escaped() {
     assert_eq!(parts(b"cn=  a b  ,o=x")[0], one("cn", "a b"));
     assert_eq!(parts(br"cn=\ a\  ,o=x")[0], one("cn", " a "));
     assert_eq!(parts(b"cn= ,o=x")[0], one("cn", ""));
 }
 
 #[test]
-fn a_value_may_hold_an_equals_sign() {
+fn a_dn_value_may_contain_an_equals_sign() {
     assert_eq!(parts(b"cn=a=b,o=x")[0], one("cn", "a=b"));
 }
 
 #[test]
-fn the_first_rdn_and_the_parent_are_cut_as_they_were_written() {
+fn the_first_rdn_and_the_parent_keep_their_spelling() {
     let (first, parent) =
         Dn::parse(br" cn=a\,b + sn=c ; ou=Dynamic,o=Intranet").unwrap().split_first().unwrap();
     assert_eq!(first.as_bytes(), br"cn=a\,b + sn=c");
@@ -101,7 +101,7 @@ fn the_first_rdn_and_the_parent_are_cut_as_they_were_written() {
 }
 
 #[test]
-fn a_rename_takes_exactly_one_rdn() {
+fn a_rename_accepts_exactly_one_rdn() {
     assert_eq!(Rdn::try_from(&b"cn=a+sn=b"[..]).unwrap().as_bytes(), b"cn=a+sn=b");
     assert_eq!(Rdn::try_from(&b"cn=a,o=b"[..]), Err(DnError::NotOneRdn));
     assert_eq!(Rdn::try_from(&b""[..]), Err(DnError::NotOneRdn));
@@ -110,7 +110,7 @@ fn a_rename_takes_exactly_one_rdn() {
 }
 
 #[test]
-fn an_error_names_its_position() {
+fn a_dn_error_names_its_position() {
     assert_eq!(refusal(b"cn=a,"), DnError::NoAttribute(5));
     assert_eq!(refusal(b"  ,cn=a"), DnError::NoAttribute(2));
     assert_eq!(refusal(b"cn=a,,o=b"), DnError::NoAttribute(5));
@@ -131,7 +131,7 @@ fn an_error_names_its_position() {
 }
 
 #[test]
-fn every_refusal_reads_as_a_sentence() {
+fn every_dn_error_message_is_a_sentence() {
     assert_eq!(
         refusal(b"cn=a,").to_string(),
         "no attribute type at byte 5; a name reads attribute=value,attribute=value"
@@ -142,16 +142,16 @@ fn every_refusal_reads_as_a_sentence() {
 }
 
 #[test]
-fn length_and_depth_are_capped() {
+fn length_and_depth_of_a_dn_are_limited() {
     let deep = |n: usize| vec!["c=a"; n].join(",");
     assert_eq!(parts(deep(MAX_RDNS).as_bytes()).len(), MAX_RDNS);
     assert_eq!(refusal(deep(MAX_RDNS + 1).as_bytes()), DnError::TooManyRdns);
-    // Pairs of one RDN are no depth.
+    // Several pairs in one RDN do not add depth.
     assert_eq!(parts(vec!["c=a"; 500].join("+").as_bytes())[0].len(), 500);
 }
 
 #[test]
-fn spellings_of_one_name_have_one_normal_form() {
+fn spellings_of_one_dn_have_one_normal_form() {
     let expected = b"cn=sue\\2c a,o=x y".to_vec();
     for spelling in [
         &br"cn=Sue\, A,o=X Y"[..],
@@ -179,7 +179,7 @@ fn ancestry_of_normal_forms_is_decided_by_their_bytes() {
     assert_eq!(normal::parent(b""), None);
 }
 
-/// Bytes that names are made of, so that random names get past the first few.
+/// The bytes that occur in names, so that random names are parsed beyond their first bytes.
 fn name_like() -> impl Strategy<Value = Vec<u8>> {
     const PIECES: [&[u8]; 13] =
         [b"cn=", b",", b"+", b";", b" ", b"\\", b"\"", b"#", b"0402", b"a", b"Z", b"\xc3\x9f", b"\xff"];
@@ -202,7 +202,7 @@ proptest! {
     }
 
     #[test]
-    fn the_normal_form_of_any_name_is_its_own_normal_form(text in name_like()) {
+    fn the_normal_form_of_any_dn_is_its_own_normal_form(text in name_like()) {
         if Dn::parse(&text).is_ok() {
             let once = normal_of(&text);
             prop_assert_eq!(&normal_of(&once), &once, "of {:?}", String::from_utf8_lossy(&text));
@@ -221,7 +221,7 @@ proptest! {
     }
 
     #[test]
-    fn cutting_a_name_loses_nothing(values in prop::collection::vec("[a-z,+ \\\\]{0,6}", 1..6)) {
+    fn splitting_a_dn_loses_nothing(values in prop::collection::vec("[a-z,+ \\\\]{0,6}", 1..6)) {
         let mut text = Vec::new();
         for value in &values {
             if !text.is_empty() {

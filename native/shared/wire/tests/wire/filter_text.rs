@@ -1,4 +1,4 @@
-//! Filters in RFC 4515's notation: what they mean as bytes, and how they read in messages.
+//! Filters in RFC 4515's notation: their BER encoding, and their text in messages.
 
 use proptest::prelude::*;
 use wire::ber::Reader;
@@ -59,7 +59,7 @@ fn the_examples_of_rfc_4515_section_4_read_and_write_back() {
 }
 
 #[test]
-fn a_lookup_is_the_bytes_that_openldap_sends() {
+fn a_lookup_filter_has_the_same_bytes_as_in_openldap() {
     let expected = b"\xa0\x2b\xa3\x17\x04\x0bobjectClass\x04\x08RTPerson\xa3\x10\x04\x02cn\x04\x0aAnna Weber";
     assert_eq!(ber("(&(objectClass=RTPerson)(cn=Anna Weber))"), expected);
 }
@@ -75,7 +75,7 @@ fn spellings_that_every_client_accepts_are_read() {
 }
 
 #[test]
-fn an_error_names_its_position() {
+fn a_filter_error_names_its_position() {
     assert_eq!(refusal(""), FilterTextError::NoOpening(0));
     assert_eq!(refusal("*"), FilterTextError::NoOpening(0));
     assert_eq!(refusal("(cn=a"), FilterTextError::NotClosed(0));
@@ -100,14 +100,14 @@ fn an_error_names_its_position() {
 }
 
 #[test]
-fn depth_is_capped_where_the_decoder_caps_it() {
+fn the_text_parser_has_the_depth_limit_of_the_decoder() {
     let nested = |n: usize| format!("{}(a=b){}", "(!".repeat(n), ")".repeat(n));
     assert_eq!(text(&ber(&nested(MAX_FILTER_DEPTH - 1))), nested(MAX_FILTER_DEPTH - 1));
     assert_eq!(refusal(&nested(MAX_FILTER_DEPTH)), FilterTextError::TooDeep);
     assert_eq!(refusal(&"(!".repeat(100_000)), FilterTextError::TooDeep);
 }
 
-/// BER of any filter, as a message writer would make it.
+/// The BER encoding of any filter, as a message writer writes it.
 fn any_filter() -> impl Strategy<Value = Vec<u8>> {
     let name = "[a-zA-Z][a-zA-Z0-9;-]{0,8}";
     let value = || any::<Vec<u8>>();
@@ -166,7 +166,7 @@ fn any_filter() -> impl Strategy<Value = Vec<u8>> {
 
 proptest! {
     #[test]
-    fn every_filter_survives_being_written_as_text(filter in any_filter()) {
+    fn every_filter_written_as_text_reads_back(filter in any_filter()) {
         let written = text(&filter);
         prop_assert_eq!(ber(&written), filter, "{}", written);
     }

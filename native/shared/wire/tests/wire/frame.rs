@@ -1,4 +1,5 @@
-//! Cutting a stream into messages: incomplete asks for more, malformed ends the connection.
+//! Splitting a stream into messages: an incomplete message waits for more bytes, a malformed message ends the
+//! connection.
 
 use proptest::prelude::*;
 use wire::ber::BerError;
@@ -8,7 +9,7 @@ use wire::ldap::request::{write_bind, write_unbind};
 const LIMIT: usize = 256 << 10;
 
 #[test]
-fn a_message_is_cut_where_the_next_one_begins() {
+fn a_message_ends_where_the_next_message_begins() {
     let mut bytes = Vec::new();
     write_bind(&mut bytes, 1, 3, b"", b"");
     let first = bytes.len();
@@ -18,7 +19,7 @@ fn a_message_is_cut_where_the_next_one_begins() {
 }
 
 #[test]
-fn every_beginning_of_a_message_asks_for_more() {
+fn every_prefix_of_a_message_is_incomplete() {
     let mut bytes = Vec::new();
     write_bind(&mut bytes, 1, 3, &[b'x'; 300], b"secret");
     for end in 0..bytes.len() {
@@ -50,7 +51,7 @@ fn a_message_over_the_limit_is_refused_by_its_header_alone() {
 }
 
 #[test]
-fn a_malformed_header_is_not_an_incomplete_one() {
+fn a_malformed_header_is_not_reported_as_incomplete() {
     assert_eq!(message_length(b"\x30\x80", LIMIT), Err(FrameError::Ber(BerError::IndefiniteLength)));
     assert_eq!(message_length(b"\x30\x88", LIMIT), Err(FrameError::Ber(BerError::LengthTooWide(8))));
 }

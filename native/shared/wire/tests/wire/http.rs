@@ -8,7 +8,8 @@ use wire::http::{
 
 const GET: &[u8] = b"GET /page?user=7&x=1 HTTP/1.1\r\nHost: a\r\nCookie: a=b; user=42\r\n\r\nrest";
 
-/// Feeds `bytes` in pieces of `step` and returns the content and how much was consumed.
+/// Feeds `bytes` in pieces of `step`; returns the content, the number of bytes consumed, and whether the body
+/// ended.
 fn receive(framing: Framing, bytes: &[u8], step: usize) -> Result<(Vec<u8>, usize, bool), BodyError> {
     let (mut body, mut content, mut used) = (Body::new(framing), Vec::new(), 0);
     for piece in bytes.chunks(step) {
@@ -50,7 +51,7 @@ fn http_1_0_closes_without_keep_alive() {
 }
 
 #[test]
-fn close_takes_precedence_over_keep_alive() {
+fn connection_close_takes_precedence_over_keep_alive() {
     for lines in ["Connection: close, keep-alive", "Connection: close\r\nConnection: keep-alive"] {
         for version in ["1.0", "1.1"] {
             let bytes = format!("GET / HTTP/{version}\r\n{lines}\r\n\r\n");
@@ -60,7 +61,7 @@ fn close_takes_precedence_over_keep_alive() {
 }
 
 #[test]
-fn a_response_without_length_lasts_until_the_connection_closes() {
+fn a_response_without_a_length_lasts_until_the_connection_closes() {
     let head = ResponseHead::decode(b"HTTP/1.1 200 OK\r\n\r\n", false).unwrap().unwrap();
     assert_eq!((head.framing, head.keep_alive), (Framing::UntilClose, false));
     let empty = ResponseHead::decode(b"HTTP/1.1 304 Not Modified\r\n\r\n", false).unwrap().unwrap();
@@ -70,7 +71,7 @@ fn a_response_without_length_lasts_until_the_connection_closes() {
 }
 
 #[test]
-fn a_response_tells_cookie_and_redirect() {
+fn a_response_head_exposes_cookie_and_location() {
     let bytes =
         b"HTTP/1.1 302 Found\r\nSet-Cookie: user=9; Path=/\r\nLocation: /page\r\nContent-Length: 0\r\n\r\n";
     let head = ResponseHead::decode(bytes, false).unwrap().unwrap();
@@ -81,13 +82,14 @@ fn a_response_tells_cookie_and_redirect() {
 }
 
 #[test]
-fn lengths_that_smuggle_requests_are_refused() {
+fn ambiguous_lengths_that_enable_smuggling_are_refused() {
     let refused = |lines: &str| {
         RequestHead::decode(format!("POST / HTTP/1.1\r\n{lines}\r\n\r\n").as_bytes()).unwrap_err()
     };
     assert_eq!(refused("Content-Length: 3\r\nContent-Length: 4"), HeadError::BadLength);
     assert_eq!(refused("Content-Length: +3"), HeadError::BadLength);
-    // RFC 9110 section 8.6 allows either; a proxy in front may take only one of them for the length.
+    // RFC 9110 section 8.6 allows accepting or refusing it; a proxy in front may read only one of the two as
+    // the length.
     assert_eq!(refused("Content-Length: 3, 3"), HeadError::BadLength);
     assert_eq!(refused("Content-Length: 3\r\nContent-Length: 3"), HeadError::Repeated);
     assert_eq!(refused("Content-Length: 3\r\nTransfer-Encoding: chunked"), HeadError::LengthAndCoding);
@@ -95,18 +97,18 @@ fn lengths_that_smuggle_requests_are_refused() {
 }
 
 #[test]
-fn a_folded_line_of_a_response_is_read_as_if_it_had_spaces() {
+fn a_folded_header_line_of_a_response_is_read_with_spaces_for_the_fold() {
     // RFC 9112 section 5.2: a user agent replaces each fold by spaces.
     let folded = b"HTTP/1.1 200 OK\r\nX: a\r\n b\r\nConnection:\r\n\tkeep-alive,\r\n close\r\nContent-Length:\r\n 5\r\n\r\n";
     let head = ResponseHead::decode(folded, false).unwrap().unwrap();
     assert_eq!((head.framing, head.keep_alive, head.length), (Framing::Length(5), false, folded.len()));
-    // What may be sent back has no end of a line in it.
+    // Values that may be sent back contain no line end.
     let folded = b"HTTP/1.1 302 Found\r\nLocation: /a\r\n /b\r\nSet-Cookie: a=1\r\n\tX: y\r\n\r\n";
     let head = ResponseHead::decode(folded, false).unwrap().unwrap();
     assert_eq!((head.location, head.set_cookie), (Some(&b"/a"[..]), Some(&b"a=1"[..])));
-    // Two numbers are not one.
+    // Two numbers are not one length.
     assert!(ResponseHead::decode(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n 6\r\n\r\n", false).is_err());
-    // A server refuses them in a request.
+    // A server refuses folded lines in a request.
     assert!(RequestHead::decode(b"GET / HTTP/1.1\r\nHost: a\r\nX: a\r\n b\r\n\r\n").is_err());
 }
 
@@ -118,7 +120,7 @@ fn an_endless_head_is_refused() {
 }
 
 #[test]
-fn chunks_are_put_together_whatever_pieces_they_come_in() {
+fn chunks_are_joined_whatever_the_pieces_in_which_they_arrive() {
     let bytes = b"4\r\nWiki\r\n5;ext=1\r\npedia\r\n0\r\nTrailer: x\r\n\r\nnext";
     for step in 1..bytes.len() {
         let (content, used, done) = receive(Framing::Chunked, bytes, step).unwrap();
@@ -131,7 +133,7 @@ fn chunks_are_put_together_whatever_pieces_they_come_in() {
 }
 
 #[test]
-fn a_chunk_that_lies_about_its_length_is_an_error() {
+fn a_chunk_longer_than_its_announced_size_is_an_error() {
     assert_eq!(receive(Framing::Chunked, b"2\r\nabc\r\n", 64), Err(BodyError::BadChunkEnd));
     assert_eq!(receive(Framing::Chunked, b"zz\r\n", 64), Err(BodyError::BadChunkSize));
     assert_eq!(receive(Framing::Chunked, b"\r\n", 64), Err(BodyError::BadChunkSize));
@@ -139,7 +141,7 @@ fn a_chunk_that_lies_about_its_length_is_an_error() {
 }
 
 #[test]
-fn a_chunk_line_ends_in_cr_lf_and_in_nothing_else() {
+fn a_chunk_line_ends_only_in_cr_lf() {
     for bytes in [
         &b"2\nab\r\n"[..],
         b"2\rx\r\nab\r\n",
@@ -168,7 +170,7 @@ fn only_an_extension_may_follow_the_size_of_a_chunk() {
 }
 
 #[test]
-fn a_counted_body_that_is_cut_short_is_not_done() {
+fn a_truncated_body_with_content_length_is_not_done() {
     let (content, _, done) = receive(Framing::Length(5), b"abc", 2).unwrap();
     assert_eq!((content.as_slice(), done), (&b"abc"[..], false));
     assert!(!Body::new(Framing::Length(5)).ends_at_close());
@@ -184,7 +186,7 @@ proptest! {
     }
 
     #[test]
-    fn any_content_survives_chunking(chunks in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 1..50), 0..8), step in 1usize..70) {
+    fn any_content_survives_chunked_encoding(chunks in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 1..50), 0..8), step in 1usize..70) {
         let mut bytes = Vec::new();
         for chunk in &chunks {
             bytes.extend_from_slice(format!("{:x}\r\n", chunk.len()).as_bytes());
@@ -205,8 +207,8 @@ fn led(location: &str) -> Result<String, Astray> {
 }
 
 #[test]
-fn a_location_is_resolved_as_rfc_3986_says() {
-    // Mostly those of RFC 3986 section 5.4.
+fn a_location_is_resolved_by_the_rules_of_rfc_3986() {
+    // Mostly the examples of RFC 3986 section 5.4.
     for (location, expected) in [
         ("/", "/"),
         ("g", "/a/b/g"),
@@ -234,7 +236,7 @@ fn a_location_is_resolved_as_rfc_3986_says() {
 }
 
 #[test]
-fn a_redirect_elsewhere_or_to_no_address_leads_nowhere() {
+fn a_redirect_to_another_host_or_to_an_invalid_address_is_an_error() {
     for location in [
         "http://evil.example/",
         "http://shop.example.evil.example/",
@@ -258,7 +260,7 @@ fn a_redirect_elsewhere_or_to_no_address_leads_nowhere() {
 
 proptest! {
     #[test]
-    fn the_target_of_any_redirect_is_valid_in_a_request(location: Vec<u8>, slashes in "[./?#:a]{0,30}") {
+    fn the_resolved_target_of_any_redirect_is_valid_in_a_request(location: Vec<u8>, slashes in "[./?#:a]{0,30}") {
         for location in [&location[..], slashes.as_bytes(), &[b"/", &location[..]].concat()] {
             if let Ok(target) = locate(b"/a/b?c", location, SHOP) {
                 prop_assert!(target.starts_with(b"/") && target.len() <= MAX_TARGET_BYTES);

@@ -1,4 +1,4 @@
-//! LDIF: which records are read, and the errors for the rest.
+//! LDIF: valid records, and the errors of invalid records.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -19,7 +19,7 @@ fn pairs(expected: &[(&str, &str)]) -> Pairs {
     expected.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
-/// Shows every record of a text.
+/// Visits every record of a text.
 fn each(ldif: impl AsRef<[u8]>, mut visit: impl FnMut(Record<'_>)) -> Result<(), LdifError> {
     let mut parser = Parser::default();
     for line in ldif.as_ref().split(|&byte| byte == b'\n') {
@@ -29,7 +29,7 @@ fn each(ldif: impl AsRef<[u8]>, mut visit: impl FnMut(Record<'_>)) -> Result<(),
     Ok(())
 }
 
-/// Name and lines of every record, all of which must be entries.
+/// The name and the lines of every record; all records must be entries.
 fn entries(ldif: impl AsRef<[u8]>) -> Vec<(String, Pairs)> {
     let mut entries = Vec::new();
     each(ldif, |record| entries.push((text(record.dn), lines(record.entry.unwrap())))).unwrap();
@@ -43,7 +43,7 @@ fn refused(ldif: &str, message: &str) {
 }
 
 #[test]
-fn example_1_of_rfc_2849_is_two_entries() {
+fn example_1_of_rfc_2849_is_read_as_two_entries() {
     let ldif = "version: 1
 dn: cn=Barbara Jensen, ou=Product Development, dc=airius, dc=com
 objectclass: top
@@ -64,7 +64,7 @@ telephonenumber: +1 408 555 1212
 }
 
 #[test]
-fn examples_2_and_3_of_rfc_2849_unfold_and_decode() {
+fn examples_2_and_3_of_rfc_2849_are_unfolded_and_decoded() {
     let ldif = "version: 1
 dn:cn=Barbara Jensen, ou=Product Development, dc=airius, dc=com
 description:Babs is a big sailing fan, and travels extensively in sea
@@ -95,7 +95,7 @@ ou;lang-ja;phonetic:: 44GI44GE44GO44KH44GG44G2
 }
 
 #[test]
-fn an_added_entry_is_an_entry_and_other_changes_are_none() {
+fn a_change_record_of_type_add_is_an_entry_and_other_changes_are_refused() {
     assert_eq!(entries("dn: cn=Fiona\nchangetype: Add\ncn: Fiona\n")[0].1, pairs(&[("cn", "Fiona")]));
     for change in
         ["delete", "modify\nadd: cn\ncn: x\n-\nreplace: sn", "modrdn\nnewrdn: cn=b\ndeleteoldrdn: 1"]
@@ -108,7 +108,7 @@ fn an_added_entry_is_an_entry_and_other_changes_are_none() {
 }
 
 #[test]
-fn comments_and_empty_lines_may_stand_anywhere() {
+fn comments_and_empty_lines_are_accepted_everywhere() {
     let ldif = "# first\n  goes on\n\n\nversion: 1\n\n# between\ndn: o=x\n# inside\no: x\n\n\n\n# last\n";
     assert_eq!(entries(ldif), [("o=x".to_owned(), pairs(&[("o", "x")]))]);
     assert_eq!(entries(""), []);
@@ -116,7 +116,7 @@ fn comments_and_empty_lines_may_stand_anywhere() {
 }
 
 #[test]
-fn a_comment_ends_the_line_before_and_is_folded_like_it() {
+fn a_comment_ends_the_previous_line_and_can_be_folded() {
     assert_eq!(entries("dn: o=x\no: a\n# com\n ment\no: b\n")[0].1, pairs(&[("o", "a"), ("o", "b")]));
 }
 
@@ -132,7 +132,7 @@ fn ldif_of_other_tools_is_read() {
 }
 
 #[test]
-fn values_of_one_attribute_come_together() {
+fn values_of_one_attribute_are_grouped() {
     each("dn: o=x\ncn: a\nsn: s\nCN: b\ncn;lang-de: c\nCn: d\n", |record| {
         let groups = record.entry.unwrap().grouped().into_iter();
         let groups: Vec<_> = groups.map(|(name, values)| (text(name), text(&values.concat()))).collect();
@@ -142,14 +142,14 @@ fn values_of_one_attribute_come_together() {
 }
 
 #[test]
-fn a_record_has_the_line_of_its_beginning() {
+fn a_record_has_the_number_of_its_first_line() {
     let mut begins = Vec::new();
     each("version: 1\n\n# c\ndn: o=x\no: x\n\ndn: o=y\no: y\n", |record| begins.push(record.line)).unwrap();
     assert_eq!(begins, [4, 7]);
 }
 
 #[test]
-fn a_message_names_the_line_and_the_remedy() {
+fn an_ldif_error_names_the_line_and_the_remedy() {
     refused(" o: x\n", "line 1: starts with a space, which continues a line, but there is none to continue");
     refused(
         "dn: o=x\no: x\n\n\n x\n",
@@ -184,7 +184,7 @@ fn a_message_names_the_line_and_the_remedy() {
 }
 
 #[test]
-fn a_file_without_line_ends_does_not_fill_the_memory() {
+fn a_file_without_line_ends_does_not_exhaust_memory() {
     let mut parser = Parser::default();
     parser.feed(b"dn: o=x").unwrap();
     let line = vec![b'x'; 1 << 20];
@@ -194,7 +194,7 @@ fn a_file_without_line_ends_does_not_fill_the_memory() {
     assert!(error.to_string().contains("longer than 16777216 bytes"));
 }
 
-/// What a writer makes of an attribute, folded after `width` bytes.
+/// The LDIF of an attribute as a writer folds it after `width` bytes.
 fn written(name: &str, value: &[u8], base64: bool, width: usize) -> Vec<u8> {
     let mut line = name.as_bytes().to_vec();
     if base64 {
@@ -211,7 +211,7 @@ fn written(name: &str, value: &[u8], base64: bool, width: usize) -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn what_is_written_reads_back_however_it_is_folded(
+    fn written_ldif_reads_back_however_it_is_folded(
         values in prop::collection::vec((any::<Vec<u8>>(), "[!-9;=-~][ -~]{0,30}[!-~]"), 1..5),
         width in 1usize..80,
     ) {

@@ -1,4 +1,4 @@
-//! What is written is what is read, and what is malformed is refused.
+//! Messages that were written read back; malformed messages are refused.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "only tests are in here")]
 
 mod answers;

@@ -1,4 +1,4 @@
-//! Requests, byte by byte as OpenLDAP 2.6's clients send them to slapd, and what is refused.
+//! Requests, byte by byte as OpenLDAP 2.6's clients send them to slapd, and refused requests.
 
 use proptest::prelude::*;
 use wire::ber::{BerError, tag, write_nested, write_octets};
@@ -26,7 +26,7 @@ fn refusal(message: &[u8]) -> DecodeError {
 }
 
 #[test]
-fn an_anonymous_bind() {
+fn an_anonymous_bind_is_read() {
     let message = b"0\x0c\x02\x01\x01`\x07\x02\x01\x03\x04\x00\x80\x00";
     assert_eq!(written(|out| write_bind(out, 1, 3, b"", b"")), message);
     let Operation::Bind(bind) = operation(message) else { panic!() };
@@ -35,7 +35,7 @@ fn an_anonymous_bind() {
 }
 
 #[test]
-fn sasl_binds() {
+fn sasl_binds_are_read() {
     let external = b"0\x18\x02\x01\x01`\x13\x02\x01\x03\x04\x00\xa3\x0c\x04\x08EXTERNAL\x04\x00";
     let plain = b"0\x19\x02\x01\x02`\x14\x02\x01\x03\x04\x00\xa3\x0d\x04\x05PLAIN\x04\x04\x00a\x00b";
     assert_eq!(written(|out| write_sasl_bind(out, 1, b"EXTERNAL", b"")), external);
@@ -45,7 +45,7 @@ fn sasl_binds() {
 }
 
 #[test]
-fn a_simple_bind() {
+fn a_simple_bind_is_read() {
     let message = b"0%\x02\x01\x01` \x02\x01\x03\x04\x13cn=admin,o=Intranet\x80\x06secret";
     assert_eq!(written(|out| write_bind(out, 1, 3, b"cn=admin,o=Intranet", b"secret")), message);
     let Operation::Bind(bind) = operation(message) else { panic!() };
@@ -53,7 +53,7 @@ fn a_simple_bind() {
 }
 
 #[test]
-fn a_sasl_bind_and_an_undefined_one() {
+fn a_bind_with_an_unknown_method_is_refused() {
     let Operation::Bind(bind) =
         operation(b"0\x18\x02\x01\x01`\x13\x02\x01\x03\x04\x00\xa3\x0c\x04\x08EXTERNAL\x04\x00")
     else {
@@ -67,7 +67,7 @@ fn a_sasl_bind_and_an_undefined_one() {
 }
 
 #[test]
-fn an_unbind_and_an_abandon() {
+fn an_unbind_and_an_abandon_are_read() {
     let unbind = b"0\x05\x02\x01\x03B\x00";
     assert_eq!(written(|out| write_unbind(out, 3)), unbind);
     assert!(matches!(operation(unbind), Operation::Unbind));
@@ -77,7 +77,7 @@ fn an_unbind_and_an_abandon() {
 }
 
 #[test]
-fn a_search_with_every_field() {
+fn a_search_with_every_field_is_read() {
     let message =
         b"0i\x02\x01\x02cd\x04\x0ao=Intranet\x0a\x01\x02\x0a\x01\x00\x02\x01\x0a\x02\x01\x05\x01\x01\x00\
         \xa0>\xa4\x0e\x04\x02cn0\x08\x80\x02An\x82\x02er\xa2\x09\xa5\x07\x04\x02sn\x04\x01x\
@@ -104,7 +104,7 @@ fn a_search_with_every_field() {
 }
 
 #[test]
-fn a_search_for_types_only() {
+fn a_search_for_types_only_is_read() {
     let message = b"0&\x02\x01\x02c!\x04\x0ao=Intranet\x0a\x01\x02\x0a\x01\x00\x02\x01\x00\x02\x01\x00\x01\x01\xff\x87\x02cn0\x00";
     let Operation::Search(search) = operation(message) else { panic!() };
     assert!(search.types_only && search.attributes.is_empty());
@@ -112,7 +112,7 @@ fn a_search_for_types_only() {
 }
 
 #[test]
-fn a_search_page_by_page() {
+fn a_search_with_a_page_control_is_read() {
     let message =
         b"0\x5c\x02\x01\x02c/\x04\x0ao=Intranet\x0a\x01\x00\x0a\x01\x00\x02\x01\x00\x02\x01\x00\x01\x01\x00\
         \x87\x0bobjectClass0\x05\x04\x031.1\
@@ -127,7 +127,7 @@ fn a_search_page_by_page() {
 }
 
 #[test]
-fn an_add() {
+fn an_add_is_read() {
     let message = b"0N\x02\x01\x02hI\x04\x10cn=Bo,o=Intranet050\x17\x04\x0bobjectClass1\x08\x04\x06person\
         0\x0a\x04\x02cn1\x04\x04\x02Bo0\x0e\x04\x02sn1\x08\x04\x02Li\x04\x02Ly";
     let entry: [(&[u8], &[&[u8]]); 3] =
@@ -151,7 +151,7 @@ fn an_add() {
 }
 
 #[test]
-fn a_modify() {
+fn a_modify_is_read() {
     let message =
         b"0@\x02\x01\x02f;\x04\x10cn=Bo,o=Intranet0'0\x0f\x0a\x01\x020\x0a\x04\x02sn1\x04\x04\x02Lo\
         0\x14\x0a\x01\x010\x0f\x04\x0bdescription1\x00";
@@ -168,7 +168,7 @@ fn a_modify() {
 }
 
 #[test]
-fn a_delete_a_rename_and_a_compare() {
+fn a_delete_a_rename_and_a_compare_are_read() {
     let delete = b"0\x16\x02\x01\x02J\x11cn=Bob,o=Intranet";
     assert_eq!(written(|out| write_delete(out, 2, b"cn=Bob,o=Intranet")), delete);
     assert!(matches!(operation(delete), Operation::Delete(b"cn=Bob,o=Intranet")));
@@ -188,7 +188,7 @@ fn a_delete_a_rename_and_a_compare() {
 }
 
 #[test]
-fn extended_requests() {
+fn extended_requests_are_read() {
     let who_am_i = b"0\x1e\x02\x01\x02w\x19\x80\x171.3.6.1.4.1.4203.1.11.3";
     assert_eq!(written(|out| write_extended(out, 2, oid::WHO_AM_I, None)), who_am_i);
     let start_tls = b"0\x1d\x02\x01\x01w\x18\x80\x161.3.6.1.4.1.1466.20037";
@@ -203,7 +203,7 @@ fn extended_requests() {
 }
 
 #[test]
-fn elements_appended_by_later_protocols_are_skipped_as_rfc_4511_section_4_asks() {
+fn elements_appended_by_later_protocols_are_skipped_by_rfc_4511_section_4() {
     assert!(matches!(operation(b"0\x08\x02\x01\x03B\x00\x8f\x01x"), Operation::Unbind));
 }
 
@@ -230,7 +230,8 @@ fn values_outside_an_enumeration_are_refused_by_name() {
     };
     let good =
         written(|out| write_search(out, 1, b"", &options, |out| write_present(out, b"objectClass"), []));
-    // After the message's header and id, the operation's header, and the empty base.
+    // The position of the scope: behind the message's header and ID, the operation's header, and the empty
+    // base.
     let scope = 2 + 3 + 2 + 2 + 2;
     for (place, value, message) in [
         (scope, 4, "the scope is 4, which RFC 4511 does not define"),
@@ -260,7 +261,7 @@ fn search_with(filter: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
 }
 
 #[test]
-fn a_filter_is_as_deep_as_the_limit_and_no_deeper() {
+fn a_filter_is_accepted_up_to_the_depth_limit() {
     fn nest(out: &mut Vec<u8>, depth: usize) {
         if depth == 1 {
             write_present(out, b"cn");
@@ -272,7 +273,7 @@ fn a_filter_is_as_deep_as_the_limit_and_no_deeper() {
     assert_eq!(refusal(&search_with(|out| nest(out, MAX_FILTER_DEPTH + 1))), DecodeError::FilterTooDeep);
 }
 
-/// CVE-2020-12243: a filter so deep that decoding it by recursion overflowed slapd's stack.
+/// CVE-2020-12243: recursive decoding of a deeply nested filter overflowed slapd's stack.
 #[test]
 fn a_filter_that_crashed_slapd_is_refused() {
     const DEPTH: u32 = 100_000;
@@ -291,14 +292,14 @@ fn a_malformed_filter_is_refused() {
     let filter = |bytes: &'static [u8]| refusal(&search_with(|out| out.extend_from_slice(bytes)));
     assert_eq!(filter(b"\xaa\x00"), DecodeError::UnknownFilter(0xaa));
     assert_eq!(filter(b"\xa0\x02\xaa\x00"), DecodeError::UnknownFilter(0xaa));
-    // An equality without its value, a negation of nothing, a negation of two.
+    // An equality without its value, a negation of nothing, a negation of two filters.
     assert!(matches!(filter(b"\xa3\x04\x04\x02cn"), DecodeError::Ber(BerError::Truncated { .. })));
     assert!(matches!(filter(b"\xa2\x00"), DecodeError::Ber(BerError::Truncated { .. })));
     assert_eq!(filter(b"\xa2\x06\x87\x01a\x87\x01b"), DecodeError::Ber(BerError::Trailing(3)));
 }
 
 #[test]
-fn substrings_have_pieces_in_order() {
+fn substring_pieces_must_be_in_order() {
     let filter = |pieces: &[u8]| {
         let mut content = Vec::new();
         write_octets(&mut content, b"cn");
@@ -319,7 +320,7 @@ proptest! {
     }
 
     #[test]
-    fn a_request_with_any_byte_changed_never_panics(place in 0..64usize, value: u8, id in 0..i32::MAX) {
+    fn a_request_with_any_byte_changed_causes_no_panic(place in 0..64usize, value: u8, id in 0..i32::MAX) {
         for mut message in [
             search_with(|out| filter_text::parse("(&(cn=a*b*c)(!(sn:dn:1.2:=x))(|(o>=1)(l=*)))", out).unwrap()),
             written(|out| write_modify(out, id, b"o=x", |out| write_change(out, 1, b"cn", [&b"a"[..], b"b"]))),

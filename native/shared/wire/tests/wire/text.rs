@@ -1,4 +1,4 @@
-//! Which strings match each other.
+//! Strings that match after preparation.
 
 use proptest::prelude::*;
 use wire::text::{NORMALISED_BYTES, Preparation, is_normalised, prepare, prepare_numeric, prepare_telephone};
@@ -19,7 +19,7 @@ fn same(a: &str, b: &str) {
 }
 
 #[test]
-fn case_does_not_count_in_any_script() {
+fn case_is_ignored_in_every_script() {
     same("Anna SCHMIDT", "anna schmidt");
     same("ÉMILE", "émile");
     same("ΟΔΥΣΣΕΥΣ", "οδυσσευς");
@@ -29,13 +29,13 @@ fn case_does_not_count_in_any_script() {
 }
 
 #[test]
-fn case_counts_where_it_is_asked_to() {
+fn case_is_significant_for_case_exact_matching() {
     assert_eq!(prepared("  ÄB  Cd ", Preparation::EXACT), "ÄB Cd".as_bytes());
     assert_ne!(prepared("ß", Preparation::EXACT), prepared("ss", Preparation::EXACT));
 }
 
 #[test]
-fn two_encodings_of_a_character_are_equal() {
+fn two_encodings_of_a_character_match() {
     same("e\u{301}", "é");
     same("ﬁne", "fine");
     same("ｱｲｳ", "アイウ");
@@ -45,12 +45,12 @@ fn two_encodings_of_a_character_are_equal() {
 }
 
 #[test]
-fn dotless_i_is_its_own_letter() {
+fn dotless_i_is_a_separate_letter() {
     assert_ne!(ignoring_case("ı"), ignoring_case("i"));
 }
 
 #[test]
-fn spaces_count_once_inside_and_never_outside() {
+fn inner_spaces_count_as_one_and_outer_spaces_are_ignored() {
     same("  Anna   Schmidt ", "anna schmidt");
     same("山田\u{3000}太郎", "山田 太郎");
     same("a\tb\u{a0}c", "a b c");
@@ -59,19 +59,19 @@ fn spaces_count_once_inside_and_never_outside() {
 }
 
 #[test]
-fn invisible_characters_do_not_count() {
+fn invisible_characters_are_ignored() {
     same("a\u{ad}b\u{200b}c\0", "abc");
     same("\u{feff}é", "é");
 }
 
 #[test]
-fn bytes_that_are_no_utf8_match_themselves() {
+fn invalid_utf_8_matches_only_the_same_bytes() {
     assert_eq!(ignoring_case(b"J\xfcRGEN  X "), b"j\xfcrgen x");
     assert_ne!(ignoring_case(b"J\xfcrgen"), ignoring_case("Jürgen"));
 }
 
 #[test]
-fn pieces_of_a_substring_keep_the_space_where_the_value_goes_on() {
+fn substring_pieces_keep_the_space_at_which_the_value_continues() {
     let how = Preparation::IGNORE_CASE;
     assert_eq!(prepared(" Anna  ", how.piece(true, false)), b"anna ");
     assert_eq!(prepared("  na  S ", how.piece(false, false)), b" na s ");
@@ -80,7 +80,7 @@ fn pieces_of_a_substring_keep_the_space_where_the_value_goes_on() {
 }
 
 #[test]
-fn numbers_match_without_their_spaces_and_telephones_without_hyphens() {
+fn numeric_strings_match_without_spaces_and_telephone_numbers_without_hyphens() {
     let mut out = Vec::new();
     prepare_numeric(b" 12 34 ", &mut out);
     prepare_telephone(b" +49 30-123 X", &mut out);
@@ -88,8 +88,8 @@ fn numbers_match_without_their_spaces_and_telephones_without_hyphens() {
 }
 
 #[test]
-fn preparing_twice_is_preparing_once_for_every_character() {
-    // Planes 4 to 13, 15 and 16 have no characters that anything maps.
+fn preparing_any_character_twice_equals_preparing_it_once() {
+    // Planes 4 to 13, 15 and 16 have no characters with a mapping.
     for c in ('\0'..='\u{3ffff}').chain('\u{e0000}'..='\u{e0fff}') {
         for text in [c.to_string(), format!("a{c}\u{301}"), format!("\u{345}{c}")] {
             let once = ignoring_case(&text);
@@ -100,7 +100,7 @@ fn preparing_twice_is_preparing_once_for_every_character() {
 
 proptest! {
     #[test]
-    fn preparing_twice_is_preparing_once(text in "\\PC{0,12}", bytes: Vec<u8>) {
+    fn preparing_a_text_twice_equals_preparing_it_once(text in "\\PC{0,12}", bytes: Vec<u8>) {
         for value in [text.as_bytes(), &bytes] {
             for how in [Preparation::IGNORE_CASE, Preparation::EXACT] {
                 let once = prepared(value, how);
@@ -110,14 +110,14 @@ proptest! {
     }
 
     #[test]
-    fn the_prepared_form_is_appended(text in ".{0,12}") {
+    fn the_prepared_form_is_appended_to_the_buffer(text in ".{0,12}") {
         let mut out = b"before ".to_vec();
         prepare(text.as_bytes(), Preparation::IGNORE_CASE, &mut out);
         prop_assert_eq!(&out[7..], ignoring_case(&text));
     }
 }
 
-/// U+FDFA is eighteen letters in NFKC: a message of 4 MiB would become 48 MB, within seconds.
+/// U+FDFA is eighteen letters in NFKC: a message of 4 MiB would expand to 48 MB, within seconds.
 #[test]
 fn a_huge_text_is_not_decomposed() {
     let growth = |letters: usize| ignoring_case("\u{fdfa}".repeat(letters)).len() / (3 * letters);
@@ -133,7 +133,8 @@ fn only_text_of_ordinary_preparation_cost_counts_as_normalised() {
     {
         assert!(is_normalised(normal.as_bytes()), "{normal:.20}");
     }
-    // Eighteen characters; half-width; decomposed; and what only its folding makes longer.
+    // Eighteen characters, a half-width letter, a decomposed letter, and a letter that only folding
+    // lengthens.
     for odd in ["\u{fdfa}", "\u{ff71}", "e\u{301}", "\u{390}"] {
         assert!(!is_normalised(odd.as_bytes()), "{odd}");
     }

@@ -1,4 +1,4 @@
-//! Both sides of TLS on a wire that takes little at a time.
+//! Both sides of TLS on a wire that accepts few bytes at a time.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -9,7 +9,7 @@ use tls::{Acceptor, ClientSpec, Connector, ServerSpec, Session};
 
 pub type Bytes = Rc<RefCell<VecDeque<u8>>>;
 
-/// One end of a wire that holds `room` bytes each way.
+/// One end of a wire that holds `room` bytes in each direction.
 pub struct End {
     pub incoming: Bytes,
     pub outgoing: Bytes,
@@ -66,14 +66,14 @@ pub fn trusting(acceptor: &Acceptor) -> ClientSpec {
     ClientSpec { ca_pem: Some(acceptor.made_ca().unwrap().to_owned()), ..ClientSpec::default() }
 }
 
-/// Both sides with a handshake behind them.
+/// Both sides after their handshake.
 pub fn open(acceptor: &Acceptor, connector: &Connector, room: usize) -> ((Session, End), (Session, End)) {
     let (mut here, mut there) = wire(room);
     let mut client = Session::connect(connector).unwrap();
     let mut server = Session::accept(acceptor).unwrap();
     for _ in 0..1_000_000 {
         let done = client.shake(&mut here).unwrap();
-        // Tickets may still be on their way: they go with what is written next.
+        // Session tickets may still be unsent: they are sent with the next write.
         server.shake(&mut there).unwrap();
         if done && server.is_open() {
             return ((client, here), (server, there));

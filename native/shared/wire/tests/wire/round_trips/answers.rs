@@ -1,4 +1,4 @@
-//! Answers of every kind, read and written again: the same bytes.
+//! Responses of every kind, decoded and encoded again, have the same bytes.
 
 use proptest::collection::vec;
 use proptest::option;
@@ -77,7 +77,7 @@ fn again(response: &Response<'_>) -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn an_answer_that_is_read_and_written_again_is_the_same_bytes(answer in answer(), controls in controls(0..3)) {
+    fn a_decoded_response_encodes_to_the_same_bytes(answer in answer(), controls in controls(0..3)) {
         let message = with_controls(&answer, &controls);
         let response = Response::decode(&message).unwrap();
         prop_assert_eq!(owned(response.controls), controls);
@@ -85,7 +85,7 @@ proptest! {
     }
 
     #[test]
-    fn a_result_with_controls_is_the_result_and_the_controls(controls in controls(1..3), id in 0..=i32::MAX) {
+    fn a_response_with_controls_decodes_to_the_result_and_the_controls(controls in controls(1..3), id in 0..=i32::MAX) {
         let (mut plain, mut whole) = (Vec::new(), Vec::new());
         write_result(&mut plain, id, op::SEARCH_DONE, &Verdict::SUCCESS);
         let given: Vec<_> = controls
@@ -97,7 +97,7 @@ proptest! {
     }
 
     #[test]
-    fn a_page_comes_back(size: i64, cookie in bytes()) {
+    fn a_written_page_control_reads_back(size: i64, cookie in bytes()) {
         let mut out = Vec::new();
         PagedResults { size, cookie: &cookie }.encode(&mut out);
         prop_assert_eq!(PagedResults::decode(&out), Ok(PagedResults { size, cookie: &cookie }));

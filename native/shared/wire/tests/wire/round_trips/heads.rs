@@ -1,11 +1,11 @@
-//! Heads of HTTP made from parts: the parts come back, and nothing before the last byte is there.
+//! HTTP heads built from parts decode to the same parts, and are incomplete before the last byte.
 
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use wire::http::{Framing, RequestHead, ResponseHead};
 
-/// Lines that mean nothing here.
+/// Header lines without a meaning for the decoder.
 fn others() -> impl Strategy<Value = Vec<String>> {
     vec("X-[A-Za-z0-9-]{1,8}: ?[!-~]([ -~]{0,10}[!-~])?", 0..4)
 }
@@ -17,7 +17,7 @@ fn head(first: &str, some: &[Option<String>], others: &[String]) -> String {
 
 proptest! {
     #[test]
-    fn a_request_head_is_read_as_it_was_made(
+    fn a_request_head_decodes_to_its_parts(
         method in "[A-Z]{1,7}", path in "/[a-z0-9/.%-]{0,20}", query in option::of("[a-z0-9=&%?]{0,20}"),
         cookies in option::of("[a-z]{1,5}=[a-z0-9]{1,9}"), length in option::of(any::<u32>()), close: bool,
         others in others(), body in vec(any::<u8>(), 0..20),
@@ -41,7 +41,7 @@ proptest! {
     }
 
     #[test]
-    fn an_answers_head_is_read_as_it_was_made(
+    fn a_response_head_decodes_to_its_parts(
         status in 200u16..600, reason in "[A-Za-z ]{0,12}", cookie in option::of("[a-z]{1,5}=[a-z0-9]{1,9}"),
         location in option::of("/[a-z/]{0,9}"), length: u32, others in others(),
     ) {

@@ -1,4 +1,4 @@
-//! What is written is what is read, of every kind and however it is spelled.
+//! Messages of every kind and spelling read back as written.
 
 mod answers;
 mod heads;
@@ -10,19 +10,19 @@ use std::ops::Range;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Any bytes; long enough now and then for a length of two bytes.
+/// Any bytes, sometimes enough for a length field of two bytes.
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![8 => vec(any::<u8>(), 0..20), 1 => vec(any::<u8>(), 120..300)]
 }
 
-/// A control's identifier, whether it is critical, and its value.
+/// The identifier of a control, whether it is critical, and its value.
 type Controls = Vec<(Vec<u8>, bool, Option<Vec<u8>>)>;
 
 fn controls(how_many: Range<usize>) -> impl Strategy<Value = Controls> {
     vec((bytes(), any::<bool>(), prop::option::of(bytes())), how_many)
 }
 
-/// The message with these controls, as [`wire::ldap::Request`] and [`wire::ldap::Response`] carry them.
+/// Adds these controls to a message, as [`wire::ldap::Request`] and [`wire::ldap::Response`] carry them.
 fn with_controls(message: &[u8], controls: &Controls) -> Vec<u8> {
     use wire::ber::{Reader, tag, write_nested};
     use wire::ldap::Control;

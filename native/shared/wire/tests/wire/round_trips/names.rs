@@ -1,17 +1,17 @@
-//! One name in many spellings has one normal form, and another name another.
+//! All spellings of a name have one normal form; different names have different normal forms.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 use wire::ber::write_octets;
 use wire::dn::{Dn, Plain, escape_value};
 
-/// Types and values from the root down; values begin and end with something seen.
+/// Types and values from the root down; no value begins or ends with an invisible character.
 type Name = Vec<Vec<(String, String)>>;
 
 fn name() -> impl Strategy<Value = Name> {
     let value = "[a-z,+\"\\\\<>;=#é山]( ?[a-z,+\"\\\\<>;=#é山]){0,4}";
     let rdn = vec(("[a-c][a-z0-9-]{0,3}", value), 1..3).prop_map(|mut pairs| {
-        // The order within an RDN means nothing.
+        // The order within an RDN has no meaning.
         pairs.sort();
         pairs.dedup_by_key(|(kind, _)| kind.clone());
         pairs
@@ -19,7 +19,7 @@ fn name() -> impl Strategy<Value = Name> {
     vec(rdn, 0..5)
 }
 
-/// Which of the ways to write it is taken, again and again.
+/// A repeated sequence of choices among the spellings of a name.
 #[derive(Debug)]
 struct Choices(Vec<u8>, usize);
 
@@ -96,7 +96,7 @@ fn normal(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The parts as they are read, their cases of letters apart.
+/// The parts of a name as they are read, with the case of letters removed.
 fn parts(text: &[u8]) -> Name {
     let mut buffer = Vec::new();
     let rdns = Dn::parse(text).unwrap().rdns().map(|rdn| {
@@ -115,20 +115,20 @@ fn parts(text: &[u8]) -> Name {
 
 proptest! {
     #[test]
-    fn every_spelling_of_a_name_reads_back_as_the_name(name in name(), mut choices in choices()) {
+    fn every_spelling_of_a_dn_reads_back_as_the_dn(name in name(), mut choices in choices()) {
         prop_assert_eq!(parts(&choices.spell(&name)), name);
     }
 
     #[test]
-    fn spellings_of_one_name_have_one_normal_form(name in name(), mut one in choices(), mut two in choices()) {
+    fn spellings_of_one_dn_have_one_normal_form(name in name(), mut one in choices(), mut two in choices()) {
         let (one, two) = (one.spell(&name), two.spell(&name));
         prop_assert_eq!(normal(&one), normal(&two), "{} {}", one.escape_ascii(), two.escape_ascii());
-        // And the normal form is a spelling too.
+        // The normal form itself is a spelling of the name.
         prop_assert_eq!(parts(&normal(&one)), name);
     }
 
     #[test]
-    fn two_names_have_two_normal_forms(one in name(), two in name(), mut choices in choices()) {
+    fn two_dns_have_two_normal_forms(one in name(), two in name(), mut choices in choices()) {
         prop_assume!(one != two);
         prop_assert_ne!(normal(&choices.spell(&one)), normal(&choices.spell(&two)));
     }

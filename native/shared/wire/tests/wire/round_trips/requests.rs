@@ -1,4 +1,4 @@
-//! Requests of every kind, read and written again: the same bytes.
+//! Requests of every kind, decoded and encoded again, have the same bytes.
 
 use proptest::collection::vec;
 use proptest::option;
@@ -10,7 +10,7 @@ use wire::ldap::{Attributes, Credentials, Operation, Request, Scope, filter_text
 
 use super::{bytes, controls, owned, with_controls};
 
-/// An attribute's description and its values.
+/// An attribute description and its values.
 type Values = (Vec<u8>, Vec<Vec<u8>>);
 
 fn values() -> impl Strategy<Value = Values> {
@@ -75,7 +75,7 @@ fn other() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// The request in the bytes that our writers give it.
+/// Encodes the request with sitebench's writers.
 fn again(request: &Request<'_>) -> Vec<u8> {
     let (id, mut out) = (request.id, Vec::new());
     match request.operation {
@@ -122,7 +122,8 @@ fn again(request: &Request<'_>) -> Vec<u8> {
     with_controls(&out, &owned(request.controls))
 }
 
-/// One by one: [`write_element`] of the whole list would be the same bytes whatever is in it.
+/// Encodes the attributes one by one: [`write_element`] of the whole list would copy its bytes without
+/// decoding them.
 pub(super) fn write_list(out: &mut Vec<u8>, attributes: Attributes<'_>) {
     let mut list = Vec::new();
     for attribute in attributes.iter().map(Result::unwrap) {
@@ -133,7 +134,7 @@ pub(super) fn write_list(out: &mut Vec<u8>, attributes: Attributes<'_>) {
 
 proptest! {
     #[test]
-    fn a_request_that_is_read_and_written_again_is_the_same_bytes(
+    fn a_decoded_request_encodes_to_the_same_bytes(
         message in prop_oneof![1 => search(), 2 => other()], controls in controls(0..3)
     ) {
         let message = with_controls(&message, &controls);
@@ -143,7 +144,7 @@ proptest! {
     }
 
     #[test]
-    fn messages_in_a_row_are_cut_where_they_end(messages in vec(other(), 1..5), cut in any::<prop::sample::Index>()) {
+    fn consecutive_messages_are_split_at_their_ends(messages in vec(other(), 1..5), cut in any::<prop::sample::Index>()) {
         let stream = messages.concat();
         let mut rest = &stream[..cut.index(stream.len() + 1)];
         let (mut whole, mut bytes) = (0, 0);
@@ -152,7 +153,7 @@ proptest! {
             (whole, bytes) = (whole + 1, bytes + length);
             rest = &rest[length..];
         }
-        // What is left is a beginning of the next one.
+        // The remaining bytes are the beginning of the next message.
         prop_assert!(rest.is_empty() || messages[whole].starts_with(rest) && messages[whole].len() > rest.len());
         prop_assert_eq!(bytes, messages[..whole].concat().len());
     }
