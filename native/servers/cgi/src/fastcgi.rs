@@ -11,12 +11,13 @@
 
 use std::fs;
 use std::io::{self, BufReader, ErrorKind, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::os::unix::fs::FileTypeExt;
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixListener;
 use std::process::id;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -82,26 +83,18 @@ pub(crate) fn serve(socket: &str) -> io::Result<()> {
     Ok(())
 }
 
-trait Stream: Send + 'static {
-    fn halves(&self) -> (impl Read, impl Write);
-}
-
-impl Stream for TcpStream {
-    fn halves(&self) -> (impl Read, impl Write) {
-        (self, self)
-    }
-}
-
-impl Stream for UnixStream {
-    fn halves(&self) -> (impl Read, impl Write) {
-        (self, self)
-    }
-}
-
-fn accept<S: Stream>(next: impl Fn() -> io::Result<S>) {
-    let places = Arc::new(Places { free: Mutex::new(CONNECTIONS), freed: Condvar::new() });
+fn accept<S>(next: impl Fn() -> io::Result<S>)
+where
+    S: Send + 'static,
+    for<'s> &'s S: Read + Write,
+{
+    // Holds as many messages as there are connections.
+    let (take, taken) = sync_channel(CONNECTIONS);
+    let taken = Arc::new(Mutex::new(taken));
     loop {
-        let place = Place::take(&places);
+        // Waits while the channel is full. It is never closed, as `taken` lives as long.
+        let _ = take.send(());
+        let place = Place(Arc::clone(&taken));
         let Ok(client) = next() else {
             thread::sleep(RETRY);
             continue;
@@ -109,36 +102,19 @@ fn accept<S: Stream>(next: impl Fn() -> io::Result<S>) {
         // If no thread can be started, the connection is closed.
         let _ = thread::Builder::new().stack_size(STACK_BYTES).spawn(move || {
             let _place = place;
-            let (from, to) = client.halves();
             // An error ends this connection only.
-            let _ = converse(BufReader::with_capacity(PIECE, from), to);
+            let _ = converse(BufReader::with_capacity(PIECE, &client), &client);
         });
     }
 }
 
-/// The number of further connections that the limit allows.
-struct Places {
-    free: Mutex<usize>,
-    freed: Condvar,
-}
-
-struct Place(Arc<Places>);
-
-impl Place {
-    fn take(places: &Arc<Places>) -> Self {
-        let free = places.free.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut free =
-            places.freed.wait_while(free, |free| *free == 0).unwrap_or_else(PoisonError::into_inner);
-        *free -= 1;
-        drop(free);
-        Self(Arc::clone(places))
-    }
-}
+/// The place of one connection among [`CONNECTIONS`]; dropping it frees the place.
+struct Place(Arc<Mutex<Receiver<()>>>);
 
 impl Drop for Place {
     fn drop(&mut self) {
-        *self.0.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-        self.0.freed.notify_one();
+        // Its own message, or another's, is there: this does not wait.
+        let _ = self.0.lock().unwrap_or_else(PoisonError::into_inner).recv();
     }
 }
 

@@ -32,16 +32,8 @@ net::counters! {
 pub type Stats = http::Stats<Counters>;
 
 impl http::Counters for Counters {
-    fn requests(&mut self) -> &mut u64 {
-        &mut self.requests
-    }
-
-    fn rejected(&mut self) -> &mut u64 {
-        &mut self.rejected
-    }
-
-    fn failed(&mut self) -> &mut u64 {
-        &mut self.failed
+    fn of_statuses(&mut self) -> [&mut u64; 3] {
+        [&mut self.requests, &mut self.rejected, &mut self.failed]
     }
 
     fn named(&self) -> Vec<(&'static str, u64)> {

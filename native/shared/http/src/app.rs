@@ -5,7 +5,6 @@ use std::io;
 use std::net::IpAddr;
 
 use net::{ConnectionId, FilePiece, OUT_BYTES};
-use tls::Acceptor;
 use wire::http::RequestHead;
 use wire::http::date::http_date;
 
@@ -35,9 +34,6 @@ pub trait App: Sized {
 
     /// The counters of the server.
     type Counters: Counters;
-
-    /// The TLS acceptor, if connections use TLS.
-    fn acceptor(&self) -> Option<&Acceptor>;
 
     /// Reads a header line whose name begins with neither `h` nor `e`.
     fn line<'a>(lines: &mut Self::Lines<'a>, line: &'a [u8]);
@@ -207,10 +203,11 @@ impl<A: App> Turn<A> {
         extra: &[(&str, &str)],
         sentence: &str,
     ) -> Progress<A> {
-        *self.counters.requests() += 1;
+        let [requests, rejected, failed] = self.counters.of_statuses();
+        *requests += 1;
         match status.as_bytes().first() {
-            Some(b'4') => *self.counters.rejected() += 1,
-            Some(b'5') => *self.counters.failed() += 1,
+            Some(b'4') => *rejected += 1,
+            Some(b'5') => *failed += 1,
             _ => {}
         }
         self.reply(options).sentence(status, extra, sentence);
@@ -226,11 +223,6 @@ impl<A: App> Turn<A> {
     pub fn wrong_method(&mut self, options: ResponseOptions, allowed: &str) -> Progress<A> {
         let sentence = format!("not by this method, but by {allowed}");
         self.refuse(options, "405 Method Not Allowed", &[("Allow: ", allowed)], &sentence)
-    }
-
-    /// 501.
-    pub fn unknown_method(&mut self, options: ResponseOptions) -> Progress<A> {
-        self.refuse(options, "501 Not Implemented", &[], "an unknown method")
     }
 
     /// Answers a request that is malformed or exceeds a limit; the connection is then closed.

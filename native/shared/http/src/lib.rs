@@ -18,6 +18,6 @@ pub use answer::{Answer, ResponseOptions};
 pub use app::{App, Now, Outgoing, Progress, Received, Request, Then, Turn};
 pub use incoming::Incoming;
 pub use lines::{Lines, value};
-pub use request::{RequestLimits, is_known_method, origin_form};
+pub use request::{RequestLimits, origin_form};
 pub use service::{HttpService, Session};
 pub use stats::{Counters, Stats};

@@ -74,11 +74,15 @@ pub(crate) fn problem(
     }
     // RFC 9112 section 3.2: exactly one, but HTTP/1.0 had none.
     let hosts = if lines.http10 { 0..=1 } else { 1..=1 };
-    (!hosts.contains(&lines.hosts)).then_some(("400 Bad Request", "not exactly one Host line"))
+    if !hosts.contains(&lines.hosts) {
+        return Some(("400 Bad Request", "not exactly one Host line"));
+    }
+    (!is_known_method(head.method)).then_some(("501 Not Implemented", "an unknown method"))
 }
 
 /// Methods of RFC 9110 section 9 and RFC 5789: the others are 501 (RFC 9110 section 9.1).
-pub fn is_known_method(method: &str) -> bool {
+#[inline]
+fn is_known_method(method: &str) -> bool {
     matches!(method, "GET" | "HEAD" | "POST" | "PUT" | "DELETE" | "CONNECT" | "OPTIONS" | "TRACE" | "PATCH")
 }
 

@@ -20,6 +20,7 @@ pub struct HttpService<A: App> {
     turn: Turn<A>,
     slice: TimeSlice,
     start: Instant,
+    acceptor: Option<Acceptor>,
     log: Option<AccessLog>,
 }
 
@@ -44,10 +45,10 @@ enum Stage<A: App> {
 }
 
 impl<A: App> HttpService<A> {
-    /// A service of `app` that logs requests if there is a log.
-    pub fn new(app: A, limits: RequestLimits, log: Option<AccessLog>) -> Self {
+    /// The service of `app`, with TLS if there is an acceptor, and with logged requests if there is a log.
+    pub fn new(app: A, limits: RequestLimits, acceptor: Option<Acceptor>, log: Option<AccessLog>) -> Self {
         let turn = Turn::new(app, limits);
-        Self { turn, slice: TimeSlice::default(), start: Instant::now(), log }
+        Self { turn, slice: TimeSlice::default(), start: Instant::now(), acceptor, log }
     }
 
     /// Answers the request at the start of `bytes`, or begins to. Returns the length of its head and the next step;
@@ -169,7 +170,7 @@ impl<A: App> Service for HttpService<A> {
 
     #[inline]
     fn acceptor(&self) -> Option<&Acceptor> {
-        self.turn.app.acceptor()
+        self.acceptor.as_ref()
     }
 
     fn connect(&mut self, id: ConnectionId, from: IpAddr) -> Session<A> {
@@ -228,7 +229,8 @@ impl<A: App> Service for HttpService<A> {
             Ok(true) => *then,
             Err(_) => {
                 // Content-Length has been sent, so only a closed connection can show that the body is incomplete.
-                *self.turn.counters.failed() += 1;
+                let [.., failed] = self.turn.counters.of_statuses();
+                *failed += 1;
                 Step::Close
             }
         };

@@ -4,14 +4,8 @@ use net::Traffic;
 
 /// The counters of a server, among them those that every HTTP server has.
 pub trait Counters: Default {
-    /// Requests answered, of every kind and with every status.
-    fn requests(&mut self) -> &mut u64;
-
-    /// Requests refused (statuses 400 to 499).
-    fn rejected(&mut self) -> &mut u64;
-
-    /// Requests that failed here (statuses 500 to 599).
-    fn failed(&mut self) -> &mut u64;
+    /// Those of all requests, of the refused ones (statuses 400 to 499), and of those that failed here (500 to 599).
+    fn of_statuses(&mut self) -> [&mut u64; 3];
 
     /// The numbers with their names.
     fn named(&self) -> Vec<(&'static str, u64)>;

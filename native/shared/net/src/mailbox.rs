@@ -24,13 +24,8 @@ impl<T> Mailboxes<T> {
     }
 
     /// How many threads there are.
-    pub fn len(&self) -> usize {
+    pub fn threads(&self) -> usize {
         self.0.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
     }
 
     /// Sends to a thread ([`ConnectionId::thread`](crate::ConnectionId::thread)) and wakes it.

@@ -9,7 +9,7 @@ use crate::gate::Full;
 use crate::slice::TimeSlice;
 
 /// One connection of a server. Slots are reused, serial numbers are not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ConnectionId {
     /// The number of the thread that serves the connection.
     pub thread: usize,

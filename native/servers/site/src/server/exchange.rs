@@ -6,7 +6,6 @@ use std::vec;
 
 use http::{Answer, App, Progress, Received, ResponseOptions, Then};
 use net::ConnectionId;
-use tls::Acceptor;
 use wire::http::cookie;
 
 use super::Shared;
@@ -68,11 +67,6 @@ impl App for Site<'_> {
     type Counters = Counters;
 
     #[inline]
-    fn acceptor(&self) -> Option<&Acceptor> {
-        self.shared.tls.as_ref()
-    }
-
-    #[inline]
     fn line<'a>(lines: &mut Lines<'a>, line: &'a [u8]) {
         lines.line(line);
     }
@@ -89,7 +83,6 @@ impl App for Site<'_> {
             Route::Found(target) => show(target, request, turn),
             Route::WrongMethod(allowed) => turn.wrong_method(options, allowed),
             Route::NotFound => turn.not_found(options),
-            Route::UnknownMethod => turn.unknown_method(options),
         }
     }
 

@@ -111,7 +111,7 @@ struct ThreadParts {
 /// Sends the outcomes of a transaction to the threads of the waiting clients, with one wake-up per thread.
 fn deliver(mailboxes: Mailboxes<Outcomes>) -> impl FnMut(&mut Vec<Done<ConnectionId>>) + Send + 'static {
     move |done| {
-        let mut bundles: Vec<Outcomes> = (0..mailboxes.len()).map(|_| Vec::new()).collect();
+        let mut bundles: Vec<Outcomes> = (0..mailboxes.threads()).map(|_| Vec::new()).collect();
         for done in done.drain(..) {
             if let Some(bundle) = bundles.get_mut(done.ticket.thread) {
                 bundle.push(done);
@@ -145,7 +145,7 @@ impl Running {
                 let reader = Reader::new(&db, commits).map_err(io::Error::other)?;
                 let people = PeopleCache::new(reader, cache);
                 let site = Site::new(&shared, people, writes, outcomes, published);
-                reactor.run(HttpService::new(site, shared.limits.request(), log))
+                reactor.run(HttpService::new(site, shared.limits.request(), shared.tls.clone(), log))
             })?;
         }
         Ok(())
@@ -173,20 +173,14 @@ impl Running {
 
     /// Closes every connection, commits pending writes, and ends. The database is then a single
     /// file again, without a write-ahead log.
-    pub fn stop(mut self) {
-        self.end();
-    }
-
-    fn end(&mut self) {
-        self.server.stop();
-        if let Some(writer) = self.writer.take() {
-            writer.join();
-        }
-    }
+    pub fn stop(self) {}
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.end();
+        self.server.stop();
+        if let Some(writer) = self.writer.take() {
+            writer.join();
+        }
     }
 }

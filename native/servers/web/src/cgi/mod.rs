@@ -14,4 +14,4 @@ mod variables;
 pub(crate) use job::{Job, Rules};
 pub(crate) use output::{Fault, Output};
 pub(crate) use pool::Pool;
-pub(crate) use variables::{Described, Variables, program};
+pub(crate) use variables::{Variables, program};

@@ -98,12 +98,9 @@ impl Process {
             if left.is_zero() {
                 return Err(Fault::Hung(most_ms));
             }
-            let ready = wait(
-                &[Some(ended.as_fd()), Some(stop), output.as_ref().map(AsFd::as_fd)],
-                input.as_ref().map(AsFd::as_fd),
-                left,
-            )?;
-            let [has_ended, stops, reads, writes] = ready;
+            let reader = output.as_ref().map(AsFd::as_fd);
+            let writer = input.as_ref().map(AsFd::as_fd);
+            let [has_ended, stops, reads, writes] = wait(ended.as_fd(), stop, reader, writer, left)?;
             if stops {
                 return Err(Fault::Busy);
             }
@@ -166,27 +163,22 @@ fn is_transient(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }
 
-/// Waits until one of three descriptors is readable or one is writable; returns which are ready.
+/// Waits until one of three descriptors is readable or one is writable; returns which are ready. `stop` stands in
+/// for an absent descriptor.
 fn wait(
-    readers: &[Option<BorrowedFd<'_>>; 3],
+    ended: BorrowedFd<'_>,
+    stop: BorrowedFd<'_>,
+    reader: Option<BorrowedFd<'_>>,
     writer: Option<BorrowedFd<'_>>,
     most: Duration,
 ) -> Result<[bool; 4], Fault> {
-    let mut places = [0; 4];
-    let mut polled = Vec::with_capacity(4);
-    let all = readers.iter().map(|fd| (fd, PollFlags::IN)).chain([(&writer, PollFlags::OUT)]);
-    for (place, (fd, flags)) in places.iter_mut().zip(all) {
-        if let Some(fd) = fd {
-            polled.push(PollFd::from_borrowed_fd(*fd, flags));
-            *place = polled.len();
-        }
-    }
+    let reader = (reader.unwrap_or(stop), PollFlags::IN);
+    let writer = writer.map_or((stop, PollFlags::IN), |writer| (writer, PollFlags::OUT));
+    let mut polled = [(ended, PollFlags::IN), (stop, PollFlags::IN), reader, writer]
+        .map(|(fd, flags)| PollFd::from_borrowed_fd(fd, flags));
     let most = Timespec { tv_sec: most.as_secs() as _, tv_nsec: most.subsec_nanos() as _ };
     match poll(&mut polled, Some(&most)) {
-        Ok(_) | Err(Errno::INTR) => {}
-        Err(error) => return Err(io::Error::from(error).into()),
+        Ok(_) | Err(Errno::INTR) => Ok(polled.each_ref().map(|fd| !fd.revents().is_empty())),
+        Err(error) => Err(io::Error::from(error).into()),
     }
-    let is_ready =
-        |place: usize| place > 0 && polled.get(place - 1).is_some_and(|fd| !fd.revents().is_empty());
-    Ok(places.map(is_ready))
 }

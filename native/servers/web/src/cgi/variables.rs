@@ -1,31 +1,10 @@
 //! The CGI variables of a request (RFC 3875 section 4.1). `PATH_TRANSLATED` is left out: CGI programs do not
 //! need the docroot.
 
-use std::net::IpAddr;
+use http::{Request, origin_form};
 
 /// Names and values, in the order of display.
 pub(crate) struct Variables(pub(crate) Vec<(String, Vec<u8>)>);
-
-/// The fields of a request that become variables.
-pub(crate) struct Described<'a> {
-    pub(crate) method: &'a str,
-    /// The raw request target, for the URI.
-    pub(crate) path: &'a str,
-    pub(crate) query: &'a str,
-    /// The raw head.
-    pub(crate) head: &'a [u8],
-    pub(crate) http10: bool,
-    /// The part of the path that names the program.
-    pub(crate) script: &'a str,
-    /// The decoded path after the program's name; may be empty.
-    pub(crate) path_info: &'a [u8],
-    pub(crate) has_body: bool,
-    pub(crate) from: IpAddr,
-    pub(crate) tls: bool,
-    /// The address on which the server listens: the name if a request has no Host, and the port.
-    pub(crate) host: &'a str,
-    pub(crate) port: u16,
-}
 
 /// The PATH of programs; no variable of this process's environment is passed on.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -45,28 +24,37 @@ const WITHHELD: [&str; 8] = [
 ];
 
 impl Variables {
-    pub(crate) fn new(request: &Described<'_>) -> Self {
+    /// The variables of a request for the program `script`, and the path for it (decoded; empty without). The
+    /// server listens at `host`, its name for clients that do not say one.
+    pub(crate) fn new<L>(
+        request: &Request<'_, L>,
+        script: &str,
+        path_info: &[u8],
+        (host, port, tls): (&str, u16, bool),
+    ) -> Self {
+        let line = &request.head;
+        let head = request.bytes.get(..line.length).unwrap_or_default();
         let mut variables = Self(Vec::with_capacity(32));
         variables.add("GATEWAY_INTERFACE", "CGI/1.1");
         variables.add("SERVER_SOFTWARE", concat!("sitebench/", env!("CARGO_PKG_VERSION")));
-        variables.add("SERVER_PROTOCOL", if request.http10 { "HTTP/1.0" } else { "HTTP/1.1" });
-        variables.add("SERVER_NAME", host(request.head).unwrap_or(request.host));
-        variables.add("SERVER_PORT", request.port.to_string());
-        if request.tls {
+        variables.add("SERVER_PROTOCOL", if request.common.http10 { "HTTP/1.0" } else { "HTTP/1.1" });
+        variables.add("SERVER_NAME", named_host(head).unwrap_or(host));
+        variables.add("SERVER_PORT", port.to_string());
+        if tls {
             variables.add("HTTPS", "on");
         }
-        variables.add("REQUEST_METHOD", request.method);
-        let question = if request.query.is_empty() { "" } else { "?" };
-        variables.add("REQUEST_URI", [request.path, question, request.query].concat());
-        variables.add("SCRIPT_NAME", request.script);
-        if !request.path_info.is_empty() {
-            variables.add("PATH_INFO", request.path_info);
+        variables.add("REQUEST_METHOD", line.method);
+        let question = if line.query.is_empty() { "" } else { "?" };
+        variables.add("REQUEST_URI", [origin_form(line.path), question, line.query].concat());
+        variables.add("SCRIPT_NAME", script);
+        if !path_info.is_empty() {
+            variables.add("PATH_INFO", path_info);
         }
-        variables.add("QUERY_STRING", request.query);
+        variables.add("QUERY_STRING", line.query);
         variables.add("REMOTE_ADDR", request.from.to_string());
         variables.add("REMOTE_HOST", request.from.to_string());
         variables.add("PATH", PATH);
-        for (name, value) in lines(request.head) {
+        for (name, value) in lines(head) {
             variables.line(name, value, request.has_body);
         }
         variables
@@ -126,7 +114,7 @@ fn lines(head: &[u8]) -> impl Iterator<Item = (&str, &[u8])> {
 }
 
 /// The server's name in the client's request, if valid.
-fn host(head: &[u8]) -> Option<&str> {
+fn named_host(head: &[u8]) -> Option<&str> {
     let (_, value) = lines(head).find(|(name, _)| name.eq_ignore_ascii_case("host"))?;
     let value = std::str::from_utf8(value).ok()?;
     let is_address = value.starts_with('[');
@@ -149,31 +137,28 @@ pub(crate) fn program(path: &str) -> Option<(&str, &str)> {
 mod tests {
     use std::net::Ipv4Addr;
 
-    use super::*;
+    use http::{Lines, ResponseOptions};
+    use net::ConnectionId;
+    use wire::http::RequestHead;
 
-    fn described(head: &[u8]) -> Described<'_> {
-        Described {
-            method: "GET",
-            path: "/cgi-bin/a/b",
-            query: "c=d",
-            head,
-            http10: false,
-            script: "/cgi-bin/a",
-            path_info: b"/b",
-            has_body: false,
-            from: Ipv4Addr::LOCALHOST.into(),
-            tls: false,
-            host: "here",
-            port: 80,
-        }
-    }
+    use super::*;
 
     #[test]
     fn a_program_gets_the_standard_cgi_variables_but_no_proxy() {
         let head = b"GET /cgi-bin/a/b?c=d HTTP/1.1\r\nHost: there:81\r\nProxy: http://evil\r\nAccept: x\r\n\
             ACCEPT: y\r\nAuthorization: secret\r\nContent_Type: evil\r\nCookie: a=b\r\nX-A1: z\r\n\r\n";
         let mut text = Vec::new();
-        Variables::new(&described(head)).push(&mut text);
+        let request = Request {
+            head: RequestHead::decode(head).unwrap().unwrap(),
+            common: Lines::read(head, |_| {}),
+            own: (),
+            bytes: head,
+            id: ConnectionId::default(),
+            from: Ipv4Addr::LOCALHOST.into(),
+            has_body: false,
+            options: ResponseOptions { keep_alive: true, http10: false, head_only: false },
+        };
+        Variables::new(&request, "/cgi-bin/a", b"/b", ("here", 80, false)).push(&mut text);
         let software = concat!("SERVER_SOFTWARE=sitebench/", env!("CARGO_PKG_VERSION"));
         let expected = [
             "GATEWAY_INTERFACE=CGI/1.1",
@@ -207,7 +192,11 @@ mod tests {
             ("$(id)", None),
             ("", None),
         ] {
-            assert_eq!(host(format!("GET / HTTP/1.1\r\nHost: {value}\r\n\r\n").as_bytes()), name, "{value}");
+            assert_eq!(
+                named_host(format!("GET / HTTP/1.1\r\nHost: {value}\r\n\r\n").as_bytes()),
+                name,
+                "{value}"
+            );
         }
     }
 

@@ -6,15 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, SyncSender};
 use std::time::Instant;
 
-use http::{App, Progress, Received, ResponseOptions, Then, is_known_method, origin_form};
+use http::{App, Progress, Received, ResponseOptions, Then, origin_form};
 use net::ConnectionId;
-use tls::Acceptor;
 use wire::http::query;
 use wire::http::unescape;
 
 use super::Shared;
 use super::rest::Rest;
-use crate::cgi::{Described, Fault, Job, Output, Variables, program};
+use crate::cgi::{Fault, Job, Output, Variables, program};
 use crate::dynamic::{PARSED_PAGE, TEMPLATES, Templates, Text, expand};
 use crate::files::{Conditions, Found, Missing, OpenFiles, OpenedFile, PathError, Verdict, beneath};
 use crate::stats::{Counters, Published};
@@ -64,11 +63,6 @@ impl App for Web<'_> {
     type Counters = Counters;
 
     #[inline]
-    fn acceptor(&self) -> Option<&Acceptor> {
-        self.shared.tls.as_ref()
-    }
-
-    #[inline]
     fn line<'a>(conditions: &mut Conditions<'a>, line: &'a [u8]) {
         conditions.line(line);
     }
@@ -84,7 +78,7 @@ impl App for Web<'_> {
                 Some(kind) => dynamic(kind, request, turn),
                 None => file(path, &request.own, request.options, turn),
             },
-            method => wrong_method(method, "GET, HEAD", request.options, turn),
+            _ => turn.wrong_method(request.options, "GET, HEAD"),
         }
     }
 
@@ -107,7 +101,27 @@ impl App for Web<'_> {
         outcome: Result<Output, Fault>,
         turn: &mut http::Turn<Self>,
     ) -> Progress<Self> {
-        finish(options, outcome, turn)
+        let output = match outcome {
+            Ok(output) => output,
+            Err(fault) => {
+                let status = fault.status();
+                turn.counters.cgi_failed += u64::from(status.starts_with("502") || status.starts_with("504"));
+                return turn.refuse(options, status, &[], &fault.to_string());
+            }
+        };
+        turn.counters.requests += 1;
+        turn.counters.cgi += 1;
+        let mut answer = turn.reply(options);
+        answer.head(output.status(), &[]);
+        answer.out.extend_from_slice(output.lines());
+        match output.document() {
+            Some(document) => answer.length(document.len() as u64),
+            None => {
+                answer.end();
+                return Progress::Done(Then::after(options));
+            }
+        }
+        send(Rest::Output { output, at: 0 }, options, turn)
     }
 
     fn client_ended(ended: &Arc<AtomicBool>) {
@@ -118,15 +132,6 @@ impl App for Web<'_> {
     fn end_turn(&mut self, counters: &mut Counters) {
         self.published.take(counters);
     }
-}
-
-fn wrong_method<'t>(
-    method: &str,
-    allowed: &str,
-    options: ResponseOptions,
-    turn: &mut Turn<'t>,
-) -> Progress<Web<'t>> {
-    if is_known_method(method) { turn.wrong_method(options, allowed) } else { turn.unknown_method(options) }
 }
 
 /// Answers with a file.
@@ -240,10 +245,24 @@ fn send_file<'t>(
     let is_done = options.head_only || rest.push(&mut turn.out).ok()?;
     turn.counters.requests += 1;
     turn.counters.files += 1;
-    Some(sent(rest, is_done, options))
+    Some(after_piece(rest, is_done, options))
 }
 
-fn sent<'t>(rest: Rest, is_done: bool, options: ResponseOptions) -> Progress<Web<'t>> {
+/// Begins an answer with a body that is made in the process.
+fn begin_generated(kind: &str, length: u64, options: ResponseOptions, turn: &mut Turn<'_>) {
+    turn.counters.requests += 1;
+    let mut answer = turn.reply(options);
+    answer.head("200 OK", &[("Content-Type: ", kind)]);
+    answer.length(length);
+}
+
+/// Sends the first piece of a body that can be read.
+fn send<'t>(mut rest: Rest, options: ResponseOptions, turn: &mut Turn<'t>) -> Progress<Web<'t>> {
+    let is_done = options.head_only || rest.push(&mut turn.out).unwrap_or(true);
+    after_piece(rest, is_done, options)
+}
+
+fn after_piece<'t>(rest: Rest, is_done: bool, options: ResponseOptions) -> Progress<Web<'t>> {
     if is_done {
         Progress::Done(Then::after(options))
     } else {
@@ -266,17 +285,17 @@ fn page<'t>(file: &OpenedFile, options: ResponseOptions, turn: &mut Turn<'t>) ->
             return None;
         }
     }
-    Some(parsed(&source, options, turn))
+    Some(send_page(&source, options, turn))
 }
 
-fn parsed<'t>(source: &[u8], options: ResponseOptions, turn: &mut Turn<'t>) -> Progress<Web<'t>> {
+fn send_page<'t>(source: &[u8], options: ResponseOptions, turn: &mut Turn<'t>) -> Progress<Web<'t>> {
     turn.counters.pages += 1;
     let unix_s = turn.now.unix_s;
-    made("text/html", options, turn, |page| expand(source, unix_s, page))
+    send_generated("text/html", options, turn, |page| expand(source, unix_s, page))
 }
 
 /// Answers with a body that `write` generates in one call.
-fn made<'t>(
+fn send_generated<'t>(
     kind: &str,
     options: ResponseOptions,
     turn: &mut Turn<'t>,
@@ -285,10 +304,7 @@ fn made<'t>(
     let mut page = std::mem::take(&mut turn.app.scratch);
     page.clear();
     write(&mut page);
-    turn.counters.requests += 1;
-    let mut answer = turn.reply(options);
-    answer.head("200 OK", &[("Content-Type: ", kind)]);
-    answer.length(page.len() as u64);
+    begin_generated(kind, page.len() as u64, options, turn);
     let mut rest = Rest::Page { page, at: 0 };
     let is_done = options.head_only || rest.push(&mut turn.out).unwrap_or(true);
     match rest {
@@ -296,7 +312,7 @@ fn made<'t>(
             turn.app.scratch = page;
             Progress::Done(Then::after(options))
         }
-        rest => sent(rest, is_done, options),
+        rest => after_piece(rest, is_done, options),
     }
 }
 
@@ -316,30 +332,22 @@ fn dynamic<'t>(kind: &str, request: &Request<'_>, turn: &mut Turn<'t>) -> Progre
             } else {
                 Text::constant(length)
             };
-            turn.counters.requests += 1;
             turn.counters.in_process += 1;
-            let mut answer = turn.reply(options);
             let media = if kind == "constant" { "text/html" } else { "text/plain" };
-            answer.head("200 OK", &[("Content-Type: ", media)]);
-            answer.length(length as u64);
-            let mut rest = Rest::Text(text);
-            let is_done = options.head_only || rest.push(&mut turn.out).unwrap_or(true);
-            sent(rest, is_done, options)
+            begin_generated(media, length as u64, options, turn);
+            send(Rest::Text(text), options, turn)
         }
         "env" => {
             turn.counters.in_process += 1;
-            let variables = Variables::new(&described(request, "/dynamic/env", &[], turn.app.shared));
-            made("text/plain", options, turn, |text| variables.push(text))
+            let variables = variables(request, "/dynamic/env", &[], turn.app.shared);
+            send_generated("text/plain", options, turn, |text| variables.push(text))
         }
-        "page.shtml" => parsed(&PARSED_PAGE, options, turn),
+        "page.shtml" => send_page(&PARSED_PAGE, options, turn),
         _ => {
             let number = kind.strip_prefix("template/").and_then(digits).filter(|number| *number < TEMPLATES);
             let Some(number) = number else { return turn.not_found(options) };
-            turn.counters.requests += 1;
             turn.counters.templates += 1;
-            let mut answer = turn.reply(options);
-            answer.head("200 OK", &[("Content-Type: ", "text/html")]);
-            answer.length(Templates::LENGTH as u64);
+            begin_generated("text/html", Templates::LENGTH as u64, options, turn);
             if !options.head_only {
                 turn.app.shared.templates.push(number, turn.now.unix_s, &mut turn.out);
             }
@@ -360,28 +368,10 @@ fn digits(text: &str) -> Option<usize> {
     text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// The fields of a request that become CGI variables.
-fn described<'a>(
-    request: &Request<'a>,
-    script: &'a str,
-    path_info: &'a [u8],
-    shared: &'a Shared,
-) -> Described<'a> {
-    let head = &request.head;
-    Described {
-        method: head.method,
-        path: origin_form(head.path),
-        query: head.query,
-        head: request.bytes.get(..head.length).unwrap_or_default(),
-        http10: request.common.http10,
-        script,
-        path_info,
-        has_body: request.has_body,
-        from: request.from,
-        tls: shared.tls.is_some(),
-        host: &shared.host,
-        port: shared.port,
-    }
+/// The CGI variables of a request.
+fn variables(request: &Request<'_>, script: &str, path_info: &[u8], shared: &Shared) -> Variables {
+    let site = (shared.host.as_str(), shared.port, shared.tls.is_some());
+    Variables::new(request, script, path_info, site)
 }
 
 /// Hands a request to a CGI program, or first receives the request's body.
@@ -391,7 +381,7 @@ fn cgi<'t>(request: &Request<'_>, path: &str, rest: &str, turn: &mut Turn<'t>) -
         return turn.not_found(options);
     }
     if !matches!(head.method, "GET" | "HEAD" | "POST") {
-        return wrong_method(head.method, "GET, HEAD, POST", options, turn);
+        return turn.wrong_method(options, "GET, HEAD, POST");
     }
     let Some((name, path_info)) = program(rest) else {
         return turn.not_found(options);
@@ -400,7 +390,7 @@ fn cgi<'t>(request: &Request<'_>, path: &str, rest: &str, turn: &mut Turn<'t>) -
         return turn.refuse(options, "400 Bad Request", &[], "a path that cannot be decoded");
     };
     let script = path.get(..path.len() - rest.len() + name.len()).unwrap_or_default();
-    let variables = Variables::new(&described(request, script, &path_info, turn.app.shared));
+    let variables = variables(request, script, &path_info, turn.app.shared);
     let job = Job {
         ticket: request.id,
         program: name.to_owned(),
@@ -415,34 +405,5 @@ fn cgi<'t>(request: &Request<'_>, path: &str, rest: &str, turn: &mut Turn<'t>) -
 fn submit<'t>(job: Job, options: ResponseOptions, turn: &mut Turn<'t>) -> Progress<Web<'t>> {
     let ended = Arc::clone(&job.ended);
     let sent = turn.app.jobs.as_ref().is_some_and(|jobs| jobs.try_send(job).is_ok());
-    if sent { Progress::Wait(options, ended) } else { finish(options, Err(Fault::Busy), turn) }
-}
-
-/// Answers a request whose CGI program has exited.
-fn finish<'t>(
-    options: ResponseOptions,
-    outcome: Result<Output, Fault>,
-    turn: &mut Turn<'t>,
-) -> Progress<Web<'t>> {
-    let output = match outcome {
-        Ok(output) => output,
-        Err(fault) => {
-            let status = fault.status();
-            turn.counters.cgi_failed += u64::from(status.starts_with("502") || status.starts_with("504"));
-            return turn.refuse(options, status, &[], &fault.to_string());
-        }
-    };
-    turn.counters.requests += 1;
-    turn.counters.cgi += 1;
-    let mut answer = turn.reply(options);
-    answer.head(output.status(), &[]);
-    answer.out.extend_from_slice(output.lines());
-    match output.document() {
-        Some(document) => answer.length(document.len() as u64),
-        None => answer.end(),
-    }
-    let is_done = options.head_only || output.document().is_none();
-    let mut rest = Rest::Output { output, at: 0 };
-    let is_done = is_done || rest.push(&mut turn.out).unwrap_or(true);
-    sent(rest, is_done, options)
+    if sent { Progress::Wait(options, ended) } else { Web::finish(options, ended, Err(Fault::Busy), turn) }
 }

@@ -98,7 +98,7 @@ pub fn start(config: Config) -> Result<Running, StartError> {
         running.server.spawn("web", reactor, move |reactor| {
             let Some(published) = shared.published.get(index) else { return Ok(()) };
             let web = Web::new(&shared, jobs, outcomes, published);
-            reactor.run(HttpService::new(web, shared.limits.request(), log))
+            reactor.run(HttpService::new(web, shared.limits.request(), shared.tls.clone(), log))
         })?;
     }
     Ok(running)
@@ -134,19 +134,13 @@ impl Running {
     }
 
     /// Closes every connection, kills the programs that run, and ends.
-    pub fn stop(mut self) {
-        self.end();
-    }
-
-    fn end(&mut self) {
-        // The clients first, so that nobody hands in a job.
-        self.server.stop();
-        self.pool = None;
-    }
+    pub fn stop(self) {}
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.end();
+        // The clients first, so that nobody hands in a job.
+        self.server.stop();
+        self.pool = None;
     }
 }
