@@ -67,9 +67,9 @@ def test_ports_and_number_of_workers_are_recomputed() -> None:
 
 def test_number_of_addresses_for_new_connections_is_recomputed() -> None:
     made, threads = rounded(CONNECTS, 3), math.ceil(RATE / (CONNECTS * COMFORTABLE))
-    assert f"{rounded(RATE, 2)} connects/s, of which a thread makes {made}" in PAGE
-    assert f"comfortably, so {threads} threads" in PAGE
+    assert f"{rounded(RATE, 2)} connects/s" in PAGE
+    assert f"for which {threads} threads are enough: a thread makes {made}" in PAGE
     waiting = round(RATE, -2) * TIME_WAIT_S
     assert f"{rounded(RATE, 2)} x {TIME_WAIT_S} = {rounded(waiting, 4)} ports" in PAGE
-    (workers,) = figures(r"and it is (\d+) addresses again")
+    (workers,) = figures(r"need (\d+) addresses, too")
     assert workers == math.ceil(waiting / 64_512)
