@@ -1,4 +1,4 @@
-//! When operations are to start: pure functions of time, no clock.
+//! Schedules of operations: pure functions of time, without a clock.
 //!
 //! # Closed
 //!
@@ -358,13 +358,10 @@ fn exponential(uniform: f64, mean: f64) -> f64 {
 /// How long a user thinks between two steps.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Think {
-    Constant {
-        ns: u64,
-    },
+    /// All think times are equal.
+    Constant { ns: u64 },
     /// Memoryless, as for independent people.
-    Exponential {
-        mean_ns: u64,
-    },
+    Exponential { mean_ns: u64 },
 }
 
 impl Think {

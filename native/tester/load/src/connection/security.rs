@@ -30,7 +30,7 @@ pub(crate) struct StartTls {
     pub(crate) granted: fn(&[u8]) -> Option<Result<(), Failure>>,
 }
 
-/// What makes a thread's connections secure.
+/// The TLS settings of a thread's connections.
 #[derive(Debug, Clone)]
 pub struct Security {
     connector: Connector,

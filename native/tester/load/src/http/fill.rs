@@ -125,7 +125,7 @@ impl Fill {
     }
 }
 
-/// Whether a text may stand in a header (RFC 9110 section 5.5).
+/// Whether a text is allowed in a header (RFC 9110 section 5.5).
 fn is_line(text: &[u8]) -> bool {
     text.iter().all(|&byte| byte == b'\t' || (byte >= 0x20 && byte != 0x7f))
 }

@@ -105,7 +105,7 @@ pub struct User<P: Protocol> {
     failure: Option<String>,
     /// Whether the current operation has sent a request.
     sent: bool,
-    /// The request in flight; empty if there is none.
+    /// The bytes of the request in flight; empty if there is none.
     asked: Vec<u8>,
     /// Whether a connection is still being opened.
     is_opening: bool,

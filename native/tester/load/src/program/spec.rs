@@ -33,10 +33,7 @@ pub(crate) struct PoolSpec<R> {
 #[derive(Debug)]
 pub(crate) enum Step<R> {
     /// Opens a connection, after closing the current connection.
-    Connect {
-        name: String,
-        endpoint: usize,
-    },
+    Connect { name: String, endpoint: usize },
     /// Makes this one of the lane's connections the current one.
     Switch(usize),
     /// Sends further requests over this pool; with `None` over the lane's own connection.
@@ -44,45 +41,25 @@ pub(crate) enum Step<R> {
     /// Waits until a connection of this pool is open.
     AwaitPool(usize),
     /// Counts an operation over the connection, and closes the connection after `times` operations.
-    Used {
-        name: String,
-        times: u64,
-    },
+    Used { name: String, times: u64 },
     /// Sends the farewell and closes.
-    Close {
-        name: String,
-    },
-    Repeat {
-        times: u64,
-        steps: Vec<Step<R>>,
-    },
+    Close { name: String },
+    /// Repeats steps this many times.
+    Repeat { times: u64, steps: Vec<Step<R>> },
     /// Repeats steps once per value of a list.
-    Each {
-        list: usize,
-        steps: Vec<Step<R>>,
-    },
+    Each { list: usize, steps: Vec<Step<R>> },
+    /// Pauses as a user thinks.
     Think(Think),
     /// Performs one of several branches, according to their weights.
-    Deck {
-        branches: Vec<Branch<R>>,
-    },
-    Request {
-        name: String,
-        request: R,
-    },
+    Deck { branches: Vec<Branch<R>> },
+    /// Sends a request to the target.
+    Request { name: String, request: R },
     /// Performs steps if the connection is down; the steps open it.
-    WhenDown {
-        steps: Vec<Step<R>>,
-    },
+    WhenDown { steps: Vec<Step<R>> },
     /// Performs steps if this side has closed the connection.
-    WhenClosed {
-        steps: Vec<Step<R>>,
-    },
+    WhenClosed { steps: Vec<Step<R>> },
     /// Performs steps only in a lane's first pass, with rows under this name.
-    Once {
-        name: String,
-        steps: Vec<Step<R>>,
-    },
+    Once { name: String, steps: Vec<Step<R>> },
     /// Draws rows and values for the next steps; nothing is sent.
     Prepare(Preparation),
     /// Performs an operation, with rows under the operation's name.

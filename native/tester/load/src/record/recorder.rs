@@ -1,8 +1,8 @@
-//! What happened, per step: counts, bytes, failures by kind, and times in HDR histograms.
+//! The records of each step: counts, bytes, failures by kind, and times in HDR histograms.
 //!
-//! Times are nanoseconds at three significant digits up to an hour (method rule 1). Each thread has
-//! recorders of its own and nothing is shared: a drain swaps a thread's recorders for empty ones between
-//! two operations, so each operation is in exactly one drain.
+//! Times are nanoseconds at three significant digits up to an hour (method rule 1). Each thread has its own
+//! recorders, and threads share nothing. A drain swaps a thread's recorders for empty ones between two
+//! operations, so each operation is in exactly one drain.
 //!
 //! # The clocks (method rule 2)
 //!
