@@ -1,14 +1,14 @@
-//! What can be wrong with a table.
+//! Errors of tables.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Something wrong in a text, and where, as an editor counts.
+/// An error in a text with its position as an editor counts.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {problem}")]
 pub struct TableError {
     pub line: u64,
-    /// The character of the line, from 1.
+    /// In characters, from 1.
     pub column: u64,
     pub problem: Problem,
 }
@@ -19,31 +19,27 @@ impl TableError {
     }
 }
 
-/// What is wrong with a text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
     #[error("over {max} bytes; split the file", max = super::MAX_BYTES)]
     TooLong,
     #[error("over {max} cells; split the file", max = super::MAX_CELLS)]
     TooManyCells,
-    /// No separator that a line could be split by.
     #[error("{0:?} cannot separate cells; use one ASCII character, such as ',' ';' or a tab")]
     Separator(char),
     #[error("not UTF-8; save the file as UTF-8")]
     NotUtf8,
     #[error("the columns are not 1 to {max}; is this CSV?", max = super::MAX_COLUMNS)]
     Columns,
-    /// A column with the name of another.
     #[error("a second column {0:?}; give each a name of its own")]
     Twice(String),
     #[error("the line ends after {found} of {expected} fields; give each line as many fields")]
     TooFew { found: usize, expected: usize },
     #[error("a field more than the {0} expected; put cells that hold the separator in quotes")]
     TooMany(usize),
-    /// A cell that begins with a quote and has no other.
     #[error("a quote without an end; close it, and double a quote that belongs to the cell (RFC 4180)")]
     OpenQuote,
-    /// A quoted cell that goes on behind its quote.
+    /// Text between a closing quote and the next separator.
     #[error(
         "text behind a closing quote, where a separator was expected; double a quote that belongs to the cell \
          (RFC 4180)"
@@ -51,19 +47,17 @@ pub enum Problem {
     BehindQuote,
     #[error("a carriage return without a line feed; end lines with CR LF or LF, or put the cell in quotes")]
     CarriageReturn,
-    /// Nothing, or nothing but the names of columns.
     #[error("the file ends without a row; write a row in each line")]
     NoRows,
     #[error("{0}")]
     Cell(String),
 }
 
-/// Why a file is no table.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     #[error("cannot read {}: {source}", path.display())]
     File { path: PathBuf, source: io::Error },
-    /// A pipe, a folder, a device.
+    /// A pipe, a folder or a device.
     #[error("{} is no regular file; write the rows into one, as it is read again", .0.display())]
     NotRegular(PathBuf),
     #[error("{} has over {max} bytes; split it", .0.display(), max = super::MAX_BYTES)]

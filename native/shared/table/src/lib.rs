@@ -13,8 +13,8 @@
 //!
 //! # Format
 //!
-//! RFC 4180 in UTF-8, with or without a byte order mark. A separator is any ASCII character but a quote
-//! and the ends of lines. Lines end with CR LF or LF, the last one need not; empty lines are skipped. A
+//! RFC 4180 in UTF-8, with or without a byte order mark. A separator is any ASCII character but a quote and
+//! the ends of lines. Lines end with CR LF or LF, except possibly the last line; empty lines are skipped. A
 //! quote inside an unquoted cell is an ordinary character, as in most readers.
 //!
 //! # Storage
@@ -39,20 +39,21 @@ use sha2::{Digest, Sha256};
 pub use error::{Problem, ReadError, TableError};
 use read::Reader;
 
-/// The longest file, as offsets have 32 bits.
+/// Offsets have 32 bits.
 pub const MAX_BYTES: u64 = u32::MAX as u64;
-/// Far over any file that people write; a first line that is no list of columns ends here.
+/// Far more columns than any file that people write. A first line that is not a list of columns exceeds the
+/// limit.
 pub const MAX_COLUMNS: usize = 1_000;
-/// 800 MB of places: a file of nothing but separators ends here.
+/// Their offsets take 800 MB. A file of separators only exceeds the limit.
 pub const MAX_CELLS: usize = 200_000_000;
 
-/// Where nearly every first line has ended.
+/// Nearly every first line is shorter.
 const FIRST_BYTES: u64 = 64 << 10;
 
 /// The dialect of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Form {
-    /// The separator between two cells: ASCII.
+    /// ASCII.
     pub separator: u8,
     /// The names of the columns, if the file has no header line.
     pub columns: Option<Vec<String>>,
@@ -67,7 +68,7 @@ impl Default for Form {
 /// The first line that is not empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Head {
-    /// Its number, from 1.
+    /// From 1.
     pub line: u64,
     pub fields: Vec<String>,
 }
@@ -76,7 +77,7 @@ impl Head {
     /// Reads the head of a file; `None` if the file is empty.
     pub fn read(path: &Path, separator: u8) -> Result<Option<Self>, ReadError> {
         let mut start = content(path, FIRST_BYTES)?;
-        // Whole lines: a row that is complete in them is the same in the file.
+        // Only whole lines are parsed: a row that is complete in them is the same in the whole file.
         start.truncate(memchr::memrchr(b'\n', &start).map_or(0, |last| last + 1));
         if let Ok(Some(head)) = Self::parse(start, separator) {
             return Ok(Some(head));
@@ -84,7 +85,7 @@ impl Head {
         Self::parse(content(path, MAX_BYTES)?, separator).map_err(|error| error.of(path))
     }
 
-    /// The same of a text.
+    /// As [`Head::read`], for a text.
     pub fn parse(text: Vec<u8>, separator: u8) -> Result<Option<Self>, TableError> {
         let mut reader = Reader::new(text, separator)?;
         let found = reader.next(MAX_COLUMNS)?;
@@ -102,7 +103,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Reads a file; `check` says what is wrong with a cell of a column, as "message; remedy".
+    /// Reads a file. `check` returns the error of a cell in a column, as "message; remedy".
     pub fn read(
         path: &Path,
         form: &Form,
@@ -111,7 +112,7 @@ impl Table {
         Self::parse(content(path, MAX_BYTES)?, form, check).map_err(|error| error.of(path))
     }
 
-    /// The same of a text.
+    /// As [`Table::read`], for a text.
     pub fn parse(
         text: Vec<u8>,
         form: &Form,
@@ -137,17 +138,15 @@ impl Table {
         Ok(Self { columns, text, ends })
     }
 
-    /// The number of rows: at least one.
+    /// At least one.
     pub fn rows(&self) -> usize {
         self.ends.len() / self.columns.len()
     }
 
-    /// The names of the columns.
     pub fn columns(&self) -> &[String] {
         &self.columns
     }
 
-    /// A cell, if there is one.
     #[inline]
     pub fn cell(&self, row: usize, column: usize) -> Option<&[u8]> {
         if column >= self.columns.len() {
@@ -159,8 +158,8 @@ impl Table {
         self.text.get(begin..end)
     }
 
-    /// What two columns have in common only if they are equal: SHA-256 of a name for the column and of
-    /// its cells, a line feed before each, in hexadecimal digits.
+    /// A digest that is the same for equal columns only: SHA-256 of `name` and of the column's cells, a line
+    /// feed before each, in hexadecimal digits.
     pub fn digest(&self, name: &str, column: usize) -> String {
         let mut sha = Sha256::new();
         sha.update(name);
@@ -178,10 +177,10 @@ fn twice(columns: &[String]) -> Option<usize> {
     columns.iter().position(|name| !name.is_empty() && !seen.insert(name))
 }
 
-/// The beginning of a file, so many bytes and one at most; the file has no more than [`MAX_BYTES`].
+/// At most `most` bytes and one more from the beginning of a file, which must not exceed [`MAX_BYTES`].
 fn content(path: &Path, most: u64) -> Result<Vec<u8>, ReadError> {
     let failed = |source| ReadError::File { path: path.to_owned(), source };
-    // Before it is opened: a pipe without a writer would wait.
+    // Checked before the file is opened: opening a pipe without a writer would wait.
     let found = path.metadata().map_err(failed)?;
     if !found.is_file() {
         return Err(ReadError::NotRegular(path.to_owned()));
@@ -191,7 +190,7 @@ fn content(path: &Path, most: u64) -> Result<Vec<u8>, ReadError> {
         return Err(too_long());
     }
     let mut text = Vec::with_capacity(found.len().min(most) as usize + 1);
-    // A byte more shows a file that has grown.
+    // One byte more than the limit shows that the file has grown.
     File::open(path).and_then(|file| file.take(most + 1).read_to_end(&mut text)).map_err(failed)?;
     if text.len() as u64 > MAX_BYTES { Err(too_long()) } else { Ok(text) }
 }

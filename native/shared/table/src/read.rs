@@ -34,7 +34,7 @@ pub(crate) struct Reader {
     /// Start of the next row.
     next_line: u64,
     next: usize,
-    /// The cells kept so far.
+    /// The number of bytes of all cells so far.
     kept: usize,
     ends: Vec<u32>,
     scratch: Vec<u8>,
@@ -61,7 +61,7 @@ impl Reader {
         if !separator.is_ascii() || b"\"\r\n".contains(&separator) {
             return Err(reader.here(Problem::Separator(char::from(separator))));
         }
-        // A separator, a quote and the ends of lines are ASCII: cells of a valid text are valid.
+        // Separators, quotes and line ends are ASCII, so cells of valid UTF-8 are valid UTF-8.
         if let Err(error) = std::str::from_utf8(&reader.text[row..]) {
             reader.next = row + error.valid_up_to();
             return Err(reader.here(Problem::NotUtf8));
@@ -69,7 +69,6 @@ impl Reader {
         Ok(reader)
     }
 
-    /// The line of the last row.
     pub(crate) const fn line(&self) -> u64 {
         self.line
     }
@@ -88,13 +87,13 @@ impl Reader {
     fn error(&self, at: usize, problem: Problem) -> TableError {
         let before = &self.text[self.row..at];
         let begun = memchr::memrchr(b'\n', before).map_or(before, |last| &before[last + 1..]);
-        // All bytes of a character but the first are 10xxxxxx.
+        // All bytes of a character except the first are 10xxxxxx.
         let characters = begun.iter().filter(|&&byte| byte & 0xc0 != 0x80).count();
         let line = self.line + memchr_iter(b'\n', before).count() as u64;
         TableError { line, column: characters as u64 + 1, problem }
     }
 
-    /// Splits the next row, of at most `most` fields; returns whether there is a row.
+    /// Splits the next row, of at most `most` fields. Returns whether there is a row.
     pub(crate) fn next(&mut self, most: usize) -> Result<bool, TableError> {
         loop {
             match self.text[self.next..] {
@@ -134,7 +133,7 @@ impl Reader {
         Ok(true)
     }
 
-    /// Reads the field that begins at `next`; returns the field's end.
+    /// Reads the field that begins at `next`. Returns the field's end.
     fn split(&mut self) -> Result<usize, TableError> {
         let at = self.next;
         let rest = &self.text[at..];
@@ -166,7 +165,6 @@ impl Reader {
         Ok(end + 1)
     }
 
-    /// The fields of the last row.
     pub(crate) fn fields(&self) -> Vec<String> {
         let text = |field: &Field| {
             let text = String::from_utf8_lossy(&self.text[field.begin..field.end]);

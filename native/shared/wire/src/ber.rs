@@ -1,41 +1,32 @@
 //! The subset of BER that LDAP allows (RFC 4511 section 5.1): definite lengths only, one-byte
 //! tags, primitive strings.
 
-/// Why bytes are not BER, or not the BER that was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BerError {
-    /// The element ends outside what encloses it.
+    /// The element ends outside of the enclosing element.
     #[error("an element of {needed} bytes in a space of {available}")]
     Truncated { needed: usize, available: usize },
-    /// RFC 4511 section 5.1 forbids the indefinite form.
     #[error("indefinite length, which RFC 4511 section 5.1 forbids")]
     IndefiniteLength,
-    /// More length bytes than any message here may have.
+    /// A length with more bytes than any message here may have.
     #[error("a length of {0} bytes' width")]
     LengthTooWide(usize),
-    /// Another element than the one the grammar asks for.
     #[error("tag {found:#04x} where {expected:#04x} belongs")]
     UnexpectedTag { expected: u8, found: u8 },
     /// An integer that is empty or wider than 64 bits.
     #[error("an integer of {0} bytes")]
     BadInteger(usize),
-    /// A boolean that is not one byte.
     #[error("a boolean of {0} bytes")]
     BadBoolean(usize),
-    /// Bytes after the last element of a sequence.
     #[error("{0} bytes after the last element")]
     Trailing(usize),
 }
 
 /// Universal tags used by LDAP.
 pub mod tag {
-    /// BOOLEAN.
     pub const BOOLEAN: u8 = 0x01;
-    /// INTEGER.
     pub const INTEGER: u8 = 0x02;
-    /// OCTET STRING.
     pub const OCTET_STRING: u8 = 0x04;
-    /// ENUMERATED.
     pub const ENUMERATED: u8 = 0x0a;
     /// SEQUENCE and SEQUENCE OF.
     pub const SEQUENCE: u8 = 0x30;
@@ -53,18 +44,17 @@ pub mod tag {
     }
 }
 
-/// One element: its tag and what it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tlv<'a> {
-    /// The tag byte, class and form included.
+    /// The tag byte, including class and form.
     pub tag: u8,
     pub value: &'a [u8],
 }
 
-/// The length of an element's header and of its content, or `None` while the header is incomplete.
+/// The length of an element's header and of its content; `None` if the header is incomplete.
 ///
-/// Nothing is checked against the content being there: callers that read from a socket need the
-/// length before the bytes have come.
+/// The content need not be there: callers that read from a socket need the length before the bytes have
+/// arrived.
 #[inline]
 pub fn header(bytes: &[u8]) -> Result<Option<(usize, usize)>, BerError> {
     let Some(&first) = bytes.get(1) else {
@@ -77,7 +67,7 @@ pub fn header(bytes: &[u8]) -> Result<Option<(usize, usize)>, BerError> {
     if width == 0 {
         return Err(BerError::IndefiniteLength);
     }
-    // Four bytes of length count to 4 GiB; no limit here comes near it.
+    // Four bytes of length count to 4 GiB, far above every limit here.
     if width > 4 {
         return Err(BerError::LengthTooWide(width));
     }
@@ -95,7 +85,6 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Starts before the first element of `bytes`.
     pub const fn new(bytes: &'a [u8]) -> Self {
         Self { rest: bytes }
     }
@@ -105,7 +94,7 @@ impl<'a> Reader<'a> {
         self.rest.is_empty()
     }
 
-    /// What has not been read yet.
+    /// The unread bytes.
     pub const fn rest(&self) -> &'a [u8] {
         self.rest
     }
@@ -141,7 +130,7 @@ impl<'a> Reader<'a> {
         Ok(Tlv { tag, value })
     }
 
-    /// Reads an element of any tag, header included, as it stands in the bytes.
+    /// Reads an element of any tag, and returns it with its header.
     #[inline]
     pub fn raw(&mut self) -> Result<&'a [u8], BerError> {
         let before = self.rest;
@@ -156,31 +145,28 @@ impl<'a> Reader<'a> {
         if tag == expected { Ok(value) } else { Err(BerError::UnexpectedTag { expected, found: tag }) }
     }
 
-    /// Reads an element if it has this tag, leaves it if not.
+    /// Reads an element if it has this tag; otherwise reads nothing.
     #[inline]
     pub fn optional(&mut self, tag: u8) -> Result<Option<&'a [u8]>, BerError> {
         if self.peek() == Some(tag) { self.expect(tag).map(Some) } else { Ok(None) }
     }
 
-    /// Reads a nested SEQUENCE.
     #[inline]
     pub fn sequence(&mut self) -> Result<Reader<'a>, BerError> {
         self.expect(tag::SEQUENCE).map(Reader::new)
     }
 
-    /// Reads an OCTET STRING.
     #[inline]
     pub fn octets(&mut self) -> Result<&'a [u8], BerError> {
         self.expect(tag::OCTET_STRING)
     }
 
-    /// Reads an INTEGER, or anything encoded like one, under the given tag.
+    /// Reads an INTEGER, or another element with the encoding of an INTEGER, under the given tag.
     #[inline]
     pub fn integer(&mut self, tag: u8) -> Result<i64, BerError> {
         integer(self.expect(tag)?)
     }
 
-    /// Reads a BOOLEAN.
     #[inline]
     pub fn boolean(&mut self) -> Result<bool, BerError> {
         boolean(self.expect(tag::BOOLEAN)?)
@@ -215,7 +201,7 @@ pub fn boolean(content: &[u8]) -> Result<bool, BerError> {
     }
 }
 
-/// How many bytes the length field of a content of `length` bytes takes.
+/// The number of bytes of the length field for a content of `length` bytes.
 #[inline]
 pub const fn length_width(length: usize) -> usize {
     match length {
@@ -227,7 +213,7 @@ pub const fn length_width(length: usize) -> usize {
     }
 }
 
-/// How many bytes an element with `length` bytes of content takes, tag and length included.
+/// The number of bytes of an element with `length` bytes of content, including its tag and length.
 #[inline]
 pub const fn element_size(length: usize) -> usize {
     1 + length_width(length) + length
@@ -246,20 +232,18 @@ pub fn write_header(out: &mut Vec<u8>, tag: u8, length: usize) {
     }
 }
 
-/// Appends an element whose content is at hand.
 #[inline]
 pub fn write_element(out: &mut Vec<u8>, tag: u8, content: &[u8]) {
     write_header(out, tag, content.len());
     out.extend_from_slice(content);
 }
 
-/// Appends an OCTET STRING.
 #[inline]
 pub fn write_octets(out: &mut Vec<u8>, content: &[u8]) {
     write_element(out, tag::OCTET_STRING, content);
 }
 
-/// Appends a two's complement number in as few bytes as it needs, under the given tag.
+/// Appends a two's complement number in its minimal number of bytes, under the given tag.
 #[inline]
 pub fn write_integer(out: &mut Vec<u8>, tag: u8, value: i64) {
     let bytes = value.to_be_bytes();
@@ -267,7 +251,7 @@ pub fn write_integer(out: &mut Vec<u8>, tag: u8, value: i64) {
     write_element(out, tag, &bytes[8 - width..]);
 }
 
-/// How many content bytes [`write_integer`] writes for `value`.
+/// The number of content bytes that [`write_integer`] writes for `value`.
 #[inline]
 pub const fn integer_width(value: i64) -> usize {
     let significant = 64 - if value < 0 { (!value).leading_zeros() } else { value.leading_zeros() } as usize;
@@ -281,8 +265,8 @@ pub fn write_boolean(out: &mut Vec<u8>, value: bool) {
 
 /// Appends an element whose content `fill` writes, with a minimal length.
 ///
-/// The content is written after a one-byte length and moved if it turns out longer: cheaper than
-/// a buffer of its own for the short elements that messages are made of.
+/// The content is written after a length of one byte, and moved if its length needs more. For the short
+/// elements of messages this is cheaper than a separate buffer.
 #[inline]
 pub fn write_nested<T>(out: &mut Vec<u8>, tag: u8, fill: impl FnOnce(&mut Vec<u8>) -> T) -> T {
     out.extend_from_slice(&[tag, 0]);

@@ -7,7 +7,7 @@ const DAYS_OF_ERA: i64 = 146_097;
 /// Days from 1 March of the year 0 to 1970-01-01.
 const DAYS_BEFORE_1970: i64 = 719_468;
 
-/// Year, month (1 to 12) and day (1 to 31) of a day.
+/// The year, month (1 to 12) and day (1 to 31) of a day since 1970-01-01.
 pub const fn date_of(days: i64) -> (i64, u8, u8) {
     let days = days + DAYS_BEFORE_1970;
     let (era, day_of_era) = (days.div_euclid(DAYS_OF_ERA), days.rem_euclid(DAYS_OF_ERA));

@@ -11,7 +11,6 @@ const PAIRS: [[u8; 2]; 100] = {
     pairs
 };
 
-/// A number's decimal digits.
 #[derive(Debug, Clone, Copy)]
 pub struct Decimal {
     digits: [u8; 20],
@@ -19,7 +18,6 @@ pub struct Decimal {
 }
 
 impl Decimal {
-    /// Writes `number` out.
     #[inline]
     pub fn new(mut number: u64) -> Self {
         let mut digits = [0; 20];
@@ -32,25 +30,23 @@ impl Decimal {
                 break;
             }
         }
-        // The first pair may be of one digit.
+        // The first pair may have one digit only.
         start += usize::from(digits[start] == b'0');
         Self { digits, start: start as u8 }
     }
 
-    /// The digits.
     #[inline]
     pub fn as_bytes(&self) -> &[u8] {
         &self.digits[usize::from(self.start)..]
     }
 
-    /// How many there are.
     #[inline]
     pub const fn length(&self) -> usize {
         20 - self.start as usize
     }
 }
 
-/// Reads what [`Decimal`] wrote: no sign, no leading zero, no overflow.
+/// Reads the output of [`Decimal`]: no sign, no leading zero, no overflow.
 pub fn parse(digits: &[u8]) -> Option<u64> {
     let well_formed = match digits {
         [] => false,

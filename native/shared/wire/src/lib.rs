@@ -1,9 +1,9 @@
-//! The protocols as bytes: BER, LDAP messages, filters, names, LDIF; and the dates and numbers in them.
+//! The protocols as bytes: BER, LDAP messages, filters, names and LDIF, with the dates and numbers in them.
 //!
-//! No I/O, no clock, no allocation on the way in: a decoded message borrows from the buffer it
-//! arrived in. Everything here is fed by strangers, so every length is checked against what
-//! encloses it before it is believed, depth is capped, and *incomplete* is kept apart from
-//! *malformed*: the first asks for more bytes, the second ends the connection.
+//! Nothing here does I/O or reads a clock, and decoding does not allocate: a decoded message borrows from the
+//! received bytes. All input may be hostile. So every length is checked against its enclosing element, depth
+//! is limited, and *incomplete* is distinguished from *malformed*: the first needs more bytes, the second
+//! ends the connection.
 
 pub mod ber;
 pub mod calendar;

@@ -1,6 +1,6 @@
-//! Values on their way into a name.
+//! Escapes of values in names.
 
-/// Appends `value` as RFC 4514 section 2.4 has it in a name.
+/// Appends `value` with the escapes of RFC 4514 section 2.4.
 #[inline]
 pub fn escape_value(value: &[u8], out: &mut Vec<u8>) {
     if is_plain(value) {
@@ -20,7 +20,7 @@ pub fn escape_value(value: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Whether `value` stands in a name as it is.
+/// Whether `value` needs no escape in a name.
 #[inline]
 pub(super) fn is_plain(value: &[u8]) -> bool {
     !value.iter().any(|&byte| is_special(byte))
@@ -28,7 +28,7 @@ pub(super) fn is_plain(value: &[u8]) -> bool {
         && !matches!(value, [.., b' '])
 }
 
-/// Bytes that are never written as they are.
+/// Bytes that always need an escape.
 #[inline]
 pub(super) const fn is_special(byte: u8) -> bool {
     SPECIAL[byte as usize]

@@ -21,8 +21,8 @@
 //!
 //! # Limits
 //!
-//! Escaped and hexadecimal values are the only ones that need a buffer to be read. [`MAX_DN_BYTES`]
-//! and [`MAX_RDNS`] bound what a name can cost.
+//! Only escaped and hexadecimal values need a buffer when they are read. [`MAX_DN_BYTES`] and [`MAX_RDNS`]
+//! bound the cost of a name.
 
 mod escape;
 pub mod normal;
@@ -36,41 +36,41 @@ pub use value::Value;
 
 use parse::{Cursor, End};
 
-/// The longest name read. OpenLDAP draws the same line, and no directory was ever seen near it.
+/// The longest name that is read. OpenLDAP has the same limit, and names in directories are far shorter.
 pub const MAX_DN_BYTES: usize = 8192;
 
-/// The most RDNs in a name: trees of people are four to ten deep, and whatever is done per ancestor
-/// stays cheap.
+/// The most RDNs in a name. Trees of people are four to ten deep; the limit keeps the work per ancestor
+/// cheap.
 pub const MAX_RDNS: usize = 64;
 
-/// A name known to be well-formed. The empty one is the root's.
+/// A well-formed name. The root's name is empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dn<'a>(&'a [u8]);
 
-/// A relative name known to be well-formed: one or more pairs joined by `+`.
+/// A well-formed relative name: one or more pairs joined by `+`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rdn<'a>(&'a [u8]);
 
 /// One `attribute=value` of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pair<'a> {
-    /// The attribute type as it was written, without an `OID.` in front.
+    /// The attribute type as written, without a leading `OID.`.
     pub attribute: &'a [u8],
     pub value: Value<'a>,
 }
 
 impl Pair<'_> {
-    /// Whether the attribute type is `name`, in any case of letters.
+    /// Whether the attribute type is `name`, ignoring case.
     pub fn is(&self, name: &[u8]) -> bool {
         self.attribute.eq_ignore_ascii_case(name)
     }
 }
 
 impl<'a> Dn<'a> {
-    /// The name of the root, above everything.
+    /// The name of the root of the tree.
     pub const ROOT: Dn<'static> = Dn(b"");
 
-    /// Reads all of `text` once.
+    /// Parses and validates a whole text.
     pub fn parse(text: &'a [u8]) -> Result<Self, DnError> {
         if text.len() > MAX_DN_BYTES {
             return Err(DnError::TooLong(text.len()));
@@ -89,12 +89,11 @@ impl<'a> Dn<'a> {
         Ok(Self(trimmed))
     }
 
-    /// The name as it was written, without spaces in front.
+    /// The name as written, without leading spaces.
     pub const fn as_bytes(self) -> &'a [u8] {
         self.0
     }
 
-    /// Whether this is the root's name.
     pub const fn is_root(self) -> bool {
         self.0.is_empty()
     }
@@ -116,7 +115,7 @@ impl<'a> Dn<'a> {
         self.split_first().map(|(_, parent)| parent)
     }
 
-    /// The RDNs, the entry's own first.
+    /// The RDNs, beginning with the entry's own.
     pub fn rdns(self) -> impl Iterator<Item = Rdn<'a>> {
         let mut rest = self;
         std::iter::from_fn(move || {
@@ -128,12 +127,11 @@ impl<'a> Dn<'a> {
 }
 
 impl<'a> Rdn<'a> {
-    /// The RDN as it was written, without spaces around it.
+    /// The RDN as written, without spaces around it.
     pub const fn as_bytes(self) -> &'a [u8] {
         self.0
     }
 
-    /// Its pairs in their order.
     pub const fn pairs(self) -> Pairs<'a> {
         Pairs::new(self.0)
     }
@@ -142,10 +140,10 @@ impl<'a> Rdn<'a> {
 impl<'a> TryFrom<&'a [u8]> for Rdn<'a> {
     type Error = DnError;
 
-    /// Reads a name of exactly one RDN, as a rename asks for (RFC 4511 section 4.9).
+    /// Reads a name of exactly one RDN, as the new name of an entry (RFC 4511 section 4.9).
     #[inline]
     fn try_from(text: &'a [u8]) -> Result<Self, DnError> {
-        // Nearly every operation asks this of its entry's name: it is read once, and not again to be split.
+        // Nearly every operation parses its entry's name, so the RDN is read once and not split again.
         let trimmed = parse::trim_start(text);
         if trimmed.is_empty() || text.len() > MAX_DN_BYTES {
             return Dn::parse(text).and(Err(DnError::NotOneRdn));

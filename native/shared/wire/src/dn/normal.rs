@@ -1,24 +1,24 @@
-//! The one spelling of a name, for comparing names as bytes.
+//! Normal forms of names, which can be compared as bytes.
 //!
-//! Attribute types and values are what a [`Normalise`] makes of them, pairs of one RDN are sorted,
-//! and whatever is special in a value is written as backslash and two hexadecimal digits. So in a
-//! normal form **a comma always separates**: parent and ancestry are questions about bytes.
+//! [`Normalise`] maps attribute types and values, the pairs of one RDN are sorted, and special characters of
+//! values are written as a backslash and two hexadecimal digits. So in a normal form **a comma always
+//! separates RDNs**: parent and ancestors follow from the bytes.
 
 use super::escape::{is_plain, is_special};
 use super::parse::{Cursor, End};
 use super::{Dn, Pair, Rdn};
 use crate::text;
 
-/// What makes two attribute types the same, and two values of one type equal.
+/// The equality of attribute types, and of values of one type.
 pub trait Normalise {
-    /// Appends the one name of this attribute type.
+    /// Appends the normal name of this attribute type.
     fn attribute(&self, attribute: &[u8], out: &mut Vec<u8>);
 
-    /// Appends the one form of `value`, unescaped. Applied to its own output it must change nothing.
+    /// Appends the normal form of `value`, unescaped. The normal form of a normal form must be the same.
     fn value(&self, attribute: &[u8], value: &[u8], out: &mut Vec<u8>);
 }
 
-/// Without a schema: types in lower case, values as caseIgnoreMatch compares them.
+/// Normalisation without a schema: types in lower case, values as caseIgnoreMatch compares them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Plain;
 
@@ -32,13 +32,12 @@ impl Normalise for Plain {
     }
 }
 
-/// Appends ASCII letters in lower case, anything else as it is: how attribute types are compared.
+/// Appends `text` with ASCII letters in lower case, as attribute types are compared.
 pub fn write_lower(text: &[u8], out: &mut Vec<u8>) {
     out.extend(text.iter().map(u8::to_ascii_lowercase));
 }
 
 impl Dn<'_> {
-    /// Appends the normal form.
     pub fn write_normal(self, rules: &impl Normalise, out: &mut Vec<u8>) {
         if !self.is_root() {
             write_rdns(self.0, rules, out);
@@ -47,19 +46,18 @@ impl Dn<'_> {
 }
 
 impl Rdn<'_> {
-    /// Appends the normal form.
     pub fn write_normal(self, rules: &impl Normalise, out: &mut Vec<u8>) {
         write_rdns(self.0, rules, out);
     }
 }
 
-/// In one walk: every add and every search of a directory comes by here.
+/// Appends the normal form in one pass: every add and search of a directory calls this.
 fn write_rdns(text: &[u8], rules: &impl Normalise, out: &mut Vec<u8>) {
     let mut cursor = Cursor::new(text, 0);
     let mut buffer = Vec::new();
     let mut start = out.len();
     let mut several = false;
-    // The text was read once before, so that no error is left.
+    // The text has been validated, so no error is possible.
     while let Ok((pair, end)) = cursor.pair() {
         write_pair(pair, rules, &mut buffer, out);
         if end == End::Plus {
@@ -78,7 +76,7 @@ fn write_rdns(text: &[u8], rules: &impl Normalise, out: &mut Vec<u8>) {
     }
 }
 
-/// Sorts the pairs of the RDN that begins at `start`. Within pairs a plus is escaped.
+/// Sorts the pairs of the RDN that begins at `start`. A plus within a pair is escaped.
 fn sort_pairs(start: usize, out: &mut Vec<u8>) {
     let rdn = out.split_off(start);
     let mut pairs: Vec<&[u8]> = rdn.split(|&byte| byte == b'+').collect();
@@ -124,7 +122,7 @@ pub fn parent(normal: &[u8]) -> Option<&[u8]> {
     split_first(normal).map(|(_, parent)| parent)
 }
 
-/// Whether `normal` is `ancestor` or below it, both in normal form.
+/// Whether `normal` is `ancestor` or a name below it. Both must be in normal form.
 #[inline]
 pub fn is_at_or_below(normal: &[u8], ancestor: &[u8]) -> bool {
     match normal.strip_suffix(ancestor) {

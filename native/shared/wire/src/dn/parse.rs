@@ -4,29 +4,26 @@ use super::Pair;
 use super::escape::is_special;
 use super::value::{Value, check_ber};
 
-/// Why bytes are not a distinguished name. Positions are byte offsets.
+/// Positions are byte offsets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum DnError {
     #[error("a name of {0} bytes, over the limit of {max}", max = super::MAX_DN_BYTES)]
     TooLong(usize),
     #[error("a name of more than {max} parts", max = super::MAX_RDNS)]
     TooManyRdns,
-    /// Not exactly one RDN, where one RDN is required.
     #[error("not exactly one relative name")]
     NotOneRdn,
     /// Neither a descriptor nor a numeric identifier.
     #[error("no attribute type at byte {0}; a name reads attribute=value,attribute=value")]
     NoAttribute(usize),
-    /// The attribute type is not followed by `=`.
     #[error("no '=' after the attribute type, at byte {0}")]
     NoEquals(usize),
-    /// A backslash before a character that is not escaped with one.
+    /// A backslash before a character that has no escape with a backslash.
     #[error("a backslash at byte {0} before neither a special character nor two hexadecimal digits")]
     BadEscape(usize),
     /// An unescaped special character (RFC 4514 section 2.4).
     #[error("{:?} at byte {at} has to be written with a backslash", char::from(*.byte))]
     Unescaped { at: usize, byte: u8 },
-    /// A quoted value without its end.
     #[error("the quote at byte {0} is never closed")]
     UnclosedQuote(usize),
     /// After `#`, not the hexadecimal digits of one primitive BER element.
@@ -34,7 +31,6 @@ pub enum DnError {
     BadHex(usize),
 }
 
-/// The separator after a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     /// Another pair of the same RDN.
@@ -146,7 +142,7 @@ impl<'a> Cursor<'a> {
         if check_ber(digits) { Ok(Value::Hexadecimal(digits)) } else { Err(DnError::BadHex(start)) }
     }
 
-    /// RFC 1779's quotes, which RFC 2253 section 4 asks servers to go on reading.
+    /// A quoted value of RFC 1779, which RFC 2253 section 4 requires servers to accept.
     fn quoted(&mut self) -> Result<Value<'a>, DnError> {
         let open = self.position();
         self.at += 1;
@@ -175,7 +171,7 @@ impl<'a> Cursor<'a> {
         let mut escaped = false;
         let end = loop {
             let plain = self.skip_while(|byte| !is_special(byte));
-            // Trailing spaces are not part of the value; escaped ones are.
+            // Trailing spaces are not part of the value, but escaped spaces are.
             let spaces = plain.iter().rev().take_while(|&&byte| byte == b' ').count();
             match self.peek() {
                 None | Some(b',' | b';' | b'+') => break self.at - spaces,
@@ -193,7 +189,6 @@ impl<'a> Cursor<'a> {
         Ok(if escaped { Value::Escaped(raw) } else { Value::Plain(raw) })
     }
 
-    /// Skips an escape sequence.
     fn escape(&mut self) -> Result<(), DnError> {
         self.at += match self.text.get(self.at + 1..) {
             Some([b'"' | b'+' | b',' | b';' | b'<' | b'>' | b'\\' | b' ' | b'#' | b'=', ..]) => 2,
@@ -204,7 +199,6 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The pairs of one RDN.
 #[derive(Debug, Clone)]
 pub struct Pairs<'a>(Cursor<'a>);
 
@@ -219,7 +213,7 @@ impl<'a> Iterator for Pairs<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Pair<'a>> {
-        // An RDN has been validated before, so this cannot fail.
+        // The RDN has been validated, so this cannot fail.
         let at_end = self.0.peek().is_none();
         if at_end { None } else { self.0.pair().ok().map(|(pair, _)| pair) }
     }

@@ -1,21 +1,21 @@
-//! A value as it stands in a name, and what it means.
+//! Values as written in names, and their decoding.
 
 use crate::ber;
 
 /// A value of a well-formed name, still encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Value<'a> {
-    /// Means itself.
+    /// Without escapes.
     Plain(&'a [u8]),
-    /// Has backslashes in it.
+    /// With backslashes.
     Escaped(&'a [u8]),
     /// The hexadecimal digits of the value's BER encoding (RFC 4514 section 2.4).
     Hexadecimal(&'a [u8]),
 }
 
 impl<'a> Value<'a> {
-    /// The value itself: borrowed from the name where it stands there as it is, else from `buffer`,
-    /// which is overwritten.
+    /// The decoded value: borrowed from the name if it is written without escapes, otherwise written to
+    /// `buffer`.
     #[inline]
     pub fn decode<'b>(&self, buffer: &'b mut Vec<u8>) -> &'b [u8]
     where
@@ -29,7 +29,7 @@ impl<'a> Value<'a> {
         buffer
     }
 
-    /// Appends the value itself.
+    /// Appends the decoded value.
     pub fn write(&self, out: &mut Vec<u8>) {
         match *self {
             Value::Plain(value) => out.extend_from_slice(value),
@@ -64,7 +64,7 @@ fn write_unescaped(text: &[u8], out: &mut Vec<u8>) {
 /// The longest header of an element: tag, width, four bytes of length.
 const MAX_HEADER: usize = 6;
 
-/// Whether the digits are those of one primitive element and nothing more.
+/// Whether the digits are those of exactly one primitive element.
 pub(super) fn check_ber(digits: &[u8]) -> bool {
     digits.len().is_multiple_of(2)
         && element(digits)
@@ -77,7 +77,7 @@ fn write_ber_content(digits: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Tag, length of the header, length of the content.
+/// The tag, the length of the header and the length of the content.
 fn element(digits: &[u8]) -> Option<(u8, usize, usize)> {
     let mut head = [0; MAX_HEADER];
     let count = hex_bytes(digits).zip(&mut head).map(|(byte, place)| *place = byte).count();
@@ -89,7 +89,7 @@ fn hex_bytes(digits: &[u8]) -> impl Iterator<Item = u8> {
     digits.chunks_exact(2).map(|pair| hex_byte(pair[0], pair[1]))
 }
 
-/// Two digits known to be hexadecimal.
+/// Decodes two digits, which must be hexadecimal.
 fn hex_byte(high: u8, low: u8) -> u8 {
     let digit = |byte: u8| match byte {
         b'0'..=b'9' => byte - b'0',

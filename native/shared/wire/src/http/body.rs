@@ -1,36 +1,33 @@
 //! Message body framing (RFC 9112 sections 6 and 7).
 
-/// How a body is delimited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Framing {
-    /// By a length known in advance; 0 is no body.
+    /// A length known in advance; 0 for no body.
     Length(u64),
-    /// By the chunked transfer coding.
+    /// The chunked transfer coding.
     Chunked,
-    /// By the end of the connection; responses only.
+    /// Until the end of the connection; responses only.
     UntilClose,
 }
 
-/// Why bytes are not a valid chunked body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BodyError {
     #[error("a chunk without a size in hexadecimal digits")]
     BadChunkSize,
-    /// A chunk that does not end after its size.
+    /// A chunk with more bytes than its size.
     #[error("a chunk that is longer than its size")]
     BadChunkEnd,
-    /// A line with another ending: readers that disagree about line endings allow request smuggling.
+    /// A line with another ending: differences between readers about line endings allow request smuggling.
     #[error("a chunk line that does not end in CR LF")]
     BadLineEnd,
-    /// Size lines or trailers longer than the limit.
     #[error("a chunk line of over {MAX_LINE_BYTES} bytes")]
     LineTooLong,
 }
 
-/// Chunk size lines with extensions, and trailer lines, stay well under this.
+/// Chunk size lines with extensions, and trailer lines, are far shorter.
 const MAX_LINE_BYTES: usize = 4096;
 
-/// A body being received; feed it every byte that comes after the head.
+/// A body that is being received. Every byte after the head must be passed to [`Self::feed`].
 #[derive(Debug, Clone, Copy)]
 pub struct Body {
     state: State,
@@ -47,11 +44,11 @@ enum State {
     Done,
 }
 
-/// Where in the line of a chunk's size a byte stands.
+/// The part of a chunk's size line that is being read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     Digits,
-    /// White space behind them: what comes is an extension or the end (RFC 9112 section 7.1.1).
+    /// White space after the digits: an extension or the end follows (RFC 9112 section 7.1.1).
     Space,
     Extension,
 }
@@ -59,18 +56,16 @@ enum Part {
 /// The result of one call of [`Body::feed`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// Bytes used up, framing included.
+    /// Consumed bytes, including framing.
     pub consumed: usize,
-    /// The part of the used bytes that is content: at most one piece a call.
+    /// The range of the consumed bytes that is content: at most one piece per call.
     pub content: (usize, usize),
-    /// Whether the body has ended.
     pub done: bool,
 }
 
 const SIZE_LINE: State = State::Size { value: 0, digits: 0, part: Part::Digits, seen_cr: false, line: 0 };
 
 impl Body {
-    /// A body about to begin.
     pub const fn new(framing: Framing) -> Self {
         let state = match framing {
             Framing::Length(0) => State::Done,
@@ -81,17 +76,16 @@ impl Body {
         Self { state }
     }
 
-    /// Whether the body has ended.
     pub fn is_done(&self) -> bool {
         self.state == State::Done
     }
 
-    /// Whether the end of the connection is a proper end of this body.
+    /// Whether the body may end with the connection.
     pub fn ends_at_close(&self) -> bool {
         matches!(self.state, State::ToClose | State::Done)
     }
 
-    /// Takes bytes up to the end of the next piece of content; call again until nothing is
+    /// Consumes bytes up to the end of the next piece of content. Callers repeat the call until nothing is
     /// consumed or the body is done.
     pub fn feed(&mut self, bytes: &[u8]) -> Result<Progress, BodyError> {
         let mut at = 0;
@@ -129,13 +123,13 @@ impl Body {
         }
     }
 
-    /// One byte of a size line, of a chunk's end or of the trailer section.
+    /// Reads one byte of a size line, of a chunk's end or of the trailer section.
     fn framing_byte(&self, byte: u8) -> Result<State, BodyError> {
         Ok(match self.state {
             State::Size { line, .. } | State::Trailer { line, .. } if line >= MAX_LINE_BYTES => {
                 return Err(BodyError::LineTooLong);
             }
-            // RFC 9112 sections 7.1 and 7.1.2: where heads may end in a bare LF, chunks may not.
+            // RFC 9112 sections 7.1 and 7.1.2: lines of heads may end in a bare LF, lines of chunks may not.
             State::Size { seen_cr, .. } | State::Trailer { seen_cr, .. } if seen_cr != (byte == b'\n') => {
                 return Err(BodyError::BadLineEnd);
             }
@@ -157,7 +151,7 @@ fn size_byte(byte: u8, value: u64, digits: u8, part: Part, line: usize) -> Resul
     match (byte, (byte as char).to_digit(16)) {
         (b'\n', _) if value == 0 => Ok(State::Trailer { empty: true, seen_cr: false, line: 0 }),
         (b'\n', _) => Ok(State::Data(value)),
-        // Fifteen digits hold any body there is, and cannot overflow.
+        // Fifteen digits are enough for any body, and cannot overflow.
         (_, Some(digit)) if part == Part::Digits && digits < 15 => {
             let (value, digits) = (value << 4 | u64::from(digit), digits + 1);
             Ok(State::Size { value, digits, part, seen_cr: false, line })

@@ -4,10 +4,10 @@ use std::ops::RangeInclusive;
 
 use crate::calendar::{date_of, days_until};
 
-/// As HTTP abbreviates them.
+/// Month names in HTTP's dates.
 pub const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-/// As HTTP abbreviates them, from the day on that 1970-01-01 was.
+/// Names of weekdays in HTTP's dates, beginning with the weekday of 1970-01-01.
 pub const WEEKDAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
 const SECONDS_OF_DAY: i64 = 86_400;
 
@@ -22,7 +22,7 @@ pub fn http_date(unix_s: u64) -> String {
     format!("{weekday}, {day:02} {month} {year:04} {hour:02}:{minute:02}:{second:02} GMT")
 }
 
-/// A time as logs have it, in UTC.
+/// A time in the format of access logs, in UTC.
 pub fn log_date(unix_s: u64) -> String {
     let unix_s = i64::try_from(unix_s).unwrap_or(0);
     let (days, second) = (unix_s / SECONDS_OF_DAY, unix_s % SECONDS_OF_DAY);
@@ -32,7 +32,7 @@ pub fn log_date(unix_s: u64) -> String {
     format!("{day:02}/{month}/{year:04}:{hour:02}:{minute:02}:{second:02} +0000")
 }
 
-/// The time that a date says, in any of the three forms of RFC 9110 section 5.6.7. Its weekday is not checked.
+/// The time of a date in any of the three forms of RFC 9110 section 5.6.7. Its weekday is not checked.
 pub fn parse_http_date(text: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(text).ok()?;
     let mut words = text.split([' ', '-']).filter(|word| !word.is_empty());
@@ -52,12 +52,12 @@ pub fn parse_http_date(text: &[u8]) -> Option<u64> {
     let month = MONTHS.iter().position(|name| *name == month)? as u64 + 1;
     let (day, mut year) = (number(day, 1..=31)?, number(year, 0..=9_999)?);
     if year < 100 {
-        // Two digits are of the last century where they would be far in the future.
+        // A year of two digits belongs to the last century if it would otherwise be in the far future.
         year += if year < 70 { 2_000 } else { 1_900 };
     }
     let mut time = time.split(':');
     let (hour, minute) = (number(time.next()?, 0..=23)?, number(time.next()?, 0..=59)?);
-    // A leap second is the next minute's first.
+    // A leap second counts as the first second of the next minute.
     let second = number(time.next()?, 0..=60)?;
     if time.next().is_some() || year < 1_970 {
         return None;

@@ -1,6 +1,6 @@
 //! Percent-encoding (RFC 3986 section 2.1).
 
-/// The bytes that a text stands for, or `None` where a percent sign has no two hexadecimal digits behind it.
+/// The decoded bytes; `None` if two hexadecimal digits are missing after a percent sign.
 pub fn unescape(text: impl IntoIterator<Item = u8>) -> Option<Vec<u8>> {
     let mut text = text.into_iter();
     let mut bytes = Vec::with_capacity(text.size_hint().0);

@@ -1,24 +1,23 @@
-//! What request and response heads have in common.
+//! The common parts of request and response heads.
 
 use super::body::Framing;
 
-/// A head longer than this is refused (431). Browsers send about 1 KiB; Apache and nginx stop at 8.
+/// Longer heads are refused (431). Browsers send about 1 KiB; the limit of Apache and nginx is 8 KiB.
 pub const MAX_HEAD_BYTES: usize = 16 * 1024;
 
-/// More header lines than this are refused (431). Browsers send about 20; Apache stops at 100.
+/// Heads with more header lines are refused (431). Browsers send about 20; the limit of Apache is 100.
 pub const MAX_HEADERS: usize = 100;
 
-/// Why bytes are not the head of an HTTP/1 message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum HeadError {
-    /// Not HTTP/1, or not as RFC 9112 has it.
+    /// Not HTTP/1, or a violation of RFC 9112.
     #[error("not an HTTP/1 message: {0}")]
     Malformed(httparse::Error),
     #[error("a head of over {MAX_HEAD_BYTES} bytes")]
     TooLong,
     #[error("over {MAX_HEADERS} header lines")]
     TooMany,
-    /// Two lengths that differ, or one that is no number (RFC 9112 section 6.3).
+    /// Two different lengths, or a length that is not a number (RFC 9112 section 6.3).
     #[error("Content-Length is not one number")]
     BadLength,
     /// A request with two lengths, equal or not (RFC 9110 section 8.6).
@@ -27,7 +26,7 @@ pub enum HeadError {
     /// A coding other than chunked (RFC 9112 section 6.1).
     #[error("a transfer coding other than chunked")]
     BadCoding,
-    /// Length and coding together: the way requests are smuggled (RFC 9112 section 6.3).
+    /// A length and a coding together, which allows request smuggling (RFC 9112 section 6.3).
     #[error("Content-Length and Transfer-Encoding together")]
     LengthAndCoding,
 }
@@ -41,11 +40,11 @@ impl From<httparse::Error> for HeadError {
     }
 }
 
-/// What the header lines say about the connection and the body.
+/// The header lines about the connection and the body.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lines {
     pub length: Option<u64>,
-    /// Several lines have it.
+    /// Whether several lines have a length.
     pub repeated: bool,
     pub chunked: bool,
     pub keep_alive: bool,
@@ -90,7 +89,7 @@ impl Lines {
         Ok(())
     }
 
-    /// Says whether the connection closes, whatever else is asked for (RFC 9112 section 9.3).
+    /// Returns whether the connection closes, whatever other options ask for (RFC 9112 section 9.3).
     fn connection(&mut self, value: &[u8]) -> bool {
         let mut closes = false;
         for option in value.split(|&b| b == b',') {
@@ -106,12 +105,12 @@ impl Lines {
     }
 }
 
-/// The value of one cookie in a Cookie header's value (RFC 6265 section 4.2.1).
+/// The value of a cookie in a Cookie header's value (RFC 6265 section 4.2.1).
 pub fn cookie<'a>(header: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     header.split(|&b| b == b';').find_map(|pair| value_of(pair.trim_ascii(), name))
 }
 
-/// The value of one field of a query or of a form body, still percent-encoded.
+/// The value of a field of a query or of a form body, still percent-encoded.
 pub fn query<'a>(text: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     text.split(|&b| b == b'&').find_map(|pair| value_of(pair, name))
 }
@@ -120,7 +119,7 @@ fn value_of<'a>(pair: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     pair.strip_prefix(name)?.strip_prefix(b"=")
 }
 
-/// The length of the head in `bytes`, or `None` while it is not all there.
+/// The length of the head in `bytes`; `None` if the head is incomplete.
 pub(super) fn status<T>(parsed: httparse::Status<T>, seen: usize) -> Result<Option<T>, HeadError> {
     match parsed {
         httparse::Status::Complete(value) => Ok(Some(value)),

@@ -1,31 +1,29 @@
-//! Where a redirect leads.
+//! The targets of redirects.
 
 /// A longer path and query is refused: RFC 9110 section 4.1 asks servers for 8,000 octets at least.
 pub const MAX_TARGET_BYTES: usize = 8_000;
 
-/// Where a request went, as far as another may go there without another connection.
+/// The origin of a request. A redirect within the origin needs no other connection.
 #[derive(Debug, Clone, Copy)]
 pub struct Origin<'a> {
     pub secure: bool,
-    /// The value of its Host header.
+    /// The value of the Host header.
     pub authority: &'a [u8],
 }
 
-/// Why a redirect leads nowhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Astray {
-    /// To another host, port or scheme.
     #[error("it leads to another host, port or scheme")]
     Elsewhere,
     #[error("it is empty, too long, or no address")]
     Broken,
 }
 
-/// The path and query that a Location names (RFC 9110 section 10.2.2), seen from the request for `target`.
+/// The path and query of a Location (RFC 9110 section 10.2.2), relative to the request for `target`.
 ///
-/// A relative one is resolved (RFC 3986 section 5.2), a fragment left out. Spaces and bytes beyond ASCII, which servers
-/// send all the same, are written in percent; control characters are refused, so that the result can stand in a
-/// request's line.
+/// A relative reference is resolved (RFC 3986 section 5.2), and a fragment is removed. Spaces and bytes
+/// beyond ASCII, which servers do send, are percent-encoded. Control characters are refused, so that the
+/// result can be part of a request line.
 pub fn locate(target: &[u8], location: &[u8], origin: Origin<'_>) -> Result<Vec<u8>, Astray> {
     if location.is_empty() || location.iter().any(u8::is_ascii_control) {
         return Err(Astray::Broken);
@@ -62,7 +60,7 @@ pub fn locate(target: &[u8], location: &[u8], origin: Origin<'_>) -> Result<Vec<
     }
 }
 
-/// The scheme before a colon, and what follows it (RFC 3986 section 3.1).
+/// The scheme before a colon, and the rest after the colon (RFC 3986 section 3.1).
 fn scheme(reference: &[u8]) -> Option<(&[u8], &[u8])> {
     let colon = reference.iter().position(|byte| matches!(byte, b':' | b'/' | b'?'))?;
     let (scheme, rest) = reference.split_at(colon);
@@ -71,12 +69,12 @@ fn scheme(reference: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((scheme, rest.strip_prefix(b":")?)).filter(|_| is_scheme)
 }
 
-/// An authority without the port that its scheme has anyway (RFC 9110 section 4.2.3).
+/// An authority without its scheme's default port (RFC 9110 section 4.2.3).
 fn without_port<'a>(authority: &'a [u8], usual: &[u8]) -> &'a [u8] {
     authority.strip_suffix(usual).or_else(|| authority.strip_suffix(b":")).unwrap_or(authority)
 }
 
-/// Both together, without dots for folders (RFC 3986 section 5.2.4) and in ASCII.
+/// The concatenation of both parts, without dot segments (RFC 3986 section 5.2.4) and in ASCII.
 fn written(base: &[u8], rest: &[u8]) -> Result<Vec<u8>, Astray> {
     let whole = [base, rest].concat();
     let (path, query) = whole.split_at(whole.iter().position(|&byte| byte == b'?').unwrap_or(whole.len()));

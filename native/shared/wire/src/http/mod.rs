@@ -1,7 +1,7 @@
-//! HTTP/1.1 messages (RFC 9112): heads and body framing, both directions.
+//! HTTP/1.1 messages (RFC 9112): heads and body framing, in both directions.
 //!
-//! Heads are cut out by `httparse`; what is added here is what a server and a load generator
-//! need of them and nothing else, with the framing rules of RFC 9112 section 6 in one place.
+//! `httparse` parses heads. This module adds the parts that a server and a load generator need, with the
+//! framing rules of RFC 9112 section 6 in one place.
 
 mod body;
 pub mod date;

@@ -1,31 +1,30 @@
-//! What a server reads.
+//! Heads of requests, as servers read them.
 
 use std::mem::MaybeUninit;
 
 use super::body::Framing;
 use super::head::{HeadError, Lines, MAX_HEADERS, status};
 
-/// The head of a request, borrowed from the buffer it arrived in.
+/// The head of a request, borrowed from the received bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct RequestHead<'a> {
     /// GET, POST, ...
     pub method: &'a str,
     /// The path, without the query.
     pub path: &'a str,
-    /// What follows the question mark; empty without one.
+    /// The text after the question mark; empty without a question mark.
     pub query: &'a str,
-    /// The Cookie header's value; empty without one.
+    /// The value of the Cookie header; empty without one.
     pub cookies: &'a [u8],
     /// Whether the connection stays open after the answer.
     pub keep_alive: bool,
-    /// How the body is delimited.
     pub framing: Framing,
-    /// Bytes of the head; the body starts there.
+    /// Bytes of the head; the body follows.
     pub length: usize,
 }
 
 impl<'a> RequestHead<'a> {
-    /// Reads the head at the start of `bytes`: `None` while it is not all there.
+    /// Reads the head at the start of `bytes`; `None` if the head is incomplete.
     pub fn decode(bytes: &'a [u8]) -> Result<Option<Self>, HeadError> {
         let mut headers = [const { MaybeUninit::uninit() }; MAX_HEADERS];
         let mut request = httparse::Request::new(&mut []);
@@ -34,7 +33,7 @@ impl<'a> RequestHead<'a> {
             return Ok(None);
         };
         let lines = Lines::read(request.headers, request.version.unwrap_or(0))?;
-        // RFC 9110 section 8.6 allows to refuse it: a proxy in front may have taken only one of them for the length.
+        // RFC 9110 section 8.6 allows the refusal. A proxy may have read only one of the two lengths.
         if lines.repeated {
             return Err(HeadError::Repeated);
         }
@@ -51,7 +50,7 @@ impl<'a> RequestHead<'a> {
             query,
             cookies,
             keep_alive: lines.keep_alive,
-            // RFC 9112 section 6.3: a request that says nothing has no body.
+            // RFC 9112 section 6.3: a request without a length has no body.
             framing: lines.framing().unwrap_or(Framing::Length(0)),
             length,
         }))

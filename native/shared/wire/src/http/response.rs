@@ -1,37 +1,36 @@
-//! What a client reads.
+//! Heads of responses, as clients read them.
 
 use std::mem::MaybeUninit;
 
 use super::body::Framing;
 use super::head::{HeadError, Lines, MAX_HEADERS, status};
 
-/// The head of a response, borrowed from the buffer it arrived in.
+/// The head of a response, borrowed from the received bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct ResponseHead<'a> {
     /// 200, 404, ...
     pub status: u16,
     /// Whether the connection stays open after the body.
     pub keep_alive: bool,
-    /// How the body is delimited.
     pub framing: Framing,
-    /// The first Set-Cookie header's value, up to a fold, if there is one.
+    /// The value of the first Set-Cookie header, up to a fold.
     pub set_cookie: Option<&'a [u8]>,
-    /// Where a redirect points, up to a fold, if there is one.
+    /// The value of the Location header, up to a fold.
     pub location: Option<&'a [u8]>,
-    /// Bytes of the head; the body starts there.
+    /// Bytes of the head; the body follows.
     pub length: usize,
 }
 
 impl<'a> ResponseHead<'a> {
-    /// Reads the head at the start of `bytes`: `None` while it is not all there.
+    /// Reads the head at the start of `bytes`; `None` if the head is incomplete.
     ///
-    /// `bodiless` for the answer to a HEAD request: it has no body whatever its head says.
+    /// With `bodiless`, for the answer to a HEAD request, there is no body, whatever the head says.
     pub fn decode(bytes: &'a [u8], bodiless: bool) -> Result<Option<Self>, HeadError> {
         let mut headers = [const { MaybeUninit::uninit() }; MAX_HEADERS];
         let mut response = httparse::Response::new(&mut []);
         let mut parser = httparse::ParserConfig::default();
-        // RFC 9112 section 5.2: a user agent reads the fold of a line as spaces. It stays in the value, where
-        // each is trimmed as a space is.
+        // RFC 9112 section 5.2: a user agent reads the fold of a line as spaces. The fold stays in the value
+        // and is trimmed like spaces.
         parser.allow_obsolete_multiline_headers_in_responses(true);
         let parsed = parser.parse_response_with_uninit_headers(&mut response, bytes, &mut headers);
         let Some(length) = status(parsed?, bytes.len())? else {
@@ -39,13 +38,13 @@ impl<'a> ResponseHead<'a> {
         };
         let lines = Lines::read(response.headers, response.version.unwrap_or(0))?;
         let code = response.code.unwrap_or(0);
-        // What a client may send back has no end of a line in it.
+        // A client may send the value back, so it must not contain the end of a line.
         let value = |name: &str| {
             let header = response.headers.iter().find(|h| h.name.eq_ignore_ascii_case(name))?;
             header.value.split(|byte| matches!(byte, b'\r' | b'\n')).next()
         };
-        // RFC 9112 section 6.3: answers to HEAD, informational, 204 and 304 never have a body; one
-        // that says nothing lasts until the connection closes.
+        // RFC 9112 section 6.3: answers to HEAD, informational answers, 204 and 304 never have a body. A body
+        // without a length lasts until the connection closes.
         let bodiless = bodiless || matches!(code, 100..=199 | 204 | 304);
         let framing =
             if bodiless { Framing::Length(0) } else { lines.framing().unwrap_or(Framing::UntilClose) };

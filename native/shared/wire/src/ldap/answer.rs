@@ -1,4 +1,4 @@
-//! What a server sends.
+//! Answers of a server.
 
 use super::control::{CONTROLS, Control, write_control};
 use super::op;
@@ -11,16 +11,15 @@ pub struct Verdict<'a> {
     pub code: ResultCode,
     /// The deepest existing ancestor, after noSuchObject.
     pub matched_dn: &'a [u8],
-    /// For a person to read.
+    /// A message for people.
     pub diagnostic: &'a [u8],
 }
 
 impl Verdict<'static> {
-    /// Success, with nothing to say.
     pub const SUCCESS: Self = Self { code: ResultCode::SUCCESS, matched_dn: b"", diagnostic: b"" };
 }
 
-/// Appends a final answer without controls; `tag` is the response's tag of [`op`].
+/// Appends a final answer without controls; `tag` is the answer's tag of [`op`].
 #[inline]
 pub fn write_result(out: &mut Vec<u8>, id: i32, tag: u8, verdict: &Verdict<'_>) {
     write_message(out, id, |out| {
@@ -72,7 +71,7 @@ pub fn write_entry(out: &mut Vec<u8>, id: i32, body: &[u8]) {
     out.extend_from_slice(body);
 }
 
-/// Appends what comes before a SearchResultEntry's body of `body_length` bytes.
+/// Appends the bytes before the body of a SearchResultEntry, which has `body_length` bytes.
 #[inline]
 pub fn write_entry_header(out: &mut Vec<u8>, id: i32, body_length: usize) {
     let id = i64::from(id);
@@ -81,7 +80,7 @@ pub fn write_entry_header(out: &mut Vec<u8>, id: i32, body_length: usize) {
     ber::write_header(out, op::SEARCH_ENTRY, body_length);
 }
 
-/// Appends an LDAPMessage around what `fill` appends.
+/// Appends an LDAPMessage with the content that `fill` appends.
 #[inline]
 pub fn write_message(out: &mut Vec<u8>, id: i32, fill: impl FnOnce(&mut Vec<u8>)) {
     ber::write_nested(out, tag::SEQUENCE, |out| {

@@ -7,10 +7,10 @@ use crate::ber::{BerError, Reader, tag};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Attributes<'a>(pub &'a [u8]);
 
-/// One attribute: its description and its values, still encoded.
+/// An attribute: its description and its values, still encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Attribute<'a> {
-    /// The attribute description, options included.
+    /// The attribute description, including options.
     pub name: &'a [u8],
     pub values: Values<'a>,
 }
@@ -20,12 +20,11 @@ pub struct Attribute<'a> {
 pub struct Values<'a>(pub &'a [u8]);
 
 impl<'a> Attributes<'a> {
-    /// Reads the attributes one after the other.
     pub const fn iter(&self) -> AttributeIter<'a> {
         AttributeIter(Reader::new(self.0))
     }
 
-    /// Whether there are more values than this; reads no more values than needed for the answer.
+    /// Whether there are more values than `most`. Reads no more values than the answer needs.
     pub fn has_more_values(&self, most: usize) -> bool {
         self.iter().flatten().flat_map(|attribute| attribute.values.iter()).nth(most).is_some()
     }
@@ -45,13 +44,12 @@ impl<'a> Attributes<'a> {
 }
 
 impl<'a> Values<'a> {
-    /// Reads the values one after the other.
     pub const fn iter(&self) -> ValueIter<'a> {
         ValueIter(Reader::new(self.0))
     }
 }
 
-/// See [`Attributes::iter`]. Ends after the first error.
+/// Ends after the first error.
 #[derive(Debug, Clone)]
 pub struct AttributeIter<'a>(Reader<'a>);
 
@@ -95,14 +93,14 @@ fn any_attribute<'a>(reader: &mut Reader<'a>) -> Result<Attribute<'a>, BerError>
     Ok(Attribute { name, values })
 }
 
-/// Reads an attribute with one-byte lengths, as nearly all have, and returns the rest after it.
+/// Reads an attribute whose lengths all take one byte, as nearly all do, and returns the rest after it.
 #[inline]
 fn short_attribute(bytes: &[u8]) -> Option<(Attribute<'_>, &[u8])> {
     let (&[tag::SEQUENCE, whole @ ..0x80, tag::OCTET_STRING, name], after) = bytes.split_first_chunk()?
     else {
         return None;
     };
-    // The type's header lies within the sequence as well.
+    // The type's header is part of the sequence as well.
     let (content, rest) = after.split_at_checked(usize::from(whole).checked_sub(2)?)?;
     let (name, set) = content.split_at_checked(usize::from(name))?;
     match set {
@@ -113,7 +111,7 @@ fn short_attribute(bytes: &[u8]) -> Option<(Attribute<'_>, &[u8])> {
     }
 }
 
-/// See [`Values::iter`]. Ends after the first error.
+/// Ends after the first error.
 #[derive(Debug, Clone)]
 pub struct ValueIter<'a>(Reader<'a>);
 

@@ -2,18 +2,16 @@
 
 use crate::ber::{self, BerError, Reader, tag};
 
-/// One control of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Control<'a> {
-    /// Its object identifier, in dotted form.
+    /// The object identifier, in dotted form.
     pub oid: &'a [u8],
-    /// Whether the operation must not be done without it.
+    /// Whether a server that does not support the control must refuse the request.
     pub critical: bool,
-    /// Its value, if it has one.
     pub value: Option<&'a [u8]>,
 }
 
-/// The content of a message's controls, already checked; empty where there are none.
+/// The validated content of a message's controls; empty without controls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Controls<'a>(&'a [u8]);
 
@@ -21,7 +19,7 @@ pub struct Controls<'a>(&'a [u8]);
 pub const CONTROLS: u8 = tag::context_constructed(0);
 
 impl<'a> Controls<'a> {
-    /// Checks `content` and keeps it.
+    /// Validates `content`.
     pub fn decode(content: &'a [u8]) -> Result<Self, BerError> {
         let mut reader = Reader::new(content);
         while !reader.is_empty() {
@@ -30,13 +28,11 @@ impl<'a> Controls<'a> {
         Ok(Self(content))
     }
 
-    /// The controls in their order.
     pub fn iter(&self) -> impl Iterator<Item = Control<'a>> + use<'a> {
         let mut reader = Reader::new(self.0);
         std::iter::from_fn(move || read_control(&mut reader).ok())
     }
 
-    /// Whether the message has no controls.
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -54,7 +50,6 @@ fn read_control<'a>(reader: &mut Reader<'a>) -> Result<Control<'a>, BerError> {
     Ok(Control { oid, critical, value })
 }
 
-/// Appends one control.
 pub fn write_control(out: &mut Vec<u8>, control: &Control<'_>) {
     ber::write_nested(out, tag::SEQUENCE, |out| {
         ber::write_octets(out, control.oid);
@@ -67,17 +62,16 @@ pub fn write_control(out: &mut Vec<u8>, control: &Control<'_>) {
     });
 }
 
-/// Simple paged results (RFC 2696): the same value both ways.
+/// Simple paged results (RFC 2696): requests and answers have the same value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PagedResults<'a> {
-    /// Asked for: entries a page. Answered: an estimate of all entries, zero if unknown.
+    /// In a request the entries per page; in an answer an estimate of all entries, zero if unknown.
     pub size: i64,
     /// Empty in the first request and in the last answer.
     pub cookie: &'a [u8],
 }
 
 impl<'a> PagedResults<'a> {
-    /// Reads the control's value.
     pub fn decode(value: &'a [u8]) -> Result<Self, BerError> {
         let mut outer = Reader::new(value);
         let mut fields = outer.sequence()?;
@@ -87,7 +81,6 @@ impl<'a> PagedResults<'a> {
         Ok(paged)
     }
 
-    /// Appends the control's value.
     pub fn encode(&self, out: &mut Vec<u8>) {
         ber::write_nested(out, tag::SEQUENCE, |out| {
             ber::write_integer(out, tag::INTEGER, self.size);

@@ -7,16 +7,14 @@ use super::filter::Filter;
 use super::op;
 use crate::ber::{Reader, tag};
 
-/// A request: message id, operation, controls.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
-    /// The message id that every answer carries back.
+    /// Repeated in every answer.
     pub id: i32,
     pub operation: Operation<'a>,
     pub controls: Controls<'a>,
 }
 
-/// The request operations of RFC 4511.
 #[derive(Debug, Clone, Copy)]
 pub enum Operation<'a> {
     Bind(BindRequest<'a>),
@@ -34,17 +32,14 @@ pub enum Operation<'a> {
 /// RFC 4511 section 4.2.
 #[derive(Debug, Clone, Copy)]
 pub struct BindRequest<'a> {
-    /// The protocol version asked for.
     pub version: i64,
     pub name: &'a [u8],
-    /// Password or SASL credentials.
     pub credentials: Credentials<'a>,
 }
 
-/// How a bind authenticates.
 #[derive(Debug, Clone, Copy)]
 pub enum Credentials<'a> {
-    /// A password, empty for anonymous.
+    /// A password; empty for an anonymous bind.
     Simple(&'a [u8]),
     /// A SASL mechanism with its credentials.
     Sasl(&'a [u8], Option<&'a [u8]>),
@@ -52,7 +47,7 @@ pub enum Credentials<'a> {
     Other(u8),
 }
 
-/// How far below the base a search reaches.
+/// The scope of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     Base = 0,
@@ -65,22 +60,22 @@ pub enum Scope {
 /// RFC 4511 section 4.5.1.
 #[derive(Debug, Clone, Copy)]
 pub struct SearchRequest<'a> {
-    /// The entry to start from.
+    /// The base of the search.
     pub base: &'a [u8],
     pub scope: Scope,
     /// 0 never, 1 in searching, 2 finding the base, 3 always.
     pub dereference: u8,
-    /// The most entries to return; 0 for no limit.
+    /// 0 for no limit.
     pub size_limit: u32,
-    /// Seconds to spend at most; 0 for no limit.
+    /// In seconds; 0 for no limit.
     pub time_limit_s: u32,
-    /// Names of attributes without their values.
+    /// Whether attributes are returned without values.
     pub types_only: bool,
     pub filter: Filter<'a>,
     pub attributes: Selection<'a>,
 }
 
-/// The attribute selection of a search (RFC 4511 section 4.5.1.8), already checked.
+/// The validated attribute selection of a search (RFC 4511 section 4.5.1.8).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Selection<'a>(&'a [u8]);
 
@@ -90,12 +85,11 @@ impl<'a> Selection<'a> {
         self.0.is_empty()
     }
 
-    /// Encoded length in bytes.
     pub const fn encoded_len(&self) -> usize {
         self.0.len()
     }
 
-    /// The listed descriptions, `*`, `+` and `1.1` among them.
+    /// The listed descriptions, including `*`, `+` and `1.1`.
     pub fn iter(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let mut reader = Reader::new(self.0);
         std::iter::from_fn(move || reader.octets().ok())
@@ -106,7 +100,7 @@ impl<'a> Selection<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct AddRequest<'a> {
     pub dn: &'a [u8],
-    /// The entry's attributes, validated.
+    /// The validated attributes of the entry.
     pub attributes: Attributes<'a>,
     /// The number of values of all attributes.
     pub values: usize,
@@ -119,17 +113,15 @@ pub struct ModifyRequest<'a> {
     changes: &'a [u8],
 }
 
-/// One change of a modify.
+/// A change of a modify.
 #[derive(Debug, Clone, Copy)]
 pub struct Change<'a> {
     /// 0 add, 1 delete, 2 replace, 3 increment (RFC 4525).
     pub operation: u8,
-    /// The attribute and the values.
     pub attribute: Attribute<'a>,
 }
 
 impl<'a> ModifyRequest<'a> {
-    /// The changes in their order.
     pub fn changes(&self) -> impl Iterator<Item = Change<'a>> + use<'a> {
         let mut reader = Reader::new(self.changes);
         std::iter::from_fn(move || read_change(&mut reader).ok())
@@ -163,7 +155,7 @@ pub struct ExtendedRequest<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// Decodes one message, as [`super::frame::message_length`] cut it out.
+    /// Decodes a message with the length that [`super::frame::message_length`] returned.
     #[inline]
     pub fn decode(message: &'a [u8]) -> Result<Self, DecodeError> {
         let mut outer = Reader::new(message);

@@ -1,12 +1,12 @@
-//! What makes a message undecodable.
+//! Errors of undecodable messages.
 
 use crate::ber::BerError;
 
-/// Filters nest at most this deep. OpenLDAP crashed on deeper ones (CVE-2020-12243); people and
-/// programs write three or four levels.
+/// The deepest nesting of a filter. OpenLDAP crashed on deeper filters (CVE-2020-12243); people and programs
+/// write three or four levels.
 pub const MAX_FILTER_DEPTH: usize = 64;
 
-/// Why a message is not an LDAP request. The connection has to end (RFC 4511 section 4.1.1).
+/// The message is not an LDAP request, so the connection has to end (RFC 4511 section 4.1.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
     /// Not BER, or not the elements of the grammar.
@@ -22,7 +22,6 @@ pub enum DecodeError {
     BadValue { what: &'static str, value: i64 },
     #[error("a filter nested more than {MAX_FILTER_DEPTH} deep")]
     FilterTooDeep,
-    /// No filter choice of RFC 4511.
     #[error("unknown filter choice {0:#04x}")]
     UnknownFilter(u8),
     #[error("a substring filter without pieces, or with pieces out of order")]

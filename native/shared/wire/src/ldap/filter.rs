@@ -45,7 +45,6 @@ pub enum Kind<'a> {
     Extensible(Extensible<'a>),
 }
 
-/// An attribute description and the asserted value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Assertion<'a> {
     pub attribute: &'a [u8],
@@ -57,14 +56,13 @@ pub struct Assertion<'a> {
 pub struct Extensible<'a> {
     /// The matching rule, by name or identifier.
     pub rule: Option<&'a [u8]>,
-    /// The attribute; if absent, all attributes to which the rule applies.
+    /// If absent, all attributes to which the rule applies.
     pub attribute: Option<&'a [u8]>,
     pub value: &'a [u8],
-    /// Whether the attributes of the DN are matched too.
+    /// Whether the attributes of the DN are matched, too.
     pub dn_attributes: bool,
 }
 
-/// A piece of a substring assertion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Piece<'a> {
     /// The start of the value.
@@ -74,16 +72,13 @@ pub enum Piece<'a> {
     Final(&'a [u8]),
 }
 
-/// The filters inside an And or Or.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Filters<'a>(&'a [u8]);
 
-/// The pieces of a substring assertion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pieces<'a>(&'a [u8]);
 
 impl<'a> Filters<'a> {
-    /// The filters in their order.
     pub fn iter(self) -> impl Iterator<Item = Filter<'a>> {
         let mut reader = Reader::new(self.0);
         std::iter::from_fn(move || reader.element().ok().map(Filter))
@@ -91,24 +86,22 @@ impl<'a> Filters<'a> {
 }
 
 impl<'a> Pieces<'a> {
-    /// The pieces in their order.
     pub fn iter(self) -> impl Iterator<Item = Piece<'a>> {
         let mut reader = Reader::new(self.0);
         std::iter::from_fn(move || reader.element().ok().and_then(piece))
     }
 }
 
-/// The size of a filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size {
-    /// Levels, one for a single comparison.
+    /// Levels; one for a single comparison.
     pub depth: usize,
-    /// Comparisons, one for each piece of a substring assertion, plus And, Or and Not.
+    /// The number of comparisons (one per piece of a substring assertion), And, Or and Not.
     pub terms: usize,
 }
 
 impl<'a> Filter<'a> {
-    /// Reads a filter and validates all of it.
+    /// Reads and validates a filter.
     #[inline]
     pub fn decode(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
         let element = reader.element()?;
@@ -116,7 +109,6 @@ impl<'a> Filter<'a> {
         Ok(Self(element))
     }
 
-    /// What it says.
     #[inline]
     pub fn kind(self) -> Kind<'a> {
         // `decode` has validated the filter, so this cannot fail. The fallback matches nothing, which is
@@ -124,7 +116,6 @@ impl<'a> Filter<'a> {
         kind(self.0).unwrap_or(Kind::Or(Filters(&[])))
     }
 
-    /// How large it is.
     pub fn size(self) -> Size {
         let inner = match self.kind() {
             Kind::And(filters) | Kind::Or(filters) => filters,
@@ -223,8 +214,8 @@ fn piece(element: Tlv<'_>) -> Option<Piece<'_>> {
     }
 }
 
-/// RFC 4511 section 4.5.1.7.2: at least one piece, initial only first, final only last; none is empty
-/// (RFC 4517 section 3.3.30).
+/// RFC 4511 section 4.5.1.7.2: there is at least one piece; `initial` is the first piece and `final` the
+/// last. RFC 4517 section 3.3.30: no piece is empty.
 fn check_substrings(content: &[u8]) -> Result<(), DecodeError> {
     let mut fields = Reader::new(content);
     fields.octets()?;

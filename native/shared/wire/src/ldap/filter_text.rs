@@ -1,6 +1,6 @@
 //! String representation of filters (RFC 4515): text to BER, and BER to text for messages.
 //!
-//! Accepted beyond the RFC's grammar, as in other clients: a single condition without its parentheses,
+//! Other clients and this parser accept more than the RFC's grammar: a single condition without parentheses,
 //! spaces between conditions, and LDAPv2's escapes (`\*`, `\(`, `\)`, `\\`; RFC 1960).
 
 use std::fmt::{self, Write as _};
@@ -12,28 +12,24 @@ use super::filter::{
 };
 use crate::ber;
 
-/// Why a text is no filter. Positions are byte offsets.
+/// Positions are byte offsets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum FilterTextError {
     #[error("a filter reads (attribute=value), but at byte {0} is no '('")]
     NoOpening(usize),
-    /// A parenthesis that is never closed.
     #[error("the '(' at byte {0} is never closed")]
     NotClosed(usize),
     #[error("the filter ends before byte {0}; conditions are joined as (&(a=b)(c=d))")]
     Trailing(usize),
     #[error("nested more than {MAX_FILTER_DEPTH} deep")]
     TooDeep,
-    /// The attribute description is missing.
     #[error("no attribute at byte {0}")]
     NoAttribute(usize),
-    /// None of `=`, `>=`, `<=`, `~=` and `:=` after the attribute.
     #[error("none of = >= <= ~= := at byte {0}")]
     NoOperator(usize),
     /// A character of the grammar in a value.
     #[error("{character:?} at byte {at} has to be written \\{code:02x}", code = u32::from(*.character))]
     Unescaped { at: usize, character: char },
-    /// A backslash without two hexadecimal digits.
     #[error("the backslash at byte {0} is not followed by two hexadecimal digits")]
     BadEscape(usize),
 }
@@ -107,7 +103,7 @@ impl<'t> Cursor<'t> {
         if self.eat(b")") { Ok(()) } else { Err(FilterTextError::NotClosed(open)) }
     }
 
-    /// `&`, `|` or `!` and its operands; `!` has exactly one.
+    /// `&`, `|` or `!` and its operands; `!` has exactly one operand.
     fn composite(&mut self, out: &mut Vec<u8>, tag: u8, depth: usize) -> Result<(), FilterTextError> {
         self.at += 1;
         ber::write_nested(out, tag, |out| {
@@ -200,7 +196,7 @@ impl<'t> Cursor<'t> {
         Ok(())
     }
 
-    /// An attribute description or a matching rule, possibly empty.
+    /// An attribute description or a matching rule. It may be empty.
     fn description(&mut self) -> &'t [u8] {
         let rest = &self.text[self.at..];
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-.;_".contains(&byte);
@@ -253,7 +249,7 @@ impl<'t> Cursor<'t> {
 }
 
 impl fmt::Display for Filter<'_> {
-    /// The text of RFC 4515. Depth is bounded: a [`Filter`] was checked when it was decoded.
+    /// Writes the text of RFC 4515. A [`Filter`] has been validated, so its depth is bounded.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_char('(')?;
         match self.kind() {
@@ -311,8 +307,8 @@ fn write_extensible_text(f: &mut fmt::Formatter<'_>, extensible: &Extensible<'_>
     write!(f, ":={}", Escaped(extensible.value))
 }
 
-/// A value in a filter's text. `*`, `(`, `)`, `\`, control characters and bytes that are not UTF-8 become a backslash
-/// and two hexadecimal digits (RFC 4515 section 3).
+/// A value in a filter's text. `*`, `(`, `)`, `\`, control characters and bytes that are not UTF-8 become a
+/// backslash and two hexadecimal digits (RFC 4515 section 3).
 struct Escaped<'a>(&'a [u8]);
 
 impl fmt::Display for Escaped<'_> {

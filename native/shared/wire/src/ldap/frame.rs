@@ -1,23 +1,22 @@
-//! Where one message ends and the next begins.
+//! Boundaries of messages.
 
 use crate::ber::{self, BerError};
 
-/// Why a byte stream cannot be cut into LDAP messages any more; the connection has to end.
+/// The byte stream cannot be split into LDAP messages any more, so the connection has to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
-    /// The first byte opens no LDAPMessage: TLS, HTTP or noise.
+    /// The first byte begins no LDAPMessage: TLS, HTTP or random bytes.
     #[error("a message starts with {0:#04x}, not with a SEQUENCE: this is not LDAP")]
     NotLdap(u8),
-    /// Longer than the limit in force.
     #[error("a message of {claimed} bytes, over the limit of {limit}")]
     TooLarge { claimed: usize, limit: usize },
     #[error(transparent)]
     Ber(#[from] BerError),
 }
 
-/// The length of the first message in `bytes`, header included: `None` while it is not all there.
+/// The length of the first message in `bytes`, including its header; `None` if the message is incomplete.
 ///
-/// The claimed length is checked before the bytes have come, so no memory is allocated for a false length.
+/// The length field is checked before the bytes have arrived, so no memory is allocated for a false length.
 #[inline]
 pub fn message_length(bytes: &[u8], limit: usize) -> Result<Option<usize>, FrameError> {
     match bytes.first() {

@@ -1,7 +1,6 @@
-//! LDAPv3 messages (RFC 4511), both directions.
+//! LDAPv3 messages (RFC 4511), in both directions.
 //!
-//! Servers use [`Request::decode`] and [`answer`]; clients use [`request`] and
-//! [`Response::decode`].
+//! Servers use [`Request::decode`] and [`answer`]; clients use [`request`] and [`Response::decode`].
 
 pub mod answer;
 pub mod attributes;

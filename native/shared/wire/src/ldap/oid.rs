@@ -1,4 +1,4 @@
-//! Object identifiers of the extensions spoken here.
+//! Object identifiers of supported extensions.
 
 /// Notice of disconnection (RFC 4511 section 4.4.1).
 pub const NOTICE_OF_DISCONNECTION: &[u8] = b"1.3.6.1.4.1.1466.20036";

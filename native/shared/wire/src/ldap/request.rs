@@ -1,4 +1,4 @@
-//! Encoding of requests. Each function appends one whole message.
+//! Encoding of requests. Each function appends a whole message.
 
 use super::answer::write_message;
 use super::control::{CONTROLS, Control, write_control};
@@ -9,19 +9,18 @@ use crate::ber::{self, BerError, Reader, tag};
 /// Parameters of a search other than base and filter.
 #[derive(Debug, Clone, Copy)]
 pub struct SearchOptions {
-    /// The scope.
     pub scope: Scope,
-    /// Entries at most; 0 for no limit.
+    /// 0 for no limit.
     pub size_limit: u32,
-    /// Seconds at most; 0 for no limit.
+    /// In seconds; 0 for no limit.
     pub time_limit_s: u32,
-    /// Names without values.
+    /// Whether attributes are returned without values.
     pub types_only: bool,
-    /// Aliases that are followed: 0 none, 1 in searching, 2 finding the base, 3 all.
+    /// 0 never, 1 in searching, 2 finding the base, 3 always.
     pub dereference: u8,
 }
 
-/// Appends a simple bind; an empty name and password bind anonymously.
+/// Appends a simple bind. Empty name and password bind anonymously.
 pub fn write_bind(out: &mut Vec<u8>, id: i32, version: u8, name: &[u8], password: &[u8]) {
     write_message(out, id, |out| {
         ber::write_nested(out, op::BIND_REQUEST, |out| {
@@ -32,7 +31,7 @@ pub fn write_bind(out: &mut Vec<u8>, id: i32, version: u8, name: &[u8], password
     });
 }
 
-/// Appends a SASL bind (RFC 4511 section 4.2) with its first response, which carries the identity.
+/// Appends a SASL bind (RFC 4511 section 4.2) with its first response, which contains the identity.
 pub fn write_sasl_bind(out: &mut Vec<u8>, id: i32, mechanism: &[u8], credentials: &[u8]) {
     write_message(out, id, |out| {
         ber::write_nested(out, op::BIND_REQUEST, |out| {
@@ -46,7 +45,6 @@ pub fn write_sasl_bind(out: &mut Vec<u8>, id: i32, mechanism: &[u8], credentials
     });
 }
 
-/// Appends an unbind.
 pub fn write_unbind(out: &mut Vec<u8>, id: i32) {
     write_message(out, id, |out| ber::write_header(out, op::UNBIND_REQUEST, 0));
 }
@@ -88,7 +86,6 @@ pub fn write_add(out: &mut Vec<u8>, id: i32, dn: &[u8], attributes: impl FnOnce(
     });
 }
 
-/// Appends a delete.
 pub fn write_delete(out: &mut Vec<u8>, id: i32, dn: &[u8]) {
     write_message(out, id, |out| ber::write_element(out, op::DELETE_REQUEST, dn));
 }
@@ -103,7 +100,7 @@ pub fn write_modify(out: &mut Vec<u8>, id: i32, dn: &[u8], changes: impl FnOnce(
     });
 }
 
-/// Appends one change: 0 add, 1 delete, 2 replace, 3 increment.
+/// Appends a change: 0 add, 1 delete, 2 replace, 3 increment.
 pub fn write_change<'v>(
     out: &mut Vec<u8>,
     operation: u8,
@@ -126,7 +123,6 @@ pub fn write_attribute<'v>(out: &mut Vec<u8>, name: &[u8], values: impl IntoIter
     });
 }
 
-/// Appends a rename or move.
 pub fn write_modify_dn(
     out: &mut Vec<u8>,
     id: i32,
@@ -147,7 +143,6 @@ pub fn write_modify_dn(
     });
 }
 
-/// Appends a compare.
 pub fn write_compare(out: &mut Vec<u8>, id: i32, dn: &[u8], attribute: &[u8], value: &[u8]) {
     write_message(out, id, |out| {
         ber::write_nested(out, op::COMPARE_REQUEST, |out| {
@@ -160,7 +155,7 @@ pub fn write_compare(out: &mut Vec<u8>, id: i32, dn: &[u8], attribute: &[u8], va
     });
 }
 
-/// Gives the message that begins at `start` controls (RFC 4511 section 4.1.11).
+/// Adds controls (RFC 4511 section 4.1.11) to the message that begins at `start`.
 pub fn add_controls(out: &mut Vec<u8>, start: usize, controls: &[Control<'_>]) -> Result<(), BerError> {
     let content = Reader::new(out.get(start..).unwrap_or_default()).expect(tag::SEQUENCE)?.to_vec();
     out.truncate(start);
@@ -176,7 +171,6 @@ pub fn write_abandon(out: &mut Vec<u8>, id: i32, abandoned: i32) {
     write_message(out, id, |out| ber::write_integer(out, op::ABANDON_REQUEST, i64::from(abandoned)));
 }
 
-/// Appends an extended request.
 pub fn write_extended(out: &mut Vec<u8>, id: i32, name: &[u8], value: Option<&[u8]>) {
     write_message(out, id, |out| {
         ber::write_nested(out, op::EXTENDED_REQUEST, |out| {

@@ -1,4 +1,4 @@
-//! What a client receives.
+//! Answers as clients read them.
 
 use super::attributes::Attributes;
 use super::control::{CONTROLS, Controls};
@@ -8,44 +8,42 @@ use super::op;
 use super::result::ResultCode;
 use crate::ber::{Reader, tag};
 
-/// An answer: message id, what it says, controls.
 #[derive(Debug, Clone, Copy)]
 pub struct Response<'a> {
-    /// The id of the request it belongs to; 0 is unsolicited.
+    /// The id of the answered request; 0 for an unsolicited message.
     pub id: i32,
     pub reply: Reply<'a>,
     pub controls: Controls<'a>,
 }
 
-/// The answers of RFC 4511.
 #[derive(Debug, Clone, Copy)]
 pub enum Reply<'a> {
-    /// A SearchResultEntry. The attributes' content has not been walked.
+    /// A SearchResultEntry. The attributes have not been validated.
     Entry { dn: &'a [u8], attributes: Attributes<'a> },
-    /// A SearchResultReference: somewhere else to look.
+    /// A SearchResultReference (RFC 4511 section 4.5.3).
     Reference,
     /// An IntermediateResponse (RFC 4511 section 4.13).
     Intermediate,
-    /// The end of an operation; `tag` is the response's tag of [`op`].
+    /// The end of an operation; `tag` is the answer's tag of [`op`].
     Done { tag: u8, outcome: Outcome<'a> },
 }
 
-/// An LDAPResult, with what bind and extended responses put after it.
+/// An LDAPResult, with the further fields of bind and extended responses.
 #[derive(Debug, Clone, Copy)]
 pub struct Outcome<'a> {
     pub code: ResultCode,
     /// The deepest existing ancestor, after noSuchObject.
     pub matched_dn: &'a [u8],
-    /// For a person to read.
+    /// A message for people.
     pub diagnostic: &'a [u8],
     pub name: Option<&'a [u8]>,
     pub value: Option<&'a [u8]>,
 }
 
 impl<'a> Response<'a> {
-    /// Decodes one message, as [`super::frame::message_length`] cut it out.
+    /// Decodes a message with the length that [`super::frame::message_length`] returned.
     ///
-    /// Inlined, as a caller that takes it apart at once needs no copy of it in memory.
+    /// Inlined: callers use the fields at once, so the answer need not be copied to memory.
     #[inline(always)]
     pub fn decode(message: &'a [u8]) -> Result<Self, DecodeError> {
         let mut outer = Reader::new(message);
@@ -99,7 +97,7 @@ fn outcome(content: &[u8]) -> Result<Outcome<'_>, DecodeError> {
         match element.tag {
             0x8a => name = Some(element.value),
             0x8b => value = Some(element.value),
-            // Referrals and SASL credentials: nothing here follows or needs them.
+            // Referrals and SASL credentials are not needed here.
             _ => {}
         }
     }

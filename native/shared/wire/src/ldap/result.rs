@@ -9,7 +9,7 @@ macro_rules! result_codes {
         impl ResultCode {
             $(#[doc = $name] pub const $constant: Self = Self($code);)*
 
-            /// The name RFC 4511 gives it; `other` for codes that it does not list.
+            /// The name in RFC 4511; `other` for codes that it does not list.
             pub const fn name(self) -> &'static str {
                 match self.0 {
                     $($code => $name,)*

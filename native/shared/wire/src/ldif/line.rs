@@ -7,17 +7,17 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::error::Problem;
 
-/// Where name and value of a line lie in the record's bytes. The name of a `-` is empty.
+/// The ranges of a line's name and value in the record's bytes. The name of a `-` is empty.
 #[derive(Debug)]
 pub(super) struct Line {
-    /// Where the line began in the file.
+    /// The number of the line in the file.
     pub(super) number: u64,
     name: Range<usize>,
     value: Range<usize>,
 }
 
 impl Line {
-    /// Reads a line that has been unfolded and appends what it says to `bytes`.
+    /// Parses an unfolded line and appends its name and value to `bytes`.
     pub(super) fn read(text: &[u8], number: u64, bytes: &mut Vec<u8>) -> Result<Self, Problem> {
         if text == b"-" {
             return Ok(Self { number, name: 0..0, value: 0..0 });
@@ -56,13 +56,13 @@ impl Line {
         self.name.is_empty()
     }
 
-    /// What to call it in a message.
+    /// The line's name in messages.
     pub(super) fn label(&self, bytes: &[u8]) -> String {
         if self.is_dash() { "-".to_owned() } else { excerpt(self.name(bytes)) }
     }
 }
 
-/// As much of `text` as a message can hold.
+/// The beginning of `text`, short enough for a message.
 pub(super) fn excerpt(text: &[u8]) -> String {
     const LONGEST: usize = 60;
     if text.len() <= LONGEST {

@@ -1,7 +1,7 @@
 //! LDIF, read line by line (RFC 2849).
 //!
-//! The caller feeds the lines of the file; memory is that of the longest record, whatever the file's
-//! size. Records are borrowed from the parser until the next line is fed.
+//! The caller feeds the lines of the file. The memory is that of the longest record, whatever the size of the
+//! file. A record is borrowed from the parser until the next line is fed.
 //!
 //! ```
 //! use wire::ldif::Parser;
@@ -19,13 +19,13 @@
 //! # Ok::<(), wire::ldif::LdifError>(())
 //! ```
 //!
-//! # What is taken besides RFC 2849
+//! # Accepted beyond RFC 2849
 //!
-//! UTF-8 as it is, where the RFC has base64; a byte order mark; carriage returns.
+//! UTF-8 without base64; a byte order mark; carriage returns.
 //!
-//! # What is refused
+//! # Refused
 //!
-//! `:<` with a URL, as a file of entries must not read other files, and `control:` lines. Of a change other than
+//! `control:` lines, and `:<` with a URL: a file of entries must not read other files. For changes other than
 //! `changetype: add` only the DN is read.
 
 mod error;
@@ -37,29 +37,29 @@ pub use record::{Attributes, Record};
 
 use line::Line;
 
-/// The longest record read: far over any LDAP message that is accepted, and far under the memory that
-/// a file without line ends would fill.
+/// The longest record: far longer than any accepted LDAP message, and far shorter than the memory that a file
+/// without line ends would fill.
 pub const MAX_RECORD_BYTES: usize = 16 << 20;
 
-/// Puts lines together to records.
+/// Joins lines to records.
 #[derive(Debug, Default)]
 pub struct Parser {
     /// Physical lines fed so far.
     number: u64,
-    /// The logical line in the making, where it began, and what it is.
+    /// The current logical line, its number, and its state.
     logical: Vec<u8>,
     logical_number: u64,
     state: State,
-    /// Whether anything but comments and empty lines has come before.
+    /// Whether a line other than comments and empty lines has been read.
     started: bool,
-    /// The record in the making.
+    /// The lines of the current record.
     lines: Vec<Line>,
     bytes: Vec<u8>,
-    /// Whether the record has been handed out.
+    /// Whether the record has been returned.
     taken: bool,
 }
 
-/// What a line that starts with a space would go on with.
+/// The line that a line with a leading space would continue.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum State {
     #[default]
@@ -69,7 +69,7 @@ enum State {
 }
 
 impl Parser {
-    /// Takes the next line, with or without its line end; returns the record that it ends.
+    /// Reads the next line, with or without its line end. Returns the record that the line ends.
     pub fn feed(&mut self, line: &[u8]) -> Result<Option<Record<'_>>, LdifError> {
         self.forget_taken();
         self.number += 1;
@@ -99,7 +99,7 @@ impl Parser {
         Ok(None)
     }
 
-    /// Says that there are no more lines; returns the record that this ends.
+    /// Ends the file. Returns the record that this ends.
     pub fn finish(&mut self) -> Result<Option<Record<'_>>, LdifError> {
         self.forget_taken();
         self.end_line()?;

@@ -6,9 +6,9 @@ use super::line::Line;
 /// A record: the DN of its entry, and its content or change.
 #[derive(Debug, Clone, Copy)]
 pub struct Record<'p> {
-    /// The line of the file where it begins.
+    /// The number of its first line in the file.
     pub line: u64,
-    /// The DN, as it is written there.
+    /// The DN as written in the file.
     pub dn: &'p [u8],
     /// The entry, with or without `changetype: add`; `None` for any other change.
     pub entry: Option<Attributes<'p>>,
@@ -22,7 +22,7 @@ pub struct Attributes<'p> {
 }
 
 impl<'p> Record<'p> {
-    /// Reads the lines of one record, of which there is at least one.
+    /// Reads the lines of a record, which are not empty.
     pub(super) fn read(lines: &'p [Line], bytes: &'p [u8]) -> Result<Self, LdifError> {
         let Some((first, rest)) = lines.split_first().filter(|(first, _)| first.is(bytes, b"dn")) else {
             let (number, label) = lines.first().map_or((0, String::new()), |l| (l.number, l.label(bytes)));
@@ -54,12 +54,12 @@ impl<'p> Attributes<'p> {
         }
     }
 
-    /// Attribute description and value of each line, in the order of the file.
+    /// The attribute description and the value of each line, in the order of the file.
     pub fn iter(self) -> impl Iterator<Item = (&'p [u8], &'p [u8])> {
         self.lines.iter().map(move |line| (line.name(self.bytes), line.value(self.bytes)))
     }
 
-    /// Each attribute once, with all its values, in the order of first appearance.
+    /// Every attribute once, with all its values, in the order of first appearance.
     pub fn grouped(self) -> Vec<(&'p [u8], Vec<&'p [u8]>)> {
         let mut lines: Vec<_> = self.iter().enumerate().collect();
         lines.sort_by_cached_key(|(_, (name, _))| name.to_ascii_lowercase());

@@ -1,6 +1,6 @@
-//! Characters: which are dropped, which are spaces, and what folds to what.
+//! Classes of characters: dropped characters, spaces, and case folding.
 
-/// What RFC 4518 section 2.2 makes of a character, before case.
+/// The mapping of a character by RFC 4518 section 2.2, before case folding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mapped {
     Nothing,
@@ -26,32 +26,32 @@ pub(super) const fn map(c: char) -> Mapped {
 
 /// Appends the case folding of `c`.
 pub(super) fn push_folded(c: char, out: &mut String) {
-    // Most letters that come here are of scripts without case.
+    // Most letters that reach this branch belong to scripts without case.
     if c == 'ı' || (c.to_lowercase().eq([c]) && c.to_uppercase().eq([c])) {
-        // Dotless i alone has an upper case that folds to another letter; table B.2 leaves it alone.
+        // Only dotless i has an upper case that folds to another letter; table B.2 does not map it.
         out.push(c);
     } else {
         out.extend(fold_by_tables(c));
     }
 }
 
-/// Lower case of upper case of lower case, which maps final sigma to sigma and sharp s to ss, as RFC
-/// 3454 table B.2 does.
+/// Lower case of upper case of lower case. It maps final sigma to sigma and sharp s to ss, as RFC 3454 table
+/// B.2 does.
 fn fold_by_tables(c: char) -> impl Iterator<Item = char> {
     c.to_lowercase().flat_map(char::to_uppercase).flat_map(char::to_lowercase)
 }
 
-/// The case folding of a character that neither the mapping nor any normalisation touches, alone or
-/// next to others like it; `None` where the tables have to be asked.
+/// The case folding of a character that neither the mapping nor any normalisation changes, alone or beside
+/// such characters; `None` if the tables are needed.
 #[inline]
 pub(super) const fn simple(c: char) -> Option<char> {
     let shift = match c {
-        // Latin-1: ß becomes two letters, × and ÷ are among the letters without being ones.
+        // Latin-1: ß becomes two letters; × and ÷ are between the letters but are no letters.
         '\u{c0}'..='\u{de}' if c != '×' => 0x20,
         '\u{df}' => return None,
         '\u{d7}' | '\u{e0}'..='\u{ff}' => 0,
-        // Latin Extended-A, where small letters follow their capitals; ligatures, dotted and dotless i,
-        // and long s are left out.
+        // Latin Extended-A, in which small letters follow their capitals. Ligatures, dotted and dotless i,
+        // and long s are excluded.
         '\u{100}'..='\u{12f}' | '\u{14a}'..='\u{177}' => 1 - (c as u32 & 1),
         '\u{139}'..='\u{13e}' | '\u{141}'..='\u{148}' | '\u{179}'..='\u{17e}' => c as u32 & 1,
         // Greek: capitals with tonos, capitals, final sigma, small letters.
@@ -66,7 +66,7 @@ pub(super) const fn simple(c: char) -> Option<char> {
         '\u{400}'..='\u{40f}' => 0x50,
         '\u{410}'..='\u{42f}' => 0x20,
         '\u{430}'..='\u{45f}' => 0,
-        // Hiragana, Katakana, CJK and Hangul have no case; marks that compose are left out.
+        // Hiragana, Katakana, CJK and Hangul have no case. Combining marks are excluded.
         '\u{3001}'..='\u{3011}' | '\u{3041}'..='\u{3096}' | '\u{30a1}'..='\u{30fc}' => 0,
         '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' => 0,
         // Dashes and quotation marks of names and addresses.

@@ -1,8 +1,8 @@
 //! String preparation for comparison (RFC 4518).
 //!
-//! Two values match under caseIgnoreMatch when [`prepare`] makes the same bytes of them. ASCII, and
-//! the letters of most living scripts, go through without a buffer; anything else is normalised with
-//! full Unicode tables. Of RFC 4518's steps three differ; only the last changes which values are equal:
+//! Two values match under caseIgnoreMatch if [`prepare`] returns the same bytes for both. ASCII and the
+//! letters of most living scripts need no buffer; other text is normalised with full Unicode tables. Three
+//! steps differ from RFC 4518; only the last changes which values are equal:
 //!
 //! - Insignificant spaces (section 2.6.1) are squeezed into one, and into none at the edges, where the
 //!   RFC puts two and one.
@@ -19,8 +19,8 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
 use fold::{Mapped, map, push_folded};
 
-/// Normalisation takes up to a microsecond a byte and can produce eleven bytes from one: a message of 4 MiB would
-/// take seconds. A filter is no longer than this limit.
+/// Normalisation takes up to a microsecond per byte and may return eleven bytes for one: a message of 4 MiB
+/// would take seconds. Filters are never longer than this limit.
 pub const NORMALISED_BYTES: usize = 64 << 10;
 
 /// The variant of string preparation.
@@ -28,23 +28,22 @@ pub const NORMALISED_BYTES: usize = 64 << 10;
 pub struct Preparation {
     /// Whether upper and lower case are equal.
     pub fold_case: bool,
-    /// Whether spaces at the start are kept as one space: for a piece of a substring assertion (RFC 4518 section
+    /// Whether leading spaces are kept as one space, for a piece of a substring assertion (RFC 4518 section
     /// 2.6.1).
     pub keep_leading_space: bool,
-    /// Whether spaces at the end are kept as one space.
+    /// Whether trailing spaces are kept as one space.
     pub keep_trailing_space: bool,
 }
 
 impl Preparation {
-    /// For caseIgnoreMatch and its kin.
+    /// For caseIgnoreMatch and similar rules.
     pub const IGNORE_CASE: Self =
         Self { fold_case: true, keep_leading_space: false, keep_trailing_space: false };
 
-    /// For caseExactMatch and its kin.
+    /// For caseExactMatch and similar rules.
     pub const EXACT: Self = Self { fold_case: false, ..Self::IGNORE_CASE };
 
-    /// For a piece of a substring assertion: its inner edges keep their space, since the value goes
-    /// on there.
+    /// For a piece of a substring assertion. Spaces at an edge inside the value are kept.
     #[must_use]
     pub const fn piece(self, starts_value: bool, ends_value: bool) -> Self {
         Self { keep_leading_space: !starts_value, keep_trailing_space: !ends_value, ..self }
@@ -101,7 +100,7 @@ fn prepare_text(text: &str, how: Preparation, spaces: &mut Spaces<'_>) {
     let long = mapped.len() > NORMALISED_BYTES;
     let mut prepared = if long { Cow::Borrowed(mapped.as_str()) } else { nfkc(&mapped) };
     if how.fold_case {
-        // The result of folding may have to be normalised, and the result of that, as with U+0345, folded again.
+        // The folded text may need normalisation, and the normalised text, as with U+0345, folding again.
         for _ in 0..2 {
             let mut folded = String::with_capacity(prepared.len());
             prepared.chars().for_each(|c| push_folded(c, &mut folded));
@@ -115,8 +114,8 @@ fn prepare_text(text: &str, how: Preparation, spaces: &mut Spaces<'_>) {
     prepared.chars().for_each(|c| if c == ' ' { spaces.space() } else { spaces.char(c) });
 }
 
-/// Whether [`prepare`] skips the normalisation of a text: because the text is normal and folded already, or too
-/// long. With normalisation, a byte takes up to a hundred times as long.
+/// Whether [`prepare`] does not normalise a text, because the text is already normal and folded, or too long.
+/// Normalisation takes up to a hundred times as long per byte.
 #[must_use]
 pub fn is_normalised(value: &[u8]) -> bool {
     if value.is_ascii() || value.len() > NORMALISED_BYTES {

@@ -1,13 +1,12 @@
-//! The short way through preparation, for text in which every character stands for itself but for its
-//! case: nearly every name there is.
+//! A fast preparation of text in which only the case of characters changes: nearly all names.
 
 use super::Preparation;
 use super::fold::simple;
 
-/// The first and the last character of two bytes in UTF-8.
+/// The range of the characters with two bytes in UTF-8.
 const TWO_BYTES: std::ops::Range<u32> = 0x80..0x800;
 
-/// The folded form of each character of two bytes; zero where the tables of Unicode have to be asked.
+/// The folded form of each character of two bytes; zero if the Unicode tables are needed.
 const FOLDED: [u16; (TWO_BYTES.end - TWO_BYTES.start) as usize] = {
     let mut folded = [0; (TWO_BYTES.end - TWO_BYTES.start) as usize];
     let mut code = TWO_BYTES.start;
@@ -22,10 +21,11 @@ const FOLDED: [u16; (TWO_BYTES.end - TWO_BYTES.start) as usize] = {
     folded
 };
 
-/// Appends the prepared form of `value`; false, with nothing appended, if it needs the long way.
+/// Appends the prepared form of `value`. Returns false, and appends nothing, if the full preparation is
+/// needed.
 ///
-/// Nothing grows: spaces are kept or dropped, and what is folded here keeps its width. So the room is
-/// made once, and every character is one check and one store.
+/// No character grows: spaces are kept or dropped, and folding here keeps the width. So the output is resized
+/// once, and every character is one check and one store.
 #[inline]
 pub(super) fn prepare(value: &[u8], how: Preparation, out: &mut Vec<u8>) -> bool {
     let start = out.len();
@@ -92,7 +92,7 @@ fn write(value: &[u8], how: Preparation, out: &mut [u8]) -> Option<usize> {
     Some(room.written)
 }
 
-/// Where the characters go, and whether spaces stand before the next.
+/// The output buffer, and whether spaces precede the next character.
 struct Room<'o> {
     out: &'o mut [u8],
     written: usize,
@@ -108,7 +108,7 @@ impl Room<'_> {
         Some(())
     }
 
-    /// One space for those that came, if they count.
+    /// Writes one space for the preceding run of spaces, if spaces count there.
     #[inline]
     fn put_space(&mut self) -> Option<()> {
         if std::mem::take(&mut self.space) && (self.written > 0 || self.keep_leading_space) {
