@@ -5,21 +5,21 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The default rounds of SHA-crypt, which a value does not state.
+/// SHA-crypt's default number of rounds, which a value does not state.
 pub const CRYPT_ROUNDS: u32 = 5_000;
 /// SHA-crypt silently raises a smaller number to this minimum.
 const LEAST_CRYPT_ROUNDS: u32 = 1_000;
-/// Sixteen times today's recommendation: a second and a half for a login.
+/// Sixteen times today's recommendation: a login takes a second and a half.
 pub const MOST_ROUNDS: u32 = 10_000_000;
 /// The default passes of argon2 (RFC 9106 section 4).
 pub const PASSES: u32 = 3;
-/// To make argon2 more expensive than this, its memory is raised, not its passes.
+/// More than this is no use: raising argon2's memory makes it more expensive.
 pub const MOST_PASSES: u32 = 100;
 /// argon2 divides its memory into four parts of two blocks each (RFC 9106 section 3.1).
 const LEAST_KIB: u32 = 8;
 
-/// CPU time of a round, or of a pass over a KiB, in nanoseconds, on a slow machine of today. So an estimate
-/// is rarely exceeded by far on other machines.
+/// CPU time of a round, or of a pass over a KiB, in nanoseconds, measured on a slow machine of today, so that
+/// other machines rarely exceed an estimate by far.
 const CRYPT_NS: u64 = 700;
 const PBKDF2_SHA256_NS: u64 = 500;
 const PBKDF2_SHA512_NS: u64 = 1_000;
@@ -32,7 +32,7 @@ const UNITS: [(char, u32); 3] = [('g', 1 << 20), ('m', 1 << 10), ('k', 1)];
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Hash {
-    /// In plaintext; many directories then hash passwords themselves.
+    /// Plaintext; many directories then hash passwords themselves.
     Clear,
     /// SHA-1 with a salt, which every directory supports.
     #[default]
@@ -46,17 +46,11 @@ pub enum Hash {
     /// PBKDF2 with HMAC and SHA-512.
     Pbkdf2Sha512 { rounds: u32 },
     /// argon2id with one lane (RFC 9106).
-    Argon2 {
-        kib: u32,
-        /// Passes over the memory.
-        passes: u32,
-    },
+    Argon2 { kib: u32, passes: u32 },
 }
 
-/// Why a text is no hash.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HashError {
-    /// No hash has this name.
     #[error(
         "there is no hash {0:?}; use clear, ssha, ssha512, crypt:ROUNDS, pbkdf2-sha256:ROUNDS, pbkdf2-sha512:ROUNDS or argon2:MEMORY:PASSES"
     )]
@@ -65,7 +59,6 @@ pub enum HashError {
     Bare { name: &'static str, given: String },
     #[error("{name:?} does not say {what}; write it like {example}")]
     Missing { name: &'static str, what: &'static str, example: &'static str },
-    /// A parameter is not a number, or out of range.
     #[error("{given:?} is no number of {what} that {name} can have; write {least} to {most}")]
     Number { name: &'static str, what: &'static str, given: String, least: u32, most: u32 },
     #[error(
@@ -75,7 +68,7 @@ pub enum HashError {
 }
 
 impl Hash {
-    /// The name, without parameters.
+    /// Without parameters.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Clear => "clear",
@@ -106,7 +99,7 @@ impl Hash {
         !matches!(self, Self::Clear | Self::Ssha | Self::Ssha512)
     }
 
-    /// Memory that computing or checking a value takes.
+    /// The memory for computing or checking a value.
     pub const fn memory_bytes(self) -> u64 {
         match self {
             Self::Argon2 { kib, .. } => kib as u64 * 1024,
@@ -114,7 +107,8 @@ impl Hash {
         }
     }
 
-    /// Estimated CPU time of a check, in nanoseconds, for a password of this many bytes; 0 if the hash is not slow.
+    /// The estimated CPU time of a check in nanoseconds, for a password of this many bytes; 0 if the hash is
+    /// not slow.
     pub const fn nanoseconds(self, password: usize) -> u64 {
         match self {
             Self::Clear | Self::Ssha | Self::Ssha512 => 0,
@@ -205,7 +199,7 @@ fn kib(given: &str) -> Result<u32, HashError> {
     found.ok_or_else(|| HashError::Memory { given: given.to_owned() })
 }
 
-/// A number of digits only: `parse` accepts a sign, too.
+/// A number of digits only: `parse` would accept a sign, too.
 pub(crate) fn digits(text: &str) -> Option<u32> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }

@@ -1,4 +1,4 @@
-//! Hashes of passwords as directories store them in `userPassword`: made and checked, with what each costs.
+//! Hashes of passwords as directories store them in `userPassword`: computing and checking, with the costs.
 //!
 //! | name | value |
 //! |---|---|
@@ -8,12 +8,12 @@
 //! | `pbkdf2-sha256:ROUNDS`, `pbkdf2-sha512:ROUNDS` | `{PBKDF2-SHA256}rounds$ab64(salt)$ab64(key)` |
 //! | `argon2:MEMORY:PASSES` | `{ARGON2}$argon2id$v=19$m=KIB,t=PASSES,p=1$base64(salt)$base64(key)` |
 //!
-//! This spelling is what OpenLDAP's modules take, and 389-DS but for argon2. ab64 is base64 with `.` for `+` and
-//! without padding.
+//! OpenLDAP's modules accept these values, and so does 389-DS except argon2. ab64 is base64 with `.` for `+`
+//! and without padding.
 //!
-//! [`Hash`] makes values of the last three, the *slow* ones. The others are one digest: [`Quick`] makes them, and [`is_of`]
-//! checks them. [`Slow`] checks a stored value, and says beforehand how much memory and time
-//! that takes: a client may store any.
+//! [`Hash`] computes values of the last three rows, the *slow* hashes. Values of the others have one digest:
+//! [`Quick`] computes them, and [`is_of`] checks them. [`Slow`] checks a stored value, and estimates the
+//! memory and time of the check beforehand, as a client may store any value.
 
 mod hash;
 mod make;

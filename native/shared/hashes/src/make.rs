@@ -1,4 +1,4 @@
-//! Slow hashes, made.
+//! Computes slow hashes.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
@@ -6,16 +6,13 @@ use base64::engine::general_purpose::STANDARD_NO_PAD;
 use crate::hash::{CRYPT_ROUNDS, Hash};
 use crate::slow::{Failed, Work};
 
-/// Bytes of a salt.
 pub const SALT: usize = 16;
 
-/// Bytes of argon2's key.
 const KEY: usize = 32;
 
-/// Salts of SHA-crypt are letters of its own base64.
+/// Characters of SHA-crypt's base64, which its salts use, too.
 const LETTERS: &[u8; 64] = b"./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// Why a value was not made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MadeError {
     #[error("there is no memory for {0}; take less of it: argon2:19m:2 is what OWASP advises at least")]
@@ -25,9 +22,9 @@ pub enum MadeError {
 }
 
 impl Hash {
-    /// The value of `userPassword` for a password; of slow hashes only.
+    /// The value of `userPassword` for a password. Slow hashes only.
     pub fn value(self, password: &[u8], salt: [u8; SALT]) -> Result<Vec<u8>, MadeError> {
-        // Parameters that `Hash` can have are within those of each.
+        // The parameters of a `Hash` are within the limits of its algorithm.
         let key = |salt: &[u8], length| {
             Work::new(self, salt.to_vec()).key(length, password).map_err(|Failed| MadeError::NoMemory(self))
         };
@@ -43,7 +40,7 @@ impl Hash {
                 let said = if rounds == CRYPT_ROUNDS { String::new() } else { format!("rounds={rounds}$") };
                 format!("$6${said}{}${}", String::from_utf8_lossy(&salt), String::from_utf8_lossy(&digest))
             }
-            // Both in ab64.
+            // Salt and key in ab64.
             Self::Pbkdf2Sha256 { rounds } => format!("{rounds}${}", both(32)?.replace('+', ".")),
             Self::Pbkdf2Sha512 { rounds } => format!("{rounds}${}", both(64)?.replace('+', ".")),
             Self::Argon2 { kib, passes } => {

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256, Sha512};
 
 use crate::same;
 
-/// The longest digest with a salt behind it.
+/// The longest digest with a salt after it.
 const MOST_BYTES: usize = 64 + 16;
 
 /// The digest of a salted value.
@@ -38,12 +38,12 @@ impl Quick {
         }
     }
 
-    /// Bytes of a value with a salt of `salt` bytes.
+    /// The length of a value with a salt of `salt` bytes.
     pub const fn value_bytes(self, salt: usize) -> usize {
         self.scheme().len() + (self.digest_bytes() + salt).div_ceil(3) * 4
     }
 
-    /// Appends the value of a password with a salt, of 16 bytes at most.
+    /// Appends the value of a password with a salt of at most 16 bytes.
     pub fn write_value(self, password: &[u8], salt: &[u8], out: &mut Vec<u8>) {
         let mut room = [0; MOST_BYTES];
         let (digest_bytes, bytes) = (self.digest_bytes(), self.digest_bytes() + salt.len());
@@ -58,15 +58,15 @@ impl Quick {
         out.extend_from_slice(self.scheme());
         let start = out.len();
         out.resize(start + bytes.div_ceil(3) * 4, 0);
-        // There is room for exactly this: base64 makes four bytes of each begun three.
+        // The space is exact: base64 makes four bytes of every three begun.
         let _ = STANDARD.encode_slice(both, &mut out[start..]);
     }
 }
 
-/// Whether `password` is the one that `stored` was made of: in the clear, or by one digest, with a salt or without.
+/// Whether `stored` is a value of `password`: plaintext, or one digest with or without a salt.
 ///
-/// A slow hash is not checked, and a scheme that is not known cannot be. Comparing it as plain text would turn the hash
-/// itself into a password.
+/// Slow hashes and unknown schemes never match: compared as plaintext, the hash itself would become a
+/// password.
 pub fn is_of(stored: &[u8], password: &[u8]) -> bool {
     let Some((scheme, rest)) = scheme_of(stored) else {
         return same(stored, password);
@@ -80,7 +80,6 @@ pub fn is_of(stored: &[u8], password: &[u8]) -> bool {
     }
 }
 
-/// Splits `{SCHEME}rest`.
 fn scheme_of(stored: &[u8]) -> Option<(&[u8], &[u8])> {
     let inner = stored.strip_prefix(b"{")?;
     let end = inner.iter().position(|byte| *byte == b'}')?;

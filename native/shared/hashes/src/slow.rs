@@ -1,4 +1,4 @@
-//! Stored values of slow hashes: read, weighed, checked.
+//! Parses, weighs and checks stored values of slow hashes.
 
 use argon2::{Algorithm, Argon2, Block, Params, Version};
 use base64::Engine as _;
@@ -10,36 +10,34 @@ use sha2::{Sha256, Sha512};
 use crate::hash::{CRYPT_ROUNDS, Hash, digits};
 use crate::same;
 
-/// Bytes of a stored value that is read: those made here have at most 160.
+/// The longest stored value that is parsed. Values of this crate have at most 160 bytes.
 const LONGEST: usize = 512;
-/// SHA-crypt's longest salt.
 const LONGEST_CRYPT_SALT: usize = 16;
-/// Lanes are gone through one after the other; stored values have 1 to 8.
+/// Lanes are computed one after the other; stored values have 1 to 8.
 const MOST_LANES: u32 = 64;
 
-/// A stored value of a slow hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Slow {
     work: Work,
     key: Vec<u8>,
 }
 
-/// What is computed of a password.
+/// The computation of a hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Work {
     hash: Hash,
     salt: Vec<u8>,
-    /// Of argon2 alone.
+    /// For argon2 only.
     algorithm: Algorithm,
     lanes: u32,
 }
 
-/// There is no memory for it, or its parameters are none.
+/// There is no memory for the computation, or its parameters are invalid.
 #[derive(Debug)]
 pub(crate) struct Failed;
 
 impl Slow {
-    /// Reads a stored value; `None` where it is of no slow scheme, or not as that writes it.
+    /// Parses a stored value; `None` if its scheme is not slow, or its form is invalid.
     pub fn parse(value: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(value.get(..value.len().min(LONGEST + 1))?).ok()?;
         let (scheme, rest) = text.strip_prefix('{')?.split_once('}')?;
@@ -55,24 +53,24 @@ impl Slow {
         }
     }
 
-    /// Memory that a check takes.
+    /// The memory for a check.
     pub const fn memory_bytes(&self) -> u64 {
         self.work.hash.memory_bytes()
     }
 
-    /// CPU that a check of a password takes at most, roughly.
+    /// An estimated upper bound of the CPU time for checking a password.
     pub const fn nanoseconds(&self, password: &[u8]) -> u64 {
         self.work.hash.nanoseconds(password.len())
     }
 
-    /// Whether it was made of this password; `None` where there is no memory to tell.
+    /// Whether this is the hash of the password; `None` if there is no memory to check it.
     pub fn is_of(&self, password: &[u8]) -> Option<bool> {
         self.work.key(self.key.len(), password).ok().map(|key| same(&key, &self.key))
     }
 }
 
 impl Work {
-    /// That of a hash that is made here.
+    /// The computation of a hash of this crate.
     pub(crate) const fn new(hash: Hash, salt: Vec<u8>) -> Self {
         Self { hash, salt, algorithm: Algorithm::Argon2id, lanes: 1 }
     }
@@ -120,7 +118,7 @@ fn crypt(text: &str) -> Option<Slow> {
 fn pbkdf2(text: &str, length: usize, hash: impl Fn(u32) -> Hash) -> Option<Slow> {
     let mut parts = text.split('$');
     let rounds = digits(parts.next()?).filter(|rounds| *rounds > 0)?;
-    // 389-DS's own values have '+' and padding.
+    // Values of 389-DS have '+' and padding.
     let decode = |part: &str| STANDARD_NO_PAD.decode(part.replace('.', "+").trim_end_matches('=')).ok();
     let (salt, key) = (decode(parts.next()?)?, decode(parts.next()?)?);
     (parts.next().is_none() && key.len() == length).then(|| Slow { work: Work::new(hash(rounds), salt), key })

@@ -1,7 +1,7 @@
-//! Prints what one entry costs to write, in nanoseconds.
+//! Prints the cost of writing an entry in nanoseconds.
 //!
-//! `cargo run --release -p sitebench-people --example entry_cost [POOLS]`; without a pools file it uses
-//! the tests' own, which are smaller and so kinder to the caches.
+//! `cargo run --release -p sitebench-people --example entry_cost [POOLS]`. Without a pools file it uses the
+//! pools of the tests, which are smaller and so fit the caches better.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             passwords: Passwords::default(),
         };
         let people = Population::new(&pools, spec)?;
-        // A multiplier scatters the order: lookups ask for anybody.
+        // The multiplier scatters the order, as lookups are about random people.
         let scattered = |i: u64| i.wrapping_mul(0x9e37_79b1) % PEOPLE;
         let name = cost(|i, out| people.write_name(scattered(i), out));
         let dn = cost(|i, out| people.write_dn(scattered(i), out));
@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The least of five rounds: the others were disturbed.
+/// The minimum of five rounds: other processes disturb the slower rounds.
 fn cost(write: impl Fn(u64, &mut Vec<u8>)) -> f64 {
     let mut out = Vec::with_capacity(4_096);
     let mut round = || {

@@ -1,30 +1,29 @@
-//! The entries above the people: the suffix and what lies between.
+//! The entries above the people: the suffix and the entries below it.
 
 use wire::dn::{Dn, DnError, Pair};
 
-/// An entry that holds others.
+/// An entry above people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Container {
-    /// Its name, as written in the base.
+    /// The DN as written in the base.
     pub dn: String,
     pub attributes: Vec<(String, Vec<Vec<u8>>)>,
 }
 
-/// Why a base's entries cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ContainersError {
     #[error("the base {base:?} is no distinguished name: {why}; write it like ou=Dynamic,o=Intranet")]
     NotADn { base: String, why: DnError },
-    /// No class goes with the attribute.
+    /// The attribute has no structural class here.
     #[error(
         "no entry can be made for {rdn:?} of the base; use o=, ou=, dc=, c=, l= or st=, or create it yourself"
     )]
     UnknownType { rdn: String },
 }
 
-/// The entries that `base` needs, suffix first.
+/// The entries that `base` needs, beginning with the suffix.
 ///
-/// The suffix is the last part of the base, or its whole tail of dc parts: no server holds `dc=com`.
+/// The suffix is the last RDN of the base, or its whole tail of dc RDNs: no server holds `dc=com`.
 pub fn containers(base: &str) -> Result<Vec<Container>, ContainersError> {
     let not_a_dn = |why| ContainersError::NotADn { base: base.to_owned(), why };
     let base = Dn::parse(base.as_bytes()).map_err(not_a_dn)?;
@@ -39,7 +38,7 @@ fn is_domain_part(dn: Dn<'_>) -> bool {
     pair(dn).is_some_and(|pair| pair.is(b"dc"))
 }
 
-/// The pair of a name's first RDN, if it is one only.
+/// The pair of a name's first RDN, if that RDN has one pair only.
 fn pair(dn: Dn<'_>) -> Option<Pair<'_>> {
     let mut pairs = dn.split_first()?.0.pairs();
     pairs.next().filter(|_| pairs.next().is_none())
@@ -63,8 +62,7 @@ fn container(dn: Dn<'_>) -> Result<Container, ContainersError> {
     })
 }
 
-/// The structural class that goes with a naming attribute (RFC 4519 section 3; for dc, RFC 4524
-/// section 3.4).
+/// The structural class for a naming attribute (RFC 4519 section 3; for dc, RFC 4524 section 3.4).
 fn class(attribute: &[u8]) -> Option<&'static str> {
     match attribute.to_ascii_lowercase().as_slice() {
         b"o" => Some("organization"),

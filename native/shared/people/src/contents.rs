@@ -9,10 +9,10 @@
 //! contents = sum of persons modulo 2^256, big-endian
 //! ```
 //!
-//! Hashed are the attributes of people under the first name of their type. `objectClass` decides whether an
-//! entry is a person. Its values are left out, because servers add superclasses. Also left out are `sTTL`, which
-//! servers count down; passwords, which servers hide or hash anew; `userAccountControl`, which servers may change;
-//! and `userPrincipalName`, which has the domain of the base.
+//! The hash covers the attributes of people under the first name of their type. `objectClass` decides whether
+//! an entry is a person. Its values are excluded, because servers add superclasses. Also excluded are `sTTL`,
+//! which servers count down; passwords, which servers hide or hash anew; `userAccountControl`, which servers
+//! may change; and `userPrincipalName`, which contains the domain of the base.
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -24,7 +24,7 @@ use wire::ldif::{LdifError, Parser, Record};
 use crate::population::{Population, decode};
 use crate::spec::{OBJECT_CLASS, Profile};
 
-/// First name of each type, sorted, and its other names (RFC 4519, RFC 4524, RTPerson's schema).
+/// The first name of each type, sorted, and its other names (RFC 4519, RFC 4524, RTPerson's schema).
 const TYPES: [(&str, &str); 36] = [
     ("c", "countryname"),
     ("cn", "commonname"),
@@ -64,7 +64,7 @@ const TYPES: [(&str, &str); 36] = [
     ("uidnumber", ""),
 ];
 
-/// A hash table of all names by [`place`], with one or two names at a place.
+/// A hash table of all names by [`place`], with one or two names per place.
 static NAMES: LazyLock<Vec<Vec<(&str, usize)>>> = LazyLock::new(|| {
     let names = TYPES.iter().enumerate().flat_map(|(kind, &(first, other))| [(first, kind), (other, kind)]);
     let mut places = Vec::new();
@@ -85,9 +85,8 @@ fn place(name: &[u8]) -> Option<usize> {
 /// The number of people and the sum of their hashes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Contents {
-    /// The number of people.
     pub people: u64,
-    /// The sum of their hashes, least significant part first.
+    /// The sum of the people's hashes, least significant part first.
     sum: [u64; 4],
 }
 
@@ -135,12 +134,11 @@ impl fmt::Display for Contents {
     }
 }
 
-/// Adds up the hashes of entries, one after the other, with reused buffers.
+/// Adds up the hashes of entries with reused buffers.
 #[derive(Debug)]
 pub struct Count {
     /// The people so far.
     pub contents: Contents,
-    /// The object class of the people.
     class: &'static str,
     hasher: Hasher,
 }
@@ -158,7 +156,7 @@ impl Count {
         Self { class: profile.object_class(), ..Self::default() }
     }
 
-    /// Takes an entry that a directory sent, if it is a person.
+    /// Counts an entry of a directory, if the entry is a person.
     pub fn take(&mut self, attributes: Attributes<'_>) {
         let read = || pairs(attributes.iter().flatten());
         if self.is_person(read()) {
@@ -166,7 +164,7 @@ impl Count {
         }
     }
 
-    /// Takes a record of a file, if it is a person.
+    /// Counts a record of a file, if the record is a person.
     fn take_record(&mut self, record: &Record<'_>) {
         if let Some(lines) = record.entry.filter(|lines| self.is_person(lines.iter())) {
             self.contents.add(self.hasher.hash(lines.iter()));
@@ -195,7 +193,7 @@ impl LdifCount {
         Self { count: Count::of(profile), ..Self::default() }
     }
 
-    /// Takes the next piece, which may end anywhere.
+    /// Reads the next piece, which may end anywhere.
     pub fn feed(&mut self, mut piece: &[u8]) -> Result<(), LdifError> {
         while let Some(end) = piece.iter().position(|&byte| byte == b'\n') {
             let (line, after) = piece.split_at(end + 1);
@@ -220,7 +218,7 @@ impl LdifCount {
         self.count.contents.people
     }
 
-    /// The people of the whole file; to be called at its end.
+    /// The people of the whole file. Must be called at the file's end.
     pub fn finish(&mut self) -> Result<Contents, LdifError> {
         for line in [std::mem::take(&mut self.rest), Vec::new()] {
             if let Some(record) = self.parser.feed(&line)? {
@@ -235,7 +233,7 @@ impl LdifCount {
 #[derive(Debug, Default)]
 struct Hasher {
     bytes: Vec<u8>,
-    /// Type of each value, with the value's start and length.
+    /// For each value the index of its type, its start and its length.
     found: Vec<(usize, usize, usize)>,
     spelled: Vec<u8>,
 }
@@ -263,13 +261,13 @@ impl Hasher {
     }
 }
 
-/// The index in `TYPES` of a name.
+/// The index of a name in `TYPES`.
 fn kind(name: &[u8]) -> Option<usize> {
     let here = NAMES.get(place(name)?)?;
     here.iter().find(|(known, _)| name.eq_ignore_ascii_case(known.as_bytes())).map(|&(_, kind)| kind)
 }
 
-/// Attribute description and value, one pair for each value.
+/// The attribute description and the value, one pair per value.
 pub(crate) fn pairs<'a>(
     attributes: impl Iterator<Item = Attribute<'a>>,
 ) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {

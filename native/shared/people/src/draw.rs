@@ -1,4 +1,4 @@
-//! The only source of chance: a hash of (seed, person, field).
+//! The only source of randomness: a hash of (seed, person, field).
 //!
 //! # Scheme
 //!
@@ -8,16 +8,16 @@
 //! below(n)        = (draw's upper 32 bits * n) >> 32
 //! ```
 //!
-//! `mix` is the finaliser of SplitMix64 and `G` its increment, the golden ratio (Steele, Lea, Flood:
-//! "Fast splittable pseudorandom number generators", OOPSLA 2014). `mix` is a bijection, so two people
-//! of one population never share a state; each field draws by its own number, so a new field leaves
-//! the old ones as they were. `below` is biased by less than n / 2^32 (Lemire's multiplication without
-//! rejection), which for pools of hundreds of values is nothing.
+//! `mix` is the finaliser of SplitMix64 and `G` its increment, the golden ratio (Steele, Lea, Flood: "Fast
+//! splittable pseudorandom number generators", OOPSLA 2014). `mix` is a bijection, so two people of one
+//! population never share a state. Each field draws by its own number, so a new field does not change the
+//! draws of other fields. `below` is biased by less than n / 2^32 (Lemire's multiplication without
+//! rejection), which is negligible for pools of hundreds of values.
 
 /// SplitMix64's increment.
 const G: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// What is drawn. The numbers are part of the population's definition: never reuse one.
+/// The drawn fields. Their numbers are part of the population's definition: never reuse one.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Draw {
     Locale = 0,
@@ -48,37 +48,37 @@ pub(crate) enum Draw {
     MoreSalt = 25,
 }
 
-/// One person's chances.
+/// The random numbers of one person.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Chance(u64);
 
 impl Chance {
-    /// Person `i` of the population `root` belongs to.
+    /// The random numbers of person `i` of the population with this root.
     #[inline]
     pub(crate) const fn new(root: Root, i: u64) -> Self {
         Self(mix(root.0 ^ i))
     }
 
-    /// 64 bits for one field.
+    /// 64 random bits for a field.
     #[inline]
     pub(crate) const fn bits(self, what: Draw) -> u64 {
         mix(self.0.wrapping_add((what as u64 + 1).wrapping_mul(G)))
     }
 
-    /// A number below `n` for one field; 0 if `n` is 0.
+    /// A number below `n` for a field; 0 if `n` is 0.
     #[inline]
     pub(crate) const fn below(self, what: Draw, n: usize) -> usize {
         (((self.bits(what) >> 32) * (n as u64 & 0xffff_ffff)) >> 32) as usize
     }
 
-    /// One of these for one field.
+    /// One of `values` for a field.
     #[inline]
     pub(crate) fn choose<T>(self, what: Draw, values: &[T]) -> &T {
         &values[self.below(what, values.len())]
     }
 }
 
-/// What a seed turns into, once per population.
+/// A seed after its first mixing, once per population.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Root(u64);
 

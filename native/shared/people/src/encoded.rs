@@ -1,4 +1,4 @@
-//! Attributes kept as the bytes they have in an AttributeList (RFC 4511 section 4.1.7).
+//! Attributes stored as their bytes in an AttributeList (RFC 4511 section 4.1.7).
 
 use wire::ber::{self, element_size, tag};
 
@@ -12,7 +12,7 @@ pub(crate) struct Pool {
     spans: Vec<Span>,
 }
 
-/// Where one attribute lies in a pool's bytes; its value is the tail from `value` on.
+/// The position of an attribute in a pool's bytes. Its value begins at `value`.
 #[derive(Debug, Clone, Copy)]
 struct Span {
     start: u32,
@@ -20,10 +20,9 @@ struct Span {
     end: u32,
 }
 
-/// One encoded attribute of a pool.
+/// An encoded attribute of a pool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Picked<'a> {
-    /// The attribute, ready to copy.
     pub(crate) attribute: &'a [u8],
     pub(crate) value: &'a [u8],
 }
@@ -34,7 +33,7 @@ impl Pool {
         Self::build(values, |value, bytes| write_attribute(name, value.as_bytes(), bytes))
     }
 
-    /// Keeps the values as they are, for attributes composed of more than one.
+    /// Stores the values without encoding, for attributes that are composed of several values.
     pub(crate) fn raw<S: AsRef<str>>(values: &[S]) -> Self {
         Self::build(values, |value, bytes| bytes.extend_from_slice(value.as_bytes()))
     }
@@ -44,7 +43,7 @@ impl Pool {
         let spans = values.iter().map(AsRef::as_ref).map(|value| {
             let start = bytes.len();
             write(value, &mut bytes);
-            // Pools come from a file of a few hundred kilobytes: their offsets fit.
+            // Pools come from a file of a few hundred kilobytes, so offsets fit in 32 bits.
             Span { start: start as u32, value: (bytes.len() - value.len()) as u32, end: bytes.len() as u32 }
         });
         let spans = spans.collect();
@@ -55,7 +54,7 @@ impl Pool {
         self.spans.len()
     }
 
-    /// The attribute with number `n`, which must be below [`Pool::len`].
+    /// Attribute `n`, which must be below [`Pool::len`].
     #[inline]
     pub(crate) fn get(&self, n: usize) -> Picked<'_> {
         let Span { start, value, end } = self.spans[n];
@@ -63,18 +62,16 @@ impl Pool {
         Picked { attribute: &self.bytes[start..end], value: &self.bytes[value..end] }
     }
 
-    /// The attribute a person draws.
+    /// The attribute that a person draws.
     #[inline]
     pub(crate) fn pick(&self, chance: Chance, what: Draw) -> Picked<'_> {
         self.get(chance.below(what, self.len()))
     }
 
-    /// The size of the longest attribute.
     pub(crate) fn longest_attribute(&self) -> usize {
         self.spans.iter().map(|span| (span.end - span.start) as usize).max().unwrap_or(0)
     }
 
-    /// The size of the longest value.
     pub(crate) fn longest_value(&self) -> usize {
         self.spans.iter().map(|span| (span.end - span.value) as usize).max().unwrap_or(0)
     }
@@ -87,7 +84,7 @@ pub(crate) fn write_attribute(name: &str, value: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(value);
 }
 
-/// Appends an attribute with one number. Inlined for the name, as the header is.
+/// Appends an attribute with one number. Inlined for its constant name, like [`write_attribute_header`].
 #[inline(always)]
 pub(crate) fn write_number(name: &str, number: u64, out: &mut Vec<u8>) {
     write_attribute(name, Decimal::new(number).as_bytes(), out);
@@ -98,15 +95,15 @@ pub(crate) fn write_multi_attribute(name: &str, values: &[&str], out: &mut Vec<u
     wire::ldap::request::write_attribute(out, name.as_bytes(), values.iter().map(|value| value.as_bytes()));
 }
 
-/// Appends everything of an attribute but its one value, which must come next.
+/// Appends an attribute up to its only value, which the caller appends next.
 ///
-/// Inlined with the constant names of the profiles, the usual case is one copy of a known size.
+/// Inlined, because for the constant names of the profiles the usual case is one copy of a known size.
 #[inline(always)]
 pub(crate) fn write_attribute_header(name: &str, value_length: usize, out: &mut Vec<u8>) {
     let name = name.as_bytes();
     let whole = SHORT_HEADER + name.len() + value_length;
     if whole < 2 + 0x80 && name.len() + SHORT_HEADER <= LONGEST_SHORT_HEADER {
-        // Every length fits its short form (X.690 8.1.3.4): one byte each, at known places.
+        // All lengths are short (X.690 8.1.3.4): one byte each, at known positions.
         let mut header = [0; LONGEST_SHORT_HEADER];
         header[..4].copy_from_slice(&[tag::SEQUENCE, whole as u8 - 2, tag::OCTET_STRING, name.len() as u8]);
         header[4..4 + name.len()].copy_from_slice(name);
@@ -123,7 +120,7 @@ pub(crate) fn write_attribute_header(name: &str, value_length: usize, out: &mut 
     }
 }
 
-/// Headers of the four elements of an attribute with one value, all lengths short.
+/// The headers of the four elements of an attribute with one value, with short lengths.
 const SHORT_HEADER: usize = 8;
 const LONGEST_SHORT_HEADER: usize = 32;
 
@@ -136,7 +133,6 @@ fn write_long_header(name: &[u8], value_length: usize, out: &mut Vec<u8>) {
     ber::write_header(out, tag::OCTET_STRING, value_length);
 }
 
-/// The size of an attribute with one value.
 #[inline]
 pub(crate) const fn attribute_size(name: &str, value_length: usize) -> usize {
     element_size(element_size(name.len()) + element_size(element_size(value_length)))

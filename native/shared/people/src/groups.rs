@@ -25,17 +25,17 @@ use wire::ldap::request::write_attribute;
 use crate::population::Population;
 use wire::decimal::Decimal;
 
-/// Lower group ids are reserved for the system, `users` among them.
+/// Lower group ids are reserved for the system, including `users`.
 const FIRST_GID: u64 = 10_000;
 /// Group ids have 31 bits.
 const GIDS: u64 = (1 << 31) - FIRST_GID;
 
-/// A security group of the domain, as a domain controller makes them (MS-ADTS section 2.2.12).
+/// A security group of the domain, as domain controllers create them (MS-ADTS section 2.2.12).
 const GROUP_TYPE: &[u8] = b"-2147483646";
 
 /// The text before and after a group's number in its description.
 const MARK: (&str, &str) = ("Group ", " of sitebench: ");
-/// The end of a group's description until the group has all its members.
+/// The end of a group's description while members are missing.
 const INCOMPLETE: &str = ", incomplete";
 
 /// The object classes of a group's entry.
@@ -60,12 +60,10 @@ pub enum GroupClass {
 pub enum List {
     /// DNs of people and groups.
     Member,
-    /// Logins of people.
     MemberUid,
 }
 
 impl List {
-    /// The attribute's name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Member => "member",
@@ -94,37 +92,32 @@ impl GroupClass {
     }
 }
 
-/// Parameters of the groups.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GroupSpec {
     pub count: u64,
-    /// Sizes: that of most groups, then that of one group each.
+    /// Sizes: the size of most groups, then the sizes of single groups.
     pub members: Vec<u64>,
     /// Levels of nested groups; 1 without nesting.
     pub depth: u32,
-    /// People who are in every group.
+    /// The number of people who are in every group.
     pub in_all: u64,
     pub class: GroupClass,
 }
 
-/// Why a [`GroupSpec`] is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GroupsError {
-    /// A group would be larger than the population.
     #[error(
         "--members {members}: there are {people} people; ask for as many at most, or for more people with --entries"
     )]
     TooFewPeople { members: u64, people: u64 },
-    /// groupOfNames has one member at least.
+    /// groupOfNames needs at least one member.
     #[error("--members 0: a group has one member at least; ask for 1 or more")]
     Empty,
-    /// `members` is empty.
     #[error("--members names no size; name one or more, such as 10,1k")]
     NoSizes,
     #[error("--members has {sizes} sizes, and there are {groups} groups; ask for as many groups at least")]
     TooManySizes { sizes: usize, groups: u64 },
-    /// `in_all` exceeds the smallest size of a group.
     #[error("--in-all {in_all}: groups have {members} people; ask for as many at most")]
     TooManyInAll { in_all: u64, members: u64 },
     #[error(
@@ -145,18 +138,19 @@ pub enum GroupsError {
 pub struct Groups {
     people: Arc<Population>,
     spec: GroupSpec,
-    /// Fan-out of the tree, and the groups of a complete tree.
+    /// The fan-out of the tree, and the number of groups in a complete tree.
     fan_out: u64,
     tree: u64,
 }
 
-/// A group's own members: people [start, start + people), modulo the people who are not in all groups; then groups.
+/// The members of a group: people [start, start + people), modulo the people who are not in all groups, and
+/// child groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Shape {
     /// Index among the people after the first `in_all`.
     start: u64,
     people: u64,
-    /// Child groups: number of the first, distance between two, count.
+    /// Child groups: the number of the first, the distance between two, and their count.
     first: u64,
     step: u64,
     groups: u64,
@@ -203,17 +197,15 @@ impl Groups {
         Ok(Self { people, fan_out: low, tree: whole(low), spec })
     }
 
-    /// The parameters of the groups.
     pub const fn spec(&self) -> &GroupSpec {
         &self.spec
     }
 
-    /// The population that members are taken from.
     pub fn people(&self) -> &Population {
         &self.people
     }
 
-    /// The most values that a group has in one of its lists.
+    /// The number of values in the longest list of any group.
     pub fn largest(&self) -> u64 {
         let people = self.spec.members.iter().max().copied().unwrap_or(0);
         people.max(self.spec.in_all + if self.spec.depth > 1 { self.fan_out } else { 0 })
@@ -243,7 +235,8 @@ impl Groups {
         Shape { start, people: own, first, step, groups }
     }
 
-    /// The children of a group of the tree: number of the first, distance between two, count.
+    /// The children of a group of the tree: the number of the first, the distance between two, and their
+    /// count.
     fn below(&self, group: u64) -> (u64, u64, u64) {
         let in_tree = self.spec.count - self.singles();
         let (mut at, mut whole) = (0, self.tree);
@@ -258,7 +251,7 @@ impl Groups {
         (at + 1, step, groups)
     }
 
-    /// How many values a list of group `g` has.
+    /// The number of values in a list of group `g`.
     pub fn count(&self, g: u64, list: List) -> u64 {
         let shape = self.shape(g);
         let groups = if list == List::Member { shape.groups } else { 0 };
@@ -305,7 +298,7 @@ impl Groups {
         }
     }
 
-    /// The description of group `g`, which marks the group as made by sitebench.
+    /// The description of group `g`, which marks the group as sitebench's.
     pub fn description(&self, g: u64, complete: bool) -> Vec<u8> {
         let Shape { people, groups, .. } = self.shape(g);
         let people = self.spec.in_all + people;
@@ -320,12 +313,12 @@ impl Groups {
         text.into_bytes()
     }
 
-    /// Whether a description is that of some group `g` of sitebench.
+    /// Whether this is the description of group `g` of sitebench.
     pub fn is_ours(g: u64, description: &[u8]) -> bool {
         description.starts_with(format!("{}{g}{}", MARK.0, MARK.1).as_bytes())
     }
 
-    /// Whether a description is that of any group of sitebench.
+    /// Whether this is the description of a group of sitebench.
     pub fn has_mark(description: &[u8]) -> bool {
         description.strip_prefix(MARK.0.as_bytes()).is_some_and(|rest| {
             let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -333,12 +326,12 @@ impl Groups {
         })
     }
 
-    /// Whether a description is that of a group of sitebench with members missing.
+    /// Whether this is the description of a group of sitebench with missing members.
     pub fn is_incomplete(description: &[u8]) -> bool {
         description.ends_with(INCOMPLETE.as_bytes())
     }
 
-    /// Appends the attributes of group `g` that are not its lists, without the sequence around them.
+    /// Appends the attributes of group `g` other than its lists, without the enclosing sequence.
     pub fn write_head(&self, g: u64, complete: bool, out: &mut Vec<u8>) {
         let classes: &[&[u8]] = match self.spec.class {
             GroupClass::Names => &[b"top", b"groupOfNames"],

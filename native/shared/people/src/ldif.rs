@@ -1,10 +1,10 @@
 //! LDIF for other directories (RFC 2849), appended to a buffer entry by entry.
 //!
-//! There is no `version: 1` at the beginning: slapadd (2.5) takes it for an attribute, its own slapcat
-//! writes none, and no reader in sight misses it.
+//! The output does not begin with `version: 1`: slapadd (2.5) takes it for an attribute, its own slapcat
+//! writes none, and common readers do not need it.
 //!
-//! Lines are not folded: folding is optional (RFC 2849 section 2, note 2), and slapadd, ldapadd and
-//! every LDIF reader in sight take long lines.
+//! Lines are not folded: folding is optional (RFC 2849 section 2, note 2), and slapadd, ldapadd and other
+//! common readers accept long lines.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -15,10 +15,10 @@ use crate::population::{Population, decode};
 use crate::spec::{OBJECT_CLASS, Profile};
 use crate::{Container, containers::ContainersError};
 
-/// What one person's bytes fit into.
+/// More than the bytes of one person.
 const ROOM: usize = 2_048;
 
-/// Appends the entries that hold person after person, suffix first. See [`crate::containers`].
+/// Appends the entries above the people, beginning with the suffix. See [`crate::containers`].
 pub fn write_containers(population: &Population, out: &mut Vec<u8>) -> Result<(), ContainersError> {
     for Container { dn, attributes } in crate::containers(&population.spec().base)? {
         let lines =
@@ -30,7 +30,8 @@ pub fn write_containers(population: &Population, out: &mut Vec<u8>) -> Result<()
 
 /// Appends person `i`.
 ///
-/// ILS clients say what an entry is in its DN only; a file for other directories says it the usual way.
+/// ILS clients give the class of an entry in its DN only; a file for other directories has the class as an
+/// attribute.
 pub fn write_person(population: &Population, i: u64, out: &mut Vec<u8>) {
     let mut buffer = Vec::with_capacity(ROOM);
     population.write_dn(i, &mut buffer);
@@ -45,7 +46,6 @@ pub fn write_person(population: &Population, i: u64, out: &mut Vec<u8>) {
     write_entry(dn, classes.chain(pairs(decode(list))), out);
 }
 
-/// Appends group `g`.
 pub fn write_group(groups: &Groups, g: u64, out: &mut Vec<u8>) {
     let mut buffer = Vec::with_capacity(ROOM);
     groups.write_dn(g, &mut buffer);
@@ -62,7 +62,7 @@ fn write_entry<'a>(dn: &[u8], lines: impl Iterator<Item = (&'a [u8], &'a [u8])>,
     out.push(b'\n');
 }
 
-/// Appends `name: value`, or `name:: base64` where RFC 2849 asks for it.
+/// Appends `name: value`, or `name:: base64` if RFC 2849 requires base64.
 pub fn write_line(name: &[u8], value: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(name);
     if is_safe(value) {
@@ -72,16 +72,16 @@ pub fn write_line(name: &[u8], value: &[u8], out: &mut Vec<u8>) {
         out.extend_from_slice(b":: ");
         let start = out.len();
         out.resize(start + value.len().div_ceil(3) * 4, 0);
-        // There is room for exactly this: base64 makes four bytes of each begun three.
+        // The space is exact: base64 makes four bytes of every three begun.
         let _ = STANDARD.encode_slice(value, &mut out[start..]);
     }
     out.push(b'\n');
 }
 
-/// RFC 2849's SAFE-STRING, and note 8's advice about spaces at the end.
+/// RFC 2849's SAFE-STRING, and note 8's advice about trailing spaces.
 fn is_safe(value: &[u8]) -> bool {
     let safe_start = !matches!(value.first(), Some(b' ' | b':' | b'<'));
-    // Looks at every byte, which vector instructions do faster than finding the first bad one.
+    // Tests every byte, which vector instructions do faster than finding the first unsafe byte.
     let safe_byte = |&byte: &u8| byte.is_ascii() & !matches!(byte, 0 | b'\n' | b'\r');
     let safe_bytes = value.iter().fold(true, |safe, byte| safe & safe_byte(byte));
     safe_start && safe_bytes && value.last() != Some(&b' ')

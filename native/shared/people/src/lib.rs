@@ -1,10 +1,10 @@
 //! People: entry `i` of a population is a pure function of (seed, `i`).
 //!
-//! There are no key files to ship: any entry is regenerated from the [`Spec`] and the [`Pools`], in any
-//! order, on any machine. A population of 1,000 is the first 1,000 of one of 1,000,000; shards need
-//! no coordination; every answer of a directory can be checked byte by byte.
+//! Any entry can be computed from the [`Spec`] and the [`Pools`], in any order, on any machine, so there are
+//! no key files. A population of 1,000 is the first thousand of a population of 1,000,000. Shards need no
+//! coordination, and every answer of a directory can be verified byte by byte.
 //!
-//! # How an entry is made
+//! # How an entry is computed
 //!
 //! 1. [`Pools`] hold what people are made of: given names, family names, cities and so on, per locale,
 //!    in the script of the locale.
@@ -13,8 +13,8 @@
 //! 3. The values lie in the pools as BER already, attribute type included, so that an entry is a
 //!    number of slices copied one after the other.
 //!
-//! The number `i` stands in decimal in every name, which makes names unique without remembering any,
-//! and [`Population::index_of`] possible.
+//! Every name contains the number `i` in decimal. So names are unique without a list of names, and
+//! [`Population::index_of`] is possible.
 //!
 //! # Profiles
 //!
@@ -27,7 +27,7 @@
 //! | [`Profile::Posix`] | `user.42` | the same with a Unix account |
 //! | [`Profile::Ad`] | `Anna Schmidt 42` | a user of Active Directory |
 //!
-//! [`Groups`] of them are made in the same way.
+//! [`Groups`] of people are computed in the same way.
 
 mod containers;
 pub mod contents;
@@ -54,5 +54,5 @@ pub use spec::{DEFAULT_BASE, OBJECT_CLASS, Profile, Spec};
 
 /// The object class and the attribute types of all profiles, in the format of OpenLDAP's schema files.
 ///
-/// Loads after OpenLDAP's core, cosine and inetorgperson schemas.
+/// Must be loaded after OpenLDAP's core, cosine and inetorgperson schemas.
 pub const RTPERSON_SCHEMA: &str = include_str!("../schema/rtperson.schema");

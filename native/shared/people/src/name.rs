@@ -1,4 +1,4 @@
-//! Names of people, and where they stand: `cn=<name>,<base>`.
+//! Names of people, and their DNs: `cn=<name>,<base>`.
 
 use wire::ber::element_size;
 
@@ -28,7 +28,6 @@ impl FullName<'_> {
         out.extend_from_slice(self.number.as_bytes());
     }
 
-    /// The attribute cn.
     #[inline]
     pub(crate) fn write_attribute(&self, out: &mut Vec<u8>) {
         write_attribute_header("cn", self.len(), out);
@@ -62,7 +61,7 @@ impl Address<'_> {
         out.extend_from_slice(self.domain.as_bytes());
     }
 
-    /// The address as an attribute called `name`.
+    /// Appends the address as the attribute `name`.
     #[inline(always)]
     pub(crate) fn write_attribute(&self, name: &str, out: &mut Vec<u8>) {
         write_attribute_header(name, self.len(), out);
@@ -70,7 +69,7 @@ impl Address<'_> {
     }
 }
 
-/// How many bytes `cn=<name>,<base>` takes as an element, if nothing needs escaping.
+/// The number of bytes of `cn=<name>,<base>` as an element, without escapes.
 #[inline]
 pub(crate) const fn dn_element_size(name: usize, base: usize) -> usize {
     element_size("cn=".len() + name + ",".len() + base)

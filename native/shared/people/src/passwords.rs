@@ -30,12 +30,11 @@ use crate::encoded::{write_attribute, write_attribute_header};
 const START: &[u8] = b"Pw1-";
 const LETTERS: &[u8; 16] = b"bcdfghjkmnpqrstv";
 const DRAWN: usize = 12;
-/// Eight bytes, as slappasswd has.
+/// Eight bytes, like slappasswd.
 const SALT: usize = 8;
 /// Interval between progress reports while slow hashes are computed.
 const TELL: Duration = Duration::from_millis(100);
 
-/// Which passwords people have.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Passwords {
@@ -111,7 +110,7 @@ impl Logins {
         }
     }
 
-    /// Appends Active Directory's password attribute: in quotes, as UTF-16.
+    /// Appends Active Directory's password attribute: the password in quotes, as UTF-16.
     pub(crate) fn write_unicode(&self, i: u64, out: &mut Vec<u8>) {
         let mut password = Vec::new();
         self.write(i, &mut password);
@@ -122,14 +121,14 @@ impl Logins {
         units().for_each(|unit| out.extend_from_slice(&unit.to_le_bytes()));
     }
 
-    /// A slow value of the pool; empty if memory for the hash is lacking. Directories refuse an empty value, and
-    /// [`Self::make`] reports the error.
+    /// A slow value of the pool; empty if there is no memory for the hash. Directories refuse an empty value,
+    /// and [`Self::make`] reports the error.
     fn slow(&self, n: u64) -> &[u8] {
         let Some(place) = self.slow.get(n as usize) else { return &[] };
         if place.get().is_none()
             && let Ok(value) = self.made(n)
         {
-            // If another thread has set the value meanwhile, it is the same value.
+            // A value that another thread has set meanwhile is the same.
             let _ = place.set(value.into());
         }
         place.get().map_or(&[], |value| value)
@@ -153,12 +152,12 @@ impl Logins {
         self.slow.iter().map_while(|value| value.get().map(|value| &**value))
     }
 
-    /// Takes values of an earlier run, as far as they are of this hash.
+    /// Adopts values of an earlier run, if their hash is the same.
     pub(crate) fn take<'v>(&self, values: impl Iterator<Item = &'v [u8]>) {
         let scheme = self.passwords.hash.scheme().as_bytes();
         let of_it = |value: &&[u8]| value.starts_with(scheme) && Slow::parse(value).is_some();
         for (place, value) in self.slow.iter().zip(values.take_while(of_it)) {
-            // If the value is set already, it is the same value.
+            // A value that is already set is the same.
             let _ = place.set(value.into());
         }
     }

@@ -1,4 +1,4 @@
-//! What people are made of, read from a pools file.
+//! The pools of names, cities and so on for people, read from a file.
 //!
 //! ```text
 //! sitebench-pools 1
@@ -17,30 +17,23 @@ use sha2::{Digest, Sha256};
 
 /// First line of a pools file.
 const HEADER: &str = "sitebench-pools 1";
-/// Longest value in bytes: with it an encoded attribute and its offsets stay small.
+/// The longest value in bytes. The limit keeps an encoded attribute and its offsets small.
 const LONGEST_VALUE: usize = 256;
 
-/// What a pool's values are for.
+/// The use of a pool's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Field {
-    /// Given names.
     Given,
-    /// Family names.
     Family,
     /// User names, as in the local part of an e-mail address: ASCII.
     User,
-    /// Cities.
     City,
-    /// Companies.
     Company,
-    /// Occupations.
     Job,
-    /// Telephone numbers.
     Phone,
     /// ISO 3166 code of the country, two letters.
     Country,
-    /// Sentences.
     Text,
 }
 
@@ -56,25 +49,23 @@ const FIELDS: [(Field, &str); 9] = [
     (Field::Text, "text"),
 ];
 
-/// Why a text is no pools file. The remedy is always the same: harvest the pools again.
+/// All remedies are the same: harvest the pools again.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PoolsError {
     #[error("not a pools file: it does not begin with '{HEADER}'; harvest the pools again")]
     NoHeader,
     #[error("line 2 of the pools file should say 'faker <version>'; harvest the pools again")]
     NoFakerVersion,
-    /// A line that begins with `[` and is not `[locale field]`, or that repeats one.
+    /// A line that begins with `[` and is not `[locale field]`, or repeats a section.
     #[error("line {line} of the pools file: {text:?} opens no section; harvest the pools again")]
     BadSection { line: usize, text: String },
-    /// A value no attribute could have.
+    /// A value that no attribute can have.
     #[error("line {line} of the pools file: {why}; harvest the pools again")]
     BadValue { line: usize, why: &'static str },
-    /// A locale without values for a field.
     #[error("the pools file has no [{locale} {field}]; harvest the pools again")]
     Missing { locale: String, field: &'static str },
 }
 
-/// A parsed pools file.
 #[derive(Debug, Clone)]
 pub struct Pools {
     digest: String,
@@ -82,7 +73,6 @@ pub struct Pools {
     locales: Vec<LocalePools>,
 }
 
-/// The pools of one locale.
 #[derive(Debug, Clone)]
 pub(crate) struct LocalePools {
     pub(crate) name: String,
@@ -90,7 +80,6 @@ pub(crate) struct LocalePools {
 }
 
 impl Pools {
-    /// Reads a pools file.
     pub fn parse(text: &str) -> Result<Self, PoolsError> {
         let mut lines = text.lines().enumerate().map(|(n, line)| (n + 1, line));
         if lines.next().is_none_or(|(_, line)| line != HEADER) {
@@ -120,12 +109,12 @@ impl Pools {
         &self.digest
     }
 
-    /// The version of Faker the values came from.
+    /// The version of Faker that the values come from.
     pub fn faker_version(&self) -> &str {
         &self.faker_version
     }
 
-    /// The locales there are, in the file's order.
+    /// In the order of the file.
     pub fn locales(&self) -> impl Iterator<Item = &str> {
         self.locales.iter().map(|locale| locale.name.as_str())
     }
@@ -134,7 +123,7 @@ impl Pools {
         self.locales.iter().find(|locale| locale.name == name)
     }
 
-    /// Position of the locale and the field that `[locale field]` names, unless it was open before.
+    /// The index of the locale and the field of `[locale field]`, unless that section exists already.
     fn open_section(&mut self, line: &str) -> Option<(usize, Field)> {
         let (name, field) = line.strip_prefix('[')?.strip_suffix(']')?.split_once(' ')?;
         let &(field, _) = FIELDS.iter().find(|(_, known)| *known == field)?;
@@ -177,7 +166,7 @@ fn check(field: Field, value: &str) -> Result<(), &'static str> {
         Field::Country if value.len() != 2 || !value.bytes().all(|b| b.is_ascii_uppercase()) => {
             Err("a country that is not two capital letters")
         }
-        // RFC 5321 section 4.1.2: an atom of a mailbox's local part, of what user names use.
+        // RFC 5321 section 4.1.2: an atom of a mailbox's local part, with the characters of user names only.
         Field::User if !value.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b)) => {
             Err("a user name of other characters than letters, digits, '-', '_' and '.'")
         }

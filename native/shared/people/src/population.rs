@@ -14,13 +14,10 @@ use crate::pools::{Field, LocalePools, Pools, hex_digest};
 use crate::profile::{Ils, LOGIN, Paper, Person, Small};
 use crate::spec::{Profile, Spec};
 
-/// Why a population cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PopulationError {
-    /// The list of locales is empty.
     #[error("the population has no locales; name at least one, for example en_US")]
     NoLocales,
-    /// The pools have no names of this locale.
     #[error("there are no name pools for locale {locale:?}, only for {known}; harvest them again with it")]
     UnknownLocale { locale: String, known: String },
     #[error("the base {base:?} is no distinguished name: {why}; write it like ou=Dynamic,o=Intranet")]
@@ -28,7 +25,6 @@ pub enum PopulationError {
     /// RFC 4513 section 5.1.2: a bind with an empty password is unauthenticated.
     #[error("the password of all people is empty; give it at least one character")]
     NoPassword,
-    /// Values would exceed the profile's limits.
     #[error("the values of locale {locale} are too long for the {profile} profile; leave the locale out")]
     ValuesTooLong { locale: String, profile: &'static str },
 }
@@ -57,7 +53,6 @@ enum Recipe {
 }
 
 impl Population {
-    /// Encodes the pools for the spec's profile and locales.
     pub fn new(pools: &Pools, spec: Spec) -> Result<Self, PopulationError> {
         let locales = find_locales(pools, &spec.locales)?;
         let too_long = |locale| PopulationError::ValuesTooLong { locale, profile: spec.profile.as_str() };
@@ -76,7 +71,7 @@ impl Population {
         Dn::parse(spec.base.as_bytes()).map_err(bad_base)?;
         let names_people = spec.profile.naming() == "cn";
         let root = Root::new(spec.seed);
-        // The passwords of a profile without passwords are never used, so they need no slow hashes.
+        // A profile without passwords needs no slow hashes.
         let passwords =
             if spec.profile.has_passwords() { spec.passwords.clone() } else { Passwords::default() };
         Ok(Self {
@@ -89,7 +84,6 @@ impl Population {
         })
     }
 
-    /// The parameters of the population.
     pub const fn spec(&self) -> &Spec {
         &self.spec
     }
@@ -116,8 +110,8 @@ impl Population {
         }
     }
 
-    /// Appends the name an ILS client uses in requests: `c=-,o=Microsoft,cn=<name>,objectClass=rtPerson`,
-    /// most significant part first (MS-TAIL).
+    /// Appends the DN of person `i` in requests of ILS clients:
+    /// `c=-,o=Microsoft,cn=<name>,objectClass=rtPerson`, most significant part first (MS-TAIL).
     pub fn write_ils_dn(&self, i: u64, out: &mut Vec<u8>) {
         out.extend_from_slice(b"c=-,o=Microsoft,");
         self.write_relative_dn(i, out);
@@ -125,9 +119,9 @@ impl Population {
     }
 
     /// Appends the attributes of person `i` as an AttributeList (RFC 4511 section 4.7), which is also a
-    /// SearchResultEntry's PartialAttributeList: one element, header included, minimal lengths.
+    /// SearchResultEntry's PartialAttributeList: one element with its header and minimal lengths.
     ///
-    /// Allocates nothing if `out` has room.
+    /// Allocates nothing if `out` has enough capacity.
     #[inline]
     pub fn write_attributes(&self, i: u64, out: &mut Vec<u8>) {
         let chance = Chance::new(self.root, i);
@@ -149,7 +143,7 @@ impl Population {
         }
     }
 
-    /// Appends the password of person `i`; nothing where the profile has none.
+    /// Appends the password of person `i`; nothing if the profile has none.
     pub fn write_password(&self, i: u64, out: &mut Vec<u8>) {
         if self.spec.profile.has_passwords() {
             self.logins.write(i, out);
@@ -166,7 +160,7 @@ impl Population {
         self.logins.ready()
     }
 
-    /// Takes slow hashes of an earlier run.
+    /// Adopts slow hashes of an earlier run.
     pub fn take_hashes<'v>(&self, values: impl Iterator<Item = &'v [u8]>) {
         self.logins.take(values);
     }
@@ -209,8 +203,8 @@ impl Population {
             .collect()
     }
 
-    /// A digest that is equal for populations of the same people: of seed, profile, locales, pools and passwords. Size
-    /// and base are left out: they do not change any person.
+    /// A digest of seed, profile, locales, pools and passwords, which is equal for populations of the same
+    /// people. Size and base are excluded: they do not change any person.
     pub fn digest(&self) -> String {
         let Spec { seed, profile, locales, passwords, .. } = &self.spec;
         let mut identity = format!(

@@ -1,38 +1,36 @@
-//! What a population is.
+//! The parameters of a population.
 
 use serde::{Deserialize, Serialize};
 
 use crate::passwords::Passwords;
 
-/// Where Internet Locator Servers keep their users; sizes are balanced for a base of this length.
+/// The base of users of Internet Locator Servers. Sizes of messages are chosen for a base of this length.
 pub const DEFAULT_BASE: &str = "ou=Dynamic,o=Intranet";
 
 /// The structural class of the papers' people.
 pub const OBJECT_CLASS: &str = "RTPerson";
 
-/// Which attributes people have.
+/// The attributes of people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Profile {
-    /// Twenty attributes any LDAP server can hold; a lookup's answer is 1,283 bytes.
+    /// Twenty attributes that any LDAP server can hold; a lookup's answer is 1,283 bytes.
     Paper,
     /// Three or four attributes; an add request is 126 bytes.
     Small,
-    /// What NetMeeting registers with an Internet Locator Server, under its names.
+    /// The attributes that NetMeeting registers at an Internet Locator Server, under their names on the wire.
     Ils,
-    /// An inetOrgPerson who can log in (RFC 2798).
+    /// An inetOrgPerson with a password (RFC 2798).
     Person,
-    /// The same with a Unix account (RFC 2307).
+    /// An inetOrgPerson with a password and a Unix account (RFC 2307).
     Posix,
     /// A user of Active Directory.
     Ad,
 }
 
 impl Profile {
-    /// Every profile there is.
     pub const ALL: [Self; 6] = [Self::Paper, Self::Small, Self::Ils, Self::Person, Self::Posix, Self::Ad];
 
-    /// The name in configurations.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Paper => "paper",
@@ -44,7 +42,7 @@ impl Profile {
         }
     }
 
-    /// The class that searches for people ask for.
+    /// The class in the filter of searches for people.
     pub const fn object_class(self) -> &'static str {
         match self {
             Self::Paper | Self::Small | Self::Ils => OBJECT_CLASS,
@@ -62,7 +60,7 @@ impl Profile {
         }
     }
 
-    /// What a person's DN begins with. Active Directory answers in capital letters.
+    /// The beginning of a person's DN. Active Directory answers in capital letters.
     pub(crate) const fn rdn(self) -> &'static [u8] {
         match self {
             Self::Paper | Self::Small | Self::Ils => b"cn=",
@@ -71,26 +69,24 @@ impl Profile {
         }
     }
 
-    /// Whether people can log in.
     pub const fn has_passwords(self) -> bool {
         matches!(self, Self::Person | Self::Posix | Self::Ad)
     }
 }
 
-/// Everything but the pools that determines a population.
+/// All parameters of a population except its pools.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
-    /// Seed of every draw.
     pub seed: u64,
-    /// How many people are seeded. The population itself has no end: adds take people from beyond.
+    /// The number of seeded people. The population has no end: adds use people with higher numbers.
     pub size: u64,
     pub profile: Profile,
-    /// Where people come from, in equal shares; the order matters.
+    /// Locales with equal shares of the people. Their order matters.
     pub locales: Vec<String>,
-    /// The entry they are put under.
+    /// The DN of the entry above the people.
     pub base: String,
-    /// How they log in, if the profile has that.
+    /// The passwords, if the profile has passwords.
     #[serde(default, skip_serializing_if = "Passwords::are_usual")]
     pub passwords: Passwords,
 }

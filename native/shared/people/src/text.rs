@@ -1,8 +1,8 @@
-//! Prose of a wanted length, cut from one text per locale.
+//! Prose of a given length, cut from one text per locale.
 
 use crate::draw::{Chance, Draw};
 
-/// A locale's sentences, one after the other, long enough to cut from any of their starts.
+/// A locale's sentences one after the other, long enough to cut from the start of any sentence.
 #[derive(Debug)]
 pub(crate) struct Text {
     bytes: Vec<u8>,
@@ -26,10 +26,10 @@ impl Text {
         Self { bytes, starts }
     }
 
-    /// At most `room` bytes from the start of some sentence on, at least `room` - 4.
+    /// Between `room` - 4 and `room` bytes, from the start of some sentence.
     ///
-    /// Cut between characters, and not after a space: a value that ends in one would have to be
-    /// base64 in LDIF (RFC 2849, note 8) and reads like a mistake.
+    /// The text is cut between characters, and not after a space: a value with a trailing space would have to
+    /// be base64 in LDIF (RFC 2849, note 8) and would look like a mistake.
     #[inline]
     pub(crate) fn slice(&self, chance: Chance, room: usize) -> &[u8] {
         let start = self.starts[chance.below(Draw::Text, self.starts.len())] as usize;

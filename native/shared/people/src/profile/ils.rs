@@ -1,5 +1,5 @@
-//! What a NetMeeting client registers with an Internet Locator Server: fifteen attributes under the
-//! names of the wire. The class goes into the DN, not into the attributes (MS-TAIL).
+//! The registration of a NetMeeting client at an Internet Locator Server: fifteen attributes under their
+//! names on the wire. The class is part of the DN, not an attribute (MS-TAIL).
 
 use wire::ber::{self, tag};
 
@@ -13,10 +13,9 @@ use wire::decimal::Decimal;
 /// Versions of clients, as major, minor, build.
 const VERSIONS: [(u32, u32, u32); 3] = [(4, 4, 3385), (4, 4, 3396), (4, 4, 3400)];
 
-/// Attributes with a flag for a value: camera, sound, in a call; which is which does not matter here.
+/// Attributes whose value is a flag: camera, sound, in a call. Which is which does not matter here.
 const FLAGS: [&str; 3] = ["ilsA26214430", "ilsA32833566", "ilsA32964638"];
 
-/// See the module.
 #[derive(Debug)]
 pub(crate) struct Ils {
     locales: Vec<Locale>,
@@ -87,25 +86,26 @@ impl Locale {
         }
         let (major, minor, build) = *chance.choose(Draw::Version, &VERSIONS);
         write_number("ilsA26279966", u64::from(version(major, minor, build)), out);
-        // The category: 1 personal, 2 business, 4 adults only; the last is left out.
+        // The category: 1 personal, 2 business, 4 adults only. Category 4 is never drawn.
         write_number("ilsA39321630", 1 + (flags >> FLAGS.len() & 1), out);
     }
 }
 
-/// An address in 10.0.0.0/8 as sIPAddress has it: the first octet lowest (10.70.41.96 is 1613317642).
+/// An address in 10.0.0.0/8 as the value of sIPAddress: the first octet is the lowest byte (10.70.41.96 is
+/// 1613317642).
 #[inline]
 pub(crate) const fn private_address(chance: Chance) -> u32 {
     let host = (chance.bits(Draw::Address) >> 40) as u32;
     host << 8 | 10
 }
 
-/// The number a client registers with, in sSecurity: eight digits.
+/// The number that a client registers in sSecurity: eight digits.
 #[inline]
 pub(crate) const fn security_token(chance: Chance) -> u64 {
     10_000_000 + chance.below(Draw::Token, 90_000_000) as u64
 }
 
-/// A client's version as ilsA26279966 has it.
+/// A client's version as the value of ilsA26279966.
 const fn version(major: u32, minor: u32, build: u32) -> u32 {
     major << 24 | minor << 16 | build
 }

@@ -1,4 +1,4 @@
-//! One module per kind of people: which attributes a person has, and how they are written.
+//! One module per profile of people: their attributes and the encoding of them.
 
 mod ils;
 mod paper;
@@ -14,7 +14,7 @@ pub(crate) use small::Small;
 use crate::encoded::write_attribute;
 use crate::pools::{Field, LocalePools};
 
-/// The attribute `c` of a locale's people.
+/// The attribute `c` of people of a locale.
 fn country(pools: &LocalePools) -> Vec<u8> {
     let mut attribute = Vec::new();
     for value in pools.values(Field::Country).iter().take(1) {

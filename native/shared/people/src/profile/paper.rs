@@ -1,7 +1,7 @@
 //! The default profile: a lookup's answer has the 1,283 bytes of paper 002.
 //!
-//! The paper gives rates only: 1.9 MB/s sent at 1,500 direct lookups a second (Tables 6 and 9). Text
-//! takes up what the other attributes leave, so every answer has the same size in every script.
+//! The paper gives rates only: 1.9 MB/s sent at 1,500 direct lookups a second (Tables 6 and 9). The text
+//! fills the space that other attributes leave, so all answers have the same size in every script.
 
 use wire::ber::tag;
 
@@ -14,23 +14,23 @@ use crate::spec::{DEFAULT_BASE, OBJECT_CLASS};
 use crate::text::Text;
 use wire::decimal::Decimal;
 
-/// A lookup's whole answer: SearchResultEntry and SearchResultDone, each with its LDAPMessage.
+/// The whole answer to a lookup: SearchResultEntry and SearchResultDone, each with its LDAPMessage.
 pub(crate) const ANSWER_BYTES: usize = 1_283;
 /// A SearchResultDone message that reports success, with a message id of one byte.
 const DONE_BYTES: usize = 14;
 /// LDAPMessage header, message id of one byte, SearchResultEntry header; lengths of two bytes.
 const ENTRY_HEADER_BYTES: usize = 4 + 3 + 4;
-/// Header of the attribute list, before its length is known. That takes two bytes: the constant attributes and
-/// the shortest text are longer than 255 bytes, and the list is never much longer than an answer.
+/// The header of the attribute list before its length is known. Its length takes two bytes: the constant
+/// attributes and the shortest text are longer than 255 bytes, and the list is never much longer than an
+/// answer.
 const LIST_HEADER: [u8; 4] = [tag::SEQUENCE, 0x82, 0, 0];
 
-/// The attribute that takes up the slack, and what it takes around a value of 256 bytes or more.
+/// The attribute that fills the space, and its overhead for a value of 256 bytes or more.
 const TEXT: &str = "description";
 const TEXT_OVERHEAD: usize = attribute_size(TEXT, 256) - 256;
-/// Less text than this, and the other values were too long for the profile.
+/// With less space for text, the other values are too long for the profile.
 const SHORTEST_TEXT: usize = 64;
 
-/// See the module.
 #[derive(Debug)]
 pub(crate) struct Paper {
     object_class: Vec<u8>,
@@ -92,12 +92,12 @@ impl Paper {
     }
 }
 
-/// What an answer of the wanted size leaves for the content of the attribute list.
+/// The space for the content of the attribute list in an answer of the intended size.
 const fn list_room(dn_element: usize) -> usize {
     ANSWER_BYTES - DONE_BYTES - ENTRY_HEADER_BYTES - LIST_HEADER.len() - dn_element
 }
 
-/// What NetMeeting announces of itself (the attributes of its MODIFY), the same for every person.
+/// The attributes that NetMeeting adds about itself (in its MODIFY), the same for every person.
 fn application() -> Vec<u8> {
     let mut out = Vec::new();
     write_attribute("sFlags", b"1", &mut out);
@@ -126,7 +126,7 @@ impl Locale {
         }
     }
 
-    /// What the drawn attributes and the DN take at most.
+    /// The maximum size of the drawn attributes and the DN.
     fn longest(&self) -> usize {
         let digits = Decimal::new(u64::MAX).length();
         let name = self.given.longest_value() + self.family.longest_value() + digits + 2;
@@ -142,7 +142,7 @@ impl Locale {
             + dn_element_size(name, DEFAULT_BASE.len())
     }
 
-    /// Appends the attributes that a person draws; returns the length of their name.
+    /// Appends the attributes that a person draws. Returns the length of the person's name.
     #[inline]
     fn write(&self, chance: Chance, i: u64, out: &mut Vec<u8>) -> usize {
         let number = Decimal::new(i);

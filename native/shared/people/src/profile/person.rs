@@ -1,8 +1,7 @@
 //! Contemporary profiles: inetOrgPerson, inetOrgPerson with a Unix account, and Active Directory users.
 //!
-//! slapd, 389-DS, OpenDJ, ApacheDS and Samba all accept the values: logins in ASCII, telephone
-//! numbers as in E.123, no country, no emoji. The login `user.<i>` is unique; names of people are
-//! not.
+//! slapd, 389-DS, OpenDJ, ApacheDS and Samba all accept the values: logins in ASCII, telephone numbers as in
+//! E.123, no country, no emoji. The login `user.<i>` is unique; names of people may repeat.
 
 use wire::ber::{self, tag};
 
@@ -17,14 +16,14 @@ use wire::decimal::Decimal;
 /// The prefix of logins, before the number.
 pub(crate) const LOGIN: &[u8] = b"user.";
 const MAIL_DOMAIN: &[u8] = b"@example.com";
-/// The domain for a base without dc parts.
+/// The domain for a base without dc RDNs.
 const DOMAIN: &str = "example.com";
 
-/// Debian's first user id is 1,000; lower ids than this are left to the system.
+/// Debian's first user id is 1,000; lower ids than `FIRST_UID` are left to the system.
 const FIRST_UID: u64 = 10_000;
 /// User ids have 31 bits. Added people have far larger numbers, which wrap around.
 const UIDS: u64 = (1 << 31) - FIRST_UID;
-/// `users` on Debian and Red Hat.
+/// The group `users` of Debian and Red Hat.
 const GID: &[u8] = b"100";
 
 /// Active Directory's limit of a `cn`, in characters.
@@ -32,7 +31,6 @@ const LONGEST_CN: usize = 64;
 /// The digits of an added person's number.
 const DIGITS: usize = 10;
 
-/// See the module.
 #[derive(Debug)]
 pub(crate) struct Person {
     /// The object classes and other attributes that are equal for all people.
@@ -117,7 +115,7 @@ impl Person {
         out.extend_from_slice(number.as_bytes());
     }
 
-    /// The attributes, optionally without passwords, as a directory returns them.
+    /// The attributes; without passwords, as a directory returns them.
     #[inline]
     pub(crate) fn write_attributes(
         &self,
@@ -187,7 +185,7 @@ impl Locale {
     }
 }
 
-/// The DNS domain from the dc parts of a base, as in Active Directory.
+/// The DNS domain of the dc RDNs of a base, as in Active Directory.
 pub fn domain_of(base: &str) -> String {
     let parts = base.split(',').filter_map(|part| part.trim().split_once('='));
     let labels: Vec<_> = parts

@@ -1,8 +1,8 @@
 //! The profile of the paper's add: an AddRequest message of 126 bytes, within 10 % in every script.
 //!
-//! The name stands in the message twice, in the DN and in cn, and a letter takes up to three bytes.
-//! So names are drawn among those that fit, and what they leave goes to the largest filler that fits:
-//! a description, else the country, else nothing.
+//! The message contains the name twice, in the DN and in cn, and a letter takes up to three bytes. So names
+//! are drawn among the names that fit, and the largest filler that fits takes the remaining space: a
+//! description, or the country, or nothing.
 
 use wire::ber::{self, element_size, tag};
 
@@ -15,20 +15,19 @@ use crate::spec::{DEFAULT_BASE, OBJECT_CLASS};
 use crate::text::Text;
 use wire::decimal::Decimal;
 
-/// The AddRequest with its LDAPMessage, message id of one byte (paper 002: 1,300 adds a second arrive
-/// as 161 to 171 KB/s, Tables 5 and 8).
+/// The AddRequest with its LDAPMessage and a message id of one byte (paper 002: 1,300 adds a second arrive as
+/// 161 to 171 KB/s, Tables 5 and 8).
 pub(crate) const ADD_BYTES: usize = 126;
-/// Longest name with its two spaces and its number: a message with it alone has 137 bytes.
+/// The longest name with its two spaces and its number. A message without a filler then has 137 bytes.
 const LONGEST_NAME: usize = 31;
-/// Numbers of that many digits keep the promised size; longer ones get the shortest names there are.
+/// Numbers with up to this many digits keep the size of 126 bytes; longer numbers get the shortest names.
 const DIGITS: usize = 10;
 
 const TEXT: &str = "description";
 const TEXT_OVERHEAD: usize = attribute_size(TEXT, 1) - 1;
-/// Room for at least one character of any script, spaces trimmed.
+/// Room for at least one character of any script after spaces are trimmed.
 const SHORTEST_TEXT: usize = 6;
 
-/// See the module.
 #[derive(Debug)]
 pub(crate) struct Small {
     object_class: Vec<u8>,
@@ -44,7 +43,7 @@ struct Locale {
 }
 
 impl Small {
-    /// Encodes the pools. Fails with the name of a locale that has too long names only.
+    /// Encodes the pools. Fails with the name of a locale whose names are all too long.
     pub(crate) fn new(pools: &[&LocalePools]) -> Result<Self, String> {
         let mut object_class = Vec::new();
         write_attribute("objectClass", OBJECT_CLASS.as_bytes(), &mut object_class);
@@ -77,7 +76,6 @@ impl Small {
     }
 }
 
-/// The third attribute.
 enum Filler<'a> {
     Description(&'a [u8]),
     Country(&'a [u8]),
@@ -141,11 +139,11 @@ impl Locale {
     }
 }
 
-/// Values in the order of their length, so that those that fit are the first ones.
+/// Values in the order of their length, so that the values that fit are the first.
 #[derive(Debug)]
 struct ByLength {
     values: Pool,
-    /// How many values have at most that many bytes.
+    /// By number of bytes, the number of values that are not longer.
     up_to: [u32; LONGEST_NAME],
 }
 

@@ -1,9 +1,8 @@
-//! People as visitors of a personalized site: the properties of person `i`, again from (seed, `i`)
-//! alone.
+//! People as visitors of a personalized site: the properties of person `i`, computed from (seed, `i`) alone.
 //!
-//! A visitor is the same person as the entry of that number in the paper profile: name, mail, city,
-//! country, company and occupation are drawn by the same draws from the same pools. Colours,
-//! sections, interests and the rest are drawn in addition.
+//! Visitor `i` is the same person as entry `i` in the paper profile: name, mail, city, country, company and
+//! occupation are drawn by the same draws from the same pools. Colours, sections, interests and further
+//! properties are drawn in addition.
 
 mod choices;
 mod identity;
@@ -20,32 +19,25 @@ use crate::pools::{Field, LocalePools, Pools};
 use crate::population::{PopulationError, find_locales};
 use wire::decimal::Decimal;
 
-/// The properties of one person, in buffers that are used again from person to person.
+/// The properties of one person. The buffers are reused from person to person.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Visitor {
-    /// Number of the person, and key in the user-property database.
+    /// The number of the person, which is the key in the user-property database.
     pub id: u64,
     /// The whole name, unique: the cn of the paper profile.
     pub name: String,
-    /// Given name.
     pub given: String,
-    /// Family name.
     pub family: String,
-    /// E-mail address.
     pub mail: String,
-    /// City.
     pub city: String,
     /// ISO 3166 code, two letters.
     pub country: String,
     /// ISO 639 code, two letters.
     pub language: String,
-    /// Occupation.
     pub occupation: String,
-    /// Company.
     pub company: String,
-    /// Year of birth.
     pub birth_year: i64,
-    /// Colour of the page's ground, `#rrggbb`.
+    /// The page's background colour, `#rrggbb`.
     pub background: String,
     /// Colour of headings and links, `#rrggbb`.
     pub accent: String,
@@ -55,15 +47,14 @@ pub struct Visitor {
     pub interests: String,
     /// Ticker symbols, a JSON array.
     pub stocks: String,
-    /// Whether the newsletter is wanted.
+    /// Whether the person wants the newsletter.
     pub newsletter: bool,
-    /// Visits so far.
     pub visits: i64,
-    /// The last visit, in seconds since 1970.
+    /// In seconds since 1970.
     pub last_visit: i64,
 }
 
-/// Visitors without end, each a pure function of (seed, i).
+/// Visitors, each a pure function of (seed, i). Their number is unlimited.
 ///
 /// `Send` and `Sync`: share it in an `Arc`.
 #[derive(Debug)]
@@ -84,10 +75,10 @@ struct Locale {
 }
 
 impl Visitors {
-    /// Visitors from these locales, in equal shares; the order matters.
+    /// Visitors from these locales, in equal shares. The order of locales matters.
     pub fn new(pools: &Pools, seed: u64, locales: &[String]) -> Result<Self, PopulationError> {
         let locales = find_locales(pools, locales)?.into_iter().map(|pools| Locale {
-            // Locales are named as ISO 639 language, underscore, ISO 3166 country.
+            // The name of a locale is its ISO 639 language, an underscore, and its ISO 3166 country.
             language: pools.name.split('_').next().unwrap_or("en").to_owned(),
             pools: pools.clone(),
         });
@@ -103,7 +94,6 @@ impl Visitors {
         })
     }
 
-    /// The seed of every draw.
     pub const fn seed(&self) -> u64 {
         self.seed
     }
@@ -113,7 +103,7 @@ impl Visitors {
         &self.pools_digest
     }
 
-    /// Puts the properties of person `i` into `visitor`, replacing all it held.
+    /// Replaces the properties in `visitor` by those of person `i`.
     ///
     /// Allocates nothing once the buffers have grown to the longest values.
     pub fn fill(&self, i: u64, visitor: &mut Visitor) {
@@ -132,7 +122,7 @@ impl Visitors {
         visitor.last_visit = VISITED_BEFORE_UNIX_S - 1 - chance.below(Draw::LastVisit, VISIT_SPAN_S) as i64;
     }
 
-    /// The properties of person `i` in buffers of their own.
+    /// The properties of person `i` in new buffers.
     pub fn visitor(&self, i: u64) -> Visitor {
         let mut visitor = Visitor::default();
         self.fill(i, &mut visitor);
@@ -141,7 +131,7 @@ impl Visitors {
 }
 
 impl Locale {
-    /// What comes from the pools, as in the paper profile.
+    /// Sets the properties that come from the pools, as in the paper profile.
     fn fill(&self, chance: Chance, i: u64, visitor: &mut Visitor) {
         let number = Decimal::new(i);
         // Decimal digits are ASCII.

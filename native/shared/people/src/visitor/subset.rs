@@ -1,26 +1,25 @@
-//! Some of a list, in some order, as a JSON array.
+//! Random selections from a list, in random order, as JSON arrays.
 
 use crate::draw::{Chance, Draw, Root};
 
-/// Longest list drawn from: positions fit a set of bits.
+/// The longest list: positions fit in a set of 64 bits.
 const LONGEST: usize = 64;
 
-/// Different selections kept of each list. People share them: drawing a selection costs as much as
-/// all the rest of a person, copying one nothing (1,000,000 people in 0.2 s instead of 0.4 s).
+/// The number of different selections per list, which people share. Drawing a selection costs as much as the
+/// rest of a person; copying one costs nothing measurable (1,000,000 people in 0.2 s instead of 0.4 s).
 const SELECTIONS: usize = 1_024;
 
-/// Selections from one list, ready to copy.
 #[derive(Debug)]
 pub(super) struct Selections(Vec<String>);
 
 impl Selections {
-    /// Draws them: `least` to `most` different values of `values` each.
+    /// Draws the selections: each has `least` to `most` different values of `values`.
     pub(super) fn new(root: Root, what: Draw, values: &[&str], counts: (usize, usize)) -> Self {
         let draw = |n| json(Chance::new(root, n).bits(what), values, counts);
         Self((0..SELECTIONS as u64).map(draw).collect())
     }
 
-    /// The one a person draws.
+    /// The selection of a person.
     pub(super) fn pick(&self, chance: Chance, what: Draw) -> &str {
         chance.choose(what, &self.0).as_str()
     }
@@ -28,7 +27,7 @@ impl Selections {
 
 /// A JSON array of `least` to `most` different values, in drawn order.
 ///
-/// The values hold nothing that JSON escapes; a test holds the lists to that.
+/// No value has a character that JSON escapes; a test checks the lists.
 fn json(bits: u64, values: &[&str], (least, most): (usize, usize)) -> String {
     debug_assert!(values.len() <= LONGEST && most <= values.len(), "the lists are constants");
     let mut out = String::from("[");
@@ -49,7 +48,8 @@ fn json(bits: u64, values: &[&str], (least, most): (usize, usize)) -> String {
     out
 }
 
-/// Several small draws out of 64 bits: the product's upper half is the draw, the lower the rest.
+/// Several small draws from 64 bits: the upper half of a product is the draw, the lower half the remaining
+/// bits.
 struct Digits(u64);
 
 impl Digits {
@@ -60,7 +60,7 @@ impl Digits {
     }
 }
 
-/// The position with number `n` among those not taken.
+/// The position of free place `n`.
 fn free_place(taken: u64, mut n: usize) -> usize {
     let mut place = 0;
     loop {
