@@ -1,8 +1,8 @@
-//! Prints how fast contents are made, checked and hashed on one core, and how long a set takes to
-//! write, with its digests, beside `cp -r` of it.
+//! Prints the speed of generating, comparing and hashing contents on one core, and the time for writing a set
+//! with its digests, beside `cp -r` of the set.
 //!
-//! `cargo run --release -p sitebench-files --example speed [FOLDER]`; the folder is that of the disk
-//! to write to, $TMPDIR unless given.
+//! `cargo run --release -p sitebench-files --example speed [FOLDER]`. The folder is on the disk to write to;
+//! the default is $TMPDIR.
 
 use std::hint::black_box;
 use std::ops::ControlFlow;
@@ -32,13 +32,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     beside_cp(&folder.join(format!("sitebench-files-{}", std::process::id())))
 }
 
-/// CPU time of this thread: what else runs on the machine does not count.
+/// CPU time of this thread: other processes of the machine do not count.
 fn cpu_s() -> f64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
 }
 
-/// The best of five rounds: the others were disturbed.
+/// The best of five rounds: other processes disturb the slower rounds.
 fn rate(what: &str, piece: &mut [u8], mut work: impl FnMut(u64, &mut [u8])) {
     let mut round = || {
         let began = cpu_s();

@@ -1,8 +1,8 @@
-//! Compares a body with its file while the body's bytes come in.
+//! Compares a body with its file while the body is received.
 
 use crate::content::first_difference;
 
-/// Takes the bytes of a body in pieces, however they were cut, and tells whether they are the file's.
+/// Compares the bytes of a body, in pieces of any length, with the file's.
 #[derive(Debug, Clone)]
 pub struct Checker {
     key: u64,
@@ -12,17 +12,15 @@ pub struct Checker {
 }
 
 impl Checker {
-    /// For a file of this key and size.
     pub const fn new(key: u64, size: u64) -> Self {
         Self { key, size, fed: 0, differs: None }
     }
 
-    /// How many bytes the file has.
     pub const fn size(&self) -> u64 {
         self.size
     }
 
-    /// Takes the next bytes; returns whether all so far are the file's.
+    /// Compares the next bytes. Returns whether all bytes so far are the file's.
     #[inline]
     pub fn feed(&mut self, piece: &[u8]) -> bool {
         if self.differs.is_none() {
@@ -36,7 +34,8 @@ impl Checker {
         self.differs.is_none()
     }
 
-    /// [`feed`](Self::feed), faster where there is a `copy` of the content: one that differs is compared anew.
+    /// [`feed`](Self::feed), but faster with a `copy` of the content. A piece that differs from the copy is
+    /// compared with the generated content.
     #[inline]
     pub fn feed_beside(&mut self, piece: &[u8], copy: Option<&[u8]>) -> bool {
         let same = copy.zip(usize::try_from(self.fed).ok()).is_some_and(|(copy, from)| {
@@ -49,13 +48,14 @@ impl Checker {
         self.feed(piece)
     }
 
-    /// How many bytes came.
+    /// The number of bytes so far.
     pub const fn fed(&self) -> u64 {
         self.fed
     }
 
-    /// Now that the body has ended: its first byte that differs from the file. This is the length of
-    /// a body that only lacks the file's end, and the size of the file for one that goes on after it.
+    /// The index of the first byte of the ended body that differs from the file. For a body that lacks only
+    /// the file's end this is the body's length, and for a body that continues after the file's end the
+    /// file's size.
     pub fn finish(&self) -> Option<u64> {
         self.differs.or((self.fed < self.size).then_some(self.fed))
     }

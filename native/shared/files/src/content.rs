@@ -1,4 +1,5 @@
-//! The bytes of a file: a counter-based generator, so that any piece is made without those before it.
+//! The bytes of a file: a counter-based generator, so that any piece is generated without the pieces before
+//! it.
 
 use sha2::{Digest, Sha256};
 
@@ -6,9 +7,10 @@ use sha2::{Digest, Sha256};
 pub(crate) const G: u64 = 0x9e37_79b9_7f4a_7c15;
 
 const WORD: usize = size_of::<u64>();
-/// Compared at once: long enough to pipeline, short enough to look through for the first difference.
+/// The number of bytes compared at once: enough for pipelining, and few enough to search for the first
+/// difference.
 const BLOCK: usize = 16 * WORD;
-/// A piece stays in a core's cache from being made to being written.
+/// A piece of this size stays in a core's cache between generation and writing.
 const PIECE: usize = 64 << 10;
 
 /// The finaliser of SplitMix64.
@@ -19,7 +21,7 @@ pub(crate) const fn mix(z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The words of a file from one of them on.
+/// The words of a file, from this index on.
 struct Words(u64);
 
 impl Words {
@@ -36,13 +38,13 @@ impl Words {
     }
 }
 
-/// How many of `length` bytes at `offset` come before the first whole word.
+/// The number of the `length` bytes from `offset` on that precede the first whole word.
 const fn before_words(offset: u64, length: usize) -> usize {
     let ahead = (offset.wrapping_neg() % WORD as u64) as usize;
     if ahead < length { ahead } else { length }
 }
 
-/// Writes the bytes from `offset` on of the file with this key.
+/// Writes the bytes of the file with this key, from `offset` on.
 pub fn fill(key: u64, offset: u64, out: &mut [u8]) {
     let mut words = Words::from(key, offset / WORD as u64);
     let (head, body) = out.split_at_mut(before_words(offset, out.len()));
@@ -60,7 +62,7 @@ pub fn fill(key: u64, offset: u64, out: &mut [u8]) {
     }
 }
 
-/// Where in `piece`, which came from `offset`, the first byte is that is not the file's.
+/// The index in `piece`, which begins at `offset`, of the first byte that differs from the file.
 pub(crate) fn first_difference(key: u64, offset: u64, piece: &[u8]) -> Option<usize> {
     let head = before_words(offset, piece.len());
     let body = piece.len() - (piece.len() - head) % BLOCK;
@@ -80,19 +82,19 @@ pub(crate) fn first_difference(key: u64, offset: u64, piece: &[u8]) -> Option<us
         }
         at += BLOCK;
     }
-    // What is left: a block with a difference, if there is one, and less than a block otherwise.
+    // The rest is a block with a difference, or less than a block.
     let rest = &piece[at..piece.len().min(at + BLOCK)];
     bytewise(key, offset + at as u64, rest).map(|wrong| at + wrong)
 }
 
-/// `first_difference` of at most a block.
+/// `first_difference` for at most a block.
 fn bytewise(key: u64, offset: u64, piece: &[u8]) -> Option<usize> {
     let mut right = [0; BLOCK];
     fill(key, offset, &mut right[..piece.len()]);
     piece.iter().zip(right).position(|(&found, right)| found != right)
 }
 
-/// SHA-256 of the first `size` bytes, which `each` gets piece by piece as they are made.
+/// SHA-256 of the first `size` bytes; `each` gets every generated piece.
 pub(crate) fn digest<E>(
     key: u64,
     size: u64,

@@ -1,4 +1,4 @@
-//! Copies of small files: a body is compared with one faster than by generating it again.
+//! Copies of small files: comparing a body with a copy is faster than generating the content again.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,29 +6,28 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::content::fill;
 use crate::set::{File, FileSet};
 
-/// A larger file is generated again: comparing it takes long beside receiving it in pieces.
+/// Larger files are generated again: receiving them in pieces takes longer than that.
 const MOST_EACH: u64 = 64 << 10;
-/// Files beyond this number are generated again; the places of all take 1.5 MiB.
+/// Files beyond this number are generated again; the places of all files take 1.5 MiB.
 const MOST_FILES: u64 = 64 << 10;
-/// All copies of a set together.
+/// The total size of a set's copies.
 const MOST_BYTES: usize = 32 << 20;
 
-/// The content of a set's first files, each from its first use on, as far as there is room.
+/// The contents of a set's first files, each copied at its first use if there is room.
 #[derive(Debug)]
 pub struct Copies {
-    /// By number; empty where there was no room.
+    /// By file number; empty if there was no room.
     contents: Box<[OnceLock<Box<[u8]>>]>,
     bytes: AtomicUsize,
 }
 
 impl Copies {
-    /// For the files of a set.
     pub fn of(set: &FileSet) -> Self {
         let places = 0..set.count().min(MOST_FILES);
         Self { contents: places.map(|_| OnceLock::new()).collect(), bytes: AtomicUsize::new(0) }
     }
 
-    /// Makes the copy of file `number` unless it has one, is too large, or there is no room.
+    /// Makes the copy of file `number`, unless the file has a copy, is too large, or there is no room.
     #[inline]
     pub fn keep(&self, number: u64, file: &File<'_>) {
         if file.size() <= MOST_EACH
@@ -38,7 +37,7 @@ impl Copies {
         }
     }
 
-    /// The copy of file `number`; none where the file has to be generated again.
+    /// The copy of file `number`; `None` if the file has to be generated again.
     #[inline]
     pub fn get(&self, number: u64) -> Option<&[u8]> {
         let content = self.contents.get(usize::try_from(number).ok()?)?.get()?;
@@ -48,7 +47,7 @@ impl Copies {
     #[cold]
     fn copy_of(&self, file: &File<'_>) -> Box<[u8]> {
         let size = usize::try_from(file.size()).unwrap_or(usize::MAX);
-        // Relaxed: a sum that guards nothing else.
+        // Relaxed: no other memory depends on the sum.
         if self.bytes.fetch_add(size, Ordering::Relaxed).saturating_add(size) > MOST_BYTES {
             self.bytes.fetch_sub(size, Ordering::Relaxed);
             return Box::default();

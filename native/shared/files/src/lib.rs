@@ -1,9 +1,9 @@
 //! File sets of web servers: path, size and content of file `i` are a pure function of (spec, `i`).
 //!
-//! A set may be larger than memory: a server's answer is checked by generating the file again while its
-//! bytes stream by, or against a copy of it where that is small and there is room ([`Copies`]).
+//! A set may be larger than memory. A server's answer is compared with the generated content while it is
+//! received, or with a copy of a small file ([`Copies`]).
 //!
-//! # How a file is made
+//! # How a file is generated
 //!
 //! A set has classes, each with files of one or more sizes ([`Spec`]). The files are numbered through
 //! all classes, in their order. File `k` of class `c`, both from 0, is
@@ -24,7 +24,7 @@
 //! of a class have the same key. The bytes are `@` to `_`: no server finds `<`, `&` or `%` to parse in
 //! them, and gzip takes three eighths off them.
 //!
-//! All of this is frozen by the tests: a set made by one version is verified by another.
+//! The tests freeze all of this: one version verifies sets of another.
 
 mod checker;
 mod content;

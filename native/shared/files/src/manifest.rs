@@ -37,18 +37,16 @@ struct Header<S> {
 /// The kind of a manifest, by its first line.
 pub(crate) enum Begun {
     Nothing,
-    /// A manifest of this set.
     Same,
-    /// A manifest of another set.
     Other(Box<Spec>),
-    /// No manifest, or one of a later version.
+    /// No manifest, or a manifest of a later version.
     Unknown,
 }
 
 /// Reads lines from the start as long as they are valid, then writes the missing lines.
 pub(crate) struct Manifest {
     file: BufReader<fs::File>,
-    /// Length of the valid lines.
+    /// The length of the valid lines.
     good: u64,
     line: Vec<u8>,
     unwritten: Vec<u8>,
@@ -56,14 +54,13 @@ pub(crate) struct Manifest {
 
 impl Drop for Manifest {
     fn drop(&mut self) {
-        // A close is not enough: a child that another thread has just forked holds the lock too, until its
+        // Closing is not enough: a child that another thread has just forked holds the lock, too, until its
         // exec.
         let _ = rustix::fs::flock(self.file.get_ref(), FlockOperation::Unlock);
     }
 }
 
 impl Manifest {
-    /// A manifest in a locked file.
     pub(crate) fn new(file: fs::File) -> Self {
         Self { file: BufReader::new(file), good: 0, line: Vec::new(), unwritten: Vec::new() }
     }
@@ -80,7 +77,7 @@ impl Manifest {
             return Ok(Begun::Nothing);
         }
         Ok(match serde_json::from_slice::<Header<Spec>>(&self.line) {
-            // The same spec, serialised differently by another version.
+            // The same spec, but another version has serialised it differently.
             Ok(Header { format: FORMAT, spec }) if spec == *set.spec() && self.line.ends_with(b"\n") => {
                 self.good = self.line.len() as u64;
                 Begun::Same
@@ -98,7 +95,7 @@ impl Manifest {
         self.flush()
     }
 
-    /// Reads the line of a file, and returns its digest; None if the line is missing or invalid.
+    /// Reads the line of a file. Returns the file's digest, or None if the line is missing or invalid.
     pub(crate) fn digest_of(&mut self, file: &File<'_>) -> io::Result<Option<String>> {
         let before = before_digest(file);
         self.read_line((before.len() + DIGEST + AFTER_DIGEST.len()) as u64)?;
@@ -111,19 +108,19 @@ impl Manifest {
         Ok(digest)
     }
 
-    /// Accepts the line that was read.
+    /// Accepts the line that was read last.
     pub(crate) fn keep(&mut self) {
         self.good += self.line.len() as u64;
     }
 
-    /// Whether only the last line is left to read.
+    /// Whether only the last line has to be read.
     pub(crate) fn ended(&mut self, set: &FileSet) -> io::Result<bool> {
         let last = last_line(set);
         self.read_line(last.len() as u64)?;
         Ok(self.line == last.as_bytes() && self.file.fill_buf()?.is_empty())
     }
 
-    /// Truncates the file after the valid lines; from here on, lines are written.
+    /// Truncates the file after the valid lines. From here on, lines are written.
     pub(crate) fn cut(&mut self) -> io::Result<()> {
         self.file.get_ref().set_len(self.good)?;
         self.file.seek(SeekFrom::Start(self.good)).map(|_| ())
@@ -145,7 +142,7 @@ impl Manifest {
 
     /// Writes the buffered lines.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
-        // Taken before the write: after a partial write, no line is written twice.
+        // Taken before the write, so that after a partial write no line is written twice.
         let lines = std::mem::take(&mut self.unwritten);
         self.file.get_mut().write_all(&lines)
     }
@@ -167,7 +164,7 @@ fn header(set: &FileSet) -> io::Result<Vec<u8>> {
     Ok(line)
 }
 
-// Names of sets and classes hold nothing that JSON escapes.
+// Names of sets and classes have no characters that JSON escapes.
 fn before_digest(file: &File<'_>) -> String {
     format!("{{\"path\":\"{}\",\"size\":{},\"sha256\":\"", file.path(), file.size())
 }

@@ -9,15 +9,15 @@ use crate::checker::Checker;
 use crate::content::{self, G, mix};
 use crate::spec::{self, Spec, SpecError};
 
-/// A folder with more files than this takes long to list.
+/// Listing a folder with more files takes long.
 pub(crate) const FILES_PER_FOLDER: u64 = 1_000;
-/// The sum over so many sizes takes some 20 ms.
+/// Summing up this many sizes takes some 20 ms.
 const LARGEST_SPREAD: u64 = 1_000_000;
 /// The largest signed file offset.
 const MOST_BYTES: u64 = i64::MAX as u64;
 const LONGEST_NAME: usize = 64;
 
-/// A file set; see the crate's page for what its files are.
+/// A file set; the crate's page describes its files.
 #[derive(Debug, Clone)]
 pub struct FileSet {
     spec: Spec,
@@ -28,7 +28,7 @@ pub struct FileSet {
 
 #[derive(Debug, Clone)]
 struct Class {
-    /// The numbers of its files in the set.
+    /// The numbers of the class's files in the set.
     files: Range<u64>,
     sizes: Sizes,
     state: u64,
@@ -67,7 +67,6 @@ impl Sizes {
 }
 
 impl FileSet {
-    /// The set of a spec.
     pub fn new(spec: Spec) -> Result<Self, SpecError> {
         check_name(&spec.name)?;
         if spec.name.ends_with(".manifest") {
@@ -100,17 +99,14 @@ impl FileSet {
         Ok(Self { spec, classes, by_name, bytes })
     }
 
-    /// The spec of the set.
     pub const fn spec(&self) -> &Spec {
         &self.spec
     }
 
-    /// The number of files.
     pub fn count(&self) -> u64 {
         self.classes.last().map_or(0, |class| class.files.end)
     }
 
-    /// The total size of the files.
     pub const fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -120,7 +116,6 @@ impl FileSet {
         self.by_name.get(name.as_bytes()).map(|&c| self.classes[c].files.clone())
     }
 
-    /// File `i`.
     pub fn file(&self, i: u64) -> Option<File<'_>> {
         let c = self.classes.partition_point(|class| class.files.end <= i);
         let class = self.classes.get(c)?;
@@ -152,7 +147,7 @@ pub struct File<'a> {
 }
 
 impl File<'_> {
-    /// Its size in bytes.
+    /// In bytes.
     pub const fn size(&self) -> u64 {
         self.size
     }
@@ -162,14 +157,14 @@ impl File<'_> {
         self.key
     }
 
-    /// Appends its path, which begins with a slash.
+    /// Appends the path, which begins with a slash.
     pub fn write_path(&self, out: &mut Vec<u8>) {
         let (set, class) = (&self.set.spec.name, self.class());
         // Writing to a vector does not fail.
         let _ = write!(out, "/{set}/{class}/{}/{}.html", self.folder(), self.k);
     }
 
-    /// Its path, which begins with a slash.
+    /// The path, which begins with a slash.
     pub fn path(&self) -> String {
         format!("/{}/{}/{}/{}.html", self.set.spec.name, self.class(), self.folder(), self.k)
     }

@@ -1,4 +1,4 @@
-//! What a file set is made of, as Python and a manifest write it down.
+//! The specification of a file set, as Python and manifests write it.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
-    /// Name of the set: the first folder of its paths.
+    /// The first folder of the paths.
     pub name: String,
-    /// Sets that differ in nothing else have other contents.
+    /// Sets with different seeds have different contents.
     pub seed: u64,
-    /// Files of each size in a class that says nothing of its own.
+    /// Files of each size in a class without `files`.
     #[serde(default = "one")]
     pub files_per_class: u64,
     /// The classes, in the order in which files are numbered.
@@ -21,15 +21,15 @@ pub struct Spec {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Class {
-    /// Name of the class: the second folder of its paths.
+    /// The second folder of the paths.
     pub name: String,
-    /// Sizes in bytes, taken in turn.
+    /// Sizes in bytes, used in turn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sizes: Vec<u64>,
-    /// Instead of `sizes`: the smallest and the largest; those between them grow by a constant factor.
+    /// Instead of `sizes`: the smallest and the largest size. Sizes between them grow by a constant factor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spread: Option<[u64; 2]>,
-    /// Number of files: the set's `files_per_class` for each size unless given.
+    /// The number of files. By default the set's `files_per_class` for each size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<u64>,
 }
@@ -38,32 +38,30 @@ const fn one() -> u64 {
     1
 }
 
-/// Why a spec makes no file set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
-    /// It would have to be escaped in a URL, or it is long or hidden.
+    /// The name would need an escape in a URL, or is too long or hidden.
     #[error(
         "{0:?} is no name for a file set or a class; use up to 64 letters, digits, '-', '_' and '.', \
         and begin with a letter or a digit"
     )]
     Name(String),
-    /// The manifest's file would be where the folder of another set is.
+    /// The manifest would have the path of another set's folder.
     #[error("file set {0:?} ends as the file name of a manifest does; choose another name")]
     ManifestName(String),
     #[error("file set {0:?} has no class; give it one at least")]
     NoClass(String),
-    /// Their files would have the same paths.
+    /// The files of both classes would have the same paths.
     #[error("file set {set:?} has two classes {class:?}; give each a name of its own")]
     TwoClasses { set: String, class: String },
     #[error("class {0:?} needs either sizes or a spread; give one of them")]
     Sizes(String),
-    /// From 5 to 3, or from 0.
     #[error(
         "class {class:?} cannot spread from {smallest} to {largest} bytes; begin at 1 or more and \
         end where it begins, or higher"
     )]
     Spread { class: String, smallest: u64, largest: u64 },
-    /// The sizes of a spread have to be added one by one.
+    /// The sizes of a spread have to be added up one by one.
     #[error(
         "class {class:?} has {files} files, more than the {most} that a spread may have; give it \
         sizes instead"
@@ -71,7 +69,6 @@ pub enum SpecError {
     WideSpread { class: String, files: u64, most: u64 },
     #[error("class {0:?} has no files; give it one at least")]
     NoFiles(String),
-    /// No file system could hold it.
     #[error("file set {0:?} has more bytes than a file system can hold; make fewer or smaller files")]
     TooLarge(String),
 }

@@ -21,8 +21,7 @@ use crate::spec::Spec;
 
 const REPORT_EVERY: Duration = Duration::from_millis(100);
 
-/// Why a set is not complete in its docroot. Written files stay, and the next call continues after
-/// them.
+/// The set is incomplete in its docroot. Written files stay, and the next call continues after them.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// The caller's progress function stopped it.
@@ -40,17 +39,15 @@ pub enum WriteError {
         /// Bytes that are not written.
         missing: u64,
     },
-    /// Another process writes the same set there.
     #[error("another program is writing {path}; wait for it, or name another folder", path = .0.display())]
     InUse(PathBuf),
-    /// The docroot has another file set of this name.
     #[error("{path} is of another file set ({difference}); remove it with the folder beside it, or name \
         another folder", path = .path.display())]
     OtherSet { path: PathBuf, difference: String },
     #[error("{path} is no manifest of a file set, or one of a later version; remove it, or name another \
         folder", path = .0.display())]
     NotManifest(PathBuf),
-    /// A folder of the set's name has no manifest, so its files may be the user's.
+    /// A folder of the set's name without a manifest: its files may be the user's.
     #[error("{path} is there without its manifest, so it may hold other files; remove it, or name another \
         folder", path = .0.display())]
     NoManifest(PathBuf),
@@ -65,10 +62,10 @@ pub enum WriteError {
 
 /// Writes a set, or its missing files, into a docroot, and its manifest `<docroot>/<set>.manifest`.
 ///
-/// `progress` is called about ten times a second, and at the end, with the number of bytes written so far;
-/// a break from `progress` stops the writing. After any end, even a kill, the next call continues: a file
-/// with a line in the manifest is complete, and only its size is checked. Nothing is synced, as with `cp`:
-/// after a crash of the machine, verify the set.
+/// `progress` is called about ten times a second, and at the end, with the number of bytes written so far; a
+/// break from `progress` stops the writing. Even after a kill the next call continues: a file with a line in
+/// the manifest is complete, and only its size is checked. Nothing is synced, as with `cp`: after a crash of
+/// the machine, verify the set.
 pub fn write(
     set: &FileSet,
     docroot: &Path,
@@ -86,7 +83,7 @@ struct Writer<'a> {
     folder: Option<(String, u64, OwnedFd)>,
     progress: &'a mut dyn FnMut(u64) -> ControlFlow<()>,
     report_at: Instant,
-    /// Bytes of complete files.
+    /// The bytes of complete files.
     done: u64,
 }
 
@@ -122,7 +119,7 @@ impl<'a> Writer<'a> {
 
     fn write(mut self) -> Result<(), WriteError> {
         let written = self.write_files();
-        // Also after an error: for each line, the next call has one file less to write.
+        // Also after an error: each line saves the next call a file.
         let flushed = self.manifest.flush().map_err(|source| self.at_manifest(source));
         written.and(flushed)?;
         self.report()
@@ -219,7 +216,7 @@ impl<'a> Writer<'a> {
         if now < self.report_at {
             return Ok(());
         }
-        // A kill then loses at most the files written between two reports.
+        // So a kill loses at most the files written between two reports.
         self.manifest.flush().map_err(|source| self.at_manifest(source))?;
         let done = self.done + of_this_file;
         if (self.progress)(done).is_break() {
@@ -281,7 +278,7 @@ fn lock_manifest(root: &OwnedFd, docroot: &Path, set: &FileSet) -> Result<Manife
     }
 }
 
-/// Opens a subfolder, and creates it first if it does not exist.
+/// Opens a subfolder. Creates it if it does not exist.
 fn folder(above: &OwnedFd, name: &str) -> Result<OwnedFd, Errno> {
     let open = || {
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -296,7 +293,7 @@ fn folder(above: &OwnedFd, name: &str) -> Result<OwnedFd, Errno> {
     }
 }
 
-/// Creates a file; replaces an existing one.
+/// Creates a file, replacing an existing one.
 fn create(folder: &OwnedFd, name: &str) -> Result<fs::File, Errno> {
     let create = || {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
@@ -325,7 +322,7 @@ fn failed(path: PathBuf, missing: u64, source: io::Error) -> WriteError {
     }
 }
 
-/// The first difference between the spec of a manifest and the wanted spec.
+/// The first difference between the spec of a manifest and the expected spec.
 fn difference(found: &Spec, wanted: &Spec) -> String {
     if found.seed != wanted.seed {
         return format!("seed {} instead of {}", found.seed, wanted.seed);

@@ -1,7 +1,8 @@
 //! A log of requests, in the common format of web servers.
 //!
-//! A thread collects its lines and appends them to the file when there are many, with its first request a second
-//! later, or at its end: servers whose logs are measured do so too (Apache's `BufferedLogs`, nginx's `buffer=`).
+//! A thread collects its lines. It appends them to the file once there are many, with the first request a
+//! second later, or at its end. Measured servers with logs do the same (Apache's `BufferedLogs`, nginx's
+//! `buffer=`).
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
@@ -10,7 +11,7 @@ use std::path::Path;
 
 use wire::http::date::log_date;
 
-/// So many bytes are appended at once.
+/// The number of bytes that are appended at once.
 const ENOUGH: usize = 32 << 10;
 
 /// The log of one thread.
@@ -18,13 +19,13 @@ const ENOUGH: usize = 32 << 10;
 pub struct AccessLog {
     file: File,
     lines: Vec<u8>,
-    /// The second of the lines, and how they have it.
+    /// The time of the current lines, in seconds and as text.
     second: u64,
     date: String,
 }
 
 impl AccessLog {
-    /// Appends to a file, which is made where there is none.
+    /// Appends to a file, which is created if it does not exist.
     pub fn open(path: &Path) -> io::Result<Self> {
         let failed = |error: io::Error| {
             io::Error::new(error.kind(), format!("cannot log requests to {}: {error}", path.display()))
@@ -33,7 +34,7 @@ impl AccessLog {
         Ok(Self { file, lines: Vec::with_capacity(ENOUGH), second: 0, date: log_date(0) })
     }
 
-    /// Notes the time of what comes next.
+    /// Sets the time of the following lines.
     pub(crate) fn at(&mut self, unix_s: u64) {
         if self.second != unix_s {
             self.flush();
@@ -41,7 +42,7 @@ impl AccessLog {
         }
     }
 
-    /// A line: who asked, what, and the answer's status and length.
+    /// Adds a line: the client, the request, and the answer's status and length.
     pub(crate) fn line(&mut self, from: IpAddr, asked: &[u8], answer: &[u8]) {
         // Writing to a Vec cannot fail.
         let _ = write!(self.lines, "{from} - - [{}] \"", self.date);
@@ -58,7 +59,7 @@ impl AccessLog {
     }
 
     fn flush(&mut self) {
-        // A full disk ends no service: the lines are lost.
+        // A full disk does not stop the service: the lines are lost.
         let _ = self.file.write_all(&self.lines);
         self.lines.clear();
     }
@@ -70,7 +71,7 @@ impl Drop for AccessLog {
     }
 }
 
-/// The request line as it is logged: without what would end the line or the quotes.
+/// The request line as it is logged, without characters that would end the line or the quotes.
 pub(crate) fn asked(bytes: &[u8], out: &mut Vec<u8>) {
     out.clear();
     let line =
@@ -86,7 +87,7 @@ pub(crate) fn asked(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// How long an answer's body is, as its head says; `-` where it does not.
+/// The length of an answer's body according to its head; `-` if the head has none.
 fn length(answer: &[u8]) -> &[u8] {
     const NAME: &[u8] = b"\r\nContent-Length: ";
     let head = answer.windows(4).position(|four| four == b"\r\n\r\n").unwrap_or(answer.len());

@@ -1,28 +1,28 @@
-//! How answers begin: status line, header lines, length.
+//! The beginnings of answers: status line, header lines, length.
 
 use std::io::Write as _;
 
-/// To a client that has begun without TLS where it is spoken.
+/// For a client that has begun without TLS on a port with TLS.
 pub(crate) const NOT_TLS: &[u8] =
     b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nContent-Length: 47\r\n\
     Connection: close\r\n\r\nthis port speaks TLS; ask for it with https://\n";
 
-/// Too many connections already, in all or of this address.
+/// For a client beyond the limit of connections, in total or per address.
 pub(crate) const UNAVAILABLE: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\n\
     Connection: close\r\n\r\n";
 
-/// How a request wants to be answered.
+/// The form of an answer that a request asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResponseOptions {
     pub keep_alive: bool,
-    /// The client has to be told that it does.
+    /// The client has to be told if the connection stays open.
     pub http10: bool,
-    /// HEAD: everything but the body.
+    /// The answer to HEAD: everything except the body.
     pub head_only: bool,
 }
 
-/// For requests that cannot be read.
+/// For requests that cannot be parsed.
 pub(crate) const CLOSING: ResponseOptions =
     ResponseOptions { keep_alive: false, http10: false, head_only: false };
 
@@ -30,14 +30,13 @@ pub(crate) const CLOSING: ResponseOptions =
 #[derive(Debug)]
 pub struct Answer<'o> {
     pub out: &'o mut Vec<u8>,
-    /// The value of the Date line.
     pub date: &'o str,
-    /// As the request wants it.
     pub options: ResponseOptions,
 }
 
 impl Answer<'_> {
-    /// The status line, the lines that every answer has, and further ones: names end in a colon and a space.
+    /// Appends the status line, the lines of every answer, and further lines; their names end in a colon and
+    /// a space.
     #[inline]
     pub fn head(&mut self, status: &str, lines: &[(&str, &str)]) {
         let date = self.date;
@@ -50,7 +49,6 @@ impl Answer<'_> {
         }
     }
 
-    /// More header lines.
     #[inline]
     pub fn lines(&mut self, lines: &[(&str, &str)]) {
         for (name, value) in lines {
@@ -58,21 +56,20 @@ impl Answer<'_> {
         }
     }
 
-    /// The last line and the end of the head.
+    /// Appends the last line and the end of the head.
     #[inline]
     pub fn length(&mut self, length: u64) {
         // Writing to a Vec cannot fail.
         let _ = write!(self.out, "Content-Length: {length}\r\n\r\n");
     }
 
-    /// The end of a head without a length: such an answer never has a body (RFC 9110 sections 15.3.5 and
-    /// 15.4.5).
+    /// Ends a head without a length. Such an answer never has a body (RFC 9110 sections 15.3.5 and 15.4.5).
     #[inline]
     pub fn end(&mut self) {
         self.push("\r\n");
     }
 
-    /// A sentence, for people and for logs.
+    /// An answer with a sentence for people and for logs.
     pub fn sentence(&mut self, status: &str, extra: &[(&str, &str)], sentence: &str) {
         self.head(status, &[("Content-Type: ", "text/plain; charset=utf-8")]);
         self.lines(extra);

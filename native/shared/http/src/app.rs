@@ -14,25 +14,22 @@ use crate::lines::Lines;
 use crate::request::RequestLimits;
 use crate::stats::Counters;
 
-/// The routes and bodies of a server, one value per thread. [`HttpService`](crate::HttpService) does the rest;
-/// it is compiled for each server, so that no call is indirect.
+/// The routes and bodies of a server, one value per thread. [`HttpService`](crate::HttpService) is compiled
+/// for each server, so that no call is indirect.
 pub trait App: Sized {
     /// Header fields that only this server reads.
     type Lines<'a>: Default;
 
-    /// State of a request while its body is being received.
     type Form;
 
-    /// State of a request while another thread works on it.
     type Waiting;
 
-    /// The result that another thread reports for a request.
+    /// The result of another thread's work for a request.
     type Outcome;
 
     /// The unsent rest of an answer's body; [`Infallible`] if every answer is written at once.
     type Outgoing: Outgoing;
 
-    /// The counters of the server.
     type Counters: Counters;
 
     /// Reads a header line whose name begins with neither `h` nor `e`.
@@ -62,12 +59,12 @@ pub trait App: Sized {
     fn end_turn(&mut self, counters: &mut Self::Counters);
 }
 
-/// An answer's body, of which only a piece at a time is in memory.
+/// An answer's body, of which only one piece at a time is in memory.
 pub trait Outgoing {
     /// The unsent rest of a file, for sendfile(2).
     fn file(&mut self) -> Option<FilePiece<'_>>;
 
-    /// Appends a piece and returns whether it was the last. An error if the rest cannot be read.
+    /// Appends a piece. Returns whether it was the last. An error if the rest cannot be read.
     fn push(&mut self, out: &mut Vec<u8>) -> io::Result<bool>;
 }
 
@@ -81,7 +78,6 @@ impl Outgoing for Infallible {
     }
 }
 
-/// A request with its parsed head.
 #[derive(Debug)]
 pub struct Request<'a, L> {
     pub head: RequestHead<'a>,
@@ -93,21 +89,21 @@ pub struct Request<'a, L> {
     pub bytes: &'a [u8],
     pub id: ConnectionId,
     pub from: IpAddr,
-    /// A body follows the head.
+    /// Whether a body follows the head.
     pub has_body: bool,
-    /// Options of an answer without reading the body: if there is a body, the connection is closed after the answer.
+    /// Options of an answer without reading the body. If there is a body, the connection is closed after the
+    /// answer.
     pub options: ResponseOptions,
 }
 
 impl<L> Request<'_, L> {
-    /// Begins to receive the body.
     pub fn receive<A: App>(&self, form: A::Form, turn: &mut Turn<A>) -> Progress<A> {
         let options = ResponseOptions { keep_alive: self.head.keep_alive, ..self.options };
         let body = match Incoming::new(self.head.framing, turn.limits.body_bytes) {
             Ok(body) => body,
             Err((status, sentence)) => return turn.abort(options, status, &sentence),
         };
-        // RFC 9110 section 10.1.1: not to HTTP/1.0 clients.
+        // RFC 9110 section 10.1.1: HTTP/1.0 clients must not get an interim answer.
         if self.common.expects && !self.common.http10 {
             turn.out.extend_from_slice(b"HTTP/1.1 100 Continue\r\n\r\n");
         }
@@ -115,66 +111,60 @@ impl<L> Request<'_, L> {
     }
 }
 
-/// A request and its body, which is complete when passed to [`App::submit`].
+/// A request with its body, which is complete when it is passed to [`App::submit`].
 #[derive(Debug)]
 pub struct Received<A: App> {
     pub options: ResponseOptions,
-    /// The state of the request.
     pub form: A::Form,
     pub body: Incoming,
 }
 
-/// The next step of a request.
 pub enum Progress<A: App> {
-    /// Read this request's body.
+    /// Reads the body.
     Body(Box<Received<A>>),
-    /// Wait for another thread.
+    /// Waits for another thread.
     Wait(ResponseOptions, A::Waiting),
-    /// Send the rest of the answer's body.
+    /// Sends the rest of the answer's body.
     Send(A::Outgoing, Then),
     Done(Then),
-    /// The request is malformed or exceeds a limit: close the connection after the answer.
+    /// The request is malformed or exceeds a limit: closes the connection after the answer.
     Abort,
 }
 
-/// The next step after an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Then {
-    /// Read the next request.
+    /// Reads the next request.
     Next,
-    /// Close.
     Close,
-    /// Close, with bytes of the client unread.
+    /// Closes, with unread bytes of the client.
     Linger,
 }
 
 impl Then {
-    /// After an answer of these options.
+    /// The next step after an answer with these options.
     pub const fn after(options: ResponseOptions) -> Self {
         if options.keep_alive { Self::Next } else { Self::Close }
     }
 }
 
-/// The context of one thread in which requests are answered.
+/// A thread's context for answering requests.
 pub struct Turn<A: App> {
-    /// The server's routes and bodies.
     pub app: A,
     /// The counts since the beginning of the turn.
     pub counters: A::Counters,
-    /// Answers not yet handed to the kernel.
+    /// Answers that have not been written to a socket.
     pub out: Vec<u8>,
     pub now: Now,
     pub(crate) limits: RequestLimits,
 }
 
-/// The time of a turn.
 #[derive(Debug)]
 pub struct Now {
     /// Milliseconds since the thread's start.
     pub ms: u64,
     /// Seconds since 1970.
     pub unix_s: u64,
-    /// The same time in the format of a Date header, formatted once a second.
+    /// The value of a Date header, formatted once a second.
     pub date: String,
 }
 
@@ -189,13 +179,12 @@ impl<A: App> Turn<A> {
         }
     }
 
-    /// Begins an answer.
     #[inline]
     pub fn reply(&mut self, options: ResponseOptions) -> Answer<'_> {
         Answer { out: &mut self.out, date: &self.now.date, options }
     }
 
-    /// Answers with a status and a sentence; `extra` header lines are as [`Answer::head`] takes them.
+    /// Answers with a status and a sentence; `extra` header lines have the form of [`Answer::head`].
     pub fn refuse(
         &mut self,
         options: ResponseOptions,

@@ -1,18 +1,18 @@
-//! A request's body, taken in whole and up to a limit.
+//! A request's body, read completely and up to a limit.
 
 use wire::http::{Body, Framing};
 
-/// A body on its way.
+/// A body that is being received.
 #[derive(Debug)]
 pub struct Incoming {
     body: Body,
     content: Vec<u8>,
-    /// Bytes so far, framing included.
+    /// Received bytes, including framing.
     received: usize,
 }
 
 impl Incoming {
-    /// A body about to begin; refused where it says that it has more than `most` bytes.
+    /// A new body. Refused if its announced length exceeds `most` bytes.
     pub(crate) fn new(framing: Framing, most: usize) -> Result<Self, (&'static str, String)> {
         match framing {
             Framing::Length(length) if length > most as u64 => Err(too_large(most)),
@@ -20,8 +20,8 @@ impl Incoming {
         }
     }
 
-    /// Takes the next bytes and says how many; [`is_done`](Self::is_done) says whether that was all. An
-    /// error is a status and a sentence: the client cannot be followed any further.
+    /// Consumes bytes; returns their number. An error has a status and a sentence: the client's further bytes
+    /// cannot be interpreted.
     pub(crate) fn feed(&mut self, bytes: &[u8], most: usize) -> Result<usize, (&'static str, String)> {
         let mut consumed = 0;
         while !self.body.is_done() {
@@ -30,7 +30,7 @@ impl Incoming {
             let (start, end) = progress.content;
             self.content.extend_from_slice(rest.get(start..end).unwrap_or_default());
             self.received += progress.consumed;
-            // A chunked body may come in four times as many bytes: room for chunks of two.
+            // A chunked body may take four times its length: room for chunks of two bytes.
             if self.content.len() > most || self.received > 4 * most {
                 return Err(too_large(most));
             }
@@ -42,17 +42,15 @@ impl Incoming {
         Ok(consumed)
     }
 
-    /// Whether all of it is there.
     pub(crate) fn is_done(&self) -> bool {
         self.body.is_done()
     }
 
-    /// What it says, once it is all there.
+    /// The content, once the body is complete.
     pub fn content(&self) -> &[u8] {
         &self.content
     }
 
-    /// The same, to keep.
     pub fn into_content(self) -> Vec<u8> {
         self.content
     }

@@ -1,8 +1,8 @@
-//! HTTP/1 as every server here speaks it: what a request says, what refuses it, how answers begin, and the
-//! service that goes through all this for each connection.
+//! HTTP/1 of all servers here: request heads, refusals, the beginnings of answers, and the service that
+//! handles a connection.
 //!
-//! Heads and bodies as bytes are `wire::http`'s, sockets are `net`'s. A server implements [`App`], which says
-//! what it has to offer, and runs an [`HttpService`] of it on each thread.
+//! `wire::http` parses heads and bodies, `net` provides the sockets. A server implements [`App`], with its
+//! routes and bodies, and runs an [`HttpService`] of it on each thread.
 
 mod access_log;
 mod answer;

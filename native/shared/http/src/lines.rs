@@ -1,21 +1,22 @@
-//! Header lines the shared reader of heads leaves to its users.
+//! Header lines that `wire` does not interpret.
 
-/// What they say that every server has to know.
+/// The header lines that every server needs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Lines {
-    /// HTTP/1.0: connections close unless asked to stay, and there are no interim answers.
+    /// Whether the request is HTTP/1.0: connections close unless the client asks otherwise, and there are no
+    /// interim answers.
     pub http10: bool,
-    /// How many lines there are.
+    /// The number of lines.
     pub count: usize,
-    /// How many Host lines there are.
+    /// The number of Host lines.
     pub hosts: usize,
-    /// The client waits for `100 Continue` (RFC 9110 section 10.1.1).
+    /// Whether the client waits for `100 Continue` (RFC 9110 section 10.1.1).
     pub expects: bool,
 }
 
 impl Lines {
-    /// Reads a head that has been found well-formed. `other` gets every line whose name begins with neither
-    /// `h` nor `e`: most lines are decided by their first letter.
+    /// Reads a well-formed head. `other` gets every line whose name begins with neither `h` nor `e`: for most
+    /// lines the first letter decides.
     #[inline]
     pub fn read<'a>(head: &'a [u8], mut other: impl FnMut(&'a [u8])) -> Self {
         let mut lines = Self::default();
@@ -46,7 +47,7 @@ impl Lines {
     }
 }
 
-/// The value of a line, if that is its name.
+/// The value of a line, if the line has this name.
 #[inline]
 pub fn value<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     let (start, rest) = line.split_at_checked(name.len())?;

@@ -1,24 +1,20 @@
-//! Requests as they begin, and what is wrong with them whatever they ask for.
+//! Heads of requests, and errors that do not depend on the target.
 
 use wire::http::{Framing, HeadError, RequestHead};
 
 use crate::lines::Lines;
 
-/// What a request may take, as a server's limits of the same names have it.
+/// Limits of a request, from the server's limits of the same names.
 #[derive(Debug, Clone, Copy)]
 pub struct RequestLimits {
-    /// Bytes of the head.
     pub head_bytes: usize,
-    /// Header lines.
     pub headers: usize,
-    /// Bytes of the target.
     pub target_bytes: usize,
-    /// Bytes of the body.
     pub body_bytes: usize,
 }
 
-/// Reads the head at the start of `bytes`: `None` while it is not all there. `other` gets the header lines
-/// that [`Lines`] leaves.
+/// Reads the head at the start of `bytes`; `None` if it is incomplete. `other` gets the header lines that
+/// [`Lines`] does not read.
 #[inline]
 pub(crate) fn read<'a>(
     bytes: &'a [u8],
@@ -38,10 +34,10 @@ pub(crate) fn read<'a>(
     Ok(Some((head, lines)))
 }
 
-/// The status that answers bytes that do not become a request. The connection cannot be used further.
+/// The status that answers invalid bytes. The connection cannot be used any further.
 pub(crate) fn refusal(error: HeadError, bytes: &[u8]) -> &'static str {
     match error {
-        // The request line has not even ended: it is the target that is too long.
+        // The request line is incomplete, so the target is too long.
         HeadError::TooLong if !bytes.contains(&b'\n') => "414 URI Too Long",
         HeadError::TooLong | HeadError::TooMany => "431 Request Header Fields Too Large",
         HeadError::BadCoding => "501 Not Implemented",
@@ -50,14 +46,14 @@ pub(crate) fn refusal(error: HeadError, bytes: &[u8]) -> &'static str {
     }
 }
 
-/// `GET / HTTP/2.0`: a request line of three words, the last another version's.
+/// Whether this is a request line of another version, such as `GET / HTTP/2.0`.
 fn names_other_version(bytes: &[u8]) -> bool {
     let line = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii_end();
     let mut words = line.split(|&byte| byte == b' ');
     words.nth(2).is_some_and(|word| word.starts_with(b"HTTP/") && !word.starts_with(b"HTTP/1."))
 }
 
-/// What is wrong with a request whatever it asks for: status and sentence.
+/// The status and the sentence for an invalid request, whatever its target.
 #[inline]
 pub(crate) fn problem(
     head: &RequestHead<'_>,
@@ -68,11 +64,11 @@ pub(crate) fn problem(
         return Some(("414 URI Too Long", "a longer target than anything here has"));
     }
     // RFC 9112 section 6.1: a message with HTTP/1.0 and Transfer-Encoding may have passed a proxy that does
-    // not know chunks, so that its framing is not to be trusted.
+    // not know chunks, so its framing cannot be trusted.
     if lines.http10 && head.framing == Framing::Chunked {
         return Some(("400 Bad Request", "chunks in HTTP/1.0"));
     }
-    // RFC 9112 section 3.2: exactly one, but HTTP/1.0 had none.
+    // RFC 9112 section 3.2: exactly one Host line, except in HTTP/1.0.
     let hosts = if lines.http10 { 0..=1 } else { 1..=1 };
     if !hosts.contains(&lines.hosts) {
         return Some(("400 Bad Request", "not exactly one Host line"));
@@ -80,13 +76,13 @@ pub(crate) fn problem(
     (!is_known_method(head.method)).then_some(("501 Not Implemented", "an unknown method"))
 }
 
-/// Methods of RFC 9110 section 9 and RFC 5789: the others are 501 (RFC 9110 section 9.1).
+/// Methods of RFC 9110 section 9 and RFC 5789. Others are answered with 501 (RFC 9110 section 9.1).
 #[inline]
 fn is_known_method(method: &str) -> bool {
     matches!(method, "GET" | "HEAD" | "POST" | "PUT" | "DELETE" | "CONNECT" | "OPTIONS" | "TRACE" | "PATCH")
 }
 
-/// The path of a target that names the server too (RFC 9112 section 3.2.2).
+/// The path of a target that contains the server's name (RFC 9112 section 3.2.2).
 #[inline]
 pub fn origin_form(target: &str) -> &str {
     let Some(rest) = target.strip_prefix("http://").or_else(|| target.strip_prefix("https://")) else {

@@ -1,4 +1,5 @@
-//! HTTP as a service of the socket layer: requests in, answers out in pieces, and requests that other threads answer.
+//! HTTP as a service of the socket layer: parses requests, and sends answers in pieces, or waits for other
+//! threads.
 
 use std::net::IpAddr;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -15,7 +16,6 @@ use crate::lines::Lines;
 use crate::request::{RequestLimits, problem, read, refusal};
 use crate::stats::Counters;
 
-/// The HTTP service of one thread.
 pub struct HttpService<A: App> {
     turn: Turn<A>,
     slice: TimeSlice,
@@ -24,7 +24,6 @@ pub struct HttpService<A: App> {
     log: Option<AccessLog>,
 }
 
-/// The state of one connection.
 pub struct Session<A: App> {
     id: ConnectionId,
     from: IpAddr,
@@ -38,7 +37,7 @@ enum Stage<A: App> {
     Head,
     /// Within a body.
     Body(Box<Received<A>>),
-    /// Another thread handles the request; `is_last`: no further bytes of the client have been received.
+    /// Another thread handles the request. `is_last`: no further bytes of the client have been received.
     Waiting { options: ResponseOptions, waiting: A::Waiting, is_last: bool },
     /// The answer's body is being sent.
     Sending(A::Outgoing, Step),
@@ -51,8 +50,8 @@ impl<A: App> HttpService<A> {
         Self { turn, slice: TimeSlice::default(), start: Instant::now(), acceptor, log }
     }
 
-    /// Answers the request at the start of `bytes`, or begins to. Returns the length of its head and the next step;
-    /// `None` while the head is incomplete.
+    /// Answers the request at the start of `bytes`, or begins to. Returns the length of its head and the next
+    /// step; `None` while the head is incomplete.
     #[inline]
     fn request(
         turn: &mut Turn<A>,
@@ -78,7 +77,7 @@ impl<A: App> HttpService<A> {
     }
 }
 
-/// How a request is answered while its body is unread.
+/// The options of an answer while the body is unread.
 #[inline]
 fn options(head: &RequestHead<'_>, common: &Lines, has_body: bool) -> ResponseOptions {
     ResponseOptions {
@@ -137,8 +136,8 @@ impl<A: App> Service for HttpService<A> {
     type Session = Session<A>;
     type Outcome = A::Outcome;
 
-    /// Answers that are sent together wake the load generator less often: alone, each page woke it 0.4 times. 16 pages
-    /// of 8 KiB fit into a second-level cache of 256 KiB; larger groups were no faster.
+    /// Answers that are sent together wake the load generator less often: sent alone, a page woke it 0.4
+    /// times. 16 pages of 8 KiB fit into a second-level cache of 256 KiB; larger groups were no faster.
     const GROUP: usize = 16;
 
     #[inline]

@@ -11,11 +11,12 @@
 //!             +-- Step::Linger, Step::Abort, no TLS ---> Lingering -- client's end, 1 s -+--> closed
 //! ```
 //!
-//! Bytes are read while `Open`, and read and dropped while `Lingering`; otherwise they wait in the kernel. A client
-//! that stalls is closed in every stage, one that idles only while `Open`.
+//! Bytes are read while `Open`, and read and dropped while `Lingering`; otherwise they wait in the kernel. A
+//! stalled client is closed in every stage, an idle client only while `Open`.
 //!
-//! In each stage, what was answered goes out first: nothing is read and no further piece of an answer is made while
-//! `unsent` holds bytes or a file is `blocked`. So a client that does not read holds one piece of its answer.
+//! In every stage answers are sent first: nothing is read and no further piece of an answer is produced while
+//! `unsent` holds bytes or a file is `blocked`. So for a client that does not read, the server holds one
+//! piece of its answer.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::Shutdown;
@@ -31,20 +32,20 @@ use crate::pace::Pace;
 use crate::service::{FilePiece, Rejection, Service, Step};
 use crate::stats::Traffic;
 
-/// Answers are handed to the kernel when this many bytes have gathered, also in the middle of a
-/// batch. With [`READ_BYTES`] it bounds what a client that never reads makes the server hold.
+/// Answers are written to the socket once this many bytes have gathered, even in the middle of a batch. With
+/// [`READ_BYTES`] this bounds the memory for a client that never reads.
 pub const FLUSH_BYTES: usize = 64 << 10;
 
-/// Bytes of one read. A read that fills less has drained the socket.
+/// Bytes of one read. A shorter read has emptied the socket.
 pub(crate) const READ_BYTES: usize = 64 << 10;
 
-/// Most bytes of a file that one turn sends. The bound limits how long other clients wait.
+/// The most bytes of a file that one turn sends. The limit bounds the wait of other clients.
 const FILE_BYTES: u64 = 256 << 10;
 
-/// An idle connection keeps no larger buffer than this.
+/// The largest buffer that an idle connection keeps.
 const KEPT_BYTES: usize = 1 << 10;
 
-/// How long a lingering connection stays open for the client to read the last answer.
+/// How long a lingering connection stays open, so that the client can read the last answer.
 const LINGER_MS: u64 = 1_000;
 
 /// State that all connections of a thread share during one turn of its loop.
@@ -55,12 +56,11 @@ pub(crate) struct TurnContext<S> {
     pub(crate) now_ms: u64,
 }
 
-/// What a connection needs next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
     /// Nothing until the kernel or another thread reports something.
     Wait,
-    /// Another turn: there is more to read, or an answer is unfinished.
+    /// Another turn: there are bytes to read, or an answer is unfinished.
     Again,
     /// A report of the poll that the socket is writable.
     Blocked,
@@ -74,7 +74,7 @@ enum Stage {
     Waiting,
     /// The request for TLS is accepted; the handshake begins when `unsent` is empty.
     Upgrading(Box<Acceptor>),
-    /// Close when all answers are sent.
+    /// Closes when all answers are sent.
     Closing,
     /// See [`Step::Linger`].
     Lingering,
@@ -88,20 +88,21 @@ pub(crate) struct Connection<S: Service> {
     stage: Stage,
     /// A TLS handshake is under way.
     handshaking: bool,
-    /// Bytes may wait in the kernel (the edge has been reported and not yet used up).
+    /// Bytes may wait in the kernel: the poll has reported the socket readable, and no read has emptied it
+    /// since.
     readable: bool,
-    /// The client has sent its last byte: read until the end is seen.
+    /// The client has sent its last byte; reads continue until the end of the stream.
     ending: bool,
-    /// Bytes received and not consumed: an incomplete message, or messages behind an unsent answer.
+    /// Received bytes that are not consumed: an incomplete message, or messages behind an unsent answer.
     input: Vec<u8>,
     /// `input` may hold a complete message for which the last turn had no time.
     postponed: bool,
-    /// Answers that the kernel has not taken, from index `sent` on.
+    /// Answers that the kernel has not taken; bytes before index `sent` are sent.
     unsent: Vec<u8>,
     sent: usize,
     /// The last `sendfile` stopped early because the socket was not writable.
     blocked: bool,
-    /// When bytes were last received or sent, by [`TurnContext::now_ms`].
+    /// When bytes were last received or sent, on the clock of [`TurnContext::now_ms`].
     moved_ms: u64,
     /// Bytes received and sent recently, to recognise a stalled client.
     pace: Pace,
@@ -139,7 +140,6 @@ impl<S: Service> Connection<S> {
         }
     }
 
-    /// Begins TLS on this connection.
     pub(crate) fn secure(&mut self, acceptor: &Acceptor) -> io::Result<()> {
         self.stream.accept(acceptor)?;
         self.handshaking = true;
@@ -163,7 +163,7 @@ impl<S: Service> Connection<S> {
         }
     }
 
-    /// Whether the next bytes can be read and answered at once: no answer or request is pending.
+    /// Whether the next bytes can be read and answered at once: no answer and no request is pending.
     #[inline]
     pub(crate) fn is_calm(&self) -> bool {
         self.readable
@@ -184,7 +184,7 @@ impl<S: Service> Connection<S> {
         matches!(self.stage, Stage::Open)
     }
 
-    /// Does one turn of work: at most one read, and one piece of an answer.
+    /// Does the work of one turn: at most one read, and one piece of an answer.
     pub(crate) fn drive(&mut self, buffer: &mut [u8], turn: &mut TurnContext<S>) -> io::Result<()> {
         if !self.unsent.is_empty() && !self.flush(turn)? {
             return Ok(());
@@ -194,7 +194,8 @@ impl<S: Service> Connection<S> {
             self.consume_input(turn)?;
         }
         let reads = matches!(self.stage, Stage::Open | Stage::Lingering);
-        // No read before all complete messages of `input` are answered: a fast client's bytes wait in the kernel.
+        // Nothing is read before all complete messages of `input` are answered: a fast client's bytes wait in
+        // the kernel.
         if self.readable && reads && self.unsent.is_empty() && !self.postponed {
             let count = self.receive(buffer, turn)?;
             self.answer(buffer.get(..count).unwrap_or_default(), turn)?;
@@ -212,7 +213,6 @@ impl<S: Service> Connection<S> {
         matches!(self.stage, Stage::Open | Stage::Waiting) && S::has_output(&self.session)
     }
 
-    /// What the connection needs after its turn.
     #[inline]
     pub(crate) fn next(&self) -> Next {
         if !self.unsent.is_empty() || self.blocked {
@@ -226,7 +226,7 @@ impl<S: Service> Connection<S> {
         }
     }
 
-    /// Reads once and returns the number of bytes; 0 if none are available, or at the end of the stream.
+    /// Reads once. Returns the number of bytes; 0 if none are available, or at the end of the stream.
     #[inline]
     pub(crate) fn receive(&mut self, buffer: &mut [u8], turn: &mut TurnContext<S>) -> io::Result<usize> {
         let received = self.stream.read(buffer);
@@ -240,8 +240,9 @@ impl<S: Service> Connection<S> {
                 Ok(0)
             }
             Ok(count) => {
-                // A short read has emptied the socket (epoll(7)), so that another read is saved. But the end of
-                // the stream is reported once only: after that report, reads go on until they see it.
+                // A short read has emptied the socket (epoll(7)), which saves another read. But the poll
+                // reports the end of the stream only once, so after that report reads continue until they see
+                // the end.
                 self.readable = count == buffer.len() || self.ending;
                 if !matches!(self.stage, Stage::Lingering) {
                     self.moved_ms = turn.now_ms;
@@ -268,7 +269,7 @@ impl<S: Service> Connection<S> {
     #[cold]
     fn look_at_tls(&mut self, turn: &mut TurnContext<S>) {
         let Some(session) = self.stream.session() else { return };
-        // The end of a TLS session (close_notify) is not reported by the poll, as the end of a stream is.
+        // The poll reports the end of a stream, but not the end of a TLS session (close_notify).
         self.ending |= session.has_ended();
         if !self.handshaking || !session.is_open() {
             return;
@@ -280,12 +281,12 @@ impl<S: Service> Connection<S> {
         S::secured(&mut self.session, session.peer().map(|certificate| &**certificate));
     }
 
-    /// Tells a client that has begun without TLS what it did wrong. Others have been sent an alert.
+    /// Sends a message to a client that has begun without TLS. Other clients have received an alert.
     #[cold]
     fn tls_failed(&mut self, fault: Fault, turn: &mut TurnContext<S>) {
         self.handshaking = false;
         if fault == Fault::Closed {
-            // As a port scan or a health check does.
+            // A client without any bytes, such as a port scan or a health check.
             self.stage = Stage::Closing;
             return;
         }
@@ -294,14 +295,14 @@ impl<S: Service> Connection<S> {
         if fault == Fault::NotTls {
             let mut notice = Vec::new();
             turn.service.reject(Rejection::NotTls, &mut notice);
-            // Best effort: the client that does not get it sees the connection close.
+            // Best effort: a client that does not get the message sees the connection close.
             let _ = write(&mut self.stream, &notice);
         }
         self.linger();
         self.shut();
     }
 
-    /// Answers every complete message received, to the service's buffer; keeps the rest.
+    /// Answers every complete message into the service's buffer, and keeps the remaining bytes.
     #[inline]
     pub(crate) fn answer(&mut self, received: &[u8], turn: &mut TurnContext<S>) -> io::Result<()> {
         if !self.is_open() || received.is_empty() {
@@ -331,7 +332,7 @@ impl<S: Service> Connection<S> {
         self.send(start, turn)
     }
 
-    /// Answers the complete messages at the start of `bytes` and says how far it came.
+    /// Answers the complete messages at the start of `bytes`. Returns the number of consumed bytes.
     fn consume(&mut self, bytes: &[u8], turn: &mut TurnContext<S>) -> io::Result<usize> {
         let start = turn.service.out().len();
         let mut consumed = 0;
@@ -414,13 +415,13 @@ impl<S: Service> Connection<S> {
         sent
     }
 
-    /// Writes answers; keeps what the kernel does not take.
+    /// Writes answers, and keeps the bytes that the kernel does not take.
     #[inline]
     pub(crate) fn deliver(&mut self, answers: &[u8], now_ms: u64, traffic: &mut Traffic) -> io::Result<()> {
         if answers.is_empty() {
             return Ok(());
         }
-        // What was answered before goes first, where the kernel has not taken all of it.
+        // Earlier answers that the kernel has not taken yet must be sent first.
         let written = if self.unsent.is_empty() { write(&mut self.stream, answers)? } else { 0 };
         traffic.bytes_out += written as u64;
         self.moved_ms = now_ms;
@@ -433,7 +434,7 @@ impl<S: Service> Connection<S> {
         Ok(())
     }
 
-    /// Sends bytes of a file if the answer continues with a file; returns whether it does.
+    /// Sends bytes of a file if the answer continues with a file. Returns whether it does.
     fn send_file(&mut self, turn: &mut TurnContext<S>) -> io::Result<bool> {
         self.blocked = false;
         if self.stream.session().is_some() {
@@ -443,7 +444,8 @@ impl<S: Service> Connection<S> {
         let length = end.saturating_sub(*at).min(FILE_BYTES) as usize;
         let mut sent = 0;
         while sent < length {
-            // If the client has disconnected, this raises SIGPIPE, which programs in Rust and in Python ignore.
+            // If the client has disconnected, this raises SIGPIPE, which programs in Rust and in Python
+            // ignore.
             match sendfile(self.stream.socket(), file, Some(at), length - sent) {
                 Ok(0) => break,
                 Ok(count) => sent += count,
@@ -463,7 +465,7 @@ impl<S: Service> Connection<S> {
         Ok(sent > 0 || self.blocked)
     }
 
-    /// Writes `unsent`; returns whether all of it is sent.
+    /// Writes `unsent`. Returns whether all of it is sent.
     fn flush(&mut self, turn: &mut TurnContext<S>) -> io::Result<bool> {
         let written = write(&mut self.stream, self.unsent.get(self.sent..).unwrap_or_default())?;
         if written > 0 {
@@ -485,7 +487,7 @@ impl<S: Service> Connection<S> {
     #[inline]
     fn sent_all(&mut self) {
         match self.stage {
-            // The client sees the end of the stream behind the answer.
+            // The client sees the end of the stream after the answer.
             Stage::Lingering => self.shut(),
             Stage::Upgrading(_) => self.begin_tls(),
             Stage::Open | Stage::Waiting | Stage::Closing => {}
@@ -501,20 +503,19 @@ impl<S: Service> Connection<S> {
         }
     }
 
-    /// Sends the end of the stream.
     fn shut(&mut self) {
         self.stream.close();
-        // If the client has disconnected, the next read reports it.
+        // If the client has disconnected, the next read reports that.
         let _ = self.stream.socket().shutdown(Shutdown::Write);
     }
 
-    /// Sends the last bytes before the socket is closed: the end of the TLS session.
+    /// Ends the TLS session before the socket is closed.
     pub(crate) fn leave(&mut self) {
         self.stream.close();
     }
 
-    /// Whether the client has kept the server waiting for too long. A stalled client is counted as aborted; an idle
-    /// client is no error, and a lingering client has been counted before.
+    /// Whether the client has kept the server waiting for too long. A stalled client counts as aborted. An
+    /// idle client is no error, and a lingering client has been counted before.
     pub(crate) fn is_overdue(&mut self, turn: &mut TurnContext<S>) -> bool {
         let (stalled, idle_ms) = (self.has_stalled(turn), turn.limits.idle_ms);
         let waited = turn.now_ms.saturating_sub(self.moved_ms);
@@ -531,7 +532,7 @@ impl<S: Service> Connection<S> {
         }
     }
 
-    /// Whether the client has bytes to send or to take before anything else can happen.
+    /// Whether the client has to send or read bytes before anything else can happen.
     fn is_under_way(&self) -> bool {
         let sends = match self.stage {
             Stage::Waiting => false,
@@ -546,8 +547,9 @@ impl<S: Service> Connection<S> {
         if !stalled || (self.unsent.is_empty() && !self.blocked) {
             return stalled;
         }
-        // The poll reports a writable socket only when much of the kernel's buffer is free, which may take a slow
-        // reader longer: try to write. If `unsent` is empty then, reading continues without a report of the poll.
+        // The poll reports a writable socket only when much of the kernel's buffer is free, which may take
+        // long for a slow reader, so a write is tried. If `unsent` is empty after that, reading continues
+        // without a report of the poll.
         let tried = if self.blocked { self.send_file(turn).map(|_| false) } else { self.flush(turn) };
         match tried {
             Ok(all) => {
@@ -561,8 +563,8 @@ impl<S: Service> Connection<S> {
     fn stalls(&mut self, turn: &TurnContext<S>) -> bool {
         let moved = self.stream.take_moved();
         if !self.handshaking {
-            // A record may take long on a slow link, so its bytes count. A handshake is short and has to end
-            // within one period.
+            // The bytes of an incomplete record count, as a record may take long on a slow link. A handshake
+            // is short and has to end within one period.
             self.pace.moved(moved);
         }
         let SocketLimits { stall_ms, stall_bytes, .. } = turn.limits;
@@ -570,7 +572,7 @@ impl<S: Service> Connection<S> {
     }
 }
 
-/// Writes until the kernel takes no more. Returns how much it took.
+/// Writes until the kernel takes no more. Returns the number of written bytes.
 fn write(stream: &mut impl Write, bytes: &[u8]) -> io::Result<usize> {
     let mut written = 0;
     while let Some(rest) = bytes.get(written..).filter(|rest| !rest.is_empty()) {

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Counts the connections of a server, on all of its threads.
+/// Counts the connections of a server over all of its threads.
 #[derive(Debug)]
 pub struct Gate {
     most: usize,
@@ -15,13 +15,11 @@ pub struct Gate {
     by_address: Mutex<HashMap<IpAddr, usize>>,
 }
 
-/// Why a connection is not admitted, in the words its client receives.
+/// The messages are sent to the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Full {
-    /// The total limit is reached.
     #[error("too many connections, try again later")]
     All,
-    /// The limit of this address is reached.
     #[error("too many connections from this address, close one or try again later")]
     Address,
 }
@@ -41,14 +39,14 @@ impl Gate {
 
     /// Takes a place.
     pub fn enter(self: &Arc<Self>, from: IpAddr) -> Result<Pass, Full> {
-        // Relaxed: only the number is shared, and additions to one atomic are ordered. The number is raised before the
-        // test: in a burst a client may be refused while another refused client lowers the number again, but the limit
-        // is never exceeded.
+        // Relaxed: only the number is shared, and additions to one atomic are ordered. The number is raised
+        // before the test. In a burst a client may be refused while another refused client lowers the number
+        // again, but the limit is never exceeded.
         if self.inside.fetch_add(1, Relaxed) >= self.most {
             self.inside.fetch_sub(1, Relaxed);
             return Err(Full::All);
         }
-        // From here on, dropping the pass releases the place, also on a refusal.
+        // From here on, dropping the pass frees the place, even after a refusal.
         let mut pass = Pass { gate: Arc::clone(self), from: None };
         if self.each < self.most {
             pass.from = Some(self.count(holder(from))?);
@@ -85,8 +83,8 @@ impl Drop for Pass {
     }
 }
 
-/// The address to count: of an IPv4-mapped IPv6 address the IPv4 address, and of other IPv6 addresses the network
-/// prefix of 64 bits (RFC 4291 section 2.5.4), as a host chooses the other half at will.
+/// The address to count: the IPv4 address of an IPv4-mapped IPv6 address, and the network prefix of 64 bits
+/// of other IPv6 addresses (RFC 4291 section 2.5.4), as a host may choose the other 64 bits.
 fn holder(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & (u128::MAX << 64))),

@@ -1,9 +1,8 @@
-//! The socket layer under every server here: listeners that share a port, threads with a poll each,
-//! connections with TLS or without, admission, and the limits on clients that stall or do not read.
+//! The socket layer of all servers here: listeners that share a port, threads with a poll each, connections
+//! with or without TLS, admission, and limits for clients that stall or do not read.
 //!
 //! A server implements [`Service`], which turns bytes into answers, and runs it on the [`Reactor`] of each
-//! thread of a [`Server`]. What it counts and bounds of its own it declares with [`counters!`] and
-//! [`limits!`].
+//! thread of a [`Server`]. It declares its own counters and limits with [`counters!`] and [`limits!`].
 
 mod connection;
 mod gate;

@@ -1,8 +1,8 @@
-//! The limits of a server: those that every protocol has, and how a protocol declares its own.
+//! The limits of a server: the limits of every protocol, and the declaration of a protocol's own.
 
 use std::ops::RangeInclusive;
 
-/// A limit was set beyond what the server can keep.
+/// A limit was set to a value that the server cannot support.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the limit {name} cannot be {value}; it takes {least} to {most}", least = range.start(), most = range.end())]
 pub struct OutOfRange {
@@ -11,7 +11,7 @@ pub struct OutOfRange {
     pub range: RangeInclusive<u64>,
 }
 
-/// Checks that a limit is within what it takes.
+/// Checks that a limit is within its range.
 pub fn within(name: &'static str, value: usize, range: RangeInclusive<usize>) -> Result<(), OutOfRange> {
     if range.contains(&value) {
         return Ok(());
@@ -20,39 +20,38 @@ pub fn within(name: &'static str, value: usize, range: RangeInclusive<usize>) ->
     Err(OutOfRange { name, value: value as u64, range: least..=most })
 }
 
-/// Connections of all clients together. Every idle one holds a file descriptor and under 1 KiB.
+/// Connections of all clients together. An idle connection takes a file descriptor and less than 1 KiB.
 pub const CONNECTIONS: usize = 65_536;
 
-/// A client that has begun a message and sends less than [`STALL_BYTES`] of it within this, or takes less
-/// of its answers, is cut off; so is one whose TLS handshake takes longer (389-ds:
+/// A client that has begun a message is disconnected if it sends, or reads of its answers, less than
+/// [`STALL_BYTES`] within this time. The same holds for a TLS handshake that takes longer (389-ds:
 /// `nsslapd-ioblocktimeout`, 10 s).
 pub const STALL_MS: u64 = 10_000;
 
-/// What has to move within [`STALL_MS`]: 410 bytes a second (Apache's `mod_reqtimeout`: 500), which any
-/// modem did. An HTTP head of the longest kind may take forty seconds at that pace and an LDAP message three
-/// hours, but a client that sends a byte now and then is cut off.
+/// The bytes that have to move within [`STALL_MS`]: 410 bytes a second, which any modem reached (Apache's
+/// `mod_reqtimeout`: 500). At that rate the longest HTTP head takes forty seconds and an LDAP message three
+/// hours, but a client that sends single bytes is disconnected.
 pub const STALL_BYTES: usize = 4_096;
 
-/// The limits that the socket layer keeps, whatever the protocol.
+/// The limits of the socket layer, for every protocol.
 #[derive(Debug, Clone, Copy)]
 pub struct SocketLimits {
     /// See [`CONNECTIONS`].
     pub connections: usize,
-    /// Connections of one address.
     pub connections_per_address: usize,
     /// See [`STALL_MS`].
     pub stall_ms: u64,
     /// See [`STALL_BYTES`].
     pub stall_bytes: usize,
-    /// A connection on which nothing moves for this long is closed; 0 for never.
+    /// A connection without traffic is closed after this time; 0 for never.
     pub idle_ms: u64,
 }
 
-/// Declares a server's limits: its protocol's own, and behind them those of [`SocketLimits`], in one flat
-/// struct, as a configuration names them. `idle_ms` is declared by the protocol because its default is: an
+/// Declares a server's limits in one flat struct, as configurations name them: the protocol's own limits,
+/// followed by the limits of [`SocketLimits`]. The protocol declares `idle_ms` because defaults differ: an
 /// LDAP client keeps a connection for days, a browser for a minute.
 ///
-/// One line says a limit's name, type, default and, where it has one, the range that [`within`] checks.
+/// A line has a limit's name, type and default, and optionally the range that [`within`] checks.
 #[macro_export]
 macro_rules! limits {
     (
@@ -67,8 +66,8 @@ macro_rules! limits {
             $($(#[$doc])* pub $name: $type,)*
             /// Connections of all clients together.
             pub connections: usize,
-            /// Connections of one address. By default no fewer than in all, as a benchmark's clients share
-            /// one address.
+            /// Connections of one address. The default is the limit of all connections, as a benchmark's
+            /// clients share one address.
             pub connections_per_address: usize,
             /// Milliseconds within which `stall_bytes` have to move while a message is under way.
             pub stall_ms: u64,
@@ -89,7 +88,7 @@ macro_rules! limits {
         }
 
         impl $Limits {
-            /// Checks that each is within what the server can keep.
+            /// Checks that every limit is within its range.
             pub(crate) fn check(&self) -> Result<(), $crate::OutOfRange> {
                 $($($crate::within(stringify!($name), self.$name, $range)?;)?)*
                 $crate::within("connections", self.connections, 1..=usize::MAX)?;
@@ -97,7 +96,7 @@ macro_rules! limits {
                 $crate::within("stall_bytes", self.stall_bytes, 1..=usize::MAX)
             }
 
-            /// Those that the socket layer keeps.
+            /// The limits of the socket layer.
             pub(crate) const fn socket(&self) -> $crate::SocketLimits {
                 $crate::SocketLimits {
                     connections: self.connections,

@@ -1,4 +1,4 @@
-//! Listening sockets: one for each thread, all on one port.
+//! Listening sockets: one per thread, all on one port.
 
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -7,18 +7,15 @@ use std::time::Duration;
 use mio::net::TcpListener;
 use socket2::{Domain, Protocol, Socket, TcpKeepalive, Type};
 
-/// Why a server cannot listen.
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
-    /// No thread would serve, or more than can be of use.
+    /// No thread, or more threads than the server can use.
     #[error("a server needs at least one thread, and {0} are more than it can use; 1 for each core")]
     Threads(usize),
     #[error("{host}:{port} is in use; stop what listens there, or choose another port (0 takes a free one)")]
     PortInUse { host: String, port: u16 },
-    /// The system does not let us listen there.
     #[error("cannot listen on {host}:{port}: {source}")]
     Listen { host: String, port: u16, source: io::Error },
-    /// No address goes with the name.
     #[error("cannot find the address of {host:?}: {source}; use 127.0.0.1 for this machine only")]
     Host { host: String, source: io::Error },
 }
@@ -33,32 +30,32 @@ impl ListenError {
     }
 }
 
-/// Connections that may wait to be accepted; the kernel lowers it to `somaxconn`. A connect sweep
-/// opens them faster than a busy thread comes round.
+/// Connections that may wait to be accepted; the kernel lowers this to `somaxconn`. A connect sweep opens
+/// connections faster than a busy thread accepts them.
 const BACKLOG: i32 = 4096;
 
-/// Bytes that the kernel buffers beyond those that a client has room for: one write of an answer. By default it
-/// takes as many as its buffers grow to, 2.5 MiB for each client that requests all entries and does not read; a
-/// thousand of them bring the whole machine's TCP to its bound (`tcp_mem`). A client that reads gets as many
-/// bytes a second as without the bound.
+/// Bytes of answers that the kernel buffers beyond the client's receive window: one write. By default its
+/// buffers grow to 2.5 MiB for each client that requests all entries and does not read; a thousand such
+/// clients bring the whole machine's TCP to its limit (`tcp_mem`). The limit does not slow down clients that
+/// read.
 const UNSENT_BYTES: u32 = 64 << 10;
 
-/// A client that has vanished is noticed after ten minutes: the kernel probes when nothing has come for five,
-/// and then each minute. Linux's default begins after two hours. A laptop that sleeps for a moment is still
-/// there, and a connection that is used is never probed.
+/// A vanished client is noticed after ten minutes: the kernel probes after five minutes without traffic, and
+/// then every minute. Linux's default begins after two hours. A laptop that sleeps for a moment survives
+/// this, and a connection with traffic is never probed.
 const KEEPALIVE: TcpKeepalive = TcpKeepalive::new()
     .with_time(Duration::from_secs(300))
     .with_interval(Duration::from_secs(60))
     .with_retries(5);
 
-/// Opens `count` listeners on one address, between which the kernel spreads new connections
-/// (`SO_REUSEPORT`): no thread hands connections to another.
+/// Opens `count` listeners on one address. The kernel spreads new connections over them (`SO_REUSEPORT`), so
+/// no thread passes connections to another.
 pub fn listen(host: &str, port: u16, count: usize) -> Result<Vec<TcpListener>, ListenError> {
     let failed = |source| ListenError::listening(host, port, source);
     let mut address = resolve(host, port)?;
     if count > 1 && port != 0 {
-        // With SO_REUSEPORT a port that another server of ours holds would be shared in silence;
-        // without it the kernel says that it is taken.
+        // With SO_REUSEPORT, a port of another server of ours would be shared silently. Without it the kernel
+        // reports that the port is in use.
         open(address, false).map_err(failed)?;
     }
     let mut listeners = Vec::with_capacity(count);
@@ -87,7 +84,7 @@ fn open(address: SocketAddr, shared: bool) -> io::Result<Socket> {
     if shared {
         socket.set_reuse_port(true)?;
     }
-    // Accepted sockets inherit these on Linux: no system call for each connection.
+    // On Linux accepted sockets inherit these options, which saves a system call per connection.
     socket.set_tcp_nodelay(true)?;
     socket.set_tcp_notsent_lowat(UNSENT_BYTES)?;
     socket.set_tcp_keepalive(&KEEPALIVE)?;

@@ -1,49 +1,50 @@
-//! When requests that take long are worked on, over all threads of a server.
+//! Scheduling of requests that take long, over all threads of a server.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// There are other clients to consider if one was answered at most this long before the last long request
-/// began, or since. One that waits for a lock is noticed only when it is answered.
+/// Other clients count as active if one was answered at most this long before the last long request began, or
+/// since then. A client that waits for a lock is noticed only once it is answered.
 const LATELY_MS: u64 = 10;
 
-/// How soon to look again whether another thread's long request has ended.
+/// The pause before checking again whether another thread's long request has ended.
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
 
-/// How much longer the thread of the last long request waits, so that one that was refused meanwhile goes
+/// The extra wait of the thread of the last long request, so that a thread that was refused meanwhile goes
 /// first.
 const GIVE_WAY: Duration = Duration::from_millis(2);
 
-/// A long request cannot be interrupted. It holds its thread, and perhaps a lock that all threads need. While
-/// other requests are served, one long request runs at a time, and after it none for as long as it took: the
-/// others keep half of the time, however many long requests wait. Where there are no others, every thread works
-/// on long requests all the time.
+/// A long request cannot be interrupted. It occupies its thread, and perhaps a lock that all threads need.
+/// While other requests are served, one long request runs at a time, followed by a pause as long as the
+/// request took. So other clients get half of the time, however many long requests wait. Without other
+/// clients, every thread works on long requests all the time.
 #[derive(Debug, Default)]
 pub(crate) struct LongWork {
-    /// When another request was last answered, in the clock of the turns.
+    /// When another request was last answered, on the clock of the turns.
     others_ms: AtomicU64,
     state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// Threads that work on a long request.
+    /// The number of threads that work on a long request.
     running: usize,
-    /// When the last one began, in the clock of the turns.
+    /// When the last long request began, on the clock of the turns.
     begun_ms: u64,
-    /// The thread of the last one, and whether another thread has been refused since.
+    /// The thread of the last long request, and whether another thread has been refused since.
     last: usize,
     refused: bool,
-    /// Until then the time is the others'.
+    /// The end of the pause that follows a long request.
     rest_until: Option<Instant>,
 }
 
 impl LongWork {
-    /// Notes that a request that is not long has been answered. Costs a load, and a store once a millisecond.
+    /// Notes that a request that is not long has been answered. Costs a load, and a store once per
+    /// millisecond.
     #[inline]
     pub(crate) fn answered_other(&self, now_ms: u64) {
-        // A hint, that a thread may see late: a long request then begins a moment sooner or later.
+        // Relaxed: a thread may see the time late, and a long request then begins a moment sooner or later.
         if self.others_ms.load(Relaxed) != now_ms {
             self.others_ms.store(now_ms, Relaxed);
         }

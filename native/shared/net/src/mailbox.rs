@@ -1,4 +1,4 @@
-//! How other threads hand their outcomes to those that serve clients.
+//! Passes outcomes of other threads to the threads that serve clients.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -7,12 +7,12 @@ use mio::Waker;
 
 use crate::worker::Reactor;
 
-/// One for each thread that serves.
+/// One mailbox per serving thread.
 #[derive(Debug)]
 pub struct Mailboxes<T>(Vec<(Sender<T>, Arc<Waker>)>);
 
 impl<T> Mailboxes<T> {
-    /// Those of the threads of these reactors, and where each thread finds what was sent to it.
+    /// The mailboxes of the reactors' threads, and for each thread the receiver of its mailbox.
     pub fn new(reactors: &[Reactor]) -> (Self, Vec<Receiver<T>>) {
         let (mut mailboxes, mut receivers) = (Vec::new(), Vec::new());
         for reactor in reactors {
@@ -23,14 +23,13 @@ impl<T> Mailboxes<T> {
         (Self(mailboxes), receivers)
     }
 
-    /// How many threads there are.
     pub fn threads(&self) -> usize {
         self.0.len()
     }
 
     /// Sends to a thread ([`ConnectionId::thread`](crate::ConnectionId::thread)) and wakes it.
     pub fn send(&self, thread: usize, outcome: T) {
-        // A thread that is gone has no clients left either; one that cannot be woken wakes by its timer.
+        // A thread that has ended has no clients. A thread whose waker fails wakes by its timer.
         if let Some((sender, waker)) = self.0.get(thread)
             && sender.send(outcome).is_ok()
         {

@@ -1,10 +1,10 @@
-//! Whether a client that has begun a message, or is being answered, moves enough bytes.
+//! Recognises stalled clients: they move too few bytes while a message or an answer is under way.
 
-/// How many bytes a client has lately moved of a message that it sends or of an answer that it reads.
+/// The number of bytes that a client has recently moved of its message or its answer.
 ///
-/// While something is under way, fewer than a number of bytes within a period are a stall. That bounds how long
-/// a message of a given length may take, however it trickles in, and demands no more than those bytes of a slow
-/// link. The server looks at each connection now and then, so no message needs a timer.
+/// While a message or an answer is under way, moving fewer than a number of bytes within a period is a stall.
+/// That bounds the time of a message of a given length, however slowly its bytes arrive, and demands only
+/// those bytes of a slow link. The server checks each connection now and then, so messages need no timers.
 #[derive(Debug, Default)]
 pub struct Pace {
     /// Bytes since the period began.

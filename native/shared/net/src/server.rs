@@ -14,10 +14,10 @@ use crate::shared::Shared;
 use crate::stats::Traffic;
 use crate::worker::Reactor;
 
-/// More threads than any machine this runs on has cores: a typing error.
+/// More threads than cores of any machine here: a typing error.
 const MAX_THREADS: usize = 1024;
 
-/// Threads that serve one port. Dropping it stops them.
+/// The threads that serve one port. Dropping it stops them.
 #[derive(Debug)]
 pub struct Server {
     addr: SocketAddr,
@@ -26,8 +26,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens, with one listener for each thread to come. Clients that connect now wait in the backlog, so
-    /// a server can listen before it loads its content: a port in use is reported at once.
+    /// Listens, with one listener for each future thread. Clients that connect now wait in the backlog, so a
+    /// server can listen before it loads its content, and a port in use is reported at once.
     pub fn listen(
         host: &str,
         port: u16,
@@ -49,8 +49,8 @@ impl Server {
         Ok((Self { addr, shared, threads: Vec::with_capacity(threads) }, reactors))
     }
 
-    /// Starts a thread. `serve` makes the service there, as a service may borrow what the thread owns, and
-    /// runs the reactor with it.
+    /// Starts a thread that calls `serve`. `serve` creates the service in that thread, because a service may
+    /// borrow from values of the thread, and runs the reactor with it.
     pub fn spawn(
         &mut self,
         name: &str,
@@ -59,7 +59,7 @@ impl Server {
     ) -> io::Result<()> {
         let (waker, name) = (reactor.waker(), format!("{name}-{}", self.threads.len()));
         let thread = thread::Builder::new().name(name.clone()).spawn(move || {
-            // A poll that fails cannot be repaired; the other threads go on.
+            // A failing poll cannot be repaired; the other threads continue.
             if let Err(error) = serve(reactor) {
                 eprintln!("{name}: the thread stopped: {error}");
             }
@@ -68,22 +68,21 @@ impl Server {
         Ok(())
     }
 
-    /// Where it listens.
     pub const fn addr(&self) -> SocketAddr {
         self.addr
     }
 
-    /// What all threads have counted.
+    /// The sum of all threads' counters.
     pub fn traffic(&self) -> Traffic {
         Traffic::sum(&self.shared.traffic)
     }
 
     /// Closes every connection and waits for the threads to end.
     pub fn stop(&mut self) {
-        // Nothing is handed over with the flag; what the threads have done is ordered by the joins.
+        // Relaxed: no other memory depends on the flag, and the joins order the threads' work.
         self.shared.stopping.store(true, Relaxed);
         for (_, waker) in &self.threads {
-            // A thread that cannot be woken wakes by its timer.
+            // A thread whose waker fails wakes by its timer.
             let _ = waker.wake();
         }
         for (thread, _) in self.threads.drain(..) {

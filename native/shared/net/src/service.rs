@@ -8,10 +8,10 @@ use tls::Acceptor;
 use crate::gate::Full;
 use crate::slice::TimeSlice;
 
-/// One connection of a server. Slots are reused, serial numbers are not.
+/// A connection of a server. Slots are reused, serial numbers are not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ConnectionId {
-    /// The number of the thread that serves the connection.
+    /// The index of the thread that serves the connection.
     pub thread: usize,
     pub(crate) slot: usize,
     pub(crate) serial: u64,
@@ -27,8 +27,9 @@ pub enum Step {
     /// Reads no further message until [`Service::poll_output`] or [`Service::resume`] returns another step: answers
     /// keep the order of their requests.
     Wait,
-    /// Calls [`Service::feed`] again with the same bytes, of which none was consumed, in a turn for long requests
-    /// ([`TimeSlice::may_take_long`]). From [`Service::poll_output`], the same for the next piece of the answer.
+    /// Calls [`Service::feed`] again with the same bytes, none of which was consumed, in a turn for long
+    /// requests ([`TimeSlice::may_take_long`]). After [`Service::poll_output`], calls `poll_output` again in
+    /// such a turn.
     Later,
     /// Begins TLS when all answers are sent. Only if no received byte is left: plaintext must not be treated as
     /// sent under TLS.
@@ -42,10 +43,8 @@ pub enum Step {
     Abort,
 }
 
-/// Why a client is refused before its first message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rejection {
-    /// There are too many connections.
     Full(Full),
     /// The client began without TLS on a port that requires TLS from the first byte on.
     NotTls,
@@ -55,40 +54,38 @@ pub enum Rejection {
 #[derive(Debug)]
 pub struct FilePiece<'f> {
     pub file: BorrowedFd<'f>,
-    /// The offset of the first unsent byte; advanced by the sender.
+    /// The offset of the first unsent byte; the sender advances it.
     pub at: &'f mut u64,
     pub end: u64,
 }
 
-/// A protocol; each thread has its own value.
+/// A protocol. Each thread has its own service.
 ///
-/// The socket layer reads, writes, closes and counts; a service turns bytes into answers, which it appends
-/// to [`out`](Self::out). The worker is compiled once for each service, so that no call on the hot path is
-/// indirect.
+/// The socket layer reads, writes, closes and counts. A service turns bytes into answers, which it appends to
+/// [`out`](Self::out). The worker is compiled once per service, so that no call on the hot path is indirect.
 pub trait Service {
     /// The protocol's state of one connection.
     type Session;
 
-    /// The result of work of another thread for a connection, such as a database's commit;
+    /// The result of another thread's work for a connection, such as a database's commit;
     /// [`Infallible`](std::convert::Infallible) if there is no such work.
     type Outcome;
 
-    /// The most connections that are read, answered and written to as a group. Grouping keeps each of the three
-    /// paths in the instruction cache and takes a lock of the service once; 1 if answers are so long that the
-    /// answers of a group would not stay in the cache.
+    /// The most connections that are read, answered and written as a group. Groups keep each of the three
+    /// paths in the instruction cache and take a lock of the service once. 1 if answers are so long that a
+    /// group's answers would not fit in the cache.
     const GROUP: usize;
 
     /// Reads the clock. Returns milliseconds since any fixed point.
     fn begin_turn(&mut self) -> u64;
 
-    /// Does periodic work, releases locks and publishes the counters; returns whether periodic work is left to do
-    /// at once.
+    /// Does periodic work, releases locks and publishes the counters. Returns whether periodic work has to
+    /// continue at once.
     fn end_turn(&mut self) -> bool;
 
-    /// The buffer of answers not yet handed to the kernel.
+    /// The buffer of answers that have not been written to a socket.
     fn out(&mut self) -> &mut Vec<u8>;
 
-    /// The time slice of the turn.
     fn slice(&mut self) -> &mut TimeSlice;
 
     /// The TLS acceptor, if connections use TLS from the first byte on.
@@ -102,22 +99,23 @@ pub trait Service {
     /// Begins the session of a new connection.
     fn connect(&mut self, id: ConnectionId, from: IpAddr) -> Self::Session;
 
-    /// The TLS handshake is complete; `peer` is the client's certificate (DER), if one was presented.
+    /// Called when the TLS handshake is complete; `peer` is the client's certificate (DER), if it presented
+    /// one.
     fn secured(_session: &mut Self::Session, _peer: Option<&[u8]>) {}
 
     /// Appends to `notice` the message for a refused client.
     fn reject(&self, why: Rejection, notice: &mut Vec<u8>);
 
-    /// Sees the received bytes of a group's connections before any request is answered, so that the memory of all
-    /// lookups can be prefetched at the same time. Not called for a group of one.
+    /// Sees the received bytes of a group's connections before any request is answered, so that it can
+    /// prefetch the memory of all lookups at the same time. Not called for a group of one connection.
     fn prefetch<'m>(&mut self, _received: impl Iterator<Item = &'m [u8]>) {}
 
-    /// Answers the message at the start of `bytes`, or begins to. Returns the number of consumed bytes and the next
-    /// step. A long request waits for its turn ([`Step::Later`]).
+    /// Answers the message at the start of `bytes`, or begins to. Returns the number of consumed bytes and
+    /// the next step. A long request waits for its turn ([`Step::Later`]).
     fn feed(&mut self, session: &mut Self::Session, bytes: &[u8]) -> (usize, Step);
 
-    /// Whether the session has consumed the first part of a message and waits for the rest: a client that stalls
-    /// then is disconnected. (Bytes not consumed are known to the socket layer.)
+    /// Whether the session has consumed the first part of a message and waits for the rest; a client that
+    /// stalls then is disconnected. (The socket layer knows about bytes that are not consumed.)
     fn is_receiving(_session: &Self::Session) -> bool {
         false
     }
@@ -133,11 +131,11 @@ pub trait Service {
         Step::Next
     }
 
-    /// Bytes of a file with which an answer continues: sendfile(2) sends them from the page cache, without the
-    /// copies to and from [`out`](Self::out). A 5 MB file over loopback on a busy machine, three runs: 3.1 to
-    /// 7.1 GB per second of the sender's CPU, and 2.2 to 3.0 GB when it is read and written in 64 KiB pieces.
-    /// With `None`, [`poll_output`](Self::poll_output) continues the answer, as it does after the last of these
-    /// bytes, after an early end of the file, and under TLS.
+    /// Bytes of a file with which an answer continues. sendfile(2) sends them from the page cache, without
+    /// copies to and from [`out`](Self::out). For a 5 MB file over loopback on a busy machine, three runs:
+    /// 3.1 to 7.1 GB per second of the sender's CPU, compared with 2.2 to 3.0 GB for reads and writes of 64
+    /// KiB pieces. With `None`, after the last of these bytes, after an early end of the file, and under TLS,
+    /// [`poll_output`](Self::poll_output) continues the answer.
     fn file_output(_session: &mut Self::Session) -> Option<FilePiece<'_>> {
         None
     }
@@ -150,10 +148,11 @@ pub trait Service {
     /// Answers the request that waited for this outcome.
     fn resume(&mut self, session: &mut Self::Session, outcome: Self::Outcome) -> Step;
 
-    /// The client has sent its last byte, or has disconnected, while its request waits for another thread.
+    /// Called when the client has sent its last byte, or has disconnected, while its request waits for
+    /// another thread.
     fn client_ended(_session: &mut Self::Session) {}
 
-    /// No further message of this session will be read: drops unfinished requests.
+    /// Called when no further message of this session will be read: drops unfinished requests.
     fn close(_session: &mut Self::Session) {}
 
     /// Releases locks before a write to a socket, which takes longer than any work under a lock.

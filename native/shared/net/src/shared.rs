@@ -1,4 +1,4 @@
-//! What the threads of a server share, whatever the protocol.
+//! The shared state of a server's threads, for every protocol.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -8,7 +8,6 @@ use crate::limits::SocketLimits;
 use crate::long::LongWork;
 use crate::stats::PublishedTraffic;
 
-/// See the module.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) limits: SocketLimits,

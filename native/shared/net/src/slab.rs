@@ -1,6 +1,6 @@
-//! Connections by number: the number is the token that the poll reports.
+//! Connections by slot; the slot is the token that the poll reports.
 
-/// Values in numbered slots; freed slots are used again, the youngest first.
+/// Values in numbered slots. Freed slots are reused, the most recently freed first.
 #[derive(Debug)]
 pub struct Slab<T> {
     slots: Vec<Option<T>>,
@@ -14,12 +14,11 @@ impl<T> Default for Slab<T> {
 }
 
 impl<T> Slab<T> {
-    /// The slot that the next value gets.
     pub fn next_slot(&self) -> usize {
         self.free.last().copied().unwrap_or(self.slots.len())
     }
 
-    /// Puts a value into a free slot and returns the slot's number.
+    /// Puts a value into a free slot. Returns the slot.
     pub fn insert(&mut self, value: T) -> usize {
         if let Some(slot) = self.free.pop()
             && let Some(place) = self.slots.get_mut(slot)
@@ -31,20 +30,18 @@ impl<T> Slab<T> {
         self.slots.len() - 1
     }
 
-    /// The value in a slot.
     #[inline]
     pub fn get_mut(&mut self, slot: usize) -> Option<&mut T> {
         self.slots.get_mut(slot).and_then(Option::as_mut)
     }
 
-    /// Takes the value out of a slot.
     pub fn remove(&mut self, slot: usize) -> Option<T> {
         let value = self.slots.get_mut(slot).and_then(Option::take)?;
         self.free.push(slot);
         Some(value)
     }
 
-    /// One more than the highest slot's number.
+    /// The number of slots, used or free.
     pub fn slots(&self) -> usize {
         self.slots.len()
     }

@@ -1,13 +1,13 @@
-//! How long one turn of a thread's loop may take.
+//! The time that long work gets in one turn of a thread's loop.
 
 use std::time::{Duration, Instant};
 
-/// All work of a turn that takes time gets this much together, so that other clients wait no longer.
+/// The time for all long work of a turn together. It bounds the wait of other clients.
 pub(crate) const LENGTH: Duration = Duration::from_micros(250);
 
-/// The part of a turn in which work that takes time is done.
+/// The part of a turn for long work.
 ///
-/// It begins with the first piece of such work. Where nothing takes time, nothing reads the clock.
+/// It begins with the first piece of such work. Without such work, nothing reads the clock.
 #[derive(Debug, Default)]
 pub struct TimeSlice {
     begun: Option<Instant>,
@@ -15,7 +15,7 @@ pub struct TimeSlice {
 }
 
 impl TimeSlice {
-    /// One for requests that take long and cannot be cut.
+    /// A slice for requests that take long and cannot be split.
     pub(crate) const fn for_long() -> Self {
         Self { begun: None, long: true }
     }
@@ -27,17 +27,17 @@ impl TimeSlice {
         self.long
     }
 
-    /// Begins it, if it has not yet begun.
+    /// Begins the slice, unless it has begun.
     pub fn begin(&mut self) {
         self.begun.get_or_insert_with(Instant::now);
     }
 
-    /// Begins it `spent` ago, for work that has been done already, if it has not yet begun.
+    /// Begins the slice `spent` ago, for work that has been done already, unless it has begun.
     pub fn begin_before(&mut self, spent: Duration) {
         self.begun.get_or_insert_with(|| Instant::now().checked_sub(spent).unwrap_or_else(Instant::now));
     }
 
-    /// Whether it has begun and is used up.
+    /// Whether the slice has begun and is used up.
     #[inline]
     pub fn is_over(&self) -> bool {
         self.begun.is_some_and(|begun| begun.elapsed() >= LENGTH)

@@ -1,9 +1,10 @@
-//! Counters: each thread counts for itself, and a reading adds them up.
+//! Counters: each thread counts for itself, and a reader adds the counts of all threads.
 
-/// Declares the counters of one layer: the struct a thread counts in, and the one it publishes to.
+/// Declares the counters of one layer: the struct in which a thread counts, and the struct to which it
+/// publishes.
 ///
 /// A thread counts in plain integers, which cost an instruction each, and publishes once per turn of its
-/// loop. Atomic additions in place would cost a lookup more than everything else that is counted.
+/// loop. With atomic additions, counting would be the largest cost of a lookup.
 #[macro_export]
 macro_rules! counters {
     (
@@ -26,10 +27,10 @@ macro_rules! counters {
         }
 
         impl $Published {
-            /// Adds what its thread has counted and sets that to zero. Only one thread may call it: it
-            /// loads and stores instead of adding atomically.
+            /// Adds the counts of its thread and resets them. Only one thread may call this: it loads and
+            /// stores instead of adding atomically.
             pub fn take(&self, counted: &mut $Counters) {
-                // Each counter stands for itself: nothing else is read because of its value.
+                // Relaxed: no other memory depends on a counter.
                 use ::std::sync::atomic::Ordering::Relaxed;
                 $(if counted.$name != 0 {
                     let total = self.$name.load(Relaxed).wrapping_add(counted.$name);
@@ -42,7 +43,7 @@ macro_rules! counters {
         impl $Counters {
             /// The sum over threads.
             pub fn sum<'p>(published: impl IntoIterator<Item = &'p $Published>) -> Self {
-                // A sum may lag by a turn, and its counters by different amounts.
+                // Relaxed: a sum may lag by a turn, and its counters by different amounts.
                 use ::std::sync::atomic::Ordering::Relaxed;
                 let mut sum = Self::default();
                 for published in published {
@@ -51,7 +52,6 @@ macro_rules! counters {
                 sum
             }
 
-            /// The numbers with their names.
             pub fn named(&self) -> Vec<(&'static str, u64)> {
                 vec![$((stringify!($name), self.$name),)*]
             }
@@ -60,28 +60,26 @@ macro_rules! counters {
 }
 
 counters! {
-    /// What the socket layer has counted, whatever the protocol.
+    /// The counters of the socket layer, for every protocol.
     pub struct Traffic;
-    /// The same, published by one thread.
+    /// The counters of the socket layer as one thread publishes them.
     pub struct PublishedTraffic;
 
     /// Connections accepted.
     connections,
-    /// Connections ended; the difference is open now.
+    /// Connections ended. The difference to `connections` is the number of open connections.
     disconnections,
-    /// Connections turned away because there were too many.
+    /// Connections refused because there were too many.
     refused,
-    /// Connections ended because what they sent was not the protocol or too long, or because they stalled;
-    /// neither those that idled nor those on which TLS failed.
+    /// Connections ended because the client violated the protocol, sent too much, or stalled. Idle
+    /// connections and connections with failed TLS do not count.
     aborted,
     /// TLS handshakes that succeeded.
     tls_handshakes,
-    /// Those among them that resumed an earlier session.
+    /// TLS handshakes that resumed an earlier session.
     tls_resumed,
     /// Connections on which TLS failed.
     tls_failed,
-    /// Bytes received.
     bytes_in,
-    /// Bytes sent.
     bytes_out,
 }

@@ -1,4 +1,4 @@
-//! A thread that serves clients: its own poll, its own listener, its own connections.
+//! A thread that serves clients, with its own poll, listener and connections.
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Write};
@@ -21,13 +21,13 @@ use crate::stats::Traffic;
 const LISTENER: Token = Token(usize::MAX);
 const WAKER: Token = Token(usize::MAX - 1);
 
-/// Events of one poll. More than this many connections that are ready at once take another poll.
+/// Events per poll. If more connections are ready at once, the next poll reports them.
 const EVENTS: usize = 1024;
 
-/// Connections accepted in one turn, so that a storm of connects does not starve those served.
+/// Connections accepted in one turn. The limit keeps a storm of connects from starving open connections.
 const ACCEPTS: usize = 256;
 
-/// How long to wait before accepting again when there are no file descriptors left.
+/// The pause before accepting again when all file descriptors are in use.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 
 /// How often all connections are checked for stalled and idle clients. The cost of these wake-ups in an idle
@@ -81,11 +81,12 @@ impl Reactor {
     }
 }
 
-/// Bytes for the reads of a group: the last one still gets [`READ_BYTES`] if the others are short.
+/// Bytes for the reads of a group. The last connection gets [`READ_BYTES`] if the reads of the others are
+/// short.
 const GROUP_BYTES: usize = 4 * READ_BYTES;
 
-/// Capacity that a service's output buffer should begin with: a batch is flushed when it has passed
-/// [`FLUSH_BYTES`], by one answer at most.
+/// The initial capacity for a service's output buffer: a batch is flushed when it exceeds [`FLUSH_BYTES`], by
+/// at most one answer.
 pub const OUT_BYTES: usize = 2 * FLUSH_BYTES;
 
 struct Worker<S: Service> {
@@ -93,21 +94,21 @@ struct Worker<S: Service> {
     poll: Poll,
     acceptor: Acceptor,
     connections: Slab<Connection<S>>,
-    /// Connections with work left that no report of the poll will announce.
+    /// Connections with remaining work that no report of the poll will announce.
     queue: VecDeque<usize>,
     /// Connections whose next piece of an answer takes long.
     long: VecDeque<usize>,
-    /// How long to wait before serving `long` again.
+    /// The wait before serving `long` again.
     rest: Duration,
     /// Connections that the last poll reported.
     ready: Vec<usize>,
-    /// Bytes received from the group of connections that is being served.
+    /// The bytes received from the group that is being served.
     received: Vec<Received>,
     input: Box<[u8]>,
     check_due_ms: u64,
-    /// The service had more to do at the end of the last turn.
+    /// Whether the service had more periodic work at the end of the last turn.
     busy: bool,
-    /// Connections so far; the next one's serial number.
+    /// The number of connections so far, which is the next serial number.
     accepted: u64,
     shared: Arc<Shared>,
     thread: usize,
@@ -116,18 +117,18 @@ struct Worker<S: Service> {
 /// The listener, and whether it has to be asked without a report of the poll.
 struct Acceptor {
     listener: TcpListener,
-    /// Connections may be waiting (the edge has been reported and not used up).
+    /// Connections may be waiting: the poll has reported them, and the listener was not empty since.
     waiting: bool,
-    /// The last accept failed for want of file descriptors.
+    /// The last accept failed for lack of file descriptors.
     exhausted: bool,
 }
 
 /// The bytes received from one client of a group, and the answers to them.
 struct Received {
     slot: usize,
-    /// End of the client's bytes in the group's input; they begin at the end of the previous client's.
+    /// The end of the client's bytes in the group's input; they begin at the previous client's end.
     input_end: usize,
-    /// End of the client's answers in the group's output.
+    /// The end of the client's answers in the group's output.
     answers_end: usize,
     failed: bool,
 }
@@ -146,7 +147,6 @@ impl<S: Service> Worker<S> {
         Ok(())
     }
 
-    /// How long the poll may wait.
     fn timeout(&self) -> Duration {
         let rest = if self.long.is_empty() { Duration::from_millis(CHECK_MS) } else { self.rest };
         if !self.queue.is_empty() || self.busy || (self.acceptor.waiting && !self.acceptor.exhausted) {
@@ -170,7 +170,7 @@ impl<S: Service> Worker<S> {
         }
         self.serve_ready();
         self.deliver_outcomes();
-        // The queue gets a time slice of its own, so that `serve_ready` cannot starve it.
+        // The queue gets its own time slice, so that `serve_ready` cannot starve it.
         self.serve_queue(|worker| &mut worker.queue, TimeSlice::default());
         self.serve_long();
         if self.acceptor.waiting {
@@ -209,8 +209,8 @@ impl<S: Service> Worker<S> {
         self.ready.clear();
     }
 
-    /// Reads from all connections of a group, then answers all, then writes to all. The group is the longest prefix of
-    /// `ready` for which the input has room. Returns the size of the group.
+    /// Reads from all connections of a group, then answers all, then writes to all. The group is the longest
+    /// prefix of `ready` for which the input has room. Returns the size of the group.
     fn serve(&mut self, ready: &[usize]) -> usize {
         let taken = self.receive(ready);
         let mut received = std::mem::take(&mut self.received);
@@ -253,7 +253,7 @@ impl<S: Service> Worker<S> {
         taken
     }
 
-    /// Reads once from each connection of a group that has nothing pending; queues the other connections.
+    /// Reads once from each connection of a group that has nothing pending, and queues the other connections.
     fn receive(&mut self, ready: &[usize]) -> usize {
         let (mut start, mut taken) = (0, 0);
         for &slot in ready.iter().take(S::GROUP) {
@@ -310,8 +310,8 @@ impl<S: Service> Worker<S> {
         }
     }
 
-    /// Serves the connections that are in the queue now, until the time slice is used up; the rest come first in
-    /// the next turn.
+    /// Serves the connections that are in the queue now until the time slice is used up. The remaining
+    /// connections come first in the next turn.
     fn serve_queue(&mut self, queue: fn(&mut Self) -> &mut VecDeque<usize>, slice: TimeSlice) {
         *self.turn.service.slice() = slice;
         for _ in 0..queue(self).len() {
@@ -329,8 +329,8 @@ impl<S: Service> Worker<S> {
         }
     }
 
-    /// Does what a connection needs next. A failed connection (ECONNRESET, EPIPE) is closed: nothing can be sent
-    /// to its client.
+    /// Does what a connection needs next. A failed connection (ECONNRESET, EPIPE) is closed, as nothing can
+    /// be sent to its client.
     #[inline]
     fn arrange(&mut self, slot: usize, failed: bool) {
         let Some(connection) = self.connections.get_mut(slot) else { return };
@@ -343,8 +343,8 @@ impl<S: Service> Worker<S> {
         }
     }
 
-    /// Registers, once, for reports that the socket is writable. The write that would have blocked has armed the next
-    /// report, so that the registration can stay.
+    /// Registers once for reports that the socket is writable. The write that would have blocked has armed
+    /// the next report, so the registration can stay.
     fn watch(&mut self, slot: usize) {
         let Some(connection) = self.connections.get_mut(slot) else { return };
         if !connection.watched {
@@ -356,7 +356,8 @@ impl<S: Service> Worker<S> {
         }
     }
 
-    /// Closing the descriptor also removes it from the poll (epoll(7)), which saves a system call.
+    /// Closes a connection. Closing the descriptor also removes it from the poll (epoll(7)), which saves a
+    /// system call.
     fn close(&mut self, slot: usize) {
         if let Some(mut connection) = self.connections.remove(slot) {
             connection.leave();
@@ -374,8 +375,8 @@ impl<S: Service> Worker<S> {
                     return;
                 }
                 Err(error) if is_transient(&error) => {}
-                // No file descriptors, or no memory for one: open connections are served, new
-                // ones wait in the backlog.
+                // No file descriptors, or no memory for one: open connections are served, new connections
+                // wait in the backlog.
                 Err(_) => {
                     self.acceptor.exhausted = true;
                     return;
@@ -395,7 +396,7 @@ impl<S: Service> Worker<S> {
                     Some(_) => notice.extend_from_slice(&tls::TURNED_AWAY),
                     None => service.reject(Rejection::Full(full), &mut notice),
                 }
-                // Best effort: the client that does not get it sees the connection close.
+                // Best effort: a client that does not get the message sees the connection close.
                 let _ = stream.write(&notice);
                 return;
             }
@@ -415,18 +416,17 @@ impl<S: Service> Worker<S> {
         }
     }
 
-    /// Closes stalled and idle connections.
     fn close_overdue(&mut self) {
         for slot in 0..self.connections.slots() {
             let Some(connection) = self.connections.get_mut(slot) else { continue };
-            // This may have written what was waiting, so that the connection can go on.
+            // The check may have written pending bytes, so the connection may continue.
             let overdue = connection.is_overdue(&mut self.turn);
             self.arrange(slot, overdue);
         }
     }
 }
 
-/// The client has gone between its connect and our accept (accept(2)).
+/// The client has disconnected before its connection was accepted (accept(2)).
 fn is_transient(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset | ErrorKind::Interrupted)
 }

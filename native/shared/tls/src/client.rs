@@ -25,15 +25,12 @@ pub struct ClientSpec {
     /// File of trusted authorities and of directly trusted certificates, in PEM; the system's authorities by
     /// default.
     pub ca: Option<PathBuf>,
-    /// The same as a text.
+    /// PEM text, instead of a path.
     pub ca_pem: Option<String>,
-    /// Accept any certificate.
+    /// Accepts any certificate.
     pub insecure: bool,
-    /// File of the client's certificate chain, in PEM.
     pub cert: Option<PathBuf>,
-    /// The certificate's key, in PEM.
     pub key: Option<PathBuf>,
-    /// The key's password, if it is encrypted.
     pub key_password: Option<Secret>,
     /// Whether a new connection resumes the session of an earlier one.
     pub resume: bool,
@@ -71,7 +68,7 @@ impl Connector {
         Ok(Self { config: Arc::new(config), name, resume: spec.resume })
     }
 
-    /// The same for another thread, with sessions of its own.
+    /// The same settings for another thread, with its own sessions.
     #[must_use]
     pub fn for_thread(&self) -> Self {
         let mut config = (*self.config).clone();
@@ -113,14 +110,14 @@ fn system_roots() -> Result<RootCertStore, ConfigError> {
     Ok(roots)
 }
 
-/// Decides which server certificates are accepted. The server's signature is verified for each certificate, so
-/// that a handshake costs as much as usual.
+/// Decides which server certificates are accepted. The server's signature is always verified, so that a
+/// handshake costs as much as usual.
 #[derive(Debug)]
 struct Verifier {
-    /// Accept any certificate where there are none.
+    /// `None` accepts any certificate.
     authorities: Option<Arc<WebPkiServerVerifier>>,
-    /// Directly trusted certificates: `openssl req -x509` makes a self-signed CA certificate, which webpki refuses as a
-    /// server certificate.
+    /// Directly trusted certificates. `openssl req -x509` makes a self-signed CA certificate, which webpki
+    /// refuses as a server certificate.
     pinned: Vec<CertificateDer<'static>>,
     provider: Arc<CryptoProvider>,
 }
@@ -175,7 +172,7 @@ fn is_about_its_signer(problem: &CertificateError) -> bool {
     *problem == CertificateError::UnknownIssuer || is_an_authority(problem)
 }
 
-/// Whether an authority's certificate was used as a server's.
+/// Whether an authority's certificate was used as a server's certificate.
 pub(crate) fn is_an_authority(problem: &CertificateError) -> bool {
     let CertificateError::Other(OtherError(error)) = problem else { return false };
     matches!(error.downcast_ref(), Some(webpki::Error::CaUsedAsEndEntity))

@@ -1,4 +1,4 @@
-//! What goes wrong between two sides that speak TLS, by kinds that can be counted.
+//! Kinds of TLS errors between two peers, so that errors can be counted by kind.
 
 use std::fmt;
 use std::io;
@@ -7,7 +7,6 @@ use rustls::{AlertDescription, CertificateError, Error};
 
 use crate::client::is_an_authority;
 
-/// Why a connection could not be made secure, or did not stay so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Fault {
     /// The certificate is not signed by a trusted authority.
@@ -18,19 +17,19 @@ pub enum Fault {
     WrongName,
     /// The certificate is not valid at this time.
     Expired,
-    /// The other side wants a certificate of ours, or another one.
+    /// The peer requires a certificate of ours, or another certificate.
     CertificateWanted,
     Refused,
-    /// What came is not TLS.
+    /// The received bytes are not TLS.
     NotTls,
     /// The connection ended during the handshake.
     Closed,
-    /// Anything else that is against the protocol.
+    /// Any other violation of the protocol.
     Broken,
 }
 
 impl Fault {
-    /// What an error of a [`crate::Session`] means; `None` for what is the socket's own.
+    /// The fault of a [`crate::Session`]'s error; `None` for an error of the socket.
     pub fn of(error: &io::Error) -> Option<Self> {
         match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
             Some(error) => Some(Self::of_tls(error)),
@@ -82,7 +81,7 @@ impl Fault {
     }
 }
 
-/// What is wrong, and what to do about it.
+/// The problem and its remedy.
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

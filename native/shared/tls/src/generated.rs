@@ -1,7 +1,7 @@
-//! A certificate and its authority, generated at the start for servers without files.
+//! A certificate and its authority, generated at the start of servers without certificate files.
 //!
-//! It is signed by an authority generated with it, so that clients (`--tls-ca`, curl, browsers) verify it
-//! as any other. The authority's key is dropped at once.
+//! The generated authority signs the certificate, so that clients (`--tls-ca`, curl, browsers) verify it like
+//! any other. The authority's key is dropped at once.
 
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair,
@@ -12,22 +12,22 @@ use time::{Duration, OffsetDateTime};
 
 use crate::pem::Identity;
 
-/// How long it is valid; a server that runs for longer is started anew.
+/// The validity; a server that runs for longer has to be restarted.
 const VALID: Duration = Duration::days(365);
 
 /// Clocks of other machines may be behind.
 const EARLIER: Duration = Duration::days(1);
 
-/// Names under which this machine is always reached from itself.
+/// Names by which this machine always reaches itself.
 const LOCAL: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
-/// A certificate, and the authority that signed it in PEM.
+/// A certificate, and its authority in PEM.
 pub(crate) struct GeneratedCertificate {
     pub(crate) identity: Identity,
     pub(crate) ca_pem: String,
 }
 
-/// Makes a certificate for these names and addresses, and for this machine's own.
+/// Generates a certificate for these names and addresses, and for this machine's own.
 pub(crate) fn generate(names: &[String]) -> Result<GeneratedCertificate, rcgen::Error> {
     let now = OffsetDateTime::now_utc();
     let authority = authority(now)?;
@@ -50,7 +50,7 @@ pub(crate) fn generate(names: &[String]) -> Result<GeneratedCertificate, rcgen::
 
 fn authority(now: OffsetDateTime) -> Result<CertifiedIssuer<'static, KeyPair>, rcgen::Error> {
     let mut params = CertificateParams::default();
-    // Each has another name: a browser that was shown two of one name takes the wrong one.
+    // Names differ, because a browser that has seen two authorities with one name uses the wrong one.
     let name = format!("sitebench, made at {}", now.unix_timestamp_nanos());
     params.distinguished_name.push(DnType::CommonName, name);
     params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));

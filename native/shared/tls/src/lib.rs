@@ -1,7 +1,7 @@
-//! TLS under the sockets of servers and lanes: one stream type, and what it is configured with.
+//! TLS on the sockets of servers and lanes: one stream type, and its configuration.
 //!
-//! A connection that uses TLS has a [`Session`] next to its socket, which is read and written through it;
-//! nothing above knows the difference, and nothing here knows what is spoken.
+//! A connection with TLS has a [`Session`] beside its socket, which reads and writes the socket. The layers
+//! above do not see the difference, and this crate does not know their protocols.
 
 mod client;
 mod error;
@@ -26,7 +26,7 @@ pub use server::{Acceptor, ServerSpec, TURNED_AWAY};
 pub use session::Session;
 pub use stream::Stream;
 
-/// Where the cryptography comes from; docs/decisions/0040-tls.md says why.
+/// The implementation of cryptography; docs/decisions/0040-tls.md has the reason.
 fn provider() -> Arc<CryptoProvider> {
     Arc::new(rustls::crypto::ring::default_provider())
 }

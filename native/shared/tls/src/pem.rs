@@ -1,4 +1,4 @@
-//! Certificates and keys from files.
+//! Reads certificates and keys from files.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 
 use crate::{ConfigError, Secret};
 
-/// A certificate with those that lead to its authority, and its key.
+/// A certificate with the chain to its authority, and its key.
 pub(crate) type Identity = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
 
 const CERTIFICATE: &str = "certificate";
@@ -35,7 +35,6 @@ fn certificates(
     if found.is_empty() { Err(content(what, path, "no certificate found")) } else { Ok(found) }
 }
 
-/// Reads a certificate and its key.
 pub(crate) fn identity(cert: &Path, key: &Path, password: Option<&Secret>) -> Result<Identity, ConfigError> {
     let chain = certificates(CERTIFICATE, cert, &read(CERTIFICATE, cert)?)?;
     Ok((chain, private_key(key, password)?))
@@ -69,7 +68,6 @@ fn decrypt(
     Ok(PrivatePkcs8KeyDer::from(open.as_bytes().to_vec()).into())
 }
 
-/// Reads the authorities that are trusted.
 pub(crate) fn roots(path: &Path) -> Result<RootCertStore, ConfigError> {
     store(path, &authorities(path, None)?)
 }
@@ -85,7 +83,7 @@ pub(crate) fn authorities(
     }
 }
 
-/// Makes authorities of them.
+/// Makes a store of trusted authorities.
 pub(crate) fn store(
     path: &Path,
     certificates: &[CertificateDer<'static>],
@@ -97,7 +95,7 @@ pub(crate) fn store(
     Ok(store)
 }
 
-/// What turns up when a certificate and a key are put together.
+/// The error of a certificate and a key that do not fit together.
 pub(crate) fn together(error: rustls::Error, cert: &Path, key: &Path) -> ConfigError {
     match error {
         rustls::Error::InconsistentKeys(_) => ConfigError::Mismatch { cert: cert.into(), key: key.into() },

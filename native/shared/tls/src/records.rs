@@ -1,19 +1,19 @@
-//! Where records begin and end, as far as their headers show (RFC 8446 section 5.1).
+//! Boundaries of TLS records, from their headers (RFC 8446 section 5.1).
 
 /// Type, version, length.
 const HEADER_BYTES: usize = 5;
 
-/// How far the records on a wire have come.
+/// The position in a stream of records.
 #[derive(Debug, Default)]
 pub(crate) struct Records {
-    /// Bytes of a header.
+    /// Bytes of the current header.
     header: usize,
-    /// Bytes still to come of the record behind it.
+    /// Missing bytes of the current record after its header.
     left: usize,
 }
 
 impl Records {
-    /// Follows what the wire brings.
+    /// Advances by these bytes.
     pub(crate) fn pass(&mut self, mut bytes: &[u8]) {
         loop {
             let known = if self.header == HEADER_BYTES { self.left.min(bytes.len()) } else { 0 };
@@ -25,12 +25,12 @@ impl Records {
             let Some((&byte, rest)) = bytes.split_first() else { return };
             bytes = rest;
             self.header += 1;
-            // The length is all that the header's last two bytes leave here.
+            // After all five bytes, the mask leaves the header's last two: the length.
             self.left = (self.left << 8 | usize::from(byte)) & 0xffff;
         }
     }
 
-    /// Whether a record has begun that is not all there.
+    /// Whether the current record is incomplete.
     pub(crate) const fn is_within(&self) -> bool {
         self.header > 0
     }

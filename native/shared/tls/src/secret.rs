@@ -4,18 +4,16 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A password, which no log or error message shows.
+/// A password. Logs and error messages do not show it.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Keeps a password.
     pub fn new(password: impl Into<String>) -> Self {
         Self(password.into())
     }
 
-    /// The password.
     pub fn as_bytes(&self) -> &[u8] {
         self.0.as_bytes()
     }

@@ -14,24 +14,24 @@ use crate::{ConfigError, Secret, pem, provider};
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ServerSpec {
-    /// File of the certificate chain, in PEM.
+    /// A certificate chain, in PEM.
     pub cert: Option<PathBuf>,
-    /// The certificate's key, in PEM.
+    /// In PEM.
     pub key: Option<PathBuf>,
-    /// The key's password, if it is encrypted.
+    /// For an encrypted key.
     pub key_password: Option<Secret>,
-    /// Authorities of clients; where there are some, every client needs a certificate.
+    /// Authorities of clients. If set, every client needs a certificate.
     pub client_ca: Option<PathBuf>,
-    /// Further names and addresses of a certificate that is made.
+    /// Further names and addresses of a generated certificate.
     pub names: Vec<String>,
 }
 
-/// The alert for a client that is turned away at a port where TLS is spoken, before a word of TLS: fatal, and an
-/// internal error, which is what the lack of a place comes closest to (RFC 8446 sections 6 and 6.2). The
-/// client reads that it has been refused, not that the port speaks something else.
+/// The alert for a client that is refused on a port with TLS before the handshake: a fatal internal error,
+/// the alert that is closest to a lack of places (RFC 8446 sections 6 and 6.2). The client then knows that it
+/// was refused, and not that the port has another protocol.
 pub const TURNED_AWAY: [u8; 7] = [21, 3, 3, 0, 2, 2, 80];
 
-/// Makes accepted connections secure.
+/// Accepts TLS on connections.
 #[derive(Debug, Clone)]
 pub struct Acceptor {
     pub(crate) config: Arc<ServerConfig>,
@@ -39,7 +39,7 @@ pub struct Acceptor {
 }
 
 impl Acceptor {
-    /// Reads the files, or makes a certificate.
+    /// Reads the files, or generates a certificate.
     pub fn new(spec: &ServerSpec, alpn: &[&[u8]]) -> Result<Self, ConfigError> {
         let (identity, cert, key, made) = match (&spec.cert, &spec.key) {
             (Some(cert), Some(key)) => {
@@ -69,13 +69,13 @@ impl Acceptor {
         let (chain, secret) = identity;
         let mut config =
             builder.with_single_cert(chain, secret).map_err(|error| pem::together(error, cert, key))?;
-        // Tickets rather than a cache of sessions: nothing to keep for clients that never return.
+        // Tickets instead of a session cache: the server stores nothing for clients that never return.
         config.ticketer = rustls::crypto::ring::Ticketer::new().map_err(ConfigError::Unusable)?;
         config.alpn_protocols = alpn.iter().map(|name| name.to_vec()).collect();
         Ok(Self { config: Arc::new(config), made })
     }
 
-    /// The authority of a certificate that was made, in PEM.
+    /// The authority of a generated certificate, in PEM.
     pub fn made_ca(&self) -> Option<&str> {
         self.made.as_deref()
     }

@@ -22,7 +22,7 @@ use crate::{Acceptor, Connector};
 /// only handshakes and empty records from occupying a thread.
 const READS: usize = 64;
 
-/// TLS on a socket, which is handed in with each call.
+/// TLS on a socket; the caller passes the socket with each call.
 pub struct Session {
     connection: Connection,
     /// Bytes encrypted and not yet reported as written.
@@ -60,7 +60,6 @@ impl Session {
         }
     }
 
-    /// Whether the handshake is over.
     #[inline]
     pub fn is_open(&self) -> bool {
         !self.connection.is_handshaking()
@@ -89,7 +88,6 @@ impl Session {
         self.connection.handshake_kind() == Some(HandshakeKind::Resumed)
     }
 
-    /// The peer's certificate.
     pub fn peer(&self) -> Option<&CertificateDer<'static>> {
         self.connection.peer_certificates().and_then(<[_]>::first)
     }
@@ -126,8 +124,8 @@ impl Session {
             match self.pull(socket) {
                 Ok(pulled) if pulled.ended => return Ok(count),
                 Ok(pulled) => emptied = pulled.emptied,
-                // The next read reports a socket error again. A TLS error is reported once, and later bytes of
-                // the socket are not authenticated.
+                // The next read reports a socket error again. A TLS error is reported only once, and later
+                // bytes of the socket are not authenticated.
                 Err(_) if count > 0 && !self.failed => return Ok(count),
                 Err(error) => return Err(error),
             }
@@ -135,7 +133,7 @@ impl Session {
         if count > 0 { Ok(count) } else { Err(ErrorKind::Interrupted.into()) }
     }
 
-    /// Reads, and returns as soon as any data is available: for blocking sockets.
+    /// Reads, and returns as soon as any data is available, for blocking sockets.
     pub fn read_some<S: Read + Write>(&mut self, socket: &mut S, room: &mut [u8]) -> io::Result<usize> {
         loop {
             let count = self.take(room)?;
@@ -175,7 +173,7 @@ impl Session {
     #[inline]
     fn take(&mut self, room: &mut [u8]) -> io::Result<usize> {
         match self.connection.reader().read(room) {
-            // No data yet, or the end, which the socket reports too.
+            // There is no data yet, or the stream has ended, which the socket reports, too.
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::UnexpectedEof) => Ok(0),
             taken => taken,
         }
@@ -195,7 +193,7 @@ impl Session {
             Ok(state) => self.ended = state.peer_has_closed(),
             Err(error) => return Err(self.fail(error, socket)),
         }
-        // A message of the handshake. Bytes that the socket does not take now go with the next write.
+        // A handshake message. Bytes that the socket does not take now are sent with the next write.
         self.push(socket)?;
         Ok(Pulled { ended: count == 0, emptied })
     }
@@ -211,7 +209,7 @@ impl Session {
         io::Error::new(ErrorKind::InvalidData, error)
     }
 
-    /// Writes encrypted data; returns whether all of it is written.
+    /// Writes encrypted data. Returns whether all of it is written.
     #[inline]
     fn push<S: Read + Write>(&mut self, socket: &mut S) -> io::Result<bool> {
         while self.connection.wants_write() {
@@ -235,9 +233,9 @@ impl std::fmt::Debug for Session {
 
 /// The result of one socket read.
 struct Pulled {
-    /// The end of the stream has been read.
+    /// Whether the end of the stream has been read.
     ended: bool,
-    /// The read did not fill the buffer.
+    /// Whether the read did not fill the buffer.
     emptied: bool,
 }
 

@@ -4,7 +4,6 @@ use std::io::{self, Read, Write};
 
 use crate::{Acceptor, Connector, Fault, Session};
 
-/// A connection with TLS or without.
 #[derive(Debug)]
 pub struct Stream<S> {
     socket: S,
@@ -12,62 +11,60 @@ pub struct Stream<S> {
 }
 
 impl<S> Stream<S> {
-    /// A connection as it is.
+    /// A connection without TLS.
     pub const fn new(socket: S) -> Self {
         Self { socket, session: None }
     }
 
-    /// From now on the other side begins a handshake, and then everything is protected.
+    /// Begins TLS: the peer sends the first message of the handshake.
     pub fn accept(&mut self, acceptor: &Acceptor) -> io::Result<()> {
         self.session = Some(Box::new(Session::accept(acceptor)?));
         Ok(())
     }
 
-    /// From now on this side begins a handshake.
+    /// Begins TLS: this side sends the first message of the handshake.
     pub fn connect(&mut self, connector: &Connector) -> io::Result<()> {
         self.session = Some(Box::new(Session::connect(connector)?));
         Ok(())
     }
 
-    /// What is below.
     pub const fn socket(&mut self) -> &mut S {
         &mut self.socket
     }
 
-    /// TLS, if it is spoken.
     #[inline]
     pub fn session(&self) -> Option<&Session> {
         self.session.as_deref()
     }
 
-    /// Whether a record of TLS's has begun that is not all there.
+    /// Whether a TLS record is incomplete.
     pub fn is_within_record(&self) -> bool {
         self.session().is_some_and(Session::is_within_record)
     }
 
-    /// Bytes that TLS has read from the socket and written since this was last asked; without TLS, none.
+    /// Bytes that TLS has read from the socket and written to it since the last call; 0 without TLS.
     pub fn take_moved(&mut self) -> usize {
         self.session.as_mut().map_or(0, |session| session.take_moved())
     }
 
-    /// The same connection by another kind of socket.
+    /// The same connection over another type of socket.
     pub fn try_map<T, E>(self, change: impl FnOnce(S) -> Result<T, E>) -> Result<Stream<T>, E> {
         Ok(Stream { socket: change(self.socket)?, session: self.session })
     }
 
-    /// What an error means if it is one of TLS's.
+    /// The fault of an error; `None` if TLS has not caused it.
     pub fn fault(&self, error: &io::Error) -> Option<Fault> {
         self.session.as_ref().and_then(|_| Fault::of(error))
     }
 }
 
 impl<S: Read + Write> Stream<S> {
-    /// Goes on with the handshake; whether it is over.
+    /// Continues the handshake. Returns whether it is complete.
     pub fn shake(&mut self) -> io::Result<bool> {
         self.session.as_mut().map_or(Ok(true), |session| session.shake(&mut self.socket))
     }
 
-    /// Reads, and returns as soon as there is anything: for sockets that wait.
+    /// Reads, and returns as soon as any data is available, for blocking sockets.
     pub fn read_some(&mut self, room: &mut [u8]) -> io::Result<usize> {
         match &mut self.session {
             None => self.socket.read(room),
@@ -75,7 +72,7 @@ impl<S: Read + Write> Stream<S> {
         }
     }
 
-    /// Tells the other side that nothing more will be written.
+    /// Tells the peer that nothing more will be written.
     pub fn close(&mut self) {
         if let Some(session) = &mut self.session {
             session.close(&mut self.socket);
@@ -107,7 +104,7 @@ impl<S: Read + Write> Write for Stream<S> {
     }
 }
 
-/// Kept out of line: inlined, TLS slows plain connections by 2 %.
+/// Not inlined: inlined, TLS slows plain connections by 2 %.
 #[cold]
 #[inline(never)]
 fn apart<T>(act: impl FnOnce() -> T) -> T {
