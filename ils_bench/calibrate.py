@@ -42,11 +42,11 @@ class _CalibrateOptions:
 
 @command(_CalibrateOptions, panel="This machine")
 def calibrate(options: _CalibrateOptions) -> None:
-    """Measure this machine's floor, the rate of raw TCP, and the load generator's share of it.
+    """Measure the rate of raw TCP on this machine, and the load generator's share of it.
 
-    The floor is what two raw loops reach, one thread on each side, that exchange the bytes of a
-    lookup (104 for 1,283) over 64 connections and over one, and those of a bind over a new
-    connection each. No lookup over TCP is faster on this machine.
+    Two minimal loops, one thread on each side, exchange the bytes of a lookup (104 for 1,283) over
+    64 connections and over one, and those of a bind over a new connection each. No lookup over TCP
+    is faster on this machine.
     """
     from rich.console import Console
 

@@ -75,7 +75,7 @@ def serve(options: ServeOptions) -> None:
     panel="Directories",
 )
 def operations(options: IlsOptions, show: str | None) -> None:
-    """List the operations, or print the scenario file of one: to change it and run it.
+    """List the operations, or print the scenario file of one, to edit and run.
 
     sitebench directory operations
 

@@ -87,23 +87,23 @@ class KindOptions(Options):
         "paper",
         "Kind of people: paper (1,283 bytes in a lookup's answer), small (126 bytes in an add), "
         "ils (an Internet Locator Server's, with its protocol), person (inetOrgPerson), posix "
-        "(with a Unix account) or ad (Active Directory); the directory of an address decides "
-        "itself.",
+        "(with a Unix account) or ad (Active Directory). At an address the default depends on the "
+        "directory.",
         *PROFILES,
         panel="Entries",
     )
     hash: str | None = option.parsed(
         None,
-        "How the directory is given passwords of person and posix: clear, ssha, ssha512, "
-        "crypt:ROUNDS, pbkdf2-sha256:ROUNDS, pbkdf2-sha512:ROUNDS or argon2:MEMORY:PASSES, such as "
-        "argon2:64m (default: ssha).",
+        "Form of the passwords of person and posix in the directory: clear, ssha, ssha512, "
+        "crypt:ROUNDS, pbkdf2-sha256:ROUNDS, pbkdf2-sha512:ROUNDS or argon2:MEMORY:PASSES, such "
+        "as argon2:64m (default: ssha).",
         parse=_hash,
         metavar="NAME[:PARAMETERS]",
         panel="Entries",
     )
     hash_pool: int | None = option.parsed(
         None,
-        "How many people log in differently, or all; with a slow hash 1,000 unless said.",
+        "Number of different passwords, or all (default: all; 1,000 with a slow hash).",
         parse=_pool,
         show=lambda pool: "all" if pool == 0 else units.format_size(pool),
         metavar="N|all",
@@ -131,14 +131,15 @@ def _show_group_sizes(members: tuple[int, ...]) -> str:
 class GroupOptions:
     groups: int | None = option.size(
         None,
-        "Groups of the people, beside them: posixGroup with posix, group with ad, else "
-        "groupOfNames (default: none).",
+        "Number of groups of the people: posixGroup with posix, group with ad, else groupOfNames "
+        "(default: none).",
         "N",
         panel="Entries",
     )
     members: tuple[int, ...] = option.parsed(
         (10,),
-        "People in a group; each further size, such as 10,1k,all, is that of one group.",
+        "Number of people in a group; each further number, such as 10,1k,all, is that of a single "
+        "group.",
         parse=_group_sizes,
         show=_show_group_sizes,
         metavar="LIST",
@@ -146,12 +147,15 @@ class GroupOptions:
     )
     depth: int = option.count(
         1,
-        "Levels of groups in groups: those at the bottom have the people.",
+        "Levels of nested groups; the groups at the bottom have the people.",
         at_most=64,
         panel="Entries",
     )
     in_all: int = option.count(
-        0, "People, from the first on, who are in every group.", at_least=0, panel="Entries"
+        0,
+        "Number of people, from the first on, who are in every group.",
+        at_least=0,
+        panel="Entries",
     )
 
 
@@ -161,7 +165,7 @@ class DirectoryOptions(EndpointOptions, KindOptions):
         "embedded",
         "Directory to measure: embedded, openldap, or the ldap:// or ldaps:// address of another.",
     )
-    base: str = option.text(DEFAULT_BASE, "DN that the people are under.", "DN", panel="Target")
+    base: str = option.text(DEFAULT_BASE, "DN of the entry above the people.", "DN", panel="Target")
     bind_dn: str | None = option.text(
         None, "DN to bind with (default: anonymous).", "DN", panel="Target"
     )
@@ -172,9 +176,9 @@ class DirectoryOptions(EndpointOptions, KindOptions):
     )
     names: str | None = option.parsed(
         None,
-        "People who are in the directory: numbered, such as 'uid=user.{i}', or of a file, "
-        "@people.txt with a uid in each line, @accounts.csv:mail, or @accounts.csv:Login=uid where "
-        "a column is not called like its attribute. No entries are added.",
+        "People of your own directory: numbered, such as 'uid=user.{i}', or of a file: "
+        "@people.txt with a uid in each line, @accounts.csv:mail, or @accounts.csv:Login=uid for "
+        "a column with another name than its attribute. No entries are added.",
         metavar="TEMPLATE",
         parse=check_form,
         panel="Target",
@@ -210,14 +214,15 @@ class LoadTestOptions(DirectoryOptions, GroupOptions, PeopleOptions, SuiteOption
     )
     filter: str | None = option.text(
         None,
-        "What is searched, with {name} for a person of --names: '(mail={name})'.",
+        "Filter of the searches, with {name} for a person of --names: '(mail={name})'.",
         "FILTER",
         panel="Load",
         form=False,
     )
     mix: tuple[tuple[str, int], ...] | None = option.parsed(
         None,
-        "Operations on people of --names with their weights: search=90,modify=10; compare, too.",
+        "Operations on people of --names with their weights: search, modify and compare, such as "
+        "search=90,modify=10.",
         parse=parse_mix,
         show=show_mix,
         metavar="LIST",
@@ -226,40 +231,40 @@ class LoadTestOptions(DirectoryOptions, GroupOptions, PeopleOptions, SuiteOption
     )
     attribute: str | None = option.text(
         None,
-        "Attribute that a modify of --mix changes.",
+        "Attribute that the modify of --mix changes.",
         "NAME",
         panel="Load",
         form=False,
     )
     how: str | None = option.choice(
         None,
-        "How users log in: bind, as their DN is known; search-bind, by their name; or "
-        "search-bind-groups, whose groups are read then (default: bind).",
+        "Steps of a login: bind; search-bind: a search for the DN first; or search-bind-groups: a "
+        "search for the groups, too (default: bind).",
         *HOW,
         panel="Load",
     )
     over: str | None = option.choice(
         None,
-        "Connections of logins: a new one for each (default), or those that are kept.",
+        "Connections of logins: a new one for each (default), or kept ones.",
         *OVER,
         panel="Load",
     )
     accounts: str | None = option.file(
-        "CSV file of who logs in, with the columns dn or uid, and password; or "
-        "FILE:secret=password,login=uid where they are called otherwise.",
+        "CSV file of accounts to log in, with the columns dn or uid, and password; or "
+        "FILE:secret=password,login=uid for columns with other names.",
         panel="Load",
         form=False,
     )
     wrong_passwords: str | None = option.choice(
         None,
-        "How many wrong passwords the accounts of a CSV file may be sent: two at most, or any.",
+        "Wrong passwords for an account of a CSV file: any number (default: two at most).",
         ANY,
         panel="Load",
         form=False,
     )
     wrong: float | None = option.parsed(
         None,
-        "Share of logins with a wrong password, such as 5%; they must be refused.",
+        "Share of logins with a wrong password, which must be refused: 5%.",
         parse=_share,
         show=units.format_percent,
         metavar="PERCENT",
@@ -308,8 +313,8 @@ class SweepOptions(SizesOption):
     # A sweep has several where a test has one.
     hash: tuple[str, ...] | None = option.parsed(
         None,
-        "How the directory is given passwords of person and posix, one after the other: clear, "
-        "ssha, ssha512, crypt:ROUNDS, pbkdf2-sha256:ROUNDS, pbkdf2-sha512:ROUNDS or "
+        "Forms of the passwords of person and posix, measured one after the other: clear, ssha, "
+        "ssha512, crypt:ROUNDS, pbkdf2-sha256:ROUNDS, pbkdf2-sha512:ROUNDS or "
         "argon2:MEMORY:PASSES, separated by commas.",
         parse=parse_hashes,
         show=option.join_values,
@@ -318,8 +323,8 @@ class SweepOptions(SizesOption):
         locust=False,
     )
     paper: bool = option.flag(
-        "The 1997 paper's sweep: 600 s per point, sizes 500, 1,000, 5,000 and 10,000, its numbers "
-        "of clients, adds of 126 bytes.",
+        "The sweep of the 1997 paper: 600 s per point, sizes 500, 1,000, 5,000 and 10,000, the "
+        "paper's numbers of clients, adds of 126 bytes.",
         locust=False,
     )
     lab: str = lab_option()
@@ -330,7 +335,7 @@ class SeedOptions(EntriesOption, DirectoryOptions, PeopleOptions, GroupOptions):
     """What `sitebench ils seed` and `verify` take."""
 
     target: str = target_option(
-        "", "Directory, by its ldap:// or ldaps:// address, which may name the base."
+        "", "ldap:// or ldaps:// address of the directory, which may name the base."
     )
     # These matter to a test alone, but a directory is opened with them.
     names: str | None = option.text(None, "For tests only.", hidden=True)
@@ -341,10 +346,10 @@ class SeedOptions(EntriesOption, DirectoryOptions, PeopleOptions, GroupOptions):
 @dataclass(frozen=True)
 class CleanOptions(SeedOptions):
     seeded: bool = option.flag(
-        "Removal of the --entries people that `seed` added, too.", panel="Options"
+        "Removal of the --entries people that `seed` added, as well.", panel="Options"
     )
     forget: bool = option.flag(
-        "Forget what was left in --target, which is gone, without removing anything.",
+        "Forget the entries left in --target, which no longer exists; nothing is removed.",
         panel="Options",
     )
 
@@ -375,5 +380,7 @@ class ServeOptions(PeopleOptions, KindOptions, GroupOptions, ServerOptions):
         panel="Target",
     )
     read_only: bool = option.flag("Refusal of every write.", panel="Target")
-    require_bind: bool = option.flag("Refusal of clients that have not bound.", panel="Target")
+    require_bind: bool = option.flag(
+        "Refusal of requests from clients that have not bound.", panel="Target"
+    )
     start_tls: bool = option.flag("StartTLS on the plain port, instead of ldaps.", panel="TLS")

@@ -33,7 +33,7 @@ def seed(options: SeedOptions, file: Path) -> None:
 
 @command(None, panel=_PANEL)
 def example() -> None:
-    """Print a scenario file, to begin one for a site of your own.
+    """Print an example of a scenario file for a site of your own.
 
     sitebench site example > site.toml
     """
@@ -45,10 +45,10 @@ def example() -> None:
 
 @command(HarOptions, argument("FILE", "HAR file.", parse=Path), name="from-har", panel=_PANEL)
 def from_har(options: HarOptions, file: Path) -> None:
-    """Make a scenario file of a browser's recording: its requests to one host.
+    """Make a scenario file from a browser's recording of requests to one host.
 
-    A value of an answer that is sent later is captured; passwords become columns of accounts.csv.
-    What was left out, and what the file needs, is said.
+    Values of answers that later requests send are captured; passwords become columns of
+    accounts.csv. Notes list the requests left out, and what to add to the file.
 
     sitebench site from-har session.har --out session.toml
     """

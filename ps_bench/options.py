@@ -22,8 +22,8 @@ from sitebench.suite_base.options import (
 class _DatabaseOptions:
     durability: str = option.choice(
         "normal",
-        "Events that a stored update survives: the end of the process (normal), or a power "
-        "failure too (full).",
+        "Events that a stored update survives: the end of the process (normal), or also a power "
+        "failure (full).",
         *("normal", "full"),
         panel="Advanced",
     )
@@ -43,11 +43,11 @@ class TestOptions(_DatabaseOptions, LogOption, PeopleOptions, SuiteOptions):
         "embedded", "Site to measure: embedded, or the http:// or https:// address of another."
     )
     keepalive: bool | None = option.switch(
-        "One connection per user, instead of one per request as in 1997. A scenario file says so "
-        "itself."
+        "One connection per user, instead of one per request as in 1997. Scenario files have "
+        "their own setting."
     )
     database: str | None = option.file(
-        "User-property database to copy (default: one made for this size).",
+        "User-property database to copy (default: one of this size, which sitebench makes).",
         panel="Entries",
         form=False,
     )
@@ -61,7 +61,8 @@ class PsOptions(EntriesOption, TestOptions):
 @dataclass(frozen=True)
 class SweepOptions(SizesOption):
     paper: bool = option.flag(
-        "The 1997 paper's sweep: 33 clients, 300 s of warm-up, 600 s measured, 1k to 1m people.",
+        "The sweep of the 1997 paper: 33 clients, 300 s of warm-up, 600 s measured, 1k to 1m "
+        "people.",
         locust=False,
     )
     lab: str = lab_option()
@@ -87,10 +88,13 @@ class ServeOptions(_DatabaseOptions, PeopleOptions, ServerOptions):
 @dataclass(frozen=True)
 class HarOptions:
     host: str | None = option.text(
-        None, "Whose requests to take (default: that of the first page).", "HOST", panel="Options"
+        None,
+        "Host whose requests are taken (default: that of the first page).",
+        "HOST",
+        panel="Options",
     )
     think: bool = option.flag(
-        "Pause where the recording does, for a second or longer.", default=True, panel="Options"
+        "The recording's pauses of a second or longer.", default=True, panel="Options"
     )
     pages_only: bool = option.flag(
         "Leave out images, style sheets, scripts and fonts.", panel="Options"

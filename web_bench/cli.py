@@ -80,7 +80,7 @@ def sweep(options: SweepOptions, names: Sequence[str]) -> None:
 
     sitebench web sweep own.toml --target https://127.0.0.1:8443 --tls-ca ca.pem
 
-    An interrupted sweep resumes where it stopped if repeated with the same --out.
+    An interrupted sweep resumes with the same --out.
     """
     from web_bench.points import POINTS
     from web_bench.sweep import sweep as measure
@@ -90,9 +90,10 @@ def sweep(options: SweepOptions, names: Sequence[str]) -> None:
 
 @command(_SWEEP, panel="Measure")
 def spice(options: SweepOptions) -> None:
-    """Measure every kind of program that a server has, and what each keeps of the static rate.
+    """Measure every kind of program of a server, beside the rate of static files.
 
-    Those of the paper's Tables 1 to 11 of 2000: alone, and among files and TLS as in a shop.
+    These are the kinds of Tables 1 to 11 of the paper of 2000: alone, and in a mix with files and
+    TLS.
 
     sitebench web spice
 
@@ -100,8 +101,8 @@ def spice(options: SweepOptions) -> None:
 
     sitebench web spice --target http://127.0.0.1:8000 --programs inprocess=/page
 
-    Kinds that the target does not have are left out. A report of several run files joins them
-    where they are parts of one sweep: sitebench report spice.sitebench shop.sitebench
+    Kinds that the target does not have are left out. A report joins run files that are parts of
+    one sweep: sitebench report spice.sitebench shop.sitebench
     """
     from web_bench.sweep import spice as measure
 
@@ -110,7 +111,7 @@ def spice(options: SweepOptions) -> None:
 
 @command(ServeOptions, panel="Web servers")
 def serve(options: ServeOptions) -> None:
-    """Serve a workload's files, or your own folder, until Ctrl-C.
+    """Serve the files of a workload, or your own folder, until Ctrl-C.
 
     sitebench web serve
 

@@ -36,8 +36,8 @@ def seed(options: FileSetOptions, to: Path, workload: str) -> None:
 
     sitebench web seed --set large-filemix --files-per-class 200 --to docroot/
 
-    The same command continues what was interrupted. Beside the files there is a manifest with the
-    size and the SHA-256 of each.
+    After an interruption the same command continues. A manifest has the size and the SHA-256 of
+    each file.
     """
     from sitebench.measure.command import say
     from sitebench.measure.progress import bar
@@ -52,7 +52,7 @@ def seed(options: FileSetOptions, to: Path, workload: str) -> None:
 
 @command(VerifyOptions, _SET, panel=_PANEL)
 def verify(options: VerifyOptions, workload: str) -> None:
-    """Ask a web server for every file of a workload once, and compare length and content.
+    """Request every file of a workload once from a web server, and compare length and content.
 
     sitebench web verify --target http://127.0.0.1:8080 --set large-filemix --files-per-class 200
     """

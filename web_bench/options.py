@@ -59,33 +59,31 @@ class WebOptions(FileSetOptions, LogOption, SuiteOptions):
 
     target: str = target_option(
         "embedded",
-        "Server to measure: embedded, nginx or apache, started here; or the http:// or https:// "
-        "address of another.",
+        "Server to measure: embedded, nginx or apache, which sitebench starts; or the http:// or "
+        "https:// address of another.",
     )
     path: str | None = option.parsed(
         None,
-        "One path to ask for, with its query if it has one, instead of a workload: the operation "
-        f"{PATH!r}.",
+        f"Path to request, with an optional query, instead of a workload: the operation {PATH!r}.",
         parse=_path,
         metavar="PATH",
         panel="Load",
     )
     keepalive: bool | None = option.switch(
-        "HTTP/1.1 and one connection per client, or one per request (default: one per client with "
-        "--path; the papers' workloads have HTTP/1.0 and one per request; a scenario file says so "
-        "itself)."
+        "HTTP/1.1 and one connection per client, or one per request (default: per client with "
+        "--path, else per request with HTTP/1.0; scenario files have their own setting)."
     )
     docroot: str | None = option.text(
         None,
-        "Folder with the files of a server started here; what is missing is written (default: one "
-        "for each file set, in the cache folder).",
+        "Folder with the files of a server that sitebench starts; missing files are written "
+        "(default: one for each file set, in the cache folder).",
         "FOLDER",
         panel="Files",
         form=False,
     )
     addresses: tuple[SiteAddress, ...] = option.parsed(
         (),
-        "Further addresses of a server that runs already, which clients take in turn: HOST:PORT.",
+        "Further addresses of a running server, which clients use in turn: HOST:PORT.",
         parse=_addresses,
         show=lambda addresses: ",".join(f"{address.host}:{address.port}" for address in addresses),
         metavar="LIST",
@@ -99,8 +97,8 @@ class WebOptions(FileSetOptions, LogOption, SuiteOptions):
     )
     programs: Mapping[str, str] | None = option.parsed(
         None,
-        "Programs of a server that runs already: KIND=PATH, with {size}, {content} and {copy} "
-        "in it where they differ.",
+        "Programs of a running server: KIND=PATH, with {size}, {content} and {copy} as "
+        "placeholders.",
         parse=_programs,
         show=option.show_pairs,
         metavar="LIST",
@@ -116,8 +114,8 @@ class WebOptions(FileSetOptions, LogOption, SuiteOptions):
         form=False,
     )
     cgi_program: str | None = option.file(
-        "Your own program, which requests for CGI run, instead of sitebench's own, which costs no "
-        "start of an interpreter.",
+        "Your own program for CGI requests, instead of sitebench's own, which needs no "
+        "interpreter.",
         panel="Target",
         form=False,
     )
@@ -138,7 +136,7 @@ class SweepOptions(WebOptions):
     )
     users: int = option.size(1, "One of --clients.", "N", locust=False, command=False)
     paper: bool = option.flag(
-        "The papers' sweep: their numbers of clients, 600 s per point, 30 s to ramp up where "
+        "The sweep of the papers: their numbers of clients, 600 s per point, 30 s to ramp up if "
         "printed (WebBench 1.0), a connection per request.",
         locust=False,
     )
@@ -156,18 +154,18 @@ class ServeOptions(FileSetOptions, ServerOptions, Options):
     port: int = port_option(8080)
     docroot: str | None = option.text(
         None,
-        "Folder to serve as it is, or where --workload's files are (default: the cache folder).",
+        "Folder to serve, or folder of --workload's files (default: the cache folder).",
         "FOLDER",
         panel="Files",
     )
     workload: str = option.text(
         "webbench1-static",
-        "Workload, or scenario file, whose files are served; what is missing in --docroot is "
+        "Workload, or scenario file, whose files are served; files missing in --docroot are "
         "written.",
         panel="Files",
     )
     dot_files: bool = option.flag(
-        "Serve also what begins with a dot, such as .git and .env.", panel="Files"
+        "Files whose names begin with a dot, such as .git and .env, are served, too.", panel="Files"
     )
 
 

@@ -124,7 +124,7 @@ def _explain() -> list[str]:
 PLAN = PlanSuite(
     name=SUITE.name,
     title=f"{SUITE.title} ({SUITE.name.upper()})",
-    help="""Plan a directory, from a run, typed-in rates or 1997's.
+    help="""Plan machines of a directory from a run, from given rates or from those of 1997.
 
     sitebench plan ils
 

@@ -17,13 +17,13 @@ _OF = "LDIF file (- for standard input), ldap:// address, or slapd:/folder"
 @command(
     SeedOptions,
     option("to", f"{_TO} (default: --target).", "PLACE"),
-    option("accounts", "CSV file to write: dn, uid and password of each.", "FILE"),
+    option("accounts", "CSV file to write, with dn, uid and password of each person.", "FILE"),
     panel=_PANEL,
 )
 def seed(options: SeedOptions, to: str | None, accounts: str | None) -> None:
     """Fill a running directory, make the folder of a slapd, or write an LDIF file.
 
-    If it is interrupted, the same command resumes where it stopped.
+    After an interruption the same command continues.
 
     sitebench directory seed --to people.ldif --entries 1m
 
@@ -75,7 +75,7 @@ def schema(server: str | None) -> None:
 
 @command(CleanOptions, panel=_PANEL)
 def clean(options: CleanOptions) -> None:
-    """Remove entries that crashed runs left in your directories, or in that of --target.
+    """Remove entries that crashed runs left in your directories, or in --target only.
 
     sitebench directory clean
 

@@ -77,7 +77,7 @@ def _calculations(
 PLAN = PlanSuite(
     name=SUITE.name,
     title=f"{SUITE.title} ({SUITE.name.upper()})",
-    help="""Plan a personalized site, from a run, typed-in rates or 1997's.
+    help="""Plan machines of a personalized site from a run, from given rates or from those of 1997.
 
     sitebench plan ps --pages-per-s 43.5 --view-time 25s --active 4%
 

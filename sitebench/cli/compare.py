@@ -25,8 +25,8 @@ class _CompareOptions:
     )
     restart: str | None = option.text(
         None,
-        "Shell command before each measurement that restarts a running server {}, "
-        "or switches it to {}.",
+        "Shell command before each measurement, which restarts server {}, or switches one server "
+        "to {}.",
         "CMD",
     )
     repeats: int = option.count(10, "Pairs to measure, 5 to 60.", at_least=5, at_most=60)
@@ -46,10 +46,10 @@ class _CompareOptions:
     )
     html: str | None = option.file("HTML page to write, with both runs overlaid.", panel="Output")
     json: bool = option.flag("JSON instead of tables.", panel="Output")
-    quiet: bool = option.flag("Result and errors alone: no progress.", panel="Output")
+    quiet: bool = option.flag("Result and errors only: no progress.", panel="Output")
     fail_on: str | None = option.choice(
         None,
-        "Result of B that ends the command with exit code 3; 4 where the repeats cannot tell.",
+        "Result of B that ends the command with exit code 3; 4 if it is not decided.",
         _SLOWER,
         panel="Output",
     )
@@ -62,7 +62,7 @@ class _CompareOptions:
     panel="Results",
 )
 def compare(options: _CompareOptions, a: str, b: str) -> None:
-    """Test whether B differs from A, and estimate by how much.
+    """Test whether B differs from A, and estimate the difference.
 
     sitebench compare ldap://127.0.0.1:3890 ldap://127.0.0.1:3891
     --interleave 'ils run lookup --target {} --entries 10k --measure 2s' --html both.html
@@ -72,7 +72,8 @@ def compare(options: _CompareOptions, a: str, b: str) -> None:
     sitebench compare off on --restart './switch-index {}'
     --interleave 'ils run lookup --target ldap://127.0.0.1 --names @people.txt'
 
-    Run files that were not interleaved get a ratio, and an answer only beyond a factor of two:
+    Run files that were not interleaved get a ratio, and an answer only if they differ by more than
+    a factor of two:
 
     sitebench compare before.sitebench after.sitebench
     """

@@ -42,7 +42,7 @@ _NAMES = [suite.name for suite in suites()]
     _DemoOptions,
     argument(
         "SUITE...",
-        f"What to measure (default: all): some of {', '.join(_NAMES)}.",
+        f"Suites to measure (default: all): some of {', '.join(_NAMES)}.",
         words=_NAMES,
         required=False,
         several=True,
@@ -50,13 +50,13 @@ _NAMES = [suite.name for suite in suites()]
     panel="Measure",
 )
 def demo(options: _DemoOptions, suite: Sequence[str]) -> None:
-    """Measure the embedded servers on this machine and make a report: a first look, in minutes.
+    """Measure the embedded servers on this machine, and make a report, in some minutes.
 
     sitebench demo
 
     sitebench demo ps --measure 2s --out /tmp/demo
 
-    If it is interrupted, the same command continues.
+    After an interruption the same command continues.
     """
     selected, out = [find_suite(name) for name in suite] or suites(), Path(options.out)
     make_folder(out)

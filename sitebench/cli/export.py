@@ -45,7 +45,7 @@ class _ExportOptions:
     out: str = option.text("-", "File to write; - for standard output.", "FILE", panel="Output")
     what: str = option.choice(
         "points",
-        "Rows of the CSV: points, measured windows of steps, minutes (spans) of stages, sample "
+        "Rows of the CSV: points, steps in their measured windows, minutes (spans) of stages, "
         "intervals of the timeline, or samples of the monitor.",
         *FORMATS["csv"].rows,
         panel="Output",
@@ -54,7 +54,7 @@ class _ExportOptions:
 
 @command(
     _ExportOptions,
-    argument("RUN", "Run file, which may still be written to.", parse=Path),
+    argument("RUN", "Run file, finished or in progress.", parse=Path),
     panel="Results",
 )
 def export(options: _ExportOptions, run: Path) -> None:

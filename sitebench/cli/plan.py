@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sitebench.plan.rates import RateTable
 
 _RUN = argument(
-    "RUN", "Run file to take the rates from (default: 1997's rates).", parse=Path, required=False
+    "RUN", "Run file with the rates (default: those of 1997).", parse=Path, required=False
 )
 
 

@@ -26,7 +26,7 @@ class _ReportOptions:
     markdown: str | None = option.file(
         "Markdown file to write the tables to; - for standard output.", panel="Output"
     )
-    open: bool = option.flag("Page opened in the browser.", panel="Output")
+    open: bool = option.flag("Opens the page in the browser.", panel="Output")
 
 
 @command(
@@ -35,7 +35,7 @@ class _ReportOptions:
     panel="Results",
 )
 def report(options: _ReportOptions, run: Sequence[Path]) -> None:
-    """Make one HTML page of run files: verdict, figures, tables, planner. It needs no network.
+    """Make one HTML page from run files: verdict, figures, tables, planner. It needs no network.
 
     sitebench report ils-sweep.sitebench
 

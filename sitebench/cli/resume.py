@@ -21,12 +21,12 @@ _MOST_SHOWN = 10_000
 
 @command(None, argument("RUN", "Run file of an interrupted run.", parse=Path), panel="Results")
 def resume(run: Path) -> None:
-    """Resume a run that was interrupted or killed: measure the points that are missing.
+    """Resume an interrupted or killed run: measure the missing points.
 
     sitebench resume run.sitebench
 
-    It runs the command recorded in the file, with `--out RUN --resume`. A command that writes or
-    runs other files (--fail-log, --junit, --docroot, --cgi-program) is shown for you to repeat.
+    The command in the file is run again, with `--out RUN --resume`. A command that writes or runs
+    other files (--fail-log, --junit, --docroot, --cgi-program) is only shown, for you to repeat.
     """
     from sitebench.measure.command import say
     from sitebench.runs.runfile import RunFile

@@ -17,7 +17,7 @@ class _WorkerOptions:
     processes: int = option.count(1, "Number of worker processes.", panel="Options")
     client: str | None = option.choice(
         None,
-        "Client, if the test's suite has it (default: the test's).",
+        "Client for suites that have it (default: the test's).",
         *("native", *PORTABLE),
         panel="Options",
     )
@@ -32,7 +32,7 @@ class _WorkerOptions:
     _WorkerOptions,
     command_option(
         "master",
-        "Address of the master: its --bind.",
+        "Address of the master, as in its --bind.",
         "HOST[:PORT]",
         parse=MasterAddress.parse,
         required=True,
@@ -47,8 +47,8 @@ def worker(options: _WorkerOptions, master: MasterAddress) -> None:
     sitebench worker --master 10.0.0.1 --processes 2 --threads 1
 
     The master is `sitebench directory sweep --workers N --bind 10.0.0.1`, or `locust --master
-    --master-bind-host 10.0.0.1`. A worker runs what its master sends: connect only to a master that
-    you trust.
+    --master-bind-host 10.0.0.1`. A worker runs any code that its master sends: connect only to a
+    master that you trust.
     """
     from sitebench.locust.workers.supervisor import WorkerCommand, supervise
     from sitebench.measure.command import say

@@ -13,8 +13,8 @@ from sitebench.scenario.script import Script
 @dataclass(frozen=True)
 class LogOption:
     access_log: bool = option.flag(
-        "Log of every request by a server that is started here, in the common format, as the "
-        "papers' servers had it.",
+        "Log of every request, in the common format, by a server that sitebench starts (as the "
+        "papers' servers did).",
         paired=True,
         panel="Advanced",
     )

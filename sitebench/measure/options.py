@@ -53,19 +53,21 @@ class LoadOptions(Options):
         locust=False,
     )
     rate: float | None = option.rate(
-        None, "Operations/s, answered or not (default: each user as fast as it is answered)."
+        None,
+        "Operations/s, whether or not they are answered (default: each user sends the next one "
+        "after an answer).",
     )
     stages: Stages | None = option.parsed(
         None,
-        "Rates that change, such as '30s:100,1m:500': each a time, and the operations/s at its "
-        "end, in a straight line from the one before; or @FILE.csv with a minute and a rate on "
-        "each line; or users who come and go, such as '30s:50 users'.",
+        "Rates that change linearly, such as '30s:100,1m:500': durations with the operations/s at "
+        "their ends; or @FILE.csv with a minute and a rate on each line; or numbers of users, "
+        "such as '30s:50 users'.",
         parse=Stages.from_option,
         metavar="STAGES",
     )
     arrivals: str = option.choice(
         "poisson",
-        "Arrivals at a fixed rate: as independent people come, or one every 1/rate s.",
+        "Arrivals at a fixed rate: random, as of independent people, or one every 1/rate s.",
         *("poisson", "even"),
     )
     warmup: float = option.duration(
@@ -73,7 +75,7 @@ class LoadOptions(Options):
     )
     measure: float | None = option.duration(
         10.0,
-        "Length of the measured window; unless given, it may grow to 30s until the rate is steady.",
+        "Length of the measured window; the default may grow to 30s until the rate is steady.",
         may_be_zero=False,
         locust_default=None,
     )
@@ -95,8 +97,8 @@ class LoadOptions(Options):
     )
     verify: str = option.choice(
         "digest",
-        "Check of answers against the population: every one in full; or with digest a person's "
-        "LDAP entry in full the first time, and later by length and 64-bit digest.",
+        "Check of answers: full, or digest: a person's LDAP entry in full the first time, and "
+        "later by length and 64-bit digest.",
         *("digest", "full", "none"),
         panel="Advanced",
     )
@@ -130,7 +132,7 @@ class LoadOptions(Options):
     )
     monitor: str | None = option.parsed(
         None,
-        "node_exporter on the target's machine, to monitor that too: HOST or http://HOST:9100.",
+        "node_exporter that monitors the target's machine: HOST or http://HOST:9100.",
         parse=parse_exporter,
         metavar="URL",
         panel="Advanced",
@@ -150,7 +152,7 @@ class LoadOptions(Options):
 _L = TypeVar("_L", bound=LoadOptions)
 
 
-QUIET = "Result and errors alone: no progress, and nothing about what to do."
+QUIET = "Result and errors only: no progress, no advice."
 
 
 def check_pace(options: LoadOptions) -> None:
@@ -222,7 +224,7 @@ class RepeatOptions:
     quiet: bool = option.flag(QUIET, **_OUTPUT)
     repeats: int = option.count(
         1,
-        "Measurements of each point, each on a newly opened target; 6 for a 95% interval.",
+        "Measurements of each point, each with a newly opened target; 6 for a 95% interval.",
         **_COMMAND,
     )
 
@@ -233,8 +235,8 @@ class MeasureOptions(RepeatOptions):
 
     until: Until | None = option.parsed(
         None,
-        "Percentile to measure until it is known so well, such as 'p99:5%': the window goes on, "
-        "for 5 minutes at most, or for the time in 'p99:5%,20m'.",
+        "Percentile and its precision, such as 'p99:5%': the window grows until this precision is "
+        "reached, to 5 minutes at most, or to the time in 'p99:5%,20m'.",
         parse=Until.parse,
         metavar="KNOWN",
         panel="Load",
@@ -245,13 +247,13 @@ class MeasureOptions(RepeatOptions):
         **_OUTPUT,
     )
     allow_failures: bool = option.flag(
-        "Exit code 0 also where more than 1% of a point's operations failed.", **_OUTPUT
+        "Exit code 0 even if more than 1% of a point's operations failed.", **_OUTPUT
     )
     junit: str | None = option.file(
         "JUnit XML file to write, with one test case per point.", **_OUTPUT
     )
     paper_tables: bool = option.flag(
-        "The papers' tables too, and the bottlenecks of each point.", **_OUTPUT
+        "The papers' tables, and the bottlenecks of each point, too.", **_OUTPUT
     )
 
 
@@ -292,13 +294,13 @@ class PeakOptions(RepeatOptions):
     )
     start: float | None = option.rate(
         None,
-        "First rate of the search (default: the lowest with enough samples in one window).",
+        "First rate of the search (default: the lowest rate with enough samples in one window).",
         **_COMMAND,
     )
     apart: float | None = option.duration(
         None,
-        "Pause between confirmations of a rate (default: none): twice the length of the machine's "
-        "noisy spells.",
+        "Pause between confirmations of a rate, such as twice the length of the machine's noisy "
+        "spells (default: none).",
         **_COMMAND,
     )
     users: int = option.parsed(

@@ -19,7 +19,7 @@ ACTIVE = 0.04
 
 
 def preset_option(machines: Iterable[str]) -> str | None:
-    return option.choice(None, "1997's machine to take the rates of.", *machines, panel="Target")
+    return option.choice(None, "Machine of 1997 whose rates are used.", *machines, panel="Target")
 
 
 def mix_option(default: Pairs, explanation: str) -> Pairs:
@@ -56,24 +56,24 @@ class PlanOptions:
         0.0, "Share of each machine's capacity to leave free (the paper's: 0%).", panel="Target"
     )
     objective: Objective | None = objective_option(
-        "Latency objective, such as 'p99<50ms', judged by the measured loads of RUN, or by an "
-        "estimate from the rates alone.",
+        "Latency objective, such as 'p99<50ms': from the measured loads of RUN, or an estimate "
+        "from the rates.",
         panel="Target",
     )
     cores: int = option.count(
         1, "Cores of each machine, for an estimate of the objective from rates.", panel="Target"
     )
     burst: float = option.percent(
-        1.0, "Arrivals in the busiest minutes, of those on average.", panel="Load"
+        1.0, "Arrivals in the busiest minutes, as a percentage of the average.", panel="Load"
     )
     preset: str | None = preset_option(())
     size: int | None = option.size(
         None,
-        "Size whose rates are taken (default: the smallest measured one that the answer fits).",
+        "Size whose rates are used (default: the smallest measured size that is large enough).",
         panel="Target",
     )
     target: str | None = option.text(
-        None, "Target whose rates are taken, where RUN has several.", "TARGET", panel="Target"
+        None, "Target whose rates are used, if RUN has several.", "TARGET", panel="Target"
     )
     line: float | None = option.parsed(
         None,
@@ -106,7 +106,7 @@ class MixPlanOptions(PlanOptions):
     rates: Pairs | None = rates_option("Operations/s of one machine.")
     lists: str = option.choice(
         "online",
-        "People whom each machine lists: those online, as in 1997, or all of the community.",
+        "People in each machine's directory: those online, as in 1997, or the whole community.",
         *("online", "all"),
         panel="Target",
     )

@@ -47,28 +47,31 @@ _HELP = {
 
     {sweep}
 
-    An interrupted sweep resumes where it stopped if repeated with the same --out.""",
-    "vary": """Vary one thing after another and hold the rest, as in the papers' tuning.
+    An interrupted sweep resumes with the same --out.""",
+    "vary": """Vary one option after another and keep all others, as in the papers' tuning.
 
     {vary}
 
-    processors, memory, network and disk limit a {noun} that is started here; what this machine
-    does not allow is left out, with the reason. An interrupted run resumes with the same --out.""",
+    processors, memory, network and disk limit a {noun} that sitebench starts; factors that this
+    machine does not allow are left out, with the reason. An interrupted run resumes with the same
+    --out.""",
     "peak": """Find the highest rate of a {noun}, or its number of users.
 
-    With each number of --clients in turn, as in the papers; each client starts its next operation
-    when the last is answered:
+    The command measures each number of --clients, as in the papers; each client starts its next
+    operation when the last is answered. With --objective, the answer is the largest number of
+    clients that meets the objective:
 
     {clients}
 
     With an objective, the answer is the largest of these numbers that holds it.
 
-    Or by a search for the highest rate that meets an objective, which is then confirmed:
+    With --objective alone, the command searches for the highest rate that meets the objective, and
+    confirms this rate:
 
     {objective}
 
-    An interrupted search resumes where it stopped if repeated with the same --out.""",
-    "ui": """Test a {noun} from Locust's web UI; the options are the first values of its form.
+    An interrupted search resumes with the same --out.""",
+    "ui": """Test a {noun} from Locust's web UI; the options are the initial values of its form.
 
     {ui}""",
 }
@@ -205,7 +208,7 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         varied = Option(
             ["--vary", "variations"],
             type=Typed(str),
-            help="What is varied, and its values; several times for several factors, each in turn.",
+            help="Factor and its values; for several factors, give the option several times.",
             metavar="FACTOR=LIST",
             panel="Load",
             multiple=True,

@@ -35,7 +35,7 @@ def port_option(default: int) -> int:
 class EndpointOptions(TlsOptions):
     target: str = target_option("embedded", "Target: embedded, or an address.")
     i_own_this_target: bool = option.flag(
-        "Permission to write to a target that runs already.",
+        "Permission to write to a target that sitebench did not start.",
         panel="Target",
         local=True,
         form=False,
@@ -62,7 +62,7 @@ def lab_option() -> str:
     """Make the field that selects the machine of the paper's sweep."""
     return option.choice(
         "2500",
-        "Machine whose numbers of clients --paper takes: the ProLiant 2500's (Table 17) or 7000's "
+        "Machine whose numbers of clients --paper uses: the ProLiant 2500 (Table 17) or 7000 "
         "(Table 18).",
         *("2500", "7000"),
         panel="Load",
@@ -79,7 +79,7 @@ class PeopleOptions:
     )
     locales: tuple[str, ...] = option.parsed(
         DEFAULT_LOCALES,
-        "Faker locales that names and addresses come from.",
+        "Faker locales of the names and addresses.",
         parse=option.sequence_of(str),
         show=option.join_values,
         metavar="LIST",
@@ -92,15 +92,15 @@ class SuiteOptions(EndpointOptions, LoadOptions):
     target_threads: int = option.count(1, "Threads of the embedded target.", panel="Advanced")
     target_limits: Limits | None = option.parsed(
         None,
-        "Limits of a target that is started here, such as processors=1,memory=64m,"
-        "network=10mbit,disk=2mb/s.",
+        "Limits of a target that sitebench starts, such as "
+        "processors=1,memory=64m,network=10mbit,disk=2mb/s.",
         parse=Limits.parse,
         metavar="LIMITS",
         panel="Advanced",
     )
     scenario: str | None = option.parsed(
         None,
-        "Scenario file: what users do, in TOML; with :OPERATION behind it one of its operations "
+        "Scenario file in TOML: the operations of the users; FILE:OPERATION for one of them "
         "(`sitebench docs scenarios`).",
         parse=ScenarioFile,
         metavar="FILE",
@@ -109,7 +109,7 @@ class SuiteOptions(EndpointOptions, LoadOptions):
     )
     data: Mapping[str, str] | None = option.parsed(
         None,
-        "Other files for the data of a scenario file, as account=mine.csv,group=groups.csv.",
+        "Files that replace those of a scenario file's data: account=mine.csv,group=groups.csv.",
         parse=lambda text: option.pairs(text, "account=mine.csv"),
         show=option.show_pairs,
         metavar="LIST",
@@ -118,7 +118,7 @@ class SuiteOptions(EndpointOptions, LoadOptions):
         local=True,
     )
     check: bool = option.flag(
-        "No load: each operation once, and what came of each of its steps.",
+        "No load: each operation once, with the answer of each step.",
         panel="Load",
         locust=False,
     )

@@ -1,4 +1,4 @@
-"""Permission to write to a target that runs already.
+"""Permission to write to a target that sitebench did not start.
 
 A typing error in an address must not fill a stranger's directory, nor submit a stranger's forms.
 `--i-own-this-target` or a list of one's own permits it. So does, on loopback, a command whose name

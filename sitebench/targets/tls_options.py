@@ -25,7 +25,7 @@ class TlsOptions:
     """TLS of clients: what they trust, their certificate, and session resumption."""
 
     tls: bool = option.flag(
-        "TLS to an embedded or local target, with a certificate made for it.", panel="TLS"
+        "TLS to a target that sitebench starts, with a generated certificate.", panel="TLS"
     )
     tls_ca: str | None = option.file(
         "CA certificates to trust, in PEM (default: the system's).", **_CERTIFICATE
@@ -48,7 +48,7 @@ class TlsServeOptions:
     """TLS of servers: their certificate, and the clients that they accept."""
 
     tls: str | None = option.choice(
-        None, "TLS with a certificate made at the start.", SELF_SIGNED, panel="TLS"
+        None, "TLS with a certificate generated at the start.", SELF_SIGNED, panel="TLS"
     )
     tls_cert: str | None = option.file("Server certificate, in PEM; turns TLS on.", panel="TLS")
     tls_key: str | None = option.file("Key of the server certificate, in PEM.", panel="TLS")

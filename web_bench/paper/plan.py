@@ -76,7 +76,7 @@ class _WebPlanOptions(MixPlanOptions):
     )
     preset: str | None = preset_option(_MACHINES)
     session: float = option.duration(
-        _MINUTE_S, "Time in which a user asks for --mix.", panel="Load"
+        _MINUTE_S, "Time in which a user requests --mix.", panel="Load"
     )
     mix: Pairs = mix_option(
         tuple(_MIX.items()),
@@ -87,7 +87,7 @@ class _WebPlanOptions(MixPlanOptions):
     )
     kilo_per_request: float = option.parsed(
         50.0,
-        "K that a connection transfers.",
+        "K per connection.",
         parse=parse_rate,
         show=lambda kilo: f"{kilo:g}",
         metavar="K",
@@ -99,7 +99,7 @@ class _WebPlanOptions(MixPlanOptions):
         panel="Target",
     )
     k: str = option.choice(
-        "bytes", "What K is: 1,024 bytes, or as the paper computed.", *BITS_PER_K, panel="Target"
+        "bytes", "Meaning of K: 1,024 bytes, or bits as in the paper.", *BITS_PER_K, panel="Target"
     )
     spice_latency: float = option.duration(
         0.0181,
@@ -114,7 +114,7 @@ class _WebPlanOptions(MixPlanOptions):
         panel="Target",
     )
     cgi_share: float = option.percent(
-        0.9, "Share of CGI requests to predict the rate of.", panel="Load"
+        0.9, "Share of CGI requests whose rate is predicted.", panel="Load"
     )
 
 
@@ -247,7 +247,8 @@ def _mix(static: float, light: float, share: float) -> Calculation:
 PLAN = PlanSuite(
     name=SUITE.name,
     title=f"{SUITE.title} ({SUITE.name.upper()})",
-    help="""Plan a web server from a run, typed-in rates or 1997's: users, lines, mixes.
+    help="""Plan users, lines and mixes of a web server from a run, from given rates or from those
+         of 1997.
 
     sitebench plan web
 
