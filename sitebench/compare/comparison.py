@@ -1,20 +1,19 @@
 """Two runs compared: figures, intervals, and the answer in words.
 
 How it is decided: every point has a row per measure. A row has an interval around the ratio B/A,
-and differs if that interval excludes 1. Of all comparisons of equals, one in twenty may find a
-difference in any row. Each point has its part of that 0.05, and half of the part goes to the row
-that the comparison is about: operations/s or, where the rate is given, the median latency. The
-other rows share the rest, and that half too where the first row differs (Wiens's fallback test,
-2003: it keeps the promise, and does not ask the most certain row to pay for all others). Each
-answer has an A/A null beside it: the same procedure, with as many values, on repeats of one side.
+and differs if the interval excludes 1. Of all comparisons of equals, one in twenty may find a
+difference in any row. Each point has an equal part of that 0.05. Half of the part belongs to the
+first row: operations/s or, at a given rate, the median latency. The other rows share the other
+half; they share the whole part if the first row differs (Wiens's fallback test, 2003). Each answer
+has an A/A null beside it: the same procedure, with as many values, on repeats of one side.
 
-A mix is compared as a whole, and each of its operations as a point of its own: the total's median
-is that of the frequent operation.
+A mix is compared as a whole, and each of its operations as a point of its own: the median of the
+whole is that of the frequent operation.
 
-Only interleaved repeats are decided. Of runs measured one after the other, what the machine did
-between the two is part of the difference, and no figure of either run knows how large it is:
-repeats within a run are alike where runs are not. They get a ratio, and a claim only where the
-intervals of both medians are further apart than any machine drifts.
+Only interleaved repeats are decided. Between two runs measured one after the other, the machine may
+change, and no figure of either run shows by how much: repeats within a run are more alike than
+runs. Such runs get a ratio, and a claim only if the intervals of both medians are further apart
+than any machine drifts.
 """
 
 from __future__ import annotations
@@ -37,20 +36,18 @@ from sitebench.runs.repeats import Series, median_interval
 from sitebench.verdict.verdict import Bound, Quoted
 
 _FAMILY_ALPHA = 0.05
-"""Probability that a comparison finds a difference in any row if nothing differs."""
 
 _FIRST = 0.5
-"""Share of a point's part of it that its first row has."""
+"""Share of a point's part of the probability that its first row has."""
 
 _LEAST_REPEATS = 5
-"""Nothing is claimed with fewer repeats (rule 10 of the method)."""
+"""The least number of repeats for a claim (rule 10 of the method)."""
 
 _MOST_LEFT_OUT = 0.25
-"""A point with a larger share of invalid repeats is not compared."""
 _MANY_LEFT_OUT = "more than a quarter of its repeats"
 
 _BEYOND_DRIFT = 2.0
-"""Runs measured apart differ where the nearer ends of both intervals are this factor apart."""
+"""Runs measured apart differ if the nearer ends of both intervals are so far apart, as a factor."""
 
 NONE = "no detectable difference"
 TOO_FEW = "too few repeats"
@@ -65,11 +62,10 @@ class Design(StrEnum):
 
 
 _Side = Mapping[int, PointResult]
-"""A side's results by repeat."""
 
 
 class Measure(msgspec.Struct, frozen=True):
-    """One value of a repeat; `if_more` and `if_less` say what B is if it has more or less of it."""
+    """One value of a repeat; `if_more` and `if_less` are the verdicts on a B with more or less."""
 
     key: str
     title: str
@@ -78,7 +74,7 @@ class Measure(msgspec.Struct, frozen=True):
     if_less: str
     unit: str
     judged: bool = True
-    """Whether B is slower if it is worse in this; CPU per operation says nothing of that."""
+    """Whether the measure decides if B is slower; CPU per operation does not."""
 
 
 def _latency(name: str, result: PointResult) -> float | None:
@@ -96,7 +92,6 @@ def _target_cpu(result: PointResult) -> float | None:
 
 
 WORSE = frozenset(("slower", "fails more", "more CPU"))
-"""Answers that are bad for B."""
 
 _MEASURES = (
     Measure("ops_per_s", "Operations/s", lambda r: r.ops_per_s, "faster", "slower", "operations/s"),
@@ -118,21 +113,19 @@ _MEASURES = (
 
 
 _OF_OPERATIONS = frozenset(("p50", "p95", "succeeded"))
-"""Measures of one operation of a mix: its rate is a share of the total, its CPU is not known."""
+"""Measures of one operation of a mix: its rate is a share of the total, its CPU is unknown."""
 
 
 class Row(msgspec.Struct, frozen=True):
-    """One measure of one point: the values of both sides' repeats, and their comparison."""
-
     measure: Measure
     a: tuple[float, ...]
     b: tuple[float, ...]
     alpha: float
-    """Probability that the interval excludes 1 if nothing differs."""
+    """Probability that the interval excludes 1 although nothing differs."""
     effect: Effect
     null: Effect | None
     least: int | None
-    """How many repeats a row of this comparison needs before it can differ; None: no number."""
+    """The least number of repeats with which the row can differ; None: no number is enough."""
 
     @property
     def median_a(self) -> float:
@@ -144,7 +137,6 @@ class Row(msgspec.Struct, frozen=True):
 
     @property
     def enough(self) -> bool:
-        """Whether there are enough repeats to claim a difference."""
         return self.least is not None and min(len(self.a), len(self.b)) >= self.least
 
     @property
@@ -155,7 +147,6 @@ class Row(msgspec.Struct, frozen=True):
 
     @property
     def _beyond_drift(self) -> bool:
-        """Whether the intervals of both medians are further apart than a machine drifts."""
         a, b = median_interval(self.a), median_interval(self.b)
         if a is None or b is None:
             return False
@@ -163,7 +154,7 @@ class Row(msgspec.Struct, frozen=True):
 
     @property
     def verdict(self) -> str:
-        """What B is, in words."""
+        """The verdict on B in words."""
         if self.differs:
             return self.measure.if_more if self.effect.ratio > 1 else self.measure.if_less
         if self.least is None:
@@ -176,7 +167,7 @@ class Row(msgspec.Struct, frozen=True):
 
 
 class Missing(msgspec.Struct, frozen=True):
-    """A measure that is not compared, because some repeats do not have it."""
+    """A measure that is not compared, as some repeats lack it."""
 
     measure: Measure
     lacking: int
@@ -187,14 +178,14 @@ class Missing(msgspec.Struct, frozen=True):
 
 
 class Compared(msgspec.Struct, frozen=True):
-    """One point that both runs have: its rows, and what was left out."""
+    """A point of both runs: its rows, and the repeats left out."""
 
     matched: Matched
     rows: tuple[Row, ...]
     left_out: tuple[str, ...]
     missing: tuple[Missing, ...]
     costs_only: str = ""
-    """Why rates and latencies were not compared, where only the cost of an operation was."""
+    """The reason for comparing only the cost of an operation; empty if all is compared."""
 
     @property
     def title(self) -> str:
@@ -209,12 +200,11 @@ class Compared(msgspec.Struct, frozen=True):
 
     @property
     def slower(self) -> bool:
-        """Whether B is worse in anything that makes it slower."""
         return any(row.verdict in WORSE for row in self.rows if row.measure.judged)
 
     @property
     def undecided(self) -> str:
-        """Why this point does not decide whether B is slower; empty if it does."""
+        """The reason why this point does not show whether B is slower; empty if it does."""
         if not self.rows:
             return "not compared"
         judged = [row for row in self.rows if row.measure.judged]
@@ -237,15 +227,12 @@ class Compared(msgspec.Struct, frozen=True):
 
     @property
     def _faster_beyond_drift(self) -> bool:
-        """Whether B, measured apart, is faster by its first row and does not fail more."""
         succeeded = self.row("succeeded")
         fails_more = succeeded is not None and succeeded.median_b < succeeded.median_a
         return self.rows[0].verdict == "faster" and not self.slower and not fails_more
 
 
 class Analysis(msgspec.Struct, frozen=True):
-    """Every point, and how it was compared."""
-
     design: Design
     rows: int
     points: tuple[Compared, ...]
@@ -255,13 +242,13 @@ _Values = tuple[Measure, list[float], list[float]]
 
 
 def analyse(matched: Sequence[Matched], design: Design, planned: int = 0) -> Analysis:
-    """Compare every point that both runs have and whose planned repeats are complete."""
+    """Compare every point of both runs whose planned repeats are complete."""
     repeats = [
         (point, _valid(point, design, planned))
         for whole in matched
         for point in (whole, *whole.operations)
     ]
-    # What keeps a mix from being compared is said once, of the whole.
+    # A reason against comparing a mix is given once, for the whole.
     repeats = [
         (point, sides)
         for point, sides in repeats
@@ -287,10 +274,10 @@ def analyse(matched: Sequence[Matched], design: Design, planned: int = 0) -> Ana
 def _valid(
     matched: Matched, design: Design, planned: int
 ) -> tuple[list[PointResult], list[PointResult], list[str], str]:
-    """Return the valid repeats of both sides (of pairs, only valid pairs), and the invalid ones.
+    """Return both sides' valid repeats (of pairs, only valid pairs), and reasons for the others.
 
-    Where the tester was the limit of too many, the cost of an operation can still be compared;
-    the last says so then.
+    If the load generator was the limit of too many repeats, the cost of an operation can still be
+    compared; the last value then gives the reason.
     """
     sides = [{r.spec.repeat: r for r in side.results} for side in (matched.a, matched.b)]
     if (finished := min(map(len, sides))) < planned:
@@ -313,7 +300,7 @@ def _valid(
 
 
 def _limits(sides: Sequence[_Side]) -> str:
-    """Name what limited repeats that give no rate of the target, and how many of each side."""
+    """Describe the limits of repeats without a rate of the target, with their numbers per side."""
     parts = []
     for bound, words in (
         (Bound.GENERATOR, "the load generator was the limit"),
@@ -331,7 +318,7 @@ def _limits(sides: Sequence[_Side]) -> str:
 
 
 def _faults(name: str, side: _Side) -> Iterator[str]:
-    """Yield a line for each reason, with the evidence of the first repeat that has it."""
+    """Yield a line for each reason, with the evidence of its first repeat."""
     spoiled: dict[str, list[PointResult]] = {}
     for result in side.values():
         if not result.verdict.valid:
@@ -355,7 +342,7 @@ def _values(
     results_b: Sequence[PointResult],
     costs_only: str,
 ) -> tuple[list[_Values], list[Missing]]:
-    """Return the values of each measure; a measure that a repeat lacks is listed instead."""
+    """Return the values of each measure, and the measures that a repeat lacks."""
     values, missing = list[_Values](), []
     for measure in _MEASURES:
         if (costs_only and measure.key != "target_cpu") or (
@@ -367,7 +354,8 @@ def _values(
             continue
         values_a, values_b = ([x for x in side if x is not None and x > 0] for side in (a, b))
         if len(values_a) == len(a) and len(values_b) == len(b):
-            # A lower bound of B's can show that B is slower. Any other would flatter B.
+            # A lower bound of a slower B still shows that B is slower; any other bound would
+            # flatter B.
             bounded = [
                 [measure.key in r.clocks[LATENCY].at_least for r in s]
                 for s in (results_a, results_b)
@@ -394,12 +382,12 @@ def _rows(values: Sequence[_Values], design: Design, alpha: float) -> tuple[Row,
 
 
 def _rest(alpha: float, rows: int, *, first_differs: bool = False) -> float:
-    """Return the part of a point's `alpha` that each of its rows but the first has."""
+    """Return the part of `alpha` for each row but the first."""
     return (alpha if first_differs else (1 - _FIRST) * alpha) / max(1, rows - 1)
 
 
 def repeats_to_tell(points: int, one: Series) -> int:
-    """Return how many pairs of so many points like one tell that B is not slower."""
+    """Return the number of pairs with which `points` such points show that B is not slower."""
     (result,) = one.results
     values = {measure.key: measure.value_of(result) for measure in _MEASURES}
     rows = sum(x is not None and x > 0 for x in values.values())
@@ -413,7 +401,7 @@ def _least(alpha: float) -> int:
 
 
 LEAST_TO_DIFFER = _least(_FIRST * _FAMILY_ALPHA)
-"""With fewer pairs nothing can be found of a single point; several need more."""
+"""The least number of pairs that can show a difference of one point; several need more."""
 
 
 def _row(

@@ -1,4 +1,4 @@
-"""The ratio of two sides with its interval, and its A/A null: the same where nothing can differ."""
+"""The ratio of two sides with its interval, and the A/A null: the ratio of repeats of one side."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import msgspec
 from sitebench.compare.statistics import detectable, pair_shift
 
 _Logs = Sequence[float]
-"""Logarithms of measured values: their differences are ratios."""
+"""Logarithms of measured values; their differences are logarithms of ratios."""
 
 
 class Effect(msgspec.Struct, frozen=True):
-    """B over A, and what their repeats could have shown; no bounds if there are too few values."""
+    """The ratio B/A, its interval, and the detectable ratio; None with too few values."""
 
     ratio: float
     low: float | None
     high: float | None
     detectable: float | None
-    """The smallest ratio above 1 that repeats as noisy as these would show four times in five."""
+    """The smallest ratio above 1 that repeats with this noise would show four times in five."""
 
     @property
     def differs(self) -> bool:
@@ -34,9 +34,9 @@ def effect(a: _Logs, b: _Logs, alpha: float) -> Effect:
 
 
 def null(a: _Logs, b: _Logs, alpha: float) -> Effect | None:
-    """Compare odd repeats with even ones of the same side; None with fewer than two.
+    """Compare odd repeats with even repeats of the same side; None with fewer than two.
 
-    They are neighbours of one side, as many pairs as there are of A and B.
+    The pairs are neighbours of one side, as many as the pairs of A and B.
     """
     halves_a, halves_b = odd_and_even(a), odd_and_even(b)
     odd, even = halves_a[0] + halves_b[0], halves_a[1] + halves_b[1]
@@ -44,7 +44,7 @@ def null(a: _Logs, b: _Logs, alpha: float) -> Effect | None:
 
 
 def odd_and_even(values: _Logs) -> tuple[list[float], list[float]]:
-    """Return odd and even repeats, in the order 1 2, 4 3, 5 6, 8 7: a drift cancels out."""
+    """Return odd and even repeats in the order 1 2, 4 3, 5 6, 8 7, in which a drift cancels out."""
     pairs = [values[n : n + 2] for n in range(0, len(values) - 1, 2)]
     turned = [pair[::-1] if n % 2 else pair for n, pair in enumerate(pairs)]
     return [pair[0] for pair in turned], [pair[1] for pair in turned]

@@ -1,4 +1,4 @@
-"""A comparison in three figures: every ratio, every repeat, every percentile."""
+"""Three charts of a comparison: every ratio, every repeat, every percentile."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PERCENT = "datum.value ? format(datum.value, '+~r') + '%' : '0%'"
 
 
 def ratio_chart(points: Sequence[Compared]) -> Chart:
-    """Return every ratio with its interval, its A/A null beside it: a forest plot."""
+    """Return a forest plot: every ratio with its interval, and its A/A null."""
     rows, several = [], len(points) > 1
     for point in points:
         for row in point.rows:
@@ -90,7 +90,7 @@ def _ratio_spec() -> Spec:
     return {
         "width": "container",
         "height": {"step": 17},
-        # Labels as long as a point's name must not make the drawing wider than the page.
+        # Without it, long names of points would make the drawing wider than the page.
         "autosize": {"type": "fit-x", "contains": "padding"},
         "layer": [
             {
@@ -119,7 +119,7 @@ def _ratio_spec() -> Spec:
 
 
 def repeats_chart(points: Sequence[Compared]) -> Chart:
-    """Return every repeat of both sides in the order they were measured, one measure at a time."""
+    """Return every repeat of both sides in order, one measure at a time."""
     choices, titles = {}, {}
     for n, point in enumerate(points):
         for row in point.rows:

@@ -1,12 +1,12 @@
-"""A B B A A B ...: one command measured with two values in turn, into one run file each.
+"""A B B A A B ...: one command, measured in turn with two values, into one run file each.
 
-Which of a pair comes first is drawn by lot, so that neither is always the one that meets a warm
-cache or a tired machine; that draw is also what the paired test's probabilities rest on. Every
-measurement is the ordinary command in a process of its own; asked for one repeat more than its
-run file has, it measures just that one. So whatever ends a comparison, the same command goes on.
+The order within each pair is drawn by lot, so that neither side always meets a warm cache or a
+tired machine; the probabilities of the paired test depend on that draw. Every measurement is the
+ordinary command in a process of its own, with one repeat more than its run file has. So the same
+command continues an interrupted comparison.
 
-How many repeats there will be is fixed at the beginning: to look, and to add repeats until there is
-a difference, finds one sooner or later.
+The number of repeats is fixed at the beginning: repeats added until there is a difference would
+always show one.
 """
 
 from __future__ import annotations
@@ -41,23 +41,23 @@ from sitebench.system.programs import python_module
 _PLACE = "{}"
 _SIDES = ("a", "b")
 _OURS = ("out", "repeats", "json", "objective", "junit")
-"""Options of a command that a comparison gives itself, or has no use for."""
+"""Options that the command must not have: the comparison sets or excludes them."""
 
 _END_S = 60.0
-"""How long an interrupted command may take to put everything back."""
+"""Seconds for an interrupted command to restore everything."""
 
 _EXAMPLE = "such as 'ils run lookup --target {} --entries 10k --measure 2s'"
 
 
 class Turn(msgspec.Struct, frozen=True):
-    """One measurement: its side, and its number on that side (from 0)."""
+    """One measurement: its side, and its number on that side, from 0."""
 
     side: str
     repeat: int
 
 
 class Interleaving(msgspec.Struct, frozen=True):
-    """The command that is measured, its two values, the number of repeats, and the order."""
+    """The measured command, its two values, the number of repeats, and the seed of the order."""
 
     words: tuple[str, ...]
     a: str
@@ -67,7 +67,7 @@ class Interleaving(msgspec.Struct, frozen=True):
     restart: str | None = None
     """Shell command that restarts a running server before each measurement.
 
-    `{}` may stand in it alone: then one server is compared with itself, switched otherwise.
+    If only this command has `{}`, one server is compared with itself, with different settings.
     """
 
     def value(self, side: str) -> str:
@@ -76,7 +76,7 @@ class Interleaving(msgspec.Struct, frozen=True):
     def argv(self, side: str, file: Path, repeats: int) -> list[str]:
         """Return the command that measures the missing repeats of a side."""
         words = [word.replace(_PLACE, self.value(side)) for word in self.words]
-        # What failed more is for the comparison to say.
+        # The comparison itself reports more failures.
         extra = ["--out", str(file), "--repeats", str(repeats), "--json", "--allow-failures"]
         return [*python_module("sitebench.cli.main"), *words, *extra]
 
@@ -88,7 +88,7 @@ class Interleaving(msgspec.Struct, frozen=True):
         return turns
 
     def facts(self, side: str, identity: str) -> dict[str, Any]:
-        """Return the facts of a comparison that the manifests of its run files keep."""
+        """Return the facts of a comparison for the manifests of its run files."""
         return {
             "id": identity,
             "side": side,
@@ -103,7 +103,7 @@ class Interleaving(msgspec.Struct, frozen=True):
 def plan(
     command: str, a: str, b: str, *, repeats: int, seed: int, restart: str | None = None
 ) -> Interleaving:
-    """Read a command with `{}` in it; raises what is wrong with it."""
+    """Read a command with `{}` in it; raises BadInput."""
     try:
         words = shlex.split(command)
     except ValueError as error:
@@ -140,9 +140,9 @@ def files(out: str) -> tuple[Path, Path]:
 
 
 def prepare(plan: Interleaving, places: tuple[Path, Path]) -> None:
-    """Make both run files, or see that those there are belong to this comparison.
+    """Make both run files, or check that present files belong to this comparison.
 
-    Says so where there are too few pairs for an answer: they take minutes.
+    Announces too few pairs for an answer: they take minutes.
     """
     stored = [_comparison_facts(path) for path in places]
     identity = next((facts["id"] for facts in stored if facts), str(uuid.uuid4()))
@@ -164,7 +164,7 @@ def prepare(plan: Interleaving, places: tuple[Path, Path]) -> None:
 
 
 def _describe(facts: dict[str, Any], planned: dict[str, Any]) -> str:
-    """Name the comparison that a run file belongs to, and a --restart that is not the planned."""
+    """Describe the comparison that a run file belongs to, and a --restart that differs."""
     if not facts["id"]:
         return "a run of its own"
     restart, wanted_restart = facts.get("restart"), planned.get("restart")
@@ -189,9 +189,9 @@ def measure(
     places: tuple[Path, Path],
     on_turn: Callable[[Turn], object] = lambda turn: None,
 ) -> None:
-    """Measure what is not measured yet; `on_turn` is called before each turn.
+    """Measure the missing repeats; `on_turn` is called before each turn.
 
-    Says how a server is left that --restart switches: its next user is to know.
+    At the end, a message names the value of a server that --restart switches.
     """
     is_switched = plan.restart is not None and not any(_PLACE in word for word in plan.words)
     last = None
@@ -214,11 +214,11 @@ def _is_done(path: Path, repeat: int) -> bool:
 
 
 def _restart(plan: Interleaving, turn: Turn, command: str) -> None:
-    """Restart a server that is running already; the command ends when it serves again."""
+    """Restart a running server; the command ends when the server is ready again."""
     argv = command.replace(_PLACE, shlex.quote(plan.value(turn.side)))
     with tempfile.TemporaryFile("w+") as errors:
-        # A server that it leaves running keeps its output, so that must be no pipe; and in a
-        # session of its own, Ctrl-C does not end that server.
+        # The restarted server inherits this output, so that must not be a pipe. In a session of its
+        # own, the server does not get Ctrl-C.
         process = subprocess.run(
             argv,
             shell=True,
@@ -241,7 +241,7 @@ def _run(plan: Interleaving, turn: Turn, file: Path) -> None:
     if plan.restart:
         _restart(plan, turn, plan.restart)
     with tempfile.TemporaryFile("w+") as errors:
-        # A session of its own: Ctrl-C is for this process, which ends the command in order.
+        # In a session of its own, the command gets no Ctrl-C: this process ends it in order.
         process = subprocess.Popen(
             plan.argv(turn.side, file, turn.repeat + 1),
             stdin=subprocess.DEVNULL,
@@ -270,7 +270,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _failure(plan: Interleaving, turn: Turn, code: int, errors: str) -> BaseException:
-    """Return the message and the remedy that a command printed."""
+    """Return the error that a command printed."""
     if code == EXIT_INTERRUPTED:
         return KeyboardInterrupt()
     lines = [line.strip() for line in errors.splitlines() if line.strip()]

@@ -1,7 +1,7 @@
-"""Which points of two runs may be compared: those with equal options.
+"""The points of two runs that may be compared: those with equal options.
 
-The target is what is compared, so the options that name it and set it up may differ. All other
-options of a point must be equal, unless they are what is compared.
+Targets are compared, so the options of the target may differ. All other options of a point must be
+equal, except the compared ones.
 """
 
 from __future__ import annotations
@@ -31,22 +31,20 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 class Matched(msgspec.Struct, frozen=True):
-    """A point that both runs have, or one of its operations."""
-
     a: Series
     b: Series
     operation: str = ""
-    """The operation's name; empty for the whole point."""
+    """Empty for the whole point."""
 
     @property
     def title(self) -> str:
-        """Return the name of the point, and of the operation where it is one of several."""
+        """The name of the point, with that of the operation if it is one of several."""
         point = title(self.a.results[0].spec)
         return f"{self.operation} of {point}" if self.operation else point
 
     @property
     def operations(self) -> Iterator[Matched]:
-        """Yield a pair for each operation of a mix; none where there is one operation."""
+        """Pairs of the operations of a mix; none if there is one operation."""
         names = dict.fromkeys([*self.a.operations, *self.b.operations])
         if len(names) > 1:
             for name in names:
@@ -54,7 +52,7 @@ class Matched(msgspec.Struct, frozen=True):
 
 
 class Matching(msgspec.Struct, frozen=True):
-    """Points of both runs, and those that only one has."""
+    """Points of both runs, and points of one run only."""
 
     common: tuple[Matched, ...]
     only_a: tuple[PointSpec, ...]
@@ -65,7 +63,7 @@ Identity = Mapping[str, str]
 
 
 def identity(spec: PointSpec) -> Identity:
-    """Return the options that must be equal for a comparison to be meaningful."""
+    """Return the options that must be equal in a comparison."""
     options = {
         "suite": spec.suite,
         "operation": spec.operation,
@@ -90,9 +88,9 @@ def differences(a: Identity, b: Identity) -> list[Difference]:
 
 
 def varying_options(a: Sequence[PointSpec], b: Sequence[PointSpec]) -> list[Difference]:
-    """Return the options whose values over all points differ between the two commands.
+    """Return the options whose values differ between the two commands.
 
-    Where one side has all values of the other, that one lacks points, and nothing was varied.
+    If one side has all values of the other, the other side lacks points, and nothing was varied.
     """
     sides = [[identity(spec) for spec in side] for side in (a, b)]
     names = dict.fromkeys(name for side in sides for options in side for name in options)
@@ -107,7 +105,7 @@ def varying_options(a: Sequence[PointSpec], b: Sequence[PointSpec]) -> list[Diff
 
 
 def match(a: Sequence[Series], b: Sequence[Series], varying: Collection[str] = ()) -> Matching:
-    """Find the points that both runs have; raises with the differences if there are none."""
+    """Return the points of both runs; raises with the differences if there are none."""
     points_a, points_b = _by_identity(a, varying, "A"), _by_identity(b, varying, "B")
     common = tuple(Matched(points_a[key], points_b[key]) for key in points_a if key in points_b)
     only_a = tuple(point.spec for key, point in points_a.items() if key not in points_b)
@@ -142,7 +140,7 @@ def title(spec: PointSpec) -> str:
 def _nothing_in_common(
     a: Sequence[PointSpec], b: Sequence[PointSpec], varying: Collection[str]
 ) -> BadInput:
-    """Return an error with every difference between the two most similar points."""
+    """Return an error with the differences of the two most similar points."""
     for side, specs in (("A", a), ("B", b)):
         if not specs:
             return BadInput(f"{side} has no finished point", "let it finish: run it again")
@@ -199,9 +197,9 @@ def check_facts(a: Mapping[str, Any], b: Mapping[str, Any], varying: Collection[
 
 
 def _people(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[list[str | None]]:
-    """Return both sides' name pools, and the digests of all people if they must be equal.
+    """Return both sides' digests of name pools, and of all people if these must be equal.
 
-    The digest of the people depends on their number and their base DN, that of the pools does not.
+    The digest of people depends on their number and base DN, the digest of pools does not.
     """
     people = [side.get("population", {}) for side in (a, b)]
     pools = [population.get("pools_digest") for population in people]

@@ -1,4 +1,4 @@
-"""A comparison as one page: the answer, the warnings, both sides overlaid."""
+"""A comparison as one page: the answer, the remarks, and charts of both sides."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _facts(name: str, run: Run) -> str:
 
 
 def comparison_section(report: Report) -> Section | None:
-    """Return B against A in a report on two runs of the same operations, or why it cannot be."""
+    """Return the comparison of two runs in their report, or the reason against it."""
     if len(report.runs) != 2 or not any(
         len(report.runs_of(suite, operation)) == 2
         for suite in report.present

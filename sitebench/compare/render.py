@@ -1,4 +1,4 @@
-"""A comparison on the terminal, and for programs."""
+"""A comparison on the terminal, and as JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from sitebench.tables.terminal import to_terminal
 
 
 def show(comparison: Comparison, console: Console) -> None:
-    """Print the answers first, then the remarks, then the figures."""
     _say(console, f"A  {comparison.a.label}   ({comparison.a.path})")
     _say(console, f"B  {comparison.b.label}   ({comparison.b.path})")
     for difference in comparison.options:

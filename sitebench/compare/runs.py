@@ -32,7 +32,6 @@ _MACHINE = {
     "sysctls": "kernel settings",
     "clock": "clock source",
 }
-"""Facts of a manifest that identify the load generator's machine."""
 
 
 class Run(msgspec.Struct, frozen=True):
@@ -47,41 +46,37 @@ class Run(msgspec.Struct, frozen=True):
 
     @property
     def unfinished(self) -> list[PointSpec]:
-        """Points that were planned and are not done."""
         return [p.spec for p in self.points if p.status != "done"]
 
     @property
     def span(self) -> tuple[float, float] | None:
-        """When its first finished point began and its last one ended."""
-        times = [(p.started, p.finished) for p in self.points if p.status == "done"]
-        begun = [start for start, end in times if start is not None and end is not None]
-        ended = [end for start, end in times if start is not None and end is not None]
-        return (min(begun), max(ended)) if begun else None
+        """The begin of the first finished point, and the end of the last."""
+        points = [p for p in self.points if p.status == "done"]
+        times = [(p.started, p.finished) for p in points if p.started and p.finished]
+        return (min(start for start, _ in times), max(end for _, end in times)) if times else None
 
 
 class Remark(msgspec.Struct, frozen=True):
-    """A reason to be careful with the answer, and what to do about it."""
+    """A reason to doubt the answer, and its remedy."""
 
     message: str
     remedy: str
     incomplete: bool = False
-    """Whether points that were asked for are not compared."""
+    """Whether some of the requested points are not compared."""
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    """Two runs, what they have in common, and the answer."""
-
     a: Run
     b: Run
     matching: Matching
     options: tuple[Difference, ...]
-    """Options that differ, and are what is compared."""
+    """The compared options: those that differ."""
     analysis: Analysis
     remarks: tuple[Remark, ...]
 
     @property
     def undecided(self) -> str:
-        """The points that do not decide whether B is slower, and why; empty if all do."""
+        """The points that do not show whether B is slower, with reasons; empty if all do."""
         points = [(point.title, point.undecided) for point in self.analysis.points]
         lines = [f"{title}: {reason}" for title, reason in points if reason]
         return "; ".join(
@@ -99,8 +94,7 @@ def read_run(path: Path) -> Run:
 def compare_runs(a: Run, b: Run, varying: Collection[str] = ()) -> Comparison:
     """Compare two runs; raises if they measured different things.
 
-    Interleaved runs need no `varying`: the options in which the two commands differ are what is
-    compared.
+    Interleaved runs need no `varying`: the compared options are those in which the commands differ.
     """
     if a.path.resolve() == b.path.resolve():
         raise BadInput(
@@ -137,7 +131,7 @@ def compare_runs(a: Run, b: Run, varying: Collection[str] = ()) -> Comparison:
 
 
 def _check_counts(matching: Matching) -> None:
-    """Raise where a rate of one kind of step would be compared with one of another."""
+    """Raise if the two rates would count different steps."""
     for point in matching.common:
         first, *rest = [*point.a.results, *point.b.results]
         if not all(same_steps(first, other) for other in rest):
@@ -169,7 +163,7 @@ def _of_runs(a: Run, b: Run) -> Iterator[Remark]:
 
 
 def _of_order(a: Run, b: Run) -> Remark:
-    """Remark that a change of the machine between two runs looks like a difference."""
+    """Return the remark that the machine may have changed between two runs."""
     spans = a.span, b.span
     apart = ""
     if spans[0] and spans[1] and (spans[0][1] <= spans[1][0] or spans[1][1] <= spans[0][0]):
@@ -182,7 +176,7 @@ def _of_order(a: Run, b: Run) -> Remark:
 
 
 def _of_instances(a: Run, b: Run) -> Iterator[Remark]:
-    """Remark that two processes differ even where their software does not."""
+    """Yield the remark that two processes of the same software differ."""
     addresses = [{r.spec.target for r in run.results if "://" in r.spec.target} for run in (a, b)]
     if addresses[0] != addresses[1] and all(addresses) and "restart" not in a.manifest[COMPARED]:
         yield Remark(

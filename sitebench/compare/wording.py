@@ -16,7 +16,7 @@ _PAIRS = (
 
 
 def meaning(design: Design) -> str:
-    """Return what the columns mean; the medians of runs that were measured apart need no word."""
+    """Return the meaning of the columns; runs measured apart have none to explain."""
     return _PAIRS if design is Design.PAIRS else ""
 
 
@@ -91,13 +91,13 @@ _STAMPS = {
     "more CPU": "doubt",
     "less CPU": "good",
 }
-"""What can be found of B, worst first, and how it is marked."""
+"""Findings about B, worst first, and their CSS classes."""
 
 
 def stamp(point: Compared) -> tuple[str, str]:
-    """Return the answer in a word, and its mark: by what it means for a user of B.
+    """Return the answer in a word, and its CSS class.
 
-    The tester's own CPU is not B's.
+    The load generator's own CPU says nothing about B.
     """
     verdicts = {
         row.verdict for row in point.rows if row.differs and row.measure.key != "generator_cpu"
@@ -127,7 +127,6 @@ def describe_procedure(analysis: Analysis) -> str:
 
 
 def tables(point: Compared, design: Design) -> list[Table]:
-    """Return B against A, and how certain that is."""
     if not point.rows:
         return []
     answers: list[list[str | Cell]] = []

@@ -1,4 +1,4 @@
-"""Whether stored results counted the same as operations."""
+"""Whether stored results counted the same steps as operations."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from sitebench.runs.point import PointResult
 
 
 def same_steps(one: PointResult, other: PointResult) -> bool:
-    """Return whether two results counted the same as operations.
+    """Return whether two results counted the same steps as operations.
 
-    Those of a scenario file have a row each, and which of its cards came up in a window is chance:
-    there the operations that succeeded in both are asked.
+    Operations of a scenario file have a row each, and chance decides which of them a window has:
+    only operations that succeeded in both results are compared.
     """
     if not (one.spec.of_a_file and other.spec.of_a_file):
         return one.counts == other.counts

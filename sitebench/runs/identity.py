@@ -1,7 +1,7 @@
-"""What identifies a point: two points that differ in one of these names are different points.
+"""The options that identify a point: points that differ in one of them are different points.
 
-A name stands in run files and is a part of keys, and is never changed. An option that is renamed
-has its old name as `setting` (`options.option.Placement`), and no key changes.
+A name is part of run files and keys, and never changes. A renamed option keeps its old name as
+`setting` (`options.option.Placement`), and so its keys.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from sitebench.options.option import Options, fields_of
 
 FIELDS = ("target", "entries", "users", "rate", "warmup", "measure", "client")
-"""Options that a `PointSpec` has as fields."""
 
 SETTINGS = (
     # The load.
@@ -25,13 +24,13 @@ SETTINGS = (
     *("seed", "locales", "profile", "names", "hash", "hash_pool", "one_password", "groups"),
     *("members", "depth", "in_all"),
 )
-"""Settings of a `PointSpec`. Beside them it has digests of the user's files."""
+"""Settings of a `PointSpec`, which also has digests of the user's files."""
 
 SCENARIO_DIGEST = "scenario_digest"
-"""The setting of the SHA-256 of a scenario file, whose text the manifest has."""
+"""The setting with the SHA-256 of a scenario file, whose text is in the manifest."""
 
 _OF_ANOTHER = {"arrivals": "rate", "members": "groups", "depth": "groups", "in_all": "groups"}
-"""Settings that say something of another option, and nothing where that is not set."""
+"""Settings that qualify another option, and are left out if that is unset."""
 
 OPTIONS = frozenset((*FIELDS, *SETTINGS))
 """Options in which points differ."""

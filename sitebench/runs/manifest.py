@@ -1,4 +1,4 @@
-"""The manifest of a run file: what one must know to repeat the measurement (method, rule 12)."""
+"""The manifest of a run file: the facts needed to repeat the measurement (method, rule 12)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COMPARED = "compared"
 """Fact of an interleaved run: id, side, value, command, seed, repeats, restart."""
 
 ONCE = "measured_once"
-"""Fact that says why the same command must not measure again."""
+"""Fact with the reason why the same command must not measure again."""
 
 SYSCTLS = (
     "net/ipv4/ip_local_port_range",
@@ -45,7 +45,7 @@ SYSCTLS = (
     "vm/dirty_ratio",
     "vm/dirty_background_ratio",
 )
-"""Kernel settings that have moved numbers of this kind before."""
+"""Kernel settings that affect such measurements."""
 
 _PACKAGES = ("sitebench", "locust", "gevent", "faker", "psutil")
 
@@ -54,7 +54,7 @@ _CONTAINERS = {Path("/.dockerenv"): "docker", Path("/run/.containerenv"): "podma
 
 
 def collect(argv: Sequence[str], facts: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the facts about this run on this machine, and the facts in `facts`."""
+    """Return the facts about this run on this machine, with additional `facts`."""
     from sitebench.monitor import memory
 
     return {
@@ -82,9 +82,9 @@ def collect(argv: Sequence[str], facts: Mapping[str, Any] | None = None) -> dict
 
 
 def resume_facts(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the facts of a resumed run: those of now, and under `earlier` those that differed.
+    """Return the facts of a resumed run: present facts, and under `earlier` those that differed.
 
-    Some of its points were measured then: perhaps on another kernel, or by another version.
+    Some points were measured with the earlier facts, such as another kernel or version.
     """
     facts: dict[str, Any] = json.loads(json.dumps(now))
     if not earlier:
@@ -117,9 +117,9 @@ def _versions() -> dict[str, str]:
 
 
 def cpu() -> dict[str, Any]:
-    """Return the processor, its cores, those this process may use, and what changes their speed.
+    """Return the processor, its cores, the cores usable by this process, and its clock settings.
 
-    A fact that the machine does not report is None: a virtual machine does not see the frequency.
+    A fact that the machine does not report is None, such as the frequency of a virtual machine.
     """
     stopped = _switch(_CPU / "intel_pstate/no_turbo")
     longest = _read(_CPU / "cpu0/cpufreq/cpuinfo_max_freq")
@@ -136,7 +136,6 @@ def cpu() -> dict[str, Any]:
 
 
 def _virtualisation() -> dict[str, Any]:
-    """Return whether this is a virtual machine or a container, and the product name."""
     flags = (_field("/proc/cpuinfo", "flags", ":") or "").split()
     container = next((name for mark, name in _CONTAINERS.items() if mark.exists()), None)
     return {
@@ -147,14 +146,14 @@ def _virtualisation() -> dict[str, Any]:
 
 
 def _mitigations() -> dict[str, str]:
-    """Return the kernel's mitigation of each vulnerability that this processor has."""
+    """Return the kernel's mitigations of vulnerabilities that affect this processor."""
     folder = _CPU / "vulnerabilities"
     mitigations = {p.name: _read(p) for p in sorted(folder.iterdir())} if folder.is_dir() else {}
     return {name: text for name, text in mitigations.items() if text and text != "Not affected"}
 
 
 def _field(path: str, name: str, sign: str) -> str | None:
-    """Return what a file has behind a name and this sign, in the first line that does."""
+    """Return the value after a name and a sign, in the first line that has them."""
     for line in (_read(Path(path)) or "").splitlines():
         key, _, value = line.partition(sign)
         if key.strip() == name:
@@ -163,7 +162,7 @@ def _field(path: str, name: str, sign: str) -> str | None:
 
 
 def _group_cores() -> float | None:
-    """Return how many cores' worth of CPU a control group allows this process, None for all."""
+    """Return the CPU quota of the control group in cores; None without a quota."""
     from sitebench.monitor.throttle import Throttle
 
     throttle = Throttle(os.getpid())
@@ -172,7 +171,7 @@ def _group_cores() -> float | None:
 
 
 def _choice(text: str | None) -> str | None:
-    """Return the choice that the kernel puts in brackets: always [madvise] never."""
+    """Return the choice that the kernel puts in brackets: `always [madvise] never`."""
     return None if text is None else text.partition("[")[2].partition("]")[0] or text
 
 

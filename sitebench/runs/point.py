@@ -1,4 +1,4 @@
-"""A point: one measurement. Its specification, its result, and the JSON in which both are kept."""
+"""A point, one measurement: its specification, its result, and the JSON of both."""
 
 from __future__ import annotations
 
@@ -25,31 +25,31 @@ from sitebench.verdict.verdict import Verdict
 from sitebench.verdict.window import Window
 
 MOST_FAILURES = 0.01
-"""Share of operations: with more failures a rate says little of the target."""
+"""With a larger share of failures, a rate says little about the target."""
 
 METHOD = 2
-"""Version of the rules by which a figure is made; points of different versions are different.
+"""Version of the method; points of different versions are different points.
 
-2: an operation of several steps belongs to the window in which it began, and think times within
-it do not move it; one arrival starts one operation, whichever of its steps is counted.
+2: an operation of several steps belongs to the window in which it began, and think times within it
+do not change that; one arrival starts one operation, whichever of its steps is counted.
 """
 
 _NAME = re.compile(r"\w[\w .,:+-]{0,63}")
 
 
 def is_name(text: str) -> bool:
-    """Return whether a suite or an operation can be called so, in tables, pages and file names."""
+    """Return whether a text is a valid name of a suite or an operation, also in file names."""
     return _NAME.fullmatch(text) is not None
 
 
 class PointSpec(msgspec.Struct, frozen=True):
-    """What is measured: target x size x operation x load.
+    """A specification: target x size x operation x load.
 
-    `settings` are those of `runs.identity` as text. `repeat` counts measurements of the same thing
-    from 0: repeats differ in nothing else, and each opens its target again.
+    `settings` are those of `runs.identity` as text. `repeat` counts measurements of the same
+    specification from 0; each repeat opens its target again.
 
-    Numbers are `int | float`, so that they are read as they were written: the key is a hash of the
-    text, in which 5 and 5.0 are different.
+    Numbers are `int | float`, and keep the type in which they were written: the key is a hash of
+    the text, in which 5 and 5.0 are different.
     """
 
     suite: str
@@ -64,11 +64,11 @@ class PointSpec(msgspec.Struct, frozen=True):
     settings: Mapping[str, str] = {}
     repeat: int = 0
     threads: int | None = None
-    """Of a second try, because the tester was the limit of the first: its engine threads."""
+    """The engine threads of a second try: the load generator was the limit of the first."""
     method: int = METHOD
 
     def stored(self) -> str:
-        """Return the text that a run file keeps, and that the key is a hash of."""
+        """Return the text in a run file, whose hash is the key."""
         return json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"))
 
     def to_json(self) -> dict[str, Any]:
@@ -76,49 +76,44 @@ class PointSpec(msgspec.Struct, frozen=True):
 
     @property
     def of_a_file(self) -> bool:
-        """Whether a scenario file says what users do, or words that stand for one."""
+        """Whether the operations are those of a scenario file, `--mix` or `--filter`."""
         return any(self.settings.get(name) for name in ("scenario", "mix", "filter"))
 
     @property
     def what(self) -> str:
-        """Its operation, and how many people the target holds if any: `lookup at 10k`.
-
-        What a sweep has several of stands there, too: `lookup at 10k, argon2:64m`.
-        """
+        """The operation, the number of people, and the variant: `lookup at 10k, argon2:64m`."""
         size = f" at {format_size(self.entries)}" if self.entries else ""
         return f"{self.operation}{size}{self.variant}"
 
     @property
     def variant(self) -> str:
-        """How people's passwords are hashed, as a part of a name; empty where nothing says so."""
+        """The hash of people's passwords as a part of a name; empty if it is not set."""
         hashed = self.settings.get("hash")
         return f", {hashed}" if hashed else ""
 
     @property
     def arrivals(self) -> str | None:
-        """How arrivals are spaced on an open schedule."""
         return self.settings.get("arrivals")
 
     @property
     def until(self) -> Until | None:
-        """The percentile whose precision ends the window."""
         text = self.settings.get("until")
         return None if text is None else Until.parse(text)
 
     @property
     def stages(self) -> Stages | None:
-        """The stages that its rate goes through; `rate` is their mean."""
+        """The stages of the load; `rate` is their mean."""
         text = self.settings.get("stages")
         return None if text is None else Stages.parse(text)
 
     @property
     def timeout_s(self) -> float:
-        """How long an answer is waited for, also after the window."""
+        """The longest wait for an answer, also after the window."""
         return units.parse_duration(self.settings.get("timeout", "0s"))
 
     @property
     def size(self) -> int:
-        """The point's place on a curve: its people, or its clients if the target has no people."""
+        """The number of people, or the number of users if the target has no people."""
         return self.entries or self.users
 
     @property
@@ -127,7 +122,6 @@ class PointSpec(msgspec.Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        """Return its operation and size in words."""
         return self.what if self.entries else f"{self.operation}, {self.clients}"
 
     @property
@@ -136,7 +130,7 @@ class PointSpec(msgspec.Struct, frozen=True):
 
     @classmethod
     def read(cls, text: str) -> PointSpec:
-        """Read what `stored` wrote; keys of a newer version are ignored."""
+        """Read the text of `stored`; keys of a newer version are ignored."""
         spec = msgspec.json.decode(text, type=cls)
         for name in (spec.suite, spec.operation):
             if not is_name(name):
@@ -148,7 +142,7 @@ class PointSpec(msgspec.Struct, frozen=True):
 
 
 class Demand(msgspec.Struct, frozen=True):
-    """What one operation costs the target; None where its process cannot be monitored."""
+    """The cost of one operation; None where the target's process cannot be monitored."""
 
     cpu_us: float | None
     read_bytes: float | None
@@ -166,11 +160,10 @@ class StepResult(msgspec.Struct, frozen=True):
     failures: int
     per_s: float
     counted: bool
-    """Whether this step stands for an operation."""
     clocks: Mapping[str, Durations] = msgspec.field(default_factory=clocks)
     counters: Mapping[str, int | float | None] = {}
     overlaps: bool = False
-    """Whether its time is that of other steps too: a whole pass, or a phase of a request."""
+    """Whether its time is also in other steps: it is a whole pass, or a phase of a request."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -191,7 +184,7 @@ class StepResult(msgspec.Struct, frozen=True):
 
     @staticmethod
     def fields(document: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the fields of what `to_json` wrote, unchecked."""
+        """Return the fields of a document that `to_json` wrote, unchecked."""
         return {
             **document,
             "clocks": {str(clock): document.get(clock, {}) for clock in metrics.CLOCKS},
@@ -216,19 +209,18 @@ _R = TypeVar("_R", bound=_Row)
 def failing(
     spec: PointSpec, rows: Iterable[_R], counts: Container[tuple[str, str]] | None = None
 ) -> list[_R]:
-    """Return the rows whose failures are those of a point: each thing that fails is in one of them.
+    """Return the rows whose failures are those of a point: every failure is in one of them.
 
-    A pass, or a phase of a request, fails with the step that it is made of. An operation of a
-    scenario fails once, however many of its steps do: of those that are counted as a whole, and of
-    those that arrive, it is the whole. `counts` are the steps that count, where rows do not say so
-    themselves.
+    A pass, or a phase of a request, fails with one of its steps. An operation of a scenario fails
+    once, even if several of its steps do: its failures are those of the whole operation if it is
+    counted as a whole, or arrives. `counts` are the counted steps, for rows without `counted`.
     """
     rows = list(rows)
     if not spec.of_a_file:
         return [row for row in rows if not row.overlaps]
 
     def whole(row: _R) -> bool:
-        # An arrival is in the row of the step that counts also where an earlier step failed.
+        # An arrival whose earlier step failed is in the row of the counted step too.
         if spec.rate is not None and row.step == SEQUENCE:
             return True
         if counts is None:
@@ -241,9 +233,9 @@ def failing(
 
 
 class PointResult(Window, frozen=True, kw_only=True):
-    """What one point gave: every figure that a table or a report shows of it is in here.
+    """The result of one point: every figure of its tables and reports.
 
-    `measure.summarise` makes it of a measured window.
+    `measure.summarise` makes it from a measured window.
     """
 
     spec: PointSpec
@@ -251,36 +243,35 @@ class PointResult(Window, frozen=True, kw_only=True):
     settled: Settled
     steps: tuple[StepResult, ...] = ()
     figures: Mapping[str, Any] = {}
-    """What only this suite's tables know, such as pages per second."""
+    """Figures of the suite alone, such as pages per second."""
     workers: tuple[WorkerSeen, ...] = ()
-    """The processes that made the load, where it was not this one alone."""
+    """The processes that made the load, unless it was this one."""
     sent: int = 0
-    """Requests of the whole test, its warm-up and its end with them: what a server counts."""
+    """Requests of the whole test, with warm-up and end: the number that a server counts."""
 
     @property
     def counts(self) -> tuple[str, ...]:
-        """Return the steps that counted as operations: `lookup`, or whole passes."""
+        """The steps that counted as operations: `lookup`, or whole passes."""
         counted = [step for step in self.steps if step.counted]
-        # Of a scenario file, arrivals that no user took have a row of their own: none, mostly.
+        # With a scenario file, arrivals without a free user have a row of their own, mostly empty.
         nonzero = [step for step in counted if step.count] or counted
         return tuple(dict.fromkeys(sorted(step.step for step in nonzero)))
 
     @property
     def attempts(self) -> int:
-        """Steps, or operations of a scenario, that succeeded or failed: the base of their share."""
+        """Steps, or operations of a scenario, with or without success: the base of their share."""
         if self.spec.of_a_file:
             return self.operations + self.failures
         return sum(step.count for step in failing(self.spec, self.steps))
 
     def latency_sign(self, name: str) -> str:
-        """Return `>= ` or `<= ` where a figure of the latency is a lower or an upper bound."""
+        """Return `>= ` or `<= ` for a figure of the latency that is a lower or an upper bound."""
         if name in self.clocks[metrics.LATENCY].at_least:
             return ">= "
         return "<= " if self.verdict.latency_at_most else ""
 
     @property
     def fails_too_often(self) -> bool:
-        """Whether so much failed that the rate is not the target's."""
         return self.failures > MOST_FAILURES * self.attempts
 
     @property
@@ -289,7 +280,7 @@ class PointResult(Window, frozen=True, kw_only=True):
 
     @property
     def demand(self) -> Demand | None:
-        """What an operation that succeeded cost the target: CPU, disk and network."""
+        """The cost of a successful operation to the target."""
         if not (n := self.operations):
             return None
         target = self.use.target
@@ -303,14 +294,14 @@ class PointResult(Window, frozen=True, kw_only=True):
 
     @property
     def cpu_us_per_op(self) -> float | None:
-        """CPU of the threads that made the load, per operation."""
+        """CPU of the load generator's threads, per operation."""
         if not self.operations:
             return None
         return sum(self.generator_cpu_s) / self.operations * 1e6
 
     @property
     def headroom(self) -> float | None:
-        """Share of its time that the busiest of those threads was free: the rest of the ceiling."""
+        """Share of time that the busiest thread of the load generator had left."""
         if not self.generator_cpu_s or not self.seconds:
             return None
         return max(0.0, 1.0 - max(self.generator_cpu_s) / self.seconds)
@@ -377,7 +368,7 @@ class PointResult(Window, frozen=True, kw_only=True):
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> PointResult:
-        """Read what `to_json` wrote; keys of a newer version are ignored."""
+        """Read the document of `to_json`; keys of a newer version are ignored."""
         converted = {
             "seconds": document["measure_s"],
             "use": document["resources"],

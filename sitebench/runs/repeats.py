@@ -1,9 +1,9 @@
 """Repeats of a point, their median, and an interval that encloses the true median.
 
-Repeats are points that differ in `repeat` alone. The interval is exact, from order statistics,
-which assume nothing about the distribution of runs: of n values in order, the k-th smallest and
-the k-th largest enclose the true median unless fewer than k values lie on one side of it, and each
-value lies on either side with probability 1/2.
+Repeats are points that differ in `repeat` alone. The interval is exact, from order statistics, and
+assumes nothing about the distribution of runs. Of n ordered values, the k-th smallest and the k-th
+largest enclose the true median unless fewer than k values lie on one side of it; each value lies on
+either side with probability 1/2.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from sitebench.verdict.verdict import Quoted
 
 _CONFIDENCE = 0.95
 _NOISE = 1.05
-"""Two measurements of one rate differ by less, on most machines."""
+"""Two measurements of one rate differ by a smaller factor on most machines."""
 
 _LOAD = frozenset(("arrivals", "threads"))
-"""Settings that say how hard a target is pressed, and by whom."""
+"""Settings of the load and its generator."""
 
 Of = Callable[[PointResult], float | None]
-"""The figure to take of each repeat; None where that repeat does not have it."""
+"""A figure of each repeat; None for a repeat without it."""
 
 
 class Interval(msgspec.Struct, frozen=True):
@@ -42,7 +42,7 @@ class Interval(msgspec.Struct, frozen=True):
 
 
 def median_interval(values: Sequence[float], confidence: float = _CONFIDENCE) -> Interval | None:
-    """Return the narrowest interval of this confidence; None where n is too small for any."""
+    """Return the narrowest interval of this confidence; None with too few values."""
     ordered, narrowest = sorted(values), None
     for k in range(1, len(ordered) // 2 + 1):
         sure = _coverage(len(ordered), k)
@@ -66,7 +66,7 @@ def _coverage(n: int, k: int) -> float:
 def of_operation(result: PointResult, name: str) -> PointResult:
     steps = tuple(row for row in result.steps if row.program == name)
     step = next((step for step in steps if step.counted), None)
-    # A step before the counted one fails, and the operation with it.
+    # If a step before the counted step fails, so does the operation.
     failures = sum(row.failures for row in failing(result.spec, steps))
     return replace(
         result,
@@ -74,18 +74,18 @@ def of_operation(result: PointResult, name: str) -> PointResult:
         failures_by_kind={"failed": failures} if failures else {},
         clocks=clocks() if step is None else step.clocks,
         steps=steps,
-        # What the target can do at most is of the mixture.
+        # The target's upper bound is of the mixture.
         verdict=replace(result.verdict, at_most_per_s=None),
     )
 
 
 class Series(msgspec.Struct, frozen=True):
-    """All repeats of one point, in the order they were measured; `spec` has repeat 0."""
+    """All repeats of one point, in the order of measurement; `spec` has repeat 0."""
 
     spec: PointSpec
     results: tuple[PointResult, ...]
     part: bool = False
-    """Whether it is one operation of several, of which its point is the sum."""
+    """Whether it is one of several operations, and the point is their sum."""
 
     @property
     def operations(self) -> list[str]:
@@ -94,9 +94,9 @@ class Series(msgspec.Struct, frozen=True):
 
     @property
     def parts(self) -> tuple[Series, ...]:
-        """The operations that its total is the sum of; none where that is one.
+        """The operations whose sum is the point; none if there is only one.
 
-        A start that failed is one of them: its failures are in the total.
+        Failed starts are one of them: the total includes their failures.
         """
         steps = [step for result in self.results for step in result.steps]
         names = [START] * any(step.failures for step in steps if step.program == START)
@@ -113,29 +113,28 @@ class Series(msgspec.Struct, frozen=True):
 
     @property
     def valid(self) -> bool:
-        """Whether every repeat measured the target, not the tester."""
+        """Whether every repeat measured the target, not the load generator."""
         return all(result.verdict.valid for result in self.results)
 
     @property
     def grade(self) -> Quoted:
-        """How the rate may be quoted: as the worst of its repeats."""
+        """The grade of the rate: the worst of its repeats."""
         return max((result.verdict.grade for result in self.results), key=list(Quoted).index)
 
     @property
     def latency_grade(self) -> str:
-        """How its latency may be quoted: what makes a rate too low makes a latency too high."""
+        """The grade of the latency: a rate that is too low has a latency that is too high."""
         return "at most" if self.grade == Quoted.AT_LEAST else self.grade
 
     @property
     def at_most(self) -> float | None:
-        """Of a lower bound: the most that the target's CPU allows, by the widest of the repeats."""
+        """For a lower bound, the rate that the target's CPU allows: the highest of the repeats."""
         upper = [r.verdict.at_most_per_s for r in self.results if not r.verdict.valid]
         bounds = [bound for bound in upper if bound is not None]
         return max(bounds) if bounds and len(bounds) == len(upper) else None
 
     @property
     def usable(self) -> bool:
-        """Whether the rate may be quoted, as measured or as a lower bound."""
         return self.grade != Quoted.NOT_USABLE
 
     @property
@@ -143,10 +142,10 @@ class Series(msgspec.Struct, frozen=True):
         return sum(result.failures for result in self.results)
 
     def values(self, figure: Of) -> list[float] | None:
-        """Return each repeat's figure; None if one repeat does not have it.
+        """Return the figure of each repeat; None if one repeat lacks it.
 
-        Leaving that one out would bias the median: slow repeats are those with too few samples for
-        a percentile.
+        A median without that repeat would be biased: slow repeats have too few samples for a
+        percentile.
         """
         figures = [value for result in self.results if (value := figure(result)) is not None]
         return figures if figures and len(figures) == self.n else None
@@ -156,7 +155,7 @@ class Series(msgspec.Struct, frozen=True):
         return None if values is None else statistics.median(values)
 
     def interval(self, figure: Of) -> Interval | None:
-        """Return the median's 95 % interval; None where there are too few repeats for one."""
+        """Return the median's 95 % interval; None with too few repeats."""
         values = self.values(figure)
         return None if values is None else median_interval(values)
 
@@ -171,8 +170,7 @@ class Series(msgspec.Struct, frozen=True):
 def best_tries(results: Iterable[PointResult]) -> list[PointResult]:
     """Return one result of each point: of two tries, the one with the higher rate.
 
-    A rate that is the target's own counts before a lower bound that is no higher than noise makes
-    it.
+    The target's own rate is preferred to a lower bound that is higher by noise only.
     """
     best: dict[str, PointResult] = {}
     for result in results:
@@ -183,16 +181,16 @@ def best_tries(results: Iterable[PointResult]) -> list[PointResult]:
 
 
 def counted_points(stored: Sequence[StoredPoint]) -> list[StoredPoint]:
-    """Return the points that are done; of two tries, the one that counts."""
+    """Return the points that are done; of two tries, only the one that counts."""
     finished = [point for point in stored if point.status == "done"]
     keys = {r.spec.key for r in best_tries(p.result for p in finished if p.result is not None)}
     return [point for point in finished if point.spec.key in keys]
 
 
 def rate_at_half(spec: PointSpec, results: Iterable[PointResult]) -> float | None:
-    """Return the rate of half as many users in points that are otherwise the same.
+    """Return the rate of half as many users, at points that are otherwise equal.
 
-    It is that of the same repeat, or else the median: the best of several would be luck.
+    It is the rate of the same repeat, or the median of all: the best of several would be luck.
     """
 
     def at_users(other: PointSpec) -> PointSpec:
@@ -211,7 +209,7 @@ def rate_at_half(spec: PointSpec, results: Iterable[PointResult]) -> float | Non
 
 
 def other_loads(spec: PointSpec, results: Iterable[PointResult]) -> list[OtherLoad]:
-    """Return what the same target used at other loads, where all of its operations succeeded."""
+    """Return the target's CPU at its other loads without failures."""
 
     def at_any_load(other: PointSpec) -> PointSpec:
         settings = {k: v for k, v in other.settings.items() if k not in _LOAD}
@@ -235,7 +233,6 @@ def _worth(result: PointResult) -> tuple[bool, float]:
 
 
 def series(results: Iterable[PointResult]) -> list[Series]:
-    """Group repeats, in the order in which their points first appear."""
     groups: dict[str, list[PointResult]] = {}
     for result in best_tries(results):
         groups.setdefault(_first(result.spec).key, []).append(result)

@@ -1,13 +1,13 @@
-"""A run file as reports read it: never created and never changed, even while the run goes on.
+"""A run file as reports read it: never created or changed, even while the run goes on.
 
-A `RunFile` shows the file as it was when it was opened, so that all figures of a report agree.
-SQLite writes beside a database in WAL mode even when it only reads, so the file is opened by what
-lies beside it:
+A `RunFile` shows the state of the file at its opening, so that all figures of a report agree. In
+WAL mode, SQLite writes files beside a database even when it only reads. So the way of opening
+depends on these files:
 
-- a log (`-wal`) with its index (`-shm`): a run goes on, or was killed. Read with SQLite's locks.
-- no log: the run ended, or the file was copied without it. Read without locks; if a run is resumed
-  on it meanwhile, the query is repeated.
-- a log without its index: both were copied. Read from a private copy, which SQLite may index.
+- A log (`-wal`) with its index (`-shm`): a run goes on, or was killed. SQLite reads with locks. -
+No log: the run ended, or the file was copied without its log. SQLite reads without locks; if the
+run is resumed meanwhile, the query is repeated. - A log without its index: both files were copied.
+SQLite reads a private copy, which it may index.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _NOT_AS_WRITTEN = (
     ArithmeticError,
     RecursionError,
 )
-"""Raised by reading a value that no run has written; msgspec's errors are ValueErrors, too."""
+"""Errors of reading a value that no run wrote; msgspec's errors are ValueErrors too."""
 _DAMAGED = "it may be truncated: copy it again, with the -wal file beside it where there is one"
 
 
@@ -59,7 +59,7 @@ class StoredPoint(msgspec.Struct, frozen=True):
 
 
 class TimelineRow(NamedTuple):
-    """What one step did between two drains; `latency` is an encoded histogram."""
+    """The operations of one step between two drains; `latency` is an encoded histogram."""
 
     point: int
     t_ns: int
@@ -76,8 +76,6 @@ class TimelineRow(NamedTuple):
 
 
 class SampleRow(NamedTuple):
-    """One reading of one counter."""
-
     point: int
     t_ns: int
     who: str
@@ -86,8 +84,6 @@ class SampleRow(NamedTuple):
 
 
 class RunFile(Closing):
-    """One run file, open for reading."""
-
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
         self._look()
@@ -101,7 +97,7 @@ class RunFile(Closing):
             raise
 
     def _look(self) -> None:
-        """Refuse other files before SQLite opens them: its messages do not help a user."""
+        """Refuse other files before SQLite opens them: its messages would not help a user."""
         try:
             if not self.path.exists():
                 raise BadRunFile(f"no run file at {self.path}", "check the name")
@@ -129,11 +125,11 @@ class RunFile(Closing):
             try:
                 self._db = _connect(self._copy_to_scratch(place), "mode=ro")
             except FileNotFoundError:
-                # Its writer has closed it since: the log is part of the file now.
+                # Its writer has closed it meanwhile: the log is part of the file now.
                 self._open()
                 return
-        # One transaction from here to the end: it shows one state of the file.
-        # Views and generated columns of a stranger's file may not call what has an effect.
+        # One transaction until the end shows one state of the file. Views and generated columns of
+        # a foreign file must not call functions with side effects.
         self._rows("PRAGMA trusted_schema = OFF")
         self._rows("PRAGMA cell_size_check = ON")
         self._rows(_BEGIN)
@@ -150,7 +146,7 @@ class RunFile(Closing):
         return folder / "run"
 
     def _stamp(self) -> tuple[int, ...]:
-        """Return values that change when the file is written to: it is read without locks."""
+        """Return values that change with each write to the file, which is read without locks."""
         stat = self.path.stat()
         log = _size(_sibling(self.path.resolve(), "-wal"))
         return stat.st_ino, stat.st_size, stat.st_mtime_ns, log
@@ -165,7 +161,7 @@ class RunFile(Closing):
         if self._unlocked is not None and self._unlocked != self._stamp():
             self.close()
             self._open()
-            # Opening began a transaction of its own.
+            # `_open` began a transaction already.
             return [] if query == _BEGIN else self._rows(query, *values)
         if error is not None:
             raise self._damage(str(error)) from error
@@ -176,7 +172,7 @@ class RunFile(Closing):
 
     @contextlib.contextmanager
     def reading(self, part: str) -> Iterator[None]:
-        """Raise BadRunFile where a value turns out to be one that no run has written."""
+        """Raise BadRunFile for a value that no run wrote."""
         try:
             yield
         except _NOT_AS_WRITTEN as error:
@@ -189,11 +185,10 @@ class RunFile(Closing):
         self._copy.close()
 
     def manifest(self) -> dict[str, Any]:
-        """Return every fact about the run."""
         return {key: self._json(value) for key, value in self._rows("SELECT * FROM manifest")}
 
     def points(self) -> list[StoredPoint]:
-        """Return every point, planned ones too, in the order they were planned."""
+        """Return every point in the order of the plan, whatever its status."""
         rows = self._rows(
             "SELECT id, spec, status, result, error, started, finished FROM points ORDER BY id"
         )
@@ -210,13 +205,13 @@ class RunFile(Closing):
         return points
 
     def results(self) -> list[PointResult]:
-        """Return the result of every point that is done, in the order they were planned."""
+        """Return the result of every point that is done, in the order of the plan."""
         return [p.result for p in self.points() if p.status == "done" and p.result is not None]
 
     def timeline(
         self, point_id: int, steps: Collection[tuple[str, str]] | None = None
     ) -> list[TimelineRow]:
-        """Return the drains of a point: of all steps, or of some (program, step)."""
+        """Return the drains of a point, of all steps or of given (program, step) pairs."""
         narrower, names = "", [name for step in steps or () for name in step]
         if steps is not None:
             values = ", ".join(["(?, ?)"] * len(steps)) or "(NULL, NULL)"
@@ -225,12 +220,10 @@ class RunFile(Closing):
         return list(map(TimelineRow._make, self._rows(query, point_id, *names)))
 
     def samples(self, point_id: int) -> list[SampleRow]:
-        """Return the monitor's readings of a point."""
         query = _select(SampleRow, "samples")
         return list(map(SampleRow._make, self._rows(query, point_id)))
 
     def steps(self, point_id: int, phase: str = "measure") -> list[StepTotals]:
-        """Return every step's totals over a phase."""
         rows = self._rows(steps.SELECT, point_id, phase)
         with self.reading(f"a step of point {point_id}"):
             return list(steps.read(rows))
@@ -244,7 +237,7 @@ class RunFile(Closing):
 
 @contextlib.contextmanager
 def showing(runs: Iterable[Path]) -> Iterator[None]:
-    """Raise BadRunFile where a value cannot be shown: what facts say, only their readers know."""
+    """Raise BadRunFile for a value that cannot be shown: only its reader can check a fact."""
     try:
         yield
     except _NOT_AS_WRITTEN as error:
@@ -255,7 +248,7 @@ def showing(runs: Iterable[Path]) -> Iterator[None]:
 
 
 def _printable(value: Any) -> Any:
-    """Return a text without control characters: it may be a server's or a stranger's."""
+    """Return a text without control characters: a server or a stranger may have written it."""
     if isinstance(value, str):
         return printable(value, len(value))
     if isinstance(value, list):
@@ -266,7 +259,7 @@ def _printable(value: Any) -> Any:
 
 
 def _select(row: type[Any], table: str, narrower: str = "") -> str:
-    """Name the columns: a newer file may have more of them."""
+    """Return a query that names its columns: a newer file may have more of them."""
     columns: Sequence[str] = row._fields
     return (
         f"SELECT {', '.join(columns)} FROM {table} WHERE point = ? {narrower} ORDER BY t_ns, rowid"

@@ -1,23 +1,8 @@
-"""The tables of a run file.
+"""The tables of a run file; docs/run-file.md describes every column.
 
-    manifest (key, value)           one row per fact about the run; values are JSON
-    points   (id, key, spec, status, result, error, started, finished)
-                                    status: pending, running, measured, done, failed;
-                                    spec, result and error (kind, message, remedy) are JSON
-    steps    (point, phase, program, step, metric, kind, value, histogram)
-                                    totals of a phase, a row per metric (`counts.metrics`);
-                                    kind is that of failures; a clock's value is its samples,
-                                    and its histogram HdrHistogram V2 (deflated), nanoseconds
-    timeline (point, t_ns, phase, program, step, seconds, lanes, count, failures,
-              bytes_out, bytes_in, latency)
-                                    one row per step and drain, twice a second
-    samples  (point, t_ns, who, what, value)
-                                    one row per counter and second
-
-Every column is described in docs/run-file.md. The version (`PRAGMA user_version`) is raised when
-an older reader would misread the file. It is not raised for what readers must ignore: additional
-columns, tables and manifest facts, and additional keys in the JSON of specifications, results and
-errors.
+The version (`PRAGMA user_version`) is raised when an older reader would misread the file. It is not
+raised for additions that readers must ignore: columns, tables, manifest facts, and keys in the JSON
+of specifications, results and errors.
 """
 
 from __future__ import annotations
@@ -29,7 +14,6 @@ from typing import Any
 from sitebench.errors import BadRunFile
 
 _APPLICATION_ID = 0x53424E52
-"""`PRAGMA application_id`: "SBNR"."""
 
 VERSION = 6
 
@@ -70,7 +54,7 @@ _ACTIVE = (
     "SELECT name FROM sqlite_schema WHERE type IN ('view', 'trigger')"
     " OR (type = 'table' AND sql LIKE 'create virtual%')"
 )
-"""Names of what runs when a table of a stranger's file is read or written; no run writes any."""
+"""Views and triggers, which SQLite runs when a table is read or written; no run writes any."""
 
 OTHER_FILE = "name a run file that sitebench wrote"
 

@@ -1,4 +1,4 @@
-"""Totals of a step as rows of a run file, and back.
+"""The totals of a step as rows of a run file, and back.
 
 A row per metric: `count`, each kind of `failures`, each counter, and each clock with its samples
 and their histogram.
@@ -15,14 +15,13 @@ from sitebench.counts import metrics
 from sitebench.counts.source import StepTotals
 
 COUNT, FAILURES = "count", "failures"
-"""Metrics of a step that are neither clock nor counter."""
 
 _Row = tuple[str, str, int, bytes | None]
 """metric, kind of failure, value, histogram."""
 
 
 def rows(totals: StepTotals) -> Iterator[_Row]:
-    """Yield a row per metric; a clock in which nothing was recorded has none."""
+    """Yield a row per metric; an empty clock has no row."""
     yield COUNT, "", totals.count, None
     for kind, n in totals.failures.items():
         yield FAILURES, kind, n, None
@@ -40,7 +39,7 @@ SELECT = (
 
 
 def read(rows: Iterable[tuple[Any, ...]]) -> Iterator[StepTotals]:
-    """Yield the totals of each step; raises ValueError where its rows contradict each other."""
+    """Yield the totals of each step; raises ValueError for rows that contradict each other."""
     for (program, step), of_step in groupby(rows, key=lambda row: row[:2]):
         totals = StepTotals(program, step)
         for _, _, metric, kind, value, histogram in of_step:

@@ -1,11 +1,11 @@
-"""The run file: everything a report needs, in one SQLite database.
+"""The run file: all data of a report, in one SQLite database.
 
-Its tables are those of `sitebench.runs.schema`; docs/run-file.md describes every column.
+`sitebench.runs.schema` has its tables; docs/run-file.md describes every column.
 
-The file is in WAL mode: it is readable while a run goes on, and a killed process leaves every
-finished point behind. A point's totals and its result appear in one transaction (status `measured`,
-by the process that measured) and are confirmed in another (`done`, by the sweep, once it has seen
-the target still alive). Resuming a run measures every point again that is not `done`.
+The file is in WAL mode: it is readable while a run goes on, and after a kill it contains every
+finished point. One transaction writes the totals and the result of a point (status `measured`, by
+the process that measured); another confirms them (`done`, by the sweep, after a check that the
+target is alive). A resumed run measures again every point that is not `done`.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from sitebench.system.closing import Closing
 from sitebench.system.files import lock_holder
 
 _WHOLE_S = 0.4
-"""A drain that was not cut short; they are taken each half second."""
+"""The least length of a whole drain, which takes half a second."""
 
 _COUNTED = "counted"
-"""Manifest key while a point runs: its key, and the (program, step) that count as an operation."""
+"""Manifest key while a point runs: its key and its counted (program, step) pairs."""
 
 _LONGEST_NAME = 512 - len("-journal") - 1
-"""Of a file: SQLite makes others beside it (MAX_PATHNAME of its os_unix.c)."""
+"""Longest name of a run file: SQLite adds an ending (MAX_PATHNAME of its os_unix.c)."""
 
 _REMEDIES = {
     sqlite3.SQLITE_FULL: "make room, then run the same command again: what is done is kept",
@@ -48,7 +48,7 @@ _REMEDIES = {
 
 
 class RunStore(Closing):
-    """One open run file. A command is its only writer, but for processes of its own (`joins`)."""
+    """One open run file; one command writes to it, with processes of its own (`joins`)."""
 
     def __init__(self, path: Path | str, *, create: bool = True, joins: bool = False) -> None:
         self.path = Path(path)
@@ -83,7 +83,7 @@ class RunStore(Closing):
     def _lock_alone(self) -> None:
         """Refuse a file that another command writes to.
 
-        A lock of flock(2), which SQLite's own (fcntl(2)) do not see; it ends with its process.
+        The lock of flock(2) ends with its process; it is independent of SQLite's locks (fcntl(2)).
         """
         try:
             self._lock = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
@@ -96,7 +96,7 @@ class RunStore(Closing):
                 "wait until it has ended, or name another file with --out",
             ) from error
         except OSError:
-            # SQLite says what is wrong; some file systems of other machines have no such locks.
+            # SQLite reports the cause; some network file systems have no such locks.
             return
 
     def _open(self) -> None:
@@ -104,11 +104,11 @@ class RunStore(Closing):
         self._rows("PRAGMA foreign_keys = ON")
         with self._transaction():
             if not self._rows("SELECT 1 FROM sqlite_schema LIMIT 1"):
-                # Statement by statement: `executescript` would end the transaction.
+                # `executescript` would end the transaction.
                 for statement in filter(str.strip, schema.CREATE.split(";\n")):
                     self._db.execute(statement)
             schema.refuse_foreign(self.path, self._rows)
-        # A database that was never a run file must not be changed: WAL comes after the checks.
+        # A foreign database must not be changed: WAL mode comes after the checks.
         self._rows("PRAGMA journal_mode = WAL")
         self._rows("PRAGMA synchronous = NORMAL")
 
@@ -125,7 +125,7 @@ class RunStore(Closing):
             yield
             self._db.execute("COMMIT")
         except BaseException as error:
-            # A full disk has rolled it back already.
+            # With a full disk, SQLite has rolled back already.
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             if isinstance(error, sqlite3.Error):
@@ -133,7 +133,6 @@ class RunStore(Closing):
             raise
 
     def _refusal(self, error: sqlite3.Error) -> SitebenchError:
-        """Return SQLite's error as ours; what is in the file already stays there."""
         kind = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
         if kind in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
             return BadRunFile(
@@ -152,7 +151,6 @@ class RunStore(Closing):
             self._lock = -1
 
     def set_manifest(self, facts: Mapping[str, Any]) -> None:
-        """Write facts about the run; a fact of the same name is replaced."""
         rows = [(key, json.dumps(value)) for key, value in facts.items()]
         with self._transaction():
             self._db.executemany("INSERT OR REPLACE INTO manifest VALUES (?, ?)", rows)
@@ -162,7 +160,7 @@ class RunStore(Closing):
         return {key: json.loads(value) for key, value in rows}
 
     def add_target(self, facts: Mapping[str, Any]) -> None:
-        """Add the facts of an opened target to the fact `targets`, once."""
+        """Add the facts of an opened target to the fact `targets`, unless they are there."""
         targets = self.manifest().get("targets", [])
         if facts not in targets:
             self.set_manifest({"targets": [*targets, dict(facts)]})
@@ -178,24 +176,23 @@ class RunStore(Closing):
             self._db.executemany("INSERT OR IGNORE INTO points (key, spec) VALUES (?, ?)", rows)
 
     def status(self, spec: PointSpec) -> str | None:
-        """Return a point's status, or None when it is not in the file."""
         rows = self._rows("SELECT status FROM points WHERE key = ?", spec.key)
         return str(rows[0][0]) if rows else None
 
     def result(self, spec: PointSpec, *statuses: str) -> PointResult | None:
-        """Return a point's result when it has one of these statuses (by default `done`)."""
+        """Return a point's result if it has one of these statuses (by default `done`)."""
         rows = self._rows("SELECT status, result FROM points WHERE key = ?", spec.key)
         if not rows or rows[0][0] not in (statuses or ("done",)):
             return None
         return PointResult.read(json.loads(rows[0][1]))
 
     def results(self) -> list[PointResult]:
-        """Return the result of every point that is done, in the order they were planned."""
+        """Return the result of every point that is done, in the order of the plan."""
         rows = self._rows("SELECT result FROM points WHERE status = 'done' ORDER BY id")
         return [PointResult.read(json.loads(row[0])) for row in rows]
 
     def begin(self, spec: PointSpec) -> None:
-        """Mark a point as running, and forget what an interrupted attempt left."""
+        """Mark a point as running, and delete the data of an interrupted attempt."""
         self.plan([spec])
         point, now = self.point_id(spec.key), time.time()
         self._attempts[point] = now
@@ -209,7 +206,7 @@ class RunStore(Closing):
             )
 
     def last_begun(self) -> float | None:
-        """Return when a point was begun last; None before the first."""
+        """Return the start of the point that began last; None before the first."""
         started: list[tuple[float | None]] = self._rows("SELECT max(started) FROM points")
         return started[0][0]
 
@@ -217,7 +214,7 @@ class RunStore(Closing):
         return int(self._value_of("id", key))
 
     def join(self, key: str) -> int:
-        """Return the row of a point that was begun, to record to until it is begun again."""
+        """Return the row of a point, to record to until the point is begun again."""
         point = self.point_id(key)
         self._attempts[point] = self._value_of("started", key)
         return point
@@ -225,7 +222,7 @@ class RunStore(Closing):
     def _is_superseded(self, point: int) -> bool:
         """Return whether a sweep has begun a point again since this process joined it.
 
-        The sweep of this process was killed then, and resumed before this process noticed.
+        The earlier sweep was killed and resumed before this process noticed.
         """
         own_start = self._attempts.get(point)
         now = self._rows("SELECT started FROM points WHERE id = ?", point)
@@ -258,8 +255,8 @@ class RunStore(Closing):
     ) -> None:
         """Add one drain to a point's timeline.
 
-        What came `late` is added to the last drain of its phase: a window ends when it ended,
-        however long its last answers took.
+        Operations that ended `late` are added to the last drain of their phase: a window keeps its
+        length, however long its last answers take.
         """
         rows = [
             (
@@ -298,7 +295,7 @@ class RunStore(Closing):
             )
 
     def respecify(self, earlier: PointSpec, now: PointSpec) -> None:
-        """Change what a point measures: a user may change the load while it runs."""
+        """Change the specification of a point: a user may change the load of a running test."""
         with self._transaction():
             self._db.execute(
                 "UPDATE points SET key = ?, spec = ? WHERE key = ?",
@@ -306,7 +303,7 @@ class RunStore(Closing):
             )
 
     def latencies(self, point: int, phase: str, steps: Set[tuple[str, str]]) -> list[Histogram]:
-        """Return the latencies of each drain of a phase, of these (program, step) together."""
+        """Return the latencies of each drain of a phase, of all these (program, step) pairs."""
         latencies: dict[int, Histogram] = {}
         for t_ns, program, step, latency in self._rows(
             "SELECT t_ns, program, step, latency FROM timeline WHERE point = ? AND phase = ?"
@@ -319,7 +316,7 @@ class RunStore(Closing):
         return list(latencies.values())
 
     def complete(self, point: int, tallies: Mapping[str, Tally], result: PointResult) -> None:
-        """Write a point's totals and its result, all or nothing; status becomes `measured`."""
+        """Write a point's totals and result in one transaction; its status becomes `measured`."""
         rows = [
             (point, phase, totals.program, totals.step, *row)
             for phase, tally in tallies.items()
@@ -334,7 +331,7 @@ class RunStore(Closing):
             )
 
     def confirm(self, spec: PointSpec) -> None:
-        """Mark a measured point as done: its target was still alive afterwards."""
+        """Mark a measured point as done, after a check that its target is alive."""
         with self._transaction():
             self._db.execute(
                 "UPDATE points SET status = 'done', finished = ?"
@@ -344,7 +341,7 @@ class RunStore(Closing):
             self._db.execute("DELETE FROM manifest WHERE key = ?", (_COUNTED,))
 
     def fail(self, key: str, error: Mapping[str, str]) -> None:
-        """Mark a point as failed, and why (kind, message and remedy)."""
+        """Mark a point as failed, with the kind, message and remedy of its error."""
         with self._transaction():
             if self._is_superseded(self.point_id(key)):
                 return
@@ -354,18 +351,17 @@ class RunStore(Closing):
             )
 
     def failure(self, key: str) -> dict[str, str] | None:
-        """Return why a point failed, or None when it did not."""
         rows = self._rows("SELECT error FROM points WHERE key = ? AND status = 'failed'", key)
         return json.loads(rows[0][0]) if rows else None
 
     def count(self, key: str, steps: Iterable[tuple[str, str]]) -> None:
-        """Keep, until it is done, which (program, step) count as an operation of a point."""
+        """Store which (program, step) pairs count as operations of a point, until it is done."""
         self.set_manifest({_COUNTED: {key: [*map(list, steps)]}})
 
     def latest(self, key: str) -> tuple[str, str, float] | None:
-        """Return a running point's phase, what it counts, and the rate of that over the last drain.
+        """Return the phase, the counted steps and the rate of a running point's last whole drain.
 
-        Drains that a change of phase cut short are passed over: the change itself disturbs them.
+        Drains that a change of phase cut short are skipped: the change disturbs them.
         """
         counted = self.manifest().get(_COUNTED, {}).get(key, [])
         values = ", ".join(["(?, ?)"] * len(counted))

@@ -1,4 +1,4 @@
-"""A point's timeline, reduced to what a screen can show: histograms merge, no value is averaged."""
+"""A point's timeline, reduced for a screen: histograms are merged, no value is averaged."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from sitebench.runs.point import PointResult
 from sitebench.runs.runfile import RunFile, StoredPoint, TimelineRow
 
 PER_DECADE = 12
-"""Latency cells per factor of ten of the heat map: each is 21 % above the one below."""
+"""Latency cells per factor of ten in the heat map: each cell is 21 % above the cell below."""
 
 WARMUP, MEASURED, AFTER = "warm-up", "measured", "after"
 _SHOWN = {"ramp": WARMUP, "warmup": WARMUP, "measure": MEASURED, "after": AFTER}
 
 _LEAST_GAP_NS = 1_000_000
-"""Rounding of the seconds, which are floats, may leave a nanosecond between two drains."""
+"""Smaller gaps are rounding errors of the seconds, which are floats."""
 
 _HALF_A_DRAIN_S = 0.25
-"""Two half seconds are a second, and three would be too many."""
+"""Tolerance of a second: two half seconds are enough for one, and three too many."""
 
 Steps = Set[tuple[str, str]]
-"""(program, step) of those that stand for an operation."""
+"""(program, step) of the counted steps."""
 
 
 class Slot(msgspec.Struct):
-    """What happened between two instants: one drain, or several merged."""
+    """The operations between two instants: one drain, or several merged."""
 
     phase: str
     t0_ns: int
@@ -47,7 +47,6 @@ class Slot(msgspec.Struct):
 
     @property
     def ops_per_s(self) -> float:
-        """Operations that succeeded, per second."""
         return (self.count - self.failures) / self.seconds if self.seconds else 0.0
 
     def absorb(self, other: Slot) -> None:
@@ -68,7 +67,7 @@ def counted_steps(result: PointResult) -> Steps:
 
 
 def merge_clocks(file: RunFile, point: StoredPoint, *clocks: Clock) -> list[Histogram]:
-    """Return the clocks of a point's operations: those of its counted steps, merged."""
+    """Return clocks of a point: those of its counted steps, merged."""
     assert point.result is not None
     counted, merged = counted_steps(point.result), [Histogram() for _ in clocks]
     for step in file.steps(point.id):
@@ -79,7 +78,7 @@ def merge_clocks(file: RunFile, point: StoredPoint, *clocks: Clock) -> list[Hist
 
 
 def slots(rows: Iterable[TimelineRow], counted: Steps, limit: int) -> list[Slot]:
-    """Return about `limit` slots of the counted steps at most; each is of one phase."""
+    """Return about `limit` slots of the counted steps; each belongs to one phase."""
     drains: dict[int, Slot] = {}
     for row in rows:
         slot = drains.get(row.t_ns)
@@ -90,11 +89,13 @@ def slots(rows: Iterable[TimelineRow], counted: Steps, limit: int) -> list[Slot]
             slot.count += row.count
             slot.failures += row.failures
             slot.latency.add(Histogram.from_bytes(row.latency))
-    return _merge(list(_gapless(drains.values())), limit)
+    parts = list(_gapless(drains.values()))
+    span_s = (parts[-1].t1_ns - parts[0].t0_ns) / 1e9 if parts else 0.0
+    return _join(parts, 0.999 * span_s / max(limit, 1))
 
 
 def _gapless(drains: Iterable[Slot]) -> Iterator[Slot]:
-    """Fill gaps with empty slots: a run file has no row for a step in which nothing ended."""
+    """Fill gaps with empty slots: a run file has no rows for drains without operations."""
     previous: Slot | None = None
     for drain in drains:
         if previous is not None and drain.t0_ns - previous.t1_ns > _LEAST_GAP_NS:
@@ -108,15 +109,8 @@ def seconds(parts: Sequence[Slot], every_s: float = 1.0) -> list[Slot]:
     return _join(copies, every_s - _HALF_A_DRAIN_S)
 
 
-def _merge(drains: Sequence[Slot], limit: int) -> list[Slot]:
-    """Merge neighbours to about `limit` slots."""
-    if not drains:
-        return []
-    return _join(drains, 0.999 * (drains[-1].t1_ns - drains[0].t0_ns) / 1e9 / max(limit, 1))
-
-
 def _join(drains: Sequence[Slot], share_s: float) -> list[Slot]:
-    """Merge neighbours of one phase up to one length; a shorter rest joins the slot before it."""
+    """Merge neighbours of one phase to a least length; a shorter last slot joins its neighbour."""
     if not drains:
         return []
     usual_s = sorted(drain.seconds for drain in drains)[len(drains) * 3 // 4]
@@ -138,7 +132,7 @@ def _join(drains: Sequence[Slot], share_s: float) -> list[Slot]:
 def cells(histogram: Histogram) -> dict[int, int]:
     """Return samples by cell of the heat map: cell c is from 10^(c/12) to 10^((c+1)/12) ns.
 
-    Buckets are in order, so that each cell is a slice of them, found by bisection and summed in C.
+    Buckets are ordered: a cell is a slice of them, located by bisection.
     """
     buckets = histogram.buckets()
     totals, start = dict[int, int](), 0

@@ -1,11 +1,10 @@
-"""The phases of a point, and what was recorded in each.
+"""The phases of a point, and their recordings.
 
     ramp -> warmup -> measure -> after
 
-A cut stands exactly at each boundary, so an operation belongs to exactly one phase: that in which
-it was due, also when it ends in a later one. Warm-up is kept and marked; only `measure` makes a
-result. When the number of users is changed, `measure` begins again, and what was measured before
-becomes part of the ramp.
+Each boundary is a cut, so an operation belongs to exactly one phase: the phase in which it was due,
+even if it ends in a later one. Warm-up is recorded, but only `measure` has a result. If the number
+of users changes, `measure` begins again, and the earlier measurements become part of the ramp.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from sitebench.runs.store import RunStore
 from sitebench.runs.timeline import Steps, counted_steps
 
 _SAMPLE_NS = 900_000_000
-"""Less than two drain intervals, so that every second drain takes a sample."""
+"""A little less than two drain intervals: every second drain takes a sample."""
 
 
 class Phase(StrEnum):
@@ -45,7 +44,7 @@ class Phase(StrEnum):
 
 
 class PointFile(msgspec.Struct, frozen=True):
-    """The run file and the row in it that a point's recordings go to."""
+    """The run file of a point, and its row there."""
 
     store: RunStore
     point: int
@@ -67,9 +66,9 @@ class Windows:
         self.spans = SpanCounts(span_s)
         self.workers: tuple[WorkerSeen, ...] = ()
         self.used_up_s: float | None = None
-        """After how long the data of users were used up, if they were: the window ended there."""
+        """The time at which the data of users were used up, which ended the window; else None."""
         self.answered_ns = 0
-        """When the last drain ended that had an answer: to half a second."""
+        """The end of the last drain that had an answer, to half a second."""
         self._monitor = monitor
         self._file = file
         self._on_drain = on_drain
@@ -78,8 +77,8 @@ class Windows:
         self._next_sample_ns = 0
         self._changes = Changes()
         self._ended: tuple[tuple[Phase, Tally, Drained], ...] = ()
-        """The last two phases that are over, the last first, each with its last drain: what ends
-        late is part of it."""
+        """The last two phases that ended, the last first, with their last drains: operations that
+        end late belong to them."""
 
     def absorb(self, drained: Drained) -> None:
         self._count(drained)
@@ -120,7 +119,7 @@ class Windows:
         self._keep(sample)
 
     def _set_aside(self) -> None:
-        """Count what was measured so far to the ramp: the load was different."""
+        """Add the measurements so far to the ramp: their load was different."""
         ramp = self.tallies.setdefault(Phase.RAMP, Tally())
         ramp.merge(self.tallies.pop(Phase.MEASURE))
         if self._file is not None:
@@ -135,14 +134,13 @@ class Windows:
 
     @property
     def measured(self) -> Tally | None:
-        """The measured window's totals, or None before it began."""
         return self.tallies.get(Phase.MEASURE)
 
     @property
     def sent(self) -> int:
-        """How many requests were answered or given up in all phases; a connect sends none.
+        """The number of requests that were answered or given up in all phases.
 
-        Nor does an arrival that never came to its step: it is given up, and was never sent.
+        Connects send no request; nor does an arrival that was given up before its first step.
         """
         return sum(
             totals.count - totals.clocks[CENSORED].count + totals.clocks[ABANDONED].count
@@ -153,22 +151,22 @@ class Windows:
 
     @property
     def lost_rows(self) -> int:
-        """Rows of data that were lost so far, as a change was never answered."""
+        """Rows of data that are lost, as a change was never answered."""
         return max((tally.lost_rows for tally in self.tallies.values()), default=0)
 
     @property
     def lasted_s(self) -> float:
-        """How long there has been a load, all phases together."""
+        """Seconds of load, over all phases."""
         return sum(tally.seconds for tally in self.tallies.values())
 
     def use(self) -> Use:
-        # A test that is stopped while its first sample is taken has none.
+        # A test that is stopped during its first sample has no samples.
         start = self._bounds.get(Phase.MEASURE) or self._monitor.sample(thorough=True)
         end = self._bounds.get(Phase.AFTER) or self._monitor.sample(thorough=True)
         return use_between(start, end, self.tallies[Phase.MEASURE].seconds)
 
     def intervals(self, steps: Steps) -> Intervals:
-        """Return the intervals of these steps' percentiles, from the measured half seconds."""
+        """Return intervals of the steps' percentiles, from the measured half seconds."""
         if self._file is None or self.measured is None:
             return Intervals()
         latencies = self._file.store.latencies(self._file.point, Phase.MEASURE, steps)

@@ -15,7 +15,7 @@ from sitebench.runs.repeats import Series, least_repeats, series
 from sitebench.tables.table import Cell
 from sitebench.tables.tables import around, latency_mark, limit, rate_mark, rate_of
 from sitebench.tables.terminal import to_text
-from sitebench.units import format_duration, format_rate, format_size
+from sitebench.units import format_duration, format_rate, format_size, plural
 from sitebench.verdict.verdict import Bound, Quoted
 
 _GAP = "  "
@@ -162,12 +162,9 @@ def _notes(points: Sequence[Series]) -> list[str]:
             notes += _arrival_rates(point.results[-1])
     results = [result for point in points if not point.part for result in point.results]
     if thinking := sum(int(result.counters.get(THINKING) or 0) for result in results):
-        subject, pronoun = (
-            ("operation was", "its") if thinking == 1 else ("operations were", "their")
-        )
-        notes.append(
-            f"{thinking:,} {subject} in a think time of {pronoun} own when the test ended: left out."
-        )
+        pronoun = "its" if thinking == 1 else "their"
+        subject = plural(thinking, "operation was", "operations were")
+        notes.append(f"{subject} in a think time of {pronoun} own when the test ended: left out.")
     return notes
 
 

@@ -1,7 +1,7 @@
-"""CSV, for spreadsheets and data frames: one row per point, step, drain, or reading.
+"""CSV for spreadsheets and data frames: one row per point, step, drain, or reading.
 
-A point's row has every figure of its result: names of nested figures are joined with dots
-(`latency_us.p99`), lists are JSON, intervals are as in tables. What is not known is an empty field,
+The row of a point has every figure of its result. Names of nested figures are joined with dots
+(`latency_us.p99`), lists are JSON, intervals are as in tables. An unknown figure is an empty field,
 never a zero.
 """
 
@@ -25,15 +25,13 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 class _Echo:
-    """A "file" whose `write` returns the line, so that `csv` returns it too."""
+    """A "file" whose `write` returns the line, and so does `csv.writer`."""
 
     def write(self, line: str) -> str:
         return line
 
 
 def _lines(rows_of: Callable[[RunFile], Iterable[_Row]]) -> Callable[[RunFile], Iterator[str]]:
-    """Return a function that yields the header and every row, without line ends."""
-
     @functools.wraps(rows_of)
     def lines(run: RunFile) -> Iterator[str]:
         rows = list(rows_of(run))
@@ -47,7 +45,7 @@ def _lines(rows_of: Callable[[RunFile], Iterable[_Row]]) -> Callable[[RunFile], 
 
 @_lines
 def points(run: RunFile) -> Iterator[_Row]:
-    """Yield a row per point, also of those that are not done; of two tries, one counts."""
+    """Yield a row per point, whatever its status; of two tries, one counts."""
     stored = run.points()
     counted = {point.id for point in counted_points(stored)}
     for point in stored:
@@ -74,7 +72,6 @@ def points(run: RunFile) -> Iterator[_Row]:
 
 @_lines
 def steps(run: RunFile) -> Iterator[_Row]:
-    """Yield a row per step of each measured window, with every counter and every clock."""
     for point in run.points():
         for step in run.steps(point.id):
             yield {
@@ -91,7 +88,7 @@ def steps(run: RunFile) -> Iterator[_Row]:
 
 @_lines
 def spans(run: RunFile) -> Iterator[_Row]:
-    """Yield a row per span of each point in stages: the operations that were due in it."""
+    """Yield a row per span of each point in stages: operations that were due in it."""
     for point in run.points():
         for span in () if point.result is None else point.result.spans:
             yield {**_point_columns(point), **dict(_flat("", span.to_json()))}
@@ -99,7 +96,7 @@ def spans(run: RunFile) -> Iterator[_Row]:
 
 @_lines
 def timeline(run: RunFile) -> Iterator[_Row]:
-    """Yield a row per step and drain; percentiles are empty where too few operations ended."""
+    """Yield a row per step and drain; percentiles of too few operations are empty."""
     for point in run.points():
         for row in run.timeline(point.id):
             plain = row._asdict()
@@ -116,7 +113,7 @@ def samples(run: RunFile) -> Iterator[_Row]:
 
 
 def _harmless(value: Any) -> Any:
-    """Return a text that no spreadsheet takes for a formula: it begins with an apostrophe."""
+    """Return a text that no spreadsheet reads as a formula: it begins with an apostrophe."""
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 

@@ -1,13 +1,12 @@
-"""HdrHistogram's interval log, version 1.3, which its own tools and their plotters read.
+"""HdrHistogram's interval log, version 1.3, for its tools and their plotters.
 
-One line per step and drain, or merged one per step and window: latency in nanoseconds, as
-precisely as it was recorded. Intervals with the same tag merge into the histogram of that step
-and phase. A tag is
+One line per step and drain, or merged, one per step and window: latency in nanoseconds, with full
+precision. Intervals with the same tag merge to the histogram of that step and phase. A tag is
 
     <point>:<operation>@<entries>:<phase>:<program>.<step>
 
-The log's clock starts when the first point did. A point's first drain is taken to begin when the
-point did, which is early by what a Locust process takes to start.
+The log's clock starts with the first point. The first drain of a point is assumed to begin with the
+point, which is too early by the start of a Locust process.
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ from sitebench.runs.runfile import RunFile, StoredPoint, TimelineRow
 
 _LEGEND = '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"'
 _NS_PER_MS = 1e6
-"""The unit of the maximum that a log names in plain digits."""
+"""Nanoseconds of the unit of `Interval_Max`."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NOT_IN_A_TAG = re.compile(r"[,\s]")
 
 
 def points(run: RunFile, *, merged: bool = False) -> Iterator[str]:
-    """Yield the log's head, and a line per interval: a drain, or merged the measured window."""
+    """Yield the head, and a line per interval: a drain or, merged, the measured window."""
     begun = [point for point in run.points() if point.started is not None]
     start = min((point.started or 0.0 for point in begun), default=0.0)
     yield "#[Logged with sitebench]"
