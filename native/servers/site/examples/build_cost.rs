@@ -1,4 +1,4 @@
-//! What building a UPD costs: `build_cost POOLS PATH SIZE`.
+//! Prints the cost of building a UPD: `build_cost POOLS PATH SIZE`.
 
 use std::ops::ControlFlow;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Serves a UPD until its input ends, for profiling and for looking at:
-//! `serve '{"database": "upd.sqlite", "port": 8080}'`.
+//! Serves a UPD until its input ends, for profiling and for viewing pages: `serve '{"database": "upd.sqlite",
+//! "port": 8080}'`.
 
 use std::io::Read as _;
 

@@ -1,5 +1,5 @@
-//! What SQLite alone does: one transaction an update, as often as it can.
-//! `update_cost DATABASE PEOPLE SECONDS normal|full`. Changes the database.
+//! Prints the rate of updates of SQLite alone, with one transaction per update: `update_cost DATABASE PEOPLE
+//! SECONDS normal|full`. Changes the database.
 
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut update = db.prepare("UPDATE people SET background = ?2, city = ?3 WHERE id = ?1")?;
     let (start, mut count) = (Instant::now(), 0u64);
     while start.elapsed() < Duration::from_secs_f64(seconds) {
-        // A step prime to any size: every person in turn, far apart.
+        // The step is prime to any size: every person in turn, far apart.
         let id = count.wrapping_mul(7_919) % people;
         update.execute((id as i64, "#123456", "Springfield"))?;
         count += 1;

@@ -1,4 +1,4 @@
-//! What a site is started with.
+//! The configuration of a site.
 
 use std::path::PathBuf;
 
@@ -8,25 +8,22 @@ use tls::ServerSpec;
 use crate::limits::Limits;
 use crate::upd::Durability;
 
-/// The configuration; what is left out keeps its default.
+/// Missing keys have their defaults.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The address to listen on.
     pub host: String,
-    /// The port; 0 lets the system choose.
+    /// The port; with 0 the system chooses.
     pub port: u16,
     /// Threads that serve clients, each with its own listener and its own reading connection.
     pub threads: usize,
     pub database: PathBuf,
-    /// When a write counts as stored.
     pub durability: Durability,
-    /// People each thread keeps in memory in front of the database; 0, the default, reads the
-    /// database on every page.
+    /// People that each thread caches; with 0, the default, every page reads the database.
     pub row_cache: usize,
-    /// The file to log requests to, if they are logged.
+    /// The file of the access log, if requests are logged.
     pub access_log: Option<PathBuf>,
-    /// Its certificate and key, if it speaks TLS (https); it then speaks nothing else.
+    /// Certificate and key for TLS (https). With TLS, plaintext is refused.
     pub tls: Option<ServerSpec>,
     pub limits: Limits,
 }

@@ -1,5 +1,5 @@
-//! The personalized site of paper 002: a page of exactly 8,290 bytes for each of a million people,
-//! made from their row of a user-property database whenever they look.
+//! The personalized site of paper 002: a page of exactly 8,290 bytes for each of a million people, generated
+//! for every request from the person's row in a user-property database.
 //!
 //! | request | answer |
 //! |---|---|

@@ -1,37 +1,36 @@
-//! Every bound the site keeps, each with its reason and each settable; those on sockets, which every server
-//! here has, are in `net`. At a limit the client receives an HTTP status (503 for too many connections);
-//! nothing here ends the process.
+//! The limits of the site, each with its reason and each configurable. The limits on sockets, which all
+//! servers have, are in `net`. At a limit the client receives an HTTP status (503 for too many connections);
+//! no limit ends the process.
 //!
-//! Requests of one connection are answered one after the other, so that one is in flight at most.
+//! Requests of one connection are answered one after the other, so at most one is in flight.
 
 use http::RequestLimits;
 use wire::http::{MAX_HEAD_BYTES, MAX_HEADERS};
 
-/// A name, an occupation and the like. Pools have values of up to 256 bytes, a page shows 128. A property
-/// of people and not a limit that a configuration sets.
+/// The length of a name, an occupation or another text. Pools have values of up to 256 bytes; a page shows
+/// 128. This limit belongs to people and cannot be configured.
 pub const TEXT_BYTES: usize = 256;
 
-/// A body may be set to a mebibyte at most: it is held as a whole until it is stored.
+/// The highest configurable limit of a body, as a body is held in memory until it is stored.
 const MAX_BODY_BYTES: usize = 1 << 20;
 
 net::limits! {
-    /// The limits in force; what a configuration does not name keeps its default.
+    /// The configured limits; missing keys have their defaults.
     pub struct Limits {
-        /// A head longer than this is refused (431). The reader of heads stops here; browsers send about
-        /// 1 KiB.
+        /// Longer heads are refused (431). The parser of heads has this limit; browsers send about 1 KiB.
         head_bytes: usize = MAX_HEAD_BYTES, in 1..=MAX_HEAD_BYTES;
-        /// More header lines than this are refused (431). The reader of heads stops here; browsers send
-        /// about 20.
+        /// Heads with more header lines are refused (431). The parser of heads has this limit; browsers send
+        /// about 20 lines.
         headers: usize = MAX_HEADERS, in 1..=MAX_HEADERS;
-        /// A request target longer than this is refused (414). The longest here has 30 bytes; RFC 9110
-        /// section 4.1 recommends to support 8,000.
+        /// Longer request targets are refused (414). The longest target here has 30 bytes; RFC 9110 section
+        /// 4.1 recommends to support 8,000.
         target_bytes: usize = 8_000;
-        /// A body longer than this is refused (413): all properties at their longest, percent-encoded, take
-        /// less than half. A chunked one may come in four times as many bytes: room for chunks of two.
+        /// Longer bodies are refused (413): all properties at their longest, percent-encoded, take less than
+        /// half. A chunked body may take four times as many bytes: room for chunks of two.
         body_bytes: usize = 16 << 10, in 1..=MAX_BODY_BYTES;
-        /// Fields of a form (400): every property, and each of the multi-valued ones many times.
+        /// Fields of a form (400): all properties, and multi-valued properties many times.
         form_fields: usize = 128;
-        /// A connection without a request is closed after this long (nginx: `keepalive_timeout 75s`); 0 for
+        /// A connection is closed after this time without a request (nginx: `keepalive_timeout 75s`); 0 for
         /// never.
         idle_ms: u64 = 75_000;
     }

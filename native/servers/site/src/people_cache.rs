@@ -1,9 +1,9 @@
-//! Where pages get their people from: the database on every page, unless a cache was asked for.
+//! Reads people for pages: from the database, or from an optional cache.
 
 use crate::stats::Counters;
 use crate::upd::{Cache, Person, Reader};
 
-/// One thread's reader, and its cache if it has one.
+/// A thread's reader, and its cache if it has one.
 #[derive(Debug)]
 pub(crate) struct PeopleCache<'c> {
     reader: Reader<'c>,
@@ -15,7 +15,7 @@ impl<'c> PeopleCache<'c> {
         Self { reader, cache }
     }
 
-    /// Shows a person; `None` if the database has no person with that number.
+    /// Passes a person to `show`; `None` if the database has no person with that number.
     #[inline]
     pub(crate) fn show<T>(
         &mut self,
@@ -38,9 +38,9 @@ impl<'c> PeopleCache<'c> {
         })
     }
 
-    /// Ends what reading has begun; called when a turn is over.
+    /// Ends the snapshot, at the end of a turn.
     pub(crate) fn release(&mut self) {
-        // A snapshot that cannot be ended is ended by the next reading, or its error says so.
+        // If ending the snapshot fails, the next read ends it or reports the error.
         let _ = self.reader.release();
     }
 }

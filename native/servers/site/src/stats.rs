@@ -1,9 +1,9 @@
-//! What a site has served.
+//! Counters of a site.
 
 net::counters! {
     /// Requests served, by kind.
     pub struct Counters;
-    /// The same, published by one thread.
+    /// Requests served, as one thread publishes them.
     pub struct Published;
 
     /// Requests answered, of every kind and with every status.
@@ -14,7 +14,7 @@ net::counters! {
     images,
     /// Requests that a program answered: pages, creates and updates (the paper's ASP requests).
     asp_requests,
-    /// Rows read for pages; fewer than pages only with a row cache.
+    /// Rows read for pages. The number is lower than `pages` only with a row cache.
     upd_reads,
     /// People created.
     creates,
@@ -22,11 +22,10 @@ net::counters! {
     updates,
     /// Requests refused (statuses 400 to 499).
     rejected,
-    /// Requests that failed here (statuses 500 to 599).
+    /// Requests that failed (statuses 500 to 599).
     failed,
 }
 
-/// What a site has served since its start.
 pub type Stats = http::Stats<Counters>;
 
 impl http::Counters for Counters {

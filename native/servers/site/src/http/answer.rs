@@ -1,4 +1,4 @@
-//! The answers of this site: status line, header lines, body, appended to what goes out.
+//! Writes the answers of the site: status line, header lines, body.
 
 use http::Answer;
 
@@ -17,20 +17,20 @@ fn sized(answer: &mut Answer<'_>, status: &str, kind: &str, length: usize, write
     }
 }
 
-/// The personalized page; `page` has to be of its one size.
+/// The personalized page; `page` must append exactly the fixed size.
 #[inline]
 pub(crate) fn page(answer: &mut Answer<'_>, page: impl FnOnce(&mut Vec<u8>)) {
     sized(answer, "200 OK", HTML, PAGE_BYTES, page);
 }
 
-/// A page of another size.
+/// A page of any size.
 pub(crate) fn html(answer: &mut Answer<'_>, status: &str, write: impl FnOnce(&mut Vec<u8>)) {
     let mut body = Vec::new();
     write(&mut body);
     sized(answer, status, HTML, body.len(), |out| out.extend_from_slice(&body));
 }
 
-/// A picture, for good: its name names these bytes.
+/// A picture that clients may cache for ever: its name identifies its bytes.
 pub(crate) fn image(answer: &mut Answer<'_>, image: &[u8], tag: &str) {
     answer.head(
         "200 OK",
@@ -42,13 +42,13 @@ pub(crate) fn image(answer: &mut Answer<'_>, image: &[u8], tag: &str) {
     }
 }
 
-/// The client has that picture (RFC 9110 section 15.4.5).
+/// The client has the picture already (RFC 9110 section 15.4.5).
 pub(crate) fn not_modified(answer: &mut Answer<'_>, tag: &str) {
     answer.head("304 Not Modified", &[("Cache-Control: ", "public, max-age=86400"), ("ETag: ", tag)]);
     answer.end();
 }
 
-/// The client is now the user with this number; a browser is shown so.
+/// Tells the client the number of its new user; a browser gets a page.
 pub(crate) fn created(answer: &mut Answer<'_>, id: u64, browser: bool) {
     let cookie = cookie(id);
     let mut body = Vec::new();
@@ -64,13 +64,13 @@ pub(crate) fn created(answer: &mut Answer<'_>, id: u64, browser: bool) {
     answer.out.extend_from_slice(&body);
 }
 
-/// A browser comes back as that user.
+/// Redirects a browser as that user.
 pub(crate) fn entered(answer: &mut Answer<'_>, id: u64) {
     answer.head("303 See Other", &[("Location: ", "/"), ("Set-Cookie: ", &cookie(id))]);
     answer.length(0);
 }
 
-/// An update is stored. A browser is sent to its page, so that reloading does not send the form again
+/// The update is stored. A browser is redirected to its page, so that reloading does not send the form again
 /// (RFC 9110 section 15.4.4).
 pub(crate) fn updated(answer: &mut Answer<'_>, browser: bool) {
     if browser {

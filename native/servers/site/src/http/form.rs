@@ -2,7 +2,6 @@
 
 use wire::http::unescape;
 
-/// Why a body is no form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum FormError {
     #[error("a percent sign without two hexadecimal digits")]
@@ -13,7 +12,7 @@ pub(crate) enum FormError {
     TooMany(usize),
 }
 
-/// Names and values in their order, `most` of them.
+/// Names and values in their order, at most `most`.
 pub(crate) fn fields(body: &[u8], most: usize) -> Result<Vec<(String, String)>, FormError> {
     let mut fields = Vec::new();
     for pair in body.split(|&byte| byte == b'&').filter(|pair| !pair.is_empty()) {

@@ -1,19 +1,17 @@
-//! Header lines that only this site looks at.
+//! Header lines that only this site reads.
 
 use http::value;
 
-/// What they say.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Lines<'a> {
-    /// A browser: it takes HTML by name.
+    /// Whether the client is a browser: it accepts HTML by name.
     pub(crate) html: bool,
     pub(crate) content_type: Option<&'a [u8]>,
-    /// What the client has cached.
+    /// The tags that the client has cached.
     pub(crate) if_none_match: Option<&'a [u8]>,
 }
 
 impl<'a> Lines<'a> {
-    /// Looks at one.
     #[inline]
     pub(crate) fn line(&mut self, line: &'a [u8]) {
         match line.first().map(u8::to_ascii_lowercase) {

@@ -1,4 +1,4 @@
-//! What is HTTP's about this site: what a request asks for, and its answers. No I/O.
+//! The HTTP part of the site, without I/O: routes and answers.
 
 pub(crate) mod answer;
 mod form;

@@ -11,7 +11,6 @@ const INTEREST_BYTES: usize = 24;
 /// The longest ticker symbols with their exchange's suffix.
 const STOCK_BYTES: usize = 12;
 
-/// Why a form is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum FieldError {
     #[error("there is no property {0:?}")]
@@ -64,7 +63,7 @@ const DEFAULT_BACKGROUND: &str = "#eef3f8";
 const DEFAULT_ACCENT: &str = "#1f4e79";
 const DEFAULT_SECTIONS: &str = r#"["news","weather","local"]"#;
 
-/// A new person; every field is optional.
+/// A new person. Every field is optional.
 pub(crate) fn newcomer(fields: &Fields, now_unix_s: u64) -> Result<Visitor, FieldError> {
     let of_person = |name: &str| !PREFERENCES.contains(&name);
     let preferences: Vec<_> = fields.iter().filter(|(name, _)| !of_person(name)).cloned().collect();
@@ -113,7 +112,7 @@ fn name(visitor: &mut Visitor) {
     }
 }
 
-/// The last value of a field: the value of a ticked checkbox follows that of the hidden field.
+/// The last value of a field: the value of a ticked checkbox follows the hidden field's.
 fn last<'f>(fields: &'f Fields, name: &str) -> Option<&'f str> {
     fields.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
 }
@@ -153,7 +152,7 @@ fn year(value: &str) -> Result<i64, FieldError> {
     year.ok_or(bad("birth_year", "not a year like 1971"))
 }
 
-/// All values of a field, each once: the field may be repeated, or have values separated by commas.
+/// All values of a field, without duplicates. The field may be repeated, or its values separated by commas.
 fn list(
     fields: &Fields,
     name: &'static str,

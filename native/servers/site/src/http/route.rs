@@ -1,9 +1,8 @@
-//! What a path names. Nothing here comes from the file system, so no path leads into it.
+//! The targets of paths. No target comes from the file system, so no path can lead into it.
 
 use http::origin_form;
 use wire::http::query;
 
-/// What there is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Target {
     Page,
@@ -13,18 +12,16 @@ pub(crate) enum Target {
     Preferences,
 }
 
-/// What a request is to be answered with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Route {
-    /// Something that is there, by a method it takes.
+    /// An existing target with a supported method.
     Found(Target),
-    /// Something that is there, by another method: 405 with those it takes.
+    /// An existing target with another method: 405, with the supported methods.
     WrongMethod(&'static str),
     /// 404.
     NotFound,
 }
 
-/// Finds what a request asks for.
 pub(crate) fn route(method: &str, path: &str) -> Route {
     let (target, allowed) = match origin_form(path) {
         "/" => (Target::Page, "GET, HEAD"),
@@ -37,14 +34,14 @@ pub(crate) fn route(method: &str, path: &str) -> Route {
         "/preferences" => (Target::Preferences, "POST"),
         _ => return Route::NotFound,
     };
-    // "GET" and "HEAD" end differently, so no method is found within another.
+    // "GET" and "HEAD" end differently, so neither is a substring of a list of other methods.
     match method {
         "GET" | "HEAD" | "POST" if allowed.contains(method) => Route::Found(target),
         _ => Route::WrongMethod(allowed),
     }
 }
 
-/// A user's number as clients write it: digits only.
+/// The number of a user as clients write it: digits only.
 pub(crate) fn user_number(text: &[u8]) -> Option<u64> {
     if text.is_empty() || !text.iter().all(u8::is_ascii_digit) {
         return None;
@@ -52,7 +49,7 @@ pub(crate) fn user_number(text: &[u8]) -> Option<u64> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 
-/// The user a query names.
+/// The user in a query.
 pub(crate) fn entering(text: &str) -> Option<u64> {
     user_number(query(text.as_bytes(), b"user")?)
 }

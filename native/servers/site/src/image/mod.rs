@@ -1,7 +1,7 @@
 //! The four pictures of a page: GIF files of exactly the paper's size.
 //!
-//! Hills under a sky, 200 x 112 pixels in 32 colours. A comment before the end of each file makes it
-//! as long as the paper says.
+//! Hills under a sky, 200 x 112 pixels in 32 colours. A comment before the end of each file extends it to the
+//! paper's size.
 
 /// "Each .gif file will be 5,480 bytes long" (paper 002, Table 12).
 pub const IMAGE_BYTES: usize = 5_480;

@@ -1,4 +1,5 @@
-//! The texts of a page. The size of a page is fixed, so the texts are too: one file each in `articles/`.
+//! The texts of a page. The size of a page is fixed, so its texts are, too: one file per section in
+//! `articles/`.
 
 /// A section of the page.
 pub(super) struct Section {
@@ -31,11 +32,11 @@ pub(super) const SECTIONS: [Section; 10] = [
     section!("local", "Around the corner"),
 ];
 
-/// Fills the room that a page's other parts leave, cut at a space where the page is full. ASCII, so that
-/// it can be cut anywhere; tags without spaces, so that none is cut.
+/// Fills the rest of a page, cut at a space. The text is ASCII, so that it can be cut anywhere, and its tags
+/// have no spaces, so that no tag is cut.
 pub(super) const ARCHIVE: &str = include_str!("articles/archive.txt");
 
-/// How a person is greeted, by language.
+/// The greeting in a language.
 pub(super) fn welcome(language: &str) -> &'static str {
     match language {
         "de" => "Schön, dass Sie wieder da sind.",
@@ -49,7 +50,7 @@ pub(super) fn welcome(language: &str) -> &'static str {
     }
 }
 
-/// The languages one can choose, with their own names.
+/// The selectable languages, with their own names.
 pub(crate) const LANGUAGES: [(&str, &str); 8] = [
     ("en", "English"),
     ("de", "Deutsch"),

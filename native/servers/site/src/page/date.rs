@@ -1,11 +1,11 @@
-//! Days as pages show them.
+//! Dates as pages show them.
 
 use wire::calendar::date_of;
 use wire::http::date::MONTHS;
 
 const SECONDS_OF_DAY: i64 = 86_400;
 
-/// `7 Jan 2026`; years beyond four digits, which only a broken row has, are left out.
+/// `7 Jan 2026`. A year with more than four digits, which only a corrupt row has, is omitted.
 pub(super) fn push_day(out: &mut Vec<u8>, unix_s: i64) {
     let (year, month, day) = date_of(unix_s.div_euclid(SECONDS_OF_DAY));
     if !(0..=9_999).contains(&year) {

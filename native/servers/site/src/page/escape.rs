@@ -1,14 +1,13 @@
-//! Escaping texts in HTML.
+//! Escapes texts in HTML.
 
-/// Appends `text` as HTML, in text or in a quoted attribute, taking at most `most` bytes.
+/// Appends `text` as HTML for text or a quoted attribute, in at most `most` bytes.
 ///
-/// What does not fit is left out from the first character or reference on that would be cut.
-/// Control characters become spaces: HTML has no way to write most of them (HTML standard,
-/// 13.1.4).
+/// A text that is too long ends before the first character or reference that would be cut. Control characters
+/// become spaces: HTML cannot represent most of them (HTML standard, 13.1.4).
 pub fn push_escaped(out: &mut Vec<u8>, text: &str, most: usize) {
     let mut clean = 0;
     let bytes = text.as_bytes();
-    // The usual text: nothing to escape and room for all of it.
+    // The common case: nothing to escape, and room for the whole text.
     if bytes.len() <= most {
         while bytes.get(clean).is_some_and(|&byte| !is_special(byte)) {
             clean += 1;

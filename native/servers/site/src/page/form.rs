@@ -1,12 +1,12 @@
-//! The preferences, to be changed.
+//! The form for changing preferences.
 
 use super::articles::LANGUAGES;
 use super::html::Html;
 use super::{Chosen, room};
 use crate::upd::Person;
 
-/// A browser sends nothing for a box that is not ticked: a hidden field before the boxes says that
-/// they were there, and the last value counts.
+/// A browser sends nothing for a box that is not ticked. So a hidden field precedes the boxes, and the last
+/// value counts.
 pub(super) fn push(
     html: &mut Html<'_>,
     person: &Person<'_>,

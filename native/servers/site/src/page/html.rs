@@ -1,10 +1,10 @@
-//! Appending HTML piece by piece.
+//! Appends HTML piece by piece.
 
 use std::io::Write as _;
 
 use super::escape::push_escaped;
 
-/// A page being written at the end of a buffer.
+/// A page that is being written at the end of a buffer.
 pub(super) struct Html<'o> {
     out: &'o mut Vec<u8>,
     start: usize,
@@ -16,14 +16,14 @@ impl<'o> Html<'o> {
         Self { out, start }
     }
 
-    /// Markup, or text known to need no escaping.
+    /// Appends markup, or text that needs no escape.
     #[inline]
     pub(super) fn raw(&mut self, html: &str) -> &mut Self {
         self.out.extend_from_slice(html.as_bytes());
         self
     }
 
-    /// Text of a person, escaped, at most this many bytes of it.
+    /// Appends a person's text, escaped, in at most this many bytes.
     #[inline]
     pub(super) fn text(&mut self, text: &str, most: usize) -> &mut Self {
         push_escaped(self.out, text, most);

@@ -25,7 +25,7 @@ pub(crate) const MOST_SECTIONS: usize = 10;
 /// The most interests, and the most stocks, on a page.
 pub(crate) const MOST_ITEMS: usize = 8;
 
-/// The most bytes of HTML for each property; longer values are cut on the page, not in the database.
+/// The most bytes of HTML for each property. Longer values are cut on the page, not in the database.
 mod room {
     pub(super) const GIVEN: usize = 192;
     pub(super) const NAME: usize = 256;
@@ -174,7 +174,7 @@ impl Chosen {
         self.places().filter_map(|place| SECTIONS.get(place))
     }
 
-    /// The chosen sections, then the others.
+    /// The chosen sections, then all other sections.
     fn all(&self) -> impl Iterator<Item = (&'static Section, bool)> {
         let others = (0..SECTIONS.len()).filter(|&place| !self.has(place));
         let others = others.filter_map(|place| SECTIONS.get(place)).map(|section| (section, false));

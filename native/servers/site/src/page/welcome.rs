@@ -1,11 +1,11 @@
-//! Pages for people the site does not know: small, and not counted.
+//! Pages for clients that are no user: small, and not counted.
 
 use super::STYLE;
 use super::html::Html;
 
 const GROUND: &str = "--ground:#eef3f8;--accent:#1f4e79;--ink:#ffffff";
 
-/// Asks a stranger to join. `unknown` is the user the browser's cookie named, if it named one.
+/// Asks a client to join. `unknown` is the user in the browser's cookie, if there is one.
 pub(crate) fn push_welcome(out: &mut Vec<u8>, unknown: Option<&str>) {
     let mut html = Html::new(out);
     head(&mut html, "Welcome");
@@ -26,7 +26,7 @@ pub(crate) fn push_welcome(out: &mut Vec<u8>, unknown: Option<&str>) {
     );
 }
 
-/// Tells a browser who it is now.
+/// Tells a browser the number of its user.
 pub(crate) fn push_joined(out: &mut Vec<u8>, id: u64) {
     let mut html = Html::new(out);
     head(&mut html, "Welcome");

@@ -1,4 +1,4 @@
-//! Requests and their answers, without the socket.
+//! Answers requests, without the socket.
 
 use std::convert::Infallible;
 use std::sync::mpsc::{Receiver, Sender};

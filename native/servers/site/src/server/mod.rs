@@ -21,15 +21,12 @@ use crate::people_cache::PeopleCache;
 use crate::stats::{Counters, Published, Stats};
 use crate::upd::{self, Cache, Commits, Done, Expected, Job, Manifest, OpenError, Reader, Writer};
 
-/// Why a site did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     #[error(transparent)]
     Listen(#[from] net::ListenError),
-    /// An invalid limit.
     #[error(transparent)]
     Limit(#[from] net::OutOfRange),
-    /// Certificate or key are unusable.
     #[error(transparent)]
     Tls(#[from] tls::ConfigError),
     #[error(transparent)]
@@ -57,7 +54,7 @@ struct Shared {
     limits: Limits,
 }
 
-/// A picture and the name of its bytes.
+/// A picture and its entity tag.
 #[derive(Debug)]
 struct Picture {
     bytes: &'static [u8; IMAGE_BYTES],
@@ -124,8 +121,8 @@ fn deliver(mailboxes: Mailboxes<Outcomes>) -> impl FnMut(&mut Vec<Done<Connectio
 }
 
 impl Running {
-    /// Takes the sender by value: the writer ends with the last sender, and a site dropped after a failure here waits
-    /// for the writer.
+    /// Takes the sender by value: the writer ends with its last sender, and dropping the site after a failure
+    /// here waits for the writer.
     fn spawn_all(
         &mut self,
         parts: Vec<ThreadParts>,
@@ -134,7 +131,7 @@ impl Running {
         config: &Config,
     ) -> Result<(), StartError> {
         for (index, ThreadParts { reactor, outcomes, db }) in parts.into_iter().enumerate() {
-            // Tried here too, so that a database without the table fails the start.
+            // Opened here as well, so that a database without the table is an error of the start.
             Reader::new(&db, commits.clone())
                 .map_err(|source| OpenError::Database { path: config.database.clone(), source })?;
             let (shared, commits, writes) = (Arc::clone(&self.shared), commits.clone(), writes.clone());

@@ -1,5 +1,5 @@
-//! Filling a UPD: rows in the order of their keys into a file that nothing else opens, which takes its
-//! place when it is whole.
+//! Builds a UPD: writes rows in the order of their keys to a temporary file, which replaces the old file once
+//! it is complete.
 
 use std::fs::File;
 use std::io;
@@ -13,19 +13,18 @@ use super::manifest::Manifest;
 use super::schema::{APPLICATION_ID, CREATE_TABLES, INSERT_PERSON, SCHEMA_VERSION};
 use super::temporary::Temporary;
 
-/// Rows between two calls of the caller's progress: some hundred calls a second.
+/// Rows between two progress reports: some hundred reports a second.
 const ROWS_PER_REPORT: u64 = 4_096;
 
-/// Why there is no new UPD. A file that was there before is as it was.
+/// The new UPD was not built. An existing file is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    /// The caller's progress function stopped it.
     #[error("building {path} was cancelled; nothing was changed", path = .0.display())]
     Cancelled(PathBuf),
     #[error("the disk is full: {path} could not be built and what was there is unchanged; free some space or \
         choose another folder (1,000,000 people take about 400 MB)", path = .0.display())]
     DiskFull(PathBuf),
-    /// Keys of SQLite are 63 bits.
+    /// Keys of SQLite have 63 bits.
     #[error("{0} people are more than a database can number")]
     TooMany(u64),
     #[error("cannot write {path}: {source}; choose a folder you may write to", path = .path.display())]
@@ -34,8 +33,8 @@ pub enum BuildError {
     Database { path: PathBuf, source: rusqlite::Error },
 }
 
-/// Writes a UPD of the first `size` visitors to `path`, replacing what is there in one step at the
-/// end. `progress` hears how many people are in, and stops the building by breaking.
+/// Writes a UPD of the first `size` visitors to `path`. It replaces an existing file in one step at the end.
+/// `progress` gets the number of written people; a break stops the building.
 pub fn build(
     path: &Path,
     visitors: &Visitors,
@@ -56,7 +55,7 @@ pub fn build(
     Ok(manifest)
 }
 
-/// Where it is built; cleared again however the building ends.
+/// The temporary file. It is removed however the building ends.
 struct Site {
     path: PathBuf,
     temporary: Temporary,
@@ -68,7 +67,7 @@ impl Site {
         Ok(Self { path: path.to_owned(), temporary })
     }
 
-    /// The name is on the disk before the caller returns.
+    /// When this returns, the name is on the disk.
     fn move_in(&self) -> Result<(), BuildError> {
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let moved = self.temporary.take_place_of(&self.path);
@@ -98,8 +97,8 @@ fn fill(
     manifest: &Manifest,
     progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> rusqlite::Result<ControlFlow<()>> {
-    // Nothing else opens the file, and a failure throws it away: no journal, no sync, no locks, no
-    // mutex (docs/decisions/0020).
+    // No other process opens the file, and a failure removes it. So it needs no journal, no sync, no locks
+    // and no mutex (docs/decisions/0020).
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = Connection::open_with_flags(path, flags)?;
     db.execute_batch(&format!(
@@ -132,7 +131,7 @@ fn insert_visitor(insert: &mut Statement<'_>, visitor: &Visitor) -> rusqlite::Re
     Ok(())
 }
 
-/// Everything but the key, which is parameter 1.
+/// Binds all columns except the key, which is parameter 1.
 pub(super) fn bind_properties(insert: &mut Statement<'_>, visitor: &Visitor) -> rusqlite::Result<()> {
     let texts = [
         &visitor.name,

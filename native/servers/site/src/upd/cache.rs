@@ -1,10 +1,10 @@
-//! Rows kept in memory by those who ask for it (`row_cache`): what a site gains that does not read
-//! its database on every page.
+//! An optional cache of rows (`row_cache`). It shows how much a site gains that does not read its database
+//! for every page.
 
 use super::commits::Commits;
 use super::person::{Person, TEXTS};
 
-/// One place for all people with numbers of the same remainder; the last one read has it.
+/// People whose numbers have the same remainder share a place, which holds the person that was read last.
 #[derive(Debug)]
 pub(crate) struct Cache {
     places: Vec<Option<Kept>>,
@@ -20,24 +20,24 @@ struct Kept {
 }
 
 impl Cache {
-    /// `None` for a size of 0. Changes by other programs are not noticed.
+    /// `None` for size 0. Changes by other programs are not noticed.
     pub(crate) fn new(size: usize, commits: Commits) -> Option<Self> {
         (size > 0).then(|| Self { places: std::iter::repeat_with(|| None).take(size).collect(), commits })
     }
 
-    /// To be asked before the row is read, and handed to [`Cache::keep`] with it.
+    /// The person's version. Must be read before the row, and passed to [`Cache::keep`] with the row.
     pub(crate) fn version(&self, id: u64) -> u64 {
         self.commits.version(id)
     }
 
-    /// The person, if it is here and has not changed.
+    /// The person, if cached and unchanged.
     pub(crate) fn find(&self, id: u64) -> Option<Person<'_>> {
         let kept = self.places.get(self.place(id)).and_then(Option::as_ref)?;
         let fresh = kept.id == id && kept.version == self.version(id);
         fresh.then(|| Person::new(id, kept.texts.each_ref().map(|text| &**text), kept.numbers))
     }
 
-    /// Keeps a person that was read after `version` was asked for.
+    /// Caches a person that was read after `version`.
     pub(crate) fn keep(&mut self, version: u64, person: &Person<'_>) {
         let place = self.place(person.id);
         if let Some(place) = self.places.get_mut(place) {

@@ -1,13 +1,13 @@
-//! What readers hear of writes.
+//! Tells readers about commits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// People with numbers of the same remainder share a version: a change of one
-/// makes readers with a cache read the others again, which costs them a read and nothing else.
+/// People whose numbers have the same remainder share a version. A change of one of them makes readers with a
+/// cache read all of them again, which costs a read each.
 const STRIPES: usize = 4_096;
 
-/// Counts commits. A reader that sees another number than its snapshot's takes a new snapshot, so
+/// Counts commits. If the count differs from the count of its snapshot, a reader takes a new snapshot, so
 /// that a page requested after an update's answer shows the update.
 #[derive(Debug, Clone)]
 pub(crate) struct Commits(Arc<Counts>);
@@ -26,11 +26,12 @@ impl Default for Commits {
 }
 
 impl Commits {
-    /// Called after a commit that changed these people, and before any of them is answered.
+    /// Called after a commit that changed these people, and before any of their clients is answered.
     ///
-    /// Commits are counted before versions: a reader that sees a new version takes a new snapshot too, and
-    /// does not keep an old row under it. Release here and Acquire there would keep that order too. SeqCst is the same
-    /// instructions on x86-64, for a commit and a page each, and needs no such argument.
+    /// Commits are counted before versions, so a reader that sees a new version takes a new snapshot, too,
+    /// and does not cache an old row under it. Release here and Acquire in the reader would be enough for
+    /// this order. SeqCst has the same instructions on x86-64 for a commit and a page, and needs no such
+    /// argument.
     pub(super) fn note(&self, changed: impl Iterator<Item = u64>) {
         self.0.commits.fetch_add(1, Ordering::SeqCst);
         for id in changed {
@@ -44,7 +45,7 @@ impl Commits {
         self.0.commits.load(Ordering::SeqCst)
     }
 
-    /// Changes whenever this person does.
+    /// A number that changes whenever this person changes.
     pub(super) fn version(&self, id: u64) -> u64 {
         self.0.versions.get(stripe(id)).map_or(0, |version| version.load(Ordering::SeqCst))
     }

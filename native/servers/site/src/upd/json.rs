@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-/// The strings of a JSON array. What is no such array yields what came before the first flaw: a
-/// page is shown whatever another program has written.
+/// The strings of a JSON array, up to the first error: a page is shown whatever another program has written.
 pub fn strings(json: &str) -> impl Iterator<Item = Cow<'_, str>> {
     let mut rest = json.trim_start().strip_prefix('[').unwrap_or("");
     std::iter::from_fn(move || {
@@ -20,7 +19,7 @@ pub fn strings(json: &str) -> impl Iterator<Item = Cow<'_, str>> {
     })
 }
 
-/// Bytes of the quoted string that `text` begins with, quotes included.
+/// The length of the quoted string at the start of `text`, including its quotes.
 fn quoted_length(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     if bytes.first() != Some(&b'"') {
@@ -36,14 +35,13 @@ fn quoted_length(text: &str) -> Option<usize> {
     }
 }
 
-/// A JSON array of these strings.
 pub fn write_strings<S: AsRef<str>>(values: impl IntoIterator<Item = S>) -> String {
     let mut json = String::from("[");
     for value in values {
         if json.len() > 1 {
             json.push(',');
         }
-        // A string always has a form in JSON.
+        // Every string can be written as JSON.
         json.push_str(&serde_json::to_string(value.as_ref()).unwrap_or_default());
     }
     json.push(']');

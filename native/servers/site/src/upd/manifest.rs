@@ -1,4 +1,4 @@
-//! What a UPD says of itself.
+//! The description of a UPD in the UPD itself.
 
 use people::visitor::Visitors;
 use rusqlite::Connection;
@@ -6,25 +6,23 @@ use sha2::{Digest, Sha256};
 
 use super::schema::SCHEMA_VERSION;
 
-/// The table `meta`.
+/// The contents of the table `meta`.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Manifest {
-    /// Version of the tables.
     pub schema_version: u32,
-    /// Seed of the people.
     pub seed: u64,
-    /// How many people were put in, numbered from 0. Created ones come on top.
+    /// The number of people at the build, numbered from 0. People created later come on top.
     pub size: u64,
-    /// [`Visitors::digest`]: who the people are.
+    /// [`Visitors::digest`], which identifies the people.
     pub population: String,
-    /// SHA-256 of the pools they were made from.
+    /// SHA-256 of the pools file of the people.
     pub pools: String,
-    /// SHA-256 of all the above: equal digests, equal rows as they were put in.
+    /// SHA-256 of all fields above: equal digests mean equal rows at the build.
     pub digest: String,
 }
 
 impl Manifest {
-    /// Of a UPD of the first `size` visitors.
+    /// The manifest of a UPD with the first `size` visitors.
     pub fn new(visitors: &Visitors, size: u64) -> Self {
         let population = visitors.digest();
         let seed = visitors.seed();
@@ -55,7 +53,7 @@ impl Manifest {
         Ok(())
     }
 
-    /// `None` if something is missing or no number.
+    /// `None` if a field is missing or not a number.
     pub(super) fn read(db: &Connection) -> rusqlite::Result<Option<Self>> {
         let mut select = db.prepare("SELECT value FROM meta WHERE key = ?1")?;
         let mut value = |key: &str| match select.query_row([key], |row| row.get::<_, String>(0)) {

@@ -1,10 +1,10 @@
 //! The user-property database (UPD): one SQLite file for each (seed, size).
 //!
-//! Table `people` holds one row a person, its key being the person's number; table `meta` says what
-//! the file is: schema version, seed, size and digests. The site reads one row on every page and
-//! writes through one thread that commits everything waiting at once.
+//! Table `people` has one row per person, whose key is the person's number. Table `meta` describes the file:
+//! schema version, seed, size and digests. The site reads one row for every page, and writes in one thread
+//! that commits all waiting writes together.
 //!
-//! # What is durable when
+//! # Durability
 //!
 //! The site answers a create or an update after its transaction has been committed to the
 //! write-ahead log (WAL), and every page requested after the answer shows it.
@@ -12,11 +12,11 @@
 //! | durability | SQLite's setting | an answered write survives |
 //! |---|---|---|
 //! | [`Durability::Normal`] | `synchronous=NORMAL` | the end of the site's process, however it ends (`kill -9`) |
-//! | [`Durability::Full`] | `synchronous=FULL` | that, and a crash of the system or loss of power, as far as the disk keeps what it has confirmed |
+//! | [`Durability::Full`] | `synchronous=FULL` | that, and a crash of the system or loss of power, if the disk keeps confirmed writes |
 //!
-//! Under `normal` the log is synced before a checkpoint only: after a loss of power the database is
-//! whole, but the transactions since then may be gone. Under `full` every transaction is synced
-//! before it is answered; one sync serves all that were waiting.
+//! Under `normal` the log is synced only before a checkpoint: after a loss of power the database is
+//! consistent, but later transactions may be lost. Under `full` every transaction is synced before it is
+//! answered; one sync serves all waiting writes.
 
 mod build;
 mod cache;

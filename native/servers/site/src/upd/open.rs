@@ -1,4 +1,4 @@
-//! Opening a UPD, with an error for every way a file is not one.
+//! Opens a UPD, with an error for every invalid file.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,16 +10,15 @@ use super::durability::Durability;
 use super::manifest::Manifest;
 use super::schema::{APPLICATION_ID, SCHEMA_VERSION};
 
-/// What a caller knows of the UPD it wants; what it does not say may be anything.
+/// The properties of the expected UPD; missing properties may have any value.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Expected {
-    /// How many people were put in.
+    /// The number of people at the build.
     pub size: Option<u64>,
     /// [`Manifest::digest`].
     pub digest: Option<String>,
 }
 
-/// Why a file cannot be used as a UPD.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     #[error("there is no user-property database at {path}; make one with `sitebench ps seed`", path = .0.display())]
@@ -43,14 +42,14 @@ pub enum OpenError {
     Database { path: PathBuf, source: rusqlite::Error },
 }
 
-/// Kibibytes of pages a connection keeps: all inner pages of 1,000,000 rows take 1 MiB, and leaves
-/// come from the system's cache for one read of 4 KiB.
+/// The page cache of a connection, in KiB: the inner pages of 1,000,000 rows take 1 MiB, and reading a leaf
+/// from the system's cache takes one read of 4 KiB.
 const CACHE_KIB: u32 = 4_096;
 
-/// How long a writer waits for another process that writes.
+/// How long a writer waits for another writing process.
 const BUSY: Duration = Duration::from_secs(5);
 
-/// Checks that `path` is a UPD, and the expected one, and returns what it says of itself.
+/// Checks that `path` is the expected UPD. Returns its manifest.
 pub fn inspect(path: &Path, expected: &Expected) -> Result<Manifest, OpenError> {
     let file = std::fs::metadata(path).map_err(|source| match source.kind() {
         io::ErrorKind::NotFound => OpenError::Missing(path.to_owned()),
@@ -89,15 +88,15 @@ fn check(path: &Path) -> rusqlite::Result<Result<Manifest, OpenError>> {
         return damaged("it does not say what it holds");
     };
     let last = db.query_row("SELECT coalesce(max(id) + 1, 0) FROM people", [], |row| row.get::<_, i64>(0))?;
-    // People are never removed, so the highest number tells how many there are at least; counting
-    // would read the whole file.
+    // People are never removed, so the highest number is a lower bound of their number. Counting would read
+    // the whole file.
     if u64::try_from(last).is_ok_and(|last| last < manifest.size) {
         return damaged("people at its end are missing");
     }
     Ok(Ok(manifest))
 }
 
-/// A connection for reading pages.
+/// A connection that reads for pages.
 pub(crate) fn reading(path: &Path) -> Result<Connection, OpenError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let open = || {
@@ -109,7 +108,7 @@ pub(crate) fn reading(path: &Path) -> Result<Connection, OpenError> {
     open().map_err(|source| explain(path, source))
 }
 
-/// A connection for creating and updating; puts the database into WAL mode.
+/// A connection that creates and updates people. Sets the database to WAL mode.
 pub(super) fn writing(path: &Path, durability: Durability) -> Result<Connection, OpenError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let open = || {
@@ -117,13 +116,12 @@ pub(super) fn writing(path: &Path, durability: Durability) -> Result<Connection,
         db.busy_timeout(BUSY)?;
         let mode: String = db.query_row("PRAGMA journal_mode=WAL", [], |row| row.get(0))?;
         let synchronous = durability.synchronous();
-        // Checkpoints are made by the writer, after it has answered (wal_autocheckpoint would make
-        // them before).
+        // The writer makes checkpoints after its answers; wal_autocheckpoint would make them before.
         db.execute_batch(&format!(
             "PRAGMA synchronous={synchronous}; PRAGMA wal_autocheckpoint=0;
              PRAGMA cache_size=-{CACHE_KIB}; PRAGMA mmap_size=0;"
         ))?;
-        // A lock that is held shows now, not at the first update.
+        // If another process holds the lock, the error occurs here and not at the first update.
         db.execute_batch("BEGIN IMMEDIATE; ROLLBACK;")?;
         Ok((db, mode))
     };

@@ -1,45 +1,40 @@
-//! What a page needs of a row, borrowed from it.
+//! The columns of a row that a page shows, borrowed from the row.
 
 use rusqlite::Row;
 use rusqlite::types::ValueRef;
 
-/// The properties a page shows.
+/// The properties that a page shows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Person<'r> {
-    /// Key of the row.
+    /// The key of the row.
     pub id: u64,
     pub name: &'r str,
-    /// Given name.
     pub given: &'r str,
-    /// City.
     pub city: &'r str,
-    /// Country, two letters.
+    /// Two letters.
     pub country: &'r str,
-    /// Language, two letters.
+    /// Two letters.
     pub language: &'r str,
-    /// Occupation.
     pub occupation: &'r str,
-    /// Company.
     pub company: &'r str,
-    /// Colour of the ground.
+    /// The page's background colour.
     pub background: &'r str,
-    /// Colour of headings.
+    /// The colour of headings.
     pub accent: &'r str,
-    /// Sections, a JSON array.
+    /// A JSON array.
     pub sections: &'r str,
-    /// Interests, a JSON array.
+    /// A JSON array.
     pub interests: &'r str,
     /// Ticker symbols, a JSON array.
     pub stocks: &'r str,
-    /// Whether the newsletter is wanted.
+    /// Whether the person wants the newsletter.
     pub newsletter: bool,
-    /// Visits so far.
     pub visits: i64,
-    /// The last visit, in seconds since 1970.
+    /// In seconds since 1970.
     pub last_visit: i64,
 }
 
-/// Texts of a person.
+/// The number of texts of a person.
 pub(super) const TEXTS: usize = 12;
 
 impl<'r> Person<'r> {
@@ -50,7 +45,7 @@ impl<'r> Person<'r> {
         Self::new(id, texts, numbers)
     }
 
-    /// From texts and numbers in the same order.
+    /// From texts and numbers in the order of the columns.
     #[inline]
     pub(super) const fn new(id: u64, texts: [&'r str; TEXTS], numbers: [i64; 3]) -> Self {
         let [name, given, city, country, language, occupation, company, rest @ ..] = texts;
@@ -77,7 +72,7 @@ impl<'r> Person<'r> {
         }
     }
 
-    /// The texts in that order.
+    /// The texts in the order of the columns.
     pub(super) const fn texts(&self) -> [&'r str; TEXTS] {
         [
             self.name,
@@ -95,13 +90,13 @@ impl<'r> Person<'r> {
         ]
     }
 
-    /// The numbers in that order.
+    /// The numbers in the order of the columns.
     pub(super) const fn numbers(&self) -> [i64; 3] {
         [self.newsletter as i64, self.visits, self.last_visit]
     }
 }
 
-/// SQLite keeps any bytes as text; what is no UTF-8 is shown up to where it stops being that.
+/// SQLite stores any bytes as text. A text is shown up to its first invalid UTF-8.
 fn text<'r>(row: &'r Row<'_>, column: usize) -> &'r str {
     let Ok(ValueRef::Text(bytes) | ValueRef::Blob(bytes)) = row.get_ref(column) else { return "" };
     match std::str::from_utf8(bytes) {

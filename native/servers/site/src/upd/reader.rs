@@ -1,4 +1,4 @@
-//! One row on every page.
+//! Reads the row of a page.
 
 use rusqlite::{Connection, Statement};
 
@@ -6,15 +6,15 @@ use super::commits::Commits;
 use super::person::Person;
 use super::schema::SELECT_PERSON;
 
-/// Reads rows, several under one snapshot while nothing is committed: beginning and ending a snapshot
-/// takes three system calls, and longer than the reading itself (docs/decisions/0020).
+/// Reads several rows under one snapshot while nothing is committed. Beginning and ending a snapshot takes
+/// three system calls, which is longer than a read (docs/decisions/0020).
 #[derive(Debug)]
 pub(crate) struct Reader<'c> {
     select: Statement<'c>,
     begin: Statement<'c>,
     end: Statement<'c>,
     commits: Commits,
-    /// The commits counted just before the snapshot that is held.
+    /// The number of commits just before the current snapshot.
     snapshot: Option<u64>,
 }
 
@@ -52,7 +52,7 @@ impl<'c> Reader<'c> {
         Ok(())
     }
 
-    /// Ends the snapshot: while one is held the log cannot start over.
+    /// Ends the snapshot: during a snapshot SQLite cannot restart the log.
     pub(crate) fn release(&mut self) -> rusqlite::Result<()> {
         if self.snapshot.take().is_some() {
             self.end.raw_execute()?;

@@ -1,12 +1,12 @@
-//! Tables, columns and what marks a file as a UPD.
+//! Tables and columns of a UPD, and the mark of its file.
 
-/// Version of the tables below; a file of another one is not opened.
+/// Files of another version are refused.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// `PRAGMA application_id`: "sbUP". Tells a UPD from any other SQLite file.
+/// `PRAGMA application_id`: "sbUP". It distinguishes a UPD from other SQLite files.
 pub(super) const APPLICATION_ID: i32 = 0x7362_5550;
 
-/// One row a person. NOT NULL everywhere: a page has a place for each value.
+/// One row per person. All columns are NOT NULL: a page shows every value.
 pub(super) const CREATE_TABLES: &str = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE people (
@@ -34,17 +34,17 @@ CREATE TABLE people (
 pub(super) const INSERT_PERSON: &str =
     "INSERT INTO people VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19)";
 
-/// A newcomer gets the number after the highest, and never one below the seeded size (?1).
+/// A new person gets the number after the highest, but at least the seeded size (?1).
 pub(super) const CREATE_PERSON: &str = "INSERT INTO people VALUES (
   max(?1, (SELECT coalesce(max(id), -1) + 1 FROM people)),
   ?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19)";
 
-/// What a page shows, in the order of [`super::Person`].
+/// The columns that a page shows, in the order of [`super::Person`].
 pub(super) const SELECT_PERSON: &str = "SELECT name, given, city, country, language, occupation, company,
   background, accent, sections, interests, stocks, newsletter, visits, last_visit
   FROM people WHERE id = ?1";
 
-/// Changes what is given and keeps the rest.
+/// Changes the given columns and keeps the others.
 pub(super) const UPDATE_PERSON: &str = "UPDATE people SET
   background = coalesce(?2, background), accent = coalesce(?3, accent), city = coalesce(?4, city),
   language = coalesce(?5, language), sections = coalesce(?6, sections),

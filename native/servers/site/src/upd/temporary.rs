@@ -1,14 +1,15 @@
-//! A file on its way to the name that it will have.
+//! A temporary file that replaces another file.
 
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// Beside the file whose place it takes; gone when it is dropped before.
+/// A file beside the file that it replaces. Dropping it before that removes it.
 ///
-/// In a folder that others may write to, such as /tmp, a name that they can guess may be there already, as a link to
-/// what they want overwritten. This one nobody can guess, and it is made only where there is nothing.
+/// In a folder where others may write, such as /tmp, a predictable name could exist already, as a link to a
+/// file to be overwritten. This name is unpredictable, and the file is only created if the name does not
+/// exist.
 #[derive(Debug)]
 pub(super) struct Temporary {
     pub(super) path: PathBuf,
@@ -18,12 +19,12 @@ pub(super) struct Temporary {
 impl Temporary {
     pub(super) fn beside(path: &Path) -> io::Result<Self> {
         let path = sibling(path, &format!(".{:016x}", getrandom::u64()?));
-        // As readable as what SQLite makes.
+        // The same permissions as SQLite's files.
         let file = File::options().write(true).create_new(true).mode(0o644).open(&path)?;
         Ok(Self { path, file })
     }
 
-    /// Takes the place of `to`. The file is on the disk before its name is.
+    /// Replaces `to`. The file is on the disk before its name is.
     pub(super) fn take_place_of(&self, to: &Path) -> io::Result<()> {
         self.file.sync_all()?;
         remove_logs(to)?;
@@ -33,13 +34,13 @@ impl Temporary {
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        // Gone already if it has taken its place.
+        // The file is absent if it has replaced the other.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// Removes the log of a database that is about to be replaced: SQLite would replay it into the new
-/// one.
+/// Removes the log of a database that is about to be replaced: SQLite would replay the log into the new
+/// database.
 fn remove_logs(path: &Path) -> io::Result<()> {
     for suffix in ["-wal", "-shm", "-journal"] {
         match fs::remove_file(sibling(path, suffix)) {

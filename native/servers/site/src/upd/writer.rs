@@ -22,7 +22,7 @@ const CHECKPOINT_WRITES: usize = 1_000;
 /// A write of a client.
 #[derive(Debug)]
 pub(crate) enum Write {
-    /// A new person; the database chooses the number.
+    /// A new person, whose number the database chooses.
     Create(Box<Visitor>),
     /// New values of some properties.
     Update(u64, Box<Changes>),
@@ -58,12 +58,10 @@ pub(crate) struct Job<T> {
     pub(crate) write: Write,
 }
 
-/// The outcome of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// Stored, under this number.
+    /// Stored, with this number.
     Created(u64),
-    /// Stored.
     Updated,
     /// No person has that number.
     Unknown,
@@ -78,7 +76,7 @@ pub(crate) struct Done<T> {
     pub(crate) outcome: Outcome,
 }
 
-/// The writing thread. It ends when all senders are gone.
+/// The writing thread. It ends when all senders are dropped.
 #[derive(Debug)]
 pub(crate) struct Writer<T> {
     thread: JoinHandle<()>,
@@ -112,8 +110,8 @@ impl<T: Send + 'static> Writer<T> {
         self.jobs.clone()
     }
 
-    /// Waits until all jobs have been written. All readers have closed the database before: SQLite deletes
-    /// the write-ahead log at the last close, if that connection may write.
+    /// Waits until all jobs are written. The readers must have closed the database: SQLite deletes the
+    /// write-ahead log at the last close, if that connection may write.
     pub(crate) fn join(self) {
         drop(self.jobs);
         // The panic message has been printed by the thread.
