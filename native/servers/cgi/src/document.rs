@@ -1,16 +1,16 @@
-//! What a request is answered with.
+//! The answers to requests.
 
-/// The constant answer of paper 001.
+/// The size of the constant answer of paper 001.
 const DEFAULT_BYTES: usize = 6_250;
 
-/// A page of HTML (paper 001 on servlets and CGI): this, so many times the letter `x`, and its end.
+/// A page of HTML (paper 001 on servlets and CGI): this text, then letters `x`, then the end.
 const PAGE: &[u8] = b"<!DOCTYPE html>\n<title>sitebench</title>\n<p>";
 const PAGE_END: &[u8] = b"</p>\n";
 
-/// Longer documents are refused: it is made as a whole. WebStone's longest has 5 MB.
+/// Longer documents are refused, as a document is built in memory. WebStone's longest has 5 MB.
 const MOST_BYTES: usize = 16 << 20;
 
-/// What simcgi shows (paper 000, Appendix B), in its order; what a request has not is shown empty.
+/// The variables that simcgi shows (paper 000, Appendix B), in its order. A missing variable is shown empty.
 const SHOWN: [&str; 20] = [
     "SERVER_SOFTWARE",
     "SERVER_NAME",
@@ -34,13 +34,14 @@ const SHOWN: [&str; 20] = [
     "ANNOTATION_SERVER",
 ];
 
-/// The length of its page in the paper. Variables of today are shorter on some servers: blanks stand for the rest.
+/// The length of simcgi's page in the paper. On some servers today's variables are shorter, and blanks fill
+/// the page.
 const SHOWN_BYTES: usize = 670;
 
 /// Names and values that describe a request (RFC 3875 section 4.1).
 pub(crate) type Variables = [(Vec<u8>, Vec<u8>)];
 
-/// Header and document. `number` is another one for each request: random characters depend on it.
+/// The header and the document. `number` must differ between requests: random characters depend on it.
 pub(crate) fn answer(variables: &Variables, number: u64) -> Vec<u8> {
     let query = String::from_utf8_lossy(value(variables, b"QUERY_STRING"));
     let mut out = document(&query, variables, number).unwrap_or_else(|| {
@@ -59,7 +60,7 @@ fn value<'a>(variables: &'a Variables, name: &[u8]) -> &'a [u8] {
     variables.iter().find(|(known, _)| known == name).map_or(b"", |(_, value)| value)
 }
 
-/// Header and document; `None` where the query makes no sense.
+/// The header and the document; `None` if the query is invalid.
 fn document(query: &str, variables: &Variables, number: u64) -> Option<Vec<u8>> {
     let mut out = b"Content-Type: text/plain\r\n\r\n".to_vec();
     let field = |name: &str| {
@@ -92,7 +93,7 @@ fn document(query: &str, variables: &Variables, number: u64) -> Option<Vec<u8>> 
         }
         "constant" => return Some(page(size)),
         "random" => {
-            // Xorshift (Marsaglia, 2003): never at zero.
+            // Xorshift (Marsaglia, 2003); the state must not be zero.
             let mut state = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
             out.extend(
                 std::iter::repeat_with(|| {
@@ -109,7 +110,7 @@ fn document(query: &str, variables: &Variables, number: u64) -> Option<Vec<u8>> 
     Some(out)
 }
 
-/// A page of so many bytes; letters alone where it has no room for more.
+/// A page of `size` bytes; letters only if a page does not fit.
 fn page(size: usize) -> Vec<u8> {
     let mut out = b"Content-Type: text/html\r\n\r\n".to_vec();
     match size.checked_sub(PAGE.len() + PAGE_END.len()) {

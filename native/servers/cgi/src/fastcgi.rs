@@ -58,7 +58,7 @@ const UNKNOWN_ROLE: u8 = 3;
 /// Content of a record of the answer: a multiple of eight, as the specification recommends.
 const PIECE: usize = 65_528;
 
-/// Serves until the process is ended.
+/// Serves until the process is killed.
 pub(crate) fn serve(socket: &str) -> io::Result<()> {
     let explained =
         |error: io::Error| io::Error::new(error.kind(), format!("cannot listen at {socket}: {error}"));
@@ -88,11 +88,11 @@ where
     S: Send + 'static,
     for<'s> &'s S: Read + Write,
 {
-    // Holds as many messages as there are connections.
+    // The channel holds one message per open connection.
     let (take, taken) = sync_channel(CONNECTIONS);
     let taken = Arc::new(Mutex::new(taken));
     loop {
-        // Waits while the channel is full. It is never closed, as `taken` lives as long.
+        // Waits while the channel is full. The channel is never closed, as `taken` lives as long.
         let _ = take.send(());
         let place = Place(Arc::clone(&taken));
         let Ok(client) = next() else {
@@ -113,12 +113,11 @@ struct Place(Arc<Mutex<Receiver<()>>>);
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // Its own message, or another's, is there: this does not wait.
+        // At least one message is in the channel, so this does not wait.
         let _ = self.0.lock().unwrap_or_else(PoisonError::into_inner).recv();
     }
 }
 
-/// A request that is being received.
 struct Request {
     id: u16,
     keep: bool,
@@ -127,7 +126,7 @@ struct Request {
     body: usize,
 }
 
-/// Answers requests until the web server, or the last request, ends the connection.
+/// Answers requests until the web server closes the connection, or its last request ends it.
 fn converse(mut from: impl Read, mut to: impl Write) -> io::Result<()> {
     let (mut content, mut out) = (Vec::new(), Vec::new());
     let mut request: Option<Request> = None;
@@ -197,7 +196,7 @@ fn malformed(what: &str) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, what)
 }
 
-/// Reads a record into `content`, and returns its type and request; `None` at the end of the connection.
+/// Reads a record into `content`. Returns the record's type and request; `None` at the end of the connection.
 fn read_record(from: &mut impl Read, content: &mut Vec<u8>) -> io::Result<Option<(u8, u16)>> {
     let mut head = [0; 8];
     if let Err(error) = from.read_exact(&mut head) {
@@ -226,7 +225,6 @@ fn end(id: u16, how: u8, out: &mut Vec<u8>) {
     record(END_REQUEST, id, &[0, 0, 0, 0, how, 0, 0, 0], out);
 }
 
-/// Appends the answer to a request.
 fn respond(request: &Request, out: &mut Vec<u8>) -> io::Result<()> {
     static ANSWERED: AtomicU64 = AtomicU64::new(0);
     // Relaxed: only uniqueness of the numbers matters.
@@ -239,7 +237,7 @@ fn respond(request: &Request, out: &mut Vec<u8>) -> io::Result<()> {
     Ok(())
 }
 
-/// Appends the values of the requested variables that are known here (FCGI_GET_VALUES, section 4.1).
+/// Appends the values of the requested variables that this program has (FCGI_GET_VALUES, section 4.1).
 fn values(asked: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
     let (asked, connections) = (pairs(asked)?, CONNECTIONS.to_string());
     let mut content = Vec::new();
@@ -271,7 +269,7 @@ fn pairs(mut bytes: &[u8]) -> io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
     Ok(found)
 }
 
-/// A length: a byte up to 127, or four bytes of which the first has its highest bit set.
+/// A length: one byte up to 127, or four bytes with the highest bit set in the first.
 fn length(bytes: &mut &[u8]) -> io::Result<usize> {
     let (length, rest) = match bytes {
         [short @ 0..=127, rest @ ..] => (usize::from(*short), rest),

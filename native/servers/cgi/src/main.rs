@@ -1,4 +1,5 @@
-//! The program of the papers' CGI workloads: the variables of its request, or so many characters.
+//! The program of the papers' CGI workloads. It answers with the variables of its request, or with a number
+//! of characters.
 //!
 //! | query | document |
 //! |---|---|
@@ -7,11 +8,12 @@
 //! | `kind=constant&size=6250` | a page of HTML with so many bytes; 6,250 without `size` |
 //! | `kind=random&size=6250` | so many random characters `?` to `X`, as WebStone's programs write them |
 //!
-//! A web server starts it for each request (CGI/1.1). As `sitebench-cgi --fastcgi SOCKET` it stays and answers
-//! the same over FastCGI; `SOCKET` is a path, or an address such as `127.0.0.1:9000`.
+//! A web server starts the program for each request (CGI/1.1). As `sitebench-cgi --fastcgi SOCKET` the
+//! process stays and gives the same answers over FastCGI; `SOCKET` is a path, or an address such as
+//! `127.0.0.1:9000`.
 //!
-//! It starts no interpreter and depends on no library, so that what a server spends on it is what a process
-//! costs.
+//! The program needs no interpreter and no library, so the server's cost for a request is the cost of a
+//! process.
 
 mod document;
 mod fastcgi;
@@ -24,8 +26,8 @@ use std::process::{ExitCode, id};
 fn main() -> ExitCode {
     let arguments: Vec<_> = env::args_os().skip(1).collect();
     let ended = match arguments.as_slice() {
-        // A server passes the words of a query without `=` as arguments (RFC 3875 section 4.4): no client
-        // decides what this program does.
+        // A server passes the words of a query without `=` as arguments (RFC 3875 section 4.4), but clients
+        // must not control the program.
         [option, socket] if option == "--fastcgi" && env::var_os("GATEWAY_INTERFACE").is_none() => {
             fastcgi::serve(&socket.to_string_lossy())
         }

@@ -1,4 +1,4 @@
-//! What a server is started with.
+//! The configuration of a web server.
 
 use std::path::PathBuf;
 
@@ -7,25 +7,24 @@ use tls::ServerSpec;
 
 use crate::limits::Limits;
 
-/// The configuration; what is left out keeps its default.
+/// Missing keys have their defaults.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The address to listen on.
     pub host: String,
-    /// The port; 0 lets the system choose.
+    /// The port; with 0 the system chooses.
     pub port: u16,
     /// Threads that serve clients, each with its own listener.
     pub threads: usize,
-    /// The folder with the files; without it only the dynamic kinds are there.
+    /// The folder of the files; without it there are only dynamic answers.
     pub docroot: Option<PathBuf>,
-    /// Whether files and folders whose names begin with a dot are served, as others are.
+    /// Whether files and folders whose names begin with a dot are served.
     pub hidden: bool,
-    /// The folder with the programs under `/cgi-bin/`; without it every such path is not found.
+    /// The folder of the programs under `/cgi-bin/`; without it these paths are not found.
     pub cgi: Option<PathBuf>,
-    /// The file to log requests to, if they are logged.
+    /// The file of the access log, if requests are logged.
     pub access_log: Option<PathBuf>,
-    /// Its certificate and key, if it speaks TLS (https); it then speaks nothing else.
+    /// Certificate and key for TLS (https). With TLS, plaintext is refused.
     pub tls: Option<ServerSpec>,
     pub limits: Limits,
 }

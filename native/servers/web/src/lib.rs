@@ -3,7 +3,7 @@
 //!
 //! | request | answer |
 //! |---|---|
-//! | `GET /dynamic/constant?size=6250` | a page of HTML with so many bytes, made in the process; 6,250 without `size` |
+//! | `GET /dynamic/constant?size=6250` | a page of HTML with this number of bytes, generated in the process; 6,250 without `size` |
 //! | `GET /dynamic/random?size=6250` | so many random characters `?` to `X`, as WebStone's programs make them; the same for the n-th such request of a thread |
 //! | `GET /dynamic/env` | the variables that a CGI program would get, a line each |
 //! | `GET /dynamic/page.shtml` | a page of 6,250 bytes, parsed for each request, with today's date |
@@ -11,17 +11,17 @@
 //! | `GET`, `POST /cgi-bin/<program>[/...]` | what the program of the CGI folder writes: a process for each request (RFC 3875) |
 //! | `GET /...` | a file of the docroot, `index.html` for a folder; `.shtml` files are parsed |
 //!
-//! `HEAD` goes with every `GET`. Files may be asked for on conditions and in part (one range). A path never
-//! leads out of the docroot, whatever it and the links on it say: such a file is not found. In parsed pages
-//! `<!--#echo var="DATE_LOCAL" -->`, the same with `DATE_GMT` (the local time is UTC), and
-//! `<!--#config timefmt="..." -->` are replaced; no other directive is known.
+//! Every `GET` may also be a `HEAD`. Files support conditional requests and one range. No path leads out of
+//! the docroot, even through links: such a file is not found. In parsed pages `<!--#echo var="DATE_LOCAL"
+//! -->`, the same with `DATE_GMT` (the local time is UTC), and `<!--#config timefmt="..." -->` are replaced;
+//! no other directive is known.
 //!
 //! # Limits
 //!
-//! A folder is asked for its `index.html` and not listed. Nothing is compressed. A file is read by the thread
-//! that serves its client, so that a cold disk keeps that thread's other clients waiting. A program that
-//! leaves its process group (`setsid`) and is left behind is not killed. No descriptor that this process opens
-//! reaches a program; those that it was itself started with, and that are not closed on exec, do.
+//! For a folder its `index.html` is sent; folders are not listed. Nothing is compressed. The thread that
+//! serves a client reads the file, so a cold disk delays that thread's other clients. A program that leaves
+//! its process group (`setsid`) is not killed. Programs do not inherit descriptors that this process opens,
+//! but do inherit descriptors that it was started with and that are not closed on exec.
 
 mod cgi;
 mod config;

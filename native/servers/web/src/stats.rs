@@ -1,34 +1,33 @@
-//! What a server has served.
+//! Counters of a web server.
 
 net::counters! {
     /// Requests served, by kind.
     pub struct Counters;
-    /// The same, published by one thread.
+    /// Requests served, as one thread publishes them.
     pub struct Published;
 
     /// Requests answered, of every kind and with every status.
     requests,
-    /// Files sent, whole or in part.
+    /// Files sent, completely or in part.
     files,
-    /// Requests whose client had the file already (status 304).
+    /// Requests whose client had the current file already (status 304).
     not_modified,
-    /// Answers made in the process: constant and random text, variables.
+    /// Answers generated in the process: constant and random text, variables.
     in_process,
-    /// Pages parsed.
+    /// Parsed pages sent.
     pages,
     /// Pages filled in from templates.
     templates,
     /// Answers of CGI programs.
     cgi,
-    /// CGI programs that hung, died or wrote what is no answer (statuses 502 and 504).
+    /// CGI programs that hung, crashed or wrote an invalid answer (statuses 502 and 504).
     cgi_failed,
     /// Requests refused (statuses 400 to 499).
     rejected,
-    /// Requests that failed here (statuses 500 to 599), and files that became shorter while they were sent.
+    /// Requests that failed (statuses 500 to 599), and files that became shorter while they were sent.
     failed,
 }
 
-/// What a server has served since its start.
 pub type Stats = http::Stats<Counters>;
 
 impl http::Counters for Counters {

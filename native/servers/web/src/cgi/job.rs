@@ -1,4 +1,4 @@
-//! What a program is run for, and by which rules.
+//! Requests for programs, and the rules for running them.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,9 +10,8 @@ use net::ConnectionId;
 use super::variables::Variables;
 use crate::files::Root;
 
-/// A request for a program.
 pub(crate) struct Job {
-    /// The connection whose request this is.
+    /// The connection of the request.
     pub(crate) ticket: ConnectionId,
     pub(crate) program: String,
     pub(crate) variables: Variables,
@@ -22,22 +21,22 @@ pub(crate) struct Job {
     pub(crate) since: Instant,
 }
 
-/// How long a request waits for whose client nothing more came: one that only closed its own half still reads.
+/// The time after which a waiting request of a client that has sent its last byte is abandoned. A client that
+/// has closed only its own half still reads.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 impl Job {
-    /// Whether the client has probably gone, and will not read what the program writes. Requests that are sent and
-    /// closed at once would keep the programs from everybody else.
+    /// Whether the client has probably disconnected and will not read the program's output. Requests that are
+    /// sent and closed at once would otherwise occupy all programs.
     pub(crate) fn is_abandoned(&self) -> bool {
-        // Nothing is handed over with the flag; seen late, it lets one more program run.
+        // Relaxed: if the flag is read late, one more program runs.
         self.ended.load(Relaxed) && self.since.elapsed() > PATIENCE
     }
 }
 
-/// What programs are run by.
 #[derive(Debug)]
 pub(crate) struct Rules {
-    /// The folder that programs are in.
+    /// The folder of the programs.
     pub(crate) folder: PathBuf,
     pub(crate) root: Root,
     pub(crate) most_ms: u64,

@@ -1,8 +1,8 @@
-//! CGI/1.1 (RFC 3875): a process for each request, outside of the threads that serve clients.
+//! CGI/1.1 (RFC 3875): a process per request, outside of the threads that serve clients.
 //!
 //! A program gets the variables of its request and nothing else of this process: no other variable, no file
-//! descriptor but its three, no shell. What it writes to its standard error is dropped. It runs in a process
-//! group of its own, which is killed when it ends, when it writes too much or when its time is up.
+//! descriptor except its three, no shell. Its standard error is dropped. It runs in its own process group,
+//! which is killed when the program ends, writes too much or takes too long.
 
 mod header;
 mod job;

@@ -1,4 +1,4 @@
-//! What becomes of a program: its answer, or why it has none.
+//! The output of a program, or the reason why there is none.
 
 use std::io;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use super::header::{Header, HeaderError};
 
-/// Why a request for a program is answered with a status of the server's.
+/// A failed request for a program; the server answers with a status.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Fault {
     #[error("there is no such program")]
@@ -50,7 +50,7 @@ impl Fault {
     }
 }
 
-/// The bytes of programs' output that all of them together may hold.
+/// The limit of the buffered output of all programs together.
 #[derive(Debug)]
 pub(super) struct Budget {
     held: AtomicUsize,
@@ -63,7 +63,7 @@ impl Budget {
     }
 }
 
-/// What a program has written, counted against the budget while it is kept.
+/// The buffered output of a program, which counts against the budget.
 #[derive(Debug)]
 pub(super) struct Written {
     bytes: Vec<u8>,
@@ -72,7 +72,7 @@ pub(super) struct Written {
 }
 
 impl Written {
-    /// Nothing as yet, and no more than `most` bytes.
+    /// Empty output, of at most `most` bytes.
     pub(super) const fn new(most: usize, budget: Arc<Budget>) -> Self {
         Self { bytes: Vec::new(), most, budget }
     }
@@ -81,7 +81,8 @@ impl Written {
         if self.bytes.len() + bytes.len() > self.most {
             return Err(Fault::TooMuch(self.most));
         }
-        // Only the sum is shared. It is taken before it is known to be free, so that the bound is never passed.
+        // Relaxed: only the sum is shared. Bytes are added before the test, so that the limit is never
+        // exceeded.
         if self.budget.held.fetch_add(bytes.len(), Relaxed) + bytes.len() > self.budget.most {
             self.budget.held.fetch_sub(bytes.len(), Relaxed);
             return Err(Fault::Busy);
@@ -93,12 +94,11 @@ impl Written {
 
 impl Drop for Written {
     fn drop(&mut self) {
-        // As in `push`: the sum is all there is.
+        // Relaxed, as in `push`.
         self.budget.held.fetch_sub(self.bytes.len(), Relaxed);
     }
 }
 
-/// A program's answer.
 #[derive(Debug)]
 pub(crate) struct Output {
     header: Header,
@@ -106,7 +106,7 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Reads the header of what an ended program wrote.
+    /// Parses the header in the output of a program that has ended.
     pub(super) fn read(written: Written) -> Result<Self, Fault> {
         let header = Header::read(&written.bytes)?;
         let output = Self { header, written };
@@ -121,12 +121,12 @@ impl Output {
         &self.header.status
     }
 
-    /// Header lines, each with its end.
+    /// Header lines, each with its line ending.
     pub(crate) fn lines(&self) -> &[u8] {
         &self.header.lines
     }
 
-    /// The document; `None` where the status has none.
+    /// The document; `None` if the status allows none.
     pub(crate) fn document(&self) -> Option<&[u8]> {
         let document = self.written.bytes.get(self.header.bytes..).unwrap_or_default();
         (!self.header.is_bodiless()).then_some(document)

@@ -15,18 +15,18 @@ use super::output::{Budget, Fault, Output, Written};
 use super::process::run;
 use crate::limits::Limits;
 
-/// Threads that each run one program at a time. Dropping it kills the programs that run.
+/// Threads that run one program each at a time. Dropping the pool kills the running programs.
 #[derive(Debug)]
 pub(crate) struct Pool {
     jobs: Option<SyncSender<Job>>,
-    /// Its other end is readable for the threads when this one is closed.
+    /// Closing this end makes the other end readable for the threads.
     stop: Option<UnixStream>,
     stopping: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl Pool {
-    /// Starts the threads; `deliver` takes what becomes of each job.
+    /// Starts the threads. `deliver` gets the outcome of each job.
     pub(crate) fn start(
         rules: Rules,
         limits: &Limits,
@@ -44,7 +44,8 @@ impl Pool {
             let (stopping, deliver) = (Arc::clone(&pool.stopping), deliver.clone());
             let thread = thread::Builder::new().name(format!("cgi-{index}")).spawn(move || {
                 let mut room = vec![0; ROOM_BYTES];
-                // Seen late, the flag lets one more program start, which the closed pipe then kills.
+                // Relaxed: if the flag is read late, one more program starts, which the closed pipe then
+                // kills.
                 while let Some(job) = next(&waiting).filter(|_| !stopping.load(Relaxed)) {
                     if job.is_abandoned() {
                         deliver(job.ticket, Err(Fault::Abandoned));
@@ -60,23 +61,23 @@ impl Pool {
         Ok(pool)
     }
 
-    /// Where jobs are handed in.
+    /// The queue of jobs.
     pub(crate) fn jobs(&self) -> Option<SyncSender<Job>> {
         self.jobs.clone()
     }
 }
 
-/// Bytes of one read: what a pipe holds.
+/// Bytes of one read: the capacity of a pipe.
 const ROOM_BYTES: usize = 64 << 10;
 
-/// Waits for a job; `None` when there will be no more.
+/// Waits for a job; `None` if the queue is closed.
 fn next(waiting: &Mutex<Receiver<Job>>) -> Option<Job> {
     waiting.lock().unwrap_or_else(PoisonError::into_inner).recv().ok()
 }
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        // Nothing is handed over with the flag; the joins order the rest.
+        // Relaxed: no other memory depends on the flag, and the joins order the threads' work.
         self.stopping.store(true, Relaxed);
         self.stop = None;
         self.jobs = None;

@@ -127,7 +127,7 @@ impl Process {
         }
     }
 
-    /// Kills the rest of the process group, and returns the program's exit status.
+    /// Kills the rest of the process group. Returns the program's exit status.
     fn end(&mut self) -> io::Result<ExitStatus> {
         self.is_over = true;
         // Before the wait, as the process id cannot be reused until then. An error means that the group no
@@ -146,7 +146,7 @@ impl Drop for Process {
     }
 }
 
-/// Reads the available bytes; returns whether the end was reached.
+/// Reads the available bytes. Returns whether the end was reached.
 fn read_all(pipe: &mut impl Read, room: &mut [u8], written: &mut Written) -> Result<bool, Fault> {
     loop {
         match pipe.read(room) {

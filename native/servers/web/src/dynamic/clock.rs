@@ -1,9 +1,9 @@
-//! The time of day in the words of a page. The server's local time is UTC.
+//! Formats times for pages. The server's local time is UTC.
 
 use wire::calendar::date_of;
 use wire::http::date::{MONTHS, WEEKDAYS};
 
-/// What Apache's mod_include shows where a page asks for nothing else.
+/// The default format of Apache's mod_include.
 pub(super) const DEFAULT_FORMAT: &[u8] = b"%A, %d-%b-%Y %H:%M:%S %Z";
 
 const FULL_MONTHS: [&str; 12] = [
@@ -23,7 +23,7 @@ const FULL_MONTHS: [&str; 12] = [
 const FULL_WEEKDAYS: [&str; 7] =
     ["Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday"];
 
-/// Appends the time as `strftime` would; a conversion that is not known stays as it is.
+/// Appends the time as `strftime` does. Unknown conversions are copied.
 pub(super) fn push_time(out: &mut Vec<u8>, format: &[u8], unix_s: u64) {
     let (days, second) = (unix_s / 86_400, unix_s % 86_400);
     let (year, month, day) = date_of(i64::try_from(days).unwrap_or(0));

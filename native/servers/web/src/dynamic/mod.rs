@@ -1,4 +1,4 @@
-//! Answers made in the process, for each request anew.
+//! Answers that are generated for each request.
 
 mod clock;
 mod page;

@@ -1,7 +1,8 @@
 //! Pages with today's date: parsed for each request, or parsed once and filled in.
 //!
-//! Paper 001's page has 6,250 bytes and shows the date; as a server-parsed page it is read for directives at
-//! each request, as a compiled template only filled in, in a hundred identical copies.
+//! Paper 001's page has 6,250 bytes and shows the date. As a server-parsed page it is searched for directives
+//! at each request; as a compiled template, of which there are a hundred identical copies, it is only filled
+//! in.
 
 use std::sync::LazyLock;
 
@@ -15,7 +16,7 @@ const PAGE_BYTES: usize = 6_250;
 /// Identical pages (paper 001: "one of 100 identical pages").
 pub(crate) const TEMPLATES: usize = 100;
 
-/// A date that always has ten characters, so that the page always has the same size.
+/// A date with always ten characters, so that all pages have the same size.
 const FORMAT: &[u8] = b"%Y-%m-%d";
 const DATE_BYTES: usize = 10;
 
@@ -39,7 +40,7 @@ fn filler() -> String {
     [open, text, close].concat()
 }
 
-/// A hundred pages, parsed. Each has bytes of its own, as a hundred files would.
+/// A hundred parsed pages. Each has its own bytes, like a hundred files.
 #[derive(Debug)]
 pub(crate) struct Templates(Vec<(Vec<u8>, Vec<u8>)>);
 
@@ -49,7 +50,7 @@ impl Templates {
         Self(vec![(BEFORE.into(), after.into()); TEMPLATES])
     }
 
-    /// The length of a page filled in.
+    /// The length of a page after filling in.
     pub(crate) const LENGTH: usize = PAGE_BYTES;
 
     /// Appends page `number`.
@@ -62,17 +63,18 @@ impl Templates {
     }
 }
 
-/// The longest directive; longer ones stay in the page as text.
+/// Longer directives stay in the page as text.
 const DIRECTIVE_BYTES: usize = 1_024;
-/// Directives in a page; further ones stay in it. With the length of a directive this bounds what a page grows to.
+/// Further directives of a page stay in it as text. With the length of a directive this bounds the size of a
+/// page.
 const DIRECTIVES_MOST: usize = 10_000;
 
-/// What Apache's mod_include shows for a directive it cannot follow, and for a variable that is not set.
+/// The text of Apache's mod_include for an invalid directive, and for an unset variable.
 const ERROR: &[u8] = b"[an error occurred while processing this directive]";
 const NONE: &[u8] = b"(none)";
 
-/// Appends a page with its directives replaced: `<!--#echo var="DATE_LOCAL" -->` (or `DATE_GMT`) and
-/// `<!--#config timefmt="..." -->`, which holds for the dates behind it.
+/// Appends a page with its directives replaced: `<!--#echo var="DATE_LOCAL" -->` (or `DATE_GMT`), and
+/// `<!--#config timefmt="..." -->`, which applies to later dates.
 pub(crate) fn expand(page: &[u8], unix_s: u64, out: &mut Vec<u8>) {
     let mut format = DEFAULT_FORMAT;
     let mut rest = page;

@@ -1,20 +1,20 @@
-//! Text of any length, made while it is sent.
+//! Text of any length, generated while it is sent.
 
-/// Text of which some is left to be made.
+/// A text that has not been generated completely.
 #[derive(Debug)]
 pub(crate) struct Text {
-    /// Where the random characters come from; a constant page has none.
+    /// The state of the random generator; `None` for a constant page.
     state: Option<u64>,
     length: usize,
     left: usize,
 }
 
-/// What a constant page begins and ends with, around its letters (paper 001: a servlet's HTML).
+/// The beginning and the end of a constant page, around its letters (paper 001: a servlet's HTML).
 const PAGE: &[u8] = b"<!DOCTYPE html>\n<title>sitebench</title>\n<p>";
 const PAGE_END: &[u8] = b"</p>\n";
 
 impl Text {
-    /// A page of HTML with the same character again and again; that alone where it has no room.
+    /// A page of HTML that repeats one character; the character alone if a page does not fit.
     pub(crate) const fn constant(length: usize) -> Self {
         Self { state: None, length, left: length }
     }
@@ -22,13 +22,13 @@ impl Text {
     /// Random characters as WebStone's programs write them, `rand() % 26 + 63`: `?` to `X`. The same number
     /// gives the same text.
     pub(crate) const fn random(length: usize, number: u64) -> Self {
-        // Texts with numbers that follow each other are nowhere near each other in the sequence.
+        // Mixing puts consecutive numbers far apart in the generator's sequence.
         Self { state: Some(mix(number)), length, left: length }
     }
 
-    /// Appends up to `most` characters and says whether that was all.
+    /// Appends up to `most` characters. Returns whether the text is complete.
     pub(crate) fn push(&mut self, out: &mut Vec<u8>, most: usize) -> bool {
-        // Of the random characters eight are made together.
+        // Random characters are generated eight at a time.
         let length = self.left.min(most & !7);
         let (start, before) = (out.len(), self.length - self.left);
         out.resize(start + length, b'x');
@@ -37,7 +37,7 @@ impl Text {
             for characters in out.get_mut(start..).unwrap_or_default().chunks_mut(8) {
                 *state = state.wrapping_add(INCREMENT);
                 for (character, byte) in characters.iter_mut().zip(mix(*state).to_le_bytes()) {
-                    // One of 26, each 9 or 10 times among the 256 that a byte may be.
+                    // One of 26 characters; each stands for 9 or 10 of the 256 values of a byte.
                     *character = b'?' + ((u16::from(byte) * 26) >> 8) as u8;
                 }
             }
@@ -50,7 +50,8 @@ impl Text {
     }
 }
 
-/// Writes the part of `text`, which stands at `at` of the whole, that falls into a piece from `before` on.
+/// Writes the part of `text` that falls into a piece; `at` and `before` are the offsets of the text and the
+/// piece in the whole.
 fn write_at(piece: &mut [u8], before: usize, at: usize, text: &[u8]) {
     for (place, byte) in (at..).zip(text) {
         if let Some(slot) = place.checked_sub(before).and_then(|place| piece.get_mut(place)) {

@@ -7,7 +7,7 @@ use wire::http::date::parse_http_date;
 
 use super::open_files::OpenedFile;
 
-/// What the header lines make an answer depend on.
+/// The header lines about conditions and ranges.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Conditions<'a> {
     if_match: Option<&'a [u8]>,
@@ -18,23 +18,21 @@ pub(crate) struct Conditions<'a> {
     range: Option<&'a [u8]>,
 }
 
-/// What a request gets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// 200: the whole file.
     Whole,
     /// 206: one range of bytes.
     Part(Range<u64>),
-    /// 304: the client has it.
+    /// 304: the client has the current file.
     NotModified,
-    /// 412: it is not the one that the client means.
+    /// 412: the file is not the one that the client requires.
     Failed,
-    /// 416: it has no such bytes.
+    /// 416: the file has no such bytes.
     Unsatisfiable,
 }
 
 impl<'a> Conditions<'a> {
-    /// Looks at a header line.
     #[inline]
     pub(crate) fn line(&mut self, line: &'a [u8]) {
         let place = match line.first() {
@@ -55,7 +53,7 @@ impl<'a> Conditions<'a> {
         }
     }
 
-    /// Decides in the order of RFC 9110 section 13.2.2. HEAD knows no ranges (section 14.2).
+    /// Decides in the order of RFC 9110 section 13.2.2. Ranges do not apply to HEAD (section 14.2).
     #[inline]
     pub(crate) fn judge(&self, file: &OpenedFile, head_only: bool) -> Verdict {
         let (tag, modified_s) = (file.tag.as_bytes(), file.modified_s);
@@ -84,19 +82,20 @@ impl<'a> Conditions<'a> {
     }
 }
 
-/// Whether a list of entity tags names this one. Ours hold no comma, so that no list is cut wrongly.
+/// Whether a list of entity tags contains this tag. The server's tags have no commas, so splitting at commas
+/// is safe.
 fn names(list: &[u8], tag: &[u8], weakly: bool) -> bool {
     let mut tags = list.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
     list == b"*" || tags.any(|one| one == tag || (weakly && one.strip_prefix(b"W/") == Some(tag)))
 }
 
-/// Whether the client's part is of this file (RFC 9110 section 13.1.5: the very tag or the very date).
+/// Whether the client's part belongs to this file (RFC 9110 section 13.1.5: exactly this tag or this date).
 fn is_same(one: &[u8], file: &OpenedFile) -> bool {
     one == file.tag.as_bytes() || one == file.modified.as_bytes()
 }
 
-/// The bytes of one range. What is no range, or several, is passed over and the whole file sent, as RFC 9110
-/// section 14.2 allows.
+/// The bytes of a single range. Other values and several ranges are ignored, and the whole file is sent, as
+/// RFC 9110 section 14.2 allows.
 fn part(range: &[u8], size: u64) -> Verdict {
     let read = || {
         let (_, range) =
@@ -118,7 +117,7 @@ fn part(range: &[u8], size: u64) -> Verdict {
     }
 }
 
-/// Digits, or nothing at all; more digits than any file has bytes are very many.
+/// A number, or no digits at all. More digits than any file size has mean a very large number.
 fn number(text: &[u8]) -> Option<Option<u64>> {
     if !text.iter().all(u8::is_ascii_digit) {
         return None;

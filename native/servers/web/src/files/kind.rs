@@ -1,6 +1,6 @@
-//! What a file is, by its extension.
+//! Content types by file extension.
 
-/// The value of Content-Type. No charset is named: only who made the file knows it.
+/// The value of Content-Type. It has no charset, which only the file's author knows.
 pub(super) fn content_type(name: &[u8]) -> &'static str {
     let file = name.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
     let extension = file.iter().rposition(|&byte| byte == b'.').and_then(|dot| file.get(dot + 1..));

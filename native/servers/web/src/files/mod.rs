@@ -1,4 +1,4 @@
-//! Files beneath a folder: what a path names, what a request wants of it, and its bytes.
+//! Files below a folder: names from paths, conditions of requests, and contents.
 
 mod conditions;
 mod kind;

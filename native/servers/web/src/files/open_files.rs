@@ -15,32 +15,31 @@ use wire::http::date::http_date;
 use super::kind::{content_type, is_parsed};
 use super::root::Root;
 
-/// After this long a name is looked up again, so that a replaced file is served after at most this delay.
+/// The time after which a name is looked up again, so that a replaced file is served after at most this
+/// delay.
 const FRESH_MS: u64 = 1_000;
 
-/// An open file, as it was when it was opened.
+/// An open file with its properties when it was opened.
 #[derive(Debug)]
 pub(crate) struct OpenedFile {
     file: File,
     pub(crate) size: u64,
-    /// When the file was last modified, in seconds since 1970.
+    /// In seconds since 1970.
     pub(crate) modified_s: u64,
-    /// The same time in the format of Last-Modified.
+    /// `modified_s` in the format of Last-Modified.
     pub(crate) modified: String,
     pub(crate) tag: String,
     pub(crate) content_type: &'static str,
-    /// A page that is parsed for each request.
+    /// Whether the file is a page that is parsed for each request.
     pub(crate) is_parsed: bool,
 }
 
-/// The result of a lookup.
 #[derive(Debug)]
 pub(crate) enum Found {
     File(Rc<OpenedFile>),
     Folder,
 }
 
-/// Why a name has no file that can be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Missing {
     /// 404: no entry, no regular file, or a path outside the root.
@@ -55,12 +54,12 @@ pub(crate) enum Missing {
 
 /// The files that one thread keeps open, in two generations of half the configured number each.
 ///
-/// The two generations approximate LRU replacement: when the young generation is full, the files of the old one are
-/// closed and the young one becomes the old one.
+/// The two generations approximate LRU replacement: when the young generation is full, the files of the old
+/// generation are closed and the young generation becomes the old one.
 #[derive(Debug)]
 pub(crate) struct OpenFiles {
     root: Arc<Root>,
-    /// Files in a generation.
+    /// The most files in a generation.
     most: usize,
     young: HashMap<Box<[u8]>, Entry>,
     old: HashMap<Box<[u8]>, Entry>,
@@ -73,12 +72,11 @@ struct Entry {
 }
 
 impl OpenFiles {
-    /// Keeps up to `most` files open.
     pub(crate) fn new(root: Arc<Root>, most: usize) -> Self {
         Self { root, most: most.div_ceil(2), young: HashMap::new(), old: HashMap::new() }
     }
 
-    /// Looks up a name; a name with a trailing slash means the `index.html` of a folder.
+    /// Looks up a name. A name with a trailing slash means the folder's `index.html`.
     #[inline]
     pub(crate) fn find(&mut self, name: &[u8], now_ms: u64) -> Result<Found, Missing> {
         if name.is_empty() || name.ends_with(b"/") {
@@ -132,7 +130,7 @@ impl OpenFiles {
         self.young.retain(|_, entry| !Rc::ptr_eq(&entry.file, file));
     }
 
-    /// `None` is a folder.
+    /// `None` for a folder.
     fn open(&self, name: &[u8]) -> Result<Option<Rc<OpenedFile>>, Missing> {
         let file = self.root.file(name).map_err(missing)?;
         let metadata = file.metadata().map_err(|_| Missing::Failed)?;
@@ -160,7 +158,7 @@ fn missing(error: Errno) -> Missing {
         Errno::ACCESS | Errno::PERM => Missing::Forbidden,
         Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::AGAIN => Missing::Busy,
         Errno::IO => Missing::Failed,
-        // ENOENT, ENOTDIR; ENAMETOOLONG; ELOOP and EXDEV: a link that leads out; ENXIO: a socket.
+        // ENOENT, ENOTDIR; ENAMETOOLONG; ELOOP and EXDEV: a link that leads out of the root; ENXIO: a socket.
         _ => Missing::NotFound,
     }
 }
@@ -170,8 +168,8 @@ impl OpenedFile {
         self.file.as_fd()
     }
 
-    /// Appends the bytes from `at` to `end`, about `piece` at most; returns the number of bytes. 0 if the file
-    /// has been truncated.
+    /// Appends the bytes from `at` to `end`, at most about `piece` of them. Returns the number of bytes; 0 if
+    /// the file has been truncated.
     #[inline]
     pub(crate) fn push(&self, out: &mut Vec<u8>, at: u64, end: u64, piece: usize) -> io::Result<usize> {
         let left = usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX);

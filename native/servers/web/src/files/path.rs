@@ -1,33 +1,33 @@
-//! Paths of requests as names beneath a folder.
+//! Converts paths of requests to names below a folder.
 
 use std::borrow::Cow;
 
 use wire::http::unescape;
 
-/// Why a path names nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PathError {
-    /// It is no path: a percent sign without two digits, or a NUL. 400.
+    /// A percent sign without two hexadecimal digits, or a NUL. 400.
     Malformed,
-    /// No file has such a name: a segment `.` or `..`, or one with a slash in it. 404.
+    /// A name that no file has: a segment `.` or `..`, or a segment with a slash. 404.
     Nothing,
-    /// A segment begins with a dot, but for `.well-known` in front (RFC 8615). 404, unless asked for.
+    /// A segment that begins with a dot, except a leading `.well-known` (RFC 8615). 404, unless hidden files
+    /// are served.
     Hidden,
 }
 
-/// The name beneath the root that a path stands for: decoded, without slashes in front. It still has to be
-/// opened by means that do not lead out of the root, as its folders may be links.
+/// The name below the root for a path: decoded, without leading slashes. The name must still be opened
+/// without leaving the root, as its folders may be links.
 ///
-/// Names that begin with a dot are not for the public in most folders: `.git`, `.htpasswd`, `.env`. So they are
-/// served only where the server was started with `hidden`.
+/// In most folders, names that begin with a dot are not for the public: `.git`, `.htpasswd`, `.env`. So they
+/// are only served if the server was started with `hidden`.
 ///
-/// Clients resolve dot segments before they send (RFC 3986 section 5.2.4). Those that arrive are somebody's
-/// attempt to get out, and are not resolved here.
+/// Clients resolve dot segments before they send a path (RFC 3986 section 5.2.4). A received dot segment is
+/// an attempt to leave the root, and is not resolved here.
 pub(crate) fn beneath(path: &str, hidden: bool) -> Result<Cow<'_, [u8]>, PathError> {
     let name = path.strip_prefix('/').ok_or(PathError::Nothing)?.trim_start_matches('/').as_bytes();
     let name = if name.contains(&b'%') {
         let name = unescape(name.iter().copied()).ok_or(PathError::Malformed)?;
-        // What was an encoded slash divides nothing, and no file name holds one.
+        // A decoded slash does not separate segments, and no file name contains a slash.
         let slashes = |text: &[u8]| text.iter().filter(|&&byte| byte == b'/').count();
         if slashes(&name) != slashes(path.trim_start_matches('/').as_bytes()) {
             return Err(PathError::Nothing);

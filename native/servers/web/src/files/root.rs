@@ -1,4 +1,4 @@
-//! A folder out of which no name leads.
+//! A folder that no name can leave.
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
@@ -7,25 +7,25 @@ use std::path::Path;
 use rustix::fs::{Mode, OFlags, ResolveFlags, open, openat, openat2};
 use rustix::io::{Errno, Result};
 
-/// As the files are opened: never waiting, as opening a FIFO would, and never becoming a terminal's process.
+/// Flags for opening files. They do not wait, as opening a FIFO would, and do not make a terminal the
+/// controlling one.
 const READING: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 
-/// As folders on the way are.
+/// Flags for opening folders on the way.
 const PASSING: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// The kernel asks to try again where a folder on the way is moved at the same moment (openat2(2)).
+/// The kernel asks for another try if a folder on the way is moved at the same moment (openat2(2)).
 const TRIES: usize = 8;
 
-/// A folder and how files beneath it are opened.
+/// A folder, and the method for opening files below it.
 #[derive(Debug)]
 pub(crate) struct Root {
     folder: OwnedFd,
-    /// Whether the kernel keeps names beneath the folder (Linux 5.6; some sandboxes forbid the call).
+    /// Whether the kernel keeps names below the folder (Linux 5.6; some sandboxes forbid the call).
     kernel_resolves: bool,
 }
 
 impl Root {
-    /// Opens the folder.
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let folder = open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
         let flags = OFlags::PATH | OFlags::CLOEXEC;
@@ -33,8 +33,8 @@ impl Root {
         Ok(Self { folder, kernel_resolves })
     }
 
-    /// Opens what a name stands for. Links are followed where the kernel keeps them beneath the folder; one
-    /// that leads out is an error (`EXDEV`), and where it does not, every link is one (`ELOOP`, `ENOTDIR`).
+    /// Opens a file. If the kernel keeps names below the folder, links are followed, and a link that leads
+    /// out is an error (`EXDEV`). Otherwise every link is an error (`ELOOP`, `ENOTDIR`).
     pub(crate) fn file(&self, name: &[u8]) -> Result<File> {
         if !self.kernel_resolves {
             return self.walk(name).map(File::from);
@@ -49,7 +49,7 @@ impl Root {
         Err(Errno::AGAIN)
     }
 
-    /// Opens one folder after the other, none of them through a link.
+    /// Opens one folder after the other, without following links.
     fn walk(&self, name: &[u8]) -> Result<OwnedFd> {
         let mut segments = name.split(|&byte| byte == b'/').filter(|segment| !segment.is_empty()).peekable();
         let mut folder: Option<OwnedFd> = None;

@@ -1,4 +1,4 @@
-//! Requests and their answers, without the socket.
+//! Answers requests, without the socket.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub(super) type Done = (ConnectionId, Result<Output, Fault>);
 type Turn<'t> = http::Turn<Web<'t>>;
 type Request<'a> = http::Request<'a, Conditions<'a>>;
 
-/// In-process text without `?size=`: the constant answer of paper 001.
+/// The default of `?size=`: the constant answer of paper 001.
 const TEXT_BYTES: usize = 6_250;
 
 /// The state of the server on one thread.
@@ -134,7 +134,6 @@ impl App for Web<'_> {
     }
 }
 
-/// Answers with a file.
 #[inline]
 fn file<'t>(
     path: &str,
@@ -149,11 +148,12 @@ fn file<'t>(
             return turn.refuse(options, "400 Bad Request", &[], "a path that cannot be decoded");
         }
     };
-    // Tested on the decoded path. A CGI program is not sent as a file, even if `cgi-bin` is a folder of the docroot.
+    // The decoded path is tested. A CGI program is not sent as a file, even if `cgi-bin` is a folder of the
+    // docroot.
     if name.starts_with(b"cgi-bin/") {
         return turn.not_found(options);
     }
-    // A file that has been truncated since it was opened is opened again, once.
+    // A file that has been truncated since it was opened is opened again once.
     for _ in 0..2 {
         let found = match &mut turn.app.files {
             Some(files) => files.find(&name, turn.now.ms),
@@ -248,7 +248,7 @@ fn send_file<'t>(
     Some(after_piece(rest, is_done, options))
 }
 
-/// Begins an answer with a body that is made in the process.
+/// Begins an answer with a body that is generated in the process.
 fn begin_generated(kind: &str, length: u64, options: ResponseOptions, turn: &mut Turn<'_>) {
     turn.counters.requests += 1;
     let mut answer = turn.reply(options);
@@ -356,7 +356,7 @@ fn dynamic<'t>(kind: &str, request: &Request<'_>, turn: &mut Turn<'t>) -> Progre
     }
 }
 
-/// The `size` parameter of a query, or its default; `None` if the value is no number.
+/// The `size` parameter of a query, or its default; `None` if the value is not a number.
 fn size(text: &str) -> Option<usize> {
     match query(text.as_bytes(), b"size") {
         None => Some(TEXT_BYTES),
@@ -368,7 +368,6 @@ fn digits(text: &str) -> Option<usize> {
     text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// The CGI variables of a request.
 fn variables(request: &Request<'_>, script: &str, path_info: &[u8], shared: &Shared) -> Variables {
     let site = (shared.host.as_str(), shared.port, shared.tls.is_some());
     Variables::new(request, script, path_info, site)

@@ -1,5 +1,5 @@
-//! The server: threads that answer, and threads that wait for programs. Their sockets are `net`'s and HTTP is
-//! `http`'s; here are the answers, and how a server starts and stops.
+//! The server: threads that answer requests, and threads that wait for programs. The crates `net` and `http`
+//! handle sockets and HTTP; this crate has the routes, and the start and stop of a server.
 
 mod exchange;
 mod rest;
@@ -22,18 +22,14 @@ use crate::files::Root;
 use crate::limits::Limits;
 use crate::stats::{Counters, Published, Stats};
 
-/// Why a server did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     #[error(transparent)]
     Listen(#[from] net::ListenError),
-    /// A limit beyond what can be kept.
     #[error(transparent)]
     Limit(#[from] net::OutOfRange),
-    /// Certificate or key are of no use.
     #[error(transparent)]
     Tls(#[from] tls::ConfigError),
-    /// A folder that cannot be served.
     #[error("cannot open the folder {}: {source}; name one that is there", path.display())]
     Folder { path: PathBuf, source: io::Error },
     #[error(
@@ -44,7 +40,7 @@ pub enum StartError {
     System(#[from] io::Error),
 }
 
-/// A server that serves. Dropping it stops it.
+/// A running server. Dropping it stops it.
 #[derive(Debug)]
 pub struct Running {
     server: Server,
@@ -52,13 +48,13 @@ pub struct Running {
     pool: Option<Pool>,
 }
 
-/// What the threads of a server share.
+/// State shared by the threads of a server.
 #[derive(Debug)]
 struct Shared {
-    /// Where it listens, for the variables of programs.
+    /// The address on which the server listens, for the variables of programs.
     host: String,
     port: u16,
-    /// Present where TLS is spoken.
+    /// Present if the server uses TLS.
     tls: Option<Acceptor>,
     /// The folder of the files.
     root: Option<Arc<Root>>,
@@ -69,7 +65,7 @@ struct Shared {
     limits: Limits,
 }
 
-/// Opens the folders and serves them.
+/// Opens the folders and starts serving.
 pub fn start(config: Config) -> Result<Running, StartError> {
     config.limits.check()?;
     let tls = config.tls.as_ref().map(|spec| Acceptor::new(spec, &[b"http/1.1"])).transpose()?;
@@ -109,7 +105,7 @@ fn open(folder: &Path) -> Result<Root, StartError> {
 }
 
 fn rules(folder: &Path, config: &Config) -> Result<Rules, StartError> {
-    // Some sandboxes forbid the call that every program will need.
+    // Some sandboxes forbid this system call, which every program needs.
     pidfd_open(getpid(), PidfdFlags::empty()).map_err(|error| StartError::Programs(error.into()))?;
     let root = open(folder)?;
     let failed = |source| StartError::Folder { path: folder.into(), source };
@@ -118,28 +114,28 @@ fn rules(folder: &Path, config: &Config) -> Result<Rules, StartError> {
 }
 
 impl Running {
-    /// Where it listens.
+    /// The address on which the server listens.
     pub const fn addr(&self) -> SocketAddr {
         self.server.addr()
     }
 
-    /// The authority of its certificate in PEM, if it was made at the start.
+    /// The certificate authority in PEM, if it was generated at the start.
     pub fn made_ca(&self) -> Option<&str> {
         self.shared.tls.as_ref()?.made_ca()
     }
 
-    /// What it has served so far.
+    /// The counters so far.
     pub fn stats(&self) -> Stats {
         Stats { traffic: self.server.traffic(), served: Counters::sum(&self.shared.published) }
     }
 
-    /// Closes every connection, kills the programs that run, and ends.
+    /// Closes every connection, kills the running programs, and ends.
     pub fn stop(self) {}
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // The clients first, so that nobody hands in a job.
+        // Clients are stopped first, so that no further job is queued.
         self.server.stop();
         self.pool = None;
     }

@@ -1,4 +1,4 @@
-//! An answer's body, of which only a piece at a time is in memory.
+//! An answer's body, of which only one piece at a time is in memory.
 
 use std::io::{self, ErrorKind};
 use std::rc::Rc;
@@ -10,7 +10,7 @@ use crate::cgi::Output;
 use crate::dynamic::Text;
 use crate::files::OpenedFile;
 
-/// What is left to send.
+/// The unsent rest of a body.
 #[derive(Debug)]
 pub(super) enum Rest {
     /// Bytes of a file.
@@ -19,9 +19,9 @@ pub(super) enum Rest {
         at: u64,
         end: u64,
     },
-    /// Text that is made while it is sent.
+    /// Text that is generated while it is sent.
     Text(Text),
-    /// A page that was made as a whole.
+    /// A page that was generated completely.
     Page {
         page: Vec<u8>,
         at: usize,
@@ -32,7 +32,7 @@ pub(super) enum Rest {
     },
 }
 
-// Boxed, so that a connection that sends nothing is small.
+// Boxed, so that a connection without an answer is small.
 impl Outgoing for Box<Rest> {
     fn file(&mut self) -> Option<FilePiece<'_>> {
         match &mut **self {
@@ -47,8 +47,7 @@ impl Outgoing for Box<Rest> {
 }
 
 impl Rest {
-    /// Appends a piece and says whether it was the last. An error where a file ends too early or cannot be
-    /// read.
+    /// Appends a piece. Returns whether it was the last. An error if a file ends too early or cannot be read.
     #[inline]
     pub(super) fn push(&mut self, out: &mut Vec<u8>) -> io::Result<bool> {
         match self {
