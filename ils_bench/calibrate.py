@@ -1,8 +1,7 @@
-"""`sitebench calibrate`: how near the engine comes to two raw loops on this machine.
+"""`sitebench calibrate`: the engine's share of the rate of two raw TCP loops on this machine.
 
-Bytes on the wire are the paper's (a lookup's request 104, its answer 1,283); an anonymous bind
-and its answer have 14 each (RFC 4511, 4.2). Everything runs on loopback, the directory in a
-process of its own, one thread each side.
+Bytes on the wire are the paper's: a lookup's request has 104, its answer 1,283. An anonymous bind
+and its answer have 14 each (RFC 4511, 4.2).
 """
 
 from __future__ import annotations
@@ -81,7 +80,7 @@ def calibrate(options: _CalibrateOptions) -> None:
 def _pairs(
     stack: contextlib.ExitStack, seconds: float
 ) -> dict[str, dict[str, Callable[[], _Rates]]]:
-    """Open the directory and two responders; return what measures each side of a pair."""
+    """Start the directory and two responders; return the two measurements of each pair."""
     from ils_bench import sequences
     from ils_bench.options import IlsOptions
     from ils_bench.targets.opening import open_target
@@ -157,7 +156,7 @@ def _table(rates: Mapping[str, _Rates], repeats: int) -> Table:
 def running_engine(
     options: IlsOptions, target: OpenDirectory, sequence: Script, lanes: int
 ) -> Iterator[Engine]:
-    """Yield an engine in this process, without Locust, whose lanes are warm."""
+    """Yield an engine without Locust, after its warm-up."""
     from ils_bench.engine_config import engine_config
     from ils_bench.targets.journal import FIRST_ADDED
     from ils_bench.targets.people import spec_of
@@ -187,7 +186,7 @@ def running_engine(
 def engine_alone(
     options: IlsOptions, target: OpenDirectory, sequence: Script, lanes: int, seconds: float
 ) -> dict[str, float]:
-    """Return the rate of lanes that are neither recorded nor monitored, and both sides' CPU."""
+    """Return the rate without recording and monitoring, and the CPU of both sides."""
     from sitebench.system.machine import cpu_ns
 
     assert target.pid is not None, "a target of our own has a process"

@@ -1,4 +1,4 @@
-"""What the engine reads of a test of a directory."""
+"""The engine's configuration for a test of a directory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from sitebench.targets.tls import SYSTEM, Trust
 
 
 def for_engine(load: Load[IlsOptions, Script, OpenDirectory]) -> ForEngine:
-    """Return the engine's configuration, its people if programs need any, and the list of names."""
+    """Return the configuration, the people if programs need any, and the column of names."""
     options, target, programs = load.options, load.target, load.programs
     config = engine_config(
         options,
@@ -38,7 +38,7 @@ def for_engine(load: Load[IlsOptions, Script, OpenDirectory]) -> ForEngine:
     if adding or any(program.needs_people for program in programs):
         people = generate(spec_of(options, options.entries))
         if adding:
-            # Made by lanes they would take the time of those that add.
+            # Before the load: hashing takes CPU time of the engine.
             make_hashes(people)
         population = people.population
     listed = None if options.names is None else names_of(options.names).listed
@@ -55,7 +55,7 @@ def engine_config(
     identity: Identity = ANONYMOUS,
     trust: Trust = SYSTEM,
 ) -> str:
-    """Return the configuration of one engine; workers differ in draws, additions and share."""
+    """Return the configuration of one engine, which differs between workers."""
     names = None
     if options.names is not None:
         names = {"template": names_of(options.names).template, "count": options.entries}
@@ -76,7 +76,7 @@ def engine_config(
 
 
 def _choices(options: IlsOptions, trust: Trust) -> dict[str, Any]:
-    """Return the TLS facts of connections that choose TLS themselves."""
+    """Return the TLS settings for connections that choose TLS in a scenario file."""
     choices: dict[str, Any] = {"trust": trust.to_engine()}
     if options.tls_target is not None:
         secure = parse_address(options.tls_target)

@@ -1,4 +1,4 @@
-"""How many entries a directory had while people were added to it, and how many of them stay."""
+"""Growth of a directory during the measured window, and added entries that stay."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from sitebench.system.machine import MOST_THREADS, engine_threads
 from sitebench.verdict.warning import PointWarning, WarningKind
 
 _GROWN = 2
-"""Growth beyond which the rate is that of another size."""
+"""Factor of growth beyond which a point is warned of."""
 
 
 def entries_at_ends(
     entries: int, tallies: Mapping[str, Tally], programs: Sequence[Script]
 ) -> dict[str, int]:
-    """Return how many entries there were at both ends of the measured window."""
+    """Return the number of entries at the start and at the end of the measured window."""
     growth = {phase: _growth(tally, programs) for phase, tally in tallies.items()}
     start = entries + growth.get(Phase.RAMP, 0) + growth.get(Phase.WARMUP, 0)
     return {"entries_start": start, "entries_end": start + growth.get(Phase.MEASURE, 0)}
@@ -39,25 +39,24 @@ def _growth(tally: Tally, programs: Sequence[Script]) -> int:
 def count_added(
     windows: Windows | None, programs: Sequence[Script], threads: int | None
 ) -> Added | None:
-    """Return how many people a run has added; None if unknown."""
+    """Return the people that a run added; None if unknown."""
     if windows is None:
         return Added(0, 0, 0)
     if any(worker.ended or worker.missing for worker in windows.workers):
         return None
-    # Workers on other machines choose their own number.
+    # Workers on other machines choose their number of threads.
     default = MOST_THREADS if windows.workers else engine_threads(None)
     gap = KEYS_OF_A_THREAD * (threads or default)
     rows = {row for program in programs for row in program.adding}
     tallies = windows.tallies.values()
     steps = [step for tally in tallies for row, step in tally.steps.items() if row in rows]
-    # What the directory answered with another result it did not do (RFC 4511 4.1.9).
+    # An add with an error result had no effect (RFC 4511 4.1.9).
     refused = sum(n for s in steps for k, n in s.failures.items() if k.startswith("result:"))
     keys = sum(step.count for step in steps)
     return Added(keys, keys - refused, gap)
 
 
 def warn_of_growth(figures: Mapping[str, Any]) -> tuple[PointWarning, ...]:
-    """Warn of a directory that more than doubled while it was measured."""
     start, end = figures.get("entries_start", 0), figures.get("entries_end", 0)
     if end <= _GROWN * start:
         return ()
@@ -75,7 +74,7 @@ def warn_of_leftovers(
 ) -> tuple[PointWarning, ...]:
     """Warn of added entries that a scenario did not delete.
 
-    One for each user may be between add and delete.
+    At the end, each user may be between its add and its delete.
     """
     warnings = []
     for script in programs:

@@ -1,8 +1,7 @@
-"""`--client ldap3`: the same programs by ldap3, with ordinary Locust request events.
+"""`--client ldap3`: scenarios by the Python library ldap3, to compare the engine with.
 
-The portable client: another stack of network and BER to compare the engine's with. What is asked
-and what is right the engine says; here it is only sent. It costs dozens of times the engine's CPU,
-most of it ldap3's decoding, so the tester is the bottleneck far sooner; the verdict says so.
+The engine builds requests and judges answers; ldap3 only sends and receives. It needs dozens of
+times the CPU of the engine, so the tester is the limit far sooner. The verdict says so.
 """
 
 from __future__ import annotations
@@ -30,14 +29,12 @@ from sitebench.targets.tls import fault_kind
 _SCOPES = ("BASE", "LEVEL", "SUBTREE", "SUBORDINATES")
 _DEREFERENCES = ("NEVER", "SEARCH", "FINDING_BASE", "ALWAYS")
 _MOST_ANSWER_BYTES = 16 << 20
-"""As `MESSAGE_BYTES` of `native/tester/load/src/ldap/receive.rs`; ldap3 makes ten times it."""
+"""`MESSAGE_BYTES` of `native/tester/load/src/ldap/receive.rs`; ldap3 needs ten times the memory."""
 _MOST_ANSWER_MESSAGES = 100_000
 _CHANGES = ("MODIFY_ADD", "MODIFY_DELETE", "MODIFY_REPLACE", "MODIFY_INCREMENT")
 
 
 class Ldap3Lanes(PortableLanes):
-    """All portable lanes of a process, and what they recorded."""
-
     def __init__(
         self,
         environment: Any,
@@ -97,7 +94,7 @@ class _Ldap3Lane(PortableLane):
     def _time(
         self, connection: Any, act: Callable[[], object], request: LdapRequest | None
     ) -> Ended:
-        """Do something on a connection, and tell what came of it."""
+        """Run an action on a connection; return its end and result."""
         from ldap3.core.exceptions import LDAPException
 
         usage = connection.usage
@@ -180,7 +177,7 @@ def _send(connection: Any, request: LdapRequest) -> None:
 
 
 def _credentials(request: LdapRequest) -> dict[str, Any]:
-    """Return who binds, as ldap3's `Connection` has it."""
+    """Return the arguments of `ldap3.Connection` for a bind."""
     import ldap3
 
     value = (request.value or b"").decode()
@@ -197,7 +194,7 @@ def _credentials(request: LdapRequest) -> dict[str, Any]:
 
 
 def _kind(error: Exception) -> str:
-    """Return the engine's name for what ldap3 raised."""
+    """Return the kind of failure, as the engine names it, of an exception of ldap3."""
     if (fault := fault_kind(error)) is not None:
         return fault
     name, text = type(error).__name__, str(error).lower()

@@ -1,4 +1,4 @@
-"""CSV files of users: their separator, and which column names a message may show."""
+"""CSV files of the user: their separator, and the column names that a message may show."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from sitebench._engine import EngineError, Table
 
 COMMA = ","
 FIELD = re.compile(r"[\w\-;. /()#+@&]+")
-"""Names of columns that a scenario can use (`in_column` of the form's reader)."""
+"""Column names that a scenario can use (`in_column` in native/tester/scenario)."""
 _SEPARATORS = f"{COMMA};\t"
-"""Spreadsheets take semicolons where a comma is part of a number."""
+"""Spreadsheets write semicolons in countries with decimal commas."""
 _USUAL = frozenset(
     ("cn", "dn", "email", "id", "login", "mail", "name", "password", "uid", "user", "username")
 )
-"""Words of which a first line with names of columns has at least one."""
+"""A line is taken for column names if it has one of these words."""
 
 
 def file_and_columns(text: str) -> tuple[str, str]:
-    """Split FILE:COLUMN=ATTRIBUTE at the colon, unless all of it is the name of a file."""
+    """Split FILE:COLUMN=ATTRIBUTE at the last colon, unless a file has the whole name."""
     if Path(text).exists():
         return text, ""
     file, colon, columns = text.rpartition(":")
@@ -28,7 +28,7 @@ def file_and_columns(text: str) -> tuple[str, str]:
 
 
 def separator_of(file: str) -> str:
-    """Return the separator of a file's first line; a comma if there is none."""
+    """Return the separator in a file's first line; by default a comma."""
     return next((separator for separator in _SEPARATORS if _parts(file, separator)), COMMA)
 
 
@@ -41,9 +41,9 @@ def _parts(file: str, separator: str) -> bool:
 
 
 def show_columns(columns: Iterable[str]) -> str:
-    """Return the names of columns for a message, behind a colon.
+    """Return column names for a message, after a colon.
 
-    Empty where no name is usual: the line may be a row with a password.
+    Empty if no usual name is among them: the line may be a row with a password.
     """
     names = list(columns)
     words = {word for name in names for word in re.split(r"[\W_]+", name.lower())}

@@ -1,10 +1,9 @@
-"""`--names`: what the people of a directory of the user's are called.
+"""`--names`: names of the people in a directory of the user's.
 
-They are numbered, as `uid=user.{i}` says, or they stand in a file: `@people.txt` with a name in
-each line, or `@accounts.csv:mail` with a column of a CSV file (RFC 4180) whose first line names
-them. What is searched is the attribute of that name; `uid`, unless one is named. Where a column is
-called otherwise, both are: `@accounts.csv:Login=uid`. Where the first line has no comma, columns
-are as spreadsheets elsewhere part them: by semicolons or tabs.
+They are numbered (`uid=user.{i}`), or in a file: one name per line (`@people.txt`), or a column of
+a CSV file (RFC 4180) with headings (`@accounts.csv:mail`). The name is searched in the attribute of
+the column's name, by default uid; `@accounts.csv:Login=uid` names both. The separator is a comma,
+or else a semicolon or a tab.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _ATTRIBUTE = "uid"
 _PLACE = "{i}"
 _FILE = "@"
 _SPECIAL = str.maketrans({letter: f"\\{ord(letter):02x}" for letter in "\\*()\0"})
-"""Characters that a filter escapes (RFC 4515 section 3)."""
+"""Characters to escape in a filter (RFC 4515 section 3)."""
 
 
 def check_form(text: str) -> str:
@@ -42,12 +41,12 @@ def check_form(text: str) -> str:
 
 
 class Listed(msgspec.Struct, frozen=True):
-    """The names of a column, which lie in the engine."""
+    """Names in a column of a file."""
 
     table: Table
     column: int
     headed: bool
-    """Whether the file itself names its columns."""
+    """Whether the first line has column names."""
     separator: str
 
     def __len__(self) -> int:
@@ -59,24 +58,23 @@ class Listed(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Names:
-    """Names of people by index; numbered ones are unlimited."""
+    """Names of people by their number."""
 
     template: str
-    """As the engine takes it: an RDN with `{i}`."""
+    """RDN with `{i}` for the number or the name."""
     listed: Listed | None = field(default=None, repr=False)
-    """Values of `{i}`; None for the number."""
+    """Values of `{i}`; None for numbers."""
     file: str | None = None
 
     def plain(self, i: int) -> str:
-        """Return the name of a person for messages."""
         return self._fill(i, str)
 
     def condition(self, i: int) -> str:
-        """Return the condition of a search filter for a person."""
+        """Return the condition for a person in a search filter."""
         return self._fill(i, lambda text: text.translate(_SPECIAL))
 
     def rdn(self, i: int) -> str:
-        # Late, as everywhere: importing ldap3 takes two tenths of a second.
+        # Late: importing ldap3 takes 0.2 s.
         from ldap3.utils.dn import escape_rdn
 
         return self._fill(i, escape_rdn)
@@ -91,7 +89,7 @@ class Names:
 
     @cached_property
     def digest(self) -> str | None:
-        """Digest of the list; None where people are numbered."""
+        """Digest of the list; None for numbered people."""
         if self.listed is None:
             return None
         return self.listed.table.digest(self.attribute, self.listed.column)
@@ -110,12 +108,12 @@ def is_list(text: str | None) -> bool:
 
 
 def named_by(text: str | None) -> str | None:
-    """Return the attribute by which --names names the target's own people; None of sitebench's."""
+    """Return the attribute of --names; None without the option."""
     return None if text is None else names_of(text).attribute
 
 
 def names_of(text: str) -> Names:
-    """Return the names that --names was given; raises what is wrong with their file, and where."""
+    """Return the names of --names; errors name the file and the line."""
     if not is_list(text):
         return Names(text)
     file, attribute = file_and_columns(text.removeprefix(_FILE))
@@ -131,7 +129,7 @@ def names_of(text: str) -> Names:
 
 @lru_cache(maxsize=1)
 def _read(file: str, attribute: str, state: tuple[int, int]) -> Names:
-    """Read a list; `state` is part of the cache's key, so a changed file is read again."""
+    """Read a list; `state` is a key of the cache, so a changed file is read again."""
     heading, _, attribute = attribute.partition("=")
     is_named, heading = bool(heading), heading or _ATTRIBUTE
     with translated():

@@ -1,5 +1,3 @@
-"""Options of the directory's commands."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -53,7 +51,7 @@ def _some(text: str) -> str:
 
 
 def _hash(text: str) -> str:
-    # Help and completion do without the engine.
+    # Late: help and shell completion do not need the engine.
     from sitebench._engine import hash_facts
     from sitebench.system.native_errors import translated
 
@@ -76,13 +74,11 @@ def _pool(text: str) -> int:
 
 
 _NO_OPTION: Final[Placement] = {"command": False, "form": False, "hidden": True}
-"""What Python sets and no command: a point has it from its command, or from a `LdapDirectory`."""
+"""Fields without an option: set by a command or by `LdapDirectory`."""
 
 
 @dataclass(frozen=True)
 class KindOptions(Options):
-    """What kind of people there are, and how they log in."""
-
     profile: str = option.choice(
         "paper",
         "Kind of people: paper (1,283 bytes in a lookup's answer), small (126 bytes in an add), "
@@ -195,7 +191,7 @@ class DirectoryOptions(EndpointOptions, KindOptions):
 
 @dataclass(frozen=True)
 class LoadTestOptions(DirectoryOptions, GroupOptions, PeopleOptions, SuiteOptions):
-    """A test of a directory, but for its size."""
+    """Options of a test, without its size."""
 
     tls_target: str | None = option.text(
         None,
@@ -281,16 +277,14 @@ class LoadTestOptions(DirectoryOptions, GroupOptions, PeopleOptions, SuiteOption
 
 @dataclass(frozen=True)
 class IlsOptions(EntriesOption, LoadTestOptions):
-    """One test at one size."""
-
     @property
     def base_or_file(self) -> str | None:
-        """The base; None for that of a scenario file."""
+        """The base; None if the scenario file decides."""
         return self.base if self.is_set("base") or self.base != IlsOptions.base else None
 
     @property
     def session_or_file(self) -> float | None:
-        """The length of a session; None for that of a scenario file."""
+        """The length of a session; None if the scenario file decides."""
         default = not self.is_set("session") and self.session == IlsOptions.session
         return None if default else self.session
 
@@ -310,7 +304,6 @@ class SweepOptions(SizesOption):
         metavar="LIST",
         locust=False,
     )
-    # A sweep has several where a test has one.
     hash: tuple[str, ...] | None = option.parsed(
         None,
         "Forms of the passwords of person and posix, measured one after the other: clear, ssha, "
@@ -332,12 +325,10 @@ class SweepOptions(SizesOption):
 
 @dataclass(frozen=True)
 class SeedOptions(EntriesOption, DirectoryOptions, PeopleOptions, GroupOptions):
-    """What `sitebench ils seed` and `verify` take."""
-
     target: str = target_option(
         "", "ldap:// or ldaps:// address of the directory, which may name the base."
     )
-    # These matter to a test alone, but a directory is opened with them.
+    # Opening a directory needs these fields.
     names: str | None = option.text(None, "For tests only.", hidden=True)
     tls: bool = option.flag("For tests only.", hidden=True)
     tls_resume: bool = option.flag("For tests only.", hidden=True)

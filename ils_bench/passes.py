@@ -1,4 +1,4 @@
-"""Passes with think times: whether the measured window has room for one."""
+"""Check that the measured window is long enough for passes with think times."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sitebench.units import format_duration, format_rate, plural
 
 
 def check(options: IlsOptions, programs: Many[Script]) -> None:
-    """Raise where think times are so long that no pass would be counted."""
+    """Raise if think times are so long that no pass would be counted."""
     thinking = [program for program in programs if program.counts == SEQUENCE and program.least_s]
     if not thinking or len(thinking) < len(programs):
         return
@@ -29,7 +29,7 @@ def check(options: IlsOptions, programs: Many[Script]) -> None:
         )
     if options.rate is None:
         return
-    # By when they were due, those of stages are counted from the first on.
+    # Stages count passes by their due time, from the first on.
     if options.stages is None and least > options.warmup:
         raise BadInput(
             f"a pass of {name!r} takes {long} (--session), and the warm-up is "

@@ -1,4 +1,4 @@
-"""What the directory suite measures."""
+"""Points of the directory suite."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _folder(options: IlsOptions) -> Path | None:
 
 
 def _apply_list(options: IlsOptions) -> IlsOptions:
-    """Default the number of people to the length of the list of --names."""
+    """Return options with as many people as the list of --names has."""
     if options.names is None or not isinstance(options, EntriesOption):
         return options
     listed = is_list(options.names) and names_of(options.names).listed
@@ -71,7 +71,6 @@ class IlsPoints(SuitePoints[IlsOptions, Script, OpenDirectory]):
     )
     word = "sequence"
     for_engine = staticmethod(for_engine)
-    # Adding leaves the most behind.
     left_for_last = ("register", "add")
 
     def described_by(self, options: IlsOptions) -> tuple[str, str] | None:
@@ -93,7 +92,7 @@ class IlsPoints(SuitePoints[IlsOptions, Script, OpenDirectory]):
         return super().script_of(program, options)
 
     def api_stage(self, operation: Any, target: Any, entries: int | None, load: Any) -> Stage:
-        """Raise where a test needs people that a directory in this process does not hold."""
+        """Raise if a test needs people and the directory in this process has none."""
         names = load.get("names")
         if entries is None and names is not None and (people := names_of(names).listed):
             entries = len(people)
@@ -135,7 +134,7 @@ class IlsPoints(SuitePoints[IlsOptions, Script, OpenDirectory]):
         logins.refuse_several(options)
 
     def people(self, options: IlsOptions, programs: Sequence[Script]) -> int:
-        """Count accounts of --accounts too: they are in the target."""
+        """Return the number of people, or of accounts in --accounts."""
         return options.entries if options.accounts else super().people(options, programs)
 
     def population(self, options: IlsOptions, size: int) -> Mapping[str, Any] | None:
@@ -152,13 +151,13 @@ class IlsPoints(SuitePoints[IlsOptions, Script, OpenDirectory]):
         programs: Sequence[Script] | None = None,
         **settings: str,
     ) -> PointSpec:
-        """Add the pool of hashes, which has a default for slow ones."""
+        """Add the number of different hashes, which has a default for slow hashes."""
         if (pool := spec_of(options, options.entries).pool) is not None:
             settings["hash_pool"] = format_size(pool)
         return super().point(options, operation, programs, **settings)
 
     def needs_people(self, program: Script) -> bool:
-        """An added person comes after the people of the target."""
+        """Return whether a program needs people: added people are numbered after those present."""
         return program.needs_people or bool(program.adding)
 
     def apply_address(self, options: IlsOptions) -> IlsOptions:
@@ -168,7 +167,7 @@ class IlsPoints(SuitePoints[IlsOptions, Script, OpenDirectory]):
         return ask_password(logins.apply_accounts(options))
 
     def settle(self, options: IlsOptions, programs: Sequence[Script], *, named: bool = True) -> Any:
-        """Choose the profile by the directory's schema where a program needs generated people."""
+        """Choose the profile by the schema of the directory, for programs of generated people."""
         if (sweep := group_of(options, SweepOptions)) is not None and sweep.paper:
             return options
         if not any(map(self.needs_people, programs)):

@@ -1,4 +1,4 @@
-"""Scenarios of users of a directory: whether they bind, and as which identity."""
+"""Properties of directory scenarios: whether they bind, and with which identity."""
 
 from __future__ import annotations
 
@@ -9,38 +9,38 @@ from sitebench.errors import BadInput
 from sitebench.scenario.script import Script
 
 LOGIN = "login"
-"""The operation whose scenario `ils_bench.login` makes."""
+"""Operation made by `ils_bench.login`."""
 
 
 def is_login(program: Script) -> bool:
-    """Return whether a program is the built-in login, and no scenario file."""
+    """Return whether a program is the built-in login."""
     return program.path == LOGIN
 
 
 def need_base(programs: Sequence[Script]) -> bool:
-    """Return whether any program needs the base to exist."""
+    """Return whether a program needs an existing base."""
     return not programs or any(p.needs_base and not _only_binds(p) for p in programs)
 
 
 def _only_binds(program: Script) -> bool:
-    """Return whether a program uses the base in nothing but its bind DNs."""
+    """Return whether a program uses the base in bind DNs alone."""
     return program.verbs <= {"bind"} and not program.start["steps"]
 
 
 def send_passwords(programs: Sequence[Script]) -> bool:
-    """Return whether a program sends passwords: a connection binds, or a step does."""
+    """Return whether a connection or a step sends a password."""
     operations = (operation for program in programs for operation in program.facts["operations"])
     steps = (step for operation in operations for step in operation["steps"])
     return bind_themselves(programs) or any(step["sends_password"] for step in steps)
 
 
 def bind_themselves(programs: Sequence[Script]) -> bool:
-    """Return whether a program binds as identities of its own, which may see other entries."""
+    """Return whether a connection binds as an identity of the scenario file."""
     return any(row["binds"] for program in programs for row in program.facts["connections"])
 
 
 def assure_bound(programs: Sequence[Script]) -> None:
-    """Raise if an operation would be anonymous: another operation binds on its connection.
+    """Raise if an operation runs on a connection that another operation binds.
 
     `--bind-dn` does not bind there, so the rights of the operation would depend on chance.
     """

@@ -1,7 +1,4 @@
-"""Scenarios without a file, from --names, --filter and --mix.
-
-Each is a scenario made in memory.
-"""
+"""Scenarios made in memory from --names, --filter and --mix."""
 
 from __future__ import annotations
 
@@ -52,7 +49,7 @@ def text_of(options: IlsOptions) -> str:
             if options.filter is None:
                 lines.append("expect.entries = 1")
             elif options.verify != "none":
-                # A filter with a slip in it finds none, and quickly.
+                # A mistyped filter would match nothing, at a high rate.
                 lines.append('expect.entries = ">=1"')
         elif verb == "compare":
             lines.append(f"compare = {quote(dn)}")
@@ -93,10 +90,10 @@ def _attribute(options: IlsOptions) -> str:
 
 
 def plain(text: str) -> str:
-    """Return a text without fields: braces before what reads as a name are doubled."""
+    """Return a text with braces doubled before names, so that it has no placeholders."""
     return re.sub(r"\{+(?=[A-Za-z_])", lambda braces: 2 * braces[0], text)
 
 
 def quote(text: str | None) -> str:
-    # What JSON writes, TOML reads: the escapes are the same.
+    # TOML has the escapes of JSON.
     return json.dumps(text, ensure_ascii=False)

@@ -1,7 +1,6 @@
-"""Scenarios of one virtual user that are written in Python, and the suite's own.
+"""Scenarios of one virtual user that are written in Python, and the suite's scenario files.
 
-A `Sequence` is data: it writes the text of a scenario, which lanes run like any other. A locustfile
-may bring its own:
+A `Sequence` is data: it writes the text of a scenario. A locustfile may have sequences of its own:
 
     prefix = Sequence(
         "prefix",
@@ -9,11 +8,11 @@ may bring its own:
         counts="search",
     )
 
-`counts` names the step that is "an operation" in results, or `sequence` for the whole pass. A
-step's `name` tells two steps of one kind apart (Table 3 looks up others, and itself).
+`counts` names the step that is an operation in results, or `sequence` for the whole pass. A step's
+`name` distinguishes steps of one kind: Table 3 looks up other people, and the user.
 
-The suite's own are in `scenarios/`, one file for each operation of the papers' Tables 2 and 3
-(pages 8 and 9); two profiles of people may have two.
+`scenarios/` has a file for each operation of the paper's Tables 2 and 3 (pages 8 and 9); some
+profiles have files of their own.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from sitebench.options.arguments import check_arguments
 from sitebench.scenario.script import Script, from_text
 
 _ONLINE_MINUTES = 10
-"""How long a search with sttl keeps a user online: what NetMeeting asks for."""
+"""Time for which a search with sttl keeps a user online; NetMeeting sends it."""
 
 
 class BadSequence(BadInput):
@@ -42,7 +41,7 @@ class BadSequence(BadInput):
 
 @dataclasses.dataclass(frozen=True)
 class Step:
-    """One thing a lane does."""
+    """One step of a pass."""
 
     @property
     def label(self) -> str:
@@ -95,9 +94,9 @@ class Think(Step):
 class Lookup(Step):
     """Find one person by name, all attributes unless some are named.
 
-    `person` is `random`, `current` (the person of this lane's last step), `new`, or `own`: the one
-    of the directory's people that a lane stands for as long as it runs. With `refresh_minutes` the
-    search also keeps that person online, as ILS clients do it.
+    `person` is `random`, `current` (the person of the step before), `new`, or `own`: the person
+    whom the user stands for as long as the test runs. With `refresh_minutes` the search also keeps
+    that person online, as clients of an ILS do.
     """
 
     person: str = "random"
@@ -151,7 +150,7 @@ class Refresh(Step):
 
 @dataclasses.dataclass(frozen=True)
 class Compare(Step):
-    """Ask whether a person has the value the population says."""
+    """Compare a value of a person with that of the population."""
 
     attribute: str = "cn"
     person: str = "random"
@@ -160,7 +159,7 @@ class Compare(Step):
 
 @dataclasses.dataclass(frozen=True)
 class Retrieve(Step):
-    """List everyone, as far as the server's size limit or ours goes."""
+    """List all people, up to the size limit of the server or of the step."""
 
     attributes: tuple[str, ...] = ("cn",)
     size_limit: int = 0
@@ -181,7 +180,7 @@ class Search(Step):
 
 @dataclasses.dataclass(frozen=True)
 class Sequence:
-    """A named list of steps, and which of them counts as an operation."""
+    """A named list of steps, and the step that counts as an operation."""
 
     name: str
     steps: tuple[Step, ...]
@@ -197,7 +196,7 @@ class Sequence:
             )
 
     def script(self, profile: str = "paper", named_by: str | None = None) -> Script:
-        """Return the sequence's scenario for people of a profile, or named by an attribute."""
+        """Return the scenario for people of a profile, or named by an attribute."""
         return _script_of(self, profile, named_by)
 
     def thinking(self, mean_s: float) -> Sequence:
@@ -215,7 +214,7 @@ for _kind in (*Step.__subclasses__(), Change, Sequence):
 
 
 def walk(steps: tuple[Step, ...]) -> Iterator[Step]:
-    """Yield every step, those inside repetitions too."""
+    """Yield every step, also within repetitions."""
     for step in steps:
         yield step
         if isinstance(step, Repeat):
@@ -252,7 +251,7 @@ class _Writer:
         """The mean pause after a pass, without a connection."""
 
     def text(self, sequence: Sequence) -> str:
-        """Return the scenario, for the people of whichever target it runs at."""
+        """Return the text of the scenario."""
         first, *rest = sequence.steps or (None,)
         if not isinstance(first, Connect):
             raise self._bad("begins without a connection", "begin with Connect()")
@@ -280,7 +279,7 @@ class _Writer:
             case [Repeat(times, (lone,))] if lone.label == sequence.counts and not isinstance(
                 lone, Repeat
             ):
-                # What is counted arrives by itself, and the connection is kept for as many.
+                # The repeated step is the operation; the connection is kept for as many operations.
                 lives, rest = f"per = {times}", [lone]
         steps = "".join(self._step("operation.step", step) for step in rest)
         return "\n".join(
@@ -362,7 +361,7 @@ class _Writer:
         return [*lines, *([f"version = {step.version}"] if step.version != 3 else [])]
 
     def _person(self, key: str, *, adds: bool = False) -> str:
-        """Return the name of the [data] table for a step's person."""
+        """Return the name of the [data] table of a step's person."""
         if key == "own":
             self._data["own"] = f'{_SEEDED}\nper = "user"'
             self._current = "own"
@@ -400,7 +399,7 @@ class _Writer:
         return f"(&{kind}(cn=%))" if self._profile == "ils" else kind
 
     def _scope(self) -> list[str]:
-        """Return where people are searched: those of an ILS at their class (MS-TAIL)."""
+        """Return the base and scope of a search for people; an ILS has its own class (MS-TAIL)."""
         if self._profile != "ils":
             return []
         return ['base = "objectClass=rtPerson"', 'scope = "base"']
@@ -422,7 +421,7 @@ _WRITERS: dict[type[Step], Callable[[_Writer, Any], list[str]]] = {
     Retrieve: _Writer._retrieve,
     Search: _Writer._search,
 }
-"""Writers of the lines of a step's table, but its name."""
+"""Functions that write the table of a step, by its class."""
 
 
 def _data_of(verb: str, data: str) -> str:
@@ -451,21 +450,21 @@ def built_in(
     session_s: float = 1200.0,
     named_by: str | None = None,
 ) -> Script:
-    """Return one of the suite's own operations, read from its file."""
+    """Return an operation of the suite, read from its file."""
     if operation == "register" and profile_facts(profile)[2]:
         raise BadInput(
             f"people of the profile {profile} do not register with an Internet Locator Server",
             "measure add, or name people who do: --profile paper",
         )
     text = text_of(operation, profile, named_by)
-    # Options say how long a session is.
+    # Options decide on the length of a session.
     return dataclasses.replace(from_text(operation, text, session_s=session_s), load={})
 
 
 def text_of(operation: str, profile: str = "paper", named_by: str | None = None) -> str:
-    """Return the file of one of the suite's own operations, for people of this profile.
+    """Return the file of an operation of the suite, for people of a profile.
 
-    `named_by` is the attribute by which the target's own people are named instead.
+    `named_by` is the attribute that names people of the user's directory.
     """
     path = _FILES / f"{operation}-{profile}.toml"
     text = (path if path.exists() else _FILES / f"{operation}.toml").read_text(encoding="utf-8")
@@ -480,7 +479,7 @@ def text_of(operation: str, profile: str = "paper", named_by: str | None = None)
 
 _FILES = Path(__file__).parent / "scenarios"
 _BY_NAME = re.compile(r"\(cn=\{(\w+)\.cn\}\)")
-"""Search for a person in the built-in files."""
+"""Filter for a person in the built-in files."""
 _PERSON = re.compile(
     r'"\(&\(objectClass=\w+\)\(\w+=\{(?!newcomer)(\w+)\.\w+\}\)(?:\(sttl=\d+\))?\)"'
 )

@@ -1,4 +1,4 @@
-"""What the directory suite is."""
+"""The directory suite."""
 
 from __future__ import annotations
 
@@ -20,8 +20,6 @@ SUITE = Suite(
         "register": Operation("RegisterUser", "add oneself, stay online, delete oneself"),
     },
     takes_files="ldap",
-    # Older runs counted the four lookups of each.
-    counts={"ils-user": "sequence"},
     locustfile="ils_bench.locustfile",
     demo=Demo(
         command=("sweep", "--entries", "1k,10k,100k"),

@@ -1,4 +1,4 @@
-"""The directory suite's part of a Locust test; people it adds to a user's directory are removed."""
+"""The directory suite's part of a Locust test; added people are removed afterwards."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ class IlsRun(BaseSuiteRun[IlsOptions, Script, OpenDirectory]):
     def first_added(
         self, options: IlsOptions, target: OpenDirectory, processes: int, preparing: Preparing
     ) -> list[int]:
-        """Seed missing people, as `run` does, and reserve those that lanes will add.
+        """Seed missing people, and reserve those that lanes will add.
 
-        For the point of a sweep the command has seeded them.
+        For the points of a command, the command has seeded them.
         """
         is_foreign = not target.disposable and not self._disposable
         if is_foreign and self.request is None:
-            # Removed after the test, and also when it is stopped while they are being added.
+            # They are removed after the test, even if it is stopped while they are being added.
             self.after.callback(run_in_thread, lambda: clean.remove_seeded(target))
             programs = self.programs
             preparing.run_with_progress(
@@ -81,12 +81,12 @@ class IlsRun(BaseSuiteRun[IlsOptions, Script, OpenDirectory]):
 
     @property
     def _disposable(self) -> bool:
-        """Whether --disposable was given to a Locust that is started by hand."""
+        """Whether a Locust that was started by hand has --disposable."""
         locust = group_of(self.options(), LocustOptions)
         return locust is not None and locust.disposable
 
     def _take_care(self, options: IlsOptions) -> None:
-        """Refuse a run that could lock accounts, and watch the answers for locks."""
+        """Refuse a run that could lock accounts; watch the answers for locked ones."""
         if options.wrong_passwords is not None or (binds := binds_of(self.programs)) is None:
             return
         if binds.wrong and self.environment.web_ui is not None:
@@ -100,7 +100,6 @@ class IlsRun(BaseSuiteRun[IlsOptions, Script, OpenDirectory]):
         self._care.begin()
 
     def _begin_logins(self, options: IlsOptions, target: OpenDirectory) -> None:
-        """Log in once before the load."""
         try:
             self._first_login = run_in_thread(lambda: first_login(target, options))
         except MeasurementFailed:
@@ -109,7 +108,7 @@ class IlsRun(BaseSuiteRun[IlsOptions, Script, OpenDirectory]):
             raise
 
     def observe(self, target: OpenDirectory, programs: Many[Script]) -> Observed:
-        """Read cn=Monitor, count entries, and warn of writes that do less than elsewhere."""
+        """Add cn=Monitor, the number of entries, and the warnings of a directory."""
         writes = any(program.writes for program in programs)
         adds = any(program.adding for program in programs)
         bare = target.name == "embedded" or self.options().target == "embedded"
@@ -129,7 +128,7 @@ class IlsRun(BaseSuiteRun[IlsOptions, Script, OpenDirectory]):
         }
 
     def _watch(self, tallies: Iterable[Tally]) -> None:
-        """Raise where every login or write fails, so the test must end."""
+        """Raise if an account may be locked, or if all requests of a step are refused."""
         if self._care is not None:
             self._care.watch(tallies)
         _assure_not_all_refused(tallies)
@@ -147,7 +146,7 @@ class IlsRun(BaseSuiteRun[IlsOptions, Script, OpenDirectory]):
         return entries_at_ends(self.options().entries, tallies, programs)
 
     def record(self, test: Test) -> Recording:
-        """Keep the windows: they know how many people the lanes added."""
+        """Record, and keep the windows, which count the people that lanes added."""
         recording = super().record(test)
         self._windows = recording.windows
         return recording
@@ -155,15 +154,15 @@ class IlsRun(BaseSuiteRun[IlsOptions, Script, OpenDirectory]):
     def portable(
         self, load: Load[IlsOptions, Script, OpenDirectory], users: PortableUsers
     ) -> Ldap3Lanes:
-        # Late: importing ldap3 takes a tenth of a second, and most tests do without these.
+        # Late: importing ldap3 takes 0.1 s.
         from ils_bench.ldap3_lane import Ldap3Lanes
 
         return Ldap3Lanes(self.environment, load.target, users, options=load.options)
 
     def _first_added(self, options: IlsOptions, target: OpenDirectory, processes: int) -> list[int]:
-        """Return, for each process that makes load, the first person that it may add.
+        """Return the first person that each process with load may add.
 
-        In a directory of the user's they are reserved, and removed at the end of the test.
+        In a directory of the user's these people are reserved, and removed after the test.
         """
         adds = any(program.adding for program in self.programs)
         if target.disposable or self._disposable or not adds:
@@ -181,7 +180,7 @@ class IlsRun(BaseSuiteRun[IlsOptions, Script, OpenDirectory]):
         self._windows = None
 
         def remove() -> None:
-            # In the hub itself it would keep workers' heartbeats waiting.
+            # In the hub's own thread, removal would delay workers' heartbeats.
             count = count_added(self._windows, self.programs, options.threads)
             removed = run_in_thread(lambda: clean.remove(reservation, target, added=count))
             say_removed(target, removed)
@@ -191,7 +190,7 @@ class IlsRun(BaseSuiteRun[IlsOptions, Script, OpenDirectory]):
 
 
 def _assure_not_all_refused(tallies: Iterable[Tally]) -> None:
-    """Raise where every request of a step so far was refused for lack of rights."""
+    """Raise if every request of a step so far was refused for lack of rights."""
     steps = defaultdict[tuple[str, str], list[StepTotals]](list)
     for tally in tallies:
         for key, totals in tally.steps.items():

@@ -10,7 +10,7 @@
             counts="search",
         )
 
-Importing it gives Locust the options of this suite, and its lanes.
+The import adds the options and the lanes of this suite to Locust.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from sitebench.suite_base.joining import join
 
 
 class SequenceUser(LaneUser):
-    """One lane that repeats a sequence."""
+    """A user that repeats a sequence."""
 
     abstract = True
     sequence: ClassVar[Sequence | Script]
 
     @classmethod
     def build(cls, options: IlsOptions) -> Sequence | Script:
-        """Return the sequence; override it where it depends on options."""
+        """Return the sequence; to override if it depends on options."""
         return cls.sequence
 
     def program(self) -> str:
@@ -44,14 +44,14 @@ class SequenceUser(LaneUser):
 
 
 class ScenarioUser(scenario_user.ScenarioUser):
-    """One lane that does what a scenario file says."""
+    """A user of a scenario file."""
 
     abstract = True
     points = POINTS
 
 
-# The default people have no passwords.
+# Logins run only if named: the default people have no passwords.
 _CLASSES = scenario_user.user_classes(ScenarioUser, by_name=[LOGIN])
-# The page's form begins with the first one.
+# The web form preselects the first class.
 USERS = {"LookupUser": _CLASSES["LookupUser"], **_CLASSES}
 join("Directory options", IlsRun)

@@ -72,8 +72,6 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     """Protocol of scenario files that can take the place of an operation."""
     own_verbs: tuple[str, ...] = ()
     """Verbs of scenario files that only this suite's targets support."""
-    counts: Mapping[str, str] = {}
-    """The step that is counted, of operations where older runs counted another."""
     locustfile: str
     """The module that `locust -f` is given."""
     demo: Demo

@@ -1,1 +1,1 @@
-"""The operation `login`: who logs in and how, first logins, lockout, what a login costs."""
+"""The operation `login`: its accounts, the first login, lockout, and the cost of a login."""

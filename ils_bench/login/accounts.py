@@ -16,10 +16,10 @@ from sitebench.system.native_errors import translated
 
 _ATTRIBUTE = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*")
 _LONGEST = 2**31 - 1
-"""Characters of a cell that Python's reader takes; it takes 128 Ki unless told."""
+"""Largest cell that Python's csv module shall read; its default is 128 Ki characters."""
 _BLANKS = re.compile(r"\s*([,;=+])\s*")
 _SPECIAL = '"+,;<>\\\\'
-"""Characters that a value has with a backslash alone (RFC 4514 section 2.4)."""
+"""Characters of a value that are escaped with a backslash (RFC 4514 section 2.4)."""
 _TYPES = {
     **dict.fromkeys(("2.5.4.3", "commonname"), "cn"),
     **dict.fromkeys(("2.5.4.4", "surname"), "sn"),
@@ -29,17 +29,17 @@ _TYPES = {
     **dict.fromkeys(("0.9.2342.19200300.100.1.1", "userid"), "uid"),
     **dict.fromkeys(("0.9.2342.19200300.100.1.25", "domaincomponent"), "dc"),
 }
-"""Other names of the attributes that DNs are made of (RFC 4519)."""
+"""Long names and OIDs of attributes in DNs (RFC 4519)."""
 _DNS = ("dn", "entrydn", "distinguishedname")
 _PASSWORDS = ("password", "userpassword", "passwd", "pass")
 _NAMES = {"uid": "uid", "login": "uid", "user": "uid", "username": "uid", "mail": "mail"} | {
     name.lower(): name for name in ("sAMAccountName", "userPrincipalName", "cn")
 }
-"""Columns of names, with the attribute that each is searched by; the first that is there."""
+"""Columns of login names and the attributes to search, in order of preference."""
 
 
 class Accounts(msgspec.Struct, frozen=True):
-    """A file of accounts: their DNs or names, and their passwords."""
+    """Accounts of a file: their DNs or names, and their passwords."""
 
     file: str
     table: Table
@@ -57,7 +57,7 @@ class Accounts(msgspec.Struct, frozen=True):
 
 
 def accounts_of(text: str) -> Accounts:
-    """Read FILE, or FILE:COLUMN=password,...; raises what is wrong with it, and in which line."""
+    """Read the accounts of FILE or FILE:COLUMN=password,...; errors name the line."""
     file, column_words = file_and_columns(text)
     try:
         stat = Path(file).stat()
@@ -71,7 +71,7 @@ def accounts_of(text: str) -> Accounts:
 
 @lru_cache(maxsize=1)
 def _read(file: str, column_words: str, state: tuple[int, int]) -> Accounts:
-    """Read a file; `state` is part of the cache's key, so a changed file is read again."""
+    """Read a file; `state` is a key of the cache, so a changed file is read again."""
     with translated():
         table = Table.read(file, separator_of(file))
     columns: dict[str, str] = {}
@@ -106,7 +106,7 @@ def _read(file: str, column_words: str, state: tuple[int, int]) -> Accounts:
 def _choose_columns(
     file: str, column_words: str, columns: dict[str, str], hint: str
 ) -> dict[str, tuple[str, str]]:
-    """Return the column of each kind, and its attribute: as --accounts says, or by its heading."""
+    """Return the column and the attribute of each kind, by --accounts or by the headings."""
     by_kind: dict[str, tuple[str, str]] = {}
     for word_pair in filter(None, column_words.split(",")):
         heading, _, word = (part.strip() for part in word_pair.partition("="))
@@ -131,15 +131,14 @@ def _choose_columns(
 
 
 def _kind(word: str) -> str:
-    """Return the kind of a column by its heading or attribute."""
     word = word.lower()
     return "passwords" if word in _PASSWORDS else "DNs" if word in _DNS else "names"
 
 
 def _none_empty(accounts: Accounts) -> None:
-    """Raise where an account lacks something: a bind without a password is anonymous, or refused.
+    """Raise if an account has an empty DN, name or password.
 
-    RFC 4513 section 5.1.2: directories answer unwillingToPerform (53).
+    A bind with an empty password is refused, or succeeds as anonymous (RFC 4513 section 5.1.2).
     """
     table = accounts.table
     for name in (accounts.password, accounts.dn, accounts.name):
@@ -155,11 +154,11 @@ def _none_empty(accounts: Accounts) -> None:
 
 
 def none_twice(accounts: Accounts, name: str) -> None:
-    """Raise where an account stands in two lines: it would be sent as many wrong passwords."""
+    """Raise if an account is in two lines: it would be sent two wrong passwords."""
     cell, spellings = accounts.table.cell, set[str]()
     place = accounts.table.columns.index(name)
     for row in range(accounts.table.rows):
-        # As directories compare names: case and outer blanks do not matter, and inner ones are one.
+        # Directories ignore case, outer blanks and repeated inner blanks in names.
         same = cell(row, place).casefold()
         if name == accounts.dn:
             same = _one_spelling(same)
@@ -175,7 +174,7 @@ def none_twice(accounts: Accounts, name: str) -> None:
 
 
 def _one_spelling(dn: str) -> str:
-    """Return a DN as all its spellings have it: RFC 4514 has several for a character and a type."""
+    """Return the normal form of a DN: RFC 4514 allows several spellings."""
 
     def character(match: re.Match[str]) -> str:
         try:
@@ -197,14 +196,14 @@ def _one_spelling(dn: str) -> str:
 
 
 def line_of(file: str, row: int) -> int:
-    """Return the line that a row begins in, counted from 0; the table has kept rows alone."""
-    # It is that of the whole process, and so of a program that has imported this one.
+    """Return the number of the line in which a row begins; rows count from 0."""
+    # The limit is global to the process, which may be a program of the user.
     usual = csv.field_size_limit(_LONGEST)
     try:
         with Path(file).open(encoding="utf-8-sig", newline="") as lines:
             reader, line = csv.reader(lines, delimiter=separator_of(file)), 0
             for cells in reader:
-                # The first row has the names of the columns.
+                # The first row holds the column names.
                 row -= bool(cells)
                 if row < -1:
                     return line + 1

@@ -1,4 +1,4 @@
-"""What a login costs with each hash of a sweep: CPU, and logins a second of one core."""
+"""Cost of a login with each hash of a sweep: CPU time, and logins/s of one core."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ from sitebench.verdict.warning import WarningKind
 _BESIDE_CPU = frozenset(
     (Bound.TARGET_CPU, Bound.GENERATOR, Bound.OTHERS, Bound.SCHEDULE, Bound.UNDECIDED)
 )
-"""Bounds by which no other resource of the server was used up."""
+"""Bounds of a verdict in which no resource of the server but its CPU was used up."""
 
 _COST_OF_TWO = frozenset((WarningKind.LOGIN_WRITES, WarningKind.LOGIN_REHASHES))
-"""Warnings by which the CPU is not that of checking a password alone."""
+"""Warnings that the CPU time includes more than checking a password."""
 
 _AT_EDGES = 0.1
-"""Share of a window's logins that may be under way at its edges, their CPU only in part in it."""
+"""Largest share of logins that may overlap an edge of the window, with part of their CPU time
+outside."""
 
 _NOTE = (
     "A core carries the rate by the cores that the server used up. about: with idle cores, the "
@@ -33,7 +34,7 @@ _NOTE = (
 
 
 def login_costs(points: Sequence[tuple[str, Series]]) -> Table | None:
-    """Return the costs of logins by hash; None where fewer than two hashes were measured."""
+    """Return the table of costs; None if fewer than two hashes were measured."""
     logins = [
         (name, series)
         for name, series in points
@@ -58,7 +59,7 @@ def _cpu_us(result: PointResult) -> float | None:
 
 
 def _cores_used_up(result: PointResult) -> float | None:
-    """Return the cores by which the server's CPU was the limit; None where it was not used up."""
+    """Return the number of cores that limited the server; None if its CPU was not the limit."""
     share = result.target_share
     used_up = result.verdict.bound == Bound.TARGET_CPU and share is not None and share >= USED_UP
     return result.ceiling if used_up else None
@@ -79,7 +80,7 @@ def _of_a_core(series: Series) -> str | Cell:
 
 
 def _notes(name: str, series: Series) -> Iterator[str]:
-    """Yield why the CPU of a point may be off."""
+    """Yield reasons why the CPU time of a point may be wrong."""
     warnings = (warning for result in series.results for warning in result.verdict.warnings)
     messages = dict.fromkeys(w.message for w in warnings if w.kind in _COST_OF_TWO)
     yield from (f"{name}: {message}" for message in messages)

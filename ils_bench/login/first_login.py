@@ -1,7 +1,8 @@
-"""One login before the load: whether it is let in, and what the directory writes behind it.
+"""One login before the load, which shows what a login changes in the directory.
 
-Counters of changes do not tell: 389-DS does not touch modifyTimestamp when it hashes a password
-again, and a Samba has no entryCSN. So the entry is read before and after, as --bind-dn may read it.
+The entry is read before and after it, with the rights of --bind-dn. Operational attributes do not
+show a change: 389-DS keeps modifyTimestamp when it hashes a password again, and Samba has no
+entryCSN.
 """
 
 from __future__ import annotations
@@ -31,18 +32,17 @@ _WRITTEN = (
 _ENTRY = ("entryCSN", "modifyTimestamp")
 _HASH = "userPassword"
 _GRAIN_S = 1.1
-"""Times of logins are kept in seconds: a second login within one is not written."""
+"""Directories store login times in seconds, so a second login within one second changes nothing."""
 
 
 class FirstLogin(msgspec.Struct, frozen=True):
-    """What a login wrote, if anything."""
+    """Changes that a login made to its entry."""
 
     written: tuple[str, ...] = ()
     rehashed: tuple[str, str] | None = None
-    """The scheme of the password before it and after it."""
+    """Hash schemes of the password before and after the login."""
 
     def warnings(self, people: int, per_s: float) -> tuple[PointWarning, ...]:
-        """Warn of the writes, which are part of what was measured."""
         warnings = []
         if self.written:
             few = ""
@@ -71,7 +71,7 @@ class FirstLogin(msgspec.Struct, frozen=True):
 
 
 def first_login(target: OpenDirectory, options: IlsOptions) -> FirstLogin:
-    """Log in once as the load will; raises unless that is right."""
+    """Log in once as the load will; raise if that fails."""
     from ils_bench.targets.probe import connect, refusal
 
     dn, password, hint = _login_of(target, options)
@@ -87,7 +87,7 @@ def first_login(target: OpenDirectory, options: IlsOptions) -> FirstLogin:
         changed = _changes(initial, final)
         has_state = any(initial.get(attribute) for attribute in _WRITTEN)
         if set(changed) <= set(_ENTRY) and (changed or has_state):
-            # Once, a login also clears what wrong passwords left (pwdFailureTime).
+            # The first login may also clear pwdFailureTime, left by wrong passwords.
             time.sleep(_GRAIN_S)
             first = final
             login()
@@ -100,10 +100,10 @@ def first_login(target: OpenDirectory, options: IlsOptions) -> FirstLogin:
 
 
 def _login_of(target: OpenDirectory, options: IlsOptions) -> tuple[str, str, str]:
-    """Return the DN and the password of one account, and a hint where they are from."""
+    """Return the DN and password of one account, and a hint on their origin."""
     if are_ours(options):
         population = generate(spec_of(options, options.entries)).population
-        # Not one that a seeding has logged in: a hash changes with the first login.
+        # The last person: seeding logs in others, and a hash may change with the first login.
         number = options.entries - 1
         return population.dn(number), population.password(number), ""
     accounts = accounts_in(options)
@@ -122,7 +122,7 @@ def _login_of(target: OpenDirectory, options: IlsOptions) -> tuple[str, str, str
 
 
 def _find(target: OpenDirectory, condition: str) -> str:
-    """Return the DN of the one entry that a search finds; raises where it is not one."""
+    """Return the DN of the only entry that matches; raise if none or several match."""
     from ldap3 import SUBTREE
 
     from ils_bench.targets.probe import connect
@@ -141,7 +141,7 @@ def _find(target: OpenDirectory, condition: str) -> str:
 
 
 def _state(service: Any, dn: str) -> Mapping[str, tuple[str, ...]]:
-    """Return the readable attributes that a login writes; of passwords the schemes."""
+    """Return the readable attributes that a login changes; of passwords, their schemes."""
     from ldap3 import BASE
 
     service.search(dn, "(objectClass=*)", BASE, attributes=[*_WRITTEN, *_ENTRY, _HASH])

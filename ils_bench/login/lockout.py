@@ -1,10 +1,9 @@
-"""Accounts of others must not be locked: at most two wrong passwords each in a run.
+"""Protection against lockout: a run sends an account of the user's at most two wrong passwords.
 
-Accounts of others are rows that something binds as, in `login --accounts` and in a scenario file
-alike, unless they are people of sitebench. One wrong password is sent on purpose: those rows come
-once, divided among threads and workers. The other one may be in the file itself: the row of a
-refused bind is not dealt again (`deal = "exclusive"`), and the run ends at the first. What an
-earlier try of the same run may have sent stands in its run file.
+It covers `login --accounts` and scenario files that bind as rows of a CSV file. One wrong password
+may be sent on purpose: such a row is dealt once, to one thread of one worker. The other may be in
+the file itself: after a refused bind the row is not dealt again (`deal = "exclusive"`), and the run
+ends. The run file records wrong passwords of earlier tries of the same run.
 """
 
 from __future__ import annotations
@@ -22,33 +21,32 @@ from sitebench.runs.store import RunStore
 from sitebench.scenario.script import Script
 
 LIFT = f"--wrong-passwords {ANY}"
-"""The option that permits to lock accounts."""
+"""Option that permits locked accounts."""
 
 _SENT = "wrong_passwords"
-"""Key in the run file's facts: wrong passwords that an account may have been sent."""
+"""Key in the run file: the number of wrong passwords that an account may have received."""
 _MOST = 2
 _REFUSED = "result:invalidCredentials"
 _TOO_MANY = "result:constraintViolation"
-"""389-DS's "Exceed password retry limit", and draft-behera-ldap-password-policy's name for more."""
+"""Result for too many wrong passwords (389-DS, draft-behera-ldap-password-policy)."""
 _LOCKED = "data 775"
-"""Active Directory's diagnostic of a locked account."""
+"""Diagnostic message of Active Directory for a locked account."""
 
 
 class Binds(msgspec.Struct, frozen=True):
-    """Binds of scenarios as accounts of others."""
+    """Binds with accounts of the user's files."""
 
     rows: frozenset[tuple[str, str]]
-    """Rows of binds: operation and step."""
+    """Operation and step of each bind."""
     files: tuple[str, ...]
-    """Files of the accounts."""
     wrong: bool
-    """Whether passwords are wrong on purpose: such binds must be refused."""
+    """Whether wrong passwords are sent on purpose."""
 
 
 def binds_of(programs: Sequence[Script]) -> Binds | None:
-    """Return the binds as accounts of the user's files; None where there are none.
+    """Return the binds with accounts of the user's files; None if there are none.
 
-    Raises where a row could be sent a second password before the first was answered.
+    Raise if an account could receive a second password before the answer to the first.
     """
     rows, files, wrong = set[tuple[str, str]](), dict[str, None](), False
     for script in programs:
@@ -63,7 +61,7 @@ def binds_of(programs: Sequence[Script]) -> Binds | None:
 
 
 def _bind_steps(script: Script) -> Iterator[tuple[str, Any]]:
-    """Yield each step that binds as an account, with the name of its operation."""
+    """Yield each bind with an account, and the name of its operation."""
     names = {operation.name for operation in script.operations}
     operations = [row for row in script.facts["operations"] if row["name"] in names]
     for operation in (*operations, {**script.facts["start"], "name": "start"}):
@@ -90,16 +88,16 @@ def _check_deal(script: Script, place: str, step: Any, source: Any) -> None:
 
 
 class Care:
-    """The wrong passwords of one point, or of one test in Locust."""
+    """Counts wrong passwords of one point, or of one test in Locust."""
 
     def __init__(self, binds: Binds, store: RunStore | None) -> None:
         self._rows, self._wrong, self._store = binds.rows, binds.wrong, store
         self._files = " or ".join(binds.files)
 
     def begin(self) -> None:
-        """Raise where the run would send an account more than it may."""
+        """Raise if an account would receive too many wrong passwords in this run."""
         sent = self._send()
-        # Pairs that are compared would send them to the same accounts again.
+        # Each run of a comparison would use the same accounts.
         pairs = self._wrong and COMPARED in self._facts()
         if pairs or sent + 1 + self._wrong > _MOST:
             raise BadInput(
@@ -116,7 +114,7 @@ class Care:
                 )
 
     def watch(self, tallies: Iterable[Tally]) -> None:
-        """Raise at the first answer that may be that of a locked account."""
+        """Raise at the first answer that may mean a locked account."""
         for kind, example, many in _refusals(tallies, self._rows):
             self.note_refusal()
             if kind == _REFUSED and _LOCKED not in example:
@@ -131,11 +129,11 @@ class Care:
             )
 
     def note_refusal(self) -> None:
-        """Record that a password of the file was wrong."""
+        """Record a wrong password in the user's file."""
         self._note(self._send() + 1)
 
     def _send(self) -> int:
-        """Return how many wrong passwords an account may have been sent in this run."""
+        """Return how many wrong passwords an account may have received in this run."""
         sent: int = self._facts().get(_SENT, 0)
         return sent
 
@@ -150,7 +148,7 @@ class Care:
 def _refusals(
     tallies: Iterable[Tally], rows: frozenset[tuple[str, str]]
 ) -> Iterator[tuple[str, str, int]]:
-    """Yield kinds of refusals with an example and their number."""
+    """Yield the kind, an example and the number of refusals."""
     for tally in tallies:
         for (row, step), totals in tally.steps.items():
             if (row, step) not in rows:

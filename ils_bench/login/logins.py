@@ -1,6 +1,6 @@
-"""`ils run login`: the scenario that it is, for people of ours or the accounts of a CSV file.
+"""`ils run login`: a scenario made in memory, for generated people or accounts of a CSV file.
 
-Each is a scenario made in memory, which `sitebench ils operations --show login` prints.
+`sitebench ils operations --show login` prints it.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from sitebench.system.machine import engine_threads, usable_cores
 from sitebench.units import format_rate, plural
 
 WRONG = "wrong"
-"""The operation's row of wrong passwords."""
+"""Operation that sends wrong passwords."""
 PEOPLE: Profile = "person"
-"""Default profile of logins; people of the papers' profiles have no passwords."""
+"""Default profile: people of the papers' profiles have no passwords."""
 _PER_MILLE = 1_000
-"""Cards of a deck at most: shares are of whole cards."""
+"""Resolution of shares, as a deck has whole cards."""
 _ROW = re.compile(r"row ([0-9]+) of \w+, (.*)", re.DOTALL)
-"""The engine's message about a wrong cell."""
+"""Message of the engine about a wrong cell."""
 
 
 def to_check(options: IlsOptions) -> str:
-    """Return what to do about a first login that is refused."""
+    """Return the remedy for a refused first login."""
     remedy = (
         "directories answer so to a wrong password, to a locked account, and to a name that is not "
         "there: check the name, the password and --base"
@@ -72,17 +72,17 @@ def accounts_in(options: IlsOptions) -> Accounts:
 
 
 def are_ours(options: IlsOptions) -> bool:
-    """Return whether the accounts are people that sitebench generates."""
+    """Return whether accounts are generated people."""
     return options.accounts is None
 
 
 def is_careful(options: IlsOptions) -> bool:
-    """Return whether wrong passwords could lock accounts of the user's directory."""
+    """Return whether wrong passwords could lock accounts of the user's."""
     return not are_ours(options) and options.wrong_passwords is None
 
 
 def refuse_several(options: IlsOptions) -> None:
-    """Raise where accounts of others would be sent wrong passwords by several measurements."""
+    """Raise if several points would send wrong passwords to the same accounts of the user's."""
     if options.wrong and is_careful(options):
         raise BadInput(
             "each measurement would send wrong passwords to the same accounts",
@@ -91,7 +91,7 @@ def refuse_several(options: IlsOptions) -> None:
 
 
 def apply_accounts(options: IlsOptions) -> IlsOptions:
-    """Take the number of accounts; fix threads where wrong passwords could lock accounts."""
+    """Return options with the number of accounts, and with threads that prevent lockout."""
     if are_ours(options):
         return options
     accounts = accounts_in(options)
@@ -106,7 +106,7 @@ def apply_accounts(options: IlsOptions) -> IlsOptions:
     if isinstance(options, EntriesOption) and not options.is_set("entries"):
         options = replace(options, entries=rows)
     if is_careful(options) and options.threads is None and rows < usable_cores():
-        # Each thread has rows of its own, and a second try has one more.
+        # Rows are divided among threads, and a second try would have one thread more.
         options = replace(options, threads=min(rows, engine_threads(None)))
     if not (options.wrong and is_careful(options)):
         return options
@@ -120,7 +120,7 @@ def apply_accounts(options: IlsOptions) -> IlsOptions:
         f"no account is sent a second wrong password: with {plural(rows, 'account')} the run ends "
         f"after some {format_rate(rows / options.wrong)} logins"
     )
-    # With a number of threads that was asked for, no point is measured a second time.
+    # A given number of threads prevents a second try.
     return replace(options, threads=options.threads or engine_threads(None))
 
 
@@ -129,7 +129,7 @@ def text_of(options: IlsOptions) -> str:
     service = "" if method == BIND else " Searches go over one that is kept."
     connection = "a connection that is kept" if is_kept else "a new connection"
     lines = ['title = "Log in"', f"# Each login is over {connection}.{service}", ""]
-    # A connection without a table is kept.
+    # By default a connection is kept.
     name = "main" if method == BIND else "login"
     lines += [] if is_kept else [f"[connection.{name}]", 'per = "iteration"', ""]
     lines += [] if method == BIND or not is_kept else ["[connection.login]", 'per = "user"', ""]
@@ -137,7 +137,7 @@ def text_of(options: IlsOptions) -> str:
     people = again = "person" if are_ours(options) else "account"
     lines += _data(people, options, "exclusive" if careful else "shuffled")
     if options.wrong and careful:
-        # No account is sent two.
+        # Each account gets one wrong password.
         again = WRONG
         lines += _data(WRONG, options, "once")
     wrong = round((options.wrong or 0) * _PER_MILLE)
@@ -148,7 +148,7 @@ def text_of(options: IlsOptions) -> str:
 
 
 def _data(name: str, options: IlsOptions, deal: str) -> list[str]:
-    """Return the table of the people: all of them in turn, unless --keys says otherwise."""
+    """Return the [data] table of the accounts."""
     rows = ['people = "seeded"']
     if not are_ours(options):
         file = accounts_in(options).file
@@ -161,7 +161,7 @@ def _data(name: str, options: IlsOptions, deal: str) -> list[str]:
 
 
 def _operation(name: str, data: str, options: IlsOptions, weight: int) -> list[str]:
-    """Return the operation of right passwords, or of wrong ones: those must be refused."""
+    """Return the lines of an operation, which sends right or wrong passwords."""
     method, wrong, person = options.how or BIND, name == WRONG, _person(options, data)
     lines = ["[[operation]]", f"name = {quote(name)}"]
     lines += [] if weight == 1 else [f"weight = {weight}"]
@@ -189,7 +189,7 @@ def _operation(name: str, data: str, options: IlsOptions, weight: int) -> list[s
 
 
 class _Person(msgspec.Struct, frozen=True):
-    """Placeholders of an account: bind DN, attribute and value of the search, password."""
+    """Placeholders of an account in the scenario."""
 
     dn: str
     attribute: str
@@ -212,7 +212,7 @@ def _person(options: IlsOptions, data: str) -> _Person:
 
 
 def with_passwords(options: IlsOptions) -> IlsOptions:
-    """Return options with a profile that has passwords, unless one is named."""
+    """Return options with a profile that has passwords, unless the user named one."""
     if not are_ours(options) or profile_facts(options.profile)[2] or options.is_set("profile"):
         return options
     from sitebench.measure.command import say
@@ -253,7 +253,7 @@ def check(options: IlsOptions, programs: Sequence[Any], own_targets: Collection[
         )
     accounts = accounts_in(options)
     if options.how not in (None, BIND) and accounts.dn and accounts.name:
-        # What finds an entry is what binds, whatever DN stands beside it.
+        # The login name identifies the account; a DN column is not used.
         none_twice(accounts, accounts.name)
     if (rows := len(accounts)) != options.entries:
         raise BadInput(

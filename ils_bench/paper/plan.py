@@ -1,4 +1,4 @@
-"""The directory suite in the planner, and why 1997's printed answers are not ours."""
+"""Planner of the directory suite; explains why its answers differ from those printed in 1997."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SCENARIO = Scenario(ACTIVE, _SESSION_S, MIX)
 
 
 def _rates(machine: Mapping[str, Any]) -> RateTable:
-    """Return the rates of a machine's tables, and the workbook's where it has others."""
+    """Return a machine's rates of the tables, or of the workbook if they differ."""
     rates = {
         name: machine.get(name, tables[machine["name"]]["ops_per_s"])
         for name, tables in TABLES_1997.items()
@@ -51,9 +51,9 @@ _PRINTED = tuple(
 )
 
 UNPRINTED = {"paper-2500": (3.4, 10_000), "paper-7000": (6.8, 5_000)}
-"""What would explain the printed answers: by machine, the rate of an operation that the paper does
-not print, done once per session, and the size whose printed rates go with it. Inferred from the
-answers; docs/planner.md has the reasons. No plan uses it."""
+"""Explanation of the printed answers: by machine, the rate of an operation that the paper does not
+print, done once per session, and the size whose printed rates fit. Inferred from the answers
+(docs/planner.md); no plan uses it."""
 
 
 @dataclass(frozen=True)
@@ -70,10 +70,11 @@ class _DirectoryPlanOptions(MixPlanOptions):
 
 
 _LOOKUP_BYTES = 1_387.0
-"""Of a lookup, both ways: (1.2 MB + 97 KB) / 935 in Table 6; 1,283 and 104 on our wire."""
+"""Bytes of a lookup in both directions: (1.2 MB + 97 KB) / 935 in Table 6; 1,283 + 104 on our
+wire."""
 
 _ENTRY_BYTES = 1_283.0
-"""Of a person, in a lookup's answer."""
+"""Bytes of a person in a lookup's answer."""
 
 
 def _calculations(

@@ -1,4 +1,4 @@
-"""What the paper prints of directories, as 1997.toml has it."""
+"""Figures of directories in the paper of 1997, read from 1997.toml."""
 
 from __future__ import annotations
 
@@ -16,26 +16,23 @@ _PAPER = tomllib.loads(files("ils_bench.paper").joinpath("1997.toml").read_text(
 SIZES_1997: tuple[int, ...] = tuple(_PAPER["sizes"])
 
 _TESTS = {"ILS Connect": "connect", "ILS Add": "add", "ILS Direct Lookup": "lookup"}
-"""By their names in Tables 17 and 18."""
+"""Names in Tables 17 and 18, and their operations."""
 
 SWEEP_1997 = PaperSweep(
     sizes=SIZES_1997,
     warmup_s=10.0,
     measure_s=600.0,
     users=users_of(_TESTS),
-    # What a Microsoft Active Server Page entered of a user: in all eight columns of Tables 5 and 8
-    # an add has 126 bytes.
+    # An Active Server Page added users: in Tables 5 and 8 an add has 126 bytes.
     options={"add": {"profile": "small"}},
 )
-"""Each operation for 600 seconds at each size (page 8), from as many clients as Tables 17 and 18
-have."""
+"""Each operation runs 600 s at each size (page 8), with the clients of Tables 17 and 18."""
 
 TABLES_1997: dict[str, dict[str, dict[str, Any]]] = _PAPER["tables"]
-"""By operation and machine: a table's number, its operations per second (`ops_per_s`) and its other
-rows (`rows`), each over SIZES_1997."""
+"""By operation and machine: the table's number, its `ops_per_s` and its other rows, by size."""
 
 PRINTED_1997 = with_lab(_PAPER["table"])
-"""The tables without figures of operations."""
+"""Tables without figures of operations."""
 
 STATEMENTS_1997 = msgspec.convert(_PAPER["statement"], tuple[Statement, ...])
 

@@ -1,7 +1,7 @@
-"""The directory suite in a report: Figures 1 and 2 and Tables 10 and 11 of the paper.
+"""Report of the directory suite: Figures 1 and 2 and Tables 10 and 11 of the paper.
 
-The figures are drawn from Tables 4 to 9. The bottlenecks are those of pages 11 and 12, with the
-comments in our words.
+Figures are drawn from Tables 4 to 9. Bottlenecks are from pages 11 and 12, with comments in our
+words.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _NAMES = {
     "lookup": ("Direct Lookup Operation", "Search Ops/sec"),
     "ils-user": ("ILS User Scenario (Table 3)", "Users' passes/sec"),
 }
-"""The paper's names of an operation and of its row of operations per second."""
+"""The paper's titles of operations, and of their rows of operations per second."""
 
 _TITLES = {
     "connect": "Connect",
@@ -68,7 +68,7 @@ def _figure(operation: str) -> RateFigure:
 
 
 def _paper_table(points: Sequence[Series]) -> Table:
-    """Return one operation's table over sizes: 1997's Tables 4 to 9 and today's figures."""
+    """Return an operation's figures by size: those of Tables 4 to 9, and today's."""
     operation = points[0].spec.operation
     title, rate = _NAMES.get(operation, (_TITLES.get(operation, operation), "Ops/sec"))
     rows = measurement_rows(points, rate) | repeat_rows(points, rate)

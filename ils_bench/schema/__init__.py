@@ -1,7 +1,7 @@
-"""RTPerson's schema for directories that are not ours, each in the format it loads.
+"""RTPerson's schema, in the formats that directory servers load.
 
-`rtperson.schema` is the definition, as the engine has it (native/shared/people/schema); a test
-holds the other files to it.
+`rtperson.schema` is the definition, equal to the engine's (native/shared/people/schema); a test
+compares the other files with it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent
 FILES = {"openldap": "rtperson.schema", "config": "rtperson.ldif", "389ds": "99rtperson.ldif"}
-"""By the name they are asked for: OpenLDAP's slapd.conf and cn=config, and 389 Directory Server."""
+"""By server: slapd.conf and cn=config of OpenLDAP, and 389 Directory Server."""
 
 
 def text(kind: str) -> str:

@@ -1,40 +1,28 @@
-"""Filling directories with people, and removing them again.
+"""Seeding of directories, and removal of the seeded people.
 
-Person `i` of a population is the same for every process that knows its seed, profile, locales and
-base, so people are handled as ranges of keys. What follows is the protocol that the modules here
-keep, with `journal` and `clean` of `ils_bench.targets`, so that a run that dies at any moment
-leaves nothing that `sitebench ils clean` cannot find.
+Person `i` of a population is the same for every process that has its seed, profile, locales and
+base, so people are ranges of keys. A run may die at any moment and leaves nothing that `sitebench
+ils clean` cannot find, by this protocol:
 
-Who owns which keys
-    Keys 0 to size - 1 are people that are seeded. `seed` (`commands`) adds them to stay; a
-    measurement adds those that are missing, and removes the same ones afterwards. Keys from
-    `journal.FIRST_ADDED` on are people that a run adds (Add operations): far beyond any size, so
-    that removing them never removes a seeded person.
+Keys 0 to size - 1 are seeded people: `seed` adds them for good, a measurement adds missing ones and
+removes them afterwards. Keys from `journal.FIRST_ADDED` on are added by Add operations.
 
-A reservation comes first
-    Before its first Add in a directory of the user's, a process writes a `journal.Reservation`:
-    the keys [start, stop), the directory, and the process by id and start time. It is one file,
-    written atomically and synced. Seeded keys are given; keys to add begin at random within a
-    wide range, since other users of the same directory have other journals, and never overlap a
-    reservation of this journal: `journal` looks for them under an exclusive lock. People that
-    `seed` adds to stay have no reservation, and neither has a target that is thrown away.
+Before its first Add in a directory of the user's, a process writes a `journal.Reservation`
+atomically: the keys [start, stop), the directory, and the process by id and start time. Keys to add
+begin at random within a wide range, since other users have other journals; an exclusive lock keeps
+reservations of one journal apart. People of `seed` have no reservation, nor has a target that is
+deleted afterwards.
 
-Removal goes from the first key on
-    `clean.remove` deletes in blocks from `start`, advances the reservation after each, and deletes
-    its file after the last. Where a block was not full it looks for the next person. It may stop
-    where a long row of keys is empty, because they are handed out in order; not so where the run
-    also removed people itself, or where the keys were seeded. A run that removes its own knows how
-    many keys it took, and looks only as far as its threads may have taken more (`clean.Added`).
+`clean.remove` deletes blocks of keys from `start` on, advances the reservation after each, and
+deletes its file after the last. It may stop after a long range of missing people, as keys are
+handed out in order; not if the run also removed people, or seeded them. A run that removes its own
+people knows how many keys it took (`clean.Added`).
 
-When a process dies
-    Its reservation stays, and is abandoned: no process of that id and start time runs. `clean`
-    takes abandoned reservations only, and begins where `start` has come to. As long as the process
-    runs, its reservation is its own: `journal.unfinished_reservation` says that it still removes
-    people, and a point's process is waited for on that ground.
+A reservation is abandoned if no process of its id and start time runs; `clean` removes the people
+of abandoned reservations only. A point's process that still removes people
+(`journal.unfinished_reservation`) is waited for.
 
-A slapd's folder needs no journal
-    `slapd_folder` fills a database offline. A marker file in the folder says for which population
-    it is, without its size. A lock file keeps other seedings out; slapadd inherits the
-    lock, so that it is held until a killed seeding's last entries are in. What the database then
-    holds is read back, compared with the first people of the population, and completed.
+The folder of a slapd needs no journal: a marker file names its population without the size, and a
+lock file, which slapadd inherits, keeps other seedings out until the last entries of a killed
+seeding are in. The people in the database are then compared and completed.
 """

@@ -1,4 +1,4 @@
-"""`ils seed --accounts`: who logs in, as a CSV file for `run login --accounts` and other tools."""
+"""`ils seed --accounts`: a CSV file of people's logins for `run login --accounts`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sitebench.system.files import cannot_write, refuse_existing
 
 
 def check_accounts(path: Path, profile: str) -> None:
-    """Raise where such a file cannot be made, before any person is."""
+    """Raise if the file cannot be written, or people have no passwords."""
     if not profile_facts(profile)[2]:
         raise BadInput(
             f"people of the profile {profile} have no passwords",
@@ -26,7 +26,7 @@ def check_accounts(path: Path, profile: str) -> None:
 
 
 def write_accounts(path: Path, population: Population) -> None:
-    """Write a DN, a name and a password in each line; only its owner may read them."""
+    """Write DN, name and password of each person; only the owner may read the file."""
     of_ad = population.naming == "cn"
     try:
         path.touch(0o600, exist_ok=False)

@@ -1,4 +1,4 @@
-"""`sitebench ils seed`, `verify` and `clean`: people into directories, and out of them."""
+"""`sitebench ils seed`, `verify` and `clean`."""
 
 from __future__ import annotations
 
@@ -73,13 +73,13 @@ from sitebench.units import plural
 _Move = Callable[[int], object]
 _READ_BYTES = 1 << 20
 _FIRST_KEYS = 1_000
-"""People who are compared one after the other, to name one that differs: a second or two."""
+"""Number of people who are compared singly, to name one that differs; takes 1 to 2 s."""
 _CONTAINERS = {"o": "organization", "ou": "organizationalUnit", "dc": "domain", "c": "country"}
-"""Structural classes of RFC 4519 and RFC 4524, by the attribute that names the entry."""
+"""Structural classes by naming attribute (RFC 4519, RFC 4524)."""
 
 
 def seed_destination(options: SeedOptions, place: str, accounts: str | None = None) -> None:
-    """Fill a directory, make one, or write a file; print what it holds then."""
+    """Seed a destination, and print the number of its people."""
     options, destination = _destination(options, place)
     if accounts is not None:
         check_accounts(Path(accounts), options.profile)
@@ -117,7 +117,7 @@ def seed_destination(options: SeedOptions, place: str, accounts: str | None = No
 
 
 def verify_destination(options: SeedOptions, place: str) -> None:
-    """Raise unless a destination holds the people that options ask for, and no others."""
+    """Raise unless a destination holds exactly the people of the options."""
     options, destination = _destination(options, place)
     people = spec_of(options, options.entries)
     population = generate(people).population
@@ -152,7 +152,7 @@ def verify_destination(options: SeedOptions, place: str) -> None:
 
 
 def _first_difference(options: SeedOptions, population: Population) -> str:
-    """Name the first person who is missing or differs, if it is one of the first thousand."""
+    """Describe the first missing or different person, if among the first thousand."""
     target = open_live(options)
     with (
         connect(target.address, target.who, target.trust) as connection,
@@ -176,7 +176,7 @@ def _first_difference(options: SeedOptions, population: Population) -> str:
 
 
 def _destination(options: SeedOptions, place: str) -> tuple[SeedOptions, Destination]:
-    """Return the destination, and options with its base if it names one."""
+    """Return the destination, and options with the base that it names."""
     destination = parse_destination(place)
     if isinstance(destination, LiveDirectory):
         options = _with_destination(options, destination)
@@ -208,7 +208,7 @@ def _with_destination(options: SeedOptions, destination: LiveDirectory) -> SeedO
 
 
 def _warn(options: SeedOptions) -> None:
-    """Print warnings about TLS before anything is sent, above all a password."""
+    """Print warnings about TLS before a password is sent."""
     for warning in Trust.from_options(options).warnings():
         say(f"warning: {warning.message}; {warning.remedy}")
 
@@ -250,7 +250,7 @@ def _read_ldif(file: BinaryIO, people: Spec, move: _Move) -> Contents:
 
 
 def _print_ldif(population: Population, groups: Groups | None) -> None:
-    """Write LDIF to standard output; a closed pipe ends it."""
+    """Write LDIF to standard output, until the pipe is closed."""
     try:
         with io.BufferedWriter(StandardOutput()) as out:
             for _, piece in pieces(population, 0, population.size):
@@ -262,14 +262,14 @@ def _print_ldif(population: Population, groups: Groups | None) -> None:
 
 
 def _seed_live(options: SeedOptions, people: Spec, groups: Groups | None) -> tuple[str, bool]:
-    """Add missing people; return the message, and whether all of them were added."""
+    """Add missing people; return the message, and whether all people were missing."""
     _assure_own(options, "filling a directory")
     assure_encrypted(options)
     address = parse_address(options.target, start_tls=options.start_tls)
     with connect(address, identity_of(options), Trust.from_options(options)) as connection:
         _make_containers(connection, options.base)
     target = open_live(options)
-    # A million who cannot log in would have to be removed again.
+    # If the first person cannot log in, no other is added.
     first = replace(people, size=min(1, people.size))
     added, _ = seed(target, first, lambda written, _: None, keep=True)
     check_logins(options, generate(first).population, remedy_of(target, people.hash))
@@ -294,15 +294,15 @@ def _assure_own(options: SeedOptions, writer: str) -> None:
 
 
 def _make_containers(connection: Any, base: str) -> None:
-    """Make the base and what is missing above it, as far as the directory lets us.
+    """Add the base and its missing ancestors, if the directory allows it.
 
-    Written through ldap3: there are two or three of them, and speed does not matter.
+    ldap3 suffices for two or three entries.
     """
     from ldap3.utils.dn import safe_rdn, to_dn
 
     missing = []
     ancestor = base
-    # No server holds dc=com: the suffix is the last that may be missing.
+    # No server holds dc=com: ancestors end at the suffix.
     suffix = len(to_dn(suffix_of(base)))
     while ancestor and not exists(connection, ancestor):
         missing.append(ancestor)
@@ -327,7 +327,7 @@ def _make_containers(connection: Any, base: str) -> None:
 
 @contextmanager
 def _resumable_bar(title: str, size: int) -> Iterator[_Move]:
-    """Show a progress bar; after an interruption, say that the same command continues."""
+    """Show a progress bar; after an interruption, say how to continue."""
     present = 0
 
     def move_to(people: int) -> None:
@@ -346,16 +346,16 @@ def _resumable_bar(title: str, size: int) -> Iterator[_Move]:
 
 
 def clean_all(options: SeedOptions, *, seeded: bool) -> None:
-    """Remove leftovers by the journal, and with `seeded` the people of `seed`."""
+    """Remove the people in the journal, and with `seeded` those of `seed`."""
     if seeded:
-        # Raises what is missing from the options before any person is removed.
+        # Raises for missing options before any person is removed.
         options = _to_empty(options)
     _warn(options)
     failures: list[SitebenchError] = []
     abandoned = _list_abandoned(options)
     _refuse_one_password_for_several(options, abandoned)
     for reservation in abandoned:
-        # Others may be reachable where one is not; it stays in the journal.
+        # An unreachable directory stays in the journal, and the next one follows.
         with _deferring_errors(failures):
             removed = plural(_clean_one(reservation, options), "person", "people")
             say(f"{reservation.target}: removed {removed} from {reservation.base}")
@@ -380,7 +380,7 @@ def _deferring_errors(failures: list[SitebenchError]) -> Iterator[None]:
 
 @contextmanager
 def _or_forget(target: str, *errors: type[SitebenchError]) -> Iterator[None]:
-    """Add to the remedy of an error that the directory can be dropped from the journal."""
+    """Name `clean --forget` in the remedy of an error."""
     try:
         yield
     except errors as error:
@@ -389,7 +389,7 @@ def _or_forget(target: str, *errors: type[SitebenchError]) -> Iterator[None]:
 
 
 def forget(options: SeedOptions) -> None:
-    """Delete the journal's entries of a directory that is gone, without connecting."""
+    """Delete the reservations of a deleted directory from the journal."""
     if not options.target:
         raise BadInput("--forget does not say which directory", "name it with --target")
     abandoned = _list_abandoned(options)
@@ -405,12 +405,12 @@ def forget(options: SeedOptions) -> None:
 
 
 def _list_abandoned(options: SeedOptions) -> list[journal.Reservation]:
-    """Return the leftovers of crashed runs in the directory of --target, or in all."""
+    """Return abandoned reservations in the directory of --target, or in all directories."""
     return [r for r in journal.entries() if r.is_abandoned and _is_chosen(options, r)]
 
 
 def _is_chosen(options: SeedOptions, reservation: journal.Reservation) -> bool:
-    """Return whether a reservation is in the directory of --target, or --target is not set."""
+    """Return whether a reservation is in the directory of --target, if that is set."""
     if not options.target:
         return True
     destination = parse_destination(options.target)
@@ -424,7 +424,7 @@ def _is_chosen(options: SeedOptions, reservation: journal.Reservation) -> bool:
 def _refuse_one_password_for_several(
     options: SeedOptions, abandoned: Sequence[journal.Reservation]
 ) -> None:
-    """Raise where the password that was given would go to directories that were not named."""
+    """Raise if one password would be sent to several directories."""
     binds = {
         (reservation.target, reservation.bind_dn)
         for reservation in abandoned
@@ -450,7 +450,7 @@ def _to_empty(options: SeedOptions) -> SeedOptions:
 
 
 def _clean_one(reservation: journal.Reservation, options: SeedOptions) -> int:
-    # How to trust it is not in the journal, but what began with ldaps:// says so.
+    # The journal has no option of TLS but the scheme.
     start_tls = options.start_tls and not reservation.target.startswith("ldaps")
     address = parse_address(reservation.target, start_tls=start_tls)
     trust = Trust.from_options(options)
@@ -487,7 +487,7 @@ def _remove_seeded(options: SeedOptions) -> None:
     target, people = open_live(options), spec_of(options, options.entries)
     population = generate(people).population
     groups = _groups(options, parse_destination(options.target), population)
-    # Before the people: one who is in them may be kept by a directory, or stay in them.
+    # Before their members: a directory may refuse to delete a member, or keep it in a group.
     if groups is not None:
         say(f"{target.address}: {remove_groups_of(target, groups)} from {people.base}")
     if has_group(target, 0 if groups is None else groups.count):
@@ -502,9 +502,9 @@ def _remove_seeded(options: SeedOptions) -> None:
 
 
 def leftovers(target: str) -> Callable[[], None]:
-    """Return a function that reports, after a run that begins now, people that it left behind.
+    """Return a function that reports people left behind by runs that began after this call.
 
-    This process adds some of them, the processes of its points add the others.
+    The processes of this command's points may leave people, too.
     """
     old_ids = {reservation.id for reservation in journal.entries()}
 

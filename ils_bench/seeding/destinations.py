@@ -1,4 +1,4 @@
-"""Where people can be put: an LDIF file, a folder for slapd, a running directory."""
+"""Destinations of people: an LDIF file, the folder of a slapd, a running directory."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ _SLAPD = "slapd:"
 
 
 class Stream(msgspec.Struct, frozen=True):
-    """LDIF on standard output or input."""
-
     def __str__(self) -> str:
         return "standard input"
 
@@ -32,8 +30,6 @@ class LdifFile(msgspec.Struct, frozen=True):
 
 
 class SlapdFolder(msgspec.Struct, frozen=True):
-    """A folder that slapd can be started on."""
-
     path: Path
 
     def __str__(self) -> str:
@@ -41,7 +37,7 @@ class SlapdFolder(msgspec.Struct, frozen=True):
 
 
 class LiveDirectory(msgspec.Struct, frozen=True):
-    """A running directory; its URL may name the base."""
+    """A running directory and its base."""
 
     address: DirectoryAddress
     base: str | None
@@ -54,7 +50,7 @@ Destination = Stream | LdifFile | SlapdFolder | LiveDirectory
 
 
 def with_base(options: _D) -> _D:
-    """Take a base from the target's address, as `ils seed` does."""
+    """Return options with the base in the target's address."""
     if "://" not in options.target:
         return options
     destination = parse_destination(options.target)

@@ -1,7 +1,7 @@
-"""Groups into directories and files, and out of them.
+"""Groups in directories and files.
 
-A group needs no journal: its description names its owner and says whether it is complete. So the
-same command continues where another ended, and groups of other owners stay as they are.
+A group's description names its owner and tells whether it is complete. So groups need no journal:
+the same command continues an interrupted one, and leaves groups of other owners.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def remove_groups_of(target: OpenDirectory, groups: Groups) -> str:
 
 
 def has_group(target: OpenDirectory, number: int) -> bool:
-    """Return whether a directory has a group of this number: then it has those before it, too."""
+    """Return whether a directory has a group of this number, and so those before it."""
     from ils_bench.targets.probe import connect, exists
 
     with connect(target.address, target.who, target.trust, brief=True) as connection:

@@ -1,8 +1,8 @@
-"""Whether people can log in: a sample of them binds, with the right password and with another.
+"""Test logins of a sample of people, with the right and with a wrong password.
 
-A password is no part of what `verify` digests, since most directories hide it or hash it anew.
-The other password is what the directory was given: one that does not know a hash takes the text of
-it for the password itself, and then lets people in with that.
+`verify` does not compare passwords, since most directories hide or rehash them. The wrong password
+is the text given to the directory: a server that does not know the hash scheme would accept that
+text.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ _CHECK = "check --seed and --hash, and that the directory lets people bind"
 
 
 def check_logins(options: SeedOptions, population: Population, remedy: str | None = None) -> int:
-    """Raise unless people can log in; return how many have tried: none without passwords.
+    """Return the number of people that logged in; raise if one cannot.
 
-    `remedy` is what lets them in at this directory, where that is known.
+    `remedy` is specific to the directory, if that is known.
     """
     if not population.size or not population.password(0):
         return 0
-    # Before the others one who can be typed, to try it by hand.
+    # First a person whose password is easily typed, for a try by hand.
     numbers = [index * population.size // SAMPLE for index in range(1, SAMPLE)]
     if (pool := spec_of(options, population.size).pool) is not None:
-        # The last with a login of its own, and the next: in another pool one of both differs.
+        # The last person of the pool, and the next: with another pool one of them differs.
         numbers += [number for number in (pool - 1, pool) if number < population.size]
     sample = dict.fromkeys((easily_typed(population), *numbers))
     for number in sample:

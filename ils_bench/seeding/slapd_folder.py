@@ -1,10 +1,9 @@
-"""A folder that slapd can be started on: configuration, schema, and a database filled offline.
+"""A folder for slapd: configuration, schema, and a database filled offline.
 
-slapadd reads people from a pipe, so nothing but the database takes room. After an interruption the
-people that are there are read back and checked, and the rest is added. That works because slapadd
-adds in order and commits many entries at once, and because it is only ever given whole entries: a
-write to a pipe of up to PIPE_BUF bytes is done or not done (POSIX, write), whatever ends the
-writer.
+slapadd reads people from a pipe, so no LDIF file takes room. After an interruption the people in
+the database are read back and checked, and the missing ones added. slapadd adds in order, commits
+many entries at once, and gets whole entries only: a write of up to PIPE_BUF bytes to a pipe is
+atomic (POSIX, write).
 """
 
 from __future__ import annotations
@@ -36,16 +35,16 @@ from sitebench.system.programs import last_line
 from sitebench.units import plural
 
 _Progress = Callable[[int], object]
-"""Called with the number of people that are there."""
+"""Called with the number of people in the database."""
 
 _MARKER, _DRAFT = "people.json", "people.json.new"
 _READ_BYTES = 1 << 20
 _LOCK_S = 30.0
-"""Time limit for the slapadd of a killed seeding, which still adds what it was given."""
+"""Time limit for the slapadd of a killed seeding to end."""
 
 
 def fill(spec: Spec, folder: Path, progress: _Progress = lambda written: None) -> None:
-    """Make the folder, or complete that of an interrupted seeding."""
+    """Make the folder, or complete an interrupted one."""
     find("slapadd")
     people = generate(spec)
     make_hashes(people)
@@ -70,7 +69,7 @@ def fill(spec: Spec, folder: Path, progress: _Progress = lambda written: None) -
 
 
 def command(folder: Path, url: str = "ldap://127.0.0.1:3890/") -> str:
-    """Return what starts slapd on the folder, until Ctrl-C."""
+    """Return the command that starts slapd on the folder."""
     config = str(folder.resolve() / "slapd.conf")
     return shlex.join([find("slapd"), "-d", "0", "-f", config, "-h", url])
 
@@ -97,9 +96,9 @@ def read(
 
 
 def _prepare(people: People, folder: Path) -> None:
-    """Write everything but the people; refuse a folder of another population or program."""
+    """Write all files but the database; refuse a folder of another population or program."""
     marker = folder / _MARKER
-    # The size may change: the first thousand people are the same of any size.
+    # The size may change: people of a smaller size come first in a larger one.
     identity = people.manifest() | {"spec": {**people.spec.to_dict(), "size": None}}
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -108,7 +107,7 @@ def _prepare(people: People, folder: Path) -> None:
         elif any(path.name != _DRAFT for path in folder.iterdir()):
             raise BadInput(f"{folder} is not empty", "name a folder that is not there yet")
         else:
-            # Written atomically: it says for good which population the folder is for.
+            # Written atomically: this file names the population of the folder.
             draft = folder / _DRAFT
             draft.write_text(json.dumps(identity))
             draft.rename(marker)
@@ -155,12 +154,12 @@ def _exclusive_lock(folder: Path) -> Iterator[IO[bytes]]:
 
 def _add(people: People, folder: Path, present: int, lock: IO[bytes], progress: _Progress) -> None:
     if present == 0:
-        # No person is there; the containers may be, and adding them again would fail.
+        # Without people there may still be containers, which cannot be added again.
         shutil.rmtree(folder / DATA)
         (folder / DATA).mkdir()
     argv = [find("slapadd"), "-q", "-f", str(folder / "slapd.conf")]
     with tempfile.TemporaryFile() as output:
-        # In a session of its own, where Ctrl-C does not reach it: it commits what it was given.
+        # In a session of its own: at Ctrl-C it still commits the entries in the pipe.
         slapadd = subprocess.Popen(
             argv,
             stdin=subprocess.PIPE,
@@ -182,7 +181,7 @@ def _add(people: People, folder: Path, present: int, lock: IO[bytes], progress: 
 
 
 def _whole_entries(piece: bytes) -> Iterator[bytes]:
-    """Yield as many entries at a time as a pipe takes in one step."""
+    """Yield blocks of entries that fit into an atomic write."""
     start = 0
     while start < len(piece):
         end = piece.rfind(b"\n\n", start, start + PIPE_BUF)

@@ -1,1 +1,1 @@
-"""Targets: the embedded directory, a slapd started for the test, or a directory of the user's."""
+"""Targets: the embedded directory, a slapd started for the test, or the user's directory."""

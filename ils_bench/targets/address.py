@@ -1,4 +1,4 @@
-"""Where a directory listens, and how it is written: ldap://host:port or ldaps://host:port."""
+"""Addresses of directories: ldap://host:port or ldaps://host:port."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class DirectoryAddress(msgspec.Struct, frozen=True):
     host: str
     port: int
     scheme: str = "ldap"
-    """ldaps begins with TLS; ldap+tls begins in the clear and asks for it (StartTLS)."""
+    """`ldaps` is TLS from the start, `ldap+tls` is StartTLS."""
 
     def __str__(self) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
@@ -41,7 +41,7 @@ class DirectoryAddress(msgspec.Struct, frozen=True):
 
 
 def parse_address(url: str, *, start_tls: bool = False) -> DirectoryAddress:
-    """Read ldap://host:port or ldaps://host:port; the port is 389 or 636 unless given."""
+    """Read ldap://host:port or ldaps://host:port; the default port is 389 or 636."""
     remedy = "write embedded, openldap, or an address such as ldap://127.0.0.1:389"
     try:
         parts = urlsplit(secret.address(url))

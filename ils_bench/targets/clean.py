@@ -1,12 +1,12 @@
-"""Removing what runs added: at their end, and after a crash by the journal.
+"""Removal of people that runs added: at the end of a run, or later by the journal.
 
-Keys are handed out in order, in small blocks, so removal goes on from the first and may stop at
-the first long range in which no person was there. Where the run also removed people, such a range
-may lie before those that it had not come to: then removal goes as far as the run did.
+Keys are handed out in order, in small blocks, so removal begins with the first key and may stop at
+the first long range without people. If the run also removed people, such a range may lie before
+people: then removal goes on to the last key that the run took.
 
-Where a person is missing, the next one is looked for: to look costs a server less than a delete
-in vain, which waits for its lock on writing and stands in its log. A run knows how many keys it
-took, so at its end about one request is sent for each person; a crash leaves only the range.
+Where a person is missing, the next one is searched: a search costs a server less than a failed
+delete, which takes the write lock and is logged. A run knows how many keys it took, so at its end
+one request per person suffices; after a crash only the range is known.
 """
 
 from __future__ import annotations
@@ -25,29 +25,27 @@ from sitebench.seeders.people import generate
 from sitebench.system.native_errors import translated
 
 CHUNK = 10_000
-"""Keys in a row that must be empty before the rest is taken to be empty too: more than all threads
-together can have taken and not yet added."""
+"""Number of missing people in a row after which the rest is taken for missing, too: more than all
+threads together can have taken and not yet added."""
 
 KEYS_OF_A_THREAD = 256
-"""Keys that a thread of the engine takes at a time, and may not have come to (`ring.rs`)."""
+"""Number of keys that an engine thread takes at a time (`ring.rs`)."""
 
 _BLOCK = 1_000
-"""Keys deleted at a time, or an eighth of those so far: as many may be asked for in vain."""
+"""Largest block of keys to delete; also at most an eighth of the keys so far."""
 
 
 class Added(msgspec.Struct, frozen=True):
-    """The people that a run added."""
-
     keys: int
-    """How many it took, whatever became of the adds."""
+    """Number of keys that it took, even if adds failed."""
     people: int
-    """How many may be there: those that were added, and those whose add was not answered."""
+    """Upper bound of people in the directory: successful and unanswered adds."""
     gap: int
-    """How many keys in a row may be empty although people follow."""
+    """Upper bound of missing people in a row before further people."""
 
 
 def remove_seeded(target: OpenDirectory) -> None:
-    """Remove the people that this process added to the seeded ones."""
+    """Remove the people that this process seeded."""
     for reservation in list(journal.entries()):
         is_here = (reservation.target, reservation.base) == (str(target.address), target.base)
         is_own = reservation.pid == os.getpid() and is_here
@@ -61,12 +59,12 @@ def remove(
     progress: Callable[[int], object] = lambda removed: None,
     added: Added | None = None,
 ) -> int:
-    """Remove a reservation's people, delete it, and return how many people were there.
+    """Remove a reservation's people, delete it, and return the number of removed people.
 
-    `added` is what its run knows of them.
+    `added` comes from the run itself.
     """
     if added is not None and not added.people:
-        # Where every add was refused, a directory may refuse deletes too.
+        # A directory that refused every add may refuse deletes, too.
         journal.release(reservation)
         return 0
     population = generate(reservation.people).population
@@ -89,7 +87,7 @@ def remove(
         first = next_person(reservation.start)
     except SitebenchError:
         first = None
-    # Who may delete people need not see them: looking is of use where it has found one.
+    # An identity that may delete people need not see them: search only after a first result.
     sees = first is not None
     key = reservation.start if first is None else first
     while key < end and (empty < gap or key < scan_to):
@@ -107,17 +105,17 @@ def remove(
             first = next_person(stop)
             stop = end if first is None else first
         key = stop
-        # After an interruption, `clean` goes on from here.
+        # `clean` continues from here after an interruption.
         journal.advance(reservation, key)
     journal.release(reservation)
     return removed
 
 
 def _scan_to(reservation: Reservation, added: Added | None) -> int:
-    """Return the key up to which an empty range must not end the scan."""
+    """Return the key up to which removal does not stop at missing people."""
     if added is not None:
         return min(reservation.start + added.keys, reservation.stop)
     if reservation.start < journal.FIRST_ADDED or reservation.sparse:
         return reservation.stop
-    # An interrupted removal may have emptied the first chunk; threads hold keys back.
+    # An interrupted removal may have emptied the first chunk.
     return reservation.start + 2 * CHUNK

@@ -1,4 +1,4 @@
-"""Controls that a scenario cannot do without, and those that a directory knows."""
+"""Check of the controls that a scenario needs."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from sitebench.scenario.script import Script
 
 
 def assure_controls(target: OpenDirectory, programs: Sequence[Script]) -> None:
-    """Raise where a scenario asks for a control that the directory does not list.
+    """Raise if a scenario needs a control that the directory does not list.
 
-    One that lists none, or hides its root DSE, decides with each request: a critical control that
-    it does not know is an error of the operation (RFC 4511 4.1.11).
+    A directory without such a list decides at each request: an unknown critical control is an error
+    of the operation (RFC 4511 4.1.11).
     """
     needed = [(script, control) for script in programs for control in script.needed]
     if not needed:

@@ -1,4 +1,4 @@
-"""Groups of the people in a directory: how many, of which size and class."""
+"""Groups of the people in a directory."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from sitebench.options.spelling import long_option
 from sitebench.system.native_errors import translated
 
 EVERYONE = 0
-"""Size of a group with all people."""
+"""Size of a group that has all people as members."""
 
 _CLASSES = {"posix": "posixGroup", "ad": "group"}
-"""By profile; others have groupOfNames, which every directory knows (RFC 4519)."""
+"""Classes by profile; the default is groupOfNames (RFC 4519)."""
 _OF_BOTH = "groupOfNames+posixGroup"
 
 
 GroupSpec = Mapping[str, Any]
-"""What `--groups` and the options beside it say; `native/shared/people` says what they mean."""
+"""`--groups` and its options, in the form of `native/shared/people`."""
 
 
 def groups_of(
     spec: GroupSpec | None, population: Population, profile: str, *, auxiliary: bool = False
 ) -> Groups | None:
-    """Return the groups; `auxiliary`: whether a posixGroup must be something else as well."""
+    """Return the groups; `auxiliary`: posixGroup needs a structural class beside it."""
     if spec is None:
         return None
     kind = _CLASSES.get(profile, "groupOfNames")
@@ -56,7 +56,7 @@ def spec_of_groups(options: GroupOptions) -> GroupSpec | None:
 
 
 def ldif_of(groups: Groups | None) -> Iterator[bytes]:
-    """Yield each group; those in others come first, as some directories insist on it."""
+    """Yield each group after the groups that are its members, as some directories require."""
     if groups is not None:
         for number in reversed(range(groups.count)):
             yield groups.ldif(number, number + 1)

@@ -1,4 +1,4 @@
-"""The identity that binds to a directory: anonymous, a DN with its password, or by SASL."""
+"""Identity of a bind: anonymous, a DN with its password, or SASL."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _T = TypeVar("_T", bound=DirectoryOptions)
 
 @dataclass(frozen=True)
 class Identity:
-    """A DN, its password and a SASL mechanism; without a mechanism, a simple bind."""
+    """A DN, its password and a SASL mechanism; None is a simple bind."""
 
     dn: str | None = None
     password: str | None = field(default=None, repr=False)
@@ -29,7 +29,7 @@ class Identity:
         return repr(self.dn) if self.dn else "anonymous clients"
 
     def to_engine(self) -> dict[str, str | None]:
-        """Return the identity in the form of the engine's seeding and removal."""
+        """Return the identity in the form of the engine."""
         return {"bind_dn": self.dn, "password": self.password, "sasl": self.sasl}
 
     def to_ldap3(self) -> dict[str, Any]:
@@ -46,7 +46,7 @@ ANONYMOUS = Identity()
 
 
 def identity_of(options: DirectoryOptions) -> Identity:
-    """Return the identity that options name, with the password from its file or the environment."""
+    """Return the identity of options, with its password from a file or the environment."""
     check_sasl(options)
     if options.sasl == EXTERNAL:
         return Identity(sasl=EXTERNAL)
@@ -81,9 +81,9 @@ def check_sasl(options: DirectoryOptions) -> None:
 
 
 def ask_password(options: _T) -> _T:
-    """Return options whose DN has a password; asks for one that has neither file nor variable.
+    """Return options, after a prompt for a password that is neither in a file nor in a variable.
 
-    Commands do so before anything else, as the processes that they start have no terminal.
+    Commands prompt first, as their processes have no terminal.
     """
     if (dn := options.bind_dn) is None or options.sasl == EXTERNAL:
         return options

@@ -1,7 +1,7 @@
-"""The journal: what runs have added to directories of the user's, so that it can be removed again.
+"""The journal of people that runs added to the user's directories.
 
-One file per reservation under `$XDG_STATE_HOME/sitebench/journal`, one line of JSON in it; the
-package says when it is written and deleted. Passwords are never in it.
+A reservation is a file with one line of JSON under `$XDG_STATE_HOME/sitebench/journal`, without
+passwords; `ils_bench.seeding` describes the protocol.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from sitebench.seeders import Profile
 from sitebench.seeders.people import Spec
 
 FIRST_ADDED = 1_000_000_000
-"""Key of the first person a run adds: far beyond any that is seeded."""
+"""Key of the first person that a run adds, beyond all seeded people."""
 ROOM = 9 * FIRST_ADDED
-"""Number of keys from there on with as many digits, and so with names of the same length."""
+"""Number of keys from FIRST_ADDED on with as many digits, so that names have one length."""
 
 
 class Reservation(msgspec.Struct, frozen=True):
-    """People [start, stop) of a population in a directory, and the process that adds them."""
+    """Reserved people [start, stop) of a population, and the process that adds them."""
 
     id: str
     target: str
@@ -43,11 +43,10 @@ class Reservation(msgspec.Struct, frozen=True):
     pid: int
     began: float
     sparse: bool = False
-    """Whether the run also removes people, so that those left may be anywhere among these."""
+    """Whether the run also removes people, which leaves gaps."""
 
     @property
     def people(self) -> Spec:
-        """The population up to the last of the reserved people."""
         return Spec(self.stop, self.seed, self.profile, self.locales, self.base)
 
     @property
@@ -56,7 +55,7 @@ class Reservation(msgspec.Struct, frozen=True):
 
     @property
     def is_abandoned(self) -> bool:
-        """Whether the process that made it is gone; a zombie adds no more people."""
+        """Whether its process has ended; a zombie adds no more people."""
         try:
             process = psutil.Process(self.pid)
             return process.create_time() != self.began or process.status() == psutil.STATUS_ZOMBIE
@@ -70,7 +69,7 @@ def folder() -> Path:
 
 
 def entries() -> Iterator[Reservation]:
-    """Yield every reservation; files that cannot be read as one are skipped."""
+    """Yield every reservation; other files are skipped."""
     for path in sorted(folder().glob("*.json")):
         try:
             document = json.loads(path.read_text())
@@ -88,9 +87,9 @@ def reserve(
     first: int | None = None,
     sparse: bool = False,
 ) -> Reservation:
-    """Reserve `keys` people: from `first` on, or else from the first key that is free here.
+    """Reserve `keys` people: from `first` on, or else from the first free key.
 
-    Seeded keys are reserved even if a crashed run left some behind; keys of added people are not.
+    Seeded keys may be reserved twice, as a crashed run may have left people; other keys may not.
     """
     process = psutil.Process()
     with _exclusive_lock():
@@ -114,13 +113,13 @@ def reserve(
 
 
 def unfinished_reservation(pid: int) -> Reservation | None:
-    """Return a reservation whose people a running process has still to remove, or None."""
+    """Return a reservation that a running process has still to remove; None without one."""
     return next((entry for entry in entries() if entry.pid == pid and not entry.is_abandoned), None)
 
 
 @contextmanager
 def _exclusive_lock() -> Iterator[None]:
-    """Keep this user's other processes from looking for free keys meanwhile."""
+    """Exclude other processes of this user while a free range is chosen."""
     folder().mkdir(parents=True, exist_ok=True)
     with folder().with_suffix(".lock").open("a") as file:
         with suppress(OSError):  # Some file systems have no locks.
@@ -129,7 +128,7 @@ def _exclusive_lock() -> Iterator[None]:
 
 
 def advance(reservation: Reservation, start: int) -> None:
-    """Record that no person before `start` is left."""
+    """Record that all people before `start` are removed."""
     _write(replace(reservation, start=start))
 
 
@@ -144,7 +143,7 @@ def _write(reservation: Reservation) -> None:
 
 
 def _first_free(target: str, base: str, keys: int) -> int:
-    """Return the first of `keys` keys in a row that no reservation of this directory has."""
+    """Return the start of a range of `keys` keys that this directory has no reservation of."""
     start = FIRST_ADDED + secrets.randbelow(max(1, ROOM // keys)) * keys
     for other in sorted(entries(), key=lambda entry: entry.start):
         same_place = (other.target, other.base) == (target, base)
@@ -154,7 +153,6 @@ def _first_free(target: str, base: str, keys: int) -> int:
 
 
 def release(reservation: Reservation) -> None:
-    """Delete a reservation whose people are no longer in the directory."""
     _path(reservation).unlink(missing_ok=True)
 
 

@@ -1,4 +1,4 @@
-"""The embedded directory inside this process: for `serve`, for tests, and for programs."""
+"""The embedded directory in this process, for `serve`, tests and programs."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ class LdapDirectory(InProcess[Directory]):
         with LdapDirectory(entries=1_000) as directory:
             connection = ldap3.Connection(directory.url, auto_bind=True)
 
-    People are those of the seed, under `base`; an LDIF file is loaded beside them, or alone with
-    `entries=0`, where its first name is the suffix unless another is given. `schema` is a file of
-    types and classes of your own, as OpenLDAP includes them. Any client may write
-    unless there is an administrator or it is read-only. `limits` bound what one client can ask of
-    it, by the names in `sitebench docs limits`.
+    People are generated from the seed, under `base`. An LDIF file is loaded beside them, or alone
+    with `entries=0`; then its first DN is the default suffix. `schema` is a file with types and
+    classes of your own, in the format of OpenLDAP. Any client may write, unless there is an
+    administrator or the directory is read-only. `limits` bound the requests of one client, by the
+    names in `sitebench docs limits`.
 
     People of the profiles `person`, `posix` and `ad` log in, each with a password of its own or all
     with `one_password`:
@@ -55,18 +55,18 @@ class LdapDirectory(InProcess[Directory]):
             people = directory.people
             ldap3.Connection(directory.url, people.dn(0), people.password(0), auto_bind=True)
 
-    With `groups=100` there are as many groups of them beside them, each of ten people; `members`,
-    `depth` and `in_all` say otherwise, as the options of `sitebench ils serve` do.
+    `groups=100` adds as many groups of ten people; `members`, `depth` and `in_all` are as the
+    options of `sitebench ils serve`.
 
-    With `tls=True` it speaks ldaps with a certificate made for it, or StartTLS with `start_tls`;
-    `ca` is the file that clients check it by:
+    `tls=True` is ldaps with a certificate made for the directory, or StartTLS with `start_tls`;
+    `ca` is the file that clients verify the certificate with:
 
         with LdapDirectory(tls=True) as directory:
             trust = ldap3.Tls(validate=ssl.CERT_REQUIRED, ca_certs_file=directory.ca)
     """
 
     suite = SUITE.name
-    """For `sitebench.run`: which operations it is a target of."""
+    """The suite whose operations `sitebench.run` can measure here."""
 
     @check_arguments
     def __init__(
@@ -156,7 +156,7 @@ class LdapDirectory(InProcess[Directory]):
 
     @property
     def base(self) -> str:
-        """DN under which the people are; the suffix where there are none."""
+        """DN under which the people are; the suffix if there are no people."""
         return self.suffix if self.people is None else f"ou=Dynamic,{self.suffix}"
 
     def __repr__(self) -> str:
@@ -165,7 +165,7 @@ class LdapDirectory(InProcess[Directory]):
 
 
 def options_of(server: LdapDirectory, entries: int | None) -> dict[str, Any]:
-    """Return the options of a test of its people, or of so many of them, but for its address."""
+    """Return the options of a test of its people, or of `entries` people, without the address."""
     if server.people is None:
         return {"entries": entries or 1, "base": server.base}
     people = Spec.from_dict(json.loads(server.people.spec_json))
@@ -180,9 +180,9 @@ def options_of(server: LdapDirectory, entries: int | None) -> dict[str, Any]:
 
 
 def _first_name(ldif: Path) -> str | None:
-    """Return the first name in a file, if it has one: loading it says what is wrong with it.
+    """Return the first DN in a file, if there is one; loading reports its errors.
 
-    What can be read only once is left to the loading.
+    A pipe can be read only once, so it is left to the loading.
     """
     if not ldif.is_file():
         return None
@@ -201,7 +201,7 @@ def _first_name(ldif: Path) -> str | None:
 
 
 def serve(options: ServeOptions) -> None:
-    """Serve the directory until Ctrl-C or SIGTERM (`sitebench ils serve`)."""
+    """Serve the directory until Ctrl-C or SIGTERM."""
     open_to_all = "anyone who reaches this address may write: consider --admin-dn or --read-only"
     serve_until_stopped(
         lambda: _open(options),
@@ -212,7 +212,7 @@ def serve(options: ServeOptions) -> None:
 
 
 def _open(options: ServeOptions) -> LdapDirectory:
-    """Start the directory; an LDIF file is served alone unless a size is given too."""
+    """Start the directory; with an LDIF file and no --entries, without generated people."""
     spec_of_groups(options)
     entries = options.entries
     if entries is None:
@@ -241,7 +241,7 @@ def _admin_password(options: ServeOptions) -> str | None:
 
 
 def _greeting(options: ServeOptions, directory: LdapDirectory) -> list[str]:
-    """Return its address, a search to try, and a test to run at it."""
+    """Return lines with its address, a search to try, and a test to run."""
     url, base, people = directory.url, shlex.quote(directory.base), directory.people
     subject = f"the entries of {directory.ldif}" if directory.ldif else "no people"
     if people is not None:
@@ -259,7 +259,7 @@ def _greeting(options: ServeOptions, directory: LdapDirectory) -> list[str]:
     start_tls = " -ZZ" if directory.start_tls else ""
     if options.require_bind and options.admin_dn is not None:
         tls += f" --bind-dn {shlex.quote(options.admin_dn)}"
-    # Of people that are others a lookup finds none; to connect it needs none.
+    # A lookup needs generated people, connect does not.
     run = "connect" if people is None else "lookup"
     who_else = "" if people is None else f" --entries {people.size}{which_people(options)}"
     lines = [

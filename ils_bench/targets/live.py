@@ -1,9 +1,9 @@
-"""A directory of the user's: probed, and left as it was.
+"""A directory of the user's, which is probed, and left as it was.
 
-A test that needs people finds them there, or adds those that are missing and removes them again;
-that it does only if the user says so, by --i-own-this-target or by the name of an operation that
-adds people anyway. The people of a larger size begin with those of a smaller one, so bisection
-finds the first that is missing; a directory that holds all of them is not written to.
+A test that needs people uses those in the directory, or adds missing ones and removes them again.
+It adds people only with --i-own-this-target, or for an operation that adds people anyway. The
+people of a smaller size are the first ones of a larger size, so bisection finds the first missing
+person; a complete directory is not written to.
 """
 
 from __future__ import annotations
@@ -39,20 +39,21 @@ Progress = Callable[[int, int], object]
 
 
 _PIECES = (100, 2_000)
-"""Sizes of the batches that the time is estimated from; a second where the first is short."""
+"""Sizes of the first batches, which estimate the time of all; the second follows if the first took
+under a second."""
 _TELLING_S = 1.0
 _WORTH_SAYING_S = 10.0
 _IN_MINUTES_S = 300.0
 
 _LOOKED_FOR = 50
-"""Number of samples in the search for later people, before missing ones are added."""
+"""Number of samples in the search for later people, before missing people are added."""
 
 _SENT_AT_ONCE = 1_000
-"""Upper limit of adds in flight: people who may be there although the first was refused."""
+"""Upper bound of adds in flight when the first one is refused."""
 
 
 def assure_encrypted(options: DirectoryOptions) -> None:
-    """Raise where users of Active Directory, with their passwords, would be added in the clear."""
+    """Raise if users of Active Directory, with passwords, would be sent without TLS."""
     address = parse_address(options.target, start_tls=options.start_tls)
     if options.profile == "ad" and not address.is_encrypted:
         raise BadInput(
@@ -62,9 +63,9 @@ def assure_encrypted(options: DirectoryOptions) -> None:
 
 
 def open_live(options: DirectoryOptions, *, base: bool = True, seen: bool = True) -> OpenDirectory:
-    """Address a running directory; raises for problems of the directory or its base.
+    """Return a running directory after a probe of it and, with `base`, of its base.
 
-    Without `seen` an anonymous search that does not find the base is no sign that it is wrong.
+    Without `seen`, an anonymous search may miss a base that exists.
     """
     from ils_bench.targets.probe import HiddenBase, WrongBase, probe, root_dse
 
@@ -97,7 +98,7 @@ def make_ready(
 ) -> Callable[[], object]:
     """Add missing people that programs need; return the function that removes them.
 
-    Raises where they are missing and may not be added.
+    Raise if people are missing and may not be added.
     """
     needing = [program.name for program in programs if program.needs_people]
     adds = any(program.adding for program in programs)
@@ -105,7 +106,7 @@ def make_ready(
         if needing:
             names = names_of(options.names)
             names.check(size)
-            # What looks at names itself: the native lanes, where they verify.
+            # Only native lanes verify names in answers.
             verified = options.verify != "none" and options.client == "native"
             _has_named(target, names, size, verified=verified, by_dn=any(p.by_dn for p in programs))
         return lambda: None
@@ -124,10 +125,7 @@ def make_ready(
 def _has_named(
     target: OpenDirectory, names: Names, people: int, *, verified: bool, by_dn: bool
 ) -> None:
-    """Refuse a test whose last person the directory lacks, or does not show.
-
-    All would fail, or count as wrong.
-    """
+    """Refuse a test if the directory lacks or hides the last person: operations would fail."""
     from ils_bench.targets.probe import connect, find_entry, missing
 
     last = names.condition(people - 1)
@@ -164,7 +162,7 @@ def _has_named(
 
 
 def _begins(dn: str, rdn: str) -> bool:
-    """Return whether a DN begins with an RDN, as lanes compare it: without regard to case."""
+    """Return whether a DN begins with an RDN, without regard to case."""
     first, rest = dn[: len(rdn)], dn[len(rdn) :]
     return first.lower() == rdn.lower() and rest[:1] in ("", ",", ";", " ", "+")
 
@@ -172,10 +170,10 @@ def _begins(dn: str, rdn: str) -> bool:
 def _has_people(
     target: OpenDirectory, people: Spec, operations: str, kinds: str, names_option: str
 ) -> None:
-    """Refuse a test whose people the directory does not have, by one of the first and the last.
+    """Refuse a test if the directory lacks one of its first people or the last.
 
-    `kinds`: the options that the command which adds them is to be given, beside their number;
-    `names_option`: those by which people of the user's are named.
+    `kinds`: options of the `seed` command that adds the people, beside their number;
+    `names_option`: options that name people of the user's instead.
     """
     from ils_bench.targets.probe import connect, exists, missing
 
@@ -195,15 +193,15 @@ def _has_people(
 
 
 def count_seeded(target: OpenDirectory, population: Population) -> int:
-    """Return the number of people in the directory, from the first on without a gap."""
+    """Return the number of people in the directory, up to the first missing one."""
     with translated():
         return count_people(target.to_engine(), population)
 
 
 def _has_no_others(target: OpenDirectory, population: Population, first: int) -> None:
-    """Refuse to add people where later ones are there already: they would be removed as well.
+    """Refuse to add people if later ones are present: they would be removed as well.
 
-    One of every so many is looked for, and the last.
+    A sample is searched, and the last person.
     """
     from ils_bench.targets.probe import connect, exists
 
@@ -221,7 +219,7 @@ def _has_no_others(target: OpenDirectory, population: Population, first: int) ->
 
 
 def _none_added(target: OpenDirectory, population: Population, start: int, stop: int) -> bool:
-    """Return whether a failed seeding added no person: the first add was refused."""
+    """Return whether a failed seeding added no people, as its first add was refused."""
     from ils_bench.targets.probe import connect, exists
 
     try:
@@ -235,9 +233,9 @@ def _none_added(target: OpenDirectory, population: Population, start: int, stop:
 def seed(
     target: OpenDirectory, people: Spec, progress: Progress, *, keep: bool
 ) -> tuple[int, Callable[[], object]]:
-    """Add missing people; return their number and the function that removes them.
+    """Add missing people; return their number, and the function that removes them.
 
-    Unless they are to be kept, they are in the journal until they are removed.
+    Unless `keep`, they are in the journal until they are removed.
     """
     generated = generate(people)
     population = generated.population
@@ -273,9 +271,9 @@ def seed(
 
 
 def _add(target: OpenDirectory, population: Population, present: int, progress: Progress) -> int:
-    """Add people from `present` on; after the first, announce how long the rest takes.
+    """Add people from number `present` on, and return the number of those who were missing.
 
-    Return how many were not there before.
+    After the first batches, announce the time that the rest takes.
     """
     config, size, total = target.to_engine(), population.size, 0
 
@@ -311,7 +309,7 @@ def _add(target: OpenDirectory, population: Population, present: int, progress: 
 
 
 def _remove(reservation: journal.Reservation, target: OpenDirectory) -> None:
-    """Remove the added people, with a message; one before if it takes long."""
+    """Remove the added people, with a message after it, and one before if it takes long."""
     began, is_told = time.monotonic(), False
 
     def progress(removed: int) -> None:

@@ -1,8 +1,8 @@
-"""A directory's own counters under cn=Monitor, where it offers them and we may read them.
+"""Counters of a directory under cn=Monitor, if it has them and shows them.
 
-OpenLDAP's back-monitor does (slapd-monitor(5)). The entries are asked for by name: those of single
-connections, of which there may be thousands, are made up while one asks for the whole tree. A
-reading is five searches, some 2 ms of ldap3 a second; the directory counts them as operations.
+OpenLDAP's back-monitor has them (slapd-monitor(5)). Entries are read by name, because a search of
+the whole tree would generate an entry for each connection. A reading is five searches, 2 ms of CPU
+per second in ldap3, and the directory counts them as operations.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _COUNTER, _INFO = "monitorCounter", "monitoredInfo"
 
 
 class DirectoryMonitor:
-    """Reads cn=Monitor over a connection of its own, which stays."""
+    """Reads cn=Monitor over a connection of its own."""
 
     def __init__(self, target: OpenDirectory) -> None:
         self.source = f"{_BASE} of {target.address}"
@@ -34,7 +34,7 @@ class DirectoryMonitor:
         self._looked = self._full = 0
 
     def read(self) -> Mapping[str, float] | None:
-        """Return counters and values now; None when the directory has none for us."""
+        """Return the counters and values of now; None without cn=Monitor."""
         try:
             figures = self._read()
         except Exception:
@@ -66,7 +66,7 @@ class DirectoryMonitor:
         return figures | self._pool(figures)
 
     def _pool(self, figures: Mapping[str, float]) -> dict[str, float]:
-        """Count the readings, and those at which operations waited for a thread of the pool."""
+        """Count the readings, and those in which operations waited for a thread of the pool."""
         if not figures.keys() >= {"threads_active", "threads_max", "threads_pending"}:
             return {}
         self._looked += 1
@@ -75,7 +75,7 @@ class DirectoryMonitor:
         return {"pool_looked_total": self._looked, "pool_full_total": self._full}
 
     def _connect(self) -> Any:
-        """Return a bound connection, or None where the directory does not want us."""
+        """Return a bound connection; None if the directory refuses it."""
         from ils_bench.targets.probe import connect
 
         target = self._target
@@ -96,7 +96,7 @@ class DirectoryMonitor:
     def _search(
         self, base: str, *attributes: str, below: bool = True, whole: bool = False
     ) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """Yield the value of each entry's first cn, in lower case, and its attributes."""
+        """Yield the first cn, in lower case, and the attributes of each entry."""
         import ldap3
 
         scope = ldap3.SUBTREE if whole else ldap3.LEVEL if below else ldap3.BASE
@@ -115,7 +115,7 @@ class DirectoryMonitor:
 
 
 def _value(name: str, attributes: Mapping[str, Any], attribute: str) -> dict[str, float]:
-    """Return the attribute's value under a name; nothing unless it is a number."""
+    """Return the value of an attribute by `name`, if it is a number."""
     values = attributes.get(attribute) or [""]
     first = values[0] if isinstance(values, (list, tuple)) else values
     try:

@@ -1,4 +1,4 @@
-"""From a target's name to an open target that holds the people."""
+"""Opening of a directory for a test."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ from sitebench.targets.limits import Limits, refuse_limits
 from sitebench.targets.tls import SYSTEM, Trust
 
 OWN_TARGETS = ("embedded", "openldap")
-"""Targets that are started for a test; any other is the user's."""
 
 
 def directory_config(options: LoadTestOptions) -> dict[str, Any]:
@@ -39,7 +38,7 @@ def directory_config(options: LoadTestOptions) -> dict[str, Any]:
         "profile": options.profile,
     }
     if options.tls or options.start_tls:
-        # Its process adds the certificate, which is for the address that it listens on.
+        # The server's process adds a certificate for its address.
         config["tls"] = {"start": options.start_tls}
     return config
 
@@ -51,7 +50,7 @@ def open_embedded(
     limits: Limits | None = None,
     groups: GroupSpec | None = None,
 ) -> OpenDirectory:
-    """Start a directory in a process of its own, and return when it listens."""
+    """Start a directory in a process of its own, and wait until it listens."""
     module = "ils_bench.targets.embedded"
     host, ready, facts = open_child(
         module,
@@ -70,7 +69,7 @@ def open_embedded(
 
 
 def check(options: IlsOptions, programs: Sequence[Script]) -> None:
-    """Raise where no directory could be what options say, or none that is started here."""
+    """Raise if options contradict each other, or cannot hold for a directory started here."""
     if options.tls_target is not None and not parse_address(options.tls_target).is_encrypted:
         raise BadInput(f"--tls-target {options.tls_target} is without TLS", "write ldaps://")
     adding = options.target in OWN_TARGETS and any(program.adding for program in programs)
@@ -94,7 +93,7 @@ def check(options: IlsOptions, programs: Sequence[Script]) -> None:
 
 
 def address(options: IlsOptions, programs: Sequence[Script]) -> OpenDirectory:
-    """Address a directory of the user's; raises what is wrong with it."""
+    """Return a directory of the user's after a probe."""
     from ils_bench.targets.probe import HiddenBase
 
     options, is_visible = _at_base(options, programs), not bind_themselves(programs)
@@ -112,7 +111,6 @@ def address(options: IlsOptions, programs: Sequence[Script]) -> OpenDirectory:
 
 
 def say_if_clear(at: DirectoryAddress) -> None:
-    """Say so where passwords go over a network without TLS."""
     if at.is_encrypted or on_loopback(at.host):
         return
     from sitebench.measure.command import say
@@ -121,7 +119,7 @@ def say_if_clear(at: DirectoryAddress) -> None:
 
 
 def _at_base(options: IlsOptions, programs: Sequence[Script]) -> Any:
-    """Return options with the base of a scenario file, where nothing else names one."""
+    """Return options with the base of a scenario file, unless they have a base."""
     base = next((base for program in programs if (base := program.load.get("base"))), None)
     return replace(options, base=base) if base and options.base_or_file is None else options
 
@@ -133,9 +131,9 @@ def open_target(
     programs: Sequence[Script] = (),
     progress: Progress = lambda count, total: None,
 ) -> Iterator[OpenDirectory]:
-    """Open the target that options name, ready for programs; put everything back after.
+    """Open the target of options, ready for programs; restore it afterwards.
 
-    One that is started here holds `size` people and their groups; one of the user's, the people
+    A target started here holds `size` people and their groups, a target of the user's the people
     that programs need.
     """
     options = _at_base(options, programs)
@@ -146,7 +144,7 @@ def open_target(
             "leave --names out, or name your directory with --target ldap://host:port",
         )
     if options.target in OWN_TARGETS:
-        # Here, where it can be seen; the target's process finds them.
+        # In this process, which shows the progress; the target's process reads the cache.
         make_hashes(generate(people))
     if options.target == "embedded":
         config = directory_config(options)

@@ -1,10 +1,10 @@
-"""OpenLDAP's slapd, mdb, in a temporary folder: started, filled, stopped, removed.
+"""OpenLDAP's slapd with an mdb database in a temporary folder.
 
-`python -m ils_bench.targets.openldap` is the process that starts it, so that slapd ends and its
-folder goes away however the parent ends. The monitor observes slapd itself.
+`python -m ils_bench.targets.openldap` starts it, so that slapd ends and its folder is deleted even
+if the parent is killed. The monitor observes slapd itself.
 
-Its database does not sync to disk: an Internet Locator Server is memory-resident and keeps
-nothing (paper, page 3), and the embedded directory syncs nothing either.
+The database does not sync to disk: an Internet Locator Server keeps its data in memory (paper, page
+3), and the embedded directory does not sync either.
 """
 
 from __future__ import annotations
@@ -42,12 +42,11 @@ from sitebench.verdict.warning import PointWarning, WarningKind
 _FILL_S = 3600.0
 _ANSWER_S = 30.0
 _LEAST_ROOM = 4 << 30
-"""Size limit of an mdb database without people: they may come later, and it reserves only address
-space."""
+"""Size limit of an mdb database without people, for people added later; it reserves address space
+only."""
 DATA = "db"
 _MORE_SCHEMAS = ("cosine", "inetorgperson", "nis")
-"""What people of today have; those of the papers need none of it. A suffix of dc parts needs the
-first."""
+"""Schemas of today's profiles; a suffix of dc parts needs the first one."""
 _SCHEMA = schema.FOLDER / schema.FILES["openldap"]
 
 _CONFIG = """\
@@ -77,7 +76,7 @@ def open_openldap(
     limits: Limits | None = None,
     groups: GroupSpec | None = None,
 ) -> OpenDirectory:
-    """Start a slapd that holds these people and groups, and return when it answers."""
+    """Start a slapd with these people and groups, and wait until it answers."""
     with contextlib.ExitStack() as opening:
         confinement = opening.enter_context(confine(limits, Path(tempfile.gettempdir())))
         host = confinement.host or "127.0.0.1"
@@ -190,7 +189,7 @@ def write_config(folder: Path, people: Spec, *, with_groups: bool = False) -> Pa
 
 
 def _quote(value: object) -> str:
-    """Return a value of slapd.conf, where a line ends a directive (slapd.conf(5))."""
+    """Return a quoted value of slapd.conf, where a newline ends a directive (slapd.conf(5))."""
     text = str(value)
     if not text.isprintable():
         raise BadInput(
@@ -201,7 +200,7 @@ def _quote(value: object) -> str:
 
 
 def _monitor(modules: Path | None) -> str:
-    """Return the configuration of cn=Monitor; empty if slapd was built without it."""
+    """Return the configuration of cn=Monitor; empty if this slapd has no back-monitor."""
     module = None if modules is None else modules.with_name(f"back_monitor{modules.suffix}")
     if module is not None and module.exists():
         return "moduleload back_monitor\ndatabase monitor"
@@ -235,7 +234,7 @@ def _core_schema() -> Path:
 
 
 def fill(slapadd: str, config: Path, ldif: Path) -> float:
-    """Load an LDIF file the quick way; return the seconds it took."""
+    """Load an LDIF file with `slapadd -q`; return the seconds that it took."""
     began = time.monotonic()
     argv = [slapadd, "-q", "-f", str(config), "-l", str(ldif)]
     process = subprocess.run(argv, capture_output=True, text=True, check=False)
@@ -290,7 +289,7 @@ def _await_answer(
 
 
 def warn_of_durability(target: str, *, writes: bool) -> tuple[PointWarning, ...]:
-    """Warn that writes to a slapd that the test starts are cheaper than elsewhere."""
+    """Warn that writes to a slapd started here are cheaper, as nothing is synced to disk."""
     if target != "openldap" or not writes:
         return ()
     return (

@@ -1,7 +1,7 @@
 """Password hashes that directory servers accept; the root DSE identifies the server.
 
-A server that does not know a scheme may take the text of the hash for the password itself. The
-table of docs/targets.md is generated from this one.
+A server that does not know a scheme may take the hash itself for the password. The table of
+docs/targets.md is generated from this module.
 """
 
 from __future__ import annotations
@@ -24,24 +24,22 @@ _MODULES = {
     "pbkdf2-sha512": "pw-pbkdf2",
     "argon2": "argon2",
 }
-"""What slapd checks them with; Debian has pw-pbkdf2 in the package slapd-contrib."""
+"""slapd's module for each scheme; Debian has pw-pbkdf2 in the package slapd-contrib."""
 
 
 _EMBEDDED = {"slow_hash_bytes": 1 << 30, "slow_hash_ms": 1_000}
-"""The embedded directory's bounds of a check, as docs/limits.md has them."""
+"""The embedded directory's limits for the check of a password (docs/limits.md)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A directory server and the password hashes that it accepts."""
-
     name: str
     identified_by: tuple[str, str]
-    """An attribute of its root DSE, and a part of that."""
+    """An attribute of its root DSE, and a part of its value."""
     refuses: frozenset[str]
-    """Hashes that it does not know."""
+    """Schemes that it does not know."""
     hashes_again: frozenset[str] = frozenset()
-    """Hashes that it replaces, at once or at the first login."""
+    """Schemes that it replaces, at once or at the first login."""
     note: str = ""
 
 
@@ -88,7 +86,7 @@ SERVERS = (
 
 
 def server_of(root_dse: Mapping[str, Any]) -> Server | None:
-    """Return the server that a root DSE identifies; None if it is not in the table."""
+    """Return the server of a root DSE; None if it is not in the table."""
 
     def is_it(server: Server) -> bool:
         attribute, part = server.identified_by
@@ -100,9 +98,9 @@ def server_of(root_dse: Mapping[str, Any]) -> Server | None:
 def assure_bounded(
     hashed: str | None, password: str | None = None, limits: Mapping[str, int] | None = None
 ) -> None:
-    """Raise where the embedded directory would not check a hash: memory and time are bounded.
+    """Raise if a hash exceeds the memory or time that the embedded directory spends on a check.
 
-    `password` is that of all people, if they have one.
+    `password` is the password of all people, if they share one.
     """
     if hashed is None:
         return
@@ -114,7 +112,7 @@ def assure_bounded(
             f"directory takes {bounds['slow_hash_bytes'] / 2**30:g} for all (slow_hash_bytes)",
             "name less of it, such as argon2:64m",
         )
-    # Their own are short.
+    # Generated passwords are short.
     takes_ms = hash_nanoseconds(hashed, len((password or "").encode())) / 1e6
     if takes_ms > bounds["slow_hash_ms"]:
         raise BadInput(
@@ -125,7 +123,7 @@ def assure_bounded(
 
 
 def assure_taken(target: OpenDirectory, people: Spec) -> None:
-    """Raise where a directory would take a hash for the password, or refuse it."""
+    """Raise if a directory would take a hash for the password, or refuse it."""
     _, _, has_passwords = profile_facts(people.profile)
     server = server_of(target.facts or {})
     if server is None or not has_passwords or people.profile == "ad":
@@ -150,12 +148,12 @@ def assure_taken(target: OpenDirectory, people: Spec) -> None:
 
 
 def module_of(hashed: str | None) -> str | None:
-    """Return the module that slapd checks a hash with, if it takes one."""
+    """Return slapd's module for a hash; None if it is not needed."""
     return _MODULES.get((hashed or HASHES[0]).partition(":")[0])
 
 
 def remedy_of(target: OpenDirectory, hashed: str | None) -> str | None:
-    """Return the remedy where seeded people cannot log in, if the server is known."""
+    """Return the remedy if seeded people cannot log in; None for an unknown server."""
     server, module = server_of(target.facts or {}), module_of(hashed)
     if server is None or module is None or server.name != "OpenLDAP":
         return None

@@ -1,4 +1,4 @@
-"""The people of a directory, from its options and from what another process sent."""
+"""The people of a directory, as its options describe them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from sitebench.seeders import Profile
 from sitebench.seeders.people import Spec
 
 _PART = re.compile(r'(?:\\.|"(?:\\.|[^"\\])*"|[^\\",;])+', re.DOTALL)
-"""A part of a name: an escaped character or a quoted text is not its end (RFC 4514, RFC 2253)."""
+"""A part of a DN: escaped characters and quoted texts do not end it (RFC 4514, RFC 2253)."""
 
 
 _WHO = ("profile", "hash", "seed", "locales")
-"""Options that say who the people are."""
+"""Options that determine the people, beside their number."""
 
 
 def spec_of(options: LoadTestOptions | SeedOptions, size: int) -> Spec:
@@ -26,7 +26,7 @@ def spec_of(options: LoadTestOptions | SeedOptions, size: int) -> Spec:
 
 
 def which_people(options: KindOptions) -> str:
-    """Return the options, beside the number, that give another command the same people."""
+    """Return the options of a command for the same people, without their number."""
     words = ""
     for field, spec in fields_of(type(options)):
         value = vars(options)[field.name]
@@ -36,7 +36,7 @@ def which_people(options: KindOptions) -> str:
 
 
 def suffix_of(base: str) -> str:
-    """Return a base's suffix: its last part, or all its dc parts (no server holds dc=com)."""
+    """Return the suffix of a base: its last part, or all dc parts, as no server holds dc=com."""
     parts = [part.strip() for part in _PART.findall(base)]
     tail = len(parts) - 1
     while tail > 0 and all(part.lower().startswith("dc=") for part in parts[tail - 1 :]):

@@ -1,7 +1,7 @@
-"""Probing a directory: whether it listens, speaks LDAP, accepts the bind and has the base.
+"""Probe of a directory: whether it listens, speaks LDAP, accepts the bind and has the base.
 
-ldap3 asks, so that an implementation other than the engine finds what is wrong with a target, and
-reports it in one line before any load is made.
+ldap3 sends the requests, so that an implementation independent of the engine checks a target before
+the load.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from sitebench.targets.tls import SYSTEM, Trust, short, tls_failed
 _Watch = Callable[[socket.socket], None]
 _LANGUAGES = {"ldap": "plain LDAP, not ldaps", "ldaps": "ldaps", START_TLS: "StartTLS"}
 WHOLE_S = 10.0
-"""For all of a probe, and for any one answer, however steadily the directory sends."""
+"""Time limit of a probe, and of one answer."""
 _SILENCE_S = 5.0
-"""How long the directory may be silent."""
+"""Time limit between two bytes."""
 _SUCCESS, _NO_SUCH_OBJECT, _INVALID_CREDENTIALS = 0, 32, 49
 _ROOT_DSE_ATTRIBUTES = [
     "vendorName",
@@ -47,10 +47,10 @@ _ROOT_DSE_ATTRIBUTES = [
     "objectClass",
     "supportedCapabilities",
 ]
-"""The last two identify OpenLDAP and Active Directory, which give no vendor."""
+"""The last two identify OpenLDAP and Active Directory, which have no vendorName."""
 _NOT_AUTHENTICATED = {8, 48, _INVALID_CREDENTIALS, 53}
-"""Results of a bind that mean: not with these credentials (strongerAuthRequired,
-inappropriateAuthentication, invalidCredentials, unwillingToPerform)."""
+"""Results of a bind with wrong credentials: strongerAuthRequired, inappropriateAuthentication,
+invalidCredentials, unwillingToPerform."""
 
 
 class WrongBase(BadInput):
@@ -67,7 +67,7 @@ def probe(
     who: Identity = ANONYMOUS,
     trust: Trust = SYSTEM,
 ) -> None:
-    """Raise an error if a directory cannot be used."""
+    """Raise if a directory cannot be used."""
     with connect(address, who, trust, brief=True) as connection:
         if base is not None and not exists(connection, base):
             keys = ("result", "description", "message")
@@ -97,7 +97,7 @@ def missing(address: DirectoryAddress, who: Identity, entry: str, remedy: str) -
 
 
 def _naming_contexts(connection: Any) -> list[str]:
-    """Return the suffixes that the root DSE lists (RFC 4512 5.1)."""
+    """Return the suffixes in the root DSE (RFC 4512 5.1)."""
     connection.search("", "(objectClass=*)", ldap3.BASE, attributes=["namingContexts"])
     values = connection.response[0]["raw_attributes"] if connection.response else {}
     names = values.get("namingContexts", ())
@@ -105,7 +105,7 @@ def _naming_contexts(connection: Any) -> list[str]:
 
 
 class _Tls(ldap3.Tls):
-    """ldap3's own knows no addresses in certificates."""
+    """ldap3 does not compare IP addresses in certificates."""
 
     def __init__(self, trust: Trust, watch: _Watch) -> None:
         super().__init__(validate=ssl.CERT_NONE if trust.insecure else ssl.CERT_REQUIRED)
@@ -124,7 +124,7 @@ def server_of(
     connect_timeout_s: float,
     watch: _Watch = lambda _: None,
 ) -> ldap3.Server:
-    """Return a directory as ldap3 addresses it; `watch` gets each connection before its TLS."""
+    """Return a directory for ldap3; `watch` gets each connection before its TLS handshake."""
     return ldap3.Server(
         address.host,
         address.port,
@@ -136,7 +136,7 @@ def server_of(
 
 
 def open_connection(connection: Any, address: DirectoryAddress) -> None:
-    """Open an ldap3 connection, with StartTLS where the address asks for it."""
+    """Open a connection, with StartTLS if the address has it."""
     connection.open(read_server_info=False)
     if address.start_tls and not connection.start_tls(read_server_info=False):
         raise ConnectionError("it refuses StartTLS")
@@ -151,9 +151,9 @@ def connect(
     brief: bool = False,
     whole_s: float | None = None,
 ) -> Any:
-    """Yield a bound connection of ldap3 that reads within limits; a brief one ends after `whole_s`.
+    """Yield a bound connection of ldap3 that reads within limits.
 
-    Others may send many requests, and have as long for each answer: WHOLE_S by default.
+    `brief`: all requests together have `whole_s`; else each answer has it. The default is WHOLE_S.
     """
     with contextlib.ExitStack() as end:
         deadline = end.enter_context(Deadline(WHOLE_S if whole_s is None else whole_s))
@@ -166,7 +166,7 @@ def connect(
                 open_connection(connection, address)
                 deadline.watch(connection.socket)
                 bound = connection.bind(read_server_info=False)
-            # ldap3 wraps what goes wrong, or does not.
+            # ldap3 wraps only some errors.
             except Exception as error:
                 raise _nonsense(address, error, deadline) from error
             if not bound:
@@ -182,7 +182,7 @@ def connect(
         finally:
             with contextlib.suppress(LDAPException, OSError):
                 connection.unbind()
-            # It leaves open what it can send nothing to.
+            # ldap3 leaves a broken connection open.
             connection.strategy.close()
 
 
@@ -229,7 +229,7 @@ def _refuse(address: DirectoryAddress, who: Identity, result: dict[str, Any]) ->
 def refusal(
     address: DirectoryAddress, dn: str, password: str, trust: Trust
 ) -> SitebenchError | None:
-    """Return why a bind is refused; None where it is not."""
+    """Return the error of a refused bind; None for an accepted one."""
     try:
         with connect(address, Identity(dn, password), trust, brief=True):
             return None
@@ -245,7 +245,7 @@ def exists(connection: Any, dn: str) -> bool:
 def find_entry(connection: Any, base: str, filter_: str, attribute: str) -> tuple[str, bool] | None:
     """Return the DN of an entry, and whether it shows an attribute; None if there is no entry.
 
-    The DN is empty where the directory does not tell.
+    The DN is empty if the directory hides it.
     """
     try:
         connection.search(base, filter_, ldap3.SUBTREE, attributes=[attribute], size_limit=1)
@@ -262,7 +262,7 @@ def root_dse(
     who: Identity = ANONYMOUS,
     trust: Trust = SYSTEM,
 ) -> dict[str, Any]:
-    """Return the root DSE's vendor, version and classes, if any (RFC 4512 5.1, RFC 3045)."""
+    """Return vendor, version and classes in the root DSE (RFC 4512 5.1, RFC 3045)."""
     with connect(address, who, trust, brief=True) as connection:
         connection.search("", "(objectClass=*)", ldap3.BASE, attributes=_ROOT_DSE_ATTRIBUTES)
         attributes = connection.response[0]["raw_attributes"] if connection.response else {}

@@ -1,4 +1,4 @@
-"""The profile for a directory of the user's: by its schema, unless one is named."""
+"""Choice of the profile for a directory of the user's, by its schema."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from sitebench.targets.tls import Trust
 _T = TypeVar("_T", bound=DirectoryOptions)
 
 _ACTIVE_DIRECTORY = b"1.2.840.113556.1.4.800"
-"""MS-ADTS 3.1.1.3.4.3.1. Its schema does not tell: Samba's has inetOrgPerson, and who is added with
-that class cannot log in."""
+"""Capability in MS-ADTS 3.1.1.3.4.3.1. The schema does not identify Active Directory: Samba has
+inetOrgPerson, too, with which people cannot log in."""
 _WHY = {
     "ad": "it is an Active Directory",
     "person": "its schema has no RTPerson",
@@ -23,10 +23,10 @@ _WHY = {
 
 
 def apply_profile(options: _T) -> _T:
-    """Return options with the profile that the directory's schema allows, with a message.
+    """Return options with the profile that the schema of the directory allows; say which.
 
-    A profile that is named stays, and so do the papers' where the papers' schema is. Where a
-    directory does not tell, what is wrong is said when it is opened.
+    A profile that the user named stays, and the default where the schema of the papers is loaded.
+    An unreadable schema is reported when the directory is opened.
     """
     if options.is_set("profile") or options.names is not None or "://" not in options.target:
         return options
@@ -61,7 +61,7 @@ def _profile(options: DirectoryOptions) -> Profile | None:
 
 
 def classes_of(connection: Any) -> list[bytes]:
-    """Return the definitions of a directory's object classes; none where it does not show them."""
+    """Return the definitions of object classes; empty if the directory hides them."""
     return _classes(connection, _root_dse(connection))
 
 
@@ -73,7 +73,7 @@ def _classes(connection: Any, dse: dict[str, list[bytes]]) -> list[bytes]:
     (subschema, *_) = dse.get("subschemaSubentry") or [b""]
     if not subschema:
         return []
-    # RFC 4512 section 4.4: servers show it to a search for its class.
+    # Servers show the schema only to a search for its class (RFC 4512 section 4.4).
     schema = _read(connection, subschema.decode(), "objectClass=subschema", "objectClasses")
     return schema.get("objectClasses", [])
 
@@ -85,7 +85,7 @@ def _read(connection: Any, dn: str, condition: str, *attributes: str) -> dict[st
 
 
 def posix_group_is_auxiliary(options: DirectoryOptions) -> bool:
-    """Whether the schema of a directory has posixGroup as a class beside another (RFC 2307bis)."""
+    """Return whether posixGroup is an auxiliary class (RFC 2307bis)."""
     from ils_bench.targets.probe import connect
 
     address = parse_address(options.target, start_tls=options.start_tls)

@@ -1,4 +1,4 @@
-"""Connections of ldap3 with limits: ldap3 itself reads as much, and as long, as it is sent."""
+"""Connections of ldap3 with limits of bytes and time: ldap3 has none."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ from ldap3.utils import asn1
 
 class AnswerLimits(msgspec.Struct, frozen=True):
     silence_s: float
-    """How long the directory may be silent between two bytes."""
+    """Time limit between two bytes."""
     whole_s: float
-    """How long an answer may take in all."""
+    """Time limit of an answer."""
     most_bytes: int = 256 << 10
-    """Names and the root DSE have a few thousand. What ldap3 makes of so many takes it up to half a
-    second of CPU, in which no clock is looked at, and 40 MB."""
+    """A root DSE has a few thousand bytes. Decoding this many takes up to 0.5 s of CPU, without a
+    look at the clock, and 40 MB."""
     most_messages: int = 1_000
-    """Messages of one answer: an entry, and references to other directories."""
+    """Messages of one answer: entries, and references to other directories."""
 
 
 _MESSAGES_PER_TURN = 100
-"""Decoded before another greenlet gets its turn: some 5 ms. A socket that always has data to read
-never waits in gevent's hub, and then no timeout and no signal is seen."""
+"""Number of messages, some 5 ms, after which other greenlets run: if a socket always has data,
+gevent sees neither timeouts nor signals."""
 _AT_ONCE = 16_384
-"""As much as a record of TLS holds; its messages are decoded before the clock is looked at."""
+"""Size of a TLS record; its messages are decoded before the clock is checked."""
 _LONGEST_HEAD = 2 + 127
-"""Tag, and a length in as many bytes as BER can have (X.690 8.1.3.5)."""
+"""Tag and the longest length of BER (X.690 8.1.3.5)."""
 
-# Any result may have a referral (RFC 4511 4.1.9); ldap3 fails on those of bind and StartTLS.
+# Any result may have a referral (RFC 4511 4.1.9); ldap3 cannot decode one of bind and StartTLS.
 for context in (asn1.BIND_RESPONSE_CONTEXT, asn1.EXTENDED_RESPONSE_CONTEXT):
     context.setdefault(3, asn1.decode_sequence)
 
 
 class NonsenseError(Exception):
-    """Something that no directory answers."""
+    """An answer that is not LDAP."""
 
 
 class LateError(NonsenseError):
-    """An answer that takes longer than its limit."""
+    """An answer that exceeds its time limit."""
 
 
 def limited_connection(
@@ -51,18 +51,18 @@ def limited_connection(
     over: Callable[[], bool] = lambda: False,
     **more: Any,
 ) -> Any:
-    """Return a connection of ldap3, not open yet, that reads within limits, and none once `over`.
+    """Return a connection of ldap3, not yet open, that reads within limits until `over`.
 
-    Until its first answer the timeout of each call is the server's `connect_timeout`.
+    Until the first answer, calls time out by the server's `connect_timeout`.
     """
-    # A referral would be followed to any machine, to write there, with our password.
+    # A followed referral would send our password, and writes, to any machine.
     connection = ldap3.Connection(server, check_names=False, auto_referrals=False, **more)
     _Reading(connection, limits, over)
     return connection
 
 
 class _Reading:
-    """Receives the answers to one request after the other, each within limits."""
+    """Receives answers within limits."""
 
     def __init__(self, connection: Any, limits: AnswerLimits, over: Callable[[], bool]) -> None:
         self._connection, self._limits, self._over = connection, limits, over
@@ -71,7 +71,7 @@ class _Reading:
         self._unread = bytearray()
         strategy = connection.strategy
         self._size_of, self._answers = strategy.compute_ldap_message_size, strategy.get_response
-        # ldap3 has no other way in: a strategy is chosen by name.
+        # ldap3 takes no strategy of ours, only the name of one.
         strategy.receiving, strategy.get_response = self._receive, self._respond
 
     def _respond(self, *arguments: Any, **more: Any) -> Any:
@@ -81,7 +81,7 @@ class _Reading:
             raise
         except RecursionError as error:
             raise NonsenseError("it is nested too deep") from error
-        # ldap3's parser may raise anything on bytes that are not LDAP.
+        # ldap3's parser raises various errors for bytes that are not LDAP.
         except Exception as error:
             raise NonsenseError("it sends a message that is not LDAP") from error
 
@@ -122,7 +122,7 @@ class _Reading:
         return received
 
     def _whole(self) -> list[bytes]:
-        """Take complete messages out of the buffer, at most one turn's."""
+        """Take complete messages out of the buffer, at most those of one turn."""
         messages: list[bytes] = []
         begin = 0
         while len(messages) < _MESSAGES_PER_TURN:

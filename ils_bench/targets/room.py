@@ -1,4 +1,4 @@
-"""Whether people fit into a slapd's database, which has a configured size limit."""
+"""Size limit of a slapd's database, and whether people fit into it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from sitebench.errors import SitebenchError
 from sitebench.seeders.people import Spec
 
 _PACKAGED: Final = 1 << 30
-"""What Debian's package sets (olcDbMaxSize); nothing that a client may read says what is set."""
+"""Size limit in Debian's package (olcDbMaxSize); clients cannot read the actual one."""
 _ENOUGH: Final = 0.8
 _BYTES: Final = {"person": 1_600, "posix": 1_650, "paper": 4_600}
-"""Of a person in an mdb database with the package's indexes: of 20,000 people, with {SSHA}."""
+"""Bytes of a person in an mdb database with the package's indexes; measured with 20,000 people and
+{SSHA}."""
 _FULL: Final = ("txn_commit failed", "entry store failed")
-"""What slapd 2.5 says of it, with `other` (80); the reason stands in its log alone."""
+"""Diagnostics of slapd 2.5 for a full database, with the result other (80)."""
 
 
 def _is_slapd(target: OpenDirectory) -> bool:
@@ -24,7 +25,7 @@ def _is_slapd(target: OpenDirectory) -> bool:
 
 
 def say_room(target: OpenDirectory, people: Spec) -> None:
-    """Warn where a slapd's default database size is too small for the people."""
+    """Warn if the people exceed the default size of a slapd's database."""
     takes = people.size * _BYTES.get(people.profile, 0)
     if takes < _ENOUGH * _PACKAGED or not _is_slapd(target):
         return
@@ -38,7 +39,7 @@ def say_room(target: OpenDirectory, people: Spec) -> None:
 
 
 def explain_full(target: OpenDirectory, error: SitebenchError) -> SitebenchError:
-    """Return a slapd's error with the likely reason: its database is full."""
+    """Return an error of slapd, with the remedy if its database is full."""
     if not (_is_slapd(target) and any(phrase in error.message for phrase in _FULL)):
         return error
     return type(error)(

@@ -1,4 +1,4 @@
-"""An open directory: an open target that holds people under a base DN."""
+"""An open directory with people under a base DN."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ils_bench.targets.identity import ANONYMOUS, Identity, identity_of
 from sitebench.targets.open_target import OpenTarget
 
 _BIND = bytes.fromhex("300c 020101 6007 020103 0400 8000")
-"""Message 1: version 3, no name, an empty simple password (RFC 4511 section 4.2)."""
+"""An anonymous bind: message 1, version 3, empty name and password (RFC 4511 section 4.2)."""
 _BOUND = bytes.fromhex("300c 020101 6107 0a0100 0400 0400")
 _ANSWER_S = 5.0
 
@@ -25,16 +25,16 @@ class OpenDirectory(OpenTarget[DirectoryAddress]):
     who: Identity = ANONYMOUS
 
     def probe(self) -> None:
-        """Raise an error if the directory cannot be used; its base is not looked up again."""
+        """Raise if the directory cannot be used; the base is not checked again."""
         if self.who == ANONYMOUS and self.address.scheme == "ldap" and self._takes_a_bind():
             return
-        # Late, as everywhere: importing ldap3 takes two tenths of a second.
+        # Late: importing ldap3 takes 0.2 s.
         from ils_bench.targets.probe import probe
 
         probe(self.address, None, self.who, self.trust)
 
     def _takes_a_bind(self) -> bool:
-        """Return whether an anonymous bind succeeds, without importing ldap3."""
+        """Return whether an anonymous bind succeeds, without an import of ldap3."""
         try:
             with socket.create_connection((self.address.host, self.address.port), _ANSWER_S) as it:
                 it.sendall(_BIND)
@@ -46,7 +46,7 @@ class OpenDirectory(OpenTarget[DirectoryAddress]):
         return {**super().to_json(), "who": {}}
 
     def with_options(self, options: IlsOptions) -> Self:
-        """Bind as options say: with the password that this machine has for them."""
+        """Return the directory with the identity of options, whose password is this machine's."""
         own_options = replace(options, target=str(self.address), tls_cert=self.trust.cert)
         return replace(self, who=identity_of(own_options))
 
@@ -55,7 +55,7 @@ class OpenDirectory(OpenTarget[DirectoryAddress]):
         return None if reservation is None else reservation.removal
 
     def to_engine(self) -> str:
-        """Return the address in the form of the engine's seeding and removal."""
+        """Return the address in the form of the engine."""
         return json.dumps(
             {
                 "host": self.address.host,
