@@ -1,1 +1,1 @@
-"""The personalized site: who is served what, how much of it, and what it costs."""
+"""The suite for personalized web sites."""

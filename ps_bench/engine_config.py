@@ -12,7 +12,7 @@ from sitebench.targets import engine_config as shared
 from sitebench.targets.tls import SYSTEM, Trust
 
 _NEWCOMERS = 1_000_000_000
-"""People that one process may create: more than any run does."""
+"""Upper bound of the people that one process creates."""
 
 
 def engine_config(

@@ -1,4 +1,4 @@
-"""The suite's own operations: the paper's scenario (Table 12, page 12), and each of its requests.
+"""The suite's operations: the paper's scenario (Table 12, page 12), and each of its requests.
 
 Each is a scenario file in `scenarios/`.
 """
@@ -11,13 +11,13 @@ from pathlib import Path
 from sitebench.scenario.script import Script, from_text
 
 PAGE_BYTES = 8_290
-"""A page (Table 12)."""
+"""Bytes of a page (Table 12)."""
 
 _FILES = Path(__file__).parent / "scenarios"
 
 
 def text_of(operation: str, *, keepalive: bool = False) -> str:
-    """Return the file of an operation; each request has a connection of its own unless kept."""
+    """Return the file of an operation; without `keepalive`, with a connection per request."""
     text = (_FILES / f"{operation}.toml").read_text(encoding="utf-8")
     return text.replace('per = "step"', 'per = "user"') if keepalive else text
 

@@ -1,5 +1,3 @@
-"""Options of the personalized site's commands."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -37,8 +35,6 @@ class _DatabaseOptions:
 
 @dataclass(frozen=True)
 class TestOptions(_DatabaseOptions, LogOption, PeopleOptions, SuiteOptions):
-    """A test of a site, but for its size."""
-
     target: str = target_option(
         "embedded", "Site to measure: embedded, or the http:// or https:// address of another."
     )

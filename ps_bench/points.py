@@ -1,4 +1,4 @@
-"""What the suite for personalized sites measures."""
+"""Points of the site suite."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the suite for personalized sites is."""
+"""The suite for personalized sites."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@
     class NewsUser(SiteUser):
         scenario = "news.toml"
 
-Importing it gives Locust the options of this suite, and its lanes.
+The import adds the options and the lanes of this suite to Locust.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sitebench.suite_base.joining import join
 
 
 class SiteUser(scenario_user.ScenarioUser):
-    """One lane that does what a scenario file says."""
+    """A user of a scenario file."""
 
     abstract = True
     points = POINTS

@@ -1,1 +1,1 @@
-"""The suite of web servers: static files, the programs behind them, and four papers of them."""
+"""The suite for web servers: static files, and programs behind the server."""

@@ -1,4 +1,4 @@
-"""The folder with a workload's files: the one that options name, or one in the cache folder."""
+"""The folder with the files of a workload: a given one, or one in the cache folder."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from web_bench.workload import Workload
 
 
 def with_options(workload: Workload, options: FileSetOptions) -> Workload:
-    """Return a workload with as many files of each class as options say."""
     if options.files_per_class is None or workload.file_set is None:
         return workload
     files = replace(workload.file_set, files_per_class=options.files_per_class)
@@ -30,9 +29,9 @@ def docroot_of(
     workloads: Sequence[Workload],
     progress: Progress = lambda written, total: None,
 ) -> Path | None:
-    """Return the folder that a server started here serves, with the one file set of workloads.
+    """Return the folder of a server that is started here, with the file set of workloads.
 
-    Files that are there already are kept: the second time nothing is written.
+    Existing files are not written again.
     """
     sets = [files for workload in workloads if (files := workload.file_set) is not None]
     if not sets:
@@ -47,7 +46,7 @@ def docroot_of(
         folder.mkdir(parents=True, exist_ok=True)
         lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
-            # Of two tests that begin together the second waits, and finds the files.
+            # A second test waits here while the first one writes the files.
             fcntl.flock(lock, fcntl.LOCK_EX)
             seed(spec, folder, progress)
         finally:

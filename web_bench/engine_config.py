@@ -1,4 +1,4 @@
-"""What the engine reads of a workload at a target."""
+"""The engine's configuration for a test of a web server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `sitebench web workloads` shows: all workloads, or the classes of one."""
+"""`sitebench web workloads`: tables of all workloads, or of the classes of one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from web_bench.workload import DYNAMIC, RequestClass, Workload, built_in, find
 
 
 def show(name: str | None, *, as_json: bool) -> None:
-    """Print all built-in workloads, or the one of this name, a scenario file included."""
+    """Print all built-in workloads, or one workload or scenario file."""
     if name is None:
         workloads = built_in().values()
         papers = dict.fromkeys(workload.paper for workload in workloads)

@@ -1,5 +1,3 @@
-"""Options of the web suite's commands."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -40,7 +38,7 @@ def _path(text: str) -> str:
 
 @dataclass(frozen=True)
 class FileSetOptions:
-    """Which files: they follow from the workload, these, and nothing else."""
+    """Options that, with the workload, determine the files."""
 
     files_per_class: int | None = option.count(
         None,
@@ -55,8 +53,6 @@ class FileSetOptions:
 
 @dataclass(frozen=True)
 class WebOptions(FileSetOptions, LogOption, SuiteOptions):
-    """A test of a web server, but for its clients."""
-
     target: str = target_option(
         "embedded",
         "Server to measure: embedded, nginx or apache, which sitebench starts; or the http:// or "
@@ -127,8 +123,6 @@ class WebOptions(FileSetOptions, LogOption, SuiteOptions):
 
 @dataclass(frozen=True)
 class SweepOptions(WebOptions):
-    """What `sitebench web sweep` and `spice` take besides the options of a test."""
-
     clients: tuple[int, ...] = option.sizes(
         "Numbers of clients to measure (default: those of the workload).",
         locust=False,

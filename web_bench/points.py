@@ -1,4 +1,4 @@
-"""What the web suite measures."""
+"""Points of the web suite."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writing a file set into the folder that a web server serves."""
+"""Writing of a file set into the folder of a web server."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from sitebench._engine import FileSet
 from sitebench.system.native_errors import translated
 
 Progress = Callable[[int, int], object]
-"""Called with how many bytes are done, and how many the set has."""
+"""Called with the written bytes, and the total."""
 
 
 def file_set(spec: Mapping[str, Any]) -> FileSet:
-    """Return the set of a spec, whose fields are those of `FileSet`."""
+    """Return the file set of a specification."""
     with translated():
         return FileSet(json.dumps(dict(spec)))
 
@@ -27,9 +27,9 @@ def seed(
 ) -> Path:
     """Write a file set into `docroot` and return its manifest.
 
-    The manifest is JSON lines: the spec, then path, size and SHA-256 of each file, then the totals.
-    An interrupted seeding, by a kill too, is resumed by the same call: files that the manifest
-    names are kept, and the totals are there when the set is complete.
+    The manifest is JSON lines: the specification, then path, size and SHA-256 of each file, then
+    totals. The same call resumes an interrupted seeding: files in the manifest stay; the totals
+    mark a complete set.
     """
     files = file_set(spec)
     with translated():

@@ -1,4 +1,4 @@
-"""What the suite for web servers is."""
+"""The suite for web servers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,6 @@ SUITE = Suite(
     takes_files="http",
     own_verbs=("file", "program"),
     locustfile="web_bench.locustfile",
-    # Files, a program within the web server, and a process for each request.
     demo=Demo(
         command=("sweep", "spice-static", "spice-inprocess", "spice-cgi", "--clients", "1,4,16"),
         points=9,

@@ -25,13 +25,13 @@ class WebRun(BaseSuiteRun[WebOptions, Workload, OpenWeb]):
         preparing.run_with_progress(lambda progress: docroot_of(options, programs, progress))
 
     def counted_steps(self, program: Workload) -> Sequence[tuple[str, str]]:
-        """Return whole requests: the papers' latency is from connecting to the last byte.
+        """Return the rows of whole requests: the papers' latency includes connecting.
 
-        Or operations, where a file has others than one request each.
+        A scenario file with operations of several requests counts operations.
         """
         if program.counts is None:
             return program.counted_rows
-        # Arrivals of a schedule are those of passes, each of which is one request.
+        # A schedule counts passes, each of one request.
         return [(program.name, "request" if self.options().rate is None else SEQUENCE)]
 
     def observe(self, target: OpenWeb, programs: Sequence[Workload]) -> Observed:

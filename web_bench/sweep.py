@@ -1,4 +1,4 @@
-"""What `sitebench web sweep` and `spice` measure: workloads, each over numbers of clients."""
+"""`sitebench web sweep` and `spice`: workloads, each over numbers of clients."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def sweep(
     kind: str = "web-sweep",
     first: Tables | None = None,
 ) -> None:
-    """Measure workloads, with the command's numbers of clients or with their own."""
+    """Measure workloads with the numbers of clients of the options, or of the workload."""
     refuse_check(options, SUITE)
     if options.paper:
         refuse_stages(options, "`--paper`, which has the paper's loads")
@@ -41,7 +41,7 @@ def sweep(
 
 def _part(options: SweepOptions, workload: str) -> Part:
     with_script, name = POINTS.choose(options, workload)
-    # The numbers of clients are the command line's, or the workload's.
+    # The command line decides on the clients, or else the workload.
     load: Any = POINTS.apply_scenario(with_script)
     load = replace(load, clients=options.clients)
     clients = load.clients or POINTS.program(load, name).clients
@@ -52,14 +52,14 @@ def _part(options: SweepOptions, workload: str) -> Part:
             )
         clients = (load.users,)
     if options.paper and not options.is_set("measure"):
-        # WebStone's rules and WebCat print no length: that of WebBench 1.0 for all.
+        # WebStone and WebCat print no length, so WebBench 1.0's holds for all.
         ramp_s = 30.0 if name.startswith("webbench1-") else load.warmup
         load = load.assign(warmup=ramp_s, measure=600.0)
     return Part(narrow(combine(MeasureOptions, WebOptions), load), [name], clients)
 
 
 def spice(options: SweepOptions) -> None:
-    """Measure every kind of program that the target has; the others are left out."""
+    """Measure the kinds of programs that the target has."""
     if (described := POINTS.described_by(options)) is not None:
         raise BadInput(
             f"{described[1]} says what users do, and spice measures programs", "leave it out"

@@ -8,7 +8,7 @@
     class ShopUser(WebUser):
         scenario = "shop.toml"
 
-Importing it gives Locust the options of this suite, and its lanes.
+The import adds the options and the lanes of this suite to Locust.
 """
 
 from __future__ import annotations
@@ -26,17 +26,16 @@ from web_bench.workload import find
 
 
 class WebUser(ScenarioUser):
-    """One client that repeats a workload's requests."""
+    """A user that repeats a workload."""
 
     abstract = True
     points = POINTS
     workload: ClassVar[str | None] = None
-    """A built-in workload."""
+    """Name of a built-in workload."""
     _remedy = "name it with --scenario FILE.toml, or --path /"
 
     @classmethod
     def build(cls, options: WebOptions) -> Script:
-        """Return the workload; the data of a file are read here."""
         if (workload := cls.workload or cls.scenario) is None:
             return super().build(options)
         return with_options(find(workload), options)

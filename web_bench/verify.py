@@ -1,4 +1,4 @@
-"""Asking a web server for every file of a set once, and comparing what it sends."""
+"""Comparison of a web server's files with those of a file set."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ANSWER_S = 30.0
 REPORT_EVERY_S = 0.1
 PIECE = 64 << 10
 DRAINED = 1 << 20
-"""Longest wrong body that is read to its end, to keep the connection."""
+"""Largest wrong body that is read to its end, so that the connection can be kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,8 @@ class Difference:
 
     path: str
     kind: str
-    """As failures of a measurement: status:NNN, wrong-length, wrong-answer, truncated, closed,
-    timeout or malformed."""
+    """Kind of failure: status:NNN, wrong-length, wrong-answer, truncated, closed, timeout or
+    malformed."""
     detail: str
 
     def __str__(self) -> str:
@@ -41,15 +41,12 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """Result of requesting every file of a set."""
-
     files: int
     bytes: int
-    """The sum of the files' sizes."""
     kinds: Mapping[str, int]
-    """How many files differ, by kind."""
+    """Number of different files, by kind."""
     differences: tuple[Difference, ...]
-    """The first of them in the set's order, up to the limit."""
+    """The first differences, in the order of the set."""
 
     @property
     def different(self) -> int:
@@ -65,11 +62,11 @@ def verify(
     limit: int = 20,
     trust: Trust = SYSTEM,
 ) -> Verified:
-    """Ask the server at `url` for every file of a set once, and compare length and content.
+    """Compare every file of a set with the answer of the server at `url`.
 
-    Bodies are compared while they come in. `progress` is called in the calling thread; what it
-    raises ends the verification. `limit` is how many differences are kept with their files; all of
-    them are counted. Raises TargetUnreachable when the server does not answer any more.
+    Bodies are compared while they arrive. `progress` is called in the calling thread and ends the
+    verification by an exception. All differences are counted, `limit` of them are returned with
+    their files. Raises TargetUnreachable if the server stops answering.
     """
     files, address = file_set(spec), parse_address(url)
     probe(address, trust)
@@ -93,7 +90,7 @@ def verify(
 
 
 class _Client:
-    """A connection that is kept open, and the thread that asks on it."""
+    """A kept connection, and the thread that sends its requests."""
 
     def __init__(
         self, files: FileSet, numbers: Iterator[int], address: SiteAddress, trust: Trust
@@ -112,7 +109,7 @@ class _Client:
 
     def run(self) -> None:
         try:
-            # The next number is that of any client: a range is one step of the interpreter.
+            # All threads share the iterator: `next` of a range is atomic.
             while not self._stopped and (i := next(self._numbers, None)) is not None:
                 path, size = self._files.path(i), self._files.size(i)
                 if (difference := self._compare(i, path, size)) is not None:
@@ -122,7 +119,7 @@ class _Client:
             self._connection.close()
 
     def stop(self) -> None:
-        """End the wait for an answer, from another thread, and ask no more."""
+        """End the wait for an answer; called from another thread."""
         self._stopped = True
         open_socket = self._connection.sock
         if open_socket is not None:
@@ -161,8 +158,8 @@ class _Client:
             self._connection.close()
             if not used_before or self._stopped:
                 raise
-            # The server may close an idle connection at any time (RFC 9112, 9.3.1), and what came
-            # after the announced end of the body before is no answer.
+            # A server may close an idle connection at any time (RFC 9112, 9.3.1), or send bytes
+            # beyond the previous body.
             return self._response(path)
 
     def _connect(self) -> None:
@@ -189,7 +186,7 @@ class _Client:
         fed, offset = checker.fed, checker.finish()
         ended_early = ended_early or (announced is not None and fed < size)
         if ended_early or fed > size:
-            # Nothing more comes, or there may be no end of it.
+            # The rest of the body is not read.
             self._connection.close()
         if offset is not None and offset < min(fed, size):
             return "wrong-answer", f"differs from byte {offset:,} on"

@@ -1,8 +1,7 @@
-"""Workloads: scenario files as web servers are measured with them.
+"""Workloads: scenario files for web servers.
 
-An operation of one request, in which nothing is filled in, is a kind of requests: for a file of a
-class, for a program, or for a path. Where all operations of a file are, its rows are those of the
-papers' tables, and so is the arithmetic here: shares of requests and of bytes.
+An operation of one constant request is a class of requests: for a file, a program or a path. If all
+operations of a file are, results have a row per class, as the papers' tables.
 """
 
 from __future__ import annotations
@@ -29,31 +28,30 @@ DYNAMIC = {
     "template": "one of 100 identical pages with today's date",
     "fastcgi": "a process that stays",
 }
-"""The kinds of programs."""
+"""Kinds of programs."""
 
 SEED = 1997
-"""The seed of a file set unless another is given."""
 
 PATH = "path"
-"""The operation that --path describes."""
+"""Operation of --path."""
 
 
 @dataclass(frozen=True)
 class FileClass:
-    """Files that are requested equally often: a row of a paper's table."""
+    """Files requested equally often: a row of a paper's table."""
 
     name: str
     sizes: tuple[int, ...] = ()
-    """Sizes in bytes, taken in turn."""
+    """Sizes in bytes, used in turn."""
     spread: tuple[int, int] | None = None
-    """Instead of `sizes`: the smallest and the largest; those between grow by a constant factor."""
+    """In place of `sizes`: the smallest and the largest size, with geometric steps between."""
     files: int | None = None
-    """How many; for each of `sizes` as many as the set's `files_per_class` unless given."""
+    """Number of files; by default `files_per_class` for each of `sizes`."""
 
 
 @dataclass(frozen=True)
 class FileSet:
-    """The files of a workload; their contents follow from the spec and its seed alone."""
+    """The files of a workload; their contents follow from the specification and the seed."""
 
     name: str
     classes: tuple[FileClass, ...]
@@ -74,7 +72,7 @@ class FileSet:
         return file_set(self.spec()).bytes
 
     def spec(self, seed: int = SEED) -> dict[str, Any]:
-        """Return the specification for the generator of the files, as JSON."""
+        """Return the specification for the engine's generator of files."""
         return {
             "name": self.name,
             "seed": seed,
@@ -96,29 +94,26 @@ def _spec_of_class(class_: FileClass) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class RequestClass:
-    """Requests of one kind: for a file of a class, for a path, or for a program.
-
-    Or all of an operation that has several.
-    """
+    """Requests for files of a class, a path or a program, or an operation of several requests."""
 
     name: str
     weight: int
     row: tuple[str, str]
-    """Operation and step under which they are counted."""
+    """Operation and step of their row in results."""
     files: FileClass | None = None
     dynamic: str = ""
     asks: tuple[str, ...] = ()
-    """Paths, and whatever else its steps ask for."""
+    """Paths and programs in its steps."""
     size: int | None = None
-    """Bytes of the answer's body; None where they differ or are not known."""
+    """Bytes of the body; None if they differ or are unknown."""
     size_about: int | None = None
-    """Mean size where it depends on the server."""
+    """Mean size, if it depends on the server."""
     tls: bool = False
 
 
 @dataclass(frozen=True)
 class Workload(Script):
-    """A weighted mix of requests, and the sweep that it is measured over."""
+    """A weighted mix of requests, and its numbers of clients."""
 
     title: str = ""
     classes: tuple[RequestClass, ...] = ()
@@ -126,11 +121,11 @@ class Workload(Script):
     http: str = "1.1"
     paper: str = ""
     note: str = ""
-    """Facts that the paper does not print, with their source."""
+    """Facts missing in the paper, with their source."""
     kinds: frozenset[str] = frozenset()
-    """Kinds of the workload's programs."""
+    """Kinds of its programs."""
     uses_tls: bool = False
-    """Whether some of its requests go over TLS whatever the others do."""
+    """Whether some requests always go over TLS."""
 
     @property
     def clients(self) -> tuple[int, ...]:
@@ -138,7 +133,7 @@ class Workload(Script):
 
     @property
     def requests(self) -> Sequence[tuple[str, str]]:
-        """Return the rows of requests: operations may have several."""
+        """Return the rows of requests; an operation may have several."""
         if self.counts is not None:
             return [class_.row for class_ in self.classes]
         rows = (
@@ -154,12 +149,12 @@ class Workload(Script):
 
     @property
     def deck(self) -> tuple[int, ...]:
-        """Return the fewest requests of each class that are exactly the mix."""
+        """Return the smallest numbers of requests per class that make the exact mix."""
         weights = [class_.weight for class_ in self.classes]
         return tuple(weight // math.gcd(*weights) for weight in weights)
 
     def mean_bytes_of(self, class_: RequestClass) -> float | None:
-        """Return the mean bytes of a class's bodies; None if they are not known."""
+        """Return the mean bytes of a body in a class; None if unknown."""
         if self.file_set is not None and class_.files is not None:
             return self.file_set.bytes_of(class_.files) / self.file_set.count_of(class_.files)
         size = class_.size_about if class_.size is None else class_.size
@@ -167,7 +162,7 @@ class Workload(Script):
 
     @property
     def mean_bytes(self) -> float | None:
-        """Return the mean bytes of a body; None if those of a class are not known."""
+        """Return the mean bytes of a body; None if unknown for a class."""
         weighted = self._weighted_bytes()
         return None if weighted is None else sum(weighted) / sum(self.deck)
 
@@ -177,7 +172,7 @@ class Workload(Script):
 
     @property
     def byte_shares(self) -> tuple[float, ...] | None:
-        """Return each class's share of the bytes of bodies; None if they are not known."""
+        """Return the share of bytes of each class; None if unknown."""
         weighted = self._weighted_bytes()
         if weighted is None or not sum(weighted):
             return None
@@ -192,7 +187,7 @@ class Workload(Script):
 
 
 def of_path(path: str, *, keepalive: bool = True) -> Workload:
-    """Return the workload that asks for one path, over a connection per client or per request."""
+    """Return the workload of one path, with a connection per client or per request."""
     lines = (
         f"title = {json.dumps(f'GET {path}')}",
         "load.clients = [1, 4, 16, 64]",
@@ -205,7 +200,6 @@ def of_path(path: str, *, keepalive: bool = True) -> Workload:
 
 
 def built_in() -> dict[str, Workload]:
-    """Return the workloads of the package by their names, in alphabetical order."""
     return {name: find(name) for name in _names()}
 
 
@@ -216,7 +210,7 @@ def _names() -> list[str]:
 
 
 def find(name: str, data: Mapping[str, str] | None = None) -> Workload:
-    """Return a built-in workload, or that of a scenario file; `data` are other files for its."""
+    """Return a built-in workload, or one of a scenario file with other files for its data."""
     if script.is_script(name):
         return _workload(script.read(name, data, by_class=True))
     names = _names()
@@ -308,7 +302,7 @@ def _file_set(table: Mapping[str, Any]) -> FileSet:
 
 
 def path_fault(path: str) -> tuple[str, str] | None:
-    """Return why a text cannot be asked for as a path, and the remedy; None if it can."""
+    """Return message and remedy if a text cannot be a path of a request; else None."""
     if not path.startswith("/"):
         remedy = f"write {'/' + path!r}"
         if "://" in path:

@@ -1,9 +1,9 @@
-"""The paper's figures of a site, from what the lanes counted.
+"""The paper's figures of a site, from the counts of a window.
 
-"Web pages" are its operations 2 and 3, of which each is a read of the UPD; "ASP requests" are all
-that a program answers: pages, creates and updates, and not the images (Tables 12 to 14). A page
-counts once, when its main request has succeeded. Of 100 operations that is 104 requests and 95
-pages, a ratio of 1.095; in the paper's eight columns it is 1.079 to 1.090.
+"Web pages" are operations 2 and 3, each a read of the UPD. "ASP requests" are answered by a
+program: pages, creates and updates, but not images (Tables 12 to 14). A page counts once, if its
+main request succeeds. 100 operations are 104 requests and 95 pages, a ratio of 1.095; in the
+paper's eight columns the ratio is 1.079 to 1.090.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def figures(measured: Tally, scenarios: Sequence[Script]) -> dict[str, Any]:
             changes = sum(
                 _count_succeeded(measured, operation, name) for name in set(operation.changing)
             )
-            # A pass that only changes something is its changes.
+            # A pass without other steps counts as its changes.
             only_changes = operation.counts in operation.changing or (
                 operation.counts == SEQUENCE and len(operation.changing) == len(operation.steps)
             )
@@ -51,7 +51,7 @@ def figure_of(name: str) -> Of:
 
 
 def mix(measured: Tally, scenario: Script) -> dict[str, dict[str, float]]:
-    """Return each operation's count, its share in percent, and its share in the scenario."""
+    """Return the count, the percentage and the asked percentage of each operation."""
     counts = {
         operation.name: _totals(measured, operation, operation.counts).count
         for operation in scenario.operations
@@ -68,7 +68,7 @@ def mix(measured: Tally, scenario: Script) -> dict[str, dict[str, float]]:
 
 
 def off_by(operations: Mapping[str, Mapping[str, float]]) -> float:
-    """Return by how many operations a mix is off; unfinished decks at the bounds explain a few."""
+    """Return the largest gap between a count and its share; decks cut by the window make a few."""
     total = sum(figures["count"] for figures in operations.values())
     return max(
         (

@@ -1,6 +1,6 @@
-"""The site suite in the planner.
+"""Planner of the site suite.
 
-The paper's workbook has one size's rates; Tables 13 and 14 have the others.
+The paper's workbook has the rates of one size; Tables 13 and 14 have those of all sizes.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class _SitePlanOptions(PlanOptions):
 
 
 _PAGE_BYTES = 8_290.0 + 4 * 5_480.0
-"""Of a page with its four images (Table 12); 1.5 MB / 49.6 in Table 13 are as many."""
+"""Bytes of a page with its four images (Table 12), which agrees with 1.5 MB / 49.6 in Table 13."""
 
 
 def _calculations(

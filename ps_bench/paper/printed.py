@@ -1,4 +1,4 @@
-"""What the paper prints of personalized sites, as 1997.toml has it."""
+"""Figures of personalized sites in the paper of 1997, read from 1997.toml."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ SWEEP_1997 = PaperSweep(
 )
 
 TABLES_1997: dict[str, dict[str, list[str]]] = _PAPER["tables"]
-"""By table and row: the cells, over SIZES_1997."""
+"""Cells by table and row, one for each of SIZES_1997."""
 
 
 PRINTED_1997 = with_lab(_PAPER["table"])
-"""The tables without figures of operations."""
+"""Tables without figures of operations."""
 
 STATEMENTS_1997 = msgspec.convert(_PAPER["statement"], tuple[Statement, ...])
 

@@ -1,7 +1,7 @@
-"""The site suite in a report: Figures 3 and 4 and Tables 13 to 16 of the paper.
+"""Report of the site suite: Figures 3 and 4 and Tables 13 to 16 of the paper.
 
-The figures are drawn from Tables 13 and 14. The bottlenecks are those of pages 16 and 17, with the
-comments in our words.
+Figures are drawn from Tables 13 and 14. Bottlenecks are from pages 16 and 17, with comments in our
+words.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _COUNTED = {
     "asp-requests": ("ASP requests", "ASP requests/sec", "asp_requests_per_s"),
     "upd-reads": ("UPD reads", "UPD reads/sec", "upd_reads_per_s"),
 }
-"""The curves of Figures 3 and 4: title, row of Tables 13 and 14, and name of today's figure."""
+"""Curves of Figures 3 and 4: title, row in Tables 13 and 14, and name of the measured figure."""
 
 _MAPPED = "Files mapped into memory; the disks read four times as much as they write"
 
@@ -76,7 +76,7 @@ def _figure(name: str) -> RateFigure:
 
 
 def _paper_table(points: Sequence[Series]) -> Table:
-    """Return the table of the scenario, or of one operation: 1997's figures and today's."""
+    """Return the figures of the scenario or of one operation, with those of 1997."""
     operation = points[0].spec.operation
     rows = measurements(points) | repeat_rows(points, _counted_as(points))
     printed_tables = [
@@ -98,7 +98,7 @@ def _counted_as(points: Sequence[Series]) -> str:
 
 
 def measurements(points: Sequence[Series]) -> dict[str, list[str]]:
-    """Return the eight rows of Tables 13 and 14 in their order; fewer for a scenario file."""
+    """Return the eight rows of Tables 13 and 14; fewer for a scenario file."""
     rate = _counted_as(points)
     rows = measurement_rows(points, rate)
     rows["Average Connect Time"] = medians(
@@ -112,10 +112,10 @@ def measurements(points: Sequence[Series]) -> dict[str, list[str]]:
 
 
 def _mixes(points: Sequence[Series]) -> list[Folded]:
-    """Return the mix of operations, and by how much it differs from the scenario's.
+    """Return the mix of operations, and its largest gap to the scenario's mix.
 
-    Every deck (the paper's is a hundred) is exact; a window cuts through one deck per thread at
-    each of its ends. Of repeats, the one that differs most is shown.
+    Every deck is exact (100 operations in the paper); the window cuts one deck per thread at each
+    edge. Of several repeats the one with the largest gap is shown.
     """
     rows = [
         [

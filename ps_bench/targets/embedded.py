@@ -1,7 +1,6 @@
 """The process of an embedded site: `python -m ps_bench.targets.embedded`.
 
-It serves a copy of a database. The copy belongs to that process, so that it goes away however the
-parent ends.
+It serves a copy of a database, and deletes the copy even if its parent is killed.
 """
 
 from __future__ import annotations

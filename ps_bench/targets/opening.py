@@ -1,4 +1,4 @@
-"""From a target's name to an open site that serves the people."""
+"""Opening of a site for a test."""
 
 from __future__ import annotations
 
@@ -19,10 +19,9 @@ from sitebench.targets.limits import refuse_limits
 from sitebench.targets.tls import Trust
 
 OWN_TARGETS = ("embedded",)
-"""Targets that are started for a test; any other is the user's."""
 
 _WAY_IN = b"<form method=get action=/enter>"
-"""What only the personalized site has on the page for strangers."""
+"""A form on the front page of a personalized site, by which it is recognised."""
 
 
 def spec_of(options: PsOptions) -> UpdSpec:
@@ -30,7 +29,7 @@ def spec_of(options: PsOptions) -> UpdSpec:
 
 
 def database_of(options: PsOptions, progress: Progress = lambda done, total: None) -> Upd:
-    """Return the database that options ask for: the one they name, or the one of that size."""
+    """Return the database of options: a given one, or the cached one of that size."""
     if options.database is None:
         return open_cached(spec_of(options), progress)
     return inspect(spec_of(options), Path(options.database))
@@ -41,7 +40,7 @@ def open_target(
     scenarios: Iterable[Script] = (),
     progress: Progress = lambda done, total: None,
 ) -> OpenSite:
-    """Open the site that options name; an embedded one on a copy of its database."""
+    """Open the site of options; an embedded one serves a copy of its database."""
     if options.target not in OWN_TARGETS:
         refuse_limits(options.target, options.target_limits)
         refuse_log(options)
@@ -70,7 +69,7 @@ def open_target(
 
 
 def address(options: PsOptions, scenarios: Iterable[Script]) -> OpenSite:
-    """Address a site of the user's; raises where our own scenarios would not find our pages."""
+    """Return a site of the user's; raise if built-in operations would miss their pages there."""
     site = open_live(options)
     own_paths = [scenario.path for scenario in scenarios if scenario.path in SUITE.operations]
     if own_paths and _WAY_IN not in site.probe().body:

@@ -1,4 +1,4 @@
-"""The embedded site inside this process: for `serve`, for tests, and for programs."""
+"""The embedded site in this process, for `serve`, tests and programs."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class PersonalizedSite(InProcess[Site]):
         with PersonalizedSite(entries=1_000) as site:
             page = urllib.request.urlopen(site.url + "/enter?user=7").read()
 
-    Without a database of your own it serves, and changes, a copy that is thrown away when closed;
-    the original is made once and kept in the cache folder. `limits` bound what one client can ask
-    of it, by the names in `sitebench docs limits`.
+    Without a database of your own it serves a copy, which `close` deletes; the original is made
+    once and stays in the cache folder. `limits` bound the requests of one client, by the names in
+    `sitebench docs limits`.
     """
 
     suite = SUITE.name
-    """For `sitebench.run`: which operations it is a target of."""
+    """The suite whose operations `sitebench.run` can measure here."""
 
     @check_arguments
     def __init__(
@@ -85,7 +85,7 @@ class PersonalizedSite(InProcess[Site]):
 
     @property
     def size(self) -> int:
-        """How many people its database was made with."""
+        """Number of people that its database was made with."""
         return int(self._server.manifest()["size"])
 
     def __repr__(self) -> str:
@@ -93,7 +93,7 @@ class PersonalizedSite(InProcess[Site]):
 
 
 def serve(options: ServeOptions) -> None:
-    """Serve the site until Ctrl-C or SIGTERM (`sitebench ps serve`)."""
+    """Serve the site until Ctrl-C or SIGTERM."""
     serve_until_stopped(
         lambda: _open(options),
         lambda site: _greeting(options, site),
@@ -103,7 +103,7 @@ def serve(options: ServeOptions) -> None:
 
 
 def _open(options: ServeOptions) -> PersonalizedSite:
-    """Start the site on the database that is named, or on a copy of the one of that size."""
+    """Start the site with a given database, or with a copy of the cached one of that size."""
     if options.database is not None:
         return start(PersonalizedSite, options)
     from sitebench.measure.progress import bar
@@ -116,7 +116,7 @@ def _open(options: ServeOptions) -> PersonalizedSite:
 
 
 def _greeting(options: ServeOptions, site: PersonalizedSite) -> list[str]:
-    """Return its address, a page to look at, and a test to run at it."""
+    """Return lines with its address, a page to open, and a test to run."""
     origin = "a copy, thrown away afterwards" if options.database is None else options.database
     trust = "" if site.ca is None else f" --tls-ca {site.ca}"
     return [

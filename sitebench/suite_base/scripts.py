@@ -77,10 +77,10 @@ def digests_of(programs: Iterable[Script]) -> dict[str, str]:
     }
 
 
-def assure_same(here: Mapping[str, str], planned: Mapping[str, str]) -> None:
-    """Raise where a file of the user's is not the same here as where the test was started."""
+def assure_same(here: Mapping[str, str], at_start: Mapping[str, str]) -> None:
+    """Raise if a file of the user's is not the same here as where the test was started."""
     for name, digest in here.items():
-        if planned.get(name) != digest:
+        if at_start.get(name) != digest:
             raise BadFile(
                 f"{name}: other content here than where the test was started",
                 "give each machine the same file, at the same path",

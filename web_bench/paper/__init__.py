@@ -1,1 +1,1 @@
-"""What four papers of 1996 to 2000 print of web servers, and its arithmetic."""
+"""Tables and arithmetic of four papers on web servers, 1996 to 2000."""

@@ -1,7 +1,7 @@
-"""What a sweep over clients shows: peak, stages, useful peak, efficiencies, predicted rates.
+"""Analysis of a sweep over clients: peak, stages, useful peak, efficiencies, predicted rates.
 
-Only valid points count. Where the tester was the limit, the rate is a lower bound: it may be the
-peak, and is not on the curve, whose latencies would be the tester's.
+Only valid points count. If the tester was the limit, the rate is a lower bound: it may be the peak,
+but is not on the curve, as the latency is the tester's.
 """
 
 from __future__ import annotations
@@ -29,30 +29,30 @@ from web_bench.paper.arithmetic import (
 from web_bench.paper.figures import figure_of, latency_s
 
 MOST_VARIATION = 0.25
-"""The coefficient of variation up to which clients count as treated equally. The paper of 2000 asks
-for equal treatment and prints no bound."""
+"""Largest coefficient of variation of equally served clients. The paper of 2000 asks for equal
+treatment and prints no bound."""
 
 LEAST_PER_CLIENT = 30
-"""With fewer requests per client, chance alone makes clients differ."""
+"""Least number of requests per client: with fewer, clients differ by chance."""
 
 LATENCY_LIMIT_S = 1.0
-"""The mean latency up to which a peak is useful; the paper asks for "acceptable"."""
+"""Largest mean latency of a useful peak; the paper asks for "acceptable"."""
 
 STATIC = "spice-static"
-"""The static test that SPICE workloads are compared with."""
+"""Static test for the comparison with programs."""
 
 rate = figure_of("requests_per_s")
 variation = figure_of("clients.variation")
 
 LEAST_SHARE = 0.5
-"""What the client that is served least must have of the mean: a few who get nothing hardly change
-the coefficient of variation."""
+"""Least share of the mean that every client must have: a few starved clients hardly change the
+coefficient of variation."""
 
 
 def curve(points: Sequence[Series]) -> list[CurvePoint]:
-    """Return the valid points where hardly any request failed, fewest clients first.
+    """Return the valid points with few failures, fewest clients first.
 
-    Where requests come by a rate the target does what it is asked, which is no point of its curve.
+    A point at a given rate is not on the curve.
     """
     curve_points = [
         CurvePoint(point.spec.users, point.median(rate) or 0.0, point.median(latency_s) or 0.0)
@@ -66,10 +66,10 @@ def curve(points: Sequence[Series]) -> list[CurvePoint]:
 
 
 class Stages(msgspec.Struct, frozen=True):
-    """The two stages of a sweep, by their numbers of clients.
+    """Numbers of clients in the two stages of a sweep.
 
-    In the first, more clients raise the rate more than the latency; in the second, the latency
-    more than the rate. The rate divided by the latency is highest where one turns into the other.
+    In the rising stage more clients raise the rate more than the latency, in the saturated stage
+    the latency more than the rate. The quotient of rate and latency is highest between both.
     """
 
     rising: tuple[int, ...]
@@ -77,9 +77,9 @@ class Stages(msgspec.Struct, frozen=True):
 
 
 def stages(points: Sequence[CurvePoint]) -> Stages | None:
-    """Return the stages; None if too few points were measured, or if the rate still rises.
+    """Return the stages; None if points are too few, or if the rate still rises.
 
-    Nor are there any where points differ in something else than their clients, as those of `vary`.
+    None also for points that differ in more than their clients, as those of `vary`.
     """
     if len({point.clients for point in points}) < len(points):
         return None
@@ -96,7 +96,7 @@ def stages(points: Sequence[CurvePoint]) -> Stages | None:
 
 
 def fair(point: Series) -> bool | None:
-    """Return whether the clients were served equally; None where that is not known."""
+    """Return whether the clients were served equally; None if unknown."""
     spread, mean = point.median(variation), point.median(figure_of("clients.mean"))
     least = point.median(figure_of("clients.least"))
     if point.spec.users == 1:
@@ -107,7 +107,7 @@ def fair(point: Series) -> bool | None:
 
 
 def useful(point: Series) -> bool | None:
-    """Return whether a point may be the useful peak: fair, fast enough, and hardly any failure."""
+    """Return whether a point may be the useful peak: fair, fast enough, few failures."""
     took = point.median(latency_s)
     if (took is not None and took > LATENCY_LIMIT_S) or failed_share(point.results) > MOST_FAILED:
         return False
@@ -115,15 +115,15 @@ def useful(point: Series) -> bool | None:
 
 
 def useful_peak(points: Sequence[Series]) -> CurvePoint | None:
-    """Return the highest rate at which clients are served equally, and fast enough."""
+    """Return the point with the highest rate among useful points."""
     curve_points = curve([point for point in points if useful(point)])
     return peak(curve_points) if curve_points else None
 
 
 def peak_of(points: Sequence[Series], figure: str = "requests_per_s") -> Series | None:
-    """Return the point with the highest value of a figure, or None if no point is usable.
+    """Return the point with the highest value of a figure; None if no point is usable.
 
-    Where more than a few requests failed the rate may be that of failing.
+    Points with many failures are excluded: failures may be faster than answers.
     """
     sound = [
         point
@@ -144,10 +144,9 @@ def of_schedule(point: Series) -> bool:
 
 
 def peak_reached(points: Sequence[Series]) -> CurvePoint | None:
-    """Return the peak of a curve; None where a point that is not on it lies above it.
+    """Return the peak of a curve; None if a point outside the curve has a higher rate.
 
-    That is a lower bound, so that the server does more, or one that failed or never settled, so
-    that it may.
+    Such a point is a lower bound, or had failures, or did not settle: the peak is unknown.
     """
     curve_points = curve(points)
     best = peak(curve_points) if curve_points else None
@@ -155,7 +154,7 @@ def peak_reached(points: Sequence[Series]) -> CurvePoint | None:
 
 
 def bound_of(points: Sequence[Series]) -> float:
-    """Return the highest rate that is a lower bound: of the tester's limit, or of a schedule."""
+    """Return the highest rate that is a lower bound, as tester or schedule were the limit."""
     return _highest(
         point
         for point in points
@@ -169,7 +168,7 @@ def _highest(points: Iterable[Series]) -> float:
 
 
 def efficiencies(by_workload: Mapping[str, Sequence[Series]]) -> dict[str, SpiceEfficiency]:
-    """Return the efficiencies of every workload that can be compared with the static test."""
+    """Return the efficiencies of workloads that can be compared with the static test."""
     of_static = by_workload.get(STATIC, ())
     compared: dict[str, SpiceEfficiency] = {}
     for name, points in by_workload.items():
@@ -178,18 +177,18 @@ def efficiencies(by_workload: Mapping[str, Sequence[Series]]) -> dict[str, Spice
         if unlike([*of_static, *points]):
             continue
         static, tested = curve(of_static), curve(points)
-        # Without a common number of clients there is nothing to compare.
+        # Raised if the two have no number of clients in common.
         with contextlib.suppress(BadInput):
             compared[name] = spice_efficiency(static, tested)
     return compared
 
 
 _OF_A_LOAD = frozenset(("arrivals", "threads", "until", "timeout", "seed"))
-"""Settings in which points of one curve, or of two that are compared, may differ."""
+"""Settings that may differ between compared points."""
 
 
 def unlike(points: Iterable[Series]) -> list[str]:
-    """Return the settings, but for the load, in which points differ."""
+    """Return the settings that differ between points, except those of the load."""
     setups = [{**point.spec.settings, "target": point.spec.target} for point in points]
     names = dict.fromkeys(name for setup in setups for name in setup)
     return [
@@ -200,7 +199,7 @@ def unlike(points: Iterable[Series]) -> list[str]:
 
 
 def not_compared(by_workload: Mapping[str, Sequence[Series]]) -> list[str]:
-    """Return the reasons why programs have no efficiency, with known bounds."""
+    """Return the reasons why programs have no efficiency, and bounds if known."""
     of_static = by_workload.get(STATIC)
     if of_static is None:
         return []
@@ -234,7 +233,7 @@ def _not_compared(of_static: Sequence[Series], of_program: Sequence[Series]) -> 
 
 
 def _doubt(points: Sequence[Series]) -> str:
-    """Return the doubt about a peak that invalid points exceed."""
+    """Return the reason to doubt a peak: an invalid point exceeds it."""
     if not curve(points) or peak_reached(points) or bound_of(points) >= _highest(points):
         return ""
     name = points[0].spec.operation
@@ -246,24 +245,24 @@ def _is_comparable(name: str) -> bool:
 
 
 class Prediction(msgspec.Struct, frozen=True):
-    """A mix's rate by the cost model, beside the measured one."""
+    """The rate of a mix: predicted by the cost model, and measured."""
 
     workload: str
     sources: tuple[str, ...]
-    """The workloads whose rates it is made from."""
+    """Workloads that the prediction is computed from."""
     requests_per_s: float
     measured: float
     finding: str
-    """Costs that the model concluded."""
+    """Text on the costs in the model."""
 
     @property
     def off(self) -> float:
-        """By what part the prediction differs from the measurement."""
+        """Relative difference of prediction and measurement."""
         return self.requests_per_s / self.measured - 1
 
 
 WEBBENCH1 = {"webbench1-static": 0.0, "webbench1-light": 0.1, "webbench1-heavy": 0.9}
-"""The share of CGI requests."""
+"""Share of CGI requests in a workload."""
 
 _TLS_SHARE, _DYNAMIC_SHARE = 0.08, 0.19
 """Shares of requests over TLS and to programs in the e-commerce test."""
@@ -276,11 +275,11 @@ _NEEDED = {
         for kind in ("inprocess", "cgi")
     },
 }
-"""The workloads behind each prediction, itself among them."""
+"""Workloads that a prediction needs, itself included."""
 
 
 def predictions(by_workload: Mapping[str, Sequence[Series]]) -> tuple[list[Prediction], list[str]]:
-    """Return the cost model's predictions, and reasons where there is none."""
+    """Return predictions of the cost model, and reasons for missing ones."""
     peaks = {
         name: best.requests_per_s
         for name, points in by_workload.items()
@@ -319,7 +318,7 @@ def predictions(by_workload: Mapping[str, Sequence[Series]]) -> tuple[list[Predi
 
 
 def _used_up(points: Sequence[Series], best: CurvePoint) -> bool:
-    """Return whether a resource of the target limited the point that is its peak."""
+    """Return whether a resource of the target limited the peak."""
     top = best.clients, best.requests_per_s
     sound = (point for point in points if point.valid)
     limiting = next(point for point in sound if (point.spec.users, point.median(rate)) == top)
@@ -329,7 +328,7 @@ def _used_up(points: Sequence[Series], best: CurvePoint) -> bool:
 def _without_peak(
     measured: Mapping[str, Sequence[Series]], peaks: Container[str]
 ) -> Iterator[tuple[str, str]]:
-    """Yield what would be predicted if every workload that it needs had a valid point."""
+    """Yield each workload that cannot be predicted, with the reason."""
     for name, needed in _NEEDED.items():
         lacking = [workload for workload in needed if workload not in peaks]
         if not set(needed) <= set(measured):
@@ -341,5 +340,5 @@ def _without_peak(
 
 
 def _without_tls(program: str, peaks: Mapping[str, float]) -> tuple[tuple[float, float], ...]:
-    """Return the parts of an e-commerce mix, each with its share and cost, but for TLS."""
+    """Return share and cost of files and programs in an e-commerce mix, without TLS."""
     return (1 - _DYNAMIC_SHARE, 1 / peaks[STATIC]), (_DYNAMIC_SHARE, 1 / peaks[program])

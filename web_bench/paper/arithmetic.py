@@ -1,6 +1,6 @@
-"""What the papers compute from measurements: users, lines, costs of requests, efficiencies, load.
+"""Arithmetic of the papers: users, lines, costs of requests, efficiencies, load.
 
-Rates are requests per second, times are seconds, sizes are bytes unless a name says otherwise.
+Rates are requests per second, times are seconds, sizes are bytes, unless a name says otherwise.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from sitebench.errors import BadInput
 
 MBIT = 10**6
 WEBSTONE_MBIT = 2**20
-"""What WebStone's source calls a megabit; the capacity table of 1996 takes it for a line's, too."""
+"""A megabit in WebStone's source, and in the capacity table of 1996."""
 
 LINE_EFFICIENCY = {"50K": 0.75, "250K": 0.94}
-"""The part of a line that was used in practice in the capacity table of 1996, by the size of a
-connection: 1536 of 2048, 385.1 of 409.6."""
+"""Used share of a line in the capacity table of 1996, by bytes of a connection: 1536 of 2048, 385.1
+of 409.6."""
 
 BITS_PER_K = {"bits": 1024, "bytes": 8 * 1024}
-"""K of that table: as its figures have it, and as files are measured."""
+"""Bits of a K: as that table computes, and in files."""
 
 
 def line_capacity(
@@ -31,44 +31,43 @@ def line_capacity(
     efficiency: float = 1.0,
     k: Literal["bits", "bytes"] = "bytes",
 ) -> float:
-    """Return how many connections a second a line carries."""
+    """Return the number of connections per second of a line."""
     return bits_per_s * efficiency / (k_per_connection * BITS_PER_K[k])
 
 
 def off_mean(measured: float, mean_bytes: float) -> float:
-    """Return by what part the measured bytes of a request differ from the file set's mean.
+    """Return the relative difference of a request's measured bytes from the mean of the file set.
 
-    Headers make this a few percent. More is another file set than the one named, as in the
-    WebStone report of 1996: 19 KB, and "roughly 7 KB" in its text.
+    Headers make it a few percent. A larger difference means another file set, as in the WebStone
+    report of 1996: 19 KB, with "roughly 7 KB" in its text.
     """
     return measured / mean_bytes - 1
 
 
 class MeasuredMix(msgspec.Struct, frozen=True):
-    """The saturated rate of a mix, and the share of its requests that are of the second kind."""
+    """Saturated rate of a mix of two kinds of requests, and the share of the second kind."""
 
     share: float
     requests_per_s: float
 
 
 class Costs(msgspec.Struct, frozen=True):
-    """Seconds of the bottleneck's time that one request of each kind takes: 1/X = sum of f D."""
+    """Time at the bottleneck, in seconds, of a request of each kind: 1/X = sum of f D."""
 
     first_s: float
     second_s: float
 
     def predict(self, share: float) -> float:
-        """Return the rate of a mix with a share of the second kind."""
         return rate_of(((1 - share, self.first_s), (share, self.second_s)))
 
 
 def rate_of(parts: Sequence[tuple[float, float]]) -> float:
-    """Return the rate of a mix of (share, seconds per request)."""
+    """Return the rate of a mix of pairs of share and seconds per request."""
     return 1 / sum(share * cost_s for share, cost_s in parts)
 
 
 def costs(one: MeasuredMix, other: MeasuredMix) -> Costs:
-    """Return the cost of either kind of request, from two mixes of both."""
+    """Return the cost of each kind of request, computed from two mixes."""
     if one.share == other.share:
         raise BadInput(
             f"two mixes of the same share, {one.share:.0%}, do not separate the costs",
@@ -87,41 +86,39 @@ def costs(one: MeasuredMix, other: MeasuredMix) -> Costs:
 def cost_of(
     requests_per_s: float, share: float, others: Sequence[tuple[float, float]] = ()
 ) -> float:
-    """Return the cost of what a share of a mix's requests takes, all (share, cost) else known.
+    """Return the cost of a part of a mix; `others` are shares and costs of the other parts.
 
-    For TLS, `share` is that of the requests over TLS, and the others sum to 1 without it: the
-    result is what TLS adds to a request.
+    For TLS, `share` is the share of requests over TLS, and `others` sum to 1: the result is the
+    additional cost of TLS.
     """
     return (1 / requests_per_s - sum(part * cost_s for part, cost_s in others)) / share
 
 
 def load_factor(requests_per_s: float, latency_s: float) -> float:
-    """Return the requests in progress (Little's law).
+    """Return the requests in progress, by Little's law.
 
-    Without pauses this is the number of clients; less means that clients waited elsewhere.
+    Without pauses it is the number of clients; a lower number means that clients waited elsewhere.
     """
     return requests_per_s * latency_s
 
 
 class CurvePoint(msgspec.Struct, frozen=True):
-    """One point of a sweep over clients."""
-
     clients: int
     requests_per_s: float
     latency_s: float
 
 
 def peak(curve: Sequence[CurvePoint]) -> CurvePoint:
-    """Return the point with the highest rate; of equal ones, that with the fewest clients."""
+    """Return the point with the highest rate; of equal ones, the one with fewest clients."""
     return min(curve, key=lambda point: (-point.requests_per_s, point.clients))
 
 
 class Efficiency(msgspec.Struct, frozen=True):
-    """SPICE efficiency: a program's share of the static test's rate and latency.
+    """SPICE efficiency: the rate and latency of a program, relative to the static test.
 
-    From 2000's definitions, which give the two at each test's own peak. Those have different
-    numbers of clients, so the latency efficiency there exceeds 1 (228.7 % in Table 9); at equal
-    clients and saturation both are the same.
+    The paper of 2000 defines it at the peak of each test. These have different numbers of clients,
+    so the latency efficiency may exceed 1 (228.7 % in Table 9). At equal clients and saturation,
+    both efficiencies are equal.
     """
 
     static_clients: int
@@ -140,18 +137,14 @@ def efficiency(static: CurvePoint, spice: CurvePoint) -> Efficiency:
 
 
 class SpiceEfficiency(msgspec.Struct, frozen=True):
-    """The efficiency in three ways."""
-
     own_peaks: Efficiency
-    """Each at its own peak, as the paper prints it."""
+    """At the peak of each test, as in the paper."""
     equal_clients: tuple[Efficiency, ...]
-    """At every number of clients that both were measured with, fewest first."""
+    """At every number of clients measured in both tests, fewest first."""
     highest_load: Efficiency
-    """The efficiency at the highest load."""
 
 
 def spice_efficiency(static: Sequence[CurvePoint], spice: Sequence[CurvePoint]) -> SpiceEfficiency:
-    """Compare two sweeps of one server: the static test's and a SPICE test's."""
     by_clients = {point.clients: point for point in static}
     pairs = sorted(point.clients for point in spice if point.clients in by_clients)
     if not pairs:

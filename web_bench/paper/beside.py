@@ -1,7 +1,6 @@
-"""Every table that the four papers print, as printed, with today's figures beside it.
+"""Tables of the four papers, with today's figures beside the printed ones.
 
-A table of a configuration has no counterpart; it is shown as it is. Where a workload was not
-measured, today's cell is empty.
+Tables of configurations are shown as printed. Cells of workloads that were not measured are empty.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _SPI = {
     "shtml": "page",
     "static": "static",
 }
-"""Server-side programming interfaces of 2000, and the kind of program that stands for each."""
+"""Programming interfaces in the paper of 2000, and our kinds of programs."""
 
 _MIXES = {
     "Distribution of Sample Files": "webbench1-static",
@@ -42,31 +41,31 @@ _MIXES = {
     "Webstone File Distribution": "silicon-surf",
     "Large Filemix File Distribution": "large-filemix",
 }
-"""By the title of the table that has a workload's classes in its rows."""
+"""Tables with the classes of a workload in their rows, by title."""
 
 _LINES = {"100BaseT or FDDI": 100e6, "10BaseT": 10e6, "T1": 1.544e6, "ISDN (BRI)": 128e3}
 _LINES_1996 = {
     name: bits * (1.024 if bits < MBIT else WEBSTONE_MBIT / MBIT) for name, bits in _LINES.items()
 }
-"""As the table of 1996 has them: a megabit of 2^20 bits, a kilobit of 2^10."""
+"""Rates in the table of 1996: a megabit has 2^20 bits, a kilobit 2^10."""
 
 
 _FOUR, _ONE = re.compile(r"4.CPU|Four-Processor"), re.compile(r"1.CPU|Uniprocessor|1 processor")
 
 
 def _processors(text: str) -> int | None:
-    """Return the number of processors that a title or a row of the papers is about."""
+    """Return the number of processors in a title or row of the papers."""
     return 4 if _FOUR.search(text) else 1 if _ONE.search(text) else None
 
 
 class _Today(msgspec.Struct, frozen=True):
-    """Results by workload; `count` is the number of processors of the table or row."""
+    """Results by workload; `count` is the number of processors of the printed table or row."""
 
     workloads: Mapping[str, Sequence[Series]]
     count: int | None = None
 
     def of_processors(self, *texts: str) -> _Today:
-        """Return results of as many processors as a text says; all results if there are none."""
+        """Return the results with the number of processors in a text; all results if none match."""
         count = next(filter(None, map(_processors, texts)), None)
         same = {
             name: [point for point in points if processors(point) == count]
@@ -75,7 +74,7 @@ class _Today(msgspec.Struct, frozen=True):
         return _Today(same if any(same.values()) else self.workloads, count)
 
     def processors_note(self, point: Series) -> str:
-        """Return the number of processors where it differs from the paper's machine."""
+        """Return a note if the number of processors differs from the paper's."""
         n = processors(point)
         if self.count in (None, n):
             return _NOTHING
@@ -85,7 +84,7 @@ class _Today(msgspec.Struct, frozen=True):
         return peak_of(self.workloads.get(workload, ()), figure)
 
     def peak(self, workload: str, figure: Of, show: Callable[[float], str]) -> str:
-        """Return a figure at the workload's highest rate."""
+        """Return the value of a figure at the highest rate of a workload."""
         best = self.best(workload)
         value = None if best is None else best.median(figure)
         if best is None or value is None:
@@ -94,14 +93,14 @@ class _Today(msgspec.Struct, frozen=True):
         waited = figure is latency_s and any("mean" in at_least for at_least in means)
         place = f" @ {best.spec.users:,}{self.processors_note(best)}"
         if best.grade == Quoted.AT_LEAST:
-            # The tester was the limit: it could be more, and the time has the tester's own in it.
+            # The tester was the limit: the rate is a lower bound, the latency an upper bound.
             bound = "<=" if figure is latency_s else ">="
             return f"{bound} {show(value)}{place}" if not waited else _NOTHING
         is_bound = waited or (figure is not latency_s and of_schedule(best))
         return f"{'>= ' if is_bound else ''}{show(value)}{place}"
 
     def peak_at(self, workload: str, figure: str, scale: float = 1.0) -> str:
-        """Return the highest value of a figure, with its clients."""
+        """Return the highest value of a figure, with its number of clients."""
         best = self.best(workload, figure)
         getter = figure_of(figure)
         if best is None:
@@ -117,7 +116,7 @@ class _Today(msgspec.Struct, frozen=True):
         return f"{peaks.request:.1%}{note}", f"{peaks.latency:.1%}{note}"
 
     def shares(self, workload: str) -> list[str]:
-        """Return the share of the requests of each class, in the order of the workload."""
+        """Return the shares of the classes of a workload."""
         counts: dict[str, float] = {}
         for result in (r for point in self.workloads.get(workload, ()) for r in point.results):
             for classes in result.figures.get("mix", {}).values():
@@ -128,7 +127,7 @@ class _Today(msgspec.Struct, frozen=True):
 
 
 def paper_tables(points: Sequence[Series]) -> list[Folded]:
-    """Return the tables and the checked claims of each paper, beside each target."""
+    """Return the tables and checked claims of each paper, for each target."""
     targets = by_target(points)
     return [
         Folded(
@@ -162,7 +161,7 @@ def _table(paper: Paper, table: PrintedTable, today: _Today) -> Table:
 
 
 def _pad(row: Row, width: int) -> Row:
-    """Return a row with empty cells at its end: some are printed without their last."""
+    """Return a row with empty cells at its end, where the paper leaves out cells."""
     return [*row, *([_NOTHING] * (width - len(row)))]
 
 
@@ -175,7 +174,7 @@ def _printed_cell(text: str) -> Cell:
 
 
 def _columns(paper: Paper, table: PrintedTable, today: _Today) -> dict[str, list[str]]:
-    """Return today's columns of a table, by their titles: a cell for each of its rows."""
+    """Return the columns of today's figures by title, each with a cell per row."""
     names = [row[0] for row in table.rows]
     if table.title in _MIXES:
         shares = today.shares(_MIXES[table.title])
@@ -216,7 +215,7 @@ def _spice_columns(
 
 
 def _workload(row: str) -> str:
-    """Return the workload that a row of the paper of 2000 is about."""
+    """Return the workload of a row in the paper of 2000."""
     kind = next(kind for word, kind in _SPI.items() if word in row.lower())
     return f"ecommerce-{kind}" if "commerce" in row.lower() else f"spice-{kind}"
 
@@ -229,7 +228,7 @@ def _measurement(today: _Today, row: str) -> str:
 
 
 def _dynamic(today: _Today, workload: str) -> str:
-    """Return the share of a mix's last class, the program; files alone have none."""
+    """Return the share of programs, the last class of a mix."""
     shares = today.shares(workload)
     if not shares:
         return _NOTHING
@@ -237,7 +236,7 @@ def _dynamic(today: _Today, workload: str) -> str:
 
 
 def _rows(table: PrintedTable, today: _Today) -> list[Row]:
-    """Return today's rows of a table."""
+    """Return the rows of today's figures."""
     if table.title == "Peak Throughput":
         cells = [today.peak_at(WEBBENCH[name], "requests_per_s") for name in table.columns[1:]]
         return [[f"Today, requests/s: {_setup(today)}", *cells]]
@@ -283,7 +282,7 @@ _AS_K: tuple[tuple[Literal["bits", "bytes"], Mapping[str, float]], ...] = (
 
 
 def _setup(today: _Today) -> str:
-    """Return the target and its processors: each cell has clients of its own."""
+    """Return the target and its processors, without clients: cells have their own."""
     points = [point for name in WEBBENCH.values() for point in today.workloads.get(name, ())]
     if not points:
         return "none"

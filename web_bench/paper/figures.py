@@ -1,9 +1,9 @@
-"""The figures of a measured window that only web servers have.
+"""Figures of a measured window that only web servers have.
 
-A request is one for a file, a path or a program: a class of the workload. It takes the time from
-the start of connecting, or of sending on a kept connection, to the last byte of its answer; where
-requests come by a rate, from when it was due. An operation of several steps is a class too. Times
-are means, in seconds. What was not measured is None.
+A request is one of a class of the workload: for a file, a path or a program. Its time is from the
+start of connecting, or of sending on a kept connection, to the last byte of its answer; on a
+schedule it begins at the due time. An operation of several steps is a class, too. Times are means
+in seconds; figures that were not measured are None.
 """
 
 from __future__ import annotations
@@ -22,22 +22,21 @@ from web_bench.paper.arithmetic import MBIT, load_factor, off_mean
 from web_bench.workload import RequestClass, Workload
 
 _HEAD_BYTES = 1_024
-"""The most that an answer's head is taken to add to its body."""
+"""Largest number of bytes assumed for the head of an answer."""
 
 _OFF_MEAN = 0.05
-"""The part by which bytes per request may differ from the files' mean otherwise: sizes within a
-class are drawn at random."""
+"""Largest relative difference of bytes per request from the mean of the files, as sizes are drawn
+at random."""
 
 _WRONG = ("status:", "wrong-")
 _MOST_WRONG = 0.001
-"""The part of the answers that may be wrong before a figure is one of another workload."""
+"""Largest share of wrong answers in a valid point."""
 
 _LEAST_REQUESTS = 1_000
-"""With fewer requests, chance alone may be off by more than that."""
+"""With fewer requests the difference may exceed that by chance."""
 
 
 def figures(measured: Tally, workloads: Sequence[Workload]) -> dict[str, Any]:
-    """Return the figures of a window."""
     seconds = measured.seconds or 1.0
     requests = measured.merge_steps(row for workload in workloads for row in workload.requests)
     connects = measured.merge_steps(row for workload in workloads for row in workload.connects)
@@ -61,17 +60,17 @@ def figures(measured: Tally, workloads: Sequence[Workload]) -> dict[str, Any]:
 
 
 def wrong(requests: StepTotals) -> dict[str, int]:
-    """Return the number of wrong answers by kind: another status or content."""
+    """Return the number of answers with a wrong status or content, by kind."""
     wrong_answers = {kind: n for kind, n in requests.failures.items() if kind.startswith(_WRONG)}
     return dict(sorted(wrong_answers.items()))
 
 
 def _split_s(measured: Tally, workloads: Sequence[Workload]) -> dict[str, float] | None:
-    """Return the parts that an answered request's mean time is the sum of.
+    """Return the parts of the mean time of answered requests that were due in the window.
 
-    All of the same requests: those that were due in the window and had an answer. One on a kept
-    connection has no connect, and few have a TLS handshake: their parts are means over all. Of an
-    operation of several requests it is not its mean that they sum to: there are none.
+    A request on a kept connection has no connect, and few requests have a TLS handshake: these
+    parts are means over all requests. None with operations of several requests, whose means are no
+    sums.
     """
     if any(len(operation.steps) > 1 for workload in workloads for operation in workload.operations):
         return None
@@ -95,7 +94,7 @@ def _split_s(measured: Tally, workloads: Sequence[Workload]) -> dict[str, float]
 
 
 def _mean_bytes(measured: Tally, workloads: Sequence[Workload]) -> float | None:
-    """Return the mean bytes of a body by what the classes are, in the mix that was measured."""
+    """Return the mean bytes of a body, computed from the classes in the measured mix."""
     requests, total = 0, 0.0
     for workload in workloads:
         for class_ in workload.classes:
@@ -107,9 +106,9 @@ def _mean_bytes(measured: Tally, workloads: Sequence[Workload]) -> float | None:
 
 
 def fairness(counts: Sequence[int]) -> dict[str, float] | None:
-    """Return how many requests the clients had answered: least, most, coefficient of variation.
+    """Return the distribution of answered requests over clients.
 
-    None for one client alone.
+    None for one client.
     """
     if len(counts) < 2 or not any(counts):
         return None
@@ -123,7 +122,7 @@ def fairness(counts: Sequence[int]) -> dict[str, float] | None:
 
 
 def mix(measured: Tally, workload: Workload) -> dict[str, dict[str, float]]:
-    """Return each class's count, its share in percent, its share in the workload, and failures."""
+    """Return the count, the percentage, the asked percentage and the failures of each class."""
     totals = {class_.name: _totals(measured, class_) for class_ in workload.classes}
     total = sum(step.count for step in totals.values())
     return {
@@ -138,7 +137,7 @@ def mix(measured: Tally, workload: Workload) -> dict[str, dict[str, float]]:
 
 
 def off_by(classes: Mapping[str, Mapping[str, float]]) -> float:
-    """Return by how many requests a mix is off; unfinished decks at the bounds explain some."""
+    """Return the largest gap between a count and its share; decks cut by the window make a few."""
     total = sum(figures["count"] for figures in classes.values())
     return max(
         (
@@ -150,7 +149,7 @@ def off_by(classes: Mapping[str, Mapping[str, float]]) -> float:
 
 
 def figure_of(name: str) -> Of:
-    """Return a getter for one of these figures; dots go into nested ones."""
+    """Return a getter of a figure; dots separate nested names."""
 
     def get(result: PointResult) -> float | None:
         figure: Any = result.figures
@@ -162,13 +161,13 @@ def figure_of(name: str) -> Of:
 
 
 def latency_s(result: PointResult) -> float | None:
-    """Return the mean latency: of what was due, an answer that never came for as long as waited."""
+    """Return the mean latency of due requests; unanswered ones count with their waiting time."""
     mean_us = result.clocks[LATENCY].mean
     return None if mean_us is None else mean_us / 1e6
 
 
 def in_progress(result: PointResult) -> float | None:
-    """Return the load factor: how many requests were in progress on average."""
+    """Return the load factor: the mean number of requests in progress."""
     took_s, seconds = latency_s(result), result.seconds
     if took_s is None or not seconds:
         return None
@@ -176,13 +175,13 @@ def in_progress(result: PointResult) -> float | None:
 
 
 def warnings(figures: Mapping[str, Any]) -> list[PointWarning]:
-    """Return warnings where a server's files are not those of the workload."""
+    """Return warnings if the server's files are not those of the workload."""
     requests = sum(figures["count"] for w in figures["mix"].values() for figures in w.values())
     return [*_not_there(figures, requests), *_other_sizes(figures, requests)]
 
 
 def _not_there(figures: Mapping[str, Any], requests: int) -> list[PointWarning]:
-    """Return a warning that spoils the point where answers were wrong: it is another workload."""
+    """Return a warning that invalidates the point if many answers were wrong."""
     kinds = figures["wrong"]
     if sum(kinds.values()) <= _MOST_WRONG * requests:
         return []
@@ -202,10 +201,10 @@ def _not_there(figures: Mapping[str, Any], requests: int) -> list[PointWarning]:
 
 
 def _other_sizes(figures: Mapping[str, Any], requests: int) -> list[PointWarning]:
-    """Return a warning where the bytes per request are not those of the workload's files.
+    """Return a warning if the bytes per request differ from the mean of the workload's files.
 
-    That would have caught the WebStone report of 1996: 19 KB per connection, of files with a mean
-    of "roughly 7 KB".
+    The WebStone report of 1996 would have it: 19 KB per connection, for files with a mean of
+    "roughly 7 KB".
     """
     received, mean = figures["bytes_per_request"], figures["mean_bytes"]
     if received is None or mean is None or requests < _LEAST_REQUESTS:

@@ -1,8 +1,8 @@
-"""The web suite in the planner: users of a server, connections of a line, rates of mixes.
+"""Planner of the web suite: users of a server, connections of a line, rates of mixes.
 
-A session is a minute of a user's, in which the user asks for so much of each workload. So the law
-of sessions gives the formula of 1997, users = requests/s / (requests per user-minute / 60), and
-costs of workloads that are mixed add up as in the cost model, 1/X = the sum of shares times costs.
+A session is a minute in which a user makes so many requests of each workload. This gives the
+formula of 1997, users = requests/s / (requests per user-minute / 60). Costs of mixed workloads add
+up as in the cost model: 1/X is the sum of shares times costs.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from web_bench.suite import SUITE
 
 _MINUTE_S = 60.0
 _MIX = {"webbench1-static": 5.0}
-"""The paper's user: 5 requests a minute, 2,400 in 8 hours."""
+"""The user of the paper makes 5 requests a minute, 2,400 in 8 hours."""
 
 _SCENARIO = Scenario(1.0, _MINUTE_S, _MIX)
 
@@ -49,7 +49,7 @@ _EXAMPLE = "paper-120"
 
 
 def _machines() -> dict[str, RateTable]:
-    """Return the worked example of 1997, and the machines of its Table 5."""
+    """Return the rates of the worked example of 1997, and of the machines in its Table 5."""
     paper = PAPERS["webbench1"]
     (example,) = (point for point in paper.points if point.clients == 120 and point.latency_ms)
     rate = (example.requests_per_s,)
@@ -173,7 +173,7 @@ def _line(options: _WebPlanOptions, per_minute: float) -> Calculation:
 
 
 def _as_printed(k: str, carried: Formula) -> Sequence[Step]:
-    """Return what the table of 1996 prints, beside the same of a line in decimal bits."""
+    """Return the step for the value printed in 1996, with a megabit of 2^20 bits."""
     if k != "bits":
         return ()
     label = "with a megabit of 2^20 bits, as 1996 prints"
@@ -181,7 +181,7 @@ def _as_printed(k: str, carried: Formula) -> Sequence[Step]:
 
 
 def _response(application_s: float, spice_latency_s: float) -> Calculation:
-    """Add what a request costs anyway to what the application takes for it (2000, on latency)."""
+    """Return the response time: SPICE latency plus time of the application (2000)."""
     return Calculation(
         "Response time of a lightly loaded server",
         {

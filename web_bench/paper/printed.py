@@ -1,4 +1,4 @@
-"""What the papers print, as 1996-2000.toml has it."""
+"""Contents of the papers, read from 1996-2000.toml."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sitebench.report.printed import PrintedTable, Statement
 
 
 class Point(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A point of a curve that the text names; the curves are images."""
+    """A point of a curve with figures in the text; the curves themselves are images."""
 
     workload: str
     server: str
@@ -32,7 +32,6 @@ class Paper(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     statements: tuple[Statement, ...] = msgspec.field(name="statement", default=())
 
     def table(self, title: str) -> PrintedTable:
-        """Return the table of a unique title."""
         (table,) = (table for table in self.tables if table.title == title)
         return table
 
@@ -45,7 +44,7 @@ def _read() -> dict[str, Paper]:
 
 
 PAPERS = _read()
-"""By key: webbench1, webbench3, webstone2, webcat."""
+"""Papers by key: webbench1, webbench3, webstone2, webcat."""
 
 WEBBENCH = {
     "Static HTML": "webbench1-static",
@@ -60,12 +59,12 @@ WEBSTONE = {
 """Workloads by their names in the papers."""
 
 _ON_PROCESSORS = ("second processor", "second Pentium", "two processors")
-"""Words of the papers' claims about processors."""
+"""Phrases in claims about processors."""
 _SAID = {True: "", False: " (by its own figures that does not hold)", None: ""}
 
 
 def on_processors() -> list[str]:
-    """Return what the papers found when they varied the number of processors."""
+    """Return the claims of the papers about the number of processors."""
     return [
         f"{paper.tool}, {paper.date}: {statement.text}{_SAID[statement.holds]}."
         for paper in PAPERS.values()

@@ -33,7 +33,7 @@ NOT_KNOWN = "-"
 
 
 def tables(points: Sequence[Series]) -> list[Folded]:
-    """Return the tables of each target: over clients, peaks, mix, programs against files."""
+    """Return the tables of each target."""
     groups = []
     targets = by_target(points)
     for target, of_target in targets.items():
@@ -58,7 +58,7 @@ def by_target(points: Sequence[Series]) -> dict[str, list[Series]]:
 
 
 def by_workload(measured: Sequence[Series]) -> dict[str, list[Series]]:
-    """Return each workload's points, fewest clients first."""
+    """Return the points of each workload, fewest clients first."""
     points: dict[str, list[Series]] = {}
     for point in measured:
         points.setdefault(point.spec.operation, []).append(point)
@@ -70,7 +70,7 @@ def _time(seconds: float) -> str:
 
 
 Columns = Mapping[str, Callable[[Series], str]]
-"""Cells of a point by their titles."""
+"""Functions that return a cell of a point, by column title."""
 
 
 def _median(getter: Of, show: Callable[[float], str]) -> Callable[[Series], str]:
@@ -99,7 +99,7 @@ _LATENCIES: Columns = {
 
 
 def per_client(point: Series) -> str:
-    """Return the fewest and the most requests of a client."""
+    """Return the least and the largest number of requests of a client."""
     lowest, highest, varies = (
         point.median(figure_of(f"clients.{name}")) for name in ("least", "most", "variation")
     )
@@ -109,15 +109,14 @@ def per_client(point: Series) -> str:
 
 
 def client_latency(point: Series) -> str:
-    """Return the mean latencies of the clients with the most and with the least requests.
+    """Return the mean latencies of the clients with the most and the least requests.
 
-    A client asks again when it is answered, so its latency is the window by its requests: where it
-    does not pause, and nothing comes by a rate.
+    Without pauses and schedule, it is the length of the window divided by the requests.
     """
     lowest, highest = (point.median(figure_of(f"clients.{name}")) for name in ("least", "most"))
     think_s = parse_duration(point.spec.settings.get("think", "0s"))
     pauses = point.spec.rate is not None or think_s > 0
-    # Also between the steps of a file.
+    # Steps of a scenario file may pause, too.
     pauses = pauses or any(result.figures.get("pauses") for result in point.results)
     if pauses or not lowest or not highest:
         return NOT_KNOWN
@@ -129,13 +128,13 @@ _CLIENTS: Columns = {"requests": per_client, "latency": client_latency}
 
 
 def failures(point: Series) -> str:
-    """Return how many requests failed, and how many a second if any did (WebStone's errors)."""
+    """Return the number of failed requests, and their rate (WebStone's errors)."""
     per_s = point.median(lambda result: result.failures / result.seconds)
     return f"{point.failures:,} ({format_rate(per_s)}/s)" if point.failures and per_s else "0"
 
 
 def bytes_note(points: Sequence[Series]) -> str:
-    """Return the bytes per request beside the workload's mean."""
+    """Return a note on the bytes per request and the mean of the workload."""
     best = peak_of(points) or points[0]
     received, mean = (
         best.median(figure_of("bytes_per_request")),
@@ -150,7 +149,7 @@ def bytes_note(points: Sequence[Series]) -> str:
 
 
 def _over_clients(name: str, points: Sequence[Series]) -> list[Table]:
-    # What they did: a workload of one's own decides about its connections by itself.
+    # By the counts, as a scenario file decides about its connections.
     figures = ("connects_per_s", "requests_per_s")
     opened, requests = (points[0].median(figure_of(figure)) or 0.0 for figure in figures)
     connections = "connections kept" if opened < requests / 2 else "a connection per request"
@@ -184,7 +183,7 @@ def _row(point: Series, columns: Columns) -> Row:
 
 
 def peak_row(points: Sequence[Series]) -> list[str]:
-    """Return a workload's peaks, each with its clients, and the two stages."""
+    """Return the peaks of a workload, each with its clients, and the two stages."""
     curve_points = curve(points)
     turn = stages(curve_points)
     return [
@@ -197,7 +196,7 @@ def peak_row(points: Sequence[Series]) -> list[str]:
 
 
 def at_clients(best: Series | None, getter: Of, scale: float = 1.0) -> str:
-    """Return a peak as the papers write it: 602 @ 500 clients."""
+    """Return a peak in the form of the papers: 602 @ 500 clients."""
     if best is None:
         return NOT_KNOWN
     bound = ">= " if best.grade == Quoted.AT_LEAST or of_schedule(best) else ""
@@ -232,9 +231,9 @@ def _peaks(workloads: Mapping[str, Sequence[Series]]) -> Table:
 
 
 def _mix(workload: str, points: Sequence[Series]) -> Table:
-    """Return a row per class over all points, and by how many requests a point is off at most.
+    """Return a row per class over all points, and the largest gap of a point to the mix.
 
-    Every deck is exact; a window cuts through one deck per thread at each of its ends.
+    Every deck is exact; the window cuts one deck per thread at each edge.
     """
     summed: dict[str, dict[str, float]] = {}
     worst = 0.0
@@ -262,7 +261,7 @@ def _mix(workload: str, points: Sequence[Series]) -> Table:
 
 
 def spice_tables(workloads: Mapping[str, Sequence[Series]]) -> list[Table]:
-    """Return the SPICE efficiencies of each program, in the three ways."""
+    """Return the three SPICE efficiencies of each program."""
     rows = []
     for name, program in efficiencies(workloads).items():
         rows.append([name, "own peaks", *_efficiency(program.own_peaks)])
@@ -288,7 +287,7 @@ def _efficiency(pair: Efficiency) -> list[str]:
 
 
 def light_load(workloads: Mapping[str, Sequence[Series]]) -> list[str]:
-    """Return each program's latency with the fewest clients, and what it is good for.
+    """Return a note on the latency of each program with the fewest clients.
 
     "Simply add the SPICE latency to the time it takes your application to do its job" (2000).
     """
@@ -306,7 +305,7 @@ def light_load(workloads: Mapping[str, Sequence[Series]]) -> list[str]:
 
 
 def _cost_model(workloads: Mapping[str, Sequence[Series]]) -> list[Table]:
-    """Return the cost model's rates beside the measured ones, and what it could not predict."""
+    """Return predicted and measured rates, and reasons for missing predictions."""
     predicted, failed = predictions(workloads)
     rows = [
         [

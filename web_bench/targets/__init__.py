@@ -1,1 +1,1 @@
-"""Targets: the embedded web server, nginx and apache started here, or a server of the user's."""
+"""Targets: the embedded web server, nginx and apache started here, or the user's server."""

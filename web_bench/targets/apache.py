@@ -21,11 +21,11 @@ PROGRAMS = {
     "template": "/dynamic/template/{copy}",
     "fastcgi": "/dynamic/fastcgi?kind={content}&size={size}",
 }
-"""Path of each dynamic kind."""
+"""Paths of its programs, by kind."""
 
 _AT_ONCE = 640
-"""Threads of all processes, more than the papers' 600 clients: where each is busy, Apache closes
-connections that it was to keep."""
+"""Threads of all processes, more than the papers' 600 clients: without a free thread, Apache closes
+kept connections."""
 _NOBODY = "65534"
 
 _FIXED = "# The rest is needed as it is.\n"
@@ -50,7 +50,7 @@ def _argv(program: str, folder: Path) -> Sequence[str]:
     argv = [program, "-d", str(folder), "-f", "apache2.conf", "-D", "FOREGROUND"]
     if os.geteuid() != 0:
         return argv
-    # Apache serves no request as root. As another user it must still reach what root may.
+    # Apache serves no request as root; the capability lets another user read root's files.
     setpriv = find_program("setpriv", "install it (`apt-get install util-linux`)")
     user = [f"--reuid={_NOBODY}", f"--regid={_NOBODY}", "--clear-groups"]
     return [setpriv, *user, "--inh-caps=+dac_override", "--ambient-caps=+dac_override", *argv]
@@ -62,7 +62,7 @@ SERVER = Server(
     started.read_file("apache2.conf"),
     _FIXED,
     "{name} {value}",
-    # A backslash at its end would continue it on the next line.
+    # A backslash at the end would continue the line.
     r".*[^\\]",
     PROGRAMS,
     _argv,

@@ -1,4 +1,4 @@
-"""The program behind the CGI and FastCGI workloads, where a server can run it."""
+"""The program of the CGI and FastCGI workloads."""
 
 from __future__ import annotations
 
@@ -15,14 +15,11 @@ from sitebench.errors import BadInput
 PATH = "/cgi-bin/sitebench-cgi"
 
 KINDS = frozenset({"cgi", "cgi-env"})
-"""Programs that are started for each request."""
+"""Kinds of programs with a process per request."""
 
 
 def install(folder: Path, program: str | None = None) -> Path:
-    """Write the program, or a copy of the user's, into a new folder, and return that folder.
-
-    Nothing else is in it.
-    """
+    """Write the program, or a copy of the user's, into a new folder, and return the folder."""
     path = folder / PATH.lstrip("/")
     path.parent.mkdir(parents=True)
     if program is None:
@@ -34,9 +31,9 @@ def install(folder: Path, program: str | None = None) -> Path:
 
 
 def digest(program: str | None) -> str:
-    """Return a program's identity: the bytes of another's, or the output of ours.
+    """Return the digest of the user's program, or of the output of sitebench's own.
 
-    Ours is compiled anew for each release, and is the same for a server while it prints the same.
+    sitebench's own program is compiled for each release; servers depend on its output only.
     """
     if program is not None:
         return hashlib.sha256(Path(program).read_bytes()).hexdigest()

@@ -1,7 +1,6 @@
 """The process of an embedded web server: `python -m web_bench.targets.embedded`.
 
-Where some requests are to go over TLS, there are two servers in it, one in the clear and one with
-TLS, which serve the same folder.
+For workloads with some requests over TLS it has two servers of the same folder, one with TLS.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ PROGRAMS = {
     "page": "/dynamic/page.shtml",
     "template": "/dynamic/template/{copy}",
 }
-"""The paths of its programs, by kind."""
+"""Paths of its programs, by kind."""
 
 
 def _start(request: dict[str, Any]) -> Service:

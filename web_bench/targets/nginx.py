@@ -18,14 +18,15 @@ PROGRAMS = {
     "page": "/dynamic/page.shtml",
     "fastcgi": "/dynamic/fastcgi?kind={content}&size={size}",
 }
-"""Path of each dynamic kind; nginx runs nothing in its own process."""
+"""Paths of its programs, by kind; nginx runs none in its own process."""
 
 _CGI_AT_ONCE = 16
-"""fcgiwrap has a process for each CGI program that runs; further requests wait in its socket."""
+"""Number of CGI programs that fcgiwrap runs at a time; further requests wait in its socket."""
 
 _PARAMETER = r'"(?:\\.|[^"\\])*"|' r"'(?:\\.|[^'\\])*'|(?:\\.|\$\{\w+\}|[^\\\"';{}#\s])+"
 _VALUE = rf"(?:{_PARAMETER})(?: +(?:{_PARAMETER}))*"
-"""Quotes count where a parameter begins; elsewhere `;`, a brace or a comment ends the directive."""
+"""A quoted parameter may contain anything; outside quotes, `;`, braces and `#` end the
+directive."""
 _FIXED = "  # The rest is needed as it is.\n"
 _TLS = """\
     listen @host@:@secure@ ssl backlog=@backlog@;
@@ -51,7 +52,7 @@ def _helpers(kinds: Collection[str]) -> Sequence[Sequence[str]]:
     if not {"cgi", "cgi-env"} & {*kinds}:
         return stays
     fcgiwrap = find("fcgiwrap", "fcgiwrap")
-    # Its own socket, of which only 511 connections may wait, would refuse the papers' 600 clients.
+    # fcgiwrap's own socket queues 511 connections only, fewer than the papers' 600 clients.
     return [[fcgiwrap, "-c", str(_CGI_AT_ONCE)], *stays]
 
 
@@ -66,7 +67,7 @@ SERVER = Server(
     _argv,
     _TLS,
     _CLIENT_CA,
-    # Without it root's workers become another user, who may not be able to read the docroot.
+    # By default root's workers change to a user that may not read the docroot.
     lambda _threads: {"user": "user root;\n" if os.geteuid() == 0 else ""},
     _helpers,
     {"access_log": "access.log common"},

@@ -1,4 +1,4 @@
-"""An open web server, and what it can do of a workload."""
+"""An open web server, and the check of its programs."""
 
 from __future__ import annotations
 
@@ -13,20 +13,18 @@ from web_bench.workload import DYNAMIC, Workload
 
 @dataclass(frozen=True)
 class OpenWeb(OpenSite):
-    """A web server that answers."""
-
     secure: SiteAddress | None = field(default=None, kw_only=True)
-    """Where requests over TLS go, if the others go elsewhere."""
+    """Address of requests over TLS, if it differs."""
     programs: Mapping[str, str] = field(default_factory=dict, kw_only=True)
-    """The paths of its programs, by kind."""
+    """Paths of its programs, by kind."""
     addresses: Sequence[SiteAddress] = field(default=(), kw_only=True)
-    """Further addresses of it, which clients take in turn."""
+    """Further addresses, which clients use in turn."""
 
 
 def check_able(
     target: str, workload: Workload, programs: Mapping[str, str], *, secure: bool
 ) -> None:
-    """Raise unless a target can do what a workload asks of it."""
+    """Raise if a target lacks programs or TLS that a workload needs."""
     for kind in sorted(workload.kinds - programs.keys()):
         raise BadInput(
             f"{target} has no program of the kind {kind!r} ({DYNAMIC[kind]}), which "

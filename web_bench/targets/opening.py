@@ -1,4 +1,4 @@
-"""From a target's name to an open web server that has a workload's files and programs."""
+"""Opening of a web server for a test."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ OWN_TARGETS: Mapping[str, Mapping[str, str]] = {
     "embedded": PROGRAMS,
     **{name: module.SERVER.programs for name, module in _SERVERS.items()},
 }
-"""Targets that are started for a test, and their programs; any other is the user's."""
+"""Programs of the targets that are started for a test."""
 
 
 def check(options: WebOptions, workloads: Sequence[Workload]) -> None:
-    """Raise unless the target that options name can do what workloads ask of it, all at once."""
+    """Raise if the target cannot run the workloads together."""
     programs = OWN_TARGETS.get(options.target, options.programs or {})
     secure = options.target in OWN_TARGETS or _secure(options) is not None
     if options.addresses and options.target in OWN_TARGETS:
@@ -68,7 +68,7 @@ def check(options: WebOptions, workloads: Sequence[Workload]) -> None:
 
 
 def _check_program(options: WebOptions, workloads: Sequence[Workload]) -> None:
-    """Raise unless the user's program is one, and CGI is all that the workloads run it by."""
+    """Raise if the program is not executable, or if a workload runs it by FastCGI."""
     assert options.cgi_program is not None
     if options.target not in OWN_TARGETS:
         raise BadInput(
@@ -87,7 +87,7 @@ def open_target(
     workloads: Sequence[Workload],
     progress: Progress = lambda written, total: None,
 ) -> OpenWeb:
-    """Open the server that options name; one that is started here serves the workloads' files."""
+    """Open the server of options; one started here serves the files of the workloads."""
     check(options, workloads)
     if options.target not in OWN_TARGETS:
         refuse_limits(options.target, options.target_limits)
@@ -128,7 +128,7 @@ def _open_live(options: WebOptions) -> OpenWeb:
 
 
 def _assure_pages(options: WebOptions, target: OpenWeb, workloads: Sequence[Workload]) -> None:
-    """Raise BadInput where a server has not the files of a workload, or not the path of --path."""
+    """Raise if the server lacks the files of a workload, or the path of --path."""
     for workload in workloads:
         if workload.file_set is not None:
             path = file_set(workload.file_set.spec(options.seed)).path(0)
@@ -152,7 +152,7 @@ def _assure(target: OpenWeb, path: str, label: str, remedy: str) -> None:
 
 
 def _secure(options: WebOptions) -> SiteAddress | None:
-    """Return where requests over TLS go at a server of the user's."""
+    """Return the address for TLS at a server of the user's."""
     if options.tls_target is not None:
         return parse_address(options.tls_target)
     address = parse_address(options.target)
@@ -162,7 +162,6 @@ def _secure(options: WebOptions) -> SiteAddress | None:
 def _open_started(
     options: WebOptions, docroot: Path | None, with_tls: bool, kinds: Collection[str]
 ) -> OpenWeb:
-    """Start nginx or Apache."""
     limits = options.target_limits
     server = _SERVERS[options.target]
     logged = server.SERVER.logged if options.access_log else {}
@@ -228,8 +227,8 @@ def _open_embedded(
         clear = secure
     limits = options.target_limits
     processors = (limits and limits.processors) or usable_cores()
-    # Its programs run on any core. Where some requests go over TLS there is a second server for
-    # these, with as many threads; where all do, the first is idle.
+    # Programs run on any core. A second server, with as many threads, serves requests over TLS; if
+    # all are over TLS, the first server is idle.
     runs_programs = not cgi.KINDS.isdisjoint(kinds)
     threads = options.target_threads * (2 if with_tls and not options.tls else 1)
     facts["cores"] = processors if runs_programs else min(threads, processors)

@@ -1,8 +1,8 @@
-"""Start and stop of nginx and Apache, in a temporary folder, with the programs behind them.
+"""Start and stop of nginx and Apache, in a temporary folder, with programs behind them.
 
-`python -m` the server's module is the process that starts it, so that everything ends and the
-folder goes away however the parent ends. Programs behind the server are children of its master: the
-monitor, which observes the master and its descendants, sees what they use.
+`python -m` the server's module is the process that starts it: it ends all processes and deletes the
+folder even if its parent is killed. Programs are children of the server's master, so the monitor,
+which observes the master and its descendants, includes them.
 """
 
 from __future__ import annotations
@@ -41,84 +41,81 @@ _START_S = 60.0
 _ANSWER_S = 30.0
 _STOP_S = 8.0
 _BACKLOG = 4_096
-"""Connections that wait to be accepted: all clients of a test may come at once."""
+"""Length of the queue of connections: all clients may connect at once."""
 _DESCRIPTORS = 32_768
-"""For connections and open files; fewer where this process may not have so many."""
+"""Number of descriptors, unless the limit of this process is lower."""
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of prctl(2)
 
 _ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "TZ": os.environ.get("TZ", "")}
-"""Small, as programs print it; the date of pages depends on the time zone."""
+"""Small, as programs print it; TZ decides on the date in pages."""
 
 PAGE_BYTES = 6_250
-"""Bytes of paper 001's page with its date."""
+"""Bytes of the page in paper 001."""
 _DATE_BYTES = len("2000-02-07")
 PARSED_DATE = '<!--#config timefmt="%Y-%m-%d" --><!--#echo var="DATE_LOCAL" -->'
 
 
 class Started(msgspec.Struct, frozen=True):
-    """A running server and the programs behind it."""
-
     address: SiteAddress
     secure: SiteAddress | None
-    """The address over TLS."""
+    """Address of TLS."""
     ca: str | None
-    """The file with the authority of a certificate that was made for it."""
+    """File of the certificate that was made for it."""
     pid: int
-    """Its master, whose descendants are the workers and all programs."""
+    """Process of the master; workers and programs are its descendants."""
     programs: Mapping[str, str]
-    """Path of each dynamic kind that it has."""
+    """Paths of its programs, by kind."""
     facts: Mapping[str, Any]
     alive: Callable[[], bool]
 
 
 class Server(msgspec.Struct, frozen=True):
-    """A server program; in its template, `@name@` is replaced by a value."""
+    """A web server; `@name@` in its template is replaced by a value."""
 
     name: str
     package: str
     template: str
-    """Up to `fixed`, directives replace lines with their name; others are added there."""
+    """Directives replace lines before `fixed`, or are added before it."""
     fixed: str
     directive: str
-    """How a directive is written, for `str.format`."""
+    """Format of a directive."""
     value: str
-    """Pattern of the values that leave it one directive."""
+    """Pattern of a value that cannot begin another directive."""
     programs: Mapping[str, str]
     argv: Callable[[str, Path], Sequence[str]]
-    """Command by which it serves a folder in the foreground."""
+    """Returns the command that serves a folder in the foreground."""
     tls: str
-    """Part of the configuration, for `@tls@`."""
+    """Part of the configuration for TLS, in place of `@tls@`."""
     client_ca: str
-    """Part of `tls`, for `@client_ca@`."""
+    """Part of `tls` for client certificates, in place of `@client_ca@`."""
     values: Callable[[int], Mapping[str, str]]
-    """Values of its own, for so many threads."""
+    """Returns further values for a number of threads."""
     helpers: Callable[[Collection[str]], Sequence[Sequence[str]]]
-    """Commands of the programs behind it, for these kinds."""
+    """Returns the commands of the programs for these kinds."""
     logged: Mapping[str, str]
-    """Directives that log requests, as servers did in the papers."""
+    """Directives for a log of requests."""
     files: Mapping[str, str] = {}
-    """Files of its own, by their paths below its folder."""
+    """Further files, by path in its folder."""
     socket: str | None = None
-    """Socket on which the programs behind it are to listen, as their standard input."""
+    """Socket that its programs get as standard input."""
 
     def find(self) -> str:
         return find(self.name, self.package)
 
 
 def read_file(name: str) -> str:
-    """Return a configuration of this folder, or a program of a server."""
     return (Path(__file__).parent / name).read_text(encoding="utf-8")
 
 
 def find(program: str, package: str) -> str:
-    """Return the path of a program of a Debian package."""
+    """Return the path of a program, which a Debian package installs."""
     return find_program(
         program, f"install it (`apt-get install {package}`), or use --target embedded"
     )
 
 
 def fastcgi(kinds: Collection[str]) -> Sequence[Sequence[str]]:
-    """Return the command of the program that stays, if it is needed."""
+    """Return the command of the FastCGI program, if it is needed."""
     return [[f"programs{PATH}", "--fastcgi", "fastcgi.sock"]] if "fastcgi" in kinds else []
 
 
@@ -134,11 +131,10 @@ def serving(
     cgi_program: str | None = None,
     confinement: Confinement = UNCONFINED,
 ) -> Iterator[Started]:
-    """Serve a folder by the server of a module, over TLS at another port if asked for.
+    """Serve a folder with the server of a module, with `tls` also at a second port.
 
-    It has so many worker processes. `directives` replace those of its configuration, or are added
-    to it. `kinds` are the dynamic kinds that are needed, all by default: no process is started for
-    the others.
+    `directives` replace those of the configuration, or are added to it. `kinds` are the needed
+    kinds of programs, by default all: no other program is started.
     """
     host = confinement.host or "127.0.0.1"
     request = {
@@ -169,7 +165,7 @@ def serving(
 
 
 def start(server: Server, request: dict[str, Any]) -> Service:
-    """Start a server as the child process, and return what it reports."""
+    """Start a server in the child process."""
     program, docroot, kinds = server.find(), request["docroot"], request["kinds"]
     kinds = list(server.programs) if kinds is None else kinds
     for kind in kinds:
@@ -180,17 +176,17 @@ def start(server: Server, request: dict[str, Any]) -> Service:
     if docroot is not None and not Path(docroot).is_dir():
         raise BadInput(f"there is no folder {docroot}", "name the folder that is to be served")
     programs = {kind: server.programs[kind] for kind in kinds}
-    # Processes whose parent has ended become children of this one, which can then end them too.
+    # Orphaned descendants become children of this process, which ends them.
     ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
     descriptors = _allow_descriptors()
     with contextlib.ExitStack() as opening:
         folder = opening.enter_context(scratch())
-        # A path of a socket has at most 107 characters (unix(7)), and the folder's may have more.
+        # A socket's path has at most 107 characters (unix(7)), so it is a relative one.
         os.chdir(folder)
         if docroot is None:
             (folder / "docroot").mkdir()
         else:
-            # A link, as characters of a path may have a meaning in a configuration.
+            # A link, as a configuration gives meaning to some characters of a path.
             (folder / "docroot").symlink_to(docroot)
         _write(folder / "pages/dynamic/page.shtml", page(PARSED_DATE).encode())
         install(folder / "programs", request["cgi_program"])
@@ -232,7 +228,7 @@ def start(server: Server, request: dict[str, Any]) -> Service:
 
 
 def page(date: str) -> str:
-    """Return paper 001's page, as long as it says once `date` has become a date."""
+    """Return the page of paper 001, with PAGE_BYTES once `date` is replaced by a date."""
     head = "<!DOCTYPE html>\n<html><head><title>Today</title></head><body>\n<p>Today is "
     middle, end = ".</p>\n<p>", "</p>\n</body></html>\n"
     words = "A page of the size that the paper's clients asked for, with nothing else to say. "
@@ -243,7 +239,7 @@ def page(date: str) -> str:
 def configuration(
     server: Server, tls: ServerTls | None, directives: Mapping[str, str], values: Mapping[str, str]
 ) -> str:
-    """Return the server's configuration; raises BadInput for a directive that is more than one."""
+    """Return the configuration; raise if a directive contains another one."""
 
     def fill(template: str) -> str:
         return re.sub(r"@(\w+)@", lambda match: fields[match[1]], template)
@@ -267,7 +263,7 @@ def configuration(
 
 
 def _allow_descriptors() -> int:
-    """Let this process and its children open many files, and return how many."""
+    """Raise the limit of descriptors of this process, and return it."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     descriptors = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _DESCRIPTORS)
     resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, hard))
@@ -280,7 +276,7 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _certify(tls: ServerTls, folder: Path, host: str) -> str | None:
-    """Put a certificate and its key into the folder; return the file of one that was made."""
+    """Put a certificate and its key into the folder; return the file of a made certificate."""
     cert, key = folder / "cert.pem", folder / "key.pem"
     if tls.client_ca is not None:
         (folder / "clients.pem").symlink_to(Path(tls.client_ca).resolve())
@@ -302,8 +298,8 @@ def _launch(
     listening: str | None,
     folder: Path,
 ) -> subprocess.Popen[bytes]:
-    """Start a shell that starts the programs and then becomes the server, their parent."""
-    # Of its own, a shell gives those behind it an empty standard input.
+    """Start a shell that starts the programs, and then executes the server, their parent."""
+    # A shell gives background processes an empty standard input, so it goes through descriptor 3.
     begun = "".join(f"{shlex.join(command)} <&3 3<&- & " for command in helpers)
     script = f"exec 3<&0 </dev/null; {begun} exec {shlex.join(argv)} 3<&-"
     with (folder / "error.log").open("ab") as log, socket.socket(socket.AF_UNIX) as listener:
@@ -326,7 +322,7 @@ def _await_answers(
     programs: Mapping[str, str],
     folder: Path,
 ) -> None:
-    """Wait until the server, and each program behind it, has answered a request."""
+    """Wait until the server and each program have answered a request."""
     give_up = time.monotonic() + _ANSWER_S
     for kind, path in {"files": "/", **programs}.items():
         url = path.format(size=1, content="constant", copy=0)

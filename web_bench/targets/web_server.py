@@ -1,4 +1,4 @@
-"""The embedded web server inside this process: for `serve`, for tests, and for programs."""
+"""The embedded web server in this process, for `serve`, tests and programs."""
 
 from __future__ import annotations
 
@@ -30,16 +30,15 @@ class WebServer(InProcess[Native]):
         with WebServer("docroot") as server:
             page = urllib.request.urlopen(server.url + "/index.html").read()
 
-    Without a folder it serves the generated pages alone; files and folders whose names begin with a
-    dot are served with `dot_files`. Under /cgi-bin/ it runs nothing but the
-    program of the CGI workloads. `limits` bound what one client can ask of it, by the names in
-    `sitebench docs limits`.
+    Without a folder it serves generated pages only. Names that begin with a dot need `dot_files`.
+    /cgi-bin/ has only the program of the CGI workloads. `limits` bound the requests of one client,
+    by the names in `sitebench docs limits`.
     """
 
     suite = SUITE.name
-    """For `sitebench.run`: which operations it is a target of."""
+    """The suite whose operations `sitebench.run` can measure here."""
     programs = PROGRAMS
-    """The paths of its programs, by kind."""
+    """Paths of its programs, by kind."""
 
     @check_arguments
     def __init__(
@@ -72,7 +71,7 @@ class WebServer(InProcess[Native]):
 
 
 def serve(options: ServeOptions) -> None:
-    """Serve until Ctrl-C or SIGTERM (`sitebench web serve`)."""
+    """Serve until Ctrl-C or SIGTERM."""
     from sitebench.measure.progress import bar
     from web_bench.docroot import docroot_of, with_options
     from web_bench.workload import find
@@ -98,7 +97,7 @@ def serve(options: ServeOptions) -> None:
 
 
 def _keep_from_programs() -> None:
-    """Close inherited descriptors in the programs that this process starts."""
+    """Keep inherited descriptors from the programs that this process starts."""
     for descriptor in Path("/proc/self/fd").iterdir():
         with contextlib.suppress(OSError):  # the folder itself is closed by now
             if int(descriptor.name) > 2:
@@ -108,7 +107,7 @@ def _keep_from_programs() -> None:
 def _greeting(
     options: ServeOptions, server: WebServer, folder: Path | None, *, is_own: bool
 ) -> list[str]:
-    """Return its address, and a test to run at it; of a folder of the user's, a file to get."""
+    """Return lines with its address, and a test or a request to try."""
     content = "generated pages" if folder is None else str(folder)
     first = f"serving {content} at {server.url} (Ctrl-C to stop)"
     if is_own and folder is not None:
