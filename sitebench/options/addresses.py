@@ -1,4 +1,4 @@
-"""Addresses as people type them: a node_exporter, and the master that workers connect to."""
+"""Addresses on the command line: a node_exporter, and the master of workers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _REMEDY = f"write the address of a node_exporter, such as http://host:{_EXPORTER
 
 
 def parse_exporter(text: str) -> str:
-    """Return the whole URL: `host` alone means http, port 9100 and /metrics."""
+    """Return the whole URL; `host` alone is http, port 9100 and /metrics."""
     try:
         parts = urlsplit(secret.address(text if "://" in text else f"http://{text}"))
         port = parts.port or _EXPORTER_PORT
@@ -31,7 +31,7 @@ def parse_exporter(text: str) -> str:
 
 
 def reachable_host(text: str) -> str:
-    """Refuse a wildcard address: a server can listen on it, workers cannot connect to it."""
+    """Refuse a wildcard address, to which workers cannot connect."""
     if text in ("0.0.0.0", "::", "*"):
         raise UnknownValue(
             f"workers cannot connect to {text}", "give the address at which they reach this machine"
@@ -40,7 +40,7 @@ def reachable_host(text: str) -> str:
 
 
 class MasterAddress(msgspec.Struct, frozen=True):
-    """Where a master listens for its workers: HOST or HOST:PORT."""
+    """Address on which a master listens for its workers."""
 
     host: str
     port: int = _MASTER_PORT

@@ -20,9 +20,9 @@ _NUMBERS = {int: Integral, float: Real}
 
 
 def check_arguments(function: Callable[_P, _T]) -> Callable[_P, _T]:
-    """Refuse arguments that a function does not have, or of another type, in one line.
+    """Refuse unknown arguments, and arguments of another type, in one line.
 
-    Errors of what it calls name its parameters, not the options of a command.
+    Errors name the function's parameters in place of a command's options.
     """
     signature = inspect.signature(function)
     hints: dict[str, Any] = {}
@@ -59,7 +59,7 @@ def check_arguments(function: Callable[_P, _T]) -> Callable[_P, _T]:
 
 
 def _with_parameters(text: str, parameters: Container[str]) -> str:
-    """Name the parameter where a message names an option: `--measure` as `measure_s`."""
+    """Replace options in a message by parameters: `--measure` by `measure_s`."""
 
     def parameter(option: re.Match[str]) -> str:
         name = option[1].replace("-", "_")

@@ -28,7 +28,7 @@ _ASKED_SHORT = "sitebench.short"
 
 
 class Typed(click.ParamType[Any]):
-    """A text that the parser of an option reads; an error begins with what it is about."""
+    """A click type with the parser of an option; errors begin with the option's name."""
 
     name = "text"
 
@@ -39,7 +39,6 @@ class Typed(click.ParamType[Any]):
         self._words = words or (parse.allowed if isinstance(parse, OneOf) else ())
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Read a text; a default is read already."""
         return self._parse(value) if isinstance(value, str) else value
 
     def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
@@ -50,11 +49,11 @@ class Typed(click.ParamType[Any]):
 
 
 _FILES = ("FILE", "RUN", "RUN...", "A", "B", "FOLDER")
-"""Metavars that a shell completes with file names."""
+"""Metavars of file names, which a shell completes."""
 
 
 class Option(click.Option):
-    """An option, with the heading that it stands under."""
+    """An option, with its heading in help."""
 
     def __init__(
         self, *declared: Any, panel: str = "Options", shown: str = "", **more: Any
@@ -76,7 +75,7 @@ class Argument(click.Argument):
 
 
 class _Helped(click.Command):
-    """How commands and groups show their help."""
+    """Base of commands and groups, with their help."""
 
     panel: str | None = None
 
@@ -93,11 +92,11 @@ class Command(_Helped):
 
 
 Member = str | Callable[[], Command] | click.Command
-"""A command of a group, or what makes it; what is "module:name" is imported."""
+"""A command of a group, a function that makes the command, or its "module:name"."""
 
 
 class Group(_Helped, click.Group):
-    """A group of commands that are made, or imported, when one of them is needed."""
+    """A group of commands, each made or imported on first use."""
 
     def __init__(
         self,
@@ -142,7 +141,7 @@ def command(
     name: str | None = None,
     explanation: str | None = None,
 ) -> Callable[[Callable[..., Any]], Command]:
-    """Make a command of a function of one instance of `options`, and of `more` by their names."""
+    """Make a command of a function, which gets an instance of `options` and further parameters."""
 
     def decorate(function: Callable[..., Any]) -> Command:
         fields = [] if options is None else [f for f in fields_of(options) if f[1].command]
@@ -176,7 +175,7 @@ def _is_set(name: str) -> bool:
 def invoke(command: click.Command, program: str, argv: Sequence[str]) -> int:
     """Run a command line and return its exit code.
 
-    click's own `main` prints an empty line for Ctrl-C, and ends the process for what is wrong.
+    click's own `main` prints an empty line for Ctrl-C, and exits on errors.
     """
     try:
         with command.make_context(program, [*argv]) as context:
@@ -197,7 +196,7 @@ def argument(
     shown: str = "",
     several: bool = False,
 ) -> Argument:
-    """Make an argument named by its metavar; None if left out, where `shown` is the default."""
+    """Make an argument; the value is None if it is left out, and help shows `shown` as default."""
     return Argument(
         [name or metavar.removesuffix("...").lower()],
         explanation=explanation,
@@ -212,7 +211,7 @@ def argument(
 def option(
     name: str, explanation: str, metavar: str, *, parse: Callable[[str], Any] = str, **more: Any
 ) -> Option:
-    """Make an option that one command alone has, and that is no field of its class."""
+    """Make an option of one command, which is no field of an options class."""
     declared = long_option(name)
     return Option(
         [*more.pop("names", (declared,)), name],
@@ -224,7 +223,7 @@ def option(
 
 
 def instead(names: Sequence[str], explanation: str, do: Callable[[click.Context], None]) -> Option:
-    """Make an option that acts in place of the command, and ends it."""
+    """Make an option that is executed instead of the command."""
 
     def act(ctx: click.Context, _: click.Parameter, is_set: bool) -> None:
         if is_set:

@@ -1,15 +1,11 @@
-"""Converts options to Locust arguments and texts of a run file, and back.
+"""Conversion of options to Locust arguments and to texts, and back.
 
-An options class is a frozen dataclass whose fields are made by `sitebench.options.option`;
-classes combine by inheritance. From it come
+- `add_arguments(parser, cls)`: Locust arguments, which are also fields of the web form. -
+`from_namespace(cls, namespace)`: the options that Locust parsed. - `to_texts(instance)` and
+`from_texts(cls, texts)`: texts for workers. - `to_argv(instance)`: the Locust arguments of options.
 
-- `add_arguments(parser, cls)`: Locust arguments (and, through Locust, the web form's fields),
-- `from_namespace(cls, namespace)`: the instance back from what Locust parsed,
-- `to_texts(instance)`: the values as text, as workers receive them,
-- `to_argv(instance)`: the Locust command line that means the same.
-
-In Locust a value stays text until `from_namespace`: its web form converts a posted text with the
-type of the value it replaces, and `int("10k")` would fail there.
+Locust keeps values as text until `from_namespace`: its web form converts a posted text to the type
+of the previous value, and `int("10k")` would fail.
 """
 
 from __future__ import annotations
@@ -30,7 +26,7 @@ _FORM_FIRST = ("target", "entries", "rate", "arrivals", "think", "keys")
 
 
 def to_texts(instance: Any) -> dict[str, str]:
-    """Return the set values as text by field name, without those of this machine."""
+    """Return values as text by field name, without unset ones and those of this machine."""
     return {
         field.name: spec.text(value)
         for field, spec in fields_of(type(instance))
@@ -39,7 +35,7 @@ def to_texts(instance: Any) -> dict[str, str]:
 
 
 def check(instance: Any) -> None:
-    """Raise where a value is not valid for its option: a program may give any."""
+    """Raise if a value, given by a program, is invalid for its option."""
     for field, spec in fields_of(type(instance)):
         value = getattr(instance, field.name)
         if value is not None and value != field.default and not spec.is_flag:
@@ -47,7 +43,7 @@ def check(instance: Any) -> None:
 
 
 def to_argv(instance: Any) -> list[str]:
-    """Return the Locust arguments that mean this instance; defaults are left out."""
+    """Return the Locust arguments of options, without defaults."""
     argv = []
     for field, spec in fields_of(type(instance)):
         value = getattr(instance, field.name)
@@ -61,7 +57,7 @@ def to_argv(instance: Any) -> list[str]:
 
 
 def add_arguments(parser: argparse.ArgumentParser, cls: type[Any], title: str) -> None:
-    """Add every option to Locust's parser that it does not yet have under the same name."""
+    """Add options to Locust's parser, unless it has one of the same name."""
     option_texts = {text for action in parser._actions for text in action.option_strings}
     group = parser.add_argument_group(title)
     for field, spec in sorted(fields_of(cls), key=_form_order):
@@ -78,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser, cls: type[Any], title: str) -
         elif spec.is_flag:
             names = [long_option(field.name), long_option(f"no_{field.name}")]
             if spec.paired or field.default:
-                # As the command has both; what is the default anyway is not in help or form.
+                # The argument of the default is accepted too, but is not in help or form.
                 group.add_argument(
                     names[not field.default],
                     dest=field.name,
@@ -102,16 +98,16 @@ def add_arguments(parser: argparse.ArgumentParser, cls: type[Any], title: str) -
                 help=explanation,
             )
             if isinstance(spec.parse, OneOf):
-                # A form's list begins with its first: where nothing is chosen, that is nothing.
+                # The form preselects the first choice: an empty one if there is no default.
                 nothing = ("",) if spec.locust_default is None else ()
                 action.choices = (*nothing, *spec.parse.allowed)
-        # What Locust's own parser would note for its web form; a group's does not.
+        # Attributes that Locust's parser sets, but an argument group does not.
         action.include_in_web_ui = spec.form and not spec.hidden
         action.is_secret = action.is_required = action.is_multiple = False
 
 
 def _add_switch(group: argparse._ArgumentGroup, name: str, explanation: str) -> argparse.Action:
-    """Add both arguments of a switch; the web form has a list of nothing, on and off."""
+    """Add both arguments of a switch; the web form has the choices empty, on and off."""
     for text, value, help_text in (
         (long_option(f"no_{name}"), "off", argparse.SUPPRESS),
         (long_option(name), "on", explanation),
@@ -131,21 +127,20 @@ def _form_order(field_and_option: tuple[dataclasses.Field[Any], Option]) -> int:
 
 def set_locust_defaults(parser: argparse.ArgumentParser) -> None:
     """Change defaults of Locust's own options."""
-    # The class picker lets a user run any one class from the first screen on. Locust listens on
-    # all interfaces by default, for the page and for workers; loopback is safe, and --bind is the
-    # option for workers on other machines.
+    # The class picker shows all classes on the first screen. Locust would listen on all interfaces;
+    # --bind is the option for workers on other machines.
     loopback = "127.0.0.1"
     parser.set_defaults(class_picker=True, web_host=loopback, master_bind_host=loopback)
 
 
 def narrow(cls: type[_T], source: Any) -> _T:
-    """Return an instance of `cls` with the values that `source` has of its fields."""
+    """Return an instance of `cls` with the values of `source`."""
     names = [field.name for field, _ in fields_of(cls) if hasattr(source, field.name)]
     return cls(**{name: getattr(source, name) for name in names})
 
 
 def _checking(parse: Callable[[str], Any]) -> Callable[[str], str]:
-    """Check a text when Locust parses it, and leave it text."""
+    """Return a parser that checks a text and returns it."""
 
     def check(text: str) -> str:
         try:
@@ -159,7 +154,7 @@ def _checking(parse: Callable[[str], Any]) -> Callable[[str], str]:
 
 
 def from_namespace(cls: type[_T], namespace: argparse.Namespace) -> _T:
-    """Read an options class back from what Locust parsed, or its web form posted."""
+    """Return options from arguments that Locust parsed, or values that its web form posted."""
     posted = vars(namespace)
     options = from_texts(cls, posted)
     unset = {
@@ -171,7 +166,7 @@ def from_namespace(cls: type[_T], namespace: argparse.Namespace) -> _T:
 
 
 def from_texts(cls: type[_T], texts: Mapping[str, Any]) -> _T:
-    """Make an options class from texts by field name; what is missing keeps its default."""
+    """Return options from texts by field name; missing fields have defaults."""
     values: dict[str, Any] = {}
     for field, spec in fields_of(cls):
         value = texts.get(field.name)

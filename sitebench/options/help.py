@@ -1,7 +1,7 @@
 """Help of commands: `-h` shows the most common options, `--help` all.
 
-A command's docstring is its text. Its paragraphs that begin with `sitebench` are examples, as are
-those that end with a colon, which introduce one.
+The text is the command's docstring. Paragraphs that begin with `sitebench` are examples; paragraphs
+that end with a colon introduce examples.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ _EXAMPLES = 3
 
 _MARGIN = 2
 _LABELS = 24
-"""Width of labels up to which the explanation begins on the same line."""
+"""Widest label with an explanation on the same line."""
 _WIDEST = 100
-"""Longer lines are hard to read."""
+"""Largest width of lines, for readability."""
 
 _UNBROKEN = "\N{NO-BREAK SPACE}"
 _BOLD, _CYAN, _YELLOW = "1", "36", "33"
 
 
 def examples(text: str) -> tuple[list[str], list[str]]:
-    """Return the paragraphs of a help text, and the examples among them with what leads to them."""
+    """Return the paragraphs of a help text, and its examples with their introductions."""
     prose: list[str] = []
     example_lines: list[str] = []
     for paragraph in (" ".join(part.split()) for part in text.split("\n\n")):
@@ -63,7 +63,6 @@ def panel(parameter: Any) -> str:
 
 
 def default(parameter: Any) -> str:
-    """Return the default for the help."""
     return "required" if parameter.required else getattr(parameter, "shown", "")
 
 
@@ -106,12 +105,12 @@ def _heading(title: str) -> Iterator[str]:
 
 
 def _style(text: str, code: str) -> str:
-    """Colour a text; click takes that out again where standard output is no terminal."""
+    """Colour a text; click removes colours if standard output is no terminal."""
     return text if os.environ.get("NO_COLOR") else f"\x1b[{code}m{text}\x1b[0m"
 
 
 def _first(paragraphs: Sequence[str]) -> Sequence[str]:
-    """Return the first examples, with the lines above them."""
+    """Return the first examples, with their introductions."""
     commands = [n for n, text in enumerate(paragraphs) if text.startswith("sitebench ")]
     return paragraphs[: commands[:_EXAMPLES][-1] + 1] if commands else ()
 
@@ -161,7 +160,7 @@ def _row(parameter: Any, width: int) -> Iterator[str]:
         also = f"also {', '.join(synonyms)}" if synonyms else ""
     value = default(parameter)
     default_note = value if value in ("", "required") else f"default: {value}"
-    # A line ends between notes, not within one.
+    # Lines break between notes only.
     notes = "; ".join(note.replace(" ", _UNBROKEN) for note in (default_note, also) if note)
     text = f"{parameter.help or ''}{f' [{notes}]' if notes else ''}"
     yield from _row_lines(label, text, _LABELS + 2 * _MARGIN, width)
@@ -170,8 +169,7 @@ def _row(parameter: Any, width: int) -> Iterator[str]:
 def _row_lines(
     label: Sequence[tuple[str, str]], text: str, column: int, width: int
 ) -> Iterator[str]:
-    """Yield a label with its explanation beside it, or below a label that is too long."""
-    # A value that is longer than a line stays whole.
+    """Yield a label with its explanation, which begins below a long label."""
     lines = textwrap.wrap(text, width - column, break_on_hyphens=False, break_long_words=False)
     lines = [line.replace(_UNBROKEN, " ") for line in lines]
     start = " " * _MARGIN + "".join(_style(*part) for part in label)

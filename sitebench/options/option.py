@@ -42,16 +42,16 @@ _Panel = Literal[
     "Advanced",
 ]
 PANELS: tuple[_Panel, ...] = get_args(_Panel)
-"""The groups that `--help` shows, in its order; the first has what one command alone takes."""
+"""Headings of `--help` in their order; "Options" has options of a single command."""
 
 _MOST_PER_S = 10_000_000
-"""A hundred cores' worth; even the arrivals of a rate far above that take long to draw."""
+"""Rate of a hundred cores; arrivals far beyond take long to draw."""
 
 _KEY = "sitebench.options.option"
 
 
 class Option(msgspec.Struct, frozen=True):
-    """What a field's metadata holds of its option."""
+    """An option, in the metadata of its field."""
 
     help: str
     parse: Callable[[str], Any]
@@ -73,29 +73,29 @@ class Option(msgspec.Struct, frozen=True):
         return not self.metavar
 
     def text(self, value: Any) -> str:
-        """Return a value in the form that `parse` reads."""
+        """Return the text that `parse` reads as the value."""
         return str(value).lower() if isinstance(value, bool) else self.show(value)
 
 
 class Placement(TypedDict, total=False):
-    """The places where an option appears, and its meaning there; all have defaults."""
+    """Places of an option, and further properties with defaults."""
 
     panel: _Panel
     locust: bool
-    """Whether it is a Locust argument too."""
+    """Whether it is a Locust argument."""
     locust_default: Any
-    """The default in Locust, where it is not the command's: there a test runs until stopped."""
+    """The default in Locust, if different: a test there runs until it is stopped."""
     local: bool
-    """Whether it is a file or a permission of this machine, which workers are not told."""
+    """Whether it is a file or permission of this machine, which workers do not get."""
     hidden: bool
     paired: bool
-    """Whether a flag that is off by default has a `--no-` form."""
+    """Whether a flag with the default off has a `--no-` form."""
     form: bool
-    """Whether Locust's web form has it: nothing that is read, written or run as Locust's owner."""
+    """Whether the web form has it: users of the form name no files and programs of this machine."""
     command: bool
-    """Whether the command takes it."""
+    """Whether the command has it."""
     names: tuple[str, ...]
-    """How the command takes it, where that is not what `spellings` says of its name."""
+    """Names on the command line, if not those of `spellings`."""
     setting: str
     """Its name in scenario files and run files, if the option was renamed."""
 
@@ -109,10 +109,9 @@ def parsed(
     show: Callable[[Any], str] = str,
     **placement: Unpack[Placement],
 ) -> _T:
-    """Make the field of an option with its own parser."""
+    """Make the field of an option."""
     placement.setdefault("locust_default", default)
     spec = Option(explanation, parse, show, metavar, **placement)
-    # Typed as its default, as `dataclasses.field` is.
     declared: _T = field(default=default, metadata={_KEY: spec})
     return declared
 
@@ -122,7 +121,7 @@ def flag(explanation: str, *, default: bool = False, **placement: Unpack[Placeme
 
 
 def switch(explanation: str) -> bool | None:
-    """Make the field of a flag that is on, off, or not set."""
+    """Make the field of a flag with the values on, off and unset."""
     unset: bool | None = None
     return parsed(unset, explanation, metavar="", paired=True)
 
@@ -183,7 +182,6 @@ def rate(default: _Number, explanation: str, **placement: Unpack[Placement]) -> 
 
 
 def sendable(text: str) -> float:
-    """Read a rate that a tester may be asked for."""
     rate = units.parse_rate(text)
     if rate > _MOST_PER_S:
         limit = f"{units.format_size(_MOST_PER_S)}/s"
@@ -220,7 +218,7 @@ def size(
 
 
 def sizes(explanation: str, **placement: Unpack[Placement]) -> tuple[int, ...]:
-    """Make the field of several numbers of people."""
+    """Make the field of a list of numbers of people."""
     parse = units.parse_sizes
     return parsed((), explanation, metavar="LIST", parse=parse, show=join_values, **placement)
 
@@ -250,7 +248,7 @@ def count(
 
 
 class OneOf:
-    """A parser that accepts exactly these words; a form offers them."""
+    """A parser of one of several words, which a form offers as choices."""
 
     def __init__(self, *allowed: str) -> None:
         self.allowed = allowed
@@ -262,7 +260,7 @@ class OneOf:
 
 
 def pairs(text: str, example: str, names: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Read `name=value,name=value`; of `names` only, where they are given."""
+    """Read `name=value,name=value`; with `names`, refuse other names."""
     path_by_name = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, equals, value = part.partition("=")
@@ -282,7 +280,7 @@ def show_pairs(values: Mapping[str, str] | None) -> str:
 
 
 class SomeOf(OneOf):
-    """A parser that accepts some of these words, separated by commas."""
+    """A parser of a list of some of these words."""
 
     def __init__(self, noun: str, *allowed: str) -> None:
         super().__init__(*allowed)
@@ -300,18 +298,16 @@ class SomeOf(OneOf):
 
 
 def sequence_of(parse: Callable[[str], _T]) -> Callable[[str], tuple[_T, ...]]:
-    """Make a parser of values separated by commas."""
     return lambda text: tuple(parse(part.strip()) for part in text.split(",") if part.strip())
 
 
 def join_values(values: tuple[object, ...]) -> str:
-    """Write a tuple the way `sequence_of` reads it."""
     return ",".join(str(value) for value in values)
 
 
 @dataclasses.dataclass(frozen=True)
 class Options:
-    """Base of options classes: knows which options were set."""
+    """Base of options classes, which records the options that were set."""
 
     explicit: frozenset[str] = parsed(
         frozenset(),
@@ -325,16 +321,16 @@ class Options:
     )
 
     def is_set(self, name: str) -> bool:
-        """Return whether an option was set, be it to its default."""
+        """Return whether an option was set, even to its default."""
         return name in self.explicit
 
     def assign(self, **values: Any) -> Self:
-        """Return options with these values, as if a user had set them."""
+        """Return options with values as if set by the user."""
         return dataclasses.replace(self, **values, explicit=self.explicit | values.keys())
 
 
 def group_of(options: object, group: type[_T]) -> _T | None:
-    """Return options as one of the classes that they may combine; None if they do not."""
+    """Return options typed as one of their base classes; None if it is no base."""
     return options if isinstance(options, group) else None
 
 
@@ -342,7 +338,7 @@ _COMBINED: dict[tuple[type[Any], ...], type[Any]] = {}
 
 
 def combine(*classes: type[Any]) -> type[Any]:
-    """Return an options class with the options of all; of one name, that of the first holds."""
+    """Return a class with the options of all classes; for equal names the first class wins."""
     if classes not in _COMBINED:
         name = "".join(cls.__name__.removesuffix("Options") for cls in classes)
         _COMBINED[classes] = dataclasses.dataclass(frozen=True)(type(f"{name}Options", classes, {}))
@@ -350,7 +346,7 @@ def combine(*classes: type[Any]) -> type[Any]:
 
 
 def named(parse: Callable[[str], Any], option: str) -> Callable[[str], Any]:
-    """Wrap a parser so that its errors name the option."""
+    """Return the parser with errors that name the option."""
 
     def read(text: str) -> Any:
         try:

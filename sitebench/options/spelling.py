@@ -1,4 +1,4 @@
-"""How an option may be typed: its name, its letter, and its other names."""
+"""Spellings of options: name, letter and aliases."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ _ALSO = {
     "size": ("--entries", "--sizes"),
     "measure": ("--duration",),
 }
-"""Aliases: names in other tools and commands."""
+"""Names of the option in other tools and commands."""
 
 
 def long_option(name: str) -> str:
-    """Return a field's option: `--tls-ca` for `tls_ca`."""
+    """Return the option of a field: `--tls-ca` for `tls_ca`."""
     return "--" + name.replace("_", "-")
 
 
 def spellings(name: str) -> tuple[str, ...]:
-    """Return every way to type an option, its own name first: --measure, -d, --duration."""
+    """Return the spellings of an option: --measure, -d, --duration."""
     letter = (_LETTERS[name],) if name in _LETTERS else ()
     return (long_option(name), *letter, *_ALSO.get(name, ()))
 
@@ -32,7 +32,7 @@ def nearest(tried: str, known: Iterable[str], cutoff: float = 0.6) -> str | None
 
 
 def gives(words: list[str], name: str) -> bool:
-    """Return whether a command line has an option, with its value in the next word or not."""
+    """Return whether a command line has an option."""
     return any(_is(word, name) for word in words)
 
 

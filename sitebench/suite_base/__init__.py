@@ -1,1 +1,1 @@
-"""What every suite is made of: options, commands, points, its part of a test."""
+"""Common parts of the suites: options, commands, points, and the part of a Locust test."""

@@ -1,7 +1,6 @@
-"""The commands that test a target, the same in every suite: run, sweep, vary, peak and ui.
+"""The commands run, sweep, vary, peak and ui of every suite.
 
-A suite's own `cli.py` says what they take and shows examples, and adds the commands that only it
-has.
+A suite's own `cli.py` has the options, examples and further commands.
 """
 
 from __future__ import annotations
@@ -78,30 +77,28 @@ _HELP = {
 
 
 class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """What the commands of a suite take, and what their help says."""
+    """Options and help of the commands of a suite."""
 
     suite: Suite
     default: str
-    """Default operation."""
     varied: str | None = None
-    """Default operation of vary, if another."""
+    """Default operation of vary, if different."""
     operation: Callable[[str], Argument]
-    """Makes the argument of a command with its default operation."""
+    """Makes the operation argument, given the default operation."""
     one: type[Any]
-    """The options of one point."""
     sweep: tuple[type[Any], ...] = ()
-    """Options of a sweep over sizes: its own, and those of a test without its size."""
+    """Options of a sweep over sizes: its own class, and the class of a test without its size."""
     several: tuple[str, ...] = ()
-    """Options of which a sweep takes several values, all measured at each size."""
+    """Options with several values in a sweep, all measured at each size."""
     noun: str
     measures: str
     sweeps: str = ""
-    """First lines of the help of run and sweep."""
+    """First line of the help of sweep; `measures` is that of run."""
     examples: Mapping[str, Sequence[str]]
-    """By command, of peak by each of its ways; `sweep` only where it is one over sizes."""
+    """Examples by command; peak has them by its two ways, clients and objective."""
 
     def all(self) -> dict[str, Member]:
-        """Return the commands by name, in the order in which help lists them."""
+        """Return the commands in the order of help."""
         sweep = {"sweep": self._sweep} if self.sweep else {}
         other_commands = {"vary": self._vary, "peak": self._peak, "ui": self._ui}
         return {"run": self._run, **sweep, **other_commands}
@@ -113,21 +110,21 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def default_of(
         self, points: SuitePoints[Any, Any, Any], options: SuiteOptions, other: str | None = None
     ) -> str:
-        """Return the operation of a command that names none: one that options describe, if any."""
+        """Return the operation of a command without one: that of an option, or the default."""
         described = points.described_by(options)
         return (described and described[0]) or other or self.default
 
     def _begin(
         self, options: SuiteOptions, operation: str | None, other: str | None = None
     ) -> tuple[SuitePoints[Any, Any, Any], Any, str]:
-        """Return the operation, and the options completed by its file and target."""
+        """Return the points, the options completed by file and target, and the operation."""
         points: SuitePoints[Any, Any, Any] = resolve_name(self.suite.points)
         options, name = points.choose(options, operation or self.default_of(points, options, other))
         options = points.apply_scenario(options)
         return points, points.settle(options, [points.program(options, name)]), name
 
     def _help(self, name: str) -> str:
-        """Return the help of a command: paragraphs, with the suite's examples among them."""
+        """Return the help of a command, with examples of the suite."""
         return _HELP[name].format(
             noun=self.noun,
             measures=self.measures,
@@ -267,7 +264,7 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             path = self.suite.locustfile_path()
             options = points.apply_scenario(options)
             if options.stages is not None:
-                # What follows from them, each test of the page finds anew.
+                # Each test of the page derives these from the stages.
                 options = replace(options, rate=None, warmup=0.0, measure=None)
             become_locust(path, options, points.locust_options)
 
@@ -275,7 +272,7 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
 
 def refuse_check(options: SuiteOptions, suite: Suite) -> None:
-    """Raise where a command that makes load is to try a scenario once."""
+    """Raise if a command other than run has --check."""
     if options.check:
         raise BadInput(
             "--check is one try, without a load",
@@ -284,7 +281,7 @@ def refuse_check(options: SuiteOptions, suite: Suite) -> None:
 
 
 def one_operation(suite: Suite) -> Callable[[str], Argument]:
-    """Return a function that makes the argument OPERATION of a suite."""
+    """Return the function that makes the argument OPERATION of a suite."""
     names = list(suite.operations)
 
     def build_argument(default: str) -> Argument:
@@ -298,13 +295,13 @@ def one_operation(suite: Suite) -> Callable[[str], Argument]:
 
 
 class Part(msgspec.Struct, frozen=True):
-    """Points that share a target: operations with numbers of clients."""
+    """Operations, each with several numbers of clients, that share a target."""
 
     options: SuiteOptions
     operations: Sequence[str]
     clients: Sequence[int] = ()
     named: bool = True
-    """Whether the user named the operations: they are no default."""
+    """Whether the user named the operations, which else are defaults."""
 
 
 def measure_parts(
@@ -314,11 +311,11 @@ def measure_parts(
     default_out: str | None = None,
     first: Tables | None = None,
 ) -> None:
-    """Measure every part, and show the results in the requested order."""
+    """Measure every part; show the results in the order of the options."""
     from sitebench.measure.command import measure, one_table
     from sitebench.report.paper import terminal_tables
 
-    # What is wrong with a file, or with a target for it, is said before a run file is made.
+    # Errors of a file, or of its target, are raised before a run file is made.
     for part in parts:
         for name in part.operations:
             points.point(part.options, name)
@@ -339,7 +336,7 @@ def measure_parts(
         first=first or one_table,
         tables=lambda results: terminal_tables(points.suite, results),
         order=lambda result: (
-            # A point without people is with every size.
+            # Points without people stay with the first size.
             sizes.index(result.spec.entries) if result.spec.entries else 0,
             names.index(result.spec.operation),
         ),
@@ -352,7 +349,7 @@ def measure_parts(
 def _parts(
     one: SuiteOptions, names: Sequence[str], named: bool, paper: PaperSweep | None, lab: str
 ) -> list[Part]:
-    """Return what is measured at one size; as the paper has it, each operation with its clients."""
+    """Return the parts of one size; with --paper, each operation has the paper's clients."""
     if paper is None:
         return [Part(one, names, named=named)]
     return [
@@ -369,7 +366,7 @@ def _parts(
 def _that_matter(
     points: Any, options: SuiteOptions, programs: Sequence[Script], sizes: Sequence[int]
 ) -> Sequence[int]:
-    """Return a single size if a scenario needs no people, as all sizes would be one test."""
+    """Return a single size if a scenario needs no people: other sizes would be the same test."""
     path = options.scenario_path
     is_built_in = options.target in points.targets.built_in
     if path is None or is_built_in or any(map(points.needs_people, programs)):
@@ -383,7 +380,7 @@ def _that_matter(
 
 
 def say_points(parts: Sequence[Part]) -> None:
-    """Say which points the paper's sweep has, before it begins: it takes hours."""
+    """Announce the points and the duration of a sweep of the papers, which takes hours."""
     from sitebench.measure.command import say
 
     phrases, points, lasts_s = dict[str, None](), 0, 0.0
@@ -401,7 +398,7 @@ def say_points(parts: Sequence[Part]) -> None:
 
 
 def _as_printed(options: SuiteOptions, paper: PaperSweep) -> SuiteOptions:
-    """Return options with the paper's times; a window that is given is taken, for a trial."""
+    """Return options with the paper's times; a given window holds, for a trial."""
     refuse_stages(options, "`--paper`, which has the paper's loads")
     if options.users != type(options).users:
         raise BadInput(

@@ -1,4 +1,4 @@
-"""How a suite joins Locust, once, when a locustfile imports its users."""
+"""Registration of a suite with Locust, done once by the locustfile."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sitebench.suite_base.suite_run import BaseSuiteRun
 
 
 def join(title: str, suite_run: type[BaseSuiteRun[Any, Any, Any]]) -> None:
-    """Give Locust a suite's options, under `title`, and its environments the suite's lanes."""
+    """Add the options of a suite to Locust, under `title`, and its lanes to each environment."""
 
     def add(parser: Any, **_: Any) -> None:
         add_arguments(parser, suite_run.points.locust_options, title)
@@ -24,7 +24,7 @@ def join(title: str, suite_run: type[BaseSuiteRun[Any, Any, Any]]) -> None:
             run = suite_run(environment)
             bridge = Bridge(environment, run)
             if environment.web_ui is not None:
-                # Late: most points are measured without it, and it takes a tenth of a second.
+                # Late: the import takes 0.1 s, and points do not need it.
                 from sitebench.locust.web_ui.setup import set_up_web_ui
 
                 set_up_web_ui(bridge, run.session, suite_run.points.locust_options)

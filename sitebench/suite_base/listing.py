@@ -1,4 +1,4 @@
-"""A suite's own operations, which are scenario files: all of them, or the text of one."""
+"""List of the operations of a suite, or the scenario file of one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from sitebench.tables.table import Table
 
 
 def show_operations(suite: Suite, text_of: Callable[[str], str], name: str | None) -> None:
-    """Print a suite's operations, or the file of one operation."""
     if name is None:
         facts = {key: json.loads(Scenario(text_of(key)).facts) for key in suite.operations}
         rows = [[key, fact["title"], fact["paper"] or ""] for key, fact in facts.items()]

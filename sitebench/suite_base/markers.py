@@ -1,4 +1,4 @@
-"""Markers that give a fixture its arguments: what the suites' pytest plugins share."""
+"""Arguments of fixtures in markers, for the pytest plugins of suites."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TYPING_ERROR = 0.9
 
 
 def call_marked(request: pytest.FixtureRequest, name: str, function: Callable[..., _T]) -> _T:
-    """Call a function with the arguments of the test's markers; the nearest marker wins."""
+    """Call a function with the arguments of the test's markers; the innermost marker wins."""
     arguments: dict[str, Any] = {}
     for marker in reversed(list(request.node.iter_markers())):
         if marker.name != name:
@@ -35,6 +35,6 @@ def call_marked(request: pytest.FixtureRequest, name: str, function: Callable[..
 def factory(
     server: Callable[..., AbstractContextManager[_T]],
 ) -> Iterator[Callable[..., _T]]:
-    """Yield a function that starts servers, which run until the end."""
+    """Yield a function that starts servers; all stop at the end."""
     with contextlib.ExitStack() as running:
         yield lambda *args, **kwargs: running.enter_context(server(*args, **kwargs))

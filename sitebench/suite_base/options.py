@@ -1,6 +1,6 @@
 """Options of every suite: the target, the people in it, and the server of `serve`.
 
-A suite's own options class inherits them, and replaces a field where its help differs.
+The options class of a suite inherits them, and overrides fields with a help text of its own.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class SizesOption:
 
 
 def lab_option() -> str:
-    """Make the field that selects the machine of the paper's sweep."""
+    """Make the field for the machine of the paper's sweep."""
     return option.choice(
         "2500",
         "Machine whose numbers of clients --paper uses: the ProLiant 2500 (Table 17) or 7000 "
@@ -72,7 +72,7 @@ def lab_option() -> str:
 
 @dataclass(frozen=True)
 class PeopleOptions:
-    """Options that determine the people, with their number."""
+    """Options that, with their number, determine the people."""
 
     seed: int = option.count(
         1997, "Seed of the people and of the random choices.", at_least=0, panel="Advanced"
@@ -125,7 +125,7 @@ class SuiteOptions(EndpointOptions, LoadOptions):
 
     @property
     def scenario_path(self) -> str | None:
-        """The scenario file without the operation that may be named behind it."""
+        """The scenario file without the operation after the colon."""
         return None if self.scenario is None else split(self.scenario)[0]
 
     @property
@@ -136,8 +136,6 @@ class SuiteOptions(EndpointOptions, LoadOptions):
 
 @dataclass(frozen=True)
 class ServerOptions(TlsServeOptions):
-    """The server of any suite's `serve`."""
-
     host: str = option.text("127.0.0.1", "Address to listen on.", "HOST", panel="Target")
     threads: int = option.count(1, "Threads that serve clients.", panel="Advanced")
     limit: Mapping[str, int] | None = option.parsed(

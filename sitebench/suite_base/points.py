@@ -1,7 +1,7 @@
-"""The points of a suite: what each measures, the target it is measured at, and its Locust process.
+"""Points of a suite: their programs, their target and their test.
 
-`SuitePoints` is what commands, Locust runs and the Python API ask of a suite. Its own `points.py`
-says how its programs and its targets are made, and the rest follows.
+Commands, Locust runs and the Python API use `SuitePoints`; the `points.py` of a suite fills in its
+programs and targets.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ from sitebench.targets.open_target import OpenTarget, ServerAddress
 from sitebench.units import plural
 
 Progress = Callable[[int, int], object]
-"""Called with the work done so far, and the total."""
+"""Called with the completed work, and the total."""
 
 ForEngine = tuple[str, Population | Visitors | None, tuple[Table, int] | None]
-"""Input of the engine: its configuration, the people, a column of names."""
+"""Input of the engine: its configuration, people, and a column of names."""
 
 _OF_STAGES = frozenset(("stages", "rate", "warmup", "measure"))
-"""Keys of a file that --stages overrides."""
+"""Keys of [load] that --stages replaces."""
 
 
 def untold(done: int, total: int) -> None:
@@ -69,94 +69,93 @@ _T = TypeVar("_T", bound=OpenTarget[Any])
 
 
 class Load(msgspec.Struct, Generic[_O, _P, _T], frozen=True):
-    """The load of one process: programs, target and worker slot."""
+    """The load of one process."""
 
     options: _O
     target: _T
     programs: Sequence[_P]
     slot: WorkerSlot
     first_added: int = 0
-    """The first person that it may add."""
+    """First person that it may add."""
 
 
 class Targets(msgspec.Struct, Generic[_O, _P, _T], frozen=True, kw_only=True):
     built_in: Collection[str]
-    """Names of those that are started for a test; any other is the user's."""
+    """Names of targets that are started for a test."""
     kind: type[_T]
     parse: Callable[[str], ServerAddress]
     address: Callable[[_O, Sequence[_P]], _T]
-    """Connects to a target of the user's; raises what is wrong with it."""
+    """Returns a target of the user's after a probe."""
     open: Callable[[_O, Sequence[_P], Progress], AbstractContextManager[_T]]
-    """Makes the target ready for programs, and puts everything back after."""
+    """Opens the target, ready for programs; restores it afterwards."""
     in_process: Callable[[Any, int | None, dict[str, Any]], _O]
-    """Returns the options of a test at a server in this process: from the server, the number of
-    its people, and the options that any test there has."""
+    """Returns the options of a test at a server in this process, given its number of people and
+    common options."""
     folder: Callable[[_O], Path | None]
-    """Returns the folder on the disk that a target started here uses, if it uses one."""
+    """Returns the folder that a target started here uses, if any."""
 
 
 class SuitePoints(ABC, Generic[_O, _P, _T]):
-    """What a suite measures: its programs, its targets, and the points made of both."""
+    """The programs and targets of a suite, and the points made of both."""
 
     suite: ClassVar[Suite]
     options: ClassVar[type[Any]]
-    """What identifies one point."""
+    """Options of one point."""
     session_options: ClassVar[type[Any]] = SessionOptions
-    """What its locustfile takes beside them."""
+    """Further options of its locustfile."""
     targets: ClassVar[Targets[Any, Any, Any]]
     word: ClassVar[str] = "scenario"
-    """Word for a program; also the setting of a user-defined one."""
+    """The word for a program in messages, and the setting of a user-defined program."""
     left_for_last: ClassVar[Sequence[str]] = ()
-    """Operations that change a target for those after them: measured last, in this order."""
+    """Operations that change the target for later ones, so they are measured last."""
 
     @property
     def locust_options(self) -> type[Any]:
-        """What the suite's locustfile takes."""
         return combine(self.session_options, self.options)
 
-    # What a suite adds.
+    # Parts of a suite.
 
     @abstractmethod
     def built_in(self, options: _O, operation: str) -> _P:
-        """Return the program of one of the suite's own operations."""
+        """Return the program of an operation of the suite."""
 
     @abstractmethod
     def for_engine(self, load: Load[_O, _P, _T]) -> ForEngine:
-        """Return the engine's options of a load, without the data of scenarios."""
+        """Return the input of the engine for a load, without the data of scenarios."""
 
     def script_of(self, program: Any, options: _O) -> _P:
-        """Return the script of a caller's program."""
+        """Return the script of a user-defined program."""
         script: _P = program
         return script
 
     def population(self, options: _O, size: int) -> Mapping[str, Any] | None:
-        """Return facts about the people in the target; None for a suite without people."""
+        """Return facts about the people for the run file; None without people."""
         return None
 
     def described_by(self, options: _O) -> tuple[str, str] | None:
-        """Return the operation that an option describes, and the option; None without one.
+        """Return the operation that an option defines, and the option; None without one.
 
-        Options may be Locust's own, in which what was not given is an empty text.
+        Options may be Locust's, with empty texts for unset options.
         """
         if not options.scenario:
             return None
         return script.name_of(options.scenario), "the scenario file"
 
     def scenario_of(self, options: _O) -> Script | None:
-        """Return the scenario that options describe; raises its problems."""
+        """Return the scenario file of options; raise for its errors."""
         return None if options.scenario is None else script.read(options.scenario, options.data)
 
     def people(self, options: _O, programs: Sequence[_P]) -> int:
-        """Return the number of people of a test; 0 where no program needs them."""
+        """Return the number of people of a test; 0 if no program needs people."""
         is_built_in = options.target in self.targets.built_in
         return options.people if is_built_in or any(map(self.needs_people, programs)) else 0
 
     def needs_people(self, program: _P) -> bool:
-        """Return whether a target of the user's has to hold people for a program."""
+        """Return whether a program needs people in the user's target."""
         return program.needs_people
 
     def check(self, options: _O, programs: Sequence[_P]) -> None:
-        """Raise what is wrong with options, as far as that is known before the start."""
+        """Raise for errors in options that are known before the start."""
         if (described := self.described_by(options)) is not None:
             self.program(options, described[0])
         if options.client != "native" and options.rate is not None:
@@ -174,31 +173,31 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
                     )
 
     def notes(self, factor: str) -> Sequence[str]:
-        """Return what the papers found when they varied a factor."""
+        """Return findings of the papers on a factor."""
         return ()
 
     def apply_address(self, options: _O) -> _O:
-        """Apply further facts of the target's address."""
+        """Return options completed by the address of the target."""
         return options
 
     def complete(self, options: _O, file: Script | None) -> _O:
-        """Return options completed by the suite, from other options and a scenario."""
+        """Return options completed from other options and a scenario file."""
         return options
 
     def _owns_target(self, options: _O) -> bool:
-        """Return whether a target of the user's may be overwritten: else that is refused later."""
+        """Return whether the user permits changes of the target, which else are refused later."""
         if options.target in self.targets.built_in:
             return False
         address, owned = self.targets.parse(options.target), options.i_own_this_target
         return ownership.owns(address.host, address.port, owned=owned, named=False)
 
     def check_several(self, options: _O) -> None:
-        """Raise where no more than one point of these options may be measured."""
+        """Raise if these options allow one point only."""
 
     def apply_scenario(self, options: _O) -> _O:
-        """Apply the load of a scenario file; the command line wins.
+        """Return options with the load of the scenario file; the command line wins.
 
-        It may be a stranger's: what it sends of the environment is said.
+        Announce variables of the environment that the file sends, as it may be a stranger's.
         """
         from sitebench.measure.command import say
 
@@ -222,7 +221,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
             say(f"{file.path} changes {many} of {options.target}; nothing changes them back")
         load = _load_of(file, options)
         text, peak = load.pop("objective", None), isinstance(options, PeakOptions)
-        # Loads that a command names are measured, whatever a file asks for.
+        # An objective in the file does not replace loads on the command line.
         judged = group_of(options, MeasureOptions) or group_of(options, PeakOptions)
         clients = peak and options.is_set("clients")
         if clients:
@@ -235,11 +234,11 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         return self.complete(staged(replace(options, **load)), file)
 
     def settle(self, options: _O, programs: Sequence[_P], *, named: bool = True) -> _O:
-        """Return options completed by the target, if programs may run there."""
+        """Return options completed by a probe of the target."""
         return options
 
     def choose(self, options: _O, text: str) -> tuple[_O, str]:
-        """Return a command's operation, and its options completed by it."""
+        """Return the operation of a command, and options with its scenario file."""
         described = self.described_by(options)
         if script.is_script(text):
             if options.scenario not in (None, text) or (options.scenario is None and described):
@@ -251,7 +250,6 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         return options, text
 
     def _refuse(self, options: _O, text: str) -> NoReturn:
-        """Refuse an unknown operation, with the reason."""
         operations = ", ".join(self.suite.operations)
         if "://" in text:
             raise UnknownValue(f"{text!r} is an address", f"give it with --target {text}")
@@ -268,7 +266,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         raise UnknownValue(f"unknown operation {text!r}", remedy)
 
     def try_once(self, options: _O, operation: str) -> None:
-        """Run each step of an operation once, and print the answers."""
+        """Run an operation once, and print the answers."""
         program: Any = self.program(options, operation)
         programs = [program]
         options = replace(options, users=1)
@@ -289,16 +287,16 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         return "correct the scenario, or the target"
 
     def leftovers(self, options: _O) -> Callable[[], None]:
-        """Return a function that reports, after the run, what it left in a target of the user's."""
+        """Return a function that reports remains in the user's target after the run."""
         file = self.scenario_of(options)
         if options.target in self.targets.built_in or file is None:
             return lambda: None
         return lambda: say_kept(file, options.target)
 
-    # What all have.
+    # Common parts.
 
     def program(self, options: _O, operation: str) -> _P:
-        """Return the program of an operation; raises the problems of its file."""
+        """Return the program of an operation; raise for errors of its file."""
         file: Any = self.scenario_of(options)
         return self.built_in(options, operation) if file is None else file
 
@@ -309,10 +307,10 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         programs: Sequence[_P] | None = None,
         **settings: str,
     ) -> PointSpec:
-        """Return the specification of one point; `settings` identify it besides its options.
+        """Return the specification of a point; `settings` identify it besides its options.
 
-        The content of a scenario file is part of it, and of its data what is not secret. `programs`
-        are all that share its target, if it is not the operation's alone.
+        The digests of the scenario file, and of its data that are not secret, are settings.
+        `programs` share the target, by default only that of the operation.
         """
         if not is_name(operation):
             raise UnknownValue(
@@ -341,7 +339,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         )
 
     def _assure_understood(self, program: Script) -> None:
-        """Raise where a file is for targets of another suite."""
+        """Raise if a scenario file is for targets of another suite."""
         takers = [
             suite
             for suite in suites()
@@ -366,7 +364,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         custom_program: object = None,
         **settings: str,
     ) -> Test:
-        """Return the test of one point; `custom_program` is no operation of the suite."""
+        """Return the test of one point; `custom_program` is a user-defined operation."""
         if programs is None:
             programs = [self.program(options, operation)]
         user_class: str | None = None
@@ -395,10 +393,10 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         reused: bool = False,
         named: bool = True,
     ) -> Stage:
-        """Return points that share a target: operations, each with every number of clients.
+        """Return points that share a target: each operation with each number of clients.
 
-        `reused`: an operation is measured more than once, so what it added must not stay.
-        `named`: the user named the operations; they are no default.
+        `reused`: an operation is measured more than once, so added entries are removed in between.
+        `named`: the user named the operations, which else are defaults.
         """
         last = self.left_for_last
         ordered = sorted(operations, key=lambda name: last.index(name) if name in last else -1)
@@ -426,9 +424,9 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         *,
         named: bool = True,
     ) -> None:
-        """Raise NotYours unless programs may run at the target.
+        """Raise NotYours if programs may not write to the target.
 
-        `named`: the user named what writes; it is no default.
+        `named`: the user named the writing operation, which else is a default.
         """
         writing = [program for program in programs if program.writes]
         if options.target in self.targets.built_in or not writing:
@@ -443,7 +441,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
                 ownership.assure_overwriting(*host_port, owned=owned, what=program.path)
 
     def api_stage(self, operation: Any, target: Any, entries: int | None, load: Any) -> Stage:
-        """Return the one point that `sitebench.run` measures; `target` may be a server here."""
+        """Return the point of `sitebench.run`; `target` may be a server in this process."""
         if isinstance(operation, str) and script.is_script(operation):
             load = {**load, "scenario": ScenarioFile(operation)}
             operation = script.name_of(operation)
@@ -484,7 +482,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         return Stage(options.target, [test], open_target)
 
     def facts(self, options: _O, sizes: Sequence[int]) -> dict[str, Any]:
-        """Return the suite's facts about a run; those of the user's file are its text."""
+        """Return facts for the run file: people, target, sizes, text of the scenario file."""
         people = self.population(options, max(sizes))
         facts: dict[str, Any] = {} if people is None else {"population": dict(people)}
         facts |= {"target": options.target, "sizes": list(sizes)}
@@ -495,7 +493,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
 
 
 def _load_of(file: Script, options: SuiteOptions) -> dict[str, Any]:
-    """Return the load of a file, without keys that the command line sets."""
+    """Return the [load] of a file by options, without those set on the command line."""
     names = option.names_by_setting(type(options))
     load = {
         names[key]: value

@@ -6,11 +6,9 @@ import msgspec
 
 
 class Scaling(msgspec.Struct, frozen=True):
-    """Scaling of a rate."""
-
     ratio: float
     per_processor: float
-    """Efficiency: the ratio divided by that of processors; at most 1."""
+    """Efficiency: the ratio of rates divided by the ratio of processors."""
 
     @property
     def gain_percent(self) -> float:
@@ -18,6 +16,6 @@ class Scaling(msgspec.Struct, frozen=True):
 
 
 def scaling(few: float, many: float, *, processors: tuple[int, int] = (1, 2)) -> Scaling:
-    """Return how a rate grew from so many processors to so many."""
+    """Return the growth of a rate between two numbers of processors."""
     ratio = many / few
     return Scaling(ratio, ratio * processors[0] / processors[1])

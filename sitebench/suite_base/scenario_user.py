@@ -1,4 +1,4 @@
-"""The user classes of a suite: one for each operation, and one for a scenario file."""
+"""User classes of a suite: one for each operation, and one for a scenario file."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ log = logging.getLogger("sitebench")
 
 
 class ScenarioUser(LaneUser):
-    """One lane that does what a scenario file says, or an operation of its suite."""
+    """A user of a scenario file, or of an operation of the suite."""
 
     abstract = True
     points: ClassVar[SuitePoints[Any, Any, Any]]
     operation: ClassVar[str | None] = None
     scenario: ClassVar[str | None] = None
-    """FILE.toml, or FILE.toml:OPERATION; None for that of --scenario."""
+    """FILE.toml, or FILE.toml:OPERATION; None for --scenario."""
     _remedy: ClassVar[str] = "name it with --scenario FILE.toml"
     _built: ClassVar[str] = ""
-    """Its name: a worker receives it from the master, not by an option."""
+    """Name of the scenario, which a worker gets from the master."""
 
     @classmethod
     def build(cls, options: Any) -> Script:
-        """Return the scenario; its data are read here."""
+        """Return the scenario, with its data."""
         if cls.operation is not None:
             built_in: Script = cls.points.built_in(options, cls.operation)
             return built_in
@@ -50,11 +50,11 @@ class ScenarioUser(LaneUser):
 def user_classes(
     base: type[ScenarioUser], *, by_name: Collection[str] = (), one: bool = False
 ) -> dict[str, type[ScenarioUser]]:
-    """Return the user class of each operation, and FileUser, which does what --scenario says.
+    """Return the user class of each operation, and FileUser for --scenario.
 
-    Operations `by_name` run only where their class is named. Where no class is, FileUser runs if
-    there is a scenario, and else the others; with `one` the first of those alone: each needs files
-    of its own. In the web page a person chooses.
+    Operations `by_name` run only if their class is named. If no class is named, FileUser runs if
+    there is a scenario, or else all other classes; with `one` only the first one, as each class
+    needs its own files. In the web page, the user chooses.
     """
     points = base.points
     classes: dict[str, type[ScenarioUser]] = {
@@ -75,7 +75,7 @@ def user_classes(
 
     def choose(environment: Any, **_: Any) -> None:
         parsed = environment.parsed_options
-        # A worker runs what its master says.
+        # The master chooses the classes of a worker.
         if getattr(parsed, "user_classes", None) or getattr(parsed, "worker", False):
             return
         described = points.described_by(parsed) is not None

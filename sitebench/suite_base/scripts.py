@@ -12,7 +12,7 @@ from sitebench.scenario.script import Script
 
 
 def objective_of(script: Script, objective: Objective | None) -> Objective | None:
-    """Return an objective with those of a file's operations."""
+    """Return an objective extended by the objectives of operations in a scenario file."""
     for row, text, share in script.objectives:
         try:
             row_objective = Objective.parse(text).about_operation(row, share)
@@ -25,7 +25,7 @@ def objective_of(script: Script, objective: Objective | None) -> Objective | Non
 
 
 def say_kept(script: Script, target: str) -> None:
-    """Report entries that a scenario adds and keeps."""
+    """Report added entries that a scenario does not delete."""
     from sitebench.measure.command import say
 
     for name in script.keeps:
@@ -33,19 +33,19 @@ def say_kept(script: Script, target: str) -> None:
 
 
 def text_of(path: str | None, programs: Iterable[Script]) -> tuple[str, str] | None:
-    """Return the name and the text of the scenario file that programs were read from."""
+    """Return the name and text of the scenario file of programs."""
     texts = (program.text for program in programs if program.path == path)
     return next(((path, text) for text in texts if path is not None), None)
 
 
 def scenarios_of(path: str | None, programs: Iterable[Script]) -> dict[str, str]:
-    """Return the text of the scenario file that programs were read from, by its digest."""
+    """Return the text of the scenario file of programs, by its digest."""
     file = text_of(path, programs)
     return {} if file is None else {hashlib.sha256(file[1].encode()).hexdigest(): file[1]}
 
 
 def settings_of(path: str | None, programs: Iterable[Script]) -> dict[str, str]:
-    """Return the digests that identify a point: of its scenario file, and of its data."""
+    """Return the settings of a scenario file: its digest, and those of its data."""
     programs = list(programs)
     settings = {
         f"data_{name}": digest for program in programs for name, digest in program.digests.items()
@@ -58,7 +58,7 @@ def settings_of(path: str | None, programs: Iterable[Script]) -> dict[str, str]:
 def assure_planned(
     planned: Mapping[str, str], path: str | None, programs: Iterable[Script]
 ) -> None:
-    """Raise where a scenario or its data are not those that the point was planned with."""
+    """Raise if a scenario file or its data changed after the point was planned."""
     for name, digest in settings_of(path, programs).items():
         if planned.get(name) != digest:
             part = "text" if name == SCENARIO_DIGEST else f"data {name[len('data_') :]!r}"

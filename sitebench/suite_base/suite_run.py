@@ -1,7 +1,6 @@
-"""A suite's part of a Locust test: its target, its lanes, and what stays to be cleaned up.
+"""A suite's part of a Locust test: its target, its lanes, and the clean-up.
 
-`BaseSuiteRun` is that part as far as all suites have it; a suite adds how its target is opened,
-what a user class repeats, and who runs it: the native engine, or lanes in Python.
+`BaseSuiteRun` is common to suites; a suite adds its target, its programs and lanes in Python.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ _T = TypeVar("_T", bound=OpenTarget[Any])
 
 
 class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
-    """Opens a target where the test is commanded, and lanes in every process that makes load."""
+    """Opens the target in the commanding process, and lanes in processes that make load."""
 
     points: SuitePoints[Any, _P, _T]
 
@@ -78,18 +77,17 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
         """Programs of the present test's user classes; their files are read once."""
         self._recorder = Recorder(self.request, self.options().monitor, self.session)
         if self.request is not None and (text := self.request.test.scenario) is not None:
-            # Whatever the file holds by now.
             receive(*text)
         events: Any = environment.events
         events.quit.add_listener(lambda **_: self._recorder.close())
 
-    # What a suite adds.
+    # Parts of a suite.
 
     def make_data(self, options: _O, programs: Sequence[_P], preparing: Preparing) -> None:
-        """Make what a target started here serves, with progress; opening the target finds it."""
+        """Make the files of a target started here, with progress, before it is opened."""
 
     def portable(self, load: Load[_O, _P, _T], users: PortableUsers) -> _PortableSource:
-        """Return lanes in Python, ready to make the load, in a suite that has an option for it."""
+        """Return lanes in Python, for a suite with the option --client."""
         raise NotImplementedError
 
     def first_added(
@@ -99,22 +97,22 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
         return ()
 
     def digests(self, options: _O, programs: Sequence[_P]) -> dict[str, str]:
-        """Return digests of the user's files, which each process reads itself."""
+        """Return digests of the user's files; each process reads its own copy of these."""
         return digests_of(programs)
 
     def observe(self, target: _T, programs: Sequence[_P]) -> Observed:
-        """Return what else of a Subject this suite has: a probe, figures, warnings."""
+        """Return further fields of a Subject: a probe, figures, warnings."""
         return {"warnings": lambda spec, figures: target.warnings()}
 
     def counted_steps(self, program: _P) -> Sequence[tuple[str, str]]:
-        """Return the (program, step) pairs that are operations."""
+        """Return the rows (program, step) that count as operations."""
         return program.counted_rows
 
-    # What all have.
+    # Common parts.
 
     @property
     def point(self) -> str | None:
-        """The key of the point that is measured; None for a test that a user controls."""
+        """The key of the measured point; None for a test that a user controls."""
         return None if self.request is None else self.request.test.spec.key
 
     def options(self) -> Any:
@@ -126,7 +124,7 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
         return self.points.apply_address(convert.from_namespace(options, parsed))
 
     def lane_classes(self, users: Iterable[type[Any]]) -> list[type[Any]]:
-        """Return the user classes that are lanes; Locust alone runs the others."""
+        """Return the user classes that are lanes; Locust itself runs other classes."""
         return [user for user in users if issubclass(user, LaneUser)]
 
     def _read_programs(self, options: _O, users: Sequence[type[Any]]) -> list[_P]:
@@ -141,7 +139,7 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
         return list(programs.values())
 
     def check(self, options: _O, users: Sequence[type[Any]]) -> None:
-        """Raise what is wrong with options, and unless a target of the user's answers."""
+        """Raise for errors in options, or if a target of the user's does not answer."""
         options = _with_stages(options)
         programs = self._read_programs(options, users)
         if not programs:
@@ -151,12 +149,11 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
             self.points.targets.address(options, programs)
 
     def prepare(self, environment: Environment, processes: int, preparing: Preparing) -> Test:
-        """Open the target, where the test is commanded; one of the user's is only addressed."""
+        """Open the target in the commanding process, and return the test."""
         options = self.options() if self.request is not None else _with_stages(self.options())
         host = getattr(self.environment.parsed_options, "host", None)
         if host and host.rstrip("/") != options.target.rstrip("/"):
-            # It is for other people's users, and what a user of Locust types first; our page fills
-            # it with the target.
+            # Users of Locust often set --host; the web page sets it to the target.
             log.warning(
                 "The target is %s (--target); --host is for other users of Locust", options.target
             )
@@ -195,17 +192,16 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
 
     @property
     def _is_chosen(self) -> bool:
-        """Whether the user chose the classes that run, and did not just get all of a file."""
+        """Whether the user chose classes: not all classes of the file run."""
         classes, all_ = self.environment.user_classes, self.environment.available_user_classes
         unnamed = [user for user in (all_ or {}).values() if runs_unnamed(user)] or classes
         return len(classes) == 1 or {*classes} != {*unnamed}
 
     def read_test(self, data: dict[str, Any]) -> Test:
-        """Read the test of a master, in a worker."""
         return Test.read(data, self.points.options, self.points.targets.kind)
 
     def record(self, test: Test) -> Recording:
-        """Observe the target, and record the lanes."""
+        """Start the recording of a test, with the monitor of its target."""
         target: Any
         options, target, programs = test.options, test.target, self.programs
         host, port = target.address.host, target.address.port
@@ -226,7 +222,7 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
         )
 
     def open(self, test: Test, slot: WorkerSlot) -> Session:
-        """Start the lanes' engine, or make ready for lanes in Python."""
+        """Return a session with the engine, or with lanes in Python."""
         options: Any
         target: Any
         options, target = of_this_worker(test.options), test.target
@@ -249,24 +245,23 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
         return Session(lanes, threads=0, client=client, portable=lanes.lane)
 
     def record_failure(self, error: SitebenchError) -> None:
-        """Tell the sweep, when this is one of its points."""
         self._recorder.record_failure(error)
 
     def finish(self) -> None:
-        """Stop what was started for this test; calling it again does nothing."""
+        """Stop all that was started for this test; a second call does nothing."""
         self.after.close()
 
 
 def _with_stages(options: _L) -> _L:
-    """Return options with the load of their stages, if any; a point has it already."""
-    # The page may have changed what its command set.
+    """Return options with the load of their stages, if any."""
+    # The web page may have changed options of its command.
     load = {"measure": options.measure is not None, "warmup": options.warmup > 0, "users": False}
     now = {name for name, is_set in load.items() if is_set}
     return staged(replace(options, explicit=options.explicit - load.keys() | now))
 
 
 def _say_what_is_left_out(users: Iterable[type[Any]], programs: Iterable[Script]) -> None:
-    """Warn that the [load] of files is ignored, as Locust's options decide the load."""
+    """Warn that the [load] of files is ignored: Locust's options decide."""
     if not any(issubclass(user, ScenarioUser) for user in users):
         return
     for program in programs:

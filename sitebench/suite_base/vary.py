@@ -1,9 +1,8 @@
-"""`vary` of every suite: one thing is varied and the rest held, as in the papers' tuning.
+"""`vary` of every suite: one factor is varied and the others held, as in the papers' tuning.
 
-Each level of each factor is a point of its own, at a newly opened target, beside the base: what
-the options say without `--vary`. Repeats are interleaved, each in an order that is drawn, so that
-a drift of the machine meets all of them alike. The intervals of all gains hold together 95 times
-in 100.
+Each level of a factor is a point at a newly opened target, compared with the base: the options
+without `--vary`. Repeats are interleaved in random order, so that a drift of the machine affects
+all points alike. The intervals of all gains hold together with a probability of 95 %.
 """
 
 from __future__ import annotations
@@ -50,14 +49,14 @@ _DIRECTIVE = "config:"
 _ALPHA = 0.05
 _SWITCH = {"on": True, "true": True, "yes": True, "off": False, "false": False, "no": False}
 _SCALES = ("processors", "workers", "target-threads", "threads")
-"""Factors that can scale the rate linearly."""
+"""Factors with which the rate may scale linearly."""
 _LIMITS = Limits.__struct_fields__
 _ALIASES = {"workers": "target_threads"}
-"""Aliases of options as factors."""
+"""Factors with another name than their option."""
 
 
 class Level(msgspec.Struct, frozen=True):
-    """One value of a factor, and the options of its point."""
+    """A value of a factor, and the options of its point."""
 
     factor: str
     value: str
@@ -67,7 +66,7 @@ class Level(msgspec.Struct, frozen=True):
 def vary(
     points: SuitePoints[Any, Any, Any], base: Any, operation: str, variations: Sequence[str]
 ) -> None:
-    """Measure the base (the given options) and every level; print the gain of each level."""
+    """Measure the base and every level; print the gain of each level."""
     points.check(base, [points.program(base, operation)])
     levels = _possible(read(base, variations), points.targets.folder(base))
     for level in levels:
@@ -102,7 +101,7 @@ def vary(
 
 
 def read(base: Any, variations: Sequence[str]) -> list[Level]:
-    """Return the levels of `FACTOR=VALUE,VALUE` texts, in their order."""
+    """Return the levels of texts FACTOR=VALUE,VALUE."""
     levels = []
     for text in variations:
         factor, _, values = text.partition("=")
@@ -142,7 +141,7 @@ def _with_level(base: Any, factor: str, value: str) -> Any:
 
 
 def _possible(levels: Sequence[Level], data: Path | None) -> list[Level]:
-    """Leave out, with the reason, the levels that this machine does not allow."""
+    """Return the levels that this machine allows; say which others are left out, and why."""
     possible_levels = []
     for level in levels:
         try:
@@ -156,9 +155,9 @@ def _possible(levels: Sequence[Level], data: Path | None) -> list[Level]:
 def table(
     results: Sequence[PointResult], base_key: str, levels: Sequence[tuple[Level, str]]
 ) -> Table:
-    """Lay out each level beside the base: its rate, its gain, and its limit.
+    """Return a table with the rate, the gain and the limit of each level.
 
-    Where the rate is given all keep it, and what a level changes is the latency.
+    At a given rate it compares the latency instead.
     """
     series_by_key = {point.spec.key: point for point in series(results)}
     base, comparisons = series_by_key[base_key], len({key for _, key in levels} - {base_key})
@@ -185,7 +184,7 @@ def table(
 
 
 def _gain(base: Series, other: Series, alpha: float) -> Effect | None:
-    """Return the level's figure over the base's, repeat by repeat, where both are the target's."""
+    """Return the effect of a level on the base, paired by repeat; None if not comparable."""
     if not (_is_comparable(base) and _is_comparable(other)):
         return None
     if (base.spec.rate is None) != (other.spec.rate is None):
@@ -205,7 +204,7 @@ def _gain(base: Series, other: Series, alpha: float) -> Effect | None:
 
 
 def _is_comparable(point: Series) -> bool:
-    """Return whether a point's figures are the target's: failing may be faster than answering."""
+    """Return whether a point is valid with few failures: failures may be faster than answers."""
     return point.valid and not any(result.fails_too_often for result in point.results)
 
 
@@ -218,7 +217,7 @@ def _log(result: PointResult) -> float | None:
 
 
 def _null(points: Iterable[Series], alpha: float) -> Effect | None:
-    """Return the effect of even over odd repeats of the same points: noise alone."""
+    """Return the effect of even over odd repeats of the same points, which is noise alone."""
     odd, even = list[float](), list[float]()
     for point in points:
         logs = [log for result in point.results if (log := _log(result)) is not None]
@@ -246,7 +245,7 @@ def _notes(
 
 
 def scaling_lines(results: Sequence[PointResult], levels: Sequence[tuple[Level, str]]) -> list[str]:
-    """State the gain of each number of processors or workers over the number before it."""
+    """Return the gain of each number of processors or workers over the previous one."""
     series_by_key, lines = {point.spec.key: point for point in series(results)}, []
     for (level, key), (next_level, key_after) in pairwise(levels):
         counted = level.value.isdecimal() and next_level.value.isdecimal()
