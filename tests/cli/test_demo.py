@@ -34,15 +34,15 @@ def test_demo_measures_and_reports_and_skips_measured_points(tmp_path: Path) -> 
     assert len(first_tries) == suite("ps").demo.points
     assert {point.status for point in before} == {"done"}
 
-    ran = in_process(*SHORT, "--out", "new/folder", cwd=tmp_path)
-    assert ran.code == 0, ran.err
-    assert "All was measured before; to measure again, remove new/folder/demo-ps" in ran.err
+    in_process(*SHORT, "--out", "new/folder", cwd=tmp_path).check(
+        0, "All was measured before; to measure again, remove new/folder/demo-ps"
+    )
     with RunFile(tmp_path / "new/folder/demo-ps.sitebench") as run:
         assert run.points() == before
 
-    other = in_process("demo", "ps", "--measure", "1s", "--out", "new/folder", cwd=tmp_path)
-    assert other.code == 2
-    assert "demo-ps.sitebench was made by another command: sitebench ps sweep" in other.err
+    in_process("demo", "ps", "--measure", "1s", "--out", "new/folder", cwd=tmp_path).check(
+        2, "demo-ps.sitebench was made by another command: sitebench ps sweep"
+    )
 
 
 @pytest.mark.parametrize("each", [suite("ils"), suite("web")], ids=lambda each: each.name)

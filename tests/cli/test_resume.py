@@ -78,10 +78,9 @@ def test_file_options_are_read_only_or_ignored_by_resume() -> None:
 
 def test_a_file_without_a_command_is_refused(tmp_path: Path) -> None:
     RunStore(tmp_path / "run").close()
-    ran = in_process("resume", str(tmp_path / "run"))
-    assert ran.code == 2
-    assert "does not hold a sitebench command" in ran.err
-    assert "if a Python program made it, run that again" in ran.err
+    in_process("resume", str(tmp_path / "run")).check(
+        2, "does not hold a sitebench command", "if a Python program made it, run that again"
+    )
 
 
 def test_resume_without_run_file_is_refused(tmp_path: Path) -> None:

@@ -66,5 +66,6 @@ def test_resumed_run_takes_one_run_file(given: str) -> None:
 
 @pytest.mark.parametrize("given", ["-o x", "-ox", "--out x", "--out=x"])
 def test_a_comparison_gives_the_file_itself(given: str) -> None:
-    ran = in_process("compare", "1", "2", "--interleave", f"ils run --threads {{}} {given}")
-    assert (ran.code, "--interleave has --out" in ran.err) == (2, True), ran.err
+    in_process("compare", "1", "2", "--interleave", f"ils run --threads {{}} {given}").check(
+        2, "--interleave has --out"
+    )

@@ -84,9 +84,9 @@ def test_existing_entry_is_not_added_twice(tools: Tools, someone: str) -> None:
 
 
 def test_add_below_missing_parent_is_refused(tools: Tools, scratch: str) -> None:
-    ran = tools.as_admin("ldapadd", text=person(f"cn=Orphan,ou=Nowhere,{scratch}"))
-    assert ran.code == NO_SUCH_OBJECT
-    assert f"matched DN: {scratch}" in ran.err
+    tools.as_admin("ldapadd", text=person(f"cn=Orphan,ou=Nowhere,{scratch}")).check(
+        NO_SUCH_OBJECT, f"matched DN: {scratch}"
+    )
 
 
 def test_add_outside_the_suffix_is_refused(tools: Tools) -> None:
@@ -96,10 +96,9 @@ def test_add_outside_the_suffix_is_refused(tools: Tools) -> None:
 
 def test_the_same_value_twice_is_refused(tools: Tools, scratch: str) -> None:
     # RFC 4511 4.7 with 4.1.7: values of an attribute are a set under its equality rule.
-    ran = tools.as_admin(
+    tools.as_admin(
         "ldapadd", text=person(f"cn=Twice,{scratch}", "mail: A@example.com", "mail: a@EXAMPLE.com")
-    )
-    assert ran.code == ATTRIBUTE_OR_VALUE_EXISTS
+    ).check(ATTRIBUTE_OR_VALUE_EXISTS)
     assert not tools.exists(f"cn=Twice,{scratch}")
 
 
@@ -208,9 +207,7 @@ def test_only_the_administrator_reads_passwords(tools: Tools, someone: str) -> N
 
 def test_modify_of_missing_entry_returns_matched_dn(tools: Tools, scratch: str) -> None:
     text = f"dn: cn=Nobody,{scratch}\nchangetype: modify\nadd: mail\nmail: x@example.com\n"
-    ran = tools.as_admin("ldapmodify", text=text)
-    assert ran.code == NO_SUCH_OBJECT
-    assert f"matched DN: {scratch}" in ran.err
+    tools.as_admin("ldapmodify", text=text).check(NO_SUCH_OBJECT, f"matched DN: {scratch}")
 
 
 def test_one_ldif_file_holds_add_modify_rename_and_delete(tools: Tools, scratch: str) -> None:
@@ -223,8 +220,7 @@ def test_one_ldif_file_holds_add_modify_rename_and_delete(tools: Tools, scratch:
         "newrdn: cn=Second", "deleteoldrdn: 1", "",
         f"dn: cn=Second,{scratch}", "changetype: delete", "",
     ])  # fmt: skip
-    ran = tools.as_admin("ldapmodify", text=text)
-    assert ran.code == 0, ran.err
+    tools.as_admin("ldapmodify", text=text).check(0)
     assert tools.search(scratch, "-s", "one", "(objectClass=*)").dns == []
 
 
@@ -294,7 +290,7 @@ def test_renaming_onto_another_entry_is_refused(tools: Tools, someone: str, scra
 
 def test_move_below_missing_superior_is_refused(tools: Tools, someone: str, scratch: str) -> None:
     ran = tools.as_admin("ldapmodrdn", "-s", f"ou=Nowhere,{scratch}", someone, "cn=Someone")
-    assert ran.code == NO_SUCH_OBJECT
+    ran.check(NO_SUCH_OBJECT)
 
 
 def test_an_entry_is_not_moved_below_itself(tools: Tools, someone: str, scratch: str) -> None:
@@ -323,8 +319,7 @@ def test_compare_returns_true_false_or_error(tools: Tools, assertion: str, code:
 
 
 def test_compare_of_missing_entry_is_no_such_object(tools: Tools) -> None:
-    ran = tools.run("ldapcompare", f"cn=Nobody,{OFFICE_BASE}", "sn:x")
-    assert ran.code == NO_SUCH_OBJECT
+    ran = tools.run("ldapcompare", f"cn=Nobody,{OFFICE_BASE}", "sn:x").check(NO_SUCH_OBJECT)
     assert f"Matched DN: {OFFICE_BASE}" in ran.err + ran.out
 
 
@@ -356,7 +351,7 @@ def test_unauthenticated_bind_is_refused(tools: Tools, dn: str, password: str, c
 
 def test_version_2_is_served(tools: Tools) -> None:
     ran = tools.run("ldapsearch", "-P", "2", "-LLL", "-b", ADA, "-s", "base", "(sn=*)", "sn")
-    assert ran.code == 0, ran.err
+    ran.check(0)
     assert ran.entries[0].texts("sn") == ["Lovelace"]
 
 
@@ -382,11 +377,10 @@ def test_everybody_writes_without_administrator(open_server: Served) -> None:
 
 
 def test_unknown_critical_controls_stop_writes_too(tools: Tools, someone: str) -> None:
-    ran = tools.as_admin("ldapdelete", "-e", "!1.2.3", someone)
-    assert ran.code == UNAVAILABLE_CRITICAL_EXTENSION
+    tools.as_admin("ldapdelete", "-e", "!1.2.3", someone).check(UNAVAILABLE_CRITICAL_EXTENSION)
     assert tools.exists(someone)
-    compared = tools.run("ldapcompare", "-e", "!1.2.3", ADA, "sn:Lovelace")
-    assert compared.code == UNAVAILABLE_CRITICAL_EXTENSION
+    ran = tools.run("ldapcompare", "-e", "!1.2.3", ADA, "sn:Lovelace")
+    ran.check(UNAVAILABLE_CRITICAL_EXTENSION)
 
 
 # --- extended operations ------------------------------------------------------------------------
@@ -400,8 +394,7 @@ def test_exop_whoami(tools: Tools) -> None:
 def test_exop_refresh_sets_the_time_to_live(tools: Tools, scratch: str) -> None:
     dn = f"cn=Passing,{scratch}"
     tools.add(person(dn, "objectClass: dynamicObject"))
-    ran = tools.as_admin("ldapexop", "refresh", dn, "120")
-    assert ran.code == 0, ran.err
+    ran = tools.as_admin("ldapexop", "refresh", dn, "120").check(0)
     assert "ttl=120" in ran.out
     assert 115 <= int(tools.read(dn, "entryTtl").texts("entryTtl")[0]) <= 120
 
@@ -431,8 +424,7 @@ def test_only_the_changed_password_works(tools: Tools, someone: str) -> None:
 
 
 def test_a_generated_password_works(tools: Tools, someone: str) -> None:
-    ran = tools.as_admin("ldappasswd", someone)
-    assert ran.code == 0, ran.err
+    ran = tools.as_admin("ldappasswd", someone).check(0)
     password = ran.out.split("New password:", 1)[1].strip()
     assert tools.run("ldapwhoami", "-D", someone, "-w", password).code == 0
 

@@ -83,8 +83,7 @@ def test_error_in_the_ldif_has_its_line_number(tmp_path: Path) -> None:
 def test_generated_people_are_served_and_found(tmp_path: Path) -> None:
     with running_embedded(tmp_path, "--entries", "1k", anonymous_writes=True) as served:
         tools = Tools(served)
-        everyone = tools.search("ou=Dynamic,o=Intranet", "(objectClass=RTPerson)", "cn")
-        assert everyone.code == 0
+        everyone = tools.search("ou=Dynamic,o=Intranet", "(objectClass=RTPerson)", "cn").check(0)
         assert len(everyone.entries) == 1_000
         name = everyone.entries[500].texts("cn")[0]
         assert tools.search("o=Intranet", f"(cn={name})", "1.1").dns == [everyone.entries[500].dn]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tests.conformance.ldif_output import Entry, parse_entries
 from tests.conformance.served import Served
+from tests.support import cli
 from tests.support.programs import required_program
 from tests.support.waiting import left_s
 
@@ -14,12 +15,8 @@ CLEAN_ENVIRONMENT = {"LDAPNOINIT": "1", "LC_ALL": "C.UTF-8", "PATH": "/usr/bin:/
 
 
 @dataclass(frozen=True)
-class Ran:
+class Ran(cli.Ran):
     """What a client printed, and its exit code: the LDAP result code where it got one."""
-
-    code: int
-    out: str
-    err: str
 
     @property
     def result(self) -> int:
@@ -67,8 +64,7 @@ class Tools:
 
     def read(self, dn: str, *attributes: str) -> Entry:
         """Return the one entry `dn`."""
-        found = self.search(dn, "-s", "base", "(objectClass=*)", *attributes)
-        assert found.code == 0, found.err
+        found = self.search(dn, "-s", "base", "(objectClass=*)", *attributes).check(0)
         (entry,) = found.entries
         return entry
 
@@ -80,5 +76,4 @@ class Tools:
 
     def add(self, ldif: str) -> None:
         """Add entries as the administrator; they must be accepted."""
-        added = self.as_admin("ldapadd", text=ldif)
-        assert added.code == 0, added.err
+        self.as_admin("ldapadd", text=ldif).check(0)

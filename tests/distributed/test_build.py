@@ -85,9 +85,7 @@ def test_worker_with_other_metrics_is_refused_by_worker_and_master(tmp_path: Pat
 def test_master_refuses_worker_that_skips_the_comparison(tmp_path: Path) -> None:
     with other(tmp_path, BLIND) as (_, where):
         ran = run(where)
-    assert ran.code == 2, ran.err
-    assert "worker 0 runs sitebench 0.0.9 (build 0123456789ab), this is sitebench" in ran.err
-    assert "Traceback" not in ran.err
+    ran.check(2, "worker 0 runs sitebench 0.0.9 (build 0123456789ab), this is sitebench")
 
 
 @pytest.mark.parametrize(
@@ -99,8 +97,7 @@ def test_master_refuses_worker_that_skips_the_comparison(tmp_path: Path) -> None
     ],
 )
 def test_message_of_unknown_format_ends_the_run(tmp_path: Path, change: str, named: str) -> None:
-    ran = run_with(tmp_path, SENDS.format(change=change))
-    assert ran.code == 1, ran.err
+    ran = run_with(tmp_path, SENDS.format(change=change)).check(1)
     (line,) = [line for line in ran.err.splitlines() if line.startswith("sitebench: ")]
     assert named in line
     assert "Traceback" not in ran.err
@@ -108,8 +105,7 @@ def test_message_of_unknown_format_ends_the_run(tmp_path: Path, change: str, nam
 
 def test_order_of_message_fields_does_not_matter(tmp_path: Path) -> None:
     change = "plain = dict(reversed(plain.items()))"
-    ran = run_with(tmp_path, SENDS.format(change=change))
-    assert ran.code == 0, ran.err
+    ran = run_with(tmp_path, SENDS.format(change=change)).check(0)
     point = json.loads(ran.out)
     assert point["operations"] > 0
     assert [each["missing"] for each in point["workers"]] == [0]

@@ -44,8 +44,7 @@ def test_missed_objective_has_its_own_exit_code(tmp_path: Path) -> None:
 
 
 def test_json_says_how_each_point_meets_the_objective() -> None:
-    ran = sitebench("ps", "run", "page", "--json", "--objective", "rate<1", *SHORT)
-    assert ran.code == 3
+    ran = sitebench("ps", "run", "page", "--json", "--objective", "rate<1", *SHORT).check(3)
     (point,) = ran.objects
     (condition,) = point["objective"]["conditions"]
     assert (point["objective"]["state"], condition["state"]) == ("broken", "broken")

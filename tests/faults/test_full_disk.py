@@ -61,8 +61,7 @@ def test_sweep_resumes_once_its_run_file_has_space(ground: Ground, disk: Disk) -
     ground.assert_over()
     assert ground.done() == finished
     disk.grow("16m")
-    resumed = ground.ran("resume", str(ground.run))
-    assert resumed.code == 0, resumed.err
+    resumed = ground.ran("resume", str(ground.run)).check(0)
     assert [point["resumed"] for point in resumed.objects] == [True, False]
     (key,) = finished
     assert ground.done()[key] == finished[key]

@@ -36,8 +36,7 @@ def test_lack_of_local_ports_is_a_limit_of_the_tester(ground: Ground) -> None:
     load = ("ils", "run", "connect", "--target", "ldap://10.9.9.9:3890", *WHO.split())
     how = ("--users", str(LANES), "--threads", "1", "--warmup", "100ms", "--measure", "1s")
     out = ("--out", str(ground.run))
-    ran = ground.ran(*load, *how, *out, before=(*own, "bash", "-c", FEW_PORTS, "bash"))
-    assert ran.code == 1, ran.err
+    ran = ground.ran(*load, *how, *out, before=(*own, "bash", "-c", FEW_PORTS, "bash")).check(1)
     what, remedy = ran.err.strip().splitlines()[-2:]
     assert "no local port" in what
     assert "ip_local_port_range" in remedy

@@ -162,10 +162,9 @@ def test_point_stores_the_monitor_counters_of_slapd() -> None:
 
 
 def test_missing_exporter_is_refused_before_measuring() -> None:
-    ran = in_process(*RUN, "--target", "embedded", "--monitor", "127.0.0.1:1")
-    assert ran.code == 2
-    assert "--monitor: http://127.0.0.1:1/metrics cannot be read" in ran.err
-    assert "refused" in ran.err
+    in_process(*RUN, "--target", "embedded", "--monitor", "127.0.0.1:1").check(
+        2, "--monitor: http://127.0.0.1:1/metrics cannot be read", "refused"
+    )
 
 
 # What a manifest knows of a directory: version and configuration, as far as it tells.

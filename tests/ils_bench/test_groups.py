@@ -72,22 +72,17 @@ def modify(stock: StockSlapd, text: str) -> None:
 
 def test_groups_are_seeded_verified_and_removed_with_the_people(stock: StockSlapd) -> None:
     some = ("--groups", "12", "--members", "5,all")
-    made = seed(stock, *some)
-    assert made.code == 0, made.err
-    assert "added 12 of 12 groups" in made.err
-    assert f"{PEOPLE} people and 12 groups are under {BASE}" in made.err
+    seed(stock, *some).check(
+        0, "added 12 of 12 groups", f"{PEOPLE} people and 12 groups are under {BASE}"
+    )
     there = stock.entries("groupOfNames")
     assert sorted(each.count("\nmember: ") for each in there) == [5] * 11 + [PEOPLE]
     assert sum("\nmember: uid=user.7,ou=people" in each for each in there) == 2
-    verified = verify(stock, *some)
-    assert verified.code == 0, verified.err
-    assert f"all 12 groups with {11 * 5 + PEOPLE} members verified" in verified.err
-    assert "it keeps no memberOf" in verified.err
-    again = seed(stock, *some)
-    assert (again.code, "added 0 of 12 groups" in again.err) == (0, True), again.err
-    emptied = clean(stock, *some)
-    assert emptied.code == 0, emptied.err
-    assert "removed 12 groups" in emptied.err
+    verify(stock, *some).check(
+        0, f"all 12 groups with {11 * 5 + PEOPLE} members verified", "it keeps no memberOf"
+    )
+    seed(stock, *some).check(0, "added 0 of 12 groups")
+    clean(stock, *some).check(0, "removed 12 groups")
     assert stock.entries("top") == [] or stock.entries("groupOfNames") == []
     assert stock.entries("person") == []
 
@@ -162,23 +157,17 @@ def test_impossible_groups_are_refused(argv: tuple[str, ...], said: str, tmp_pat
 
 def test_clean_reports_groups_left_without_their_people(stock: StockSlapd) -> None:
     assert seed(stock, "--groups", "2").code == 0
-    emptied = clean(stock)
-    assert (emptied.code, "groups are there, and stay" in emptied.err) == (0, True), emptied.err
+    emptied = clean(stock).check(0, "groups are there, and stay")
     assert len(stock.entries("groupOfNames")) == 2
-    emptied = clean(stock, "--groups", "1")
-    assert (emptied.code, "more groups are there, and stay" in emptied.err) == (0, True)
-    emptied = clean(stock, "--groups", "2")
-    assert (emptied.code, "removed 1 group from" in emptied.err) == (0, True), emptied.err
+    emptied = clean(stock, "--groups", "1").check(0, "more groups are there, and stay")
+    emptied = clean(stock, "--groups", "2").check(0, "removed 1 group from")
     assert "and stay" not in emptied.err + clean(stock).err
 
 
 def test_seed_adds_missing_groups_to_existing_ones(stock: StockSlapd) -> None:
     assert seed(stock, "--groups", "5").code == 0
-    more = seed(stock, "--groups", "8")
-    assert (more.code, "added 3 of 8 groups" in more.err) == (0, True), more.err
-    fewer = verify(stock, "--groups", "5")
-    assert fewer.code == 1
-    assert "is one of 5, and 8 are there" in fewer.err
+    seed(stock, "--groups", "8").check(0, "added 3 of 8 groups")
+    verify(stock, "--groups", "5").check(1, "is one of 5, and 8 are there")
     assert clean(stock, "--groups", "8").code == 0
 
 
@@ -198,10 +187,7 @@ def test_verify_finds_a_changed_group(stock: StockSlapd, change: str, said: str)
     assert seed(stock, "--groups", "6").code == 0
     dn = f"cn=group.3,{BASE}"
     modify(stock, f"dn: {dn}\nchangetype: modify\n{change.format(base=BASE)}\n")
-    found = verify(stock, "--groups", "6")
-    assert found.code == 1, found.err
-    assert dn in found.err
-    assert said.replace("'", '"') in found.err, found.err
+    verify(stock, "--groups", "6").check(1, dn, said.replace("'", '"'))
     assert clean(stock, "--groups", "6").code == 0
 
 
@@ -213,22 +199,18 @@ def test_a_stranger_with_the_name_of_a_group_is_left_alone(stock: StockSlapd) ->
         f"dn: {dn}\nchangetype: add\nobjectClass: groupOfNames\ncn: group.2\n"
         "description: the second group\nmember: cn=someone\n",
     )
-    refused = seed(stock, "--groups", "4")
-    assert refused.code == 2, refused.err
-    assert f'has an entry "{dn}" that is no group of sitebench' in refused.err
+    seed(stock, "--groups", "4").check(2, f'has an entry "{dn}" that is no group of sitebench')
     assert verify(stock, "--groups", "4").code == 1
-    emptied = clean(stock, "--groups", "4")
-    assert (emptied.code, "removed 1 group from" in emptied.err) == (0, True), emptied.err
+    clean(stock, "--groups", "4").check(0, "removed 1 group from")
     (left,) = stock.entries("groupOfNames")
     assert "description: the second group" in left
 
 
 def test_groups_of_other_options_are_refused(stock: StockSlapd) -> None:
     assert seed(stock, "--groups", "4").code == 0
-    other = seed(stock, "--groups", "4", "--members", "3")
-    assert other.code == 2, other.err
-    assert "Group 3 of sitebench: 10 people" in other.err
-    assert "clean --seeded" in other.err
+    seed(stock, "--groups", "4", "--members", "3").check(
+        2, "Group 3 of sitebench: 10 people", "clean --seeded"
+    )
     assert clean(stock, "--groups", "4").code == 0
 
 
@@ -241,8 +223,7 @@ def test_groups_are_nested(stock: StockSlapd) -> None:
     assert f"\nmember: cn=group.1,{BASE}" in root
     assert f"\nmember: cn=group.4,{BASE}" in root
     assert all(f"\nmember: uid=user.0,{BASE}" in each for each in there.values())
-    verified = verify(stock, *tree)
-    assert verified.code == 0, verified.err
+    verify(stock, *tree).check(0)
     assert clean(stock, *tree).code == 0
 
 
@@ -254,9 +235,7 @@ def test_posix_groups_have_login_names_as_members(stock: StockSlapd) -> None:
     assert first.count("\nmemberUid: user.") == 2
     assert "\nmember:" not in first
     assert verify(stock, *unix).code == 0
-    nested = seed(stock, *unix, "--depth", "2")
-    assert nested.code == 2
-    assert "a posixGroup has people in it, and no groups" in nested.err
+    seed(stock, *unix, "--depth", "2").check(2, "a posixGroup has people in it, and no groups")
     assert clean(stock, *unix).code == 0
     assert stock.entries("posixGroup") == []
 
@@ -277,9 +256,7 @@ def test_posix_groups_have_login_names_as_members(stock: StockSlapd) -> None:
 def test_seed_refuses_impossible_groups(
     stock: StockSlapd, argv: tuple[str, ...], said: str
 ) -> None:
-    refused = seed(stock, *argv)
-    assert refused.code == 2
-    assert said in refused.err
+    seed(stock, *argv).check(2, said)
     assert stock.entries("person") == []
 
 
@@ -304,9 +281,7 @@ def test_killed_seeding_of_groups_is_resumed(stock: StockSlapd) -> None:
     some = ("--groups", "400", "--members", "20")
     there = len(stock.entries("groupOfNames"))
     assert 0 < there < 400
-    resumed = seed(stock, *some)
-    assert resumed.code == 0, resumed.err
-    assert f"added {400 - there} of 400 groups" in resumed.err
+    seed(stock, *some).check(0, f"added {400 - there} of 400 groups")
     assert verify(stock, *some).code == 0
     assert clean(stock, *some).code == 0
 
@@ -317,10 +292,8 @@ def test_incomplete_group_is_recreated(stock: StockSlapd) -> None:
     half = "replace: description\ndescription: Group 3 of sitebench: 10 people, incomplete"
     less = f"replace: member\nmember: uid=user.30,{BASE}"
     modify(stock, f"dn: cn=group.3,{BASE}\nchangetype: modify\n{half}\n-\n{less}\n")
-    found = verify(stock, "--groups", "5")
-    assert (found.code, "is incomplete" in found.err) == (1, True), found.err
-    resumed = seed(stock, "--groups", "5")
-    assert (resumed.code, "added 1 of 5 groups" in resumed.err) == (0, True), resumed.err
+    verify(stock, "--groups", "5").check(1, "is incomplete")
+    seed(stock, "--groups", "5").check(0, "added 1 of 5 groups")
     assert verify(stock, "--groups", "5").code == 0
     assert clean(stock, "--groups", "5").code == 0
 
@@ -372,9 +345,9 @@ def test_member_of_without_a_group_is_found() -> None:
         with ldap3.Connection(directory.url, check_names=False) as connection:
             changed = {"memberOf": [(ldap3.MODIFY_REPLACE, ["cn=other,o=Intranet"])]}
             assert connection.modify(people.dn(10), changed)  # type: ignore[no-untyped-call]
-        wrong = in_process("ils", "verify", directory.url, *some, cwd=None)
-        assert wrong.code == 1, wrong.err
-        assert "is not in the memberOf of its member" in wrong.err
+        in_process("ils", "verify", directory.url, *some, cwd=None).check(
+            1, "is not in the memberOf of its member"
+        )
 
 
 def test_groups_of_several_classes_are_removed(slapd: Path, tmp_path: Path) -> None:
@@ -385,8 +358,7 @@ def test_groups_of_several_classes_are_removed(slapd: Path, tmp_path: Path) -> N
         (first, *_) = bis.entries("posixGroup")
         assert "objectClass: groupOfNames" in first
         assert verify(bis, *some).code == 0
-        emptied = clean(bis, *some)
-        assert (emptied.code, "removed 5 groups" in emptied.err) == (0, True), emptied.err
+        clean(bis, *some).check(0, "removed 5 groups")
 
 
 MANY = 2_000
@@ -406,9 +378,9 @@ def narrow(slapd: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[St
 
 def test_group_larger_than_the_message_limit_is_added_in_pieces(narrow: StockSlapd) -> None:
     where = f"{narrow.url}/{BASE}"
-    made = ils(narrow, "seed", "--to", where, *LARGE, entries=MANY)
-    assert made.code == 0, made.err
-    assert "added 3 of 3 groups; it does not take the largest in one message, but in" in made.err
+    ils(narrow, "seed", "--to", where, *LARGE, entries=MANY).check(
+        0, "added 3 of 3 groups; it does not take the largest in one message, but in"
+    )
     counts = sorted(each.count("\nmember: ") for each in narrow.entries("groupOfNames"))
     assert counts == [10, 10, MANY]
     ils(narrow, "verify", where, *LARGE, entries=MANY).check(0)
@@ -422,9 +394,9 @@ def test_refused_pieces_of_a_group_are_halved() -> None:
     with LdapDirectory(entries=people, profile="person", limits=limits) as directory:
         some = ("--entries", str(people), "--profile", "person", "--base", directory.base)
         # All of it has 300 kB, and the first pieces that are tried have 250.
-        made = in_process("ils", "seed", "--to", directory.url, *some, *LARGE, cwd=None)
-        assert made.code == 0, made.err
-        assert "but in pieces of 60" in made.err
+        in_process("ils", "seed", "--to", directory.url, *some, *LARGE, cwd=None).check(
+            0, "but in pieces of 60"
+        )
         in_process("ils", "verify", directory.url, *some, *LARGE, cwd=None).check(0)
 
 
@@ -433,9 +405,9 @@ def test_refusal_of_the_smallest_piece_ends_the_seeding() -> None:
     limits = {"message_bytes_before_bind": 50_000}
     with LdapDirectory(entries=MANY, profile="person", limits=limits) as directory:
         people = ("--entries", str(MANY), "--profile", "person", "--base", directory.base)
-        made = in_process("ils", "seed", "--to", directory.url, *people, *LARGE, cwd=None)
-        assert made.code == 1, made.err
-        assert "closed the connection" in made.err
+        in_process("ils", "seed", "--to", directory.url, *people, *LARGE, cwd=None).check(
+            1, "closed the connection"
+        )
 
 
 def test_group_beyond_the_limits_is_refused_with_the_limits() -> None:
@@ -446,10 +418,9 @@ def test_group_beyond_the_limits_is_refused_with_the_limits() -> None:
     with LdapDirectory(entries=200, profile="person", limits=limits) as directory:
         people = ("--entries", "200", "--profile", "person", "--base", directory.base)
         some = ("--groups", "1", "--members", "200")
-        made = in_process("ils", "seed", "--to", directory.url, *people, *some, cwd=None)
-        assert made.code == 2, made.err
-        assert "refuses to add" in made.err
-        assert "over the limit of 100" in made.err
+        in_process("ils", "seed", "--to", directory.url, *people, *some, cwd=None).check(
+            2, "refuses to add", "over the limit of 100"
+        )
 
 
 def test_embedded_directory_serves_groups(ldapsearch: Path) -> None:
@@ -474,16 +445,17 @@ def test_embedded_directory_serves_groups(ldapsearch: Path) -> None:
 def test_ldif_file_has_groups_after_the_people(tmp_path: Path) -> None:
     path, base = tmp_path / "all.ldif", "ou=people,dc=example,dc=com"
     some = ("--entries", "30", "--profile", "person", "--base", base, "--groups", "4")
-    made = in_process("ils", "seed", "--to", str(path), *some, "--depth", "2", cwd=None)
-    assert made.code == 0, made.err
-    assert "30 people and 4 groups in" in made.err
+    in_process("ils", "seed", "--to", str(path), *some, "--depth", "2", cwd=None).check(
+        0, "30 people and 4 groups in"
+    )
     in_process("ils", "verify", str(path), *some, cwd=None).check(2, "in a running directory alone")
-    folder = in_process("ils", "seed", "--to", f"slapd:{tmp_path}/slapd", *some, cwd=None)
-    assert (folder.code, "are not put into a slapd's folder" in folder.err) == (2, True)
+    in_process("ils", "seed", "--to", f"slapd:{tmp_path}/slapd", *some, cwd=None).check(
+        2, "are not put into a slapd's folder"
+    )
     with LdapDirectory(entries=0, ldif=path) as directory:
-        verified = in_process("ils", "verify", directory.url, *some, "--depth", "2", cwd=None)
-        assert verified.code == 0, verified.err
-        assert "all 4 groups with" in verified.err
+        in_process("ils", "verify", directory.url, *some, "--depth", "2", cwd=None).check(
+            0, "all 4 groups with"
+        )
 
 
 def test_a_domain_controller_shows_more_than_a_page_of_people_and_groups() -> None:
@@ -493,19 +465,20 @@ def test_a_domain_controller_shows_more_than_a_page_of_people_and_groups() -> No
     with LdapDirectory(entries, profile="ad", groups=many, members=(2,), in_all=1) as directory:
         people_of = ("--entries", str(entries), "--profile", "ad", "--base", directory.base)
         groups_of = ("--groups", str(many), "--members", "2", "--in-all", "1")
-        verified = in_process("ils", "verify", directory.url, *people_of, *groups_of, cwd=None)
-        assert verified.code == 0, verified.err
-        assert "all 1,100 people verified" in verified.err
-        assert f"all 1,600 groups with {2 * many:,} members verified" in verified.err
-        assert "it shows them as memberOf" in verified.err
+        in_process("ils", "verify", directory.url, *people_of, *groups_of, cwd=None).check(
+            0,
+            "all 1,100 people verified",
+            f"all 1,600 groups with {2 * many:,} members verified",
+            "it shows them as memberOf",
+        )
 
 
 def test_verify_names_groups_of_other_options(stock: StockSlapd) -> None:
     """All of its members were read first, and an answer that was too long was no LDAP."""
     assert seed(stock, "--groups", "3").code == 0
-    other = verify(stock, "--groups", "3", "--members", "4")
-    assert other.code == 1, other.err
-    assert 'is "Group 0 of sitebench: 10 people"' in other.err
+    verify(stock, "--groups", "3", "--members", "4").check(
+        1, 'is "Group 0 of sitebench: 10 people"'
+    )
     assert clean(stock, "--groups", "3").code == 0
 
 

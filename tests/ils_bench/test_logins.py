@@ -49,8 +49,7 @@ def test_verify_reports_another_hash_pool() -> None:
     ) as directory:
         where = (f"{directory.url}/{directory.base}", *who, "--hash", "crypt:1000")
         ran = in_process("ils", "verify", *where)
-    assert ran.code == 1, ran.err
-    assert "check --seed and --hash" in ran.err
+    ran.check(1, "check --seed and --hash")
 
 
 @pytest.mark.parametrize(
@@ -122,9 +121,9 @@ def test_server_that_stores_a_hash_as_cleartext_is_detected() -> None:
         assert connection.modify(dn, {"userPassword": [(ldap3.MODIFY_REPLACE, [taken])]})
         connection.unbind()
         found = in_process("ils", "verify", where, *asked)
-    assert found.code == 1
-    assert "does not know {SSHA}: it lets 'uid=user.0,ou=Dynamic,o=Intranet' in" in found.err
-    assert "--hash clear" in found.err
+    found.check(
+        1, "does not know {SSHA}: it lets 'uid=user.0,ou=Dynamic,o=Intranet' in", "--hash clear"
+    )
 
 
 @pytest.mark.parametrize("profile", ["person", "posix", "ad"])
@@ -190,19 +189,18 @@ def test_scenario_with_logins_of_people_without_passwords_names_profiles(tmp_pat
         '[[operation]]\nbind = "{person.dn}"\npassword = "{person.password}"\n'
     )
     load = ("--users", "1", "--warmup", "0s", "--measure", "300ms", "--entries", "20")
-    ran = in_process("ils", "run", "login.toml", *load, "--locales", "en_US", cwd=tmp_path)
-    assert ran.code == 2
-    assert 'data "person" has no column "password": people have dn' in ran.err
-    assert "log in with --profile person" in ran.err
+    ran = in_process("ils", "run", "login.toml", *load, "--locales", "en_US", cwd=tmp_path).check(
+        2, 'data "person" has no column "password": people have dn', "log in with --profile person"
+    )
     assert "report this" not in ran.err
 
 
 @pytest.mark.usefixtures("slapd")
 def test_slapd_target_is_refused_for_the_ad_profile(tmp_path: Path) -> None:
     asked = ("--entries", "10", "--profile", "ad", "--locales", "en_US")
-    ran = in_process("ils", "seed", "--to", f"slapd:{tmp_path / 'ad'}", *asked)
-    assert ran.code == 2
-    assert "a slapd has no users of Active Directory" in ran.err
+    in_process("ils", "seed", "--to", f"slapd:{tmp_path / 'ad'}", *asked).check(
+        2, "a slapd has no users of Active Directory"
+    )
 
 
 def test_users_of_active_directory_are_added_over_tls_only() -> None:

@@ -47,5 +47,4 @@ def test_full_database_of_slapd_is_named(tmp_path: Path) -> None:
         to = f"{server.url}/{server.base}"
         ended = in_process("ils", "seed", "--to", to, "--entries", "10k", *who)
     # Without a size its configuration means 10 MiB.
-    assert ended.code == 1
-    assert "set olcDbMaxSize (maxsize; 1 GiB as packaged) to more, and run it again" in ended.err
+    ended.check(1, "set olcDbMaxSize (maxsize; 1 GiB as packaged) to more, and run it again")

@@ -112,5 +112,4 @@ def test_slapd_without_the_schema_is_named(folder: Path) -> None:
     subprocess.run(slapadd, input=ldif, text=True, check=True, capture_output=True)
     with running(folder) as slapd:
         refused = in_process(*seed_command(slapd, "10"))
-    assert refused.code == 2
-    assert "`sitebench ils schema`" in refused.err
+    refused.check(2, "`sitebench ils schema`")

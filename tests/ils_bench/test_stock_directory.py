@@ -78,11 +78,12 @@ def test_stock_directory_is_seeded_with_logins_and_verified(seeded: StockSlapd) 
     assert seeded.client("ldapwhoami", *login, people.password(7)) == f"dn:{people.dn(7)}\n"
     for wrong in (people.password(8), stored.decode()):
         assert "Invalid credentials (49)" in seeded.client("ldapwhoami", *login, wrong)
-    verified = ils(seeded, "verify", f"{seeded.url}/{BASE}")
-    assert verified.code == 0, verified.err
-    assert "people of the profile person, as its schema has no RTPerson" in verified.err
-    assert f"all {PEOPLE} people verified" in verified.err
-    assert "5 of them logged in, and were refused with another password" in verified.err
+    ils(seeded, "verify", f"{seeded.url}/{BASE}").check(
+        0,
+        "people of the profile person, as its schema has no RTPerson",
+        f"all {PEOPLE} people verified",
+        "5 of them logged in, and were refused with another password",
+    )
 
 
 def test_seed_adds_only_missing_people_to_a_stock_directory(seeded: StockSlapd) -> None:
@@ -100,8 +101,7 @@ def test_people_of_a_stock_directory_are_read(
     where = ("--target", f"{seeded.url}/{BASE}") if operation == "lookup" else at(seeded)
     out = ("--out", str(tmp_path / "run.sitebench"))
     session = ("--session", "100ms") if operation == "ils-user" else ()
-    ran = ils(seeded, "run", operation, *where, *BRIEF, *session, "--json", *out)
-    assert ran.code == 0, ran.err
+    ran = ils(seeded, "run", operation, *where, *BRIEF, *session, "--json", *out).check(0)
     (point,) = ran.objects
     assert (point["failures"], point["ops_per_s"] > 0) == (0, True), point
     with RunFile(tmp_path / "run.sitebench") as file:
@@ -147,10 +147,9 @@ def test_hidden_people_are_not_reported_as_missing(slapd: Path, tmp_path: Path) 
     with stock_slapd.running(tmp_path / "hidden", hidden="inetOrgPerson") as server:
         assert ils(server, "seed", "--to", f"{server.url}/{BASE}").code == 0
         for names in (("--names", "uid=user.{i}"), ()):
-            ran = in_process("ils", "run", "lookup", *at(server), "--entries", "9", *names, *BRIEF)
-            assert ran.code == 2, ran.err
-            assert ", or does not show it to anonymous users" in ran.err
-            assert "--bind-dn" in ran.err
+            in_process("ils", "run", "lookup", *at(server), "--entries", "9", *names, *BRIEF).check(
+                2, ", or does not show it to anonymous users", "--bind-dn"
+            )
         bound = ils(server, "run", "lookup", *at(server), "--names", "uid=nobody.{i}", *BRIEF)
         assert (bound.code, "anonymous" in bound.err) == (2, False), bound.err
         default = in_process("ils", "run", "lookup", "--target", server.url, *BRIEF)
@@ -174,8 +173,7 @@ def test_missing_people_are_reported_with_the_seed_command(stock: StockSlapd) ->
 
 
 def test_portable_client_reads_people_of_a_stock_directory(seeded: StockSlapd) -> None:
-    ran = ils(seeded, "run", "lookup", *at(seeded), *BRIEF, "--client", "ldap3", "--json")
-    assert ran.code == 0, ran.err
+    ran = ils(seeded, "run", "lookup", *at(seeded), *BRIEF, "--client", "ldap3", "--json").check(0)
     (point,) = ran.objects
     assert (point["failures"], point["ops_per_s"] > 0) == (0, True), point
 
@@ -198,8 +196,7 @@ def test_people_of_a_stock_directory_log_in_by_a_scenario(
     expect.entry = "person"
     """
     (tmp_path / "login.toml").write_text(text)
-    ran = ils(seeded, "run", str(tmp_path / "login.toml"), *at(seeded), *BRIEF, "--json")
-    assert ran.code == 0, ran.err
+    ran = ils(seeded, "run", str(tmp_path / "login.toml"), *at(seeded), *BRIEF, "--json").check(0)
     (point,) = ran.objects
     assert (point["failures"], point["ops_per_s"] > 0) == (0, True), point
 
@@ -214,11 +211,12 @@ def test_refused_first_write_ends_the_run(seeded: StockSlapd, tmp_path: Path) ->
         f'modify = "uid=user.7,{BASE}"\nchange.replace.title = "x"\n'
     )
     load = ("--i-own-this-target", "--users", "2", "--warmup", "0s", "--measure", "9s")
-    ran = in_process("ils", "run", str(scenario), *at(seeded), *load)
-    assert ran.code == 1, ran.out
-    assert "change: every modify was refused, so the run has ended" in ran.err, ran.err
-    assert "strongerAuthRequired" in ran.err
-    assert "--bind-dn" in ran.err
+    in_process("ils", "run", str(scenario), *at(seeded), *load).check(
+        1,
+        "change: every modify was refused, so the run has ended",
+        "strongerAuthRequired",
+        "--bind-dn",
+    )
 
 
 def test_posix_people_have_the_attributes_of_unix_logins(stock: StockSlapd) -> None:
@@ -239,11 +237,12 @@ def test_posix_people_have_the_attributes_of_unix_logins(stock: StockSlapd) -> N
 
 def test_unsupported_hash_is_named_after_the_first_login(stock: StockSlapd) -> None:
     """The stock slapd has no module pw-sha2: it keeps {SSHA512}, and no one can log in."""
-    made = ils(stock, "seed", "--to", f"{stock.url}/{BASE}", "--hash", "ssha512")
-    assert made.code == 1
-    assert "does not let 'uid=user.0,ou=people,dc=example,dc=com' in" in made.err
-    assert "invalidCredentials" in made.err
-    assert "slapd checks ssha512 with a module: `moduleload pw-sha2`" in made.err
+    made = ils(stock, "seed", "--to", f"{stock.url}/{BASE}", "--hash", "ssha512").check(
+        1,
+        "does not let 'uid=user.0,ou=people,dc=example,dc=com' in",
+        "invalidCredentials",
+        "slapd checks ssha512 with a module: `moduleload pw-sha2`",
+    )
     # Not after all the others, of whom there may be a million.
     assert len(stock.entries("inetOrgPerson")) == 1
     # The same command with another hash would keep this one as it is.
@@ -279,9 +278,9 @@ def test_slapd_with_module_checks_each_hash(modules: StockSlapd, hashed: str) ->
     """Its own code checks what ours made: with the right password, and with no other."""
     how, where = ("--hash", hashed), f"{modules.url}/{BASE}"
     ils(modules, "seed", "--to", where, *how, entries=10).check(0)
-    verified = ils(modules, "verify", where, *how, entries=10)
-    assert verified.code == 0, verified.err
-    assert "of them logged in, and were refused with another password" in verified.err
+    ils(modules, "verify", where, *how, entries=10).check(
+        0, "of them logged in, and were refused with another password"
+    )
     spec = Spec(10, profile="person", locales=LOCALES, base=BASE, hash=hashed)
     people = generate(spec).population
     for number in (2, 5):
@@ -322,10 +321,11 @@ def test_seed_prints_no_digest_of_unread_people(
     assert "`sitebench ils verify` compares" in again.err
     whole = ils(stock, "seed", "--to", where)
     assert f"added 0 of {PEOPLE} people; those who were there already were not" in whole.err
-    verified = ils(stock, "verify", where)
-    assert verified.code == 1
-    assert f"the first that differs is '{changed}'" in verified.err
-    assert "`sitebench ils clean --seeded`, then `sitebench ils seed`" in verified.err
+    ils(stock, "verify", where).check(
+        1,
+        f"the first that differs is '{changed}'",
+        "`sitebench ils clean --seeded`, then `sitebench ils seed`",
+    )
     stock.client("ldapdelete", "-D", ADMIN, "-w", PASSWORD, known().dn(3))
     assert f"the first that is missing is '{known().dn(3)}'" in ils(stock, "verify", where).err
     monkeypatch.setattr(commands, "_FIRST_KEYS", 3)
@@ -344,10 +344,9 @@ def test_seed_over_later_people_prints_how_many_it_added(stock: StockSlapd) -> N
 
 def test_seed_without_the_right_to_write_names_the_bind(stock: StockSlapd) -> None:
     argv = ("--to", f"{stock.url}/ou=new,{BASE}", "--profile", "person", "--entries", "10")
-    refused = in_process("ils", "seed", *argv, "--locales", ",".join(LOCALES))
-    assert refused.code == 2
-    assert "strongerAuthRequired" in refused.err
-    assert "bind as a user who may write there, with --bind-dn" in refused.err
+    in_process("ils", "seed", *argv, "--locales", ",".join(LOCALES)).check(
+        2, "strongerAuthRequired", "bind as a user who may write there, with --bind-dn"
+    )
 
 
 def _people() -> Spec:
@@ -371,9 +370,9 @@ def test_clean_removes_people_of_a_crashed_run_by_the_journal(stock: StockSlapd)
     ended.start()
     ended.join()
     assert len(stock.entries("inetOrgPerson")) == 30
-    ran = in_process("ils", "clean", SITEBENCH_BIND_PASSWORD=PASSWORD)
-    assert ran.code == 0, ran.err
-    assert f"{stock.url}: removed 30 people from {BASE}" in ran.err
+    in_process("ils", "clean", SITEBENCH_BIND_PASSWORD=PASSWORD).check(
+        0, f"{stock.url}: removed 30 people from {BASE}"
+    )
     assert stock.entries("person") == []
 
 
@@ -383,7 +382,7 @@ def test_users_of_active_directory_are_not_added_in_the_clear(stock: StockSlapd)
         ("seed", "--to", f"{stock.url}/ou=more,{BASE}"),
         ("run", "add", *at(stock), *BRIEF),
     ):
-        ran = ils(stock, *argv, "--profile", "ad")
-        assert ran.code == 2, ran.err
-        assert "is without TLS, and Active Directory takes passwords over TLS only" in ran.err
+        ils(stock, *argv, "--profile", "ad").check(
+            2, "is without TLS, and Active Directory takes passwords over TLS only"
+        )
     assert stock.entries("top") == before

@@ -15,6 +15,7 @@ from sitebench._engine import Directory
 from sitebench.seeders.people import Spec, generate
 from sitebench.system.network import free_port
 from sitebench.targets.ownership import FLAG
+from tests.support.cli import Ran
 from tests.support.locusts import Locust
 from tests.support.waiting import ends_s, eventually, left_s
 
@@ -59,12 +60,10 @@ def counting() -> Iterator[Counting]:
         yield made
 
 
-@dataclass
-class Finished:
+@dataclass(frozen=True)
+class Finished(Ran):
     """How a Locust ended, and its final counts by (program, step)."""
 
-    code: int
-    said: str
     counts: dict[tuple[str, str], int]
     failures: dict[tuple[str, str], int]
 
@@ -115,6 +114,7 @@ def headless(
     totals: list[dict[str, Any]] = json.loads(file.read_text()) if file.exists() else []
     return Finished(
         process.wait(),
+        "",
         said,
         {(e["method"], e["name"]): e["num_requests"] for e in totals},
         {(e["method"], e["name"]): e["num_failures"] for e in totals},
@@ -149,6 +149,6 @@ def agrees(ran: Finished, counting: Counting, *, looks: Mapping[str, int] = LOOK
     for (_, step), count in ran.counts.items():
         if (kind := COUNTED_AS.get(step)) is not None:
             asked[kind] = asked.get(kind, 0) + count
-    assert asked, ran.said
+    assert asked, ran.err
     for kind, count in asked.items():
         assert done[kind] == count + looks.get(kind, 0), kind

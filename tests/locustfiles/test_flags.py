@@ -61,9 +61,8 @@ def test_csv_html_and_json_have_the_same_counts(tmp_path: Path, ended_by: str) -
             if ran.code == 0 or ended_by == "Ctrl-C":
                 agrees(ran, counting)
                 break
-        assert ran.code == 1, ran.said
-        assert "the test ended" in ran.said
-    assert ran.code == 0, ran.said
+        ran.check(1, "the test ended")
+    assert ran.code == 0, ran.err
     assert ran.counts["lookup", "lookup"] > 0
     assert of_csv(tmp_path / "run_stats.csv") == ran.counts
     assert of_html(tmp_path / "run.html") == ran.counts
@@ -74,8 +73,7 @@ def test_csv_html_and_json_have_the_same_counts(tmp_path: Path, ended_by: str) -
 def test_requests_of_the_ramp_are_counted_from_the_first_user(
     tmp_path: Path, counting: Counting
 ) -> None:
-    ran = headless(tmp_path, counting, *SHORT, "-u", "6", "-r", "3", "ConnectUser")
-    assert ran.code == 0, ran.said
+    ran = headless(tmp_path, counting, *SHORT, "-u", "6", "-r", "3", "ConnectUser").check(0)
     agrees(ran, counting)
 
 
@@ -83,8 +81,7 @@ def test_reset_stats_drops_the_ramp(tmp_path: Path, counting: Counting) -> None:
     """What is left is all that lanes did from one drain on: the run file has every one."""
     recorded = ("--out", "run")
     ramp = ("-u", "4", "-r", "2", "--reset-stats")
-    ran = headless(tmp_path, counting, *SHORT, *ramp, *recorded, "LookupUser")
-    assert ran.code == 0, ran.said
+    ran = headless(tmp_path, counting, *SHORT, *ramp, *recorded, "LookupUser").check(0)
     # It is closed: all that it has is in the one file.
     assert [each.name for each in tmp_path.glob("run*")] == ["run"]
     since, whole = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
@@ -132,8 +129,7 @@ def tagged(tmp_path: Path) -> Path:
 def test_tags_select_the_tasks_that_run(
     tmp_path: Path, counting: Counting, tagged: Path, asked: tuple[str, ...], program: str
 ) -> None:
-    ran = headless(tmp_path, counting, *asked, *SHORT, locustfile=tagged)
-    assert ran.code == 0, ran.said
+    ran = headless(tmp_path, counting, *asked, *SHORT, locustfile=tagged).check(0)
     assert {each for each, _ in ran.counts} == {program}
     agrees(ran, counting)
 
@@ -152,12 +148,11 @@ def test_tags_that_exclude_all_tasks_of_a_user_are_refused(
     asked: tuple[str, ...],
     remedy: str,
 ) -> None:
-    ran = headless(tmp_path, counting, *asked, *SHORT, locustfile=tagged)
-    assert ran.code == 2
-    (said,) = [line for line in ran.said.splitlines() if "sitebench:" in line]
+    ran = headless(tmp_path, counting, *asked, *SHORT, locustfile=tagged).check(2)
+    (said,) = [line for line in ran.err.splitlines() if "sitebench:" in line]
     assert "Adding would have nothing to do" in said
     assert remedy in said
-    assert "Traceback" not in ran.said
+    assert "Traceback" not in ran.err
     assert not ran.counts
     assert counting.since()["binds"] == 0
 
@@ -171,8 +166,7 @@ def test_failures_set_the_exit_code_and_are_named_by_kind(
     tmp_path: Path, counting: Counting, asked: tuple[str, ...], code: int
 ) -> None:
     load = (*USERS, "--csv", "run", *asked, *STRANGERS)
-    ran = headless(tmp_path, counting, *load, interrupt_after=("searches",))
-    assert ran.code == code
+    ran = headless(tmp_path, counting, *load, interrupt_after=("searches",)).check(code)
     agrees(ran, counting)
     failed = ran.failures["lookup", "lookup"]
     assert failed == ran.counts["lookup", "lookup"] > 0
@@ -185,7 +179,7 @@ def test_error_has_its_exit_code(tmp_path: Path, counting: Counting) -> None:
     ran = headless(tmp_path, counting, *SHORT, "--base", "ou=Nobody,o=Intranet", "LookupUser")
     assert ran.code not in (0, 1)
     assert not ran.counts
-    assert finished_with_one_line(ran), ran.said
+    assert finished_with_one_line(ran), ran.err
 
 
 @pytest.mark.parametrize(("base", "finds"), [("ou=Dynamic", True), ("ou=Nobody", False)])
@@ -194,14 +188,14 @@ def test_base_in_the_address_is_used(
 ) -> None:
     where = ("--target", f"{counting.url}/{base},o=Intranet", "LookupUser")
     ran = headless(tmp_path, counting, *SHORT, *where)
-    assert (ran.code == 0) is bool(ran.counts) is finds, ran.said
-    assert finds or finished_with_one_line(ran), ran.said
+    assert (ran.code == 0) is bool(ran.counts) is finds, ran.err
+    assert finds or finished_with_one_line(ran), ran.err
 
 
 def finished_with_one_line(ran: Finished) -> bool:
     """Return whether the error is said in one line, and no traceback."""
-    said = [line for line in ran.said.splitlines() if "/ERROR/" in line]
-    return len(said) == 1 and "Traceback" not in ran.said
+    said = [line for line in ran.err.splitlines() if "/ERROR/" in line]
+    return len(said) == 1 and "Traceback" not in ran.err
 
 
 NOT_READY = "the target was still being made ready"
@@ -227,8 +221,7 @@ def test_no_operation_is_a_failure(tmp_path: Path, asked: tuple[str, ...], why: 
 def test_end_before_all_users_started_is_a_failure(tmp_path: Path) -> None:
     """With two processes on a busy machine seven operations were done in -t 8s: exit code 0."""
     argv = arguments(LOCUSTFILE, None, "--headless", "-u", "500", "-r", "2", "--think", "1h")
-    ran = run_locust(*argv, "-t", "4s", "LookupUser", cwd=tmp_path)
-    assert ran.code == 1, ran.err
+    ran = run_locust(*argv, "-t", "4s", "LookupUser", cwd=tmp_path).check(1)
     (line,) = [line for line in ran.err.splitlines() if "/ERROR/" in line]
     assert re.search(r"the test ended .* of its 500 users|without one operation", line), line
 
@@ -236,8 +229,7 @@ def test_end_before_all_users_started_is_a_failure(tmp_path: Path) -> None:
 def without_one_operation(tmp_path: Path, *asked: str) -> str:
     """Run Locust until it fails as it has done nothing; return the line that says so."""
     argv = arguments(LOCUSTFILE, None, "--headless", *USERS)
-    ran = run_locust(*argv, *asked, "LookupUser", cwd=tmp_path)
-    assert ran.code == 1, ran.err
+    ran = run_locust(*argv, *asked, "LookupUser", cwd=tmp_path).check(1)
     (said,) = [line for line in ran.err.splitlines() if "/ERROR/" in line]
     assert "the test ended without one operation" in said
     return said
@@ -249,6 +241,5 @@ def test_worker_with_another_locustfile_is_refused(tmp_path: Path, counting: Cou
     here = ("--master", "--master-bind-port", port, "--expect-workers", "1")
     with Locust(*other, cwd=ROOT):
         ran = headless(tmp_path, counting, *here, *USERS, "LookupUser")
-    assert ran.code == 2
-    assert "the locustfile of this worker has no LookupUser" in ran.said
-    assert finished_with_one_line(ran), ran.said
+    ran.check(2, "the locustfile of this worker has no LookupUser")
+    assert finished_with_one_line(ran), ran.err

@@ -23,14 +23,13 @@ LOOKUPS = ("searches",)
 
 def test_every_operation_of_every_class_is_counted_once(tmp_path: Path, counting: Counting) -> None:
     each = ("binds", "searches", "adds", "modifies", "deletes")
-    ran = headless(tmp_path, counting, "-u", "12", "-r", "12", interrupt_after=each)
-    assert ran.code == 0, ran.said
+    ran = headless(tmp_path, counting, "-u", "12", "-r", "12", interrupt_after=each).check(0)
     counts = Counter[str]()
     for (program, _), count in ran.counts.items():
         counts[program] += count
     assert set(counts) == {"connect", "add", "lookup", "retrieve", "ils-user", "register"}
     del counts["ils-user"]  # It thinks for minutes.
-    assert min(counts.values()) > 100, ran.said
+    assert min(counts.values()) > 100, ran.err
     assert not any(ran.failures.values())
     agrees(ran, counting)
 
@@ -40,7 +39,7 @@ def test_workers_lose_no_operation_and_add_different_people(
 ) -> None:
     classes, each = ("LookupUser", "AddUser"), ("searches", "adds")
     ran = headless(tmp_path, counting, *USERS, *processes(2), *classes, interrupt_after=each)
-    assert ran.code == 0, ran.said
+    ran.check(0)
     assert ran.counts["lookup", "lookup"] > 100
     assert ran.counts["add", "add"] > 100
     assert not any(ran.failures.values())
@@ -49,8 +48,9 @@ def test_workers_lose_no_operation_and_add_different_people(
 
 def test_workers_stop_when_the_measured_window_is_over(tmp_path: Path, counting: Counting) -> None:
     windows = ("--rate", "500", "--warmup", "500ms", "--measure", "1s")
-    ran = headless(tmp_path, counting, "-u", "4", "-r", "4", *processes(2), *windows, "LookupUser")
-    assert ran.code == 0, ran.said
+    ran = headless(
+        tmp_path, counting, "-u", "4", "-r", "4", *processes(2), *windows, "LookupUser"
+    ).check(0)
     assert ran.counts["lookup", "lookup"] > 100
     agrees(ran, counting)
 
@@ -69,8 +69,8 @@ def test_increments_work_with_either_client(
     )
     users = ("-u", "1", "--client", client)
     ran = headless(tmp_path, counting, *users, locustfile=own, interrupt_after=("modifies",))
-    assert ran.counts["counting", "modify"] > 0, ran.said
-    assert not any(ran.failures.values()), ran.said
+    assert ran.counts["counting", "modify"] > 0, ran.err
+    assert not any(ran.failures.values()), ran.err
 
 
 def test_own_class_is_recorded_by_its_sequence(tmp_path: Path, counting: Counting) -> None:
@@ -84,7 +84,7 @@ def test_own_class_is_recorded_by_its_sequence(tmp_path: Path, counting: Countin
     record = ("--measure", "1s", "--warmup", "0s", "--out", "run.sitebench")
     ran = headless(tmp_path, counting, "-u", "2", "-r", "2", "-t", "3s", *record, locustfile=own)
     with RunFile(tmp_path / "run.sitebench") as run:
-        assert [point.spec.operation for point in run.points()] == ["binding"], ran.said
+        assert [point.spec.operation for point in run.points()] == ["binding"], ran.err
 
 
 def test_users_come_and_go(tmp_path: Path, counting: Counting) -> None:
@@ -97,8 +97,7 @@ def test_users_come_and_go(tmp_path: Path, counting: Counting) -> None:
         "        t = self.get_run_time()\n"
         "        return (6, 6) if t < 1.5 else (2, 6) if t < 3 else None\n"
     )
-    ran = headless(tmp_path, counting, "--rate", "200", locustfile=shaped)
-    assert ran.code == 0, ran.said
+    ran = headless(tmp_path, counting, "--rate", "200", locustfile=shaped).check(0)
     agrees(ran, counting)
 
 
@@ -120,10 +119,8 @@ def test_no_cpu_warning_for_native_threads(tmp_path: Path, counting: Counting) -
         "events.usage_monitor.add_listener(seen)\n"
     )
     load = ("-u", "4", "-r", "4", "--threads", "1", "--rate", "200")
-    ran = headless(tmp_path, counting, *load, locustfile=busy)
-    assert ran.code == 0, ran.said
-    assert "seen 180.0" in ran.said
-    assert "CPU usage" not in ran.said
+    ran = headless(tmp_path, counting, *load, locustfile=busy).check(0, "seen 180.0")
+    assert "CPU usage" not in ran.err
 
 
 ROOT = Path(__file__).parents[2]
@@ -132,8 +129,9 @@ OWN_SEQUENCE = ROOT / "examples" / "own_sequence.py"
 
 def test_own_sequence_is_under_20_lines(tmp_path: Path, counting: Counting) -> None:
     assert len(OWN_SEQUENCE.read_text().splitlines()) < 20
-    ran = headless(tmp_path, counting, *USERS, locustfile=OWN_SEQUENCE, interrupt_after=LOOKUPS)
-    assert ran.code == 0, ran.said
+    ran = headless(
+        tmp_path, counting, *USERS, locustfile=OWN_SEQUENCE, interrupt_after=LOOKUPS
+    ).check(0)
     assert ran.counts["prefix", "search"] > 100
     assert not any(ran.failures.values())
 
@@ -145,10 +143,9 @@ OWN_LISTENER = ROOT / "examples" / "own_listener.py"
 def test_listener_gets_all_counts(tmp_path: Path, counting: Counting, distributed: bool) -> None:
     more = processes(2) if distributed else ()
     load = (*USERS, "--rate", "2k", "--warmup", "0s", "--measure", "1s")
-    ran = headless(tmp_path, counting, *load, *more, locustfile=OWN_LISTENER)
-    assert ran.code == 0, ran.said
+    ran = headless(tmp_path, counting, *load, *more, locustfile=OWN_LISTENER).check(0)
     told: Counter[tuple[str, str]] = Counter()
-    said = re.findall(r"^(\S+) (\S+) \+(\d+) failed \+0$", ran.said, re.MULTILINE)
+    said = re.findall(r"^(\S+) (\S+) \+(\d+) failed \+0$", ran.err, re.MULTILINE)
     for program, step, n in said:
         told[program, step] += int(n)
     assert ran.counts["lookup", "lookup"] > 100

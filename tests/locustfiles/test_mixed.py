@@ -90,9 +90,8 @@ def test_every_class_keeps_its_target_in_a_headless_test(
     more = processes(1) if distributed else ()
     file = until_asked(mixed, "fast", "shop", "lookup")
     load = ("--rate", "100")
-    ran = headless(tmp_path, counting, *load, *more, locustfile=file, forked=distributed)
-    assert ran.code == 0, ran.said
-    assert not any(ran.failures.values()), ran.said
+    ran = headless(tmp_path, counting, *load, *more, locustfile=file, forked=distributed).check(0)
+    assert not any(ran.failures.values()), ran.err
     agrees(ran, counting)
     for name in ("fast", "shop"):
         # Locust itself may lose what a worker reports last.
@@ -104,11 +103,10 @@ def test_foreign_users_of_a_mixed_file_run_alone(
 ) -> None:
     until_asked(mixed, "fast")
     for more in (("Web", "Shop"), ("Web", "--tags", "web"), ("--tags", "web", "--exclude-tags=no")):
-        ran = headless(tmp_path, counting, *more, locustfile=mixed)
-        assert ran.code == 0, ran.said
-        assert "Traceback" not in ran.said
-        assert {name for _, name in ran.counts} <= {"fast", "shop"}, ran.said
-        assert ran.counts["GET", "fast"] > 0, ran.said
+        ran = headless(tmp_path, counting, *more, locustfile=mixed).check(0)
+        assert "Traceback" not in ran.err
+        assert {name for _, name in ran.counts} <= {"fast", "shop"}, ran.err
+        assert ran.counts["GET", "fast"] > 0, ran.err
     # And nothing is asked of our target.
     assert not any(counting.since().values()), counting.since()
 
@@ -117,10 +115,9 @@ def test_foreign_users_of_a_mixed_file_run_in_workers(
     tmp_path: Path, counting: Counting, mixed: Path
 ) -> None:
     file = until_asked(mixed, "fast")
-    ran = headless(tmp_path, counting, *processes(1), "Web", locustfile=file)
-    assert ran.code == 0, ran.said
-    assert "Traceback" not in ran.said
-    assert ran.counts["GET", "fast"] > 0, ran.said
+    ran = headless(tmp_path, counting, *processes(1), "Web", locustfile=file).check(0)
+    assert "Traceback" not in ran.err
+    assert ran.counts["GET", "fast"] > 0, ran.err
     assert not any(counting.since().values()), counting.since()
 
 
@@ -131,8 +128,7 @@ def test_autostart_keeps_foreign_users_away_from_our_target(
     page = ("--autostart", "--autoquit", "0", "--web-port", "0", "--json-file", "totals")
     argv = arguments(file, counting.url, *load, *page)
     state = {"XDG_STATE_HOME": str(tmp_path / "state")}
-    ran = run_locust(*argv, cwd=tmp_path, env=state)
-    assert ran.code == 0, ran.err
+    run_locust(*argv, cwd=tmp_path, env=state).check(0)
     assert asked(site, "fast") > 0
     assert asked(site, "shop") > 0
     assert counting.since()["searches"] >= 5 + LOOKS["searches"]

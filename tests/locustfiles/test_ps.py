@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -23,16 +22,6 @@ LOCUSTFILE = Path(__file__).parents[2] / "locustfiles" / "ps.py"
 RUN = ("-u", "8", "-r", "8", "--threads", "1")
 
 
-@dataclass
-class Ran:
-    """How a Locust ended, and its final counts by step."""
-
-    code: int
-    said: str
-    counts: dict[str, int]
-    failures: int
-
-
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
     """A site of 200 people."""
@@ -42,27 +31,18 @@ def site(tmp_path: Path) -> Iterator[Site]:
     served.stop()
 
 
-def headless(folder: Path, site: Site, *more: str) -> Ran:
-    argv = ["-f", str(LOCUSTFILE), "--headless"]
-    argv += ["--json-file", "totals", "--target", f"http://{site.address}"]
-    argv += ["--entries", str(PEOPLE), "--locales", ",".join(LOCALES), *more]
-    ran = run_locust(*argv, cwd=folder, forked=False)
-    totals = json.loads((folder / "totals.json").read_text())
-    counts: dict[str, int] = {}
-    for entry in totals:
-        counts[entry["name"]] = counts.get(entry["name"], 0) + entry["num_requests"]
-    failures = sum(entry["num_failures"] for entry in totals)
-    return Ran(ran.code, ran.out + ran.err, counts, failures)
-
-
 def test_every_request_is_counted_once(tmp_path: Path, site: Site) -> None:
+    run = ("-f", str(LOCUSTFILE), "--headless", *RUN, "--json-file", "totals")
+    people = ("--entries", str(PEOPLE), "--locales", ",".join(LOCALES))
+    target = ("--target", f"http://{site.address}")
     for seconds in (1, 3, 10, 30):  # A busy machine needs some of it to begin.
         before = site.stats()
-        argv = (*RUN, "-t", f"{seconds}s", *processes(2), "ScenarioUser")
-        ran = headless(tmp_path, site, *argv)
-        assert ran.code == 0, ran.said
-        assert ran.failures == 0
-        counts = Counter(ran.counts)
+        argv = (*run, *people, *target, "-t", f"{seconds}s", *processes(2), "ScenarioUser")
+        run_locust(*argv, cwd=tmp_path, forked=False).check(0)
+        counts = Counter[str]()
+        for entry in json.loads((tmp_path / "totals.json").read_text()):
+            assert entry["num_failures"] == 0
+            counts[entry["name"]] += entry["num_requests"]
         counted = {
             "pages": counts["page"] + counts["updated-page"],
             "updates": counts["update"],
@@ -112,6 +92,5 @@ def test_a_site_of_another_kind_ends_a_headless_test_before_any_load(tmp_path: P
     with other_site() as (url, asked):
         argv = ["-f", str(LOCUSTFILE), "--headless", "--target", url, "ScenarioUser"]
         ran = run_locust(*argv, cwd=tmp_path)
-    assert ran.code == 2
-    assert "not sitebench's own site" in ran.err
+    ran.check(2, "not sitebench's own site")
     assert set(asked) == {"GET /"}

@@ -26,7 +26,7 @@ OWN_SHAPE = ROOT / "examples" / "own_shape.py"
 
 def asked_for(ran: Finished) -> list[int]:
     """Return the numbers of users that Locust was told, in order."""
-    return [int(users) for users in re.findall(r"Shape test updating to (\d+) users", ran.said)]
+    return [int(users) for users in re.findall(r"Shape test updating to (\d+) users", ran.err)]
 
 
 SEVERAL = """
@@ -73,41 +73,38 @@ def test_chosen_shape_sets_the_number_of_users(
 ) -> None:
     # Without a name Locust takes the first.
     load = ("-u", "4", "-r", "100", "--rate", "200", *chosen)
-    ran = headless(tmp_path, counting, *load, "LookupUser", locustfile=several)
-    assert ran.code == 0, ran.said
+    ran = headless(tmp_path, counting, *load, "LookupUser", locustfile=several).check(0)
     assert asked_for(ran) == [users]
     agrees(ran, counting)
 
 
 def test_unknown_shape_is_refused(tmp_path: Path, counting: Counting, several: Path) -> None:
     ran = headless(tmp_path, counting, "--shape", "Lunch", "LookupUser", locustfile=several)
-    assert ran.code == 2
-    (line,) = [each for each in ran.said.splitlines() if "/ERROR/" in each]
+    ran.check(2)
+    (line,) = [each for each in ran.err.splitlines() if "/ERROR/" in each]
     assert "no load shape 'Lunch'; use one of Few, Many" in line
-    assert "Traceback" not in ran.said
+    assert "Traceback" not in ran.err
 
 
 def test_mistake_in_a_plan_is_a_one_line_error(tmp_path: Path, counting: Counting) -> None:
     wrong = tmp_path / "wrong.py"
     wrong.write_text(SEVERAL.replace("def users_at", "def user_at"))
-    ran = headless(tmp_path, counting, "--shape", "Many", "LookupUser", locustfile=wrong)
-    assert ran.code == 1
-    (line,) = [line for line in ran.said.splitlines() if "/ERROR/" in line]
+    ran = headless(tmp_path, counting, "--shape", "Many", "LookupUser", locustfile=wrong).check(1)
+    (line,) = [line for line in ran.err.splitlines() if "/ERROR/" in line]
     assert "the load shape Many failed: AttributeError: 'Busy' object has no" in line
-    assert "Traceback" not in ran.said
+    assert "Traceback" not in ran.err
 
 
 def test_user_defined_shape_takes_a_few_lines(tmp_path: Path, counting: Counting) -> None:
     load = ("-u", "4", "-r", "100", "--rate", "200", "--warmup", "0s", "--measure", "1s")
-    ran = headless(tmp_path, counting, *load, locustfile=OWN_SHAPE)
-    assert ran.code == 0, ran.said
+    ran = headless(tmp_path, counting, *load, locustfile=OWN_SHAPE).check(0)
     assert asked_for(ran) == [1]
     agrees(ran, counting)
 
 
 def test_stages_need_no_shape(tmp_path: Path, counting: Counting) -> None:
     ran = headless(tmp_path, counting, "--stages", "1s:200,1s:200", "-u", "4", "LookupUser")
-    assert ran.code == 0, ran.said
+    ran.check(0)
     assert ran.counts["lookup", "lookup"] == pytest.approx(300, abs=5 * 300**0.5)
     agrees(ran, counting)
 
@@ -144,4 +141,4 @@ def test_user_classes_and_shapes_are_picked_on_the_page(
     rows = csv.DictReader(screen.get("/stats/requests/csv").splitlines())
     counts = {(r["Type"], r["Name"]): int(r["Request Count"]) for r in rows if r["Type"]}
     assert {each for each, _ in counts} == {program}
-    agrees(Finished(0, str(counts), counts, {}), counting, looks=LOOKS_OF_THE_PAGE)
+    agrees(Finished(0, "", str(counts), counts, {}), counting, looks=LOOKS_OF_THE_PAGE)

@@ -36,10 +36,11 @@ def test_first_example_of_each_failure_is_in_terminal_junit_and_report(tmp_path:
     assert FIRST in (tmp_path / "l.md").read_text()
     assert "each of them failed" in (tmp_path / "l.md").read_text()
 
-    both = in_process("report", "l.sitebench", "l.sitebench", cwd=tmp_path)
-    assert both.code == 2
-    assert "has no measured point (1 planned, 1 of them failed)" in both.err
-    assert "a report of its own: sitebench report l.sitebench" in both.err
+    in_process("report", "l.sitebench", "l.sitebench", cwd=tmp_path).check(
+        2,
+        "has no measured point (1 planned, 1 of them failed)",
+        "a report of its own: sitebench report l.sitebench",
+    )
 
 
 def test_points_of_an_unreachable_target_are_errors_in_junit(tmp_path: Path) -> None:

@@ -121,8 +121,7 @@ def test_kill_loses_only_the_current_point(tmp_path: Path, killed: str, phase: s
         assert eventually(lambda: not sweep.processes()), sweep.processes()
         now = sweep.done()
         assert {key: now.get(key) for key in finished} == finished
-        resumed = sweep.ran("resume", str(sweep.run))
-        assert resumed.code == 0, resumed.err
+        resumed = sweep.ran("resume", str(sweep.run)).check(0)
         assert resumed.objects[0]["resumed"]
         assert len(sweep.done()) == 2
     sweep.assert_whole()
@@ -179,7 +178,6 @@ def test_full_run_file_is_reported_and_the_sweep_is_resumed(tmp_path: Path) -> N
     assert "look at the disk it is on" in remedy
     sweep.assert_over()
     assert {key: sweep.done()[key] for key in finished} == finished
-    completed = sweep.ran("resume", str(sweep.run))
-    assert completed.code == 0, completed.err
+    completed = sweep.ran("resume", str(sweep.run)).check(0)
     assert [point["resumed"] for point in completed.objects] == [True, False]
     sweep.assert_clean()

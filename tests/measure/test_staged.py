@@ -272,9 +272,9 @@ def test_compare_refuses_stages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     (tmp_path / "mix.toml").write_text(SCENARIO)
     monkeypatch.chdir(tmp_path)
     command = "ils run mix.toml --entries 100 --locales en_US --threads {}"
-    ended = in_process("compare", 1, 2, "--interleave", command, "--repeats", 5, "--out", "o")
-    assert ended.code == 2
-    assert "the scenario file has stages" in ended.err
+    ended = in_process(
+        "compare", 1, 2, "--interleave", command, "--repeats", 5, "--out", "o"
+    ).check(2, "the scenario file has stages")
     assert "2/10" not in ended.err
 
 

@@ -168,8 +168,7 @@ def test_wrong_pages_are_named_by_kind_and_fail_the_run(site: OpenSite) -> None:
     # The last of each of the eight users may be left out.
     assert max(told.values()) - min(told.values()) <= 8 + 1
     assert point["failures"] > 0.01 * point["operations"]
-    assert ran.code == 1
-    assert "more than 1% of the operations failed at 1 of 1 point;" in ran.err
+    ran.check(1, "more than 1% of the operations failed at 1 of 1 point;")
     assert re.search(r"point; the first: scenario at 300: [a-z]+[a-z:0-9-]* x [\d,]+", ran.err), (
         ran.err
     )
@@ -230,10 +229,9 @@ def test_untrusted_certificate_of_a_site_is_named(site: OpenSite, tmp_path: Path
     with faulty(site.address, in_time(lambda asked, ask: ask(asked)), context) as address:
         assert str(address).startswith("https://")
         command = ("ps", "run", "--target", str(address), "--keepalive", *SIZE)
-        refused = in_process(*command, *SHORT)
-        assert refused.code == 1
-        assert "its certificate is not signed by a trusted authority" in refused.err
-        assert "--tls-insecure" in refused.err
+        in_process(*command, *SHORT).check(
+            1, "its certificate is not signed by a trusted authority", "--tls-insecure"
+        )
         ran = in_process(*command, *SHORT, "--tls-insecure")
     assert ran.code == 0, ran.err
     assert "tls-unverified" in [warning["kind"] for warning in ran.objects[0]["warnings"]]

@@ -60,8 +60,7 @@ def test_each_request_can_be_measured_alone(operation: str) -> None:
     ran = in_process(
         *("ps", "run", operation, "--entries", "200", "--keepalive", "--json"),
         *(*LOAD, "--rate", "5k", *SHORT),  # Several hundredths of a second of CPU.
-    )
-    assert ran.code == 0, ran.err
+    ).check(0)
     (point,) = ran.objects
     assert point["failures"] == 0
     assert point["ops_per_s"] > 0

@@ -36,8 +36,9 @@ def test_without_vl_convert(run: Path, tmp_path: Path, monkeypatch: pytest.Monke
 
 @pytest.mark.usefixtures("without_vl_convert")
 def test_figures_without_vl_convert_are_refused_before_reading(run: Path, tmp_path: Path) -> None:
-    ran = in_process("report", run, "--out", tmp_path / "page.html", "--figures", tmp_path / "img")
-    assert ran.code == 2
+    ran = in_process(
+        "report", run, "--out", tmp_path / "page.html", "--figures", tmp_path / "img"
+    ).check(2)
     assert ran.err == "sitebench: figures need vl-convert\n  pip install 'sitebench[figures]'\n"
     assert list(tmp_path.iterdir()) == []
 

@@ -44,8 +44,7 @@ def checked(folder: Path, url: str, text: str, *more: str) -> Ran:
 def test_check_runs_each_operation_once_and_prints_it(
     directory: LdapDirectory, tmp_path: Path
 ) -> None:
-    ran = checked(tmp_path, directory.url, TWO, "--rate", "100")
-    assert ran.code == 0, ran.err
+    ran = checked(tmp_path, directory.url, TWO, "--rate", "100").check(0)
     names = [line.split()[0] for line in ran.out.splitlines() if "connect" not in line]
     assert names == ["find", "search", "twice", "one", "other"]
     assert "sequence" not in ran.out
@@ -57,14 +56,13 @@ def test_one_row_is_enough_where_users_keep_rows(directory: LdapDirectory, tmp_p
     (tmp_path / "account.csv").write_text("uid\nuser1\n")
     account = '[data.account]\nfile = "account.csv"\nper = "user"\n[[operation]]'
     text = TWO.replace("[[operation]]", account, 1).replace("(uid=user1)", "(uid={account.uid})")
-    ran = checked(tmp_path, directory.url, text)
-    assert ran.code == 0, ran.err
+    checked(tmp_path, directory.url, text).check(0)
 
 
 def test_unexpected_answer_names_its_operation(directory: LdapDirectory, tmp_path: Path) -> None:
-    ran = checked(tmp_path, directory.url, TWO.replace("expect.entries = 1", "expect.entries = 2"))
-    assert ran.code == 1
-    assert "twice: not answered as mix.toml says" in ran.err
+    ran = checked(
+        tmp_path, directory.url, TWO.replace("expect.entries = 1", "expect.entries = 2")
+    ).check(1, "twice: not answered as mix.toml says")
     assert "find:" not in ran.err
     (line,) = [each for each in ran.out.splitlines() if "failed" in each]
     assert line.split()[0] == "other"
@@ -112,8 +110,7 @@ def test_failed_start_is_named_where_no_operation_succeeds(tmp_path: Path) -> No
 def test_check_announces_its_writes(directory: LdapDirectory, tmp_path: Path) -> None:
     change = f'modify = "uid=user1,{BASE}"\nchange.replace.description = ["changed"]'
     text = f'{TWO}[[operation]]\nname = "change"\n{change}\n'
-    ran = checked(tmp_path, directory.url, text, "--i-own-this-target")
-    assert ran.code == 0, ran.err
+    ran = checked(tmp_path, directory.url, text, "--i-own-this-target").check(0)
     assert (
         "mix.toml: --check changes the target as a run does; nothing changes it back"
         in ran.out.splitlines()
@@ -153,8 +150,9 @@ def test_pauses_of_a_site_s_file_are_left_out(tmp_path: Path) -> None:
 def test_slow_operation_is_abandoned(directory: LdapDirectory, tmp_path: Path) -> None:
     often = '{ repeat = 1000000, step = [{ name = "one", search = "(uid=user2)" }] }'
     slow = TWO.replace('{ name = "one", search = "(uid=user2)" }', often)
-    ran = checked(tmp_path, directory.url, slow, "--timeout", "300ms")
-    assert (ran.code, "twice did not end within 0.6 s" in ran.err) == (1, True), ran.err
+    checked(tmp_path, directory.url, slow, "--timeout", "300ms").check(
+        1, "twice did not end within 0.6 s"
+    )
 
 
 def test_people_are_not_added_by_a_check(tmp_path: Path) -> None:

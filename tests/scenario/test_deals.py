@@ -122,8 +122,7 @@ def test_data_exhausted_without_a_warm_up(folder: Path, directory: LdapDirectory
 
 
 def test_locust_ends_too(folder: Path, directory: LdapDirectory) -> None:
-    ran = locust(folder, directory, "-u", "4")
-    assert ran.code == 0, ran.err
+    ran = locust(folder, directory, "-u", "4").check(0)
     counted = {each["name"]: each["num_requests"] for each in json.loads(ran.out)}
     assert counted["search"] == ROWS
     assert "data used up after " in ran.err

@@ -135,8 +135,7 @@ def test_file_is_measured_by_locust(folder: Path, directory: LdapDirectory) -> N
     where = ("--target", directory.url, "--i-own-this-target", "--scenario", "mix.toml")
     file = str(Path(__file__).parents[2] / "locustfiles/ils.py")
     # No class is named: where there is a file, it says what users do.
-    ran = run_locust("-f", file, *load, *window, *where, cwd=folder)
-    assert ran.code == 0, ran.err
+    ran = run_locust("-f", file, *load, *window, *where, cwd=folder).check(0)
     counted = {each["name"]: each["num_requests"] for each in json.loads(ran.out)}
     assert counted["search"] > counted["modify"] > 0
     assert not {"lookup", "add"} & set(counted)
@@ -215,22 +214,17 @@ def test_peak_meets_the_objectives_of_all(folder: Path, directory: LdapDirectory
     # At the lowest rate a tester without a core may be the reason, or other programs.
     noisy = any(each.kind == WarningKind.NOISY_MACHINE for each in lowest.verdict.warnings)
     if noisy or lowest.verdict.latency_at_most or lowest.verdict.bound == Bound.OTHERS:
-        assert ran.code == 1
-        assert "this machine was busy with other programs" in ran.err
+        ran.check(1, "this machine was busy with other programs")
     elif lowest.verdict.bound == Bound.GENERATOR:
-        assert ran.code == 1
-        assert "the load generator reached its own first" in ran.err
+        ran.check(1, "the load generator reached its own first")
     else:
-        assert ran.code == 3, ran.err
-        assert "broke: modify: max is " in ran.err
-        assert "mix: no rate from 20/s up holds modify: max<1us: " in ran.err
+        ran.check(3, "broke: modify: max is ", "mix: no rate from 20/s up holds modify: max<1us: ")
 
 
 def test_peak_measures_named_loads(folder: Path, directory: LdapDirectory) -> None:
     (folder / "mix.toml").write_text(f'{MIX}objective = "max<1us"\n')
     peak = ("ils", "peak", "mix.toml", "--target", directory.url, *PEAK)
-    ran = in_process(*peak, "--clients", "1", "--json", cwd=folder)
-    assert ran.code == 0, ran.err
+    ran = in_process(*peak, "--clients", "1", "--json", cwd=folder).check(0)
     assert [each["users"] for each in ran.objects if "users" in each] == [1]
 
 
@@ -270,8 +264,7 @@ def test_mistake_in_a_file_is_reported_without_a_traceback(
 
 
 def test_the_portable_client_does_a_file(folder: Path, directory: LdapDirectory) -> None:
-    ran = measured(folder, directory, "--client", "ldap3", "--json")
-    assert ran.code == 0, ran.err
+    ran = measured(folder, directory, "--client", "ldap3", "--json").check(0)
     (point,) = ran.objects
     assert (point["failures_by_kind"], point["generator"]["client"]) == ({}, "ldap3")
     assert point["operations"] > 0
@@ -287,8 +280,7 @@ def test_who_am_i_is_captured(client: str, folder: Path, directory: LdapDirector
     text = MIX.partition("[[operation]]")[0].rstrip() + '\ndeal = "exclusive"\n'
     operation = f'\n[[operation]]\nname = "session"\nstep = [{steps}{write}]\n'
     (folder / "mix.toml").write_text(text + operation)
-    ran = measured(folder, directory, "--client", client, "--json")
-    assert ran.code == 0, ran.err
+    ran = measured(folder, directory, "--client", client, "--json").check(0)
     assert ran.objects[0]["failures_by_kind"] == {}
     with Connection(Server(directory.url)) as connection:
         connection.search(BASE, "(description=*)", attributes=["description"])
@@ -299,9 +291,7 @@ def test_who_am_i_is_captured(client: str, folder: Path, directory: LdapDirector
 
 def test_writes_need_ownership(folder: Path, directory: LdapDirectory) -> None:
     argv = ("ils", "run", "mix.toml", "--target", directory.url, *LOAD)
-    ran = in_process(*argv, cwd=folder)
-    assert ran.code == 2
-    assert "changes entries of 127.0.0.1" in ran.err
+    in_process(*argv, cwd=folder).check(2, "changes entries of 127.0.0.1")
     assert not found_by(directory, "(telephoneNumber=*)")
 
 
@@ -407,9 +397,7 @@ def test_base_of_the_command_overrides_the_file(folder: Path, directory: LdapDir
 
     before = phones(directory)
     for way in (option, address):
-        missing = ran(*way(OTHER))
-        assert missing.code == 2
-        assert f"has no entry {OTHER!r}" in missing.err
+        ran(*way(OTHER)).check(2, f"has no entry {OTHER!r}")
     with Connection(directory.url) as connection:
         assert connection.add(OTHER, "organizationalUnit")  # type: ignore[no-untyped-call]
     elsewhere = ran(*option(OTHER))
@@ -424,9 +412,7 @@ def test_base_of_the_command_overrides_the_file(folder: Path, directory: LdapDir
 
 def test_base_is_checked_first(folder: Path, directory: LdapDirectory) -> None:
     (folder / "mix.toml").write_text(MIX.replace(BASE, OTHER))
-    ran = measured(folder, directory)
-    assert ran.code == 2
-    assert f"has no entry {OTHER!r}" in ran.err
+    measured(folder, directory).check(2, f"has no entry {OTHER!r}")
 
 
 def test_people_are_below_the_base_of_a_file_in_a_slapd_too(tmp_path: Path) -> None:
@@ -436,8 +422,7 @@ def test_people_are_below_the_base_of_a_file_in_a_slapd_too(tmp_path: Path) -> N
         '[[operation]]\nsearch = "(cn={person.cn})"\nexpect.entries = 1\n'
     )
     who = ("--target", "openldap", "--entries", "20", "--locales", "en_US")
-    ran = in_process("ils", "run", "mix.toml", *who, "--check", cwd=tmp_path)
-    assert ran.code == 0, ran.err
+    in_process("ils", "run", "mix.toml", *who, "--check", cwd=tmp_path).check(0)
 
 
 def test_explicit_default_base_overrides_the_file(tmp_path: Path) -> None:
@@ -448,8 +433,7 @@ def test_explicit_default_base_overrides_the_file(tmp_path: Path) -> None:
         "expect.entries = 1\n"
     )
     where = ("--base", "ou=Dynamic,o=Intranet", "--entries", "20", "--locales", "en_US")
-    ran = in_process("ils", "run", "mix.toml", *where, *LOAD, "--json", cwd=tmp_path)
-    assert ran.code == 0, ran.err
+    ran = in_process("ils", "run", "mix.toml", *where, *LOAD, "--json", cwd=tmp_path).check(0)
     (point,) = ran.objects
     assert (point["failures"], point["operations"] > 0) == (0, True)
 
@@ -465,9 +449,7 @@ def test_kept_entries_are_reported_at_the_end(folder: Path, directory: LdapDirec
     head, _, _ = ADDED.partition("  { delete")
     (folder / "mix.toml").write_text(head.replace("{ add", "{ keep = true, add") + "]\n")
     argv = ("ils", "run", "mix.toml", "--target", directory.url, *WHERE)
-    ran = in_process(*argv, cwd=folder)
-    assert ran.code == 0
-    assert "stays there: cn=u{user}-{iteration},{base}" in ran.err
+    ran = in_process(*argv, cwd=folder).check(0, "stays there: cn=u{user}-{iteration},{base}")
     assert "entries-left" not in ran.out
 
 
@@ -481,7 +463,7 @@ def test_refusal_to_overwrite_states_once_that_changes_are_permanent(
 ) -> None:
     argv = [word for word in WHERE if word != "--i-own-this-target"]
     ran = in_process("ils", "run", "mix.toml", "--target", directory.url, *argv, cwd=folder)
-    assert ran.code == 2
+    ran.check(2)
     assert ran.err.count("back") == 1, ran.err
 
 
@@ -537,8 +519,9 @@ def test_wrong_attribute_of_an_entry_is_named(
 ) -> None:
     step = f'[[operation]]\nsearch = "(uid=user1)"\n{expected}\n'
     (folder / "mix.toml").write_text(f'base = "{BASE}"\n{step}')
-    ran = in_process("ils", "run", "mix.toml", "--check", "--target", directory.url, cwd=folder)
-    assert ran.code == 1
+    ran = in_process(
+        "ils", "run", "mix.toml", "--check", "--target", directory.url, cwd=folder
+    ).check(1)
     assert f"1 entries, success, but {what} is not as expected" in ran.out
 
 
@@ -563,12 +546,12 @@ def test_base_readable_only_by_the_identity_of_the_file_is_accepted(folder: Path
     reader = partial(LdapDirectory, admin_dn="cn=reader", admin_password="secret")
     with reader(100, require_bind=True, locales=("en_US",)) as hidden:
         load = ("--target", hidden.url, *WHERE)
-        ran = in_process("ils", "run", "mix.toml", *load, cwd=folder, READER="secret")
-        assert ran.code == 0, ran.err
+        in_process("ils", "run", "mix.toml", *load, cwd=folder, READER="secret").check(0)
         # Who is named on the command line reads.
         (folder / "bare.toml").write_text('base = "o=Intranet"\n[[operation]]\nsearch = "(cn=a)"\n')
-        bare = in_process("ils", "run", "bare.toml", *load, cwd=folder)
-        assert (bare.code, "does not show 'o=Intranet'" in bare.err) == (2, True)
+        in_process("ils", "run", "bare.toml", *load, cwd=folder).check(
+            2, "does not show 'o=Intranet'"
+        )
 
 
 TWO_WHO_BIND = """
@@ -603,8 +586,7 @@ def test_bind_in_one_operation_does_not_silently_drop_bind_dn_of_others(folder: 
             return in_process(*run, cwd=folder, **secret)
 
         for refused in (ran(), ran(only=":find"), ran("", "", "--check")):
-            assert refused.code == 2, refused.out + refused.err
-            assert "two.toml: find uses the connection main, where login binds" in refused.err
+            refused.check(2, "two.toml: find uses the connection main, where login binds")
         for right in (("", "{ bind = '' }, "), (", on = 'auth'", "")):
             assert ran(*right, only=":find").code == 0, right
             assert ran(*right, "--check").code == 0, right
@@ -616,8 +598,9 @@ def test_the_first_steps_of_a_user_need_a_word_too(folder: Path, directory: Ldap
         f'[start]\nstep = [{{ delete = "uid=user1,{BASE}" }}]\n'
         f'[[operation]]\nsearch = "(uid=user2)"\nbase = "{BASE}"\n'
     )
-    ran = in_process("ils", "run", "mix.toml", "--target", directory.url, *WHERE, cwd=folder)
-    assert (ran.code, "changes entries of" in ran.err) == (2, True)
+    in_process("ils", "run", "mix.toml", "--target", directory.url, *WHERE, cwd=folder).check(
+        2, "changes entries of"
+    )
     assert found_by(directory, "(uid=user1)")
 
 
@@ -640,9 +623,9 @@ def test_locust_ignores_the_files_load(folder: Path, directory: LdapDirectory) -
     window = ("--warmup", "0s", "--measure", "1s")
     where = ("--target", directory.url, "--scenario", "mix.toml")
     file = str(Path(__file__).parents[2] / "locustfiles/ils.py")
-    ran = run_locust("-f", file, *load, *window, *where, cwd=folder)
-    assert ran.code == 0, ran.err
-    assert "mix.toml: its [load] is left out (users, warmup)" in ran.err
+    run_locust("-f", file, *load, *window, *where, cwd=folder).check(
+        0, "mix.toml: its [load] is left out (users, warmup)"
+    )
 
 
 def test_foreign_people_are_not_deleted_with_added_ones(
@@ -666,8 +649,7 @@ def test_users_that_keep_a_row_are_limited_by_the_rows(
         '[[operation]]\nsearch = "(uid=user{n})"\nexpect.entries = 1\n'
     )
     argv = ("ils", "run", "mix.toml", "--target", directory.url)
-    ran = in_process(*argv, *WHERE, "--users", "3", cwd=folder)
-    assert (ran.code, "keeps a row of n, which has 2" in ran.err) == (2, True)
+    in_process(*argv, *WHERE, "--users", "3", cwd=folder).check(2, "keeps a row of n, which has 2")
     assert in_process(*argv, *WHERE, cwd=folder).objects[0]["failures"] == 0
 
 
@@ -691,12 +673,10 @@ def test_values_are_read_from_files(folder: Path, directory: LdapDirectory) -> N
     (folder / "photo.jpg").write_bytes(b"another")
     assert not measured(folder, directory, *out).objects[0]["resumed"]
     (folder / "photo.jpg").unlink()
-    ran = measured(folder, directory)
-    assert (ran.code, "cannot read photo.jpg, which is a value" in ran.err) == (2, True), ran.err
+    measured(folder, directory).check(2, "cannot read photo.jpg, which is a value")
     # To open one waits until somebody writes to it.
     os.mkfifo(folder / "photo.jpg")
-    ran = measured(folder, directory)
-    assert (ran.code, "photo.jpg, which is a value, is no regular file" in ran.err) == (2, True)
+    measured(folder, directory).check(2, "photo.jpg, which is a value, is no regular file")
 
 
 def test_missing_control_is_refused(folder: Path, directory: LdapDirectory) -> None:
@@ -705,9 +685,9 @@ def test_missing_control_is_refused(folder: Path, directory: LdapDirectory) -> N
         "[[operation]]\nname = 'fine'\nsearch = '(uid=b)'\ncontrol.manage_dsa_it = true\n"
     )
     argv = ("--target", directory.url, *LOAD)
-    ran = in_process("ils", "run", "bad.toml", *argv, cwd=folder)
-    assert ran.code == 2
-    assert "bad.toml:4: sort (1.2.840.113556.1.4.473) is no control of" in ran.err
+    in_process("ils", "run", "bad.toml", *argv, cwd=folder).check(
+        2, "bad.toml:4: sort (1.2.840.113556.1.4.473) is no control of"
+    )
     assert in_process("ils", "run", "bad.toml:fine", *argv, "--check", cwd=folder).code == 0
 
 
@@ -734,8 +714,7 @@ def test_tls_is_chosen_per_connection(tls: str, folder: Path) -> None:
         LdapDirectory(0, ldif=ldif, suffix=SUFFIX, tls=True) as secure,
     ):
         where = ("--tls-target", secure.url, "--json")
-        ran = measured(folder, started, "--tls-insecure", *where)
-        assert ran.code == 0, ran.err
+        ran = measured(folder, started, "--tls-insecure", *where).check(0)
         assert ran.objects[0]["failures"] == 0
         # Nobody signed their certificates, which is seen where TLS is used.
         assert (measured(folder, started, *where, "--check").code == 0) == (tls == "false")
@@ -756,16 +735,14 @@ def test_users_share_connections(tls: str, folder: Path) -> None:
     )
     ldif = write_ldif(folder, PEOPLE)
     with LdapDirectory(0, ldif=ldif, suffix=SUFFIX, start_tls=True) as directory:
-        ran = measured(folder, directory, "--users", "9", "--tls-insecure", "--json")
-        assert ran.code == 0, ran.err
+        ran = measured(folder, directory, "--users", "9", "--tls-insecure", "--json").check(0)
         (point,) = ran.objects
         assert (point["failures"], point["operations"] > 0) == (0, True)
         assert rows(point)["find"]["step"] == "sequence"
         counts = {each["step"]: each["count"] for each in point["steps"]}
         # Each user may be between the two at both ends.
         assert abs(counts["main: wait"] - counts["search"]) <= 18, counts
-        tried = measured(folder, directory, "--tls-insecure", "--check")
-        assert tried.code == 0, tried.err
+        tried = measured(folder, directory, "--tls-insecure", "--check").check(0)
         assert "main: connect" in tried.out
         assert "wait" not in tried.out
         text = (folder / "mix.toml").read_text()
@@ -788,8 +765,7 @@ def test_shipped_file_runs_with_user_supplied_people(
         ("person=not-there.csv", "cannot read not-there.csv, the data 'person'"),
         ("mine.csv", "'mine.csv' is not name=value"),
     ):
-        ran = measured(folder, directory, "--data", data)
-        assert (ran.code, said in ran.err) == (2, True), ran.err
+        measured(folder, directory, "--data", data).check(2, said)
 
 
 LOOK = """
@@ -816,22 +792,21 @@ def test_sweep_of_one_named_operation_measures_that_alone() -> None:
     sweep = ("ils", "sweep", "connect", "--sizes", "50", "--locales", "en_US")
     (point,) = in_process(*sweep, *LOAD, "--json").objects
     assert point["operation"] == "connect"
-    both = in_process(*sweep, "--operations", "lookup")
-    assert (both.code, "give one" in both.err) == (2, True), both.err
+    in_process(*sweep, "--operations", "lookup").check(2, "give one")
 
 
 def test_sweep_of_foreign_people_is_one_test(folder: Path, directory: LdapDirectory) -> None:
     where = ("--scenario", "mix.toml", "--target", directory.url, "--i-own-this-target")
     ran = in_process("ils", "sweep", *where, *LOAD, "--json", cwd=folder)
     assert len(ran.objects) == 1
-    named = in_process("ils", "sweep", *where, "--sizes", "50,100", cwd=folder)
-    assert named.code == 2
-    assert "every size would be the same test" in named.err
+    in_process("ils", "sweep", *where, "--sizes", "50,100", cwd=folder).check(
+        2, "every size would be the same test"
+    )
 
 
 @pytest.mark.parametrize("other", [("--operations", "connect"), ("--paper",)], ids="".join)
 def test_sweep_is_of_a_file_or_of_operations(other: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "people.toml").write_text(LOOK)
-    ran = in_process("ils", "sweep", "--scenario", "people.toml", *other, cwd=tmp_path)
-    assert ran.code == 2
-    assert f"so does {other[0]}" in ran.err
+    in_process("ils", "sweep", "--scenario", "people.toml", *other, cwd=tmp_path).check(
+        2, f"so does {other[0]}"
+    )

@@ -165,16 +165,16 @@ def test_repeated_point_has_no_lines_of_its_first_try(tmp_path: Path) -> None:
 
 def test_only_an_earlier_log_is_overwritten(folder: Path, directory: LdapDirectory) -> None:
     rows = (folder / "accounts.csv").read_text()
-    ran = run(folder, directory, "--fail-log", "accounts.csv")
-    assert ran.code == 2
-    assert "--fail-log: accounts.csv is there, and is no log of failures" in ran.err
+    run(folder, directory, "--fail-log", "accounts.csv").check(
+        2, "--fail-log: accounts.csv is there, and is no log of failures"
+    )
     assert (folder / "accounts.csv").read_text() == rows
 
 
 def test_run_file_is_refused_as_fail_log(folder: Path, directory: LdapDirectory) -> None:
-    ran = run(folder, directory, "--out", "run.sitebench", "--fail-log", "./run.sitebench")
-    assert ran.code == 2
-    assert "--fail-log and --out are one file" in ran.err
+    run(folder, directory, "--out", "run.sitebench", "--fail-log", "./run.sitebench").check(
+        2, "--fail-log and --out are one file"
+    )
     assert not (folder / "run.sitebench").exists()
 
 

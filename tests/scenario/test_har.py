@@ -700,9 +700,9 @@ def test_any_recording_gives_a_valid_file_or_a_one_line_error(found: Any) -> Non
 def test_command_writes_the_file_and_lists_its_variables(tmp_path: Path) -> None:
     har, out = tmp_path / "session.har", tmp_path / "session.toml"
     har.write_text(archive(*API), encoding="utf-8-sig")
-    shown = in_process("site", "from-har", str(har), "--no-think")
-    assert shown.code == 0, shown.err
-    assert "accounts.csv has to have the columns email,password" in shown.err
+    shown = in_process("site", "from-har", str(har), "--no-think").check(
+        0, "accounts.csv has to have the columns email,password"
+    )
     assert in_process("site", "from-har", str(har), "--no-think", "-o", str(out)).out == ""
     assert out.read_text() == shown.out
     in_process("site", "from-har", str(har), "-o", str(out)).check(2, "is there already")

@@ -99,8 +99,7 @@ class Searched:
 
     def done(self, *argv: str, **env: str) -> None:
         """Run a command that has to work."""
-        ran = self.run(*argv, **env)
-        assert ran.code == 0, (argv, ran.err)
+        self.run(*argv, **env).check(0)
 
     def shown(self, *argv: str) -> None:
         """Run a command, which has to work and is given no secret, in this process."""

@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 
 from tests.support import ldap_server
+from tests.support.cli import Ran
 from tests.support.forked_command import run_forked
 from tests.support.hostile_target import (
     BASE,
@@ -63,12 +64,9 @@ AT_ONCE = 6
 
 
 @dataclass(frozen=True)
-class Ended:
+class Ended(Ran):
     """How a command ended, and the most memory that a process of it had."""
 
-    code: int
-    out: str
-    err: str
     mib: float
     took_s: float
 
@@ -296,8 +294,7 @@ def test_load_on_a_hostile_server_is_bounded_in_time_and_memory(half: str, tmp_p
 def test_a_load_on_a_directory_whose_monitor_is_hostile_is_measured(tmp_path: Path) -> None:
     turns = hostile_turns()
     argv = (*DIRECTORY, *A_LANE_EACH, *UNHURRIED, "--measure", "4s", "--json")
-    ran = ended(argv, directory(monitor=turns), tmp_path)
-    assert ran.code == 0, ran
+    ran = ended(argv, directory(monitor=turns), tmp_path).check(0)
     assert ran.took_s < BUSY_S
     (point,) = map(json.loads, ran.out.splitlines())
     (gap,) = point["resources"]["gaps"]

@@ -319,8 +319,7 @@ def test_locust_adds_and_removes_people_with_ownership(
     before = empty.stats()
     load = ("--headless", "-u", "2", "--rate", "200", "--warmup", "0s", "--measure", "500ms")
     more = (*load, "--target", empty.url, "--base", "o=Intranet")
-    done = run_locust(*arguments(LOCUSTFILE, None, *more, FLAG, "LookupUser"), cwd=tmp_path)
-    assert done.code == 0, done.out + done.err
+    run_locust(*arguments(LOCUSTFILE, None, *more, FLAG, "LookupUser"), cwd=tmp_path).check(0)
     after = empty.stats()
     assert after["adds"] == before["adds"] + PEOPLE_OF_LOCUST
     assert after["entries"] == before["entries"]

@@ -47,7 +47,7 @@ def test_given_cgi_program_is_measured(tmp_path: Path) -> None:
     path.chmod(0o755)
     load = ("--users", 1, "--rate", 50, "--warmup", "0s", "--measure", "1s", "--threads", 1)
     measured = in_process("web", "run", "spice-cgi", "--cgi-program", path, *load, "--json")
-    assert measured.code == 0, measured.err
+    measured.check(0)
     (point,) = measured.objects
     assert point["operations"] > 0
     assert point["spec"]["settings"]["cgi_program"] == str(path)

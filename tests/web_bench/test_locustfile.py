@@ -16,9 +16,9 @@ def headless(folder: Path, *more: str, forked: bool = True) -> Ran:
 
 def test_without_a_class_the_first_workload_runs(tmp_path: Path) -> None:
     """All of them would run at once, each of which needs files of its own."""
-    ran = headless(tmp_path, "--target-threads", "1", "--threads", "1", forked=False)
-    assert ran.code == 0, ran.err
-    assert "WebBench1StaticUser runs, as no user class was named" in ran.err
+    ran = headless(tmp_path, "--target-threads", "1", "--threads", "1", forked=False).check(
+        0, "WebBench1StaticUser runs, as no user class was named"
+    )
     assert "webbench1-static 2k" in ran.out + ran.err
     assert "spice" not in ran.out + ran.err
 

@@ -86,7 +86,5 @@ def _measuring(run: Path) -> bool:
 def test_existing_run_file_is_refused_and_kept(tmp_path: Path) -> None:
     run = tmp_path / "kept.sitebench"
     run.write_text("kept")
-    ran = python_module("benches.soak", *SMALL, "--out", str(run))
-    assert ran.code == 2
-    assert "exists already" in ran.err
+    python_module("benches.soak", *SMALL, "--out", str(run)).check(2, "exists already")
     assert run.read_text() == "kept"

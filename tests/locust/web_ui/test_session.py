@@ -153,9 +153,9 @@ def test_dead_target_is_reported_and_its_point_is_discarded(tmp_path: Path) -> N
 def test_headless_test_with_out_writes_a_run_file(counting: Counting, tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     window = ("--rate", "200", "--warmup", "0s", "--measure", "1s")
-    ran = headless(tmp_path, counting, "-u", "4", "-r", "4", *window, "--out", str(kept), "AddUser")
-    assert ran.code == 0, ran.said
-    assert f"run file: {kept}" in ran.said
+    ran = headless(
+        tmp_path, counting, "-u", "4", "-r", "4", *window, "--out", str(kept), "AddUser"
+    ).check(0, f"run file: {kept}")
     (point,) = points(kept)
     assert point.status == "done"
     assert total(recorded(kept, point), "add") == ran.counts["add", "add"]

@@ -58,16 +58,16 @@ def test_second_of_two_web_uis_at_one_port_is_refused(tmp_path: Path) -> None:
 
 
 def test_login_without_password_is_a_one_line_error() -> None:
-    ran = sitebench("ps", "ui", "--no-browser", "--web-login", SITEBENCH_UI_LOGIN="")
-    assert ran.code == 2
-    assert "--web-login finds no NAME:PASSWORD in $SITEBENCH_UI_LOGIN" in ran.err
+    sitebench("ps", "ui", "--no-browser", "--web-login", SITEBENCH_UI_LOGIN="").check(
+        2, "--web-login finds no NAME:PASSWORD in $SITEBENCH_UI_LOGIN"
+    )
 
 
 def test_unwritable_run_file_is_a_one_line_error() -> None:
     port = str(free_port())
-    ran = sitebench("ils", "ui", "--no-browser", "--web-port", port, "--out", "/nowhere/at/all")
-    assert ran.code == 2
-    assert "sitebench: cannot open run file /nowhere/at/all" in ran.err
+    ran = sitebench(
+        "ils", "ui", "--no-browser", "--web-port", port, "--out", "/nowhere/at/all"
+    ).check(2, "sitebench: cannot open run file /nowhere/at/all")
     assert "Traceback" not in ran.err + ran.out
 
 
