@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, NamedTuple
 
 from benches.ratios import Trial
 from sitebench.measure.point_process import run_point
 from sitebench.measure.test import Test
 from sitebench.runs.point import PointResult
 from sitebench.runs.store import RunStore
+from sitebench.system.native_errors import translated
+
+if TYPE_CHECKING:
+    from sitebench._engine import Engine, StepStats
 
 LANES = 64
+WARMUP_S = 0.5
 
 
 class Bench:
@@ -40,3 +47,30 @@ def measured(test: Test) -> PointResult:
     with temporary_folder() as folder, RunStore(folder / "run") as store:
         store.plan([test.spec])
         return run_point(test, store)
+
+
+class Lanes(NamedTuple):
+    """What lanes did in a window, and the CPU that they took."""
+
+    seconds: float
+    cpu_ns: int
+    steps: Sequence[StepStats]
+
+    def rates(self, counted: Callable[[StepStats], bool]) -> dict[str, float]:
+        """Return operations a second, which are steps that succeeded, and the CPU of one."""
+        steps = [step for step in self.steps if counted(step)]
+        done = sum(step.count - sum(step.failures.values()) for step in steps)
+        return {"ops_per_s": done / self.seconds, "cpu_us": self.cpu_ns / max(done, 1) / 1e3}
+
+
+def run_lanes(engine: Engine, program: str, lanes: int, seconds: float) -> Lanes:
+    """Run lanes in this process, without Locust."""
+    with translated():
+        engine.start_lanes(program, lanes)
+        time.sleep(WARMUP_S)
+        before = engine.drain()
+        time.sleep(seconds)
+        after = engine.drain()
+        engine.stop()
+    cpu_ns = sum(after.cpu_ns) - sum(before.cpu_ns)
+    return Lanes((after.t1_ns - after.t0_ns) / 1e9, cpu_ns, after.steps)

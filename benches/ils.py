@@ -32,11 +32,10 @@ from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench.calibrate import floor
 from sitebench.calibrate.floor import Exchange
-from sitebench.errors import ProgramMissing
 from sitebench.runs.point import PointResult
 from sitebench.scenario.script import Script
 from sitebench.seeders.ldif import write_ldif
-from sitebench.seeders.people import Spec, generate
+from sitebench.seeders.people import generate
 from sitebench.system.machine import usable_cores
 
 LOOKUP = Exchange(104, 1_283)
@@ -60,24 +59,24 @@ class DirectoryBench(Bench):
 
     def trials(self) -> list[Trial]:
         return [
-            Trial("lookup10k", lambda: self._alone(sequences.LOOKUP, 10_000)),
-            Trial("locust", self._through_locust),
-            Trial("watched", self._watched),
-            Trial("monitor", self._monitor),
+            Trial("lookup10k", lambda: self._alone(sequences.LOOKUP)),
+            Trial("locust", lambda: {"ops_per_s": self._point(self._options()).ops_per_s}),
+            Trial("watched", lambda: engine_watched(*self._lookup, LANES, self.seconds)),
+            Trial("monitor", lambda: sampling(*self._lookup)),
             Trial("lookup1k", lambda: self._alone(sequences.LOOKUP, 1_000)),
             Trial("lookup1m", lambda: self._alone(sequences.LOOKUP, MILLION)),
             Trial("floor-one", lambda: self._floor(1)),
-            Trial("lookup-one", lambda: self._alone(sequences.LOOKUP, 10_000, lanes=1)),
+            Trial("lookup-one", lambda: self._alone(sequences.LOOKUP, lanes=1)),
             Trial("floor-many", lambda: self._floor(MANY_LANES)),
-            Trial("lookup-many", lambda: self._alone(KEPT, 10_000, lanes=MANY_LANES)),
+            Trial("lookup-many", lambda: self._alone(KEPT, lanes=MANY_LANES)),
             Trial("floor-connect", self._floor_connect),
-            Trial("connect", lambda: self._alone(sequences.CONNECT, 10_000)),
+            Trial("connect", lambda: self._alone(sequences.CONNECT)),
             Trial("login", self._login),
             Trial("crowd", self._crowd),
-            Trial("storm", lambda: ils_storm.stormed(self._options(10_000), LANES, self.seconds)),
+            Trial("storm", lambda: ils_storm.stormed(self._options(), LANES, self.seconds)),
             Trial("threads", self._threads),
             Trial("workers", lambda: workers_and_threads(self.stack, LANES, self.seconds)),
-            Trial("web-ui", self._web_ui),
+            Trial("web-ui", lambda: looked_at(*self._lookup[:2], self.seconds)),
             Trial("memory", self._memory),
             Trial("fill", self._fill),
             Trial("fill-paper", lambda: self._fill_with("paper")),
@@ -94,7 +93,9 @@ class DirectoryBench(Bench):
     def _bind_floor(self) -> floor.Responder:
         return self.stack.enter_context(floor.responder(BIND))
 
-    def _options(self, entries: int, target: str = "embedded", threads: int = 1) -> IlsOptions:
+    def _options(
+        self, entries: int = 10_000, target: str = "embedded", threads: int = 1
+    ) -> IlsOptions:
         return IlsOptions(
             entries=entries,
             target=target,
@@ -105,7 +106,9 @@ class DirectoryBench(Bench):
             measure=self.seconds,
         )
 
-    def _target(self, entries: int, target: str = "embedded", threads: int = 1) -> OpenDirectory:
+    def _target(
+        self, entries: int = 10_000, target: str = "embedded", threads: int = 1
+    ) -> OpenDirectory:
         key = (target, entries, threads)
         if key not in self._targets:
             options = self._options(entries, target, threads)
@@ -120,16 +123,12 @@ class DirectoryBench(Bench):
         found = floor.connects(self._bind_floor, LANES, self.seconds)
         return {"ops_per_s": found.ops_per_s, "cpu_us": found.client_cpu_us}
 
-    def _alone(
-        self, sequence: Script, entries: int, lanes: int = LANES, threads: int = 1
-    ) -> Values:
-        target = self._target(entries, threads=threads)
-        return engine_alone(
-            self._options(entries, threads=threads), target, sequence, lanes, self.seconds
-        )
+    def _alone(self, sequence: Script, entries: int = 10_000, lanes: int = LANES) -> Values:
+        options, target = self._options(entries), self._target(entries)
+        return engine_alone(options, target, sequence, lanes, self.seconds)
 
     def _crowd(self) -> Values | Skipped:
-        options = self._options(10_000)
+        options = self._options()
 
         def load(target: OpenDirectory, seconds: float) -> Values:
             return engine_alone(options, target, KEPT, LANES, seconds)
@@ -137,44 +136,34 @@ class DirectoryBench(Bench):
         return crowded(options, self.seconds, load)
 
     def _login(self) -> Values:
-        options = replace(self._options(10_000), profile="person", hash="clear", over="kept")
+        options = replace(self._options(), profile="person", hash="clear", over="kept")
         with open_target(options, 10_000) as target:
             logins, lookups = (self._point(options, target, name) for name in ("login", "lookup"))
         return {"per_s": logins.ops_per_s, "lookups_per_s": lookups.ops_per_s}
 
-    def _through_locust(self) -> Values:
-        result = self._point(self._options(10_000), self._target(10_000))
-        return {"ops_per_s": result.ops_per_s}
-
-    def _web_ui(self) -> Values | Skipped:
-        return looked_at(self._options(10_000), self._target(10_000), self.seconds)
-
-    def _watched(self) -> Values:
-        options, target = self._options(10_000), self._target(10_000)
-        return engine_watched(options, target, sequences.LOOKUP, LANES, self.seconds)
-
-    def _monitor(self) -> Values:
-        return sampling(self._options(10_000), self._target(10_000), sequences.LOOKUP)
+    @property
+    def _lookup(self) -> tuple[IlsOptions, OpenDirectory, Script]:
+        return self._options(), self._target(), sequences.LOOKUP
 
     def _point(
-        self, options: IlsOptions, target: OpenDirectory, operation: str = "lookup"
+        self,
+        options: IlsOptions,
+        target: OpenDirectory | None = None,
+        operation: str = "lookup",
     ) -> PointResult:
-        return measured(POINTS.test(options, operation).at(target))
+        return measured(POINTS.test(options, operation).at(target or self._target()))
 
     def _threads(self) -> Values | Skipped:
         needed = 4
         if usable_cores() < needed:
             return Skipped(f"needs {needed} cores")
-        one = self._alone_threads(1)
-        two = self._alone_threads(2)
-        return {"two": two, "linear": 2 * one}
-
-    def _alone_threads(self, threads: int) -> float:
         # Two engine threads both times: it is the directory that gets another one.
-        target = self._target(10_000, threads=threads)
-        options = replace(self._options(10_000), threads=2)
-        found = engine_alone(options, target, sequences.LOOKUP, LANES, self.seconds)
-        return found["ops_per_s"]
+        options = replace(self._options(), threads=2)
+        one, two = (
+            engine_alone(options, target, sequences.LOOKUP, LANES, self.seconds)["ops_per_s"]
+            for target in (self._target(threads=threads) for threads in (1, 2))
+        )
+        return {"two": two, "linear": 2 * one}
 
     def _memory(self) -> Values:
         target = self._target(MILLION)
@@ -185,16 +174,15 @@ class DirectoryBench(Bench):
             "encoded": float(population.encoded_answer_bytes(0, MILLION)),
         }
 
-    def _fill(self) -> Values | Skipped:
-        try:
-            slapadd = find("slapadd")
-        except ProgramMissing as error:
-            return Skipped(error.message)
+    def _fill(self) -> Values:
+        slapadd = find("slapadd")
         options = self._options(MILLION)
         began = time.monotonic()
         with open_target(options, MILLION):
             embedded_s = time.monotonic() - began
-        return {"embedded_s": embedded_s, "slapadd_s": self._slapadd(slapadd, options)}
+        with temporary_folder() as folder:
+            config = write_config(folder, spec_of(options, MILLION))
+            return {"embedded_s": embedded_s, "slapadd_s": fill(slapadd, config, self._ldif)}
 
     def _fill_with(self, profile: str) -> Values:
         options = replace(self._options(MILLION), profile=profile)
@@ -204,22 +192,14 @@ class DirectoryBench(Bench):
             took_s = time.monotonic() - began
         return {"ns_per_byte": took_s * 1e9 / population.encoded_answer_bytes(0, MILLION)}
 
-    def _slapadd(self, slapadd: str, options: IlsOptions) -> float:
-        people: Spec = spec_of(options, MILLION)
-        with temporary_folder() as folder:
-            return fill(slapadd, write_config(folder, people), self._ldif)
-
     @cached_property
     def _ldif(self) -> Path:
         path = self.stack.enter_context(temporary_folder()) / "people.ldif"
         write_ldif(generate(spec_of(self._options(MILLION), MILLION)).population, path)
         return path
 
-    def _slapd(self) -> Values | Skipped:
-        try:
-            target = self._target(10_000, "openldap")
-        except ProgramMissing as error:
-            return Skipped(error.message)
+    def _slapd(self) -> Values:
+        target = self._target(10_000, "openldap")
         options = self._options(10_000, "openldap")
         native = self._point(options, target)
         portable = self._point(replace(options, client="ldap3", users=4), target)

@@ -119,6 +119,11 @@ class Client:
             if operation not in (0x64, 0x73, 0x79):
                 return content[2]
 
+    def succeed(self, messages: Sequence[bytes]) -> None:
+        for sent in messages:
+            code = self.ask(sent)
+            assert code == SUCCESS, (code, sent[:120])
+
     def _next(self) -> tuple[int, bytes]:
         while True:
             with contextlib.suppress(IndexError):
@@ -178,6 +183,9 @@ MEMBERS = {
 """Of groups, as an anonymous client or `serve --groups --members all` adds them."""
 
 
+PERSON = [("objectClass", ["top", "person", "inetOrgPerson"]), ("sn", ["x"])]
+
+
 def group(name: str) -> str:
     return f"cn=all of {name},{BASE}"
 
@@ -187,8 +195,7 @@ def of_group(name: str) -> list[str]:
 
 
 def group_of(name: str, values: Sequence[str], attribute: str | None = None) -> bytes:
-    known = [("objectClass", ["top", "person", "inetOrgPerson"]), ("cn", [f"all of {name}"])]
-    return add(group(name), [*known, ("sn", ["x"]), (attribute or name, values)])
+    return add(group(name), [*PERSON, ("cn", [f"all of {name}"]), (attribute or name, values)])
 
 
 def modifies() -> Iterator[Message]:
@@ -218,12 +225,7 @@ def modifies() -> Iterator[Message]:
         values = [value(i) for i in range(VALUES)]
         name = "description" if kind == "text" else "seeAlso"
         dn = f"cn=kinds,{BASE}"
-        known = [
-            ("objectClass", ["top", "person", "inetOrgPerson"]),
-            ("cn", ["kinds"]),
-            ("sn", ["x"]),
-        ]
-        whole = add(dn, [*known, (name, values)])
+        whole = add(dn, [*PERSON, ("cn", ["kinds"]), (name, values)])
         yield Message(f"add: {kind}", whole, after=(delete(dn),))
         for changed in (5_000, 2_500):
             some = values[:changed]
@@ -233,15 +235,15 @@ def modifies() -> Iterator[Message]:
             )
     long = [f"{i} {WIDE * 128}" for i in range(9_000)]
     wide = group("long")
-    fresh = [("objectClass", ["top", "person", "inetOrgPerson"]), ("cn", ["all of long"])]
-    begun = add(wide, [*fresh, ("sn", ["x"])])
+    fresh = [*PERSON, ("cn", ["all of long"])]
+    begun = add(wide, fresh)
     yield Message(
         "modify description: add 3.4 MiB that become longer",
         modify(wide, [(ADD, "description", long)]),
         before=(begun,),
         after=(delete(wide),),
     )
-    filled = add(wide, [*fresh, ("sn", ["x"]), ("description", long)])
+    filled = add(wide, [*fresh, ("description", long)])
     yield Message("add: 3.4 MiB that become longer", filled, after=(delete(wide),))
     yield Message("delete: the same", delete(wide), before=(filled,))
     yield Message(
@@ -252,7 +254,7 @@ def modifies() -> Iterator[Message]:
     many = [(f"description;x-{i}", [f"{n} a" for n in range(9)]) for i in range(990)]
     yield Message(
         "add: 990 attributes of 9",
-        add(wide, [*fresh, ("sn", ["x"]), *many]),
+        add(wide, [*fresh, *many]),
         after=(delete(wide),),
     )
 
@@ -368,26 +370,21 @@ def setup_domain(client: Client) -> None:
         add(f"cn=classes {i},{BASE}", [("objectClass", classes), ("cn", [f"classes {i}"])])
         for i in range(8)
     ]
-    for each in made:
-        code = client.ask(each)
-        assert code == SUCCESS, (code, each[:120])
+    client.succeed(made)
 
 
 def setup(client: Client) -> None:
     """Make the entries that messages are about, and bind."""
-    person = [("objectClass", ["top", "person", "inetOrgPerson"]), ("sn", ["x"])]
-    made = [add(ME, [*person, ("cn", ["me"]), ("userPassword", [PASSWORD])]), bind(ME, PASSWORD)]
+    made = [add(ME, [*PERSON, ("cn", ["me"]), ("userPassword", [PASSWORD])]), bind(ME, PASSWORD)]
     made += [group_of(name, of_group(name)) for name in KINDS]
     made += [group_of(name, names, "member") for name, names in MEMBERS.items()]
     keys = [f"{i:06}" for i in range(9_900)]
-    made.append(add(f"cn=keys,{BASE}", [*person, ("cn", ["keys"]), ("userPassword", keys)]))
+    made.append(add(f"cn=keys,{BASE}", [*PERSON, ("cn", ["keys"]), ("userPassword", keys)]))
     made.append(
         add(f"ou=many,{BASE}", [("objectClass", ["top", "organizationalUnit"]), ("ou", ["many"])])
     )
-    made += [add(f"cn={i},ou=many,{BASE}", [*person, ("cn", [f"{i}"])]) for i in range(PEOPLE)]
-    for each in made:
-        code = client.ask(each)
-        assert code == SUCCESS, (code, each[:120])
+    made += [add(f"cn={i},ou=many,{BASE}", [*PERSON, ("cn", [f"{i}"])]) for i in range(PEOPLE)]
+    client.succeed(made)
 
 
 def cpu_s(pid: int) -> float:

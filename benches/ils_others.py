@@ -21,6 +21,7 @@ from string import Template
 from xml.sax.saxutils import escape
 
 from benches.bench import Bench, measured, temporary_folder
+from benches.ils_messages import bind
 from benches.ratios import Skipped, Trial, Values, rows_of
 from ils_bench.calibrate import WARMUP_S
 from ils_bench.options import IlsOptions
@@ -30,7 +31,6 @@ from ils_bench.targets.opening import open_target
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import floor_exchange
-from sitebench.errors import ProgramMissing
 from sitebench.seeders.people import generate
 
 CLIENTS = 8
@@ -41,8 +41,8 @@ NAME = "others"
 ROWS = rows_of("ils_others")
 _PEOPLE = 1_000
 _PASSWORD = "Secret-1"
-_BOUND = bytes.fromhex("300c 020101 6107 0a0100 0400 0400")
-"""Message 1 succeeded (RFC 4511 section 4.2.2)."""
+_BOUND = bytes.fromhex("300c 020105 6107 0a0100 0400 0400")
+"""The message of `bind` succeeded (RFC 4511 section 4.2.2)."""
 
 _FILE = """\
 base = "$base"
@@ -83,8 +83,10 @@ class OthersBench(Bench):
     def trials(self) -> list[Trial]:
         return [
             Trial("others-search", self._ours),
-            Trial("searchrate", lambda: self._theirs("searchrate", self._searchrate)),
-            Trial("jmeter", lambda: self._theirs("jmeter", self._jmeter)),
+            Trial(
+                "searchrate", lambda: self._theirs("searchrate", self._searchrate, self._searches)
+            ),
+            Trial("jmeter", lambda: self._theirs("jmeter", self._jmeter, self._searches)),
             Trial("others-login", self._our_logins),
             Trial("authrate", lambda: self._theirs("authrate", self._authrate, self._logins)),
             Trial("floor-login", self._floor),
@@ -149,34 +151,22 @@ class OthersBench(Bench):
             "seconds": str(round(seconds)),
         }
 
-    def _ours(self) -> Values | Skipped:
-        try:
-            text = Template(_FILE).substitute(self._words)
-        except ProgramMissing as error:
-            return Skipped(error.message)
-        Path(self._options.scenario or "").write_text(text)
+    def _ours(self) -> Values:
+        Path(self._options.scenario or "").write_text(Template(_FILE).substitute(self._words))
         found = measured(POINTS.test(self._options, NAME).at(self._target))
         return {"cpu_us": found.cpu_us_per_op or 0.0}
 
-    def _our_logins(self) -> Values | Skipped:
-        options = self._login_options
-        try:
-            target = self._login_target
-        except ProgramMissing as error:
-            return Skipped(error.message)
-        found = measured(POINTS.test(options, "login").at(target))
+    def _our_logins(self) -> Values:
+        found = measured(POINTS.test(self._login_options, "login").at(self._login_target))
         return {"cpu_us": found.cpu_us_per_op or 0.0}
 
-    def _floor(self) -> Values | Skipped:
-        try:
-            target = self._login_target
-        except ProgramMissing as error:
-            return Skipped(error.message)
-        bind = _bind(f"uid=user.0,{target.base}", _PASSWORD)
+    def _floor(self) -> Values:
+        target = self._login_target
+        login = bind(f"uid=user.0,{target.base}", _PASSWORD)
         with socket.create_connection((target.address.host, target.address.port)) as connection:
-            connection.sendall(bind)
+            connection.sendall(login)
             assert connection.recv(len(_BOUND) + 1) == _BOUND
-        found = floor_exchange(target.address.port, CLIENTS, self.seconds, bind, len(_BOUND))
+        found = floor_exchange(target.address.port, CLIENTS, self.seconds, login, len(_BOUND))
         return {"cpu_us": found["cpu_ns"] / found["operations"] / 1e3}
 
     def _theirs(
@@ -188,10 +178,7 @@ class OthersBench(Bench):
         count = count or self._searches
         if (program := shutil.which(name)) is None:
             return Skipped(f"{name} is not on PATH")
-        try:
-            argv, before = [program, *arguments()], count()
-        except ProgramMissing as error:
-            return Skipped(error.message)
+        argv, before = [program, *arguments()], count()
         process = subprocess.Popen(
             argv, cwd=self._folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
@@ -239,13 +226,3 @@ class OthersBench(Bench):
         words = {name: escape(value) for name, value in self._words.items()}
         plan.write_text(Template(_JMETER).substitute(words))
         return ["-n", "-t", str(plan), "-l", str(self._folder / "log.jtl")]
-
-
-def _bind(name: str, password: str) -> bytes:
-    """Return a simple bind as message 1 (RFC 4511 section 4.2); all of it is short."""
-
-    def element(tag: int, content: bytes) -> bytes:
-        return bytes((tag, len(content))) + content
-
-    who = element(0x02, b"\3") + element(0x04, name.encode()) + element(0x80, password.encode())
-    return element(0x30, element(0x02, b"\1") + element(0x60, who))

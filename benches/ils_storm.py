@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import mean
 
+from benches.ils_messages import bind
 from benches.ratios import Values
 from ils_bench import sequences
 from ils_bench.calibrate import running_engine
@@ -93,7 +94,7 @@ def _hashing_elsewhere(options: IlsOptions) -> Iterator[None]:
 def _storm(address: DirectoryAddress, people: Population) -> Iterator[list[int]]:
     """Keep clients logging in, each as soon as it is answered; yield how often each has."""
     over, logins = threading.Event(), [0] * CLIENTS
-    message = _bind(people.dn(0).encode(), people.password(0).encode())
+    message = bind(people.dn(0), people.password(0))
 
     def log_in(client: int) -> None:
         with socket.create_connection((address.host, address.port)) as connection:
@@ -112,10 +113,3 @@ def _storm(address: DirectoryAddress, people: Population) -> Iterator[list[int]]
         over.set()
         for each in threads:
             each.join()
-
-
-def _bind(dn: bytes, password: bytes) -> bytes:
-    """Return a simple bind of message 1 (RFC 4511 section 4.2), of less than 128 bytes."""
-    body = b"\x02\x01\x03\x04" + bytes([len(dn)]) + dn + b"\x80" + bytes([len(password)]) + password
-    body = b"\x02\x01\x01\x60" + bytes([len(body)]) + body
-    return b"\x30" + bytes([len(body)]) + body

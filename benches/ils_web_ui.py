@@ -18,9 +18,9 @@ import sys
 import time
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import psutil
@@ -54,10 +54,9 @@ def looked_at(options: IlsOptions, target: OpenDirectory, seconds: float) -> Val
     if chromium is None:
         return Skipped("chromium is not installed")
     asked = replace(options, warmup=WARMUP_S, measure=max(WINDOW_S, seconds))
-    headless = _headless(asked, target)
+    headless = measured(POINTS.test(asked, "lookup").at(target)).ops_per_s
     polled, _ = _in_ui(asked, target, _poll)
-    with _browser(chromium) as look:
-        drawn, browser = _in_ui(asked, target, look)
+    drawn, browser = _in_ui(asked, target, partial(_draw, chromium))
     cores = usable_cores()
     return {
         "headless": headless,
@@ -67,10 +66,6 @@ def looked_at(options: IlsOptions, target: OpenDirectory, seconds: float) -> Val
         # What was there for the test: all cores but those that the browser had.
         "left": headless * (cores - browser) / cores,
     }
-
-
-def _headless(options: IlsOptions, target: OpenDirectory) -> float:
-    return measured(POINTS.test(options, "lookup").at(target)).ops_per_s
 
 
 def _in_ui(options: IlsOptions, target: OpenDirectory, look: Look) -> tuple[float, float]:
@@ -114,32 +109,28 @@ def _poll(root: str, seconds: float) -> float:
     return 0.0
 
 
-@contextmanager
-def _browser(chromium: str) -> Iterator[Look]:
+def _draw(chromium: str, root: str, seconds: float) -> float:
+    """Have a Chromium show the page; return the cores that it used."""
+    argv = [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"]
+    argv += ["--disable-background-networking", "--remote-debugging-port=0"]
     with temporary_folder() as folder:
-
-        def look(root: str, seconds: float) -> float:
-            argv = [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"]
-            argv += ["--disable-background-networking", "--remote-debugging-port=0"]
-            argv += ["--window-size=1300,1000", f"--user-data-dir={folder}/profile"]
-            process = subprocess.Popen(
-                [*argv, f"{root}/?token={_TOKEN}&tab=sitebench-live"],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,
-            )
-            try:
-                time.sleep(WARMUP_S)
-                before = _cpu_s(process.pid)
-                began = time.monotonic()
-                time.sleep(seconds - WARMUP_S)
-                return (_cpu_s(process.pid) - before) / (time.monotonic() - began)
-            finally:
-                os.killpg(process.pid, signal.SIGTERM)
-                process.wait(ANSWERS_S)
-
-        yield look
+        argv += ["--window-size=1300,1000", f"--user-data-dir={folder}/profile"]
+        process = subprocess.Popen(
+            [*argv, f"{root}/?token={_TOKEN}&tab=sitebench-live"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        try:
+            time.sleep(WARMUP_S)
+            before = _cpu_s(process.pid)
+            began = time.monotonic()
+            time.sleep(seconds - WARMUP_S)
+            return (_cpu_s(process.pid) - before) / (time.monotonic() - began)
+        finally:
+            os.killpg(process.pid, signal.SIGTERM)
+            process.wait(ANSWERS_S)
 
 
 def _cpu_s(pid: int) -> float:

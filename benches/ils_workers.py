@@ -16,14 +16,13 @@ from functools import cache
 from pathlib import Path
 
 from benches.bench import measured
-from benches.ratios import Skipped, Values
+from benches.ratios import Values
 from ils_bench.options import IlsOptions
 from ils_bench.points import POINTS
 from ils_bench.targets.address import DirectoryAddress
 from ils_bench.targets.opening import directory_config
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
-from sitebench.errors import ProgramMissing
 from sitebench.locust.workers.supervisor import WorkerCommand, supervise
 from sitebench.options.addresses import MasterAddress
 from sitebench.system.child import Child
@@ -40,12 +39,9 @@ LOCUSTFILE = Path(__file__).with_name("locustfile.py")
 """Lookups over connections that stay."""
 
 
-def workers_and_threads(stack: ExitStack, lanes: int, seconds: float) -> Values | Skipped:
+def workers_and_threads(stack: ExitStack, lanes: int, seconds: float) -> Values:
     """Measure both, one after the other."""
-    try:
-        rate = _ground(stack, lanes, seconds)
-    except ProgramMissing as error:
-        return Skipped(error.message)
+    rate = _ground(stack, lanes, seconds)
     return {"one": rate(None), "two": rate(THREADS)}
 
 

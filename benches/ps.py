@@ -9,26 +9,26 @@ import contextlib
 import sqlite3
 import time
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 
 import psutil
 
-from benches.bench import LANES, Bench, measured, temporary_folder
+from benches.bench import LANES, WARMUP_S, Bench, measured, run_lanes, temporary_folder
 from benches.ratios import Trial, Values, rows_of
 from ps_bench.engine_config import engine_config
 from ps_bench.operations import PAGE_BYTES, built_in
 from ps_bench.options import PsOptions
 from ps_bench.points import POINTS
 from ps_bench.targets.opening import open_target, spec_of
+from sitebench._engine import Engine, copy_upd
 from sitebench.counts.worker_slot import WorkerSlot
-from sitebench.http.address import SiteAddress
 from sitebench.http.site import OpenSite
 from sitebench.scenario.script import Script, from_text
 from sitebench.seeders.upd import build, open_cached, visitors
 from sitebench.system.native_errors import translated
 
 THOUSAND, TEN_THOUSAND, MILLION = 1_000, 10_000, 1_000_000
-WARMUP_S = 0.5
 MIB = 1 << 20
 
 PAGE_FILE = """
@@ -60,21 +60,17 @@ ROWS = rows_of("ps")
 
 
 class SiteBench(Bench):
-    """Sites of several sizes, each opened when a trial first needs it."""
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__(seconds)
-        self._sites: dict[int, OpenSite] = {}
+    """Sites of several sizes."""
 
     def trials(self) -> list[Trial]:
         return [
-            Trial("ps-page", lambda: self._alone(built_in("page", keepalive=True), TEN_THOUSAND)),
-            Trial("ps-file", self._by_file),
+            Trial("ps-page", lambda: self._alone(built_in("page", keepalive=True), self._site)),
+            Trial("ps-file", lambda: self._alone(from_text("file", PAGE_FILE), self._site)),
             Trial("ps-locust", self._through_locust),
-            Trial("ps-scenario1k", lambda: self._scenario(THOUSAND)),
-            Trial("ps-scenario1m", lambda: self._scenario(MILLION)),
+            Trial("ps-scenario1k", lambda: self._fresh("scenario", THOUSAND)),
+            Trial("ps-scenario1m", lambda: self._fresh("scenario", MILLION)),
             Trial("ps-memory", self._memory),
-            Trial("ps-update", self._update),
+            Trial("ps-update", lambda: self._fresh("update")),
             Trial("ps-sqlite", self._sqlite),
             Trial("ps-upd", self._upd),
         ]
@@ -89,35 +85,31 @@ class SiteBench(Bench):
             measure=self.seconds,
         )
 
-    def _site(self, size: int) -> OpenSite:
-        if size not in self._sites:
-            self._sites[size] = self.stack.enter_context(open_target(self._options(size)))
-        return self._sites[size]
+    @cached_property
+    def _site(self) -> OpenSite:
+        return self.stack.enter_context(open_target(self._options(TEN_THOUSAND)))
 
-    def _alone(self, scenario: Script, size: int) -> dict[str, float]:
-        return engine_alone(self._options(size), self._site(size).address, scenario, self.seconds)
-
-    def _by_file(self) -> Values:
-        return self._alone(from_text("file", PAGE_FILE), TEN_THOUSAND)
-
-    def _scenario(self, size: int) -> Values:
-        """Run the scenario on a copy of its own each time: it grows by being used."""
+    def _alone(self, scenario: Script, site: OpenSite, size: int = TEN_THOUSAND) -> Values:
+        """Run lanes in this process, without Locust; return their rates and what one cost."""
         options = self._options(size)
-        with open_target(options) as site:
-            return engine_alone(
-                options, site.address, built_in("scenario", keepalive=True), self.seconds
-            )
+        config = engine_config(options, site.address, [scenario], slot=WorkerSlot())
+        with translated():
+            engine = Engine(config, visitors(spec_of(options)))
+        lanes = run_lanes(engine, scenario.name, LANES, self.seconds)
+        counted = {(each.name, each.counts) for each in scenario.operations}
+        pages = {(each.name, each.counts) for each in scenario.operations if each.page}
+        page_rates = lanes.rates(lambda step: (step.program, step.step) in pages)
+        rates = lanes.rates(lambda step: (step.program, step.step) in counted)
+        return {**rates, "pages_per_s": page_rates["ops_per_s"]}
 
-    def _update(self) -> Values:
-        options = self._options(TEN_THOUSAND)
-        with open_target(options) as site:
-            return engine_alone(
-                options, site.address, built_in("update", keepalive=True), self.seconds
-            )
+    def _fresh(self, operation: str, size: int = TEN_THOUSAND) -> Values:
+        """Run an operation on a copy of its own each time: it grows by being used."""
+        with open_target(self._options(size)) as site:
+            return self._alone(built_in(operation, keepalive=True), site, size)
 
     def _through_locust(self) -> Values:
         options = self._options(TEN_THOUSAND)
-        test = POINTS.test(options, "page").at(self._site(TEN_THOUSAND))
+        test = POINTS.test(options, "page").at(self._site)
         return {"ops_per_s": measured(test).ops_per_s}
 
     def _memory(self) -> Values:
@@ -125,12 +117,7 @@ class SiteBench(Bench):
         resident = {}
         for size in (THOUSAND, MILLION):
             with open_target(self._options(size)) as site:
-                engine_alone(
-                    self._options(size),
-                    site.address,
-                    built_in("scenario", keepalive=True),
-                    self.seconds,
-                )
+                self._alone(built_in("scenario", keepalive=True), site, size)
                 resident[size] = psutil.Process(site.pid).memory_info().rss
         return {"million": resident[MILLION], "allowed": resident[THOUSAND] + 64 * MIB}
 
@@ -150,36 +137,6 @@ class SiteBench(Bench):
                 "native_s": native_s,
                 "python_s": executemany_s(made.path, folder / "python.sqlite"),
             }
-
-
-def engine_alone(
-    options: PsOptions, address: SiteAddress, scenario: Script, seconds: float
-) -> dict[str, float]:
-    """Run lanes in this process, without Locust; return their rates and what one cost."""
-    config = engine_config(options, address, [scenario], slot=WorkerSlot())
-    counted = [(each.name, each.counts) for each in scenario.operations]
-    pages = [(each.name, each.counts) for each in scenario.operations if each.page]
-    from sitebench._engine import Engine
-
-    with translated():
-        engine = Engine(config, visitors(spec_of(options)))
-        engine.start_lanes(scenario.name, options.users)
-        time.sleep(WARMUP_S)
-        before = engine.drain()
-        time.sleep(seconds)
-        after = engine.drain()
-        engine.stop()
-    took = (after.t1_ns - after.t0_ns) / 1e9
-    done = {
-        (step.program, step.step): step.count - sum(step.failures.values()) for step in after.steps
-    }
-    operations = sum(done.get(each, 0) for each in counted)
-    cpu_ns = sum(after.cpu_ns) - sum(before.cpu_ns)
-    return {
-        "ops_per_s": operations / took,
-        "pages_per_s": sum(done.get(each, 0) for each in pages) / took,
-        "cpu_us": cpu_ns / max(operations, 1) / 1e3,
-    }
 
 
 def sqlite_alone(path: Path, size: int, seconds: float) -> dict[str, float]:
@@ -219,8 +176,6 @@ def executemany_s(source: Path, target: Path) -> float:
 
 @contextlib.contextmanager
 def _copy(source: Path) -> Iterator[Path]:
-    from sitebench._engine import copy_upd
-
     with temporary_folder() as folder:
         path = folder / "upd.sqlite"
         with translated():

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sitebench.errors import ProgramMissing
 from sitebench.tables.table import Cell, Mark, Table
 
 
@@ -196,7 +197,10 @@ def run_trials(
             if trial.name in series.skipped:
                 continue
             progress(f"{trial.name} ({n + 1} of {repeats})")
-            found = trial.run()
+            try:
+                found = trial.run()
+            except ProgramMissing as error:
+                found = Skipped(error.message)
             if isinstance(found, Skipped):
                 series.skipped[trial.name] = found.reason
                 continue

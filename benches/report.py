@@ -32,15 +32,8 @@ class ReportBench(Bench):
     def _report(self) -> Values:
         # As a person runs it: start-up and reading the file count.
         page = self._run.with_suffix(".html")
-        argv = [
-            sys.executable,
-            "-m",
-            "sitebench.cli.main",
-            "report",
-            str(self._run),
-            "--out",
-            str(page),
-        ]
+        argv = [sys.executable, "-m", "sitebench.cli.main", "report", str(self._run)]
+        argv += ["--out", str(page)]
         began = time.monotonic()
         subprocess.run(argv, check=True, stderr=subprocess.DEVNULL)
         seconds = time.monotonic() - began

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
-import time
 from collections.abc import Iterator
 
-from benches.bench import Bench, temporary_folder
+from benches.bench import Bench, run_lanes, temporary_folder
 from benches.ratios import Trial, Values, rows_of
 from ils_bench.targets.ldap_directory import LdapDirectory
 from sitebench._engine import Engine, Table
@@ -74,12 +73,5 @@ class ScenarioBench(Bench):
 
     def _searches(self, text: str, lanes: int) -> Values:
         with csv_people() as (directory, table):
-            engine = csv_engine(directory, table, text)
-            engine.start_lanes("csv", lanes)
-            time.sleep(self.seconds / 4)
-            engine.drain()
-            time.sleep(self.seconds)
-            window = engine.drain()
-            engine.stop(1.0)
-        (count,) = (step.count for step in window.steps if step.step == "search")
-        return {"per_s": count / (window.t1_ns - window.t0_ns) * 1e9}
+            window = run_lanes(csv_engine(directory, table, text), "csv", lanes, self.seconds)
+        return {"per_s": window.rates(lambda step: step.step == "search")["ops_per_s"]}

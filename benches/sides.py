@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from sitebench._engine import Engine
     from sitebench.http.address import SiteAddress
     from sitebench.scenario.script import Script
-    from web_bench.workload import Workload
 
 PEOPLE = 10_000
 SETTLE_S = 0.05
@@ -91,11 +90,14 @@ def _floor() -> Iterator[Measure]:
 
 
 @contextlib.contextmanager
-def _directory(program: Script, threads: int = 1, verify: str = "digest") -> Iterator[Measure]:
+def _directory(operation: str, threads: int = 1, verify: str = "digest") -> Iterator[Measure]:
+    from benches.ils import KEPT
+    from ils_bench import sequences
     from ils_bench.calibrate import running_engine
     from ils_bench.options import IlsOptions
     from ils_bench.targets.opening import open_target
 
+    program = KEPT if operation == "lookup" else sequences.built_in(operation)
     options = IlsOptions(
         entries=PEOPLE,
         target="embedded",
@@ -112,31 +114,14 @@ def _directory(program: Script, threads: int = 1, verify: str = "digest") -> Ite
 
 
 @contextlib.contextmanager
-def _connects(threads: int = 1) -> Iterator[Measure]:
-    from ils_bench import sequences
-
-    with _directory(sequences.CONNECT, threads) as measure:
-        yield measure
-
-
-@contextlib.contextmanager
 def _adds(threads: int = 1) -> Iterator[Measure]:
     """Add to a new directory in each slice: it grows while it is measured."""
-    from ils_bench import sequences
 
     def measure(seconds: float) -> Slice:
-        with _directory(sequences.ADD, threads) as measure_once:
+        with _directory("add", threads) as measure_once:
             return measure_once(seconds)
 
     yield measure
-
-
-@contextlib.contextmanager
-def _kept_lookups(verify: str = "digest") -> Iterator[Measure]:
-    from benches.ils import KEPT
-
-    with _directory(KEPT, verify=verify) as measure:
-        yield measure
 
 
 @contextlib.contextmanager
@@ -182,73 +167,50 @@ def _pages(row_cache: int = 0) -> Iterator[Measure]:
 
 
 @contextlib.contextmanager
-def _nginx_page() -> Iterator[Measure]:
+def _nginx_page(*, by_wrk: bool = False) -> Iterator[Measure]:
     from benches import nginx, ps
     from ps_bench.operations import PAGE_BYTES
 
-    with (
-        nginx.serving(b"x" * PAGE_BYTES) as server,
-        _site(server.address, server.pid, ps.static(keepalive=True)) as measure,
-    ):
-        yield measure
-
-
-@contextlib.contextmanager
-def _nginx_page_by_wrk() -> Iterator[Measure]:
-    from benches import nginx
-    from ps_bench.operations import PAGE_BYTES
-
     with nginx.serving(b"x" * PAGE_BYTES) as server:
-        yield _with_wrk(f"{server.address}/page.html", server.pid)
+        if by_wrk:
+            yield _with_wrk(f"{server.address}/page.html", server.pid)
+        else:
+            with _site(server.address, server.pid, ps.static(keepalive=True)) as measure:
+                yield measure
 
 
 def _with_wrk(url: str, server: int | None) -> Measure:
     from benches import wrk
 
     wrk.find()
-    return partial(_by_wrk, url, server)
 
+    def measure(seconds: float) -> Slice:
+        server_ns = _family_ns(server)
+        load = wrk.run(url, LANES, seconds)
+        server_us = (_family_ns(server) - server_ns) / max(load["requests"], 1) / 1e3
+        return {"rate": load["ops_per_s"], "client_us": load["cpu_us"], "server_us": server_us}
 
-def _by_wrk(url: str, server: int | None, seconds: float) -> Slice:
-    from benches import wrk
-
-    server_ns = _family_ns(server)
-    load = wrk.run(url, LANES, seconds)
-    server_ns = _family_ns(server) - server_ns
-    requests = max(load["requests"], 1)
-    return {
-        "rate": load["ops_per_s"],
-        "client_us": load["cpu_us"],
-        "server_us": server_ns / requests / 1e3,
-    }
+    return measure
 
 
 @contextlib.contextmanager
-def _files(target: str, workload: Workload | None = None) -> Iterator[Measure]:
-    from benches.web import FILES_8K
+def _files(target: str, *, by_wrk: bool = False) -> Iterator[Measure]:
+    from benches.web import FILES_8K as WORKLOAD
     from sitebench._engine import Engine
     from web_bench.engine_config import engine_config
     from web_bench.options import WebOptions
     from web_bench.targets.opening import open_target
 
-    workload = workload or FILES_8K
     options = WebOptions(target=target, threads=1)
-    with open_target(options, [workload]) as opened:
-        config = engine_config(options, opened, [workload], slot=WorkerSlot())
+    with open_target(options, [WORKLOAD]) as opened:
+        if by_wrk:
+            yield _with_wrk(f"{opened.address}/bench-8k/8k/0/0.html", opened.pid)
+            return
+        config = engine_config(options, opened, [WORKLOAD], slot=WorkerSlot())
         with translated():
             engine = Engine(config)
-        with _running(engine, workload.name):
-            yield partial(slice_of, engine, {kind.name for kind in workload.classes}, opened.pid)
-
-
-@contextlib.contextmanager
-def _files_by_wrk() -> Iterator[Measure]:
-    from benches.web import FILES_8K
-    from web_bench.options import WebOptions
-    from web_bench.targets.opening import open_target
-
-    with open_target(WebOptions(target="nginx", threads=1), [FILES_8K]) as opened:
-        yield _with_wrk(f"{opened.address}/bench-8k/8k/0/0.html", opened.pid)
+        with _running(engine, WORKLOAD.name):
+            yield partial(slice_of, engine, {kind.name for kind in WORKLOAD.classes}, opened.pid)
 
 
 @contextlib.contextmanager
@@ -267,50 +229,34 @@ def _file_lookups(more: str = "") -> Iterator[Measure]:
 
 
 @contextlib.contextmanager
-def _csv_searches(text: str) -> Iterator[Measure]:
-    from benches.scenarios import csv_engine, csv_people
+def _csv_searches(text_name: str) -> Iterator[Measure]:
+    from benches import scenarios
 
-    with csv_people() as (directory, table):
-        engine = csv_engine(directory, table, text)
+    with scenarios.csv_people() as (directory, table):
+        engine = scenarios.csv_engine(directory, table, getattr(scenarios, text_name))
         with _running(engine, "csv"):
             yield partial(slice_of, engine, {"search"}, None)
 
 
-@contextlib.contextmanager
-def _csv_search() -> Iterator[Measure]:
-    from benches.scenarios import CSV_SEARCH
-
-    with _csv_searches(CSV_SEARCH) as measure:
-        yield measure
-
-
-@contextlib.contextmanager
-def _named_lookup() -> Iterator[Measure]:
-    from benches.scenarios import NAMED_LOOKUP
-
-    with _csv_searches(NAMED_LOOKUP) as measure:
-        yield measure
-
-
 SIDES: Mapping[str, Callable[[], contextlib.AbstractContextManager[Measure]]] = {
     "floor": _floor,
-    "lookup": _kept_lookups,
-    "lookup-full": partial(_kept_lookups, "full"),
+    "lookup": partial(_directory, "lookup"),
+    "lookup-full": partial(_directory, "lookup", verify="full"),
     "add": _adds,
     "add-threads": partial(_adds, 2),
-    "connect": _connects,
-    "connect-threads": partial(_connects, 2),
+    "connect": partial(_directory, "connect"),
+    "connect-threads": partial(_directory, "connect", 2),
     "page": _pages,
     "page-memory": partial(_pages, PEOPLE),
     "page-nginx": _nginx_page,
-    "page-wrk": _nginx_page_by_wrk,
+    "page-wrk": partial(_nginx_page, by_wrk=True),
     "files": partial(_files, "embedded"),
     "files-nginx": partial(_files, "nginx"),
-    "files-wrk": _files_by_wrk,
+    "files-wrk": partial(_files, "nginx", by_wrk=True),
     "file-lookup": _file_lookups,
     "bounded-lookup": partial(_file_lookups, "size_limit = 5\n"),
-    "csv-search": _csv_search,
-    "named-lookup": _named_lookup,
+    "csv-search": partial(_csv_searches, "CSV_SEARCH"),
+    "named-lookup": partial(_csv_searches, "NAMED_LOOKUP"),
 }
 
 

@@ -14,13 +14,13 @@ from dataclasses import replace
 import psutil
 
 from benches import wrk
-from benches.bench import LANES, Bench, temporary_folder
-from benches.ratios import Skipped, Trial, Values, rows_of
+from benches.bench import LANES, Bench, run_lanes, temporary_folder
+from benches.ratios import Trial, Values, rows_of
+from sitebench._engine import Engine
 from sitebench.calibrate import floor
 from sitebench.counts.worker_slot import WorkerSlot
-from sitebench.errors import MeasurementFailed, ProgramMissing
+from sitebench.errors import MeasurementFailed
 from sitebench.http.address import SiteAddress
-from sitebench.system.native_errors import translated
 from sitebench.system.programs import find_program
 from sitebench.targets.embedded import open_child
 from sitebench.targets.tls import SYSTEM
@@ -31,7 +31,6 @@ from web_bench.targets.open_web import OpenWeb
 from web_bench.targets.opening import open_target
 from web_bench.workload import Workload, find, parse
 
-WARMUP_S = 0.5
 CROWD = 600
 _REQUEST_BYTES, _ANSWER_BYTES = 60, 8_192 + 190
 _SMALL, _LARGE = 60, 20_000
@@ -97,25 +96,18 @@ class WebBench(Bench):
         *,
         tls: bool = False,
         lanes: int = LANES,
-    ) -> Values | Skipped:
-        try:
-            opened = self._target(workload, target, tls=tls)
-        except ProgramMissing as error:
-            return Skipped(error.message)
-        options = self._options(target, tls=tls)
+    ) -> Values:
+        opened, options = self._target(workload, target, tls=tls), self._options(target, tls=tls)
         return engine_alone(options, opened, workload, lanes, self.seconds)
 
-    def _standard_wrk(self) -> Values | Skipped:
+    def _standard_wrk(self) -> Values:
         """Load the same mix with wrk, a file after another in the order of a shuffled deck."""
         assert STANDARD.file_set is not None
-        try:
-            address = self._target(STANDARD, "nginx").address
-            with temporary_folder() as folder:
-                script = folder / "mix.lua"
-                script.write_text(_mix_script(STANDARD))
-                found = wrk.run(f"{address}/", LANES, self.seconds, "-s", str(script))
-        except ProgramMissing as error:
-            return Skipped(error.message)
+        address = self._target(STANDARD, "nginx").address
+        with temporary_folder() as folder:
+            script = folder / "mix.lua"
+            script.write_text(_mix_script(STANDARD))
+            found = wrk.run(f"{address}/", LANES, self.seconds, "-s", str(script))
         return {"bytes_per_s": found["bytes_per_s"]}
 
     def _floor_connect(self) -> Values:
@@ -124,12 +116,9 @@ class WebBench(Bench):
             found = floor.connects(server, LANES, self.seconds)
         return {"ops_per_s": found.ops_per_s}
 
-    def _s_time(self) -> Values | Skipped:
+    def _s_time(self) -> Values:
         opened = self._target(ONE_8K, "embedded", tls=True)
-        try:
-            program = find_program("openssl", "install it")
-        except ProgramMissing as error:
-            return Skipped(error.message)
+        program = find_program("openssl", "install it")
         argv = [program, "s_time", "-new", "-www", "/bench-8k/8k/0/0.html"]
         argv += ["-connect", f"{opened.address.host}:{opened.address.port}"]
         argv += ["-time", str(max(1, round(self.seconds)))]
@@ -152,10 +141,7 @@ class WebBench(Bench):
 
     def _memory(self) -> Values:
         """Compare what is resident after the same load of a small set and of a large one."""
-        found = {}
-        for name, files in (("small", _SMALL), ("large", _LARGE)):
-            found[name] = self._resident(files)
-        return found
+        return {"small": self._resident(_SMALL), "large": self._resident(_LARGE)}
 
     def _resident(self, files: int) -> float:
         """Return the memory of the embedded server, and what this process's engine takes."""
@@ -183,29 +169,16 @@ def engine_alone(
     options: WebOptions, target: OpenWeb, workload: Workload, lanes: int, seconds: float
 ) -> dict[str, float]:
     """Run lanes in this process, without Locust; return their rates and what one cost."""
-    from sitebench._engine import Engine
-
-    config = engine_config(options, target, [workload], slot=WorkerSlot())
-    with translated():
-        engine = Engine(config)
-        engine.start_lanes(workload.name, lanes)
-        time.sleep(WARMUP_S)
-        before = engine.drain()
-        time.sleep(seconds)
-        after = engine.drain()
-        engine.stop()
-    took = (after.t1_ns - after.t0_ns) / 1e9
+    engine = Engine(engine_config(options, target, [workload], slot=WorkerSlot()))
+    window = run_lanes(engine, workload.name, lanes, seconds)
     names = {each.name for each in workload.classes}
-    steps = [step for step in after.steps if step.step in names]
+    steps = [step for step in window.steps if step.step in names]
     asked = sum(step.count for step in steps)
-    right = asked - sum(sum(step.failures.values()) for step in steps)
-    cpu_ns = sum(after.cpu_ns) - sum(before.cpu_ns)
     return {
+        **window.rates(lambda step: step.step in names),
         "asked": asked,
-        "right": right,
-        "ops_per_s": right / took,
-        "bytes_per_s": sum(step.counters["bytes_in"] for step in steps) / took,
-        "cpu_us": cpu_ns / max(right, 1) / 1e3,
+        "right": asked - sum(sum(step.failures.values()) for step in steps),
+        "bytes_per_s": sum(step.counters["bytes_in"] for step in steps) / window.seconds,
     }
 
 

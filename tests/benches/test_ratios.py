@@ -1,7 +1,10 @@
+from collections.abc import Callable
+
 import pytest
 
 from benches.__main__ import ROWS
 from benches.ratios import Outcome, Row, Series, Skipped, Trial, judge, run_trials, tables
+from sitebench.errors import ProgramMissing
 from tests.support.shown import shown
 
 FAST = Row("fast", "ours", "floor", "ours.rate", "floor.rate", 0.95, at_least=0.85)
@@ -66,8 +69,21 @@ def test_trials_are_interleaved_and_divided_repeat_by_repeat() -> None:
     assert judge([FAST], series)[0].ratio == pytest.approx(0.8)
 
 
-def test_skipped_row_gives_its_reason_and_neither_passes_nor_fails() -> None:
-    series = run_trials([Trial("ours", lambda: Skipped("needs 4 cores"))], repeats=5)
+def without_slapd() -> Skipped:
+    raise ProgramMissing("slapd is missing", "")
+
+
+@pytest.mark.parametrize(
+    ("trial", "reason"),
+    [
+        (lambda: Skipped("needs 4 cores"), "needs 4 cores"),
+        (without_slapd, "slapd is missing"),
+    ],
+)
+def test_skipped_row_gives_its_reason_and_neither_passes_nor_fails(
+    trial: Callable[[], Skipped], reason: str
+) -> None:
+    series = run_trials([Trial("ours", trial)], repeats=5)
     outcome = judge([FAST], series)[0]
-    assert (outcome.state, outcome.reason) == ("n/a", "needs 4 cores")
-    assert series == Series({}, {"ours": "needs 4 cores"})
+    assert (outcome.state, outcome.reason) == ("n/a", reason)
+    assert series == Series({}, {"ours": reason})
