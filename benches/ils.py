@@ -146,10 +146,7 @@ class DirectoryBench(Bench):
         return self._options(), self._target(), sequences.LOOKUP
 
     def _point(
-        self,
-        options: IlsOptions,
-        target: OpenDirectory | None = None,
-        operation: str = "lookup",
+        self, options: IlsOptions, target: OpenDirectory | None = None, operation: str = "lookup"
     ) -> PointResult:
         return measured(POINTS.test(options, operation).at(target or self._target()))
 

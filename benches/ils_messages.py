@@ -252,11 +252,7 @@ def modifies() -> Iterator[Message]:
         before=(delete(group("member")),),
     )
     many = [(f"description;x-{i}", [f"{n} a" for n in range(9)]) for i in range(990)]
-    yield Message(
-        "add: 990 attributes of 9",
-        add(wide, [*fresh, *many]),
-        after=(delete(wide),),
-    )
+    yield Message("add: 990 attributes of 9", add(wide, [*fresh, *many]), after=(delete(wide),))
 
 
 def searches() -> Iterator[Message]:

@@ -47,12 +47,7 @@ class TlsBench(Bench):
 
     def _options(self, *, tls: bool) -> IlsOptions:
         return IlsOptions(
-            entries=ENTRIES,
-            tls=tls,
-            threads=1,
-            users=LANES,
-            warmup=WARMUP_S,
-            measure=self.seconds,
+            entries=ENTRIES, tls=tls, threads=1, users=LANES, warmup=WARMUP_S, measure=self.seconds
         )
 
     def _alone(self, target: OpenDirectory, sequence: Script, *, tls: bool) -> Values:

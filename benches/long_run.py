@@ -143,9 +143,5 @@ def _use(seconds: float) -> Use:
     target = ProcessUse(seconds * 0.97, 50_000_000)
     generator = ProcessUse(seconds * 0.6, 40_000_000)
     return Use(
-        seconds=seconds,
-        target=target,
-        generator=generator,
-        machine=machine,
-        target_is_local=True,
+        seconds=seconds, target=target, generator=generator, machine=machine, target_is_local=True
     )

@@ -251,10 +251,7 @@ def tables(outcomes: Sequence[Outcome], title: str) -> list[Table]:
         reason = f" ({outcome.reason})" if outcome.reason else ""
         legend.append([row.key, f"{row.what}, against {row.against}{reason}"])
     columns = ("Row", "value", "reference", "ratio", "interval", "bound", "aim", "")
-    return [
-        Table(title, columns, rows),
-        Table("", ("Row", "What, against what"), legend, left=2),
-    ]
+    return [Table(title, columns, rows), Table("", ("Row", "What, against what"), legend, left=2)]
 
 
 def _figure(value: float | None) -> str:

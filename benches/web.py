@@ -90,12 +90,7 @@ class WebBench(Bench):
         return self._open[key]
 
     def _load(
-        self,
-        workload: Workload,
-        target: str = "embedded",
-        *,
-        tls: bool = False,
-        lanes: int = LANES,
+        self, workload: Workload, target: str = "embedded", *, tls: bool = False, lanes: int = LANES
     ) -> Values:
         opened, options = self._target(workload, target, tls=tls), self._options(target, tls=tls)
         return engine_alone(options, opened, workload, lanes, self.seconds)

@@ -8,15 +8,7 @@ online by refreshes and expire after that.
 from __future__ import annotations
 
 from ils_bench import sequences
-from ils_bench.sequences import (
-    Add,
-    Bind,
-    Connect,
-    Refresh,
-    Repeat,
-    Sequence,
-    Unbind,
-)
+from ils_bench.sequences import Add, Bind, Connect, Refresh, Repeat, Sequence, Unbind
 from sitebench.scenario.script import Script
 
 PROFILE = "ils"

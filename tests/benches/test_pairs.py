@@ -25,6 +25,7 @@ from benches.ratios import Outcome, Row, mean_ratio, student_t
 from benches.sides import Slice
 from sitebench.errors import BadInput
 from sitebench.system.machine import cpu_ns
+from tests.support.programs import run_program
 from tests.support.shown import shown
 
 FAST = Row("fast", "ours", "floor", "ours.rate", "floor.rate", 0.95, at_least=0.85)
@@ -135,11 +136,6 @@ def test_bench_of_one_row_prints_json_with_its_slices() -> None:
 
 
 def _children() -> list[tuple[int, str]]:
-    listed = subprocess.run(
-        ["ps", "--ppid", str(os.getpid()), "-o", "pid=,args="],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    listed = run_program(["ps", "--ppid", str(os.getpid()), "-o", "pid=,args="], check=True)
     lines = [line.split(maxsplit=1) for line in listed.stdout.splitlines()]
     return [(int(pid), command) for pid, command in lines]

@@ -75,10 +75,7 @@ def without_slapd() -> Skipped:
 
 @pytest.mark.parametrize(
     ("trial", "reason"),
-    [
-        (lambda: Skipped("needs 4 cores"), "needs 4 cores"),
-        (without_slapd, "slapd is missing"),
-    ],
+    [(lambda: Skipped("needs 4 cores"), "needs 4 cores"), (without_slapd, "slapd is missing")],
 )
 def test_skipped_row_gives_its_reason_and_neither_passes_nor_fails(
     trial: Callable[[], Skipped], reason: str

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.cli import SITEBENCH, in_process
+from tests.support.programs import run_program
 from tests.support.runs import write_run
 from tests.support.waiting import left_s
 
@@ -102,12 +103,7 @@ def test_command_works_without_stdout(closed: str, tmp_path: Path) -> None:
     """A service may have closed all three."""
     out = tmp_path / "run.sitebench"
     argv = (*SITEBENCH, "ils", "run", *LOAD, *WINDOW, "--out", str(out))
-    ran = subprocess.run(
-        ["sh", "-c", f'exec "$@" {closed}', "sh", *argv],
-        text=True,
-        capture_output=True,
-        check=False,
-    )
+    ran = run_program(["sh", "-c", f'exec "$@" {closed}', "sh", *argv])
     assert ran.returncode == 0, ran.stderr
     assert "Traceback" not in ran.stderr
     assert in_process("export", out).code == 0

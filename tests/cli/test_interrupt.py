@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.cli import in_process
+from tests.support.programs import run_program
 from tests.support.waiting import left_s
 
 ROOT = Path(__file__).parents[2]
@@ -52,10 +53,8 @@ def test_few_modules_are_imported_before_the_signal_handler() -> None:
         "import sys; before = set(sys.modules); import sitebench.__main__;"
         "print(*sorted(set(sys.modules) - before))"
     )
-    done = subprocess.run(
+    done = run_program(
         [sys.executable, "-S", "-P", "-c", f"import sys; sys.path.append({str(ROOT)!r}); {code}"],
-        capture_output=True,
-        text=True,
         check=True,
     )
     assert {"enum", "typing", "re"}.isdisjoint(done.stdout.split())
@@ -63,11 +62,8 @@ def test_few_modules_are_imported_before_the_signal_handler() -> None:
 
 def test_ignored_signal_stays_ignored() -> None:
     """As a shell does for what it starts in the background."""
-    ran = subprocess.run(
-        ["sh", "-c", f"trap '' INT; exec {sys.executable} -c \"$0\" $1", INTERRUPTED_AT, IGNORING],
-        capture_output=True,
-        text=True,
-        check=False,
+    ran = run_program(
+        ["sh", "-c", f"trap '' INT; exec {sys.executable} -c \"$0\" $1", INTERRUPTED_AT, IGNORING]
     )
     assert ran.returncode == 0
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.waiting import left_s
+from tests.support.programs import run_program
 
 HEAVY = ("typer", "pydantic", "rich", "locust", "ldap3", "faker", "gevent")
 SLOW = ("http.client", "email", "importlib.metadata", "concurrent.futures", "logging", "pickle")
@@ -31,14 +31,7 @@ def watched(
         f"atexit.register(lambda: print([each for each in {modules} if each in sys.modules]))\n"
         "from sitebench.__main__ import main\nmain()"
     )
-    return subprocess.run(
-        [sys.executable, "-c", code, *argv],
-        env={**os.environ, **(env or {})},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=left_s(),
-    )
+    return run_program([sys.executable, "-c", code, *argv], env={**os.environ, **(env or {})})
 
 
 @pytest.mark.parametrize("line", ["--version", "--help", "ils run -h", "web sweep --help"])
@@ -77,12 +70,8 @@ def test_script_of_each_shell_asks_for_completion(shell: str, tmp_path: Path) ->
     script.write_text(ran(**{ASKED: f"{shell}_source"}).stdout.rpartition("\n[]")[0])
     assert f"{ASKED}={shell}_complete" in script.read_text()
     if shell == "bash":
-        read = subprocess.run(
-            ["bash", "--noprofile", "--rcfile", str(script), "-ic", "complete -p sitebench"],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=left_s(),
+        read = run_program(
+            ["bash", "--noprofile", "--rcfile", str(script), "-ic", "complete -p sitebench"]
         )
         assert "_sitebench_completion" in read.stdout, read.stderr
 
@@ -104,11 +93,5 @@ def test_run_with_embedded_server_imports_no_ldap3() -> None:
 def test_embedded_server_imports_no_rarely_needed_module(module: str) -> None:
     few = (*SLOW, "psutil")
     code = f"import {module}, sys; print([each for each in {few} if each in sys.modules])"
-    found = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=left_s(),
-    )
+    found = run_program([sys.executable, "-c", code], check=True)
     assert found.stdout == "[]\n"

@@ -32,10 +32,7 @@ WRONG = {
     "ils run --keys foo": ("--keys: unknown choice 'foo'", "uniform, zipfian, hotspot, latest"),
     "ils run --objective p99": ("--objective: ", "use one of <=, >="),
     "ils run --monitor nosuch": ("--monitor: http://nosuch:9100/metrics", "node_exporter"),
-    "ils sweep --sizes 1,000": (
-        "--entries: commas separate the sizes",
-        "without a comma",
-    ),
+    "ils sweep --sizes 1,000": ("--entries: commas separate the sizes", "without a comma"),
     "ils sweep --sizes 1k,,10k": ("'1k,,10k' has an empty size", "without a comma"),
     "ils sweep --sizes 1k,big": ("unknown size 'big'", "write a number"),
     "web sweep webbench1-static --clients none": ("--clients: unknown size 'none'", "write"),

@@ -27,14 +27,7 @@ from sitebench.errors import BadInput
 from sitebench.runs.repeats import Series
 from sitebench.runs.store import RunStore
 from sitebench.verdict.verdict import Verdict
-from tests.compare.made import (
-    MANIFEST,
-    SPOILED,
-    a_repeat,
-    interleaved,
-    noisy,
-    write_run,
-)
+from tests.compare.made import MANIFEST, SPOILED, a_repeat, interleaved, noisy, write_run
 from tests.support.points import a_spec
 
 

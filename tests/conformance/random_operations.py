@@ -9,15 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hypothesis import strategies as st
-from ldap3 import (
-    BASE,
-    LEVEL,
-    MODIFY_ADD,
-    MODIFY_DELETE,
-    MODIFY_INCREMENT,
-    MODIFY_REPLACE,
-    SUBTREE,
-)
+from ldap3 import BASE, LEVEL, MODIFY_ADD, MODIFY_DELETE, MODIFY_INCREMENT, MODIFY_REPLACE, SUBTREE
 from ldap3.utils.dn import escape_rdn
 
 from tests.conformance.ldap3_client import entries

@@ -17,10 +17,7 @@ from ldap3 import (
     Reader,
     Writer,
 )
-from ldap3.core.exceptions import (
-    LDAPAttributeError,
-    LDAPObjectClassError,
-)
+from ldap3.core.exceptions import LDAPAttributeError, LDAPObjectClassError
 from ldap3.utils.dn import escape_rdn
 
 from tests.conformance.content import OFFICE_BASE

@@ -94,15 +94,7 @@ FILTERS = [
     ("(!(nosuchattribute=x))", []),
     ("(|(nosuchattribute=x)(sn=Hopper))", [GRACE]),
     ("(&(nosuchattribute=x)(sn=Hopper))", []),
-    (
-        "(!(&(nosuchattribute=x)(sn=Nobody)))",
-        [
-            OFFICE_BASE,
-            *PEOPLE,
-            BASEMENT,
-            ADA_BASEMENT,
-        ],
-    ),
+    ("(!(&(nosuchattribute=x)(sn=Nobody)))", [OFFICE_BASE, *PEOPLE, BASEMENT, ADA_BASEMENT]),
     # approximate match may be equality (RFC 4511 4.5.1.7.6)
     ("(sn~=Hopper)", [GRACE]),
     # extensible match: rule by name and by OID, with attribute, DN parts (4.5.1.7.7)

@@ -102,15 +102,10 @@ def test_seeding_by_password(server: Served, scratch: str, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize(
-    ("password", "words"),
-    [(None, "no password for"), ("wrong", "invalidCredentials")],
+    ("password", "words"), [(None, "no password for"), ("wrong", "invalidCredentials")]
 )
 def test_refused_seed_names_the_password_option(
-    server: Served,
-    scratch: str,
-    password: str | None,
-    words: str,
-    monkeypatch: pytest.MonkeyPatch,
+    server: Served, scratch: str, password: str | None, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if password is not None:
         monkeypatch.setenv(BIND_PASSWORD, password)

@@ -185,8 +185,7 @@ def test_short_drains_are_weighted_by_their_length() -> None:
 
 @given(
     st.lists(
-        st.tuples(st.floats(1e-4, 5), st.integers(0, 10**7), st.integers(0, 10**18)),
-        max_size=60,
+        st.tuples(st.floats(1e-4, 5), st.integers(0, 10**7), st.integers(0, 10**18)), max_size=60
     )
 )
 def test_steadiness_of_any_series_can_be_serialised(found_in: list[tuple[float, int, int]]) -> None:

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -22,7 +21,7 @@ from tests.distributed.masters import ROOT, Worker, waited_for, worker
 from tests.distributed.network import Network, network
 from tests.support.aftermath import Ground
 from tests.support.cli import in_process
-from tests.support.programs import required_program
+from tests.support.programs import required_program, run_program
 from tests.support.waiting import left_s
 
 PEOPLE = ("--locales", "en_US", "--users", "8", "--threads", "1")
@@ -155,11 +154,7 @@ def test_missing_password_on_a_worker_is_reported(
     argv = ["ils", "run", "lookup", "--entries", "500", *PEOPLE, "--workers", "2", "--bind", where]
     argv += ["--bind-dn", admin, "--password-file", "secret"]
     with LdapDirectory(
-        entries=500,
-        locales=("en_US",),
-        host=net.address,
-        admin_dn=admin,
-        admin_password=password,
+        entries=500, locales=("en_US",), host=net.address, admin_dn=admin, admin_password=password
     ) as directory:
         ran = in_process(*argv, "--target", directory.url, cwd=tmp_path)
     assert ran.code == 2, ran.err
@@ -235,7 +230,7 @@ def test_workers_that_end_before_their_master_are_not_lost(tmp_path: Path) -> No
     (tmp_path / "lf.py").write_text(PREPARES_TOO_LONG)
     port = str(free_port())
     with worker(tmp_path, f"127.0.0.1:{port}", None):
-        ran = subprocess.run(
+        ran = run_program(
             [
                 *(sys.executable, "-m", "locust", "-f", "lf.py", "--master", "--headless"),
                 *("--master-bind-port", port, "--expect-workers", "1", "-t", "2s"),
@@ -243,10 +238,6 @@ def test_workers_that_end_before_their_master_are_not_lost(tmp_path: Path) -> No
             ],
             cwd=tmp_path,
             env={**os.environ, "PYTHONPATH": str(ROOT)},
-            capture_output=True,
-            text=True,
-            timeout=left_s(),
-            check=False,
         )
     assert "was lost" not in ran.stderr, ran.stderr
     (line,) = [line for line in ran.stderr.splitlines() if "sitebench" in line]

@@ -2,7 +2,6 @@
 
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from ils_bench.targets.ldap_directory import LdapDirectory
 from tests.docs.cli_page import ROOT
 from tests.docs.shown import parse
 from tests.docs.test_deploy import checked
+from tests.support.programs import run_program
 
 ACTION = ROOT / "action.yml"
 SAMPLE = ROOT / "examples/github/compare.yml"
@@ -43,13 +43,10 @@ def run_step(folder: Path, name: str, **said: str) -> tuple[int, str, dict[str, 
         expression = re.fullmatch(r"\$\{\{ (inputs|steps\.measure\.outputs)\.([\w-]+) \}\}", value)
         assert expression is not None, value
         env[key] = inputs[expression[2]]
-    ran = subprocess.run(
+    ran = run_program(
         ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", STEPS[name]["run"]],
         cwd=folder,
         env={**os.environ, **env},
-        capture_output=True,
-        text=True,
-        check=False,
     )
     outputs = dict(line.split("=", 1) for line in output.read_text().splitlines())
     return ran.returncode, ran.stdout + ran.stderr, outputs

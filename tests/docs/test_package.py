@@ -1,11 +1,10 @@
 """The package page's Python, run as it stands: its fixture finds a person, its rate is positive."""
 
-import subprocess
 import sys
 from pathlib import Path
 
 from tests.docs.shown import blocks
-from tests.support.waiting import left_s
+from tests.support.programs import run_program
 
 ROOT = Path(__file__).parents[2]
 PHONE_BOOK = """
@@ -24,13 +23,9 @@ def test_python_of_the_package_page_runs(tmp_path: Path) -> None:
         f"import phone_book\nimport sitebench\n\n{sample}\n\n"
         "def test_it_measured():\n    assert result.ops_per_s > 0\n"
     )
-    ran = subprocess.run(
+    ran = run_program(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_sample.py"],
         cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=left_s(),
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "2 passed" in ran.stdout

@@ -1,7 +1,6 @@
 """Pages lead somewhere, are in the navigation, and show commands that exist."""
 
 import re
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -23,6 +22,7 @@ from tests.docs.shown import (
     parse,
     scripted,
 )
+from tests.support.programs import run_program
 
 DOCS = sorted((ROOT / "docs").rglob("*.md"))
 PACKAGE = ROOT / "PACKAGE.md"
@@ -154,12 +154,9 @@ def test_every_page_is_in_the_navigation_once() -> None:
 
 
 def test_site_builds_and_loads_no_external_resources(tmp_path: Path) -> None:
-    ran = subprocess.run(
+    ran = run_program(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-d", str(tmp_path)],
         cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
     pages = [*tmp_path.rglob("*.html")]

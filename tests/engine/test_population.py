@@ -116,10 +116,4 @@ def test_impossible_specification_is_refused(change: dict[str, object], message:
 
 def test_specification_survives_the_way_to_the_engine() -> None:
     spec = json.loads(small_population(7, profile="ils").spec_json)
-    assert spec == {
-        "seed": 1,
-        "size": 7,
-        "profile": "ils",
-        "locales": list(LOCALES),
-        "base": BASE,
-    }
+    assert spec == {"seed": 1, "size": 7, "profile": "ils", "locales": list(LOCALES), "base": BASE}

@@ -1,7 +1,6 @@
 """Everything that can be asked for wrongly: one line, its remedy, and an exit code."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from sitebench.errors import ProgramMissing
 from sitebench.system import programs
 from tests.ils_bench.conftest import LOCALES
 from tests.support.cli import Ran, in_process
-from tests.support.waiting import left_s
+from tests.support.programs import run_program
 
 SHORT = ("--users", "2", "--warmup", "100ms", "--measure", "500ms")
 
@@ -60,13 +59,7 @@ def limited(files: int, *argv: str) -> Ran:
         f"resource.setrlimit(resource.RLIMIT_NOFILE, ({files}, {files}));"
         "sys.argv[0] = 'sitebench'; runpy.run_module('sitebench.cli.main', run_name='__main__')"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, *argv],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=left_s(),
-    )
+    done = run_program([sys.executable, "-c", code, *argv])
     return Ran(done.returncode, done.stdout, done.stderr)
 
 
@@ -77,17 +70,13 @@ def test_too_low_limit_of_file_descriptors_is_refused() -> None:
 
 def test_exhausted_file_descriptors_are_reported(openldap: OpenDirectory) -> None:
     # As Locust is started by hand: the limit has not been checked before.
-    done = subprocess.run(
+    done = run_program(
         [
             *(sys.executable, "-c", LIMITED_LOCUST, "--headless"),
             *("-f", str(SUITE.locustfile_path())),
             *("-u", "300", "-r", "300", "--measure", "1s", "--target", str(openldap.address)),
             *("--entries", "300", "--locales", ",".join(LOCALES), "--disposable", "LookupUser"),
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=left_s(),
+        ]
     )
     assert done.returncode == 1
     assert "this process may open no more files; raise `ulimit -n`" in done.stdout + done.stderr

@@ -25,6 +25,7 @@ from sitebench.seeders.people import generate
 from tests.ils_bench.conftest import LOCALES
 from tests.support import stock_slapd
 from tests.support.cli import SITEBENCH, Ran, in_process
+from tests.support.programs import run_program
 from tests.support.relay import relayed
 from tests.support.stock_slapd import ADMIN, BASE, PASSWORD, StockSlapd
 from tests.support.waiting import eventually, left_s
@@ -308,8 +309,7 @@ def test_group_of_everyone_and_groups_of_one_are_seeded(stock: StockSlapd) -> No
 
 
 @pytest.mark.parametrize(
-    ("profile", "found"),
-    [("person", "(member=uid=user."), ("posix", "(memberUid=user.")],
+    ("profile", "found"), [("person", "(member=uid=user."), ("posix", "(memberUid=user.")]
 )
 def test_login_finds_the_groups_of_the_user(stock: StockSlapd, profile: str, found: str) -> None:
     some = ("--groups", "6", "--profile", profile)
@@ -432,11 +432,8 @@ def test_embedded_directory_serves_groups(ldapsearch: Path) -> None:
         assert groups.members(3) == [people.dn(i) for i in (12, 13, 14, 15)]
         command = (str(ldapsearch), "-x", "-LLL", "-H", directory.url, "-b", directory.suffix)
         for _ in range(3):  # The first is what has the index built.
-            found = subprocess.run(
-                (*command, f"(member={people.dn(12).upper()})", "1.1"),
-                capture_output=True,
-                text=True,
-                check=True,
+            found = run_program(
+                (*command, f"(member={people.dn(12).upper()})", "1.1"), check=True
             ).stdout
             there = sorted(line for line in found.split("\n") if line)
             assert there == [f"dn: {groups.dn(0)}", f"dn: {groups.dn(3)}"]

@@ -10,11 +10,7 @@ from ils_bench.targets import journal
 from sitebench.seeders.people import Spec
 from tests.support.waiting import left_s
 
-ASKED: dict[str, Any] = {
-    "people": Spec(1, locales=("en_US",)),
-    "bind_dn": None,
-    "keys": 1_000,
-}
+ASKED: dict[str, Any] = {"people": Spec(1, locales=("en_US",)), "bind_dn": None, "keys": 1_000}
 
 
 @pytest.fixture(autouse=True)

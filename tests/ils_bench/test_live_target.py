@@ -141,13 +141,7 @@ def test_interrupted_removal_is_resumed(live: Live, first: int, chunks: int) -> 
     population = generate(spec).population
     target = OpenDirectory("live", parse_address(live.url), spec.base)
     seed_directory(target.to_engine(), population, first, stop)
-    made = journal.reserve(
-        str(target.address),
-        spec,
-        bind_dn=None,
-        keys=3 * CHUNK,
-        first=first,
-    )
+    made = journal.reserve(str(target.address), spec, bind_dn=None, keys=3 * CHUNK, first=first)
     told: list[int] = []
 
     def interrupt(removed: int) -> None:

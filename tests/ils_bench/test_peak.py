@@ -31,10 +31,7 @@ def test_client_counts_are_measured_at_one_target_and_more_can_be_added(tmp_path
     argv = (*asked, "--clients", "2,4,3", "--out", "run")
     ran = in_process(*argv, cwd=tmp_path).check(0)
     assert ran.err.count("(measured before)") == 1
-    for words in (
-        "Throughput and latency by clients",
-        "mean response",
-    ):
+    for words in ("Throughput and latency by clients", "mean response"):
         assert words in ran.out
     results, (peak,) = read(tmp_path / "run")
     assert [result.spec.users for result in results] == [2, 4, 3]

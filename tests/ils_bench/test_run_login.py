@@ -205,8 +205,7 @@ def test_searched_login_name_is_unique_in_the_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "argv",
-    [("vary", "login", "--vary", "users=1,2"), ("sweep", "--operations", "login,connect")],
+    "argv", [("vary", "login", "--vary", "users=1,2"), ("sweep", "--operations", "login,connect")]
 )
 def test_points_do_not_share_wrong_passwords(argv: tuple[str, ...], tmp_path: Path) -> None:
     path = tmp_path / "a.csv"

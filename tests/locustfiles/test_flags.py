@@ -142,11 +142,7 @@ def test_tags_select_the_tasks_that_run(
     ],
 )
 def test_tags_that_exclude_all_tasks_of_a_user_are_refused(
-    tmp_path: Path,
-    counting: Counting,
-    tagged: Path,
-    asked: tuple[str, ...],
-    remedy: str,
+    tmp_path: Path, counting: Counting, tagged: Path, asked: tuple[str, ...], remedy: str
 ) -> None:
     ran = headless(tmp_path, counting, *asked, *SHORT, locustfile=tagged).check(2)
     (said,) = [line for line in ran.err.splitlines() if "sitebench:" in line]

@@ -5,14 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.locustfiles.conftest import (
-    LOOKS,
-    Counting,
-    agrees,
-    arguments,
-    headless,
-    processes,
-)
+from tests.locustfiles.conftest import LOOKS, Counting, agrees, arguments, headless, processes
 from tests.support.http_server import other_site
 from tests.support.locusts import run_locust
 from tests.support.screen import Screen, requests, screen_of
@@ -81,11 +74,7 @@ def asked(site: tuple[str, list[str]], name: str) -> int:
 
 @pytest.mark.parametrize("distributed", [False, True])
 def test_every_class_keeps_its_target_in_a_headless_test(
-    tmp_path: Path,
-    counting: Counting,
-    mixed: Path,
-    site: tuple[str, list[str]],
-    distributed: bool,
+    tmp_path: Path, counting: Counting, mixed: Path, site: tuple[str, list[str]], distributed: bool
 ) -> None:
     more = processes(1) if distributed else ()
     file = until_asked(mixed, "fast", "shop", "lookup")

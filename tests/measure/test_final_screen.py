@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.cli import SITEBENCH, in_process
+from tests.support.programs import run_program
 from tests.support.waiting import left_s
 
 LOAD = ("--users", "4", "--threads", "1", "--warmup", "200ms", "--measure", "1s")
@@ -76,11 +77,8 @@ def piped(tmp_path: Path) -> list[str]:
     """What a sweep of three points prints into a pipe, with the papers' tables."""
     sweep = ("ils", "sweep", "--sizes", "100,200,300", "--operations", "lookup", "--rate", "200")
     argv = (*sweep, "--locales", "en_US", *LOAD, "--out", "run", "--paper-tables")
-    ran = subprocess.run(
+    ran = run_program(
         [*SITEBENCH, *argv],
-        capture_output=True,
-        text=True,
-        check=False,
         cwd=tmp_path,
         env={name: value for name, value in os.environ.items() if name != "COLUMNS"},
     )

@@ -123,5 +123,5 @@ def test_repeats_are_interleaved_over_sizes_and_resume(tmp_path: Path) -> None:
     assert "least..most" in ran.out
     again = in_process(*SWEEP, "--repeats", "2", "--json", cwd=tmp_path)
     assert [(p["entries"], p["spec"]["repeat"], p["resumed"]) for p in again.objects] == [
-        *((100, 0, True), (200, 0, True), (100, 1, True), (200, 1, True)),
+        *((100, 0, True), (200, 0, True), (100, 1, True), (200, 1, True))
     ]

@@ -144,11 +144,7 @@ def test_failed_point_ends_its_process_and_the_next_point_has_a_new_one(tmp_path
 
 def test_points_of_two_locustfiles_have_separate_processes(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text("from ils_bench.locustfile import LookupUser\n")
-    with (
-        opened(0.2) as (test, *_),
-        RunStore(tmp_path / "run") as store,
-        Runner() as runner,
-    ):
+    with opened(0.2) as (test, *_), RunStore(tmp_path / "run") as store, Runner() as runner:
         used = set[int]()
         for more in ({}, {"locustfile": tmp_path / "own.py"}):
             changes: dict[str, Any] = more

@@ -386,10 +386,7 @@ STAGES = ("--stages", "1s:100")
         ((*LOAD, "--stages", "0s:5"), "shorter than 1 ms"),
         ((*LOAD, "--stages", "@nowhere.csv"), "cannot read the stages nowhere.csv"),
         (
-            (
-                *("compare", "A", "B", "--interleave"),
-                "ils run lookup --target {} --stages 1s:5",
-            ),
+            (*("compare", "A", "B", "--interleave"), "ils run lookup --target {} --stages 1s:5"),
             "has --stages",
         ),
     ],

@@ -9,7 +9,7 @@ from sitebench.errors import NotPossible
 from sitebench.monitor.memory import machine_bytes, usable_bytes
 from sitebench.system import groups
 from tests.faults.groups import unavailable
-from tests.support.waiting import left_s
+from tests.support.programs import run_program
 
 _MOST = 512 * 2**20
 _SAYS = "from sitebench.monitor.memory import usable_bytes; print(usable_bytes())"
@@ -35,10 +35,4 @@ def test_control_group_limits_available_memory() -> None:
 
 def _inside(group: groups.Group, *argv: str) -> subprocess.CompletedProcess[str]:
     enter = f'echo $$ > {group.procs} && exec "$@"'
-    return subprocess.run(
-        ["/bin/sh", "-c", enter, "sh", sys.executable, *argv],
-        capture_output=True,
-        text=True,
-        timeout=left_s(),
-        check=False,
-    )
+    return run_program(["/bin/sh", "-c", enter, "sh", sys.executable, *argv])

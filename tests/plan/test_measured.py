@@ -62,8 +62,7 @@ def test_invalid_point_is_left_out_with_its_reason() -> None:
 )
 def test_lower_bound_is_used_with_a_remark(bound: Bound, cause: str) -> None:
     limited = structs.replace(
-        a_result(a_spec(users=8), 9_000),
-        verdict=Verdict(bound, False, "full", (), (), 9e9),
+        a_result(a_spec(users=8), 9_000), verdict=Verdict(bound, False, "full", (), (), 9e9)
     )
     (table,) = tables_of([a_result(a_spec(users=2), 5_000), limited], ILS)
     assert table.rates_at(1_000) == {"lookup": 4_500.0}

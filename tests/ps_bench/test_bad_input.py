@@ -45,10 +45,7 @@ def test_foreign_site_without_scenario_is_refused(command: str) -> None:
     with other_site() as (url, asked):
         ran = in_process(*shlex.split(command), "--target", url, *SIZE, *SHORT[:-1])
     ran.refuse(
-        2,
-        f"{url} is not sitebench's own site",
-        "run that file",
-        "`sitebench docs scenarios`",
+        2, f"{url} is not sitebench's own site", "run that file", "`sitebench docs scenarios`"
     )
     assert set(asked) == {"GET /"}
 

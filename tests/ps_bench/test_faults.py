@@ -96,8 +96,7 @@ def measured(
     """Run the scenario against a faulty site; return how it ended and the point."""
     with faulty(site.address, fault) as address:
         ran = in_process(
-            *("ps", "run", "--target", str(address), *SIZE, *SHORT),
-            *(*more, *allowed),
+            *("ps", "run", "--target", str(address), *SIZE, *SHORT), *(*more, *allowed)
         )
     assert "Traceback" not in ran.err
     assert len(ran.objects) == 1, ran.err

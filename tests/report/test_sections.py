@@ -61,8 +61,7 @@ def with_bound(report: Report, operation: str, bound: str) -> Report:
         else replace(
             point,
             result=replace(
-                point.result,
-                verdict=replace(point.result.verdict, bound=bound, valid=False),
+                point.result, verdict=replace(point.result.verdict, bound=bound, valid=False)
             ),
         )
         for point in run.points
@@ -104,11 +103,7 @@ LOWER_BOUND = "The rate is a lower bound: the server can do more."
 @pytest.mark.parametrize(
     ("bound", "kinds", "words"),
     [
-        (
-            "target-cpu",
-            (),
-            "The rate is the server's own. The limit was the target's CPU.",
-        ),
+        ("target-cpu", (), "The rate is the server's own. The limit was the target's CPU."),
         ("undecided", (), "The rate is the server's own. The limit is not known."),
         (
             "generator",
@@ -259,7 +254,7 @@ def test_chart_keeps_the_highest_bars(report: Report, monkeypatch: pytest.Monkey
     chart = overview.chart(report)
     assert chart.title == "Operations per second: the highest of each operation"
     assert [bar["label"].partition(",")[0] for bar in rows(chart.choices[""]["bars"])] == [
-        *("Lookup", "Add", "Connect"),
+        *("Lookup", "Add", "Connect")
     ]
 
 
@@ -462,10 +457,7 @@ def test_sparse_seconds_leave_gaps_in_percentiles(report: Report) -> None:
     (run,) = report.runs
     point = replace(run.points[0], slots=[second(*each) for each in enumerate((100, 300, 2_000))])
     datasets = over_time(report, point)
-    lines: dict[str, list[int | None]] = {
-        "p50": [None, 99, 99],
-        "p95": [None, None, 144],
-    }
+    lines: dict[str, list[int | None]] = {"p50": [None, 99, 99], "p95": [None, None, 144]}
     assert set(datasets["percentiles"]["series"]["names"]) == set(lines), "p99 has no line"
     for name, values in lines.items():
         found = [row for row in rows(datasets["percentiles"]) if row["series"] == name]

@@ -31,10 +31,7 @@ def django_url(tmp_path: Path) -> Iterator[str]:
     url = f"http://127.0.0.1:{(port := free_port())}"
     with (tmp_path / "django.log").open("wb") as log:
         process = subprocess.Popen(
-            [sys.executable, django_site.__file__, str(port)],
-            cwd=tmp_path,
-            stdout=log,
-            stderr=log,
+            [sys.executable, django_site.__file__, str(port)], cwd=tmp_path, stdout=log, stderr=log
         )
 
     def answers() -> bool:

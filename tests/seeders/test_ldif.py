@@ -12,7 +12,7 @@ from sitebench.errors import BadInput
 from sitebench.seeders.ldif import complete_or_resumable, pieces, write_ldif
 from sitebench.seeders.people import People, Spec, generate
 from tests.conformance.ldif_output import Entry, parse_entries
-from tests.support.programs import required_program
+from tests.support.programs import required_program, run_program
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 RTPERSON = REPOSITORY / "native/shared/people/schema/rtperson.schema"
@@ -209,12 +209,6 @@ ARGUMENTS = {
 
 @pytest.mark.parametrize("script", sorted(SCRIPTS.glob("*.py")), ids=lambda path: path.stem)
 def test_a_seeder_is_a_file_to_run(script: Path, tmp_path: Path) -> None:
-    ran = subprocess.run(
-        [sys.executable, script, *ARGUMENTS[script.stem]],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    ran = run_program([sys.executable, script, *ARGUMENTS[script.stem]], cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
     assert any(each.stat().st_size > 0 for each in tmp_path.rglob("*") if each.is_file())

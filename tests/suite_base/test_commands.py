@@ -64,10 +64,7 @@ def test_the_papers_sweeps_are_as_long_and_as_large_as_printed() -> None:
     ("lab", "connect", "add", "lookup"), [((), 250, 40, 200), (("--lab", "7000"), 400, 80, 400)]
 )
 def test_the_papers_sweep_of_directories_has_the_clients_of_tables_17_and_18(
-    lab: tuple[str, ...],
-    connect: int,
-    add: int,
-    lookup: int,
+    lab: tuple[str, ...], connect: int, add: int, lookup: int
 ) -> None:
     specs = planned("ils", "sweep", "--paper", *lab)
     assert [(each.entries, each.operation, each.users) for each in specs] == [

@@ -1,7 +1,6 @@
 """A scenario or its data edited while a sweep runs: a point measures what was planned, or fails."""
 
 import contextlib
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -26,6 +25,7 @@ from sitebench.suite_base.points import SuitePoints, untold
 from sitebench.system.network import free_port
 from tests.scenario.people import BASE, SUFFIX, write_accounts, write_ldif
 from tests.support.http_server import other_site
+from tests.support.programs import run_program
 from tests.support.workers import forked_workers
 from web_bench.options import WebOptions
 from web_bench.points import POINTS as WEB
@@ -191,12 +191,8 @@ def test_a_scenario_file_is_read_once(argv: tuple[str, ...], tmp_path: Path) -> 
     (tmp_path / "mix.toml").write_text('[[operation]]\nget = "/a"\nexpect.status = 200\n')
     with other_site() as (url, _):
         load = () if "--check" in argv else LOAD[2:] if "--clients" in argv else LOAD
-        ran = subprocess.run(
-            [sys.executable, "-c", COUNTED, *argv, "--target", url, *load],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
+        ran = run_program(
+            [sys.executable, "-c", COUNTED, *argv, "--target", url, *load], cwd=tmp_path
         )
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.splitlines()[-1] == "read 1"

@@ -107,10 +107,7 @@ def test_level_with_fast_failures_shows_no_gain() -> None:
     base, faster = point(1, 20_000), point(2, 23_000)
     (line,) = shown(base, failing(faster, 200))
     assert "+15.0%" in line  # Under 1 %, as without --allow-failures.
-    for one, other in (
-        (base, failing(faster, 1_500)),
-        (failing(base, 1_500), faster),
-    ):
+    for one, other in ((base, failing(faster, 1_500)), (failing(base, 1_500), faster)):
         (line,) = shown(one, other)
         assert "%" not in line
         assert scaling_lines([one, other], [level(one), level(other)]) == []

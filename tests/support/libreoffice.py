@@ -1,10 +1,9 @@
 """A headless LibreOffice with a profile of its own, which recalculates what it opens."""
 
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.support.waiting import left_s
+from tests.support.programs import run_program
 
 # 0 is "always": left alone, it trusts the values that a workbook of Excel's stores.
 SETTINGS = """<?xml version="1.0" encoding="UTF-8"?>
@@ -28,17 +27,13 @@ class LibreOffice:
     def recalculated(self, paths: Sequence[Path]) -> list[Path]:
         """Compute every cell of some workbooks anew; return where the new ones are."""
         out = self._folder / "recalculated"
-        done = subprocess.run(
+        done = run_program(
             [
                 *(str(self._program), "--headless", "--norestore"),
                 f"-env:UserInstallation={(self._folder / 'profile').as_uri()}",
                 *("--convert-to", "xlsx:Calc MS Excel 2007 XML", "--outdir", str(out)),
                 *map(str, paths),
-            ],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=left_s(),
+            ]
         )
         found = [out / path.name for path in paths]
         assert all(path.exists() for path in found), done.stdout + done.stderr

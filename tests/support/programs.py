@@ -2,10 +2,14 @@
 
 import os
 import shutil
+import subprocess
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
+
+from tests.support.waiting import left_s
 
 # Debian keeps slapd in sbin, which is not on every user's PATH.
 SEARCH_PATH = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"])
@@ -29,3 +33,12 @@ def refuse_without(name: str, packages: str = "") -> NoReturn:
     if os.environ.get("CI"):
         pytest.fail(message)
     pytest.skip(message)
+
+
+def run_program(
+    argv: Sequence[str | Path] | str, *, check: bool = False, **more: Any
+) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end, within the time that the test has."""
+    return subprocess.run(
+        argv, capture_output=True, text=True, check=check, timeout=left_s(), **more
+    )

@@ -66,15 +66,7 @@ def forked_workers(
     where = MasterAddress.parse(master)
     log = cwd / "workers.log"
     made = Workers(
-        where,
-        processes,
-        client,
-        threads,
-        cwd=cwd,
-        log=log,
-        network=network,
-        first=first,
-        env=env,
+        where, processes, client, threads, cwd=cwd, log=log, network=network, first=first, env=env
     )
     stopped = Stop()
     supervising = threading.Thread(target=supervise, args=(made, stopped))

@@ -1,10 +1,10 @@
 import os
 import signal
-import subprocess
 import sys
 from contextlib import closing
 
 from sitebench.system.stop import Stop
+from tests.support.programs import run_program
 from tests.support.waiting import left_s
 
 ROUNDS = """
@@ -22,13 +22,7 @@ print("ended")
 
 def test_signal_at_any_moment_ends_the_wait() -> None:
     """An event of `threading` is stuck within a few hundred rounds."""
-    ran = subprocess.run(
-        [sys.executable, "-c", ROUNDS],
-        capture_output=True,
-        text=True,
-        timeout=left_s(),
-        check=False,
-    )
+    ran = run_program([sys.executable, "-c", ROUNDS])
     assert ran.stdout == "ended\n", ran
 
 

@@ -19,9 +19,7 @@ def warned(kind: str, remedy: str = "", message: str = "") -> PointWarning:
 
 
 def a_point(
-    *warnings: PointWarning,
-    spec: PointSpec | None = None,
-    bound: str = Bound.TARGET_CPU,
+    *warnings: PointWarning, spec: PointSpec | None = None, bound: str = Bound.TARGET_CPU
 ) -> PointResult:
     found = a_result(spec)
     valid = bound == Bound.TARGET_CPU

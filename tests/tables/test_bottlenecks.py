@@ -18,10 +18,7 @@ ROWS = ("CPU", "Network", "Memory", "Operating System", "Software", "Disk Subsys
 
 
 def judged(
-    grade: Grade,
-    entries: int = 1_000,
-    operation: str = "lookup",
-    repeat: int = 0,
+    grade: Grade, entries: int = 1_000, operation: str = "lookup", repeat: int = 0
 ) -> PointResult:
     """Return a point whose CPU got this grade, and everything else a No."""
     findings = tuple(

@@ -1,7 +1,6 @@
 """TLS by the command line: served, measured, and refused in one line."""
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -9,8 +8,9 @@ import pytest
 from ils_bench.targets.ldap_directory import LdapDirectory
 from sitebench.runs.runfile import RunFile
 from tests.support.cli import in_process
+from tests.support.programs import run_program
 from tests.support.serving import serving
-from tests.support.waiting import eventually, left_s
+from tests.support.waiting import eventually
 from tests.tls.certificates import PASSWORD, Authority, Certificate
 
 PEOPLE = ("--entries", "50", "--locales", "en_US")
@@ -23,14 +23,7 @@ SHORT = (
 def test_commands_suggested_by_serve_work_and_leave_no_file() -> None:
     with serving("ils", *PEOPLE, "--tls", "self-signed") as (_, lines):
         assert "ldaps://127.0.0.1:" in lines[0]
-        found = subprocess.run(
-            lines[1].strip(),
-            shell=True,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=left_s(),
-        )
+        found = run_program(lines[1].strip(), shell=True)
         assert "numEntries: 1" in found.stdout, found
         ran = in_process(*lines[2].split()[1:], *PEOPLE, *SHORT).check(0)
         assert ran.objects[0]["failures"] == 0

@@ -16,8 +16,8 @@ from ils_bench.targets.ldap_directory import LdapDirectory
 from ils_bench.targets.probe import server_of
 from sitebench import errors
 from sitebench.targets.tls import ServerTls, Trust
-from tests.support.programs import required_program
-from tests.support.waiting import eventually, left_s
+from tests.support.programs import required_program, run_program
+from tests.support.waiting import eventually
 from tests.tls.certificates import PASSWORD, Authority, Certificate
 
 ANN = "cn=Ann\\, of the tests,ou=Dynamic,o=Intranet"
@@ -39,14 +39,7 @@ def start_tls() -> Iterator[LdapDirectory]:
 
 def tool(program: str, *argv: str, **env: str) -> subprocess.CompletedProcess[str]:
     """Run one of OpenLDAP's tools."""
-    return subprocess.run(
-        [str(required_program(program)), *argv],
-        env={**os.environ, **env},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=left_s(),
-    )
+    return run_program([str(required_program(program)), *argv], env={**os.environ, **env})
 
 
 def trusting(ca: str | None, **more: Any) -> Trust:

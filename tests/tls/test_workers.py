@@ -18,10 +18,7 @@ SHORT = (
 
 @pytest.mark.parametrize(
     "test",
-    [
-        ("ils", "run", "connect", "--tls", "--tls-resume"),
-        ("ps", "run", "page", "--tls"),
-    ],
+    [("ils", "run", "connect", "--tls", "--tls-resume"), ("ps", "run", "page", "--tls")],
     ids=" ".join,
 )
 def test_a_worker_measures_over_tls(test: tuple[str, ...], tmp_path: Path) -> None:

@@ -268,10 +268,7 @@ CHANGES = {
         """error = '[1]'""",
         """error = '{"message": 1, "remedy": null}'""",
     ),
-    "samples": (
-        "value = 9e999",
-        "value = -1e308, t_ns = -9223372036854775808",
-    ),
+    "samples": ("value = 9e999", "value = -1e308, t_ns = -9223372036854775808"),
     "timeline": (
         "seconds = 9e999",
         "seconds = 0, t_ns = 9223372036854775807",
@@ -324,11 +321,7 @@ def untouched(folder: Path) -> bool:
 
 
 @pytest.mark.parametrize(
-    "command",
-    [
-        ("ils", "run", "lookup", "--target", "embedded"),
-        ("ps", "run", "page"),
-    ],
+    "command", [("ils", "run", "lookup", "--target", "embedded"), ("ps", "run", "page")]
 )
 def test_hostile_folder_runs_no_code(command: tuple[str, ...], folder: Path) -> None:
     brief = ("--users", "1", "--rate", "100", "--warmup", "0s", "--measure", "500ms", "--json")

@@ -32,12 +32,7 @@ def _get(step: str, more: str = "") -> str:
 
 
 def _shape(
-    name: str,
-    *steps: str,
-    head: str = "",
-    more: str = "",
-    requests: int = 2,
-    wrong: bool = False,
+    name: str, *steps: str, head: str = "", more: str = "", requests: int = 2, wrong: bool = False
 ) -> Shape:
     listed = ",\n  ".join(steps)
     text = f'{head}\n[[operation]]\nname = "o"\n{more}step = [\n  {listed},\n]\n'
@@ -47,8 +42,7 @@ def _shape(
 RIGHT = _shape(
     "expected answers",
     _search(
-        "find",
-        ', expect.entries = 1, capture.note = { attribute = "nothing", default = "none" }',
+        "find", ', expect.entries = 1, capture.note = { attribute = "nothing", default = "none" }'
     ),
     _compare("ask", ', expect.result = "compareTrue"'),
     _search("again", row=".{note}"),

@@ -16,14 +16,7 @@ import pytest
 
 from tests.truth.cells import CELLS, NULL, PAIRS, Cell
 from tests.truth.key_cells import KEY_CELLS
-from tests.truth.matrix import (
-    Measured,
-    Server,
-    differences,
-    measure,
-    problems,
-    serving,
-)
+from tests.truth.matrix import Measured, Server, differences, measure, problems, serving
 
 AT_A_TIME = 12
 

@@ -264,11 +264,7 @@ def test_a_generator_is_used_up_on_a_core_waiting_for_one_or_by_its_quota() -> N
 
 def test_a_late_start_with_free_lanes_is_the_generators() -> None:
     late = changed(
-        QUIET,
-        rate=20_000.0,
-        lag=durations(5_000.0),
-        service=durations(600.0),
-        busy_lanes=6.0,
+        QUIET, rate=20_000.0, lag=durations(5_000.0), service=durations(600.0), busy_lanes=6.0
     )
     assert generator(late).used_up
     assert "6.0 of 64 lanes were in use" in generator(late).message

@@ -67,10 +67,7 @@ def closed_queue(most_per_s: float, elsewhere_s: float) -> dict[int, float]:
 
 @pytest.mark.parametrize(
     ("peak_per_s", "rising", "saturated"),
-    [
-        (215, (2, 4, 8), (14, 28, 56, 112)),
-        (344, (2, 4, 8, 14), (28, 56, 112)),
-    ],
+    [(215, (2, 4, 8), (14, 28, 56, 112)), (344, (2, 4, 8, 14), (28, 56, 112))],
     ids=["one processor", "two processors"],
 )
 def test_the_stages_are_the_four_that_the_paper_prints(

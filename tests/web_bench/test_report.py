@@ -166,8 +166,7 @@ def two_runs(folder: Path, **of_the_second: str) -> str:
     files = [
         write(folder / "files.sitebench", a_sweep("spice-static", RATES)),
         write(
-            folder / "shop.sitebench",
-            a_sweep("ecommerce-cgi", {48: 3_000.0}, settings=settings),
+            folder / "shop.sitebench", a_sweep("ecommerce-cgi", {48: 3_000.0}, settings=settings)
         ),
     ]
     return " ".join(build.markdown(load(files)).replace("\\", "").replace("|", " ").split())

@@ -316,11 +316,7 @@ def test_serving_ends_with_ctrl_c_and_says_how_to_measure(tmp_path: Path, cache:
     argv = ("web", "serve", "--port", "0", "--workload", "webbench1-static")
     environment = os.environ | {"XDG_CACHE_HOME": str(cache), "COLUMNS": "200"}
     with subprocess.Popen(
-        [*SITEBENCH, *argv],
-        stdout=subprocess.PIPE,
-        text=True,
-        env=environment,
-        cwd=tmp_path,
+        [*SITEBENCH, *argv], stdout=subprocess.PIPE, text=True, env=environment, cwd=tmp_path
     ) as process:
         assert process.stdout is not None
         first, second = process.stdout.readline(), process.stdout.readline()

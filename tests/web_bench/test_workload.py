@@ -137,11 +137,7 @@ def test_one_operation_of_a_file_is_a_workload(tmp_path: Path) -> None:
             "a web server holds no people, and 'one' are some",
             "sitebench ps",
         ),
-        (
-            '[[operation]]\nget = "/"\nheaders.Authorization = "Basic c2VjcmV0"\n',
-            "own:3:",
-            "",
-        ),
+        ('[[operation]]\nget = "/"\nheaders.Authorization = "Basic c2VjcmV0"\n', "own:3:", ""),
         (
             '[[operation]]\nname = "a"\nstep = [{ get = "/" }, { get = "/", name = "request" }]\n',
             '"request"',

@@ -174,10 +174,7 @@ def add_user(  # noqa: PLR0917 - the tests'
 
 
 def add_group(
-    connection: Any,
-    batch_id: str,
-    group_name: str,
-    members: list[_Added] | None = None,
+    connection: Any, batch_id: str, group_name: str, members: list[_Added] | None = None
 ) -> _Added:
     """Add a group of `members`, which RFC 4519 wants to be at least one."""
     names = [dn for dn, _ in members or []] or [test_user]

@@ -45,15 +45,7 @@ def test_readable_values_are_accepted() -> None:
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        "password_file",
-        "tls_key",
-        "login_file",
-        "out",
-        "disposable",
-        "html_file",
-    ],
+    "name", ["password_file", "tls_key", "login_file", "out", "disposable", "html_file"]
 )
 def test_unoffered_field_is_refused(parsed: argparse.Namespace, name: str) -> None:
     parsed.html_file = parsed.user_count = None  # Locust's own.
