@@ -1,29 +1,28 @@
-//! Which dynamic entries (RFC 2589) are due, second by second.
+//! Finds expired dynamic entries (RFC 2589), second by second.
 //!
-//! A wheel of doubly linked lists, one for each second of the coming hour, eight bytes an entry and
-//! nothing until the first dynamic one. An entry stands in the list of the second that it was filed
-//! under; a refresh only moves its deadline, and the entry is filed anew when its list comes up. So
-//! keeping a user online costs one store to memory, however many users there are.
+//! A wheel of doubly linked lists, one per second of the coming hour. It takes eight bytes per entry, and
+//! nothing before the first dynamic entry. An entry is in the list of the second under which it was filed. A
+//! refresh only changes the entry's deadline, and the entry is filed again when its list comes up. So keeping
+//! a user online costs one store to memory, however many users there are.
 
-/// Seconds around the wheel. An entry with a later deadline is met, and filed again, once per turn of the
-/// wheel.
+/// The seconds of one turn of the wheel. An entry with a later deadline is found, and filed again, once per
+/// turn.
 const SECONDS: u32 = 4096;
 
-/// The number of the list of due entries, behind those of the seconds.
+/// The index of the list of due entries, after the lists of the seconds.
 const DUE: u32 = SECONDS;
 
-/// The first link that belongs to an entry; those before are heads of lists.
+/// The index of the first entry's link; lower indexes are heads of lists.
 const FIRST: u32 = SECONDS + 1;
 
-/// See the module.
 #[derive(Debug, Default)]
 pub(crate) struct Wheel {
     links: Vec<Link>,
-    /// The first second whose list has not been taken over.
+    /// The first second whose list has not been moved to the due entries.
     next: u32,
 }
 
-/// Neighbours in a circular list; a link outside all lists points at itself.
+/// The neighbours in a circular list. A link that is in no list points at itself.
 #[derive(Debug, Clone, Copy)]
 struct Link {
     before: u32,
@@ -39,11 +38,11 @@ impl Wheel {
             self.links.push(Link { before: alone, after: alone });
         }
         self.unlink(place);
-        // An overdue entry goes into the list that is taken over next.
+        // An overdue entry goes into the list that is moved next.
         self.link(place, deadline.max(self.next) % SECONDS);
     }
 
-    /// Forgets an entry.
+    /// Removes an entry.
     pub(crate) fn remove(&mut self, id: u32) {
         let place = FIRST + id;
         if (place as usize) < self.links.len() {
@@ -51,8 +50,8 @@ impl Wheel {
         }
     }
 
-    /// Takes the next entry whose list has come up off the wheel. It is due, or was refreshed meanwhile, or is
-    /// due a full turn later; unless it is due, the caller inserts it again.
+    /// Removes the next entry whose list has come up. The entry is due, or was refreshed meanwhile, or is due
+    /// a full turn later; unless it is due, the caller inserts it again.
     pub(crate) fn pop(&mut self, now: u32) -> Option<u32> {
         if self.links.is_empty() {
             self.next = now;
@@ -67,14 +66,14 @@ impl Wheel {
             if self.next > now {
                 return None;
             }
-            // After a long pause every list has come up once at most.
+            // After a long pause, every list has come up at most once.
             self.next = self.next.max(now.saturating_sub(SECONDS - 1));
             self.take_over(self.next % SECONDS);
             self.next += 1;
         }
     }
 
-    /// Moves a whole list to the list of due entries, which is empty.
+    /// Moves a list to the list of due entries, which is empty.
     fn take_over(&mut self, head: u32) {
         let Link { before: last, after: first } = self.links[head as usize];
         if first == head {

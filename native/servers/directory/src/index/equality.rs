@@ -1,19 +1,19 @@
-//! The entries that may hold a value, by the hash of its normal form.
+//! The entries that may have a value, by the hash of its normal form.
 //!
-//! It is a hint: hashes collide, so the caller evaluates the filter on each entry.
+//! Hashes collide, so the caller evaluates the filter on each entry.
 
 use roaring::RoaringBitmap;
 
 use super::table::HashPairs;
 
-/// The table holds up to this many entries of one hash; more of them move into a bitmap, which takes two bytes
-/// an entry or less.
+/// The table holds up to this many entries per hash. More entries move into a bitmap, which takes at most two
+/// bytes per entry.
 const DIRECT: usize = 8;
 
-/// Marks the number of a bitmap.
+/// Set in the number of a bitmap.
 const LISTED: u32 = 1 << 31;
 
-/// One attribute's index; see the module.
+/// The index of one attribute.
 #[derive(Debug, Default)]
 pub(crate) struct EqualityIndex {
     pairs: HashPairs,
@@ -21,16 +21,14 @@ pub(crate) struct EqualityIndex {
     unused: Vec<u32>,
 }
 
-/// The entries under one hash.
 #[derive(Debug)]
 pub(crate) enum Hits<'i> {
-    /// Up to [`DIRECT`] of them, in no order.
+    /// Up to [`DIRECT`] entries, in no order.
     Few([u32; DIRECT], usize),
     Many(&'i RoaringBitmap),
 }
 
 impl EqualityIndex {
-    /// The entries under a hash.
     #[inline]
     pub(crate) fn get(&self, hash: u32) -> Hits<'_> {
         let mut few = [0; DIRECT];
@@ -45,7 +43,7 @@ impl EqualityIndex {
         Hits::Few(few, count)
     }
 
-    /// Puts an entry under a hash, unless it is there already.
+    /// Adds an entry under a hash, unless it is there already.
     #[inline]
     pub(crate) fn insert(&mut self, hash: u32, id: u32) {
         match self.get(hash) {
@@ -60,7 +58,6 @@ impl EqualityIndex {
         }
     }
 
-    /// Takes an entry from under a hash.
     pub(crate) fn remove(&mut self, hash: u32, id: u32) {
         if self.pairs.remove(hash, id) {
             return;
@@ -79,7 +76,6 @@ impl EqualityIndex {
         }
     }
 
-    /// Bytes in all.
     pub(crate) fn bytes(&self) -> usize {
         let lists: u64 = self
             .lists

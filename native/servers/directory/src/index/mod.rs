@@ -1,4 +1,4 @@
-//! The indexes: which entries may match a filter, without reading the entries.
+//! Indexes find the entries that may match a filter, without reading the entries.
 //!
 //! An index yields candidates, and the filter is evaluated on each of them. So an index may yield too many
 //! entries but never too few.

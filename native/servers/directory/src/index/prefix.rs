@@ -1,18 +1,16 @@
-//! The entries by the beginnings of their values: an ordered set.
+//! The entries by prefixes of their values: an ordered set.
 
 use std::collections::BTreeSet;
 
-/// Bytes of a value's normal form that are kept; values that differ only later are distinguished by
-/// evaluating the filter.
+/// The length of a stored prefix. Evaluating the filter distinguishes values that only differ later.
 const KEPT: usize = 12;
 
 /// The beginning of a normal form, padded with zeros, and the entry's number.
 type Cell = [u8; KEPT + 4];
 
-/// At most this many entries are listed; for more, going through all entries is no slower.
+/// The most entries that are listed; for more, a scan of all entries is no slower.
 pub(crate) const MOST: usize = 1 << 16;
 
-/// See the module.
 #[derive(Debug, Default)]
 pub(crate) struct PrefixIndex {
     cells: BTreeSet<Cell>,
@@ -29,8 +27,8 @@ impl PrefixIndex {
         }
     }
 
-    /// The entries that may hold a value whose normal form starts with `prefix`, in ascending order;
-    /// `None` if more than `most` values do, or than `left`, from which those gone through are taken.
+    /// The entries that may have a value whose normal form starts with `prefix`, in ascending order. `None`
+    /// if there are more than `most`, or more than `left`, from which visited entries are subtracted.
     pub(crate) fn get(&self, prefix: &[u8], most: usize, left: &mut usize) -> Option<Vec<u32>> {
         let most = most.min(*left);
         let range = cell(prefix, 0, 0)..=cell(prefix, u32::MAX, u8::MAX);

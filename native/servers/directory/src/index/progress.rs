@@ -1,18 +1,18 @@
-//! How far an index that is built on demand has come.
+//! The progress of an index that is built on demand.
 
-/// See the module. Entries go in by number, so that one number says which are in.
+/// Entries are indexed in the order of their numbers, so one number is enough.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Progress {
     /// No search has missed it yet.
     #[default]
     Absent,
-    /// Entries below this number are in.
+    /// Entries below this number are indexed.
     Building(u32),
     Built,
 }
 
 impl Progress {
-    /// Whether the entry of this number is in, so that the index has to follow its changes.
+    /// Whether the entry of this number is indexed, so that the index has to follow its changes.
     #[inline]
     pub(crate) const fn holds(self, id: u32) -> bool {
         match self {
@@ -22,7 +22,7 @@ impl Progress {
         }
     }
 
-    /// The entry to go on with; `None` once it is built.
+    /// The entry to continue with; `None` once the index is built.
     pub(crate) const fn next(self) -> Option<u32> {
         match self {
             Self::Absent => Some(0),

@@ -12,7 +12,7 @@ const SHARD_BITS: u32 = 8;
 /// A pair in one word: hash in the upper half, number plus one in the lower; zero is an empty cell.
 type Cell = u64;
 
-/// See the module. Pairs are distinct.
+/// Pairs are distinct.
 #[derive(Debug, Clone)]
 pub(crate) struct HashPairs {
     shards: Box<[Shard]>,
@@ -57,13 +57,11 @@ impl HashPairs {
         self.shard_mut(hash).remove(hash, number)
     }
 
-    /// Pairs in all.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.shards.iter().map(|shard| shard.used as usize).sum()
     }
 
-    /// Bytes in all.
     pub(crate) fn bytes(&self) -> usize {
         self.shards.iter().map(|shard| shard.cells.capacity() * size_of::<Cell>()).sum()
     }

@@ -5,8 +5,8 @@ use crate::filter::{CompiledFilter, Computed, Subject, Truth};
 use crate::store::body;
 use crate::store::{Effort, EntryId, Scratch, Store, UnixSeconds};
 
-/// Bytes looked at in one step: 0.1 ms worth, or 0.4 ms where names are compared. An entry of which more has to
-/// be looked at takes long.
+/// Bytes that one step reads: worth 0.1 ms, or 0.4 ms if names are compared. An entry with more bytes to read
+/// takes long.
 const STEP_BYTES: usize = 64 << 10;
 
 /// Candidates that are fetched at a time.
@@ -67,14 +67,13 @@ impl Store {
         }
     }
 
-    /// Begins to answer the entries of a step, whose groups may take as long as the step.
+    /// Begins the answers to a step's entries. Finding their groups may take as long as the step.
     pub(crate) fn begin_answers(&self, long: bool, scratch: &mut Scratch) {
         let work = self.bounds.filter_work;
         scratch.effort.begin(if long { work } else { work.min(STEP_BYTES) });
     }
 
-    /// Whether the base of a search is still there: it may have been removed and its number taken by another
-    /// entry.
+    /// Whether the base of a search still exists: its number may belong to another entry now.
     #[inline]
     fn base_is_there(&self, reach: &Reach) -> bool {
         reach.base.is_none_or(|id| {

@@ -1,4 +1,4 @@
-//! Choice of the source of a search's candidates.
+//! Chooses the source of a search's candidates.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use crate::index::{Hits, Key, MOST, OBJECT_CLASS};
 use crate::schema::Matching;
 use crate::store::{EntryId, LISTED, NONE, Operational, Scratch, Store, UnixSeconds};
 
-/// With this many candidates or fewer, no better source is looked for.
+/// With this few candidates, no better source is searched for.
 const FEW: u64 = 8;
 
 /// Below a base with more containers than this, all entries are scanned.
@@ -21,8 +21,8 @@ const MANY_CONTAINERS: usize = 64;
 type Plan = (Source, u64);
 
 impl Store {
-    /// Starts a search. `None` as the base is the root above all suffixes. The cursor holds
-    /// positions, not references: it outlives the lock that the store is read under.
+    /// Starts a search. The base `None` is the root above all suffixes. The cursor holds positions, not
+    /// references: it outlives the store's lock.
     #[inline]
     pub fn search(
         &self,
@@ -46,7 +46,7 @@ impl Store {
 
     #[inline]
     fn plan(&self, reach: Reach, filter: &CompiledFilter, scratch: &mut Scratch) -> Source {
-        // With half of all entries or more as candidates, a scan of all entries is no slower.
+        // If half of all entries are candidates, a scan of all entries is no slower.
         let most = u64::from(self.slots.end() / 2).max(FEW);
         let by_filter = self.plan_node(filter, 0, most, scratch);
         match by_filter {
@@ -91,8 +91,8 @@ impl Store {
         }
     }
 
-    /// Candidates for the node at `at`; `None` if no index has them. A source of more than `most` is useless
-    /// and need not be listed.
+    /// Candidates for the node at `at`; `None` without an index. A source of more than `most` candidates is
+    /// useless and need not be listed.
     fn plan_node(
         &self,
         filter: &CompiledFilter,
@@ -104,7 +104,7 @@ impl Store {
             Node::And { end } => self.plan_and(filter, at + 1..*end as usize, most, scratch),
             Node::Or { end } => self.plan_or(filter, at + 1..*end as usize, most, scratch),
             Node::Not { .. } => None,
-            // Never true: an And with this node matches nothing, and to an Or the node adds nothing.
+            // Never true: an And with this node matches nothing, and an Or gains nothing from it.
             Node::Undefined => Some((Source::Nothing, 0)),
             Node::Item(item) => self.plan_item(filter, item, most, scratch),
         }
@@ -162,7 +162,7 @@ impl Store {
         Some((Source::Union(sources.into()), sum))
     }
 
-    /// The groups of a name, with their own groups and so on. All terms together have the budget of one entry's
+    /// The groups of a name, their groups, and so on. All terms together have the budget of one entry's
     /// evaluation.
     fn plan_groups(&self, filter: &CompiledFilter, test: Test, scratch: &mut Scratch) -> Option<Plan> {
         let Test::Equal { raw, .. } = test else { return None };
@@ -239,7 +239,7 @@ impl Store {
     }
 }
 
-/// Cost of planning a node, in the order in which the nodes of an And are planned.
+/// The cost of planning a node, in the order in which the nodes of an And are planned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PlanCost {
     /// A lookup in an index, or the planning of the operands.
@@ -261,8 +261,8 @@ impl PlanCost {
     }
 }
 
-/// The prefix of the normal forms of values with this initial piece: the piece without the spaces that preparation
-/// adds at its edges and between its words.
+/// The prefix of the normal forms of values with this initial piece: the piece without the spaces that
+/// preparation adds at its edges and between words.
 fn compact(piece: &[u8], out: &mut Vec<u8>) {
     out.clear();
     for &byte in piece.trim_ascii() {

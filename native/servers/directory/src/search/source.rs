@@ -1,24 +1,22 @@
-//! Where candidates come from.
+//! Sources of candidates.
 
 use crate::index::{Hits, Key};
 use crate::store::Store;
 
-/// The entries that may match; all sources yield in ascending order.
+/// The entries that may match. All sources yield them in ascending order.
 #[derive(Debug, Clone)]
 pub(crate) enum Source {
-    /// None.
     Nothing,
-    /// These few, sorted.
+    /// Sorted.
     Few([u32; 8], usize),
-    /// These, sorted.
+    /// Sorted.
     Sorted(Box<[u32]>),
-    /// What stands under a key of an index.
+    /// The entries under a key of an index.
     Listed(Key),
-    /// The entries right below one.
+    /// The children of an entry.
     Children(u32),
-    /// Every entry.
     Everything,
-    /// What any of several yields.
+    /// The entries of several sources.
     Union(Box<[Source]>),
 }
 
@@ -36,8 +34,8 @@ impl Source {
         }
     }
 
-    /// Appends up to `limit` candidates from `from` on, in ascending order; true if there are no more
-    /// after them.
+    /// Appends up to `limit` candidates from `from` on, in ascending order. Returns true if no further
+    /// candidates follow.
     #[inline]
     pub(super) fn collect(&self, store: &Store, from: u32, limit: usize, out: &mut Vec<u32>) -> bool {
         match self {
@@ -53,7 +51,7 @@ impl Source {
                     append(few[..count].iter().copied(), from, limit, out)
                 }
                 Some(Hits::Many(list)) => append(list.range(from..), from, limit, out),
-                // Never the case: an index that was built stays.
+                // Impossible: an index is never removed.
                 None => true,
             },
             Self::Children(id) => match store.children.get(id) {
@@ -73,7 +71,7 @@ fn append(ids: impl Iterator<Item = u32>, from: u32, limit: usize, out: &mut Vec
     out.len() - before < limit || ids.next().is_none()
 }
 
-/// Merges what the sources yield, up to the number that all of them have reached.
+/// Merges the sources' candidates, up to the number that all sources have reached.
 fn collect_union(sources: &[Source], store: &Store, from: u32, limit: usize, out: &mut Vec<u32>) -> bool {
     let start = out.len();
     let mut horizon = u32::MAX;

@@ -1,4 +1,4 @@
-//! Adding entries (RFC 4511 section 4.7).
+//! Adds entries (RFC 4511 section 4.7).
 
 use std::sync::Arc;
 
@@ -95,7 +95,7 @@ impl Store {
         })
     }
 
-    /// Whether a value is present byte by byte. Other spellings are left to the slow path.
+    /// Whether a value is present byte by byte. The slow path finds other spellings.
     #[inline]
     fn holds(&self, list: Attributes<'_>, id: AttributeId, value: &[u8]) -> bool {
         let name = self.schema.canonical_name(id).as_bytes();
@@ -198,12 +198,10 @@ impl Store {
     }
 }
 
-/// The RDN of a name.
 pub(super) fn first_rdn(dn: &[u8]) -> Option<Rdn<'_>> {
     Dn::parse(dn).ok()?.split_first().map(|(rdn, _)| rdn)
 }
 
-/// Appends a body.
 pub(super) fn write_body(dn: &[u8], list: &[u8], out: &mut Vec<u8>) {
     ber::write_octets(out, dn);
     ber::write_element(out, tag::SEQUENCE, list);

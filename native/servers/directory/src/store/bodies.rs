@@ -4,9 +4,9 @@
 //! with the advice to use huge pages. A body's offset is counted in units of 16 bytes and takes four bytes
 //! instead of a pointer's and a length's sixteen; bodies have no header.
 //!
-//! The kernel clears a huge page in 0.4 ms, or in 5 ms on a virtual machine whose host has to allocate the memory
-//! first. All clients would wait meanwhile, for a third of the time of additions. So a separate thread clears the
-//! next mapping of a growing directory.
+//! The kernel clears a huge page in 0.4 ms, or in 5 ms on a virtual machine whose host has to allocate the
+//! memory first. All clients would wait meanwhile, for a third of the time that additions take. So a separate
+//! thread clears the next mapping of a growing directory.
 //!
 //! Freed places are kept in free lists by size and reused for bodies of the same size: a directory of people
 //! mostly adds and removes entries of the same sizes. If much memory is free, larger places are split.
@@ -15,7 +15,7 @@ use std::thread::{self, JoinHandle};
 
 use memmap2::MmapMut;
 
-/// Bodies start at multiples of this.
+/// Bodies start at multiples of this size.
 const UNIT: usize = 16;
 
 /// The size of one mapping, a multiple of a huge page's 2 MiB.
@@ -28,23 +28,21 @@ const PAGE: usize = 4 << 10;
 /// Larger bodies get an allocation of their own; photos are rare.
 const LARGE: usize = 16 << 10;
 
-/// A body longer than this may have so many values that it takes long.
+/// A longer body may have so many values that work on it takes long.
 pub(super) const LONG: usize = 4 << 10;
 
 /// Set in the index of a large body.
 const OWN: u32 = 1 << 31;
 
-/// The most segments that can be numbered: 32 GiB. Beyond that, every body gets an allocation of its own.
+/// The most segments that can be numbered: 32 GiB. Beyond that, every body gets its own allocation.
 const MAX_SEGMENTS: usize = (OWN / SEGMENT_UNITS) as usize - 1;
 
-/// The place of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Place {
     unit: u32,
     length: u32,
 }
 
-/// See the module.
 #[derive(Debug, Default)]
 pub(crate) struct Bodies {
     segments: Vec<Segment>,
@@ -105,7 +103,6 @@ impl Segment {
 }
 
 impl Place {
-    /// The body's length.
     pub(crate) const fn len(self) -> usize {
         self.length as usize
     }
@@ -129,7 +126,6 @@ impl Bodies {
         }
     }
 
-    /// Stores a copy of a body.
     pub(crate) fn insert(&mut self, body: &[u8]) -> Place {
         self.bytes += body.len() as u64;
         self.long += usize::from(body.len() > LONG);
@@ -146,7 +142,6 @@ impl Bodies {
         Place { unit, length }
     }
 
-    /// Frees a place.
     pub(crate) fn remove(&mut self, place: Place) {
         self.bytes -= u64::from(place.length);
         self.long -= usize::from(place.len() > LONG);

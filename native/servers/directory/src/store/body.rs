@@ -1,4 +1,4 @@
-//! The encoded form that entries are stored in.
+//! The encoded form of stored entries.
 
 use wire::ber::{Reader, tag};
 use wire::ldap::Attributes;
@@ -12,7 +12,6 @@ pub(crate) fn split(body: &[u8]) -> (&[u8], Attributes<'_>) {
     (dn, Attributes(reader.expect(tag::SEQUENCE).unwrap_or_default()))
 }
 
-/// The name of a body.
 #[inline]
 pub(crate) fn dn(body: &[u8]) -> &[u8] {
     Reader::new(body).octets().unwrap_or_default()

@@ -1,4 +1,4 @@
-//! How large one entry may become, and one change of it.
+//! Limits of one entry, and of one change to an entry.
 
 use wire::ldap::{Attributes, Change, ResultCode};
 
@@ -6,24 +6,17 @@ use super::{Refusal, work};
 use crate::limits::Limits;
 use crate::schema::{Matching, Schema};
 
-/// See the limits of the same names ([`Limits`]).
+/// The limits of the same names in [`Limits`].
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
-    /// Attributes of an entry.
     pub attributes: usize,
-    /// Values of an entry.
     pub values: usize,
-    /// Bytes of an entry.
     pub entry_bytes: usize,
-    /// Changes of one modify.
     pub changes: usize,
-    /// Values that they bring.
+    /// Values of all changes of one modify.
     pub changed_values: usize,
-    /// Work of one add, modify or compare.
     pub write_work: usize,
-    /// Bytes of an entry that a filter looks at.
     pub filter_work: usize,
-    /// Bytes that a rename rewrites.
     pub rename_bytes: usize,
 }
 
@@ -51,12 +44,12 @@ impl From<&Limits> for Bounds {
 /// `SEQUENCE { type, SET {} }` around a name of one letter.
 const LEAST_ATTRIBUTE_BYTES: usize = 7;
 
-/// An empty OCTET STRING.
+/// The length of an empty OCTET STRING.
 const LEAST_VALUE_BYTES: usize = 2;
 
 impl Bounds {
-    /// Refuses a list of too many attributes or values. Most lists are too short to hold them, and
-    /// are not counted.
+    /// Refuses a list with too many attributes or values. Most lists are too short for that and are not
+    /// counted.
     #[inline]
     pub(super) fn check(&self, list: Attributes<'_>) -> Result<(), Refusal> {
         let bytes = list.0.len();
@@ -73,12 +66,12 @@ impl Bounds {
         self.check_values(values)
     }
 
-    /// Refuses too many values of an entry, or for one.
+    /// Refuses too many values.
     pub(super) fn check_values(&self, values: usize) -> Result<(), Refusal> {
         if values > self.values { Err(too_many("values", values, self.values)) } else { Ok(()) }
     }
 
-    /// Refuses a write that would take too long. Of short lists nothing can, and they are not looked at.
+    /// Refuses a write that would take too long. Short lists never do and are not read.
     #[inline]
     pub(super) fn check_work(
         &self,
@@ -93,7 +86,7 @@ impl Bounds {
         self.check_units(work::of_entry(schema, list).chain(work::of_changes(schema, changes)))
     }
 
-    /// Refuses to compare a value that takes too long to prepare.
+    /// Refuses to compare a value whose preparation takes too long.
     pub(super) fn check_value(
         &self,
         matching: Matching,
@@ -103,7 +96,7 @@ impl Bounds {
         self.check_units([work::of_value(matching, value, decoded)].into_iter())
     }
 
-    /// Adds up until it is too much: to weigh the rest would be work as well.
+    /// Adds up until the limit is exceeded: weighing the rest would be work as well.
     fn check_units(&self, mut units: impl Iterator<Item = usize>) -> Result<(), Refusal> {
         let most = self.write_work;
         let too_much = units.try_fold(0_usize, |sum, each| match sum.saturating_add(each) {
@@ -119,7 +112,7 @@ impl Bounds {
         if bytes > self.entry_bytes { Err(too_many("bytes", bytes, self.entry_bytes)) } else { Ok(()) }
     }
 
-    /// Refuses a rename that rewrites too much.
+    /// Refuses a rename that rewrites too many bytes.
     pub(super) fn check_rename(&self, bytes: usize) -> Result<(), Refusal> {
         if bytes <= self.rename_bytes {
             return Ok(());
@@ -129,7 +122,7 @@ impl Bounds {
         Err(Refusal::new(ResultCode::ADMIN_LIMIT_EXCEEDED, diagnostic))
     }
 
-    /// Refuses a modify of too many changes, or of too many values in them.
+    /// Refuses a modify with too many changes, or with too many values in them.
     pub(super) fn check_changes(&self, changes: &[Change<'_>]) -> Result<(), Refusal> {
         if changes.len() > self.changes {
             return Err(too_many("changes", changes.len(), self.changes));

@@ -1,10 +1,10 @@
-//! The budget of a filter's work: evaluation is cut off when it is spent.
+//! The budget of evaluating a filter. Evaluation is cut off when the budget is exhausted.
 
-/// Bytes that may still be looked at, about 2 ns each.
+/// Bytes that may still be read, about 2 ns each.
 #[derive(Debug)]
 pub(crate) struct Budget {
     left: usize,
-    /// Whether it was too small, so that the result means nothing.
+    /// Whether the budget was too small, so that the result is meaningless.
     cut: bool,
 }
 
@@ -15,19 +15,17 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// A budget of this many bytes.
     #[inline]
     pub(crate) const fn new(bytes: usize) -> Self {
         Self { left: bytes, cut: false }
     }
 
-    /// What an attribute or a value costs in addition to its bytes.
+    /// The cost of an attribute or a value in addition to its bytes.
     pub(crate) const EACH: usize = 16;
 
-    /// What a unit of [`super::work`] costs: it takes 3 to 7 ns to prepare a value once.
+    /// The cost of a unit of [`super::work`]: preparing a value once takes 3 to 7 ns per unit.
     pub(crate) const UNIT: usize = 2;
 
-    /// What is left.
     #[inline]
     pub(crate) const fn left(&self) -> usize {
         self.left
@@ -39,19 +37,19 @@ impl Budget {
         self.cut
     }
 
-    /// Whether nothing is left for what has still to be evaluated.
+    /// Whether nothing is left, although evaluation has to continue.
     #[inline]
     pub(crate) const fn is_spent(&mut self) -> bool {
         !self.spend(if self.left == 0 { 1 } else { 0 })
     }
 
-    /// Takes what has been spent already.
+    /// Subtracts past costs.
     #[inline]
     pub(crate) const fn charge(&mut self, bytes: usize) {
         self.left = self.left.saturating_sub(bytes);
     }
 
-    /// Takes what is about to be spent; false, and evaluation is cut off, if less is left.
+    /// Subtracts the costs of the next step. Returns false, and evaluation is cut off, if less is left.
     #[inline]
     pub(crate) const fn spend(&mut self, bytes: usize) -> bool {
         self.cut |= bytes > self.left;

@@ -1,4 +1,4 @@
-//! Comparing a value with an entry's (RFC 4511 section 4.10).
+//! Compares a value with an entry's (RFC 4511 section 4.10).
 
 use wire::ldap::{CompareRequest, ResultCode};
 
@@ -7,7 +7,7 @@ use super::{Operational, Refusal, Scratch, Store, UnixSeconds};
 use crate::schema::base;
 
 impl Store {
-    /// Compares (RFC 4511 section 4.10), operational attributes included.
+    /// Compares a value (RFC 4511 section 4.10), also of an operational attribute.
     pub fn compare(
         &self,
         request: &CompareRequest<'_>,
@@ -61,7 +61,7 @@ impl Store {
     }
 }
 
-/// Whether a description has at least the options that are asked for (RFC 4512 section 2.5.2).
+/// Whether a description has at least the requested options (RFC 4512 section 2.5.2).
 pub(crate) fn has_options(description: &[u8], asked: &[u8]) -> bool {
     options(asked).all(|option| options(description).any(|one| one.eq_ignore_ascii_case(option)))
 }

@@ -12,7 +12,7 @@ use crate::domain::{self, Domain};
 use crate::index::{Hits, Key};
 use crate::matching::write_timestamp;
 
-/// Cost of an index lookup in units of the budget: some two microseconds.
+/// The cost of an index lookup in units of the budget: some two microseconds.
 const LOOKUP: usize = 1_000;
 
 impl Store {
@@ -90,15 +90,15 @@ impl Store {
         groups
     }
 
-    /// The entry that a bind names: in a domain also by `user@example.com` or `EXAMPLE\user` (MS-ADTS section
-    /// 5.1.1.1.1).
+    /// The entry that a bind names. In a domain, `user@example.com` and `EXAMPLE\user` are names, too
+    /// (MS-ADTS section 5.1.1.1.1).
     pub(crate) fn find_login(&self, name: &[u8], now: UnixSeconds, scratch: &mut Scratch) -> Option<EntryId> {
         let Some(domain) = self.domain.as_ref().filter(|_| !name.contains(&b'=')) else {
             return self.find_live(name, now, scratch).ok();
         };
         let effort = &mut scratch.effort;
         effort.begin(self.bounds.filter_work);
-        // If two entries have the name, it is ambiguous and resolves to none.
+        // If two entries have the name, it is ambiguous and means neither.
         let mut the_one = |attribute, value| match *self.having(attribute, value, now, effort) {
             [id] => Ok(Some(EntryId(id))),
             [] => Ok(None),
@@ -116,7 +116,7 @@ impl Store {
         }
     }
 
-    /// The entries with this value of an attribute, which has to be indexed from the start.
+    /// The entries with this value of an attribute, which must be indexed from the start.
     fn having(&self, attribute: &[u8], value: &[u8], now: UnixSeconds, effort: &mut Effort) -> Vec<u32> {
         let Effort { budget, lists, .. } = effort;
         let (mut ids, mut normal) = (Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! An entry's attributes while they are being changed.
+//! An entry's attributes during a change.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ use wire::ldap::{Attributes, ResultCode, request::write_attribute};
 use super::Refusal;
 use crate::schema::{AttributeId, Matching, Schema, base};
 
-/// Attributes in their order. Values are decoded only when changed.
+/// Attributes in order. Values are decoded only when they are changed.
 #[derive(Debug, Default)]
 pub(super) struct Draft<'a> {
     attributes: Vec<DraftAttribute<'a>>,
@@ -18,12 +18,12 @@ pub(super) struct Draft<'a> {
 #[derive(Debug)]
 struct DraftAttribute<'a> {
     id: AttributeId,
-    /// Canonically spelled.
+    /// The canonical spelling.
     name: Cow<'a, [u8]>,
-    /// Values in their order; `None` in place of a deleted value.
+    /// In order; `None` for a deleted value.
     values: Vec<Option<Cow<'a, [u8]>>>,
     count: usize,
-    /// The index of each value by its [`key`]; built when a value is first looked for in a long list.
+    /// The index of each value by its [`key`]; built at the first search in a long list.
     places: Option<HashMap<Vec<u8>, usize>>,
 }
 
@@ -90,7 +90,7 @@ fn matching(schema: &Schema, id: AttributeId) -> Matching {
     schema.attribute(id).equality.map_or(Matching::OctetString, |rule| rule.matching)
 }
 
-/// The key that equal values share: the normal form, or the value itself if there is no normal form.
+/// The key that equal values share: the normal form, or the value itself without a normal form.
 fn key(schema: &Schema, matching: Matching, value: &[u8]) -> Vec<u8> {
     let mut key = vec![1];
     if !matching.normalise(schema, value, &mut key) {
@@ -102,12 +102,11 @@ fn key(schema: &Schema, matching: Matching, value: &[u8]) -> Vec<u8> {
 }
 
 impl<'a> Draft<'a> {
-    /// The number of values of all attributes.
     pub(super) fn value_count(&self) -> usize {
         self.attributes.iter().map(|attribute| attribute.count).sum()
     }
 
-    /// Takes over a list, canonically spelled; descriptions that name no type are refused.
+    /// Reads a list. Names become canonical; descriptions of no type are refused.
     pub(super) fn new(schema: &Schema, list: Attributes<'a>) -> Result<Self, Refusal> {
         let mut draft = Self::default();
         for attribute in list.iter().flatten() {
@@ -125,7 +124,6 @@ impl<'a> Draft<'a> {
         self.attributes.remove(at).values.into_iter().flatten().next()
     }
 
-    /// The types of all attributes.
     pub(super) fn types(&self) -> impl Iterator<Item = AttributeId> {
         self.attributes.iter().map(|attribute| attribute.id)
     }

@@ -1,19 +1,18 @@
-//! What evaluating a filter on one entry may cost, and what it has prepared.
+//! The cost of evaluating a filter on one entry, and the prepared values.
 
 use super::budget::Budget;
 use super::prepared::PreparedLists;
 
-/// See the module.
 #[derive(Debug, Default)]
 pub(crate) struct Effort {
     pub(crate) budget: Budget,
     pub(crate) lists: PreparedLists,
-    /// A value on its way to another form.
+    /// A value during a conversion.
     pub(crate) buffer: Vec<u8>,
 }
 
 impl Effort {
-    /// Begins with the next entry.
+    /// Begins with the next entry, with a budget of this many bytes.
     #[inline]
     pub(crate) fn begin(&mut self, bytes: usize) {
         self.budget = Budget::new(bytes);

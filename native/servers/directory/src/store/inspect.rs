@@ -1,4 +1,4 @@
-//! Checks of an entry's attributes before they are stored, and their index keys.
+//! Checks an entry's attributes before they are stored, and collects their index keys.
 
 use wire::ber::{self, BerError};
 use wire::ldap::attributes::{Attribute, Values};

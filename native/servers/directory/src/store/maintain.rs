@@ -1,11 +1,11 @@
-//! Postponed work: building the indexes that searches have missed, step by step.
+//! Postponed work: builds the indexes that searches have missed, step by step.
 
 use super::slots::Slot;
 use super::{Store, body};
 use crate::index::{Indexes, Part};
 
 impl Store {
-    /// Whether [`Store::maintain`] has something to do. Cheap enough to ask at every turn.
+    /// Whether [`Store::maintain`] has work to do. Cheap enough for every turn.
     #[inline]
     pub fn wants_maintenance(&self) -> bool {
         self.indexes.unfinished().is_some()
@@ -18,7 +18,7 @@ impl Store {
         };
         let end = self.slots.end();
         let to = end.min(from.saturating_add(u32::try_from(budget).unwrap_or(u32::MAX)));
-        // From now on entries have keys in this part, and it holds those below `from`.
+        // From now on, entries have keys in this part, and it has the entries below `from`.
         self.indexes.advance(part, Some(from));
         for id in from..to {
             if let Some(slot) = self.slots.get(id).copied() {
@@ -47,7 +47,8 @@ impl Store {
     #[inline]
     pub(super) fn change_prefixes(&mut self, id: u32, slot: &Slot, insert: bool) {
         if self.indexes.keeps_prefixes() {
-            // While an index is being built, entries from the mark on are added when the building reaches them.
+            // While an index is being built, entries at or after the mark are added once the mark reaches
+            // them.
             let holds = |indexes: &Indexes, index| indexes.holds(Part::Prefix(index), id);
             self.change_prefixes_of(holds, id, slot, insert);
         }

@@ -1,8 +1,8 @@
 //! The entries: a plain data structure without I/O, clock or lock.
 //!
-//! Reads take `&self`, writes `&mut self`; the server holds the lock around them. Everything a
-//! read needs besides the store itself lives in the caller's [`Scratch`], so that readers on
-//! several threads never write to a shared cache line.
+//! Reads take `&self`, writes `&mut self`; the server has the lock. Everything that a read needs besides the
+//! store is in the caller's [`Scratch`], so that readers on several threads never write to a shared cache
+//! line.
 
 mod add;
 mod bodies;
@@ -60,15 +60,15 @@ use bodies::Bodies;
 use inspect::Inspector;
 use slots::Slots;
 
-/// A slot of the store. Stays valid until the entry is removed; then it may mean another entry.
+/// A slot of the store. It is valid until its entry is removed; then it may hold another entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EntryId(pub(crate) u32);
 
-/// One entry as it is stored.
+/// A stored entry.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry<'s> {
     /// The encoded SearchResultEntry without its header: OCTET STRING dn, then the whole
-    /// PartialAttributeList. [`wire::ldap::answer::write_entry`] takes it as it is.
+    /// PartialAttributeList. [`wire::ldap::answer::write_entry`] takes it unchanged.
     pub body: &'s [u8],
     pub created: UnixSeconds,
     /// When the entry was added or last changed.
@@ -89,22 +89,18 @@ impl<'s> Entry<'s> {
     }
 }
 
-/// Totals of the store.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Entries.
     pub entries: u64,
     /// Entries with a time to live.
     pub dynamic: u64,
-    /// Bytes of all entries' bodies.
     pub body_bytes: u64,
 }
 
-/// How long a dynamic entry (objectClass dynamicObject) lives without an entryTtl.
-/// RFC 2589 section 5 suggests a day.
+/// The time to live of a dynamic entry (objectClass dynamicObject) without an entryTtl. RFC 2589 section 5
+/// suggests a day.
 pub const DEFAULT_TTL_S: u32 = 86_400;
 
-/// See the module.
 #[derive(Debug)]
 pub struct Store {
     /// Shared with threads that compile a long filter without the lock.
@@ -120,7 +116,7 @@ pub struct Store {
     names: HashPairs,
     /// Entries without a parent entry.
     pub(crate) roots: Vec<u32>,
-    /// For each entry with children, those children.
+    /// The children of each entry that has children.
     pub(crate) children: HashMap<u32, RoaringBitmap>,
     pub(crate) indexes: Indexes,
     wheel: Wheel,
@@ -142,7 +138,7 @@ struct Suffix {
     normal: Vec<u8>,
 }
 
-/// Buffers that writes use over and over.
+/// Reused buffers of writes.
 #[derive(Debug, Default)]
 struct Writer {
     scratch: Scratch,
@@ -178,7 +174,6 @@ impl Store {
         }
     }
 
-    /// Sets how large entries may become.
     pub const fn set_bounds(&mut self, bounds: Bounds) {
         self.bounds = bounds;
     }
@@ -235,7 +230,6 @@ impl Store {
         self.slots.reserve(entries);
     }
 
-    /// Totals of the store.
     pub fn counts(&self) -> Counts {
         Counts {
             entries: u64::from(self.slots.used()),
@@ -244,7 +238,6 @@ impl Store {
         }
     }
 
-    /// The entry in a slot, if there is one.
     #[inline]
     pub fn entry(&self, id: EntryId) -> Option<Entry<'_>> {
         self.slots.get(id.0).map(|slot| Entry {
@@ -260,7 +253,7 @@ impl Store {
         self.bodies.any_long()
     }
 
-    /// Whether the entry of this name has more values than this.
+    /// Whether the entry of this name has more than `most` values.
     pub(crate) fn has_more_values(&self, dn: &[u8], most: usize, scratch: &mut Scratch) -> bool {
         self.bodies.any_long()
             && self.find(dn, scratch).ok().and_then(|id| self.entry(id)).is_some_and(|entry| {

@@ -1,4 +1,4 @@
-//! Changing entries (RFC 4511 section 4.6).
+//! Changes entries (RFC 4511 section 4.6).
 
 use wire::ldap::{Attributes, Change, ResultCode};
 

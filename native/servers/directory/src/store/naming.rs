@@ -1,9 +1,9 @@
-//! Lookup of entries by DN.
+//! Finds entries by DN.
 //!
 //! The hash of a name is computed from the root down: each RDN's normal form is hashed with the hash of the
-//! parent's name. So below a known parent only one RDN is normalised and hashed. Nearly every requested
-//! name is in the same container as the previous one: [`Scratch`] caches that container, and a
-//! comparison with the container's name verifies the guess.
+//! parent's name. So below a known parent only one RDN is normalised and hashed. Nearly every requested name
+//! is in the same container as the previous one: [`Scratch`] caches that container, and a comparison with the
+//! container's name verifies the guess.
 
 use wire::dn::{Dn, Rdn, normal};
 use wire::ldap::ResultCode;
@@ -15,14 +15,13 @@ use super::{EntryId, Refusal, Scratch, Store, UnixSeconds};
 /// The hash of the root's name.
 const ROOT: u32 = 0;
 
-/// Where a name stands or would stand.
+/// The place of a name, whether or not an entry has the name.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Spot<'d> {
-    /// The first RDN of the name; none for the root.
+    /// The first RDN of the name; `None` for the root.
     pub(super) rdn: Option<Rdn<'d>>,
-    /// The hash of the name.
     pub(super) hash: u32,
-    /// The entry of that name.
+    /// The entry with the name.
     pub(super) entry: Option<u32>,
     /// The parent entry; [`NONE`] if it does not exist.
     pub(super) parent: u32,
@@ -30,7 +29,7 @@ pub(super) struct Spot<'d> {
 
 impl Store {
     /// Finds the entry of this name in any spelling, even if the entry has expired. Requests use
-    /// [`find_live`](Self::find_live). noSuchObject carries the deepest existing ancestor; a malformed name is
+    /// [`find_live`](Self::find_live). noSuchObject has the deepest existing ancestor; a malformed name is
     /// invalidDNSyntax.
     #[inline]
     pub fn find(&self, dn: &[u8], scratch: &mut Scratch) -> Result<EntryId, Refusal> {
@@ -39,7 +38,7 @@ impl Store {
         }
         match self.spot(dn, scratch)?.entry {
             Some(id) => {
-                // The next search is mostly below the same entry.
+                // The next search is usually below the same entry.
                 if self.children.contains_key(&id) {
                     scratch.container = id;
                 }
@@ -78,7 +77,7 @@ impl Store {
         refusal
     }
 
-    /// Where a name stands or would stand.
+    /// The place of a name, whether or not an entry has the name.
     #[inline]
     pub(super) fn spot<'d>(&self, dn: &'d [u8], scratch: &mut Scratch) -> Result<Spot<'d>, Refusal> {
         match self.rdn_below(scratch.container, dn) {
@@ -87,8 +86,8 @@ impl Store {
         }
     }
 
-    /// The RDN of a name whose parent is spelled like the container. If the comma before the container is not a
-    /// separator, the text before it is no RDN: it ends in a backslash or within quotes.
+    /// The RDN of a name whose parent has the spelling of the container's name. If the comma before the
+    /// container is not a separator, the text before it is no RDN: it ends in a backslash or within quotes.
     #[inline]
     fn rdn_below<'d>(&self, container: u32, dn: &'d [u8]) -> Option<Rdn<'d>> {
         let above = self.dn_of(container).filter(|name| !name.is_empty())?;
@@ -162,7 +161,7 @@ impl Store {
         normal.rsplit(|&byte| byte == b',').fold(ROOT, |above, rdn| self.indexes.chain(above, rdn))
     }
 
-    /// Whether two names are the same.
+    /// Whether two names are equal.
     pub(super) fn same_name(&self, left: &[u8], right: &[u8]) -> bool {
         let (mut normal, mut buffer) = (Vec::new(), Vec::new());
         match Dn::parse(left) {

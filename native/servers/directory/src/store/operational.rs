@@ -9,7 +9,6 @@ use crate::schema::{AttributeId, ClassKind, Schema};
 /// The name of the subschema subentry (RFC 4512 section 4.2).
 pub(crate) const SUBSCHEMA_DN: &str = "cn=Subschema";
 
-/// The computed attributes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operational {
     EntryDn,
@@ -32,12 +31,12 @@ pub enum Operational {
     WhenCreated,
     /// The groups of which the entry is a direct or indirect member.
     MemberOfInChain,
-    /// True of a group if the asserted name is its direct or indirect member.
+    /// For a group, true if the asserted name is its direct or indirect member.
     MemberInChain,
 }
 
 impl Operational {
-    /// All standard ones in the order of answers, with the names of their types.
+    /// The standard attributes in the order of answers, with the names of their types.
     pub const ALL: [(Self, &'static str); 9] = [
         (Self::StructuralObjectClass, "structuralObjectClass"),
         (Self::EntryUuid, "entryUUID"),

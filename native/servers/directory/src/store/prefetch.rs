@@ -1,15 +1,15 @@
-//! Prefetching for the lookups of several clients.
+//! Prefetches memory for the lookups of several clients.
 //!
-//! A lookup in a large directory waits three times for memory: for the index, for the entry's slot,
-//! for the entry. Taken one after the other these waits are half of its work outside the kernel. The
-//! same steps of several lookups side by side wait together: among a million entries a lookup costs
-//! the server 8.5 us instead of 9.5, where the kernel alone takes 7.2 (medians on a busy machine).
+//! A lookup in a large directory waits three times for memory: for the index, for the entry's slot, for the
+//! entry. One after the other, these waits are half of its work outside the kernel. The same waits of several
+//! lookups overlap: among a million entries a lookup costs the server 8.5 us instead of 9.5, of which the
+//! kernel takes 7.2 (medians on a busy machine).
 //!
-//! It only brings memory into the cache: the searches look everything up again. A small directory is in the
-//! cache anyway and gains nothing. The size from which it pays depends on the processor. Among ten thousand
-//! entries it brought 8 to 12 % more lookups on one whose shared cache is slow (4 pairs), and cost 1.5 % of the
-//! server's CPU on one whose shared cache is fast (42 pairs). Among five thousand it changed nothing on the
-//! first.
+//! Prefetching only brings memory into the cache: the searches look everything up again. A small directory is
+//! in the cache anyway and gains nothing. The size from which prefetching pays depends on the processor.
+//! Among ten thousand entries it brought 8 to 12 % more lookups on a processor with a slow shared cache (4
+//! pairs), and cost 1.5 % of the server's CPU on a processor with a fast shared cache (42 pairs). Among five
+//! thousand entries it changed nothing on the former.
 
 use std::hint::black_box;
 
@@ -20,7 +20,7 @@ use wire::ldap::op;
 use super::{EntryId, Store};
 use crate::index::{Hits, Key};
 
-/// A cache line.
+/// The size of a cache line.
 const LINE: usize = 64;
 
 /// Directories with fewer entries are not prefetched.
@@ -30,7 +30,7 @@ const ENTRIES: u64 = 5_000;
 /// types only.
 const BEFORE_FILTER: usize = 6;
 
-/// Buffers used over and over.
+/// Reused buffers.
 #[derive(Debug, Default)]
 pub(crate) struct Prefetch {
     keys: Vec<Key>,
@@ -39,7 +39,7 @@ pub(crate) struct Prefetch {
 }
 
 impl Prefetch {
-    /// Notes the key in the index that the first of these messages will look up.
+    /// Notes the index key that the first of these messages will look up.
     #[inline]
     pub(crate) fn note(&mut self, store: &Store, messages: &[u8]) {
         if store.counts().entries >= ENTRIES
@@ -59,7 +59,7 @@ impl Prefetch {
             .then(|| Key { index, hash: store.indexes.hash(&self.normal) })
     }
 
-    /// Reads what has been noted, so that it is in the cache.
+    /// Reads the memory of the noted keys, so that it is in the cache.
     #[inline]
     pub(crate) fn fetch(&mut self, store: &Store) {
         self.entries.clear();
@@ -99,7 +99,7 @@ fn looked_up(messages: &[u8]) -> Option<Assertion<'_>> {
     }
 }
 
-/// objectClass is no key to prefetch by: every entry has some.
+/// objectClass is useless for prefetching: every entry has it.
 fn is_class(attribute: &[u8]) -> bool {
     attribute.eq_ignore_ascii_case(b"objectClass")
 }

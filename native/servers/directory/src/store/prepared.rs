@@ -1,5 +1,5 @@
-//! Long lists of values, prepared once for all terms of a filter: its cost is that of the values and of the
-//! terms, not their product.
+//! Long lists of values, prepared once for all terms of a filter: the cost is the sum for values and terms,
+//! not their product.
 
 use hashbrown::HashMap;
 use wire::ldap::attributes::Values;
@@ -9,52 +9,51 @@ use super::work;
 use crate::matching::compare;
 use crate::schema::{Matching, Schema};
 
-/// How often the values of a list are compared as they are before they are prepared: most searches assert a
-/// value in the spelling in which it is stored, and to prepare it takes thirty times as long as to compare it.
+/// How often the values of a list are compared without preparation before they are prepared. Most searches
+/// assert a value in its stored spelling, and preparing a value takes thirty times as long as comparing it.
 const RAW_SCANS: u8 = 8;
 
-/// The lists of one entry, by where they lie in its body and how they are compared.
+/// The lists of one entry, by their position in its body and their comparison.
 #[derive(Debug, Default)]
 pub(crate) struct PreparedLists(HashMap<(usize, Matching, Form), PreparedList>);
 
-/// Which form of values a test compares.
+/// The form of values that a test compares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Form {
     Normal,
-    /// The one that substrings are looked for in.
+    /// The form in which substrings are searched.
     Pieces,
 }
 
-/// See the module.
 #[derive(Debug, Default)]
 pub(crate) struct PreparedList {
     raw_scans: u8,
     forms: Option<Forms>,
 }
 
-/// Prepared values. Those that break the syntax have no form.
+/// Prepared values. Values that violate the syntax are omitted.
 #[derive(Debug, Default)]
 pub(crate) struct Forms {
     bytes: Vec<u8>,
-    /// Where each begins and ends in `bytes`; normal forms are in the order of their rule.
+    /// The start and end of each form in `bytes`; normal forms are sorted by their rule.
     spans: Vec<(usize, usize)>,
 }
 
 impl PreparedLists {
-    /// Forgets those of the last entry.
+    /// Removes the lists of the previous entry.
     #[inline]
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// What is known of these values.
+    /// The prepared list of these values.
     pub(crate) fn of(&mut self, values: Values<'_>, (matching, form): (Matching, Form)) -> &mut PreparedList {
         self.0.entry((values.0.as_ptr().addr(), matching, form)).or_default()
     }
 }
 
 impl PreparedList {
-    /// Whether values should be compared as they are, first.
+    /// Whether values should be compared without preparation first.
     pub(crate) fn is_scanned_raw(&mut self, values: Values<'_>, budget: &mut Budget) -> bool {
         if self.forms.is_some() || self.raw_scans == RAW_SCANS {
             return false;
@@ -72,7 +71,7 @@ impl PreparedList {
         budget: &mut Budget,
     ) -> Option<&Forms> {
         if self.forms.is_none() {
-            // To weigh them is work as well.
+            // Weighing the values is work as well.
             if !budget.spend(values.0.len() / 4) {
                 return None;
             }
@@ -106,7 +105,6 @@ impl Forms {
         Self { bytes, spans }
     }
 
-    /// The forms, in their order.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &[u8]> {
         self.spans.iter().map(|span| self.of(span))
     }

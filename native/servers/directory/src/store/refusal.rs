@@ -1,17 +1,17 @@
-//! Why an operation on the store was refused.
+//! Refusals of operations on the store.
 
 use std::borrow::Cow;
 
 use wire::ldap::ResultCode;
 
-/// An LDAP result other than success: what the client receives.
+/// An LDAP result other than success, which the client receives.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{code}: {diagnostic}")]
 pub struct Refusal {
-    /// The result code of RFC 4511 appendix A.
+    /// RFC 4511 appendix A.
     pub code: ResultCode,
     pub diagnostic: Cow<'static, str>,
-    /// The deepest existing ancestor, after noSuchObject; empty otherwise.
+    /// The deepest existing ancestor, after noSuchObject; otherwise empty.
     pub matched_dn: Vec<u8>,
 }
 

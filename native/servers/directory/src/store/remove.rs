@@ -1,4 +1,4 @@
-//! Removing entries: deleted (RFC 4511 section 4.8) or expired (RFC 2589).
+//! Removes entries: deleted (RFC 4511 section 4.8) or expired (RFC 2589).
 
 use wire::ldap::ResultCode;
 
@@ -7,7 +7,7 @@ use super::slots::{NONE, Slot};
 use super::{EntryId, Refusal, Store, UnixSeconds, Writer};
 
 impl Store {
-    /// Removes an entry that has no children.
+    /// Removes an entry without children.
     pub fn remove(&mut self, dn: &[u8], now: UnixSeconds) -> Result<(), Refusal> {
         let mut writer = self.writer.take().unwrap_or_default();
         let result = self.find_live(dn, now, &mut writer.scratch).and_then(|id| {
@@ -23,7 +23,7 @@ impl Store {
         self.end_write(writer, result)
     }
 
-    /// Gives a dynamic entry this many seconds from now on (RFC 2589 section 4).
+    /// Sets the time to live of a dynamic entry, from now on (RFC 2589 section 4).
     pub fn refresh(&mut self, id: EntryId, ttl_s: u32, now: UnixSeconds) -> Result<(), Refusal> {
         match self.slots.get(id.0) {
             _ if self.is_overdue(id.0, now) => {
@@ -41,14 +41,13 @@ impl Store {
         }
     }
 
-    /// Whether an entry's life is over, though it has not been removed yet.
+    /// Whether an entry has expired, even if it has not been removed yet.
     pub(super) fn is_overdue(&self, id: u32, now: UnixSeconds) -> bool {
         self.slots.get(id).is_some_and(|slot| slot.expires != 0 && slot.expires <= now.0)
     }
 
-    /// Removes up to `budget` entries whose time to live has ended; returns how many. Call it at least once a
-    /// second; a full budget means that there may be more. An entry with entries below it stays
-    /// until they are gone.
+    /// Removes up to `budget` expired entries; returns their number. Must be called at least once a second;
+    /// after a full budget there may be more. An entry with subordinates stays until they are removed.
     pub fn expire(&mut self, now: UnixSeconds, budget: usize) -> usize {
         let mut writer = self.writer.take().unwrap_or_default();
         let mut removed = 0;
@@ -67,7 +66,7 @@ impl Store {
         removed
     }
 
-    /// Removes a leaf, and overdue entries above it that were only waiting for it.
+    /// Removes a leaf, and expired entries above it that have no other children.
     fn remove_overdue(&mut self, leaf: u32, now: UnixSeconds, writer: &mut Writer) -> usize {
         let mut removed = 0;
         let mut next = leaf;
@@ -82,8 +81,8 @@ impl Store {
         removed
     }
 
-    /// Sets when an entry expires. As `now` is rounded down to a second, one is added: the entry goes never too
-    /// early, and at most a second late.
+    /// Sets the expiry of an entry. As `now` is rounded down to a second, one second is added: the entry
+    /// never expires too early, and at most a second late.
     pub(super) fn set_ttl(&mut self, id: u32, ttl_s: u32, now: UnixSeconds) {
         let Some(slot) = self.slots.get_mut(id) else {
             return;
@@ -97,7 +96,6 @@ impl Store {
         }
     }
 
-    /// Makes an entry static.
     pub(super) fn clear_ttl(&mut self, id: u32) {
         if let Some(slot) = self.slots.get_mut(id).filter(|slot| slot.expires != 0) {
             slot.expires = 0;
@@ -118,7 +116,7 @@ impl Store {
         self.slots.remove(id);
     }
 
-    /// Takes an entry out of all indexes on values.
+    /// Removes an entry from all indexes on values.
     pub(super) fn unindex(&mut self, id: u32, slot: &Slot, writer: &mut Writer) {
         let (_, list) = body::split(self.bodies.get(slot.place));
         writer.inspector.keys_of(&self.schema, &self.indexes, list);
@@ -126,7 +124,7 @@ impl Store {
         self.change_prefixes(id, slot, false);
     }
 
-    /// Takes an entry from below its parent.
+    /// Removes an entry from its parent's children.
     pub(super) fn detach(&mut self, parent: u32, id: u32) {
         if parent == NONE {
             self.roots.retain(|root| *root != id);

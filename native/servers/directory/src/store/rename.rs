@@ -1,4 +1,4 @@
-//! Renaming and moving entries (RFC 4511 section 4.9).
+//! Renames and moves entries (RFC 4511 section 4.9).
 
 use wire::ber;
 use wire::dn::{Dn, MAX_DN_BYTES, MAX_RDNS, Rdn};
@@ -21,7 +21,7 @@ struct Target {
 }
 
 impl Store {
-    /// Renames or moves an entry with everything below it (RFC 4511 section 4.9).
+    /// Renames or moves an entry with its subordinates (RFC 4511 section 4.9).
     pub fn rename(&mut self, request: &ModifyDnRequest<'_>, now: UnixSeconds) -> Result<EntryId, Refusal> {
         let mut writer = self.writer.take().unwrap_or_default();
         let result = self.rename_with(request, now, &mut writer);

@@ -1,4 +1,4 @@
-//! Buffers that reads use over and over.
+//! Reused buffers of reads.
 
 use std::time::Duration;
 
@@ -6,36 +6,35 @@ use super::effort::Effort;
 use super::slots::NONE;
 use crate::index::MOST;
 
-/// The most entries that one plan may list, for all its terms together. So a search holds at most half a
-/// mebibyte of them, and listing takes a few milliseconds at most. It is twice the length from which going
-/// through all entries is no slower.
+/// The most entries that one plan may list for all its terms. So a search holds at most half a mebibyte of
+/// them, and listing takes at most a few milliseconds. The limit is twice the length from which a scan of all
+/// entries is no slower.
 pub(crate) const LISTED: usize = 2 * MOST;
 
-/// Bytes that are looked at in some ten microseconds; a lookup of a person looks at a thousand.
+/// Bytes that are read in some ten microseconds; a lookup of a person reads a thousand.
 const LOOKED_AT: usize = 8 << 10;
 
-/// The most that a reused buffer keeps: a hundred times what a person takes.
+/// The largest reused buffer: a hundred times the size that a person needs.
 pub(crate) const KEPT: usize = 256 << 10;
 
-/// One per thread, made with `default()`. Nothing in it outlives a call but its capacity, and a guess
-/// where the next name will be.
+/// One per thread, created with `default()`. Between calls only capacities are kept, and a guess at the
+/// container of the next name.
 #[derive(Debug)]
 pub struct Scratch {
     /// A name or a value in normal form.
     pub(crate) normal: Vec<u8>,
-    /// What that is compared with.
+    /// The name or value that `normal` is compared with.
     pub(crate) other: Vec<u8>,
-    /// A value on its way to another form.
+    /// A value during a conversion.
     pub(crate) value: Vec<u8>,
-    /// The budget of evaluating filters.
     pub(crate) effort: Effort,
-    /// Bytes that the last step of a search has looked at.
+    /// The number of bytes that the last step of a search has read.
     pub(crate) looked_at: usize,
-    /// Entries to look at.
+    /// Entries to evaluate.
     pub(crate) candidates: Vec<u32>,
-    /// Entries that the last plan might still have listed.
+    /// The number of entries that the last plan might still have listed.
     pub(crate) listable: usize,
-    /// The container that the last names were at or below. A guess, to be checked against its name.
+    /// The container of the last names. It is a guess, to be compared with the container's name.
     pub(super) container: u32,
 }
 
@@ -54,7 +53,7 @@ impl Default for Scratch {
     }
 }
 
-/// Frees a buffer of more than [`KEPT`]. Its content is no longer needed.
+/// Frees a buffer larger than [`KEPT`]. Its content is no longer needed.
 #[inline]
 pub(crate) fn trim<T>(buffer: &mut Vec<T>) {
     if buffer.capacity() > KEPT {
@@ -72,12 +71,12 @@ impl Scratch {
         self.effort.lists.clear();
     }
 
-    /// About how long the last step of a search took, at 2 ns for each byte looked at.
+    /// The estimated time of the last step of a search, at 2 ns per byte read.
     pub(crate) const fn spent(&self) -> Duration {
         Duration::from_nanos(2 * self.looked_at as u64)
     }
 
-    /// Whether the last plan listed many entries, or the last step looked at many bytes.
+    /// Whether the last plan listed many entries, or the last step read many bytes.
     #[inline]
     pub(crate) const fn took_long(&self) -> bool {
         self.listable < LISTED || self.looked_at > LOOKED_AT

@@ -1,26 +1,24 @@
-//! What the store keeps of an entry besides its body: 32 bytes.
+//! The stored properties of an entry besides its body: 32 bytes.
 
 use super::bodies::Place;
 
-/// No entry.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// See the module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Slot {
-    /// Where its body lies; an empty place means that the slot is free.
+    /// The place of the body; empty if the slot is free.
     pub(crate) place: Place,
-    /// The entry above, or [`NONE`]; in a free slot the next free one.
+    /// The parent entry, or [`NONE`]; in a free slot the next free slot.
     pub(crate) parent: u32,
-    /// The hash of its name.
+    /// The hash of the name.
     pub(crate) hash: u32,
-    /// Counts additions; with `created` the source of entryUUID.
+    /// A counter of additions; with `created` the source of entryUUID.
     pub(crate) sequence: u32,
     /// Seconds since 1970.
     pub(crate) created: u32,
     /// Seconds since 1970.
     pub(crate) modified: u32,
-    /// Seconds since 1970 at which it expires; 0 for never.
+    /// Seconds since 1970; 0 for never.
     pub(crate) expires: u32,
 }
 
@@ -30,7 +28,7 @@ impl Slot {
     }
 }
 
-/// All slots; a freed one is the next to be taken.
+/// All slots. The slot that was freed last is reused first.
 #[derive(Debug)]
 pub(crate) struct Slots {
     slots: Vec<Slot>,
@@ -45,7 +43,7 @@ impl Default for Slots {
 }
 
 impl Slots {
-    /// The slot of an entry; `None` for a free or unknown one.
+    /// The slot of an entry; `None` for a free or unknown slot.
     #[inline]
     pub(crate) fn get(&self, id: u32) -> Option<&Slot> {
         self.slots.get(id as usize).filter(|slot| !slot.is_free())
@@ -84,12 +82,12 @@ impl Slots {
         self.slots.reserve(more);
     }
 
-    /// Entries.
+    /// The number of entries.
     pub(crate) const fn used(&self) -> u32 {
         self.used
     }
 
-    /// One more than the highest number ever taken.
+    /// One more than the highest number ever used.
     pub(crate) fn end(&self) -> u32 {
         self.slots.len() as u32
     }

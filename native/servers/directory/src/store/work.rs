@@ -1,7 +1,7 @@
-//! What preparing values to be compared costs, known before it is begun.
+//! The cost of preparing values for comparisons, estimated beforehand.
 //!
-//! A write prepares them under the store's lock: once for the entry that is stored, and again for each change
-//! that looks for them. Measured with `benches/ils_messages.py`, in units of some 20 ns.
+//! A write prepares values under the store's lock: once for the stored entry, and again for each change that
+//! searches them. Measured with `benches/ils_messages.py`, in units of some 20 ns.
 
 use wire::dn::Dn;
 use wire::ldap::attributes::Values;
@@ -10,14 +10,16 @@ use wire::text::is_normalised;
 
 use crate::schema::{Matching, Schema};
 
-/// A value, whatever it is.
+/// The cost of a value without its bytes.
 const EACH: usize = 24;
-/// A part of a name, besides its bytes.
+/// The cost of a part of a name without its bytes.
 const PART: usize = 8;
-/// A byte of text that has to be normalised; of other text a byte is a unit, of ASCII two are.
+/// The cost of a byte of text that has to be normalised. A byte of other text is one unit, two bytes of ASCII
+/// are one unit.
 const ODD: usize = 64;
 
-/// More than a byte of a list can cost: a part of a name has two, a value has two for its tag and length.
+/// More than the cost per byte of any list: a part of a name has two bytes, and a value has two for its tag
+/// and length.
 pub(super) const MOST_A_BYTE: usize = ODD + EACH;
 
 /// The work for each value of an entry.
@@ -25,7 +27,8 @@ pub(super) fn of_entry<'a>(schema: &'a Schema, list: Attributes<'a>) -> impl Ite
     list.iter().flatten().flat_map(|attribute| of_values(schema, attribute.name, attribute.values))
 }
 
-/// The work for each value of changes that look for it: all but replace, which takes them as they are.
+/// The work for each value of changes that search it: all changes except replace, which takes values
+/// unchanged.
 pub(super) fn of_changes<'a>(
     schema: &'a Schema,
     changes: &'a [Change<'a>],
@@ -42,7 +45,7 @@ fn of_values<'a>(schema: &Schema, name: &[u8], values: Values<'a>) -> impl Itera
     values.iter().flatten().map(move |value| of_value(matching, value, &mut decoded))
 }
 
-/// The work for one value that is compared so; `decoded` is room for parts of names.
+/// The work for one value with this comparison; `decoded` is a buffer for parts of names.
 pub(crate) fn of_value(matching: Matching, value: &[u8], decoded: &mut Vec<u8>) -> usize {
     match matching {
         Matching::DistinguishedName => of_name(value, decoded),
