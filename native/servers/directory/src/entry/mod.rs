@@ -1,4 +1,4 @@
-//! Which attributes of an entry are answered, and under which names.
+//! The selection of an entry's attributes for an answer, and their names.
 
 mod write;
 
@@ -8,20 +8,20 @@ use crate::ad::{Range, without_range};
 use crate::schema::{AttributeId, Schema, base};
 use crate::store::{Operational, has_options};
 
-/// The names under which attributes are answered.
+/// The spelling and order of attributes in answers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Naming {
-    /// As the schema spells them, in the entry's order: what LDAP servers do.
+    /// As the schema spells them, in the entry's order, like LDAP servers.
     #[default]
     Canonical,
-    /// As the request spells them, in the request's order: what ILS servers do.
+    /// As the request spells them, in the request's order, like ILS servers.
     AsRequested,
 }
 
 /// A search's attribute selection (RFC 4511 section 4.5.1.8), resolved, in reused buffers.
 #[derive(Debug, Clone, Default)]
 pub struct Projection {
-    /// `*`, or nothing listed at all.
+    /// `*`, or an empty list.
     all_user: bool,
     /// `+` (RFC 3673).
     all_operational: bool,
@@ -29,24 +29,24 @@ pub struct Projection {
     naming: Naming,
     wanted: Vec<Wanted>,
     names: Vec<u8>,
-    /// Of attributes that are asked for in part.
+    /// Requested ranges of values.
     ranges: Vec<Range>,
 }
 
-/// One listed description.
+/// A listed description.
 #[derive(Debug, Clone)]
 struct Wanted {
-    /// As it was asked for.
+    /// The range of the requested spelling in `names`.
     asked: (usize, usize),
-    /// The type; by its number, since the names of its subtypes are many times as long.
+    /// The type as a number, because the names of its subtypes are many times as long.
     id: AttributeId,
     computed: Option<Operational>,
 }
 
 impl Projection {
-    /// Replaces what was compiled before.
+    /// Compiles a selection, and replaces the previous one.
     ///
-    /// `ranged`: whether `member;range=0-99` asks for a part of the values.
+    /// With `ranged`, `member;range=0-99` requests a part of the values.
     #[inline]
     pub fn compile(
         &mut self,
@@ -67,7 +67,7 @@ impl Projection {
             match asked {
                 b"*" => self.all_user = true,
                 b"+" => self.all_operational = true,
-                // No attributes; has no effect among others (RFC 4511 section 4.5.1.8).
+                // No attributes; ignored beside other descriptions (RFC 4511 section 4.5.1.8).
                 b"1.1" => {}
                 _ => match without_range(asked).filter(|_| ranged) {
                     Some((name, range)) => {
@@ -78,20 +78,20 @@ impl Projection {
                 },
             }
         }
-        // Every user attribute is selected already, and asking for one again changes nothing.
+        // All user attributes are selected already, so listing one changes nothing.
         if self.all_user && naming == Naming::Canonical {
             self.wanted.retain(|wanted| wanted.computed.is_some());
         }
     }
 
-    /// Which values of attributes are asked for, where not all are.
+    /// The requested ranges of values.
     pub(crate) fn ranges(&self) -> &[Range] {
         &self.ranges
     }
 
     /// The heap memory it holds.
     pub(crate) fn bytes(&self) -> usize {
-        // A range's name is not longer than that of what is wanted.
+        // The name of a range is not longer than its wanted description.
         size_of_val(self.wanted.as_slice()) + 2 * self.names.len() + size_of_val(self.ranges.as_slice())
     }
 
@@ -102,14 +102,13 @@ impl Projection {
         self.ranges.shrink_to_fit();
     }
 
-    /// How many descriptions are listed.
+    /// The number of listed descriptions.
     #[inline]
     pub(crate) fn listed(&self) -> usize {
         self.wanted.len()
     }
 
-    /// Whether it selects all user attributes with their values and nothing else, so that the body
-    /// can be sent verbatim.
+    /// Whether exactly all user attributes are selected, with values, so that the body can be sent unchanged.
     #[inline]
     pub fn is_verbatim(&self) -> bool {
         self.all_user && !self.types_only && !self.all_operational && self.wanted.is_empty()
@@ -134,8 +133,8 @@ impl Projection {
         self.names.get(start..end).unwrap_or_default()
     }
 
-    /// Whether a stored description is what is wanted: the type or a subtype, with the options asked
-    /// for and perhaps more.
+    /// Whether a stored description matches a wanted one: the same type or a subtype, with at least the
+    /// wanted options.
     fn is_wanted(&self, schema: &Schema, wanted: &Wanted, description: &[u8]) -> bool {
         let name = base(description);
         schema.subtypes(wanted.id).iter().any(|id| schema.canonical_name(*id).as_bytes() == name)

@@ -1,4 +1,4 @@
-//! Writing the selected part of an entry.
+//! Writes the selected part of an entry.
 
 use wire::ber::{self, tag};
 use wire::ldap::Attributes;
@@ -10,8 +10,8 @@ use crate::schema::{Schema, base};
 use crate::store::{Effort, EntryId, Operational, Store, UnixSeconds, body};
 
 impl Store {
-    /// Appends the body of a SearchResultEntry as the projection selects it. Only for selections
-    /// other than all user attributes: those are [`Entry::body`](crate::store::Entry::body), verbatim.
+    /// Appends the body of a SearchResultEntry with the selected attributes. If all user attributes are
+    /// selected, [`Entry::body`](crate::store::Entry::body) is sent unchanged instead.
     pub fn write_projected(&self, id: EntryId, projection: &Projection, now: UnixSeconds, out: &mut Vec<u8>) {
         let Some(slot) = self.slots.get(id.0) else {
             return;
@@ -38,8 +38,8 @@ impl Store {
 }
 
 impl Store {
-    /// Adds to such a body the attributes of Active Directory that the projection selects; false if the budget
-    /// is cut before.
+    /// Adds the selected attributes of Active Directory to such a body; false if the budget is exhausted
+    /// before.
     pub(crate) fn add_constructed(
         &self,
         id: EntryId,
@@ -70,7 +70,7 @@ impl Store {
 }
 
 impl Projection {
-    /// The name under which a computed attribute is answered, if it is selected.
+    /// The name of a computed attribute in the answer, if it is selected.
     fn name_of_computed<'n>(&'n self, what: Operational, canonical: &'n str) -> Option<&'n [u8]> {
         let wanted = self.wanted.iter().find(|wanted| wanted.computed == Some(what));
         match (wanted, self.naming) {
@@ -88,7 +88,7 @@ impl Projection {
         }
     }
 
-    /// Each attribute once (RFC 4511 section 4.1.7), however often it is asked for.
+    /// Writes each attribute once (RFC 4511 section 4.1.7), however often it is requested.
     fn write_as_requested(&self, schema: &Schema, list: Attributes<'_>, out: &mut Vec<u8>) {
         for (at, wanted) in self.wanted.iter().enumerate() {
             let before = self.wanted.get(..at).unwrap_or_default();
@@ -110,7 +110,7 @@ impl Projection {
         wanted.iter().any(|wanted| self.is_wanted(schema, wanted, description))
     }
 
-    /// The asked-for spelling stands for the type itself; subtypes and options keep their own.
+    /// The requested spelling applies to the type itself; subtypes and options keep their own.
     fn requested_name<'n>(&'n self, schema: &Schema, wanted: &Wanted, stored: &'n [u8]) -> &'n [u8] {
         let asked = self.name(wanted.asked);
         let is_type = schema.canonical_name(wanted.id).as_bytes() == stored;

@@ -1,4 +1,4 @@
-//! Compiles a decoded filter into nodes.
+//! Compiles decoded filters to nodes.
 
 use wire::ldap::Filter;
 use wire::ldap::filter::{Assertion, Extensible, Kind, Piece};
@@ -10,8 +10,8 @@ use crate::schema::{IN_CHAIN, Matching, Role, Schema, rule};
 use crate::store::Operational;
 
 impl CompiledFilter {
-    /// Compiles `filter`, replacing what was compiled before. Unknown types and rules compile to
-    /// Undefined (RFC 4511 section 4.5.1.7), so this cannot fail.
+    /// Compiles `filter`, and replaces the previous one. Unknown types and rules compile to Undefined (RFC
+    /// 4511 section 4.5.1.7), so this cannot fail.
     #[inline]
     pub fn compile(&mut self, schema: &Schema, filter: Filter<'_>) {
         self.nodes.clear();
@@ -48,7 +48,7 @@ impl CompiledFilter {
     fn item(&mut self, schema: &Schema, kind: Kind<'_>) -> Option<Item> {
         match kind {
             Kind::Equality(assertion) => self.equality(schema, assertion),
-            // RFC 4511 section 4.5.1.7.6 leaves approximate matching to the server; here it is equality.
+            // RFC 4511 section 4.5.1.7.6 leaves approximate matching to the server. Here it means equality.
             Kind::Approx(assertion) => self.equality(schema, assertion),
             Kind::Present(attribute) => {
                 let target = self.known.target(schema, attribute)?.1;
@@ -184,7 +184,7 @@ impl CompiledFilter {
 }
 
 impl Target {
-    /// Every type to which the rule applies.
+    /// All types to which the rule applies.
     const ANY: Self = Self {
         attribute: None,
         computed: None,

@@ -1,4 +1,4 @@
-//! Evaluating a compiled filter on an entry.
+//! Evaluates a compiled filter on an entry.
 
 use std::cmp::Ordering;
 
@@ -12,7 +12,7 @@ use crate::matching::{compare, number, pieces_match};
 use crate::schema::{Matching, Schema};
 use crate::store::{Budget, Effort, Form, Operational, Slot, Store, UnixSeconds, has_options, work};
 
-/// Values of a longer list are prepared once and reused for all terms.
+/// The values of longer lists are prepared once and reused for all terms.
 const SHORT_BYTES: usize = 1 << 10;
 
 /// The three values of RFC 4511 section 4.5.1.7.
@@ -39,7 +39,6 @@ pub(crate) struct Subject<'s> {
     pub(crate) computed: Option<Computed<'s>>,
 }
 
-/// See [`Subject::computed`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Computed<'s> {
     pub(crate) store: &'s Store,
@@ -80,8 +79,8 @@ impl CompiledFilter {
         }
     }
 
-    /// `decisive` if one operand has that value; else Undefined if one operand is Undefined; else the other
-    /// value, also for an empty list (RFC 4526).
+    /// `decisive` if an operand has that value; otherwise Undefined if an operand is Undefined; otherwise the
+    /// other value, which an empty list has, too (RFC 4526).
     fn combine(
         &self,
         at: usize,
@@ -124,8 +123,8 @@ impl CompiledFilter {
         item.target.dn_attributes && self.name_is_true(item, subject, effort)
     }
 
-    /// Compares the asserted bytes before any normalisation: entries found by an index nearly always hold
-    /// exactly these bytes.
+    /// Compares bytes before any normalisation: entries found by an index nearly always contain exactly the
+    /// asserted bytes.
     #[inline]
     fn any_value(&self, test: &Test, values: Values<'_>, schema: &Schema, effort: &mut Effort) -> bool {
         if values.0.len() > SHORT_BYTES
@@ -144,7 +143,7 @@ impl CompiledFilter {
         values.iter().flatten().any(|value| self.test(test, value, schema, effort))
     }
 
-    /// [`Self::any_value`] for a long list: looks the value up among the prepared values of an earlier term.
+    /// [`Self::any_value`] for a long list: searches the values that an earlier term has prepared.
     fn any_of_many(
         &self,
         test: &Test,
@@ -180,7 +179,7 @@ impl CompiledFilter {
         }
     }
 
-    /// Whether a prepared value has these pieces; false if the budget is spent.
+    /// Whether a prepared value has these pieces; false if the budget is exhausted.
     fn has_pieces(&self, value: &[u8], pieces: Span, budget: &mut Budget) -> bool {
         let mut looked_for = 0;
         let pieces = pieces.of(&self.pieces).iter().inspect(|_| looked_for += 1);
@@ -292,7 +291,7 @@ const fn form(test: &Test) -> Option<(Matching, Form)> {
     }
 }
 
-/// A subclass matches as the class does (RFC 4512 section 2.4.2); an undefined class is compared by name.
+/// A subclass matches like its class (RFC 4512 section 2.4.2). An undefined class is compared by name.
 fn class_matches(schema: &Schema, value: &[u8], asserted: &[u8], class: Option<u16>) -> bool {
     match class {
         Some(class) => schema.class_derives(value, class),
@@ -311,8 +310,8 @@ fn order(
     matching.normalise(schema, value, buffer).then(|| compare(matching, buffer, normal))
 }
 
-/// Whether a matching rule applies to an attribute of this name: the attribute has the same rule, or both rules
-/// compare text, whether or not case-sensitively.
+/// Whether a matching rule applies to an attribute of this name: the attribute has the same rule, or both
+/// rules compare text, case-sensitively or not.
 fn fits(schema: &Schema, test: &Test, name: &[u8]) -> bool {
     let (Test::Equal { matching, .. }
     | Test::AtLeast { matching, .. }

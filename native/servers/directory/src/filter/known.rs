@@ -1,21 +1,21 @@
-//! A cache of resolved names: the next filter mostly uses those of the last.
+//! A cache of resolved names: consecutive filters usually have the same names.
 
 use super::node::{Span, Target};
 use crate::schema::{AttributeId, Schema, base};
 use crate::store::Operational;
 
-/// With more names than this the cache starts anew at the next filter, and those beyond are not searched.
-/// Filters of programs have two or three.
+/// With more names, the cache is cleared before the next filter, and names beyond this number are not
+/// searched. Filters of programs have two or three names.
 const MANY: usize = 32;
 
-/// See the module.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Known {
-    /// The schema that the names were resolved in.
+    /// The stamp of the schema of the resolved names.
     stamp: u64,
     descriptions: Vec<(Span, AttributeId, Target)>,
     classes: Vec<(Span, u16)>,
-    /// Where the next description is looked for first: behind the last one, as in the filter before.
+    /// The position at which the search for the next description begins: after the previous one, as in the
+    /// previous filter.
     next: usize,
     names: Vec<Span>,
     bytes: Vec<u8>,
@@ -37,7 +37,7 @@ impl Known {
         self.bytes.shrink_to_fit();
     }
 
-    /// Forgets what belongs to another schema.
+    /// Clears the cache if the schema has changed.
     #[inline]
     pub(super) fn start(&mut self, schema: &Schema) {
         self.next = 0;
@@ -46,7 +46,7 @@ impl Known {
         }
     }
 
-    /// The type that a description names, and what its values are found by.
+    /// The type of a description, and the names under which entries have its values.
     #[inline]
     pub(super) fn target(&mut self, schema: &Schema, description: &[u8]) -> Option<(AttributeId, Target)> {
         let is_it = |&(span, ..): &(Span, AttributeId, Target)| span.of(&self.bytes) == description;
@@ -61,7 +61,6 @@ impl Known {
         self.descriptions.get(at).map(|&(_, id, target)| (id, target))
     }
 
-    /// The number of the class of this name.
     #[inline]
     pub(super) fn class(&mut self, schema: &Schema, name: &[u8]) -> Option<u16> {
         if let Some((_, class)) =
@@ -75,7 +74,6 @@ impl Known {
         Some(class)
     }
 
-    /// The name of a span of a target.
     #[inline]
     pub(super) fn text(&self, span: Span) -> &[u8] {
         span.of(&self.bytes)

@@ -22,7 +22,7 @@ pub struct CompiledFilter {
 }
 
 impl CompiledFilter {
-    /// The node at `at`; see [`Node`] for their order.
+    /// The node at `at`; see [`Node`] for the order of nodes.
     #[inline]
     pub(crate) fn at(&self, at: usize) -> Option<&Node> {
         self.nodes.get(at)
@@ -42,13 +42,13 @@ impl CompiledFilter {
         self.known.shrink();
     }
 
-    /// How many terms it has, counting those that hold others and the pieces of substrings.
+    /// The number of terms, including composite terms and the pieces of substrings.
     #[inline]
     pub(crate) fn terms(&self) -> usize {
         self.nodes.len() + self.pieces.len()
     }
 
-    /// The index of the node that follows the one at `at` and everything inside that.
+    /// The index of the node after the node at `at` and its operands.
     #[inline]
     pub(crate) fn after(&self, at: usize) -> usize {
         match self.nodes.get(at) {
@@ -57,13 +57,12 @@ impl CompiledFilter {
         }
     }
 
-    /// The bytes of a span.
     #[inline]
     pub(crate) fn text(&self, span: Span) -> &[u8] {
         span.of(&self.bytes)
     }
 
-    /// The first piece of a substring test, if values have to start with it.
+    /// The first piece of a substring test, if it is at the start of values.
     pub(crate) fn initial(&self, pieces: Span) -> Option<&[u8]> {
         match pieces.of(&self.pieces) {
             [PieceSpan { kind: PieceKind::Initial, text }, ..] => Some(text.of(&self.bytes)),

@@ -1,10 +1,10 @@
-//! What a filter is compiled to.
+//! The nodes of compiled filters.
 
 use crate::matching::PieceKind;
 use crate::schema::{AttributeId, Matching};
 use crate::store::Operational;
 
-/// A part of one of the compiled filter's buffers.
+/// A range of one of the compiled filter's buffers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(super) start: u32,
@@ -23,7 +23,7 @@ impl Span {
     }
 }
 
-/// Filters in the order they are written in; what is inside another follows it up to `end`.
+/// Nodes are in the order of the filter. The operands of a node follow it, up to `end`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Node {
     And {
@@ -36,7 +36,7 @@ pub(crate) enum Node {
         end: u32,
     },
     Item(Item),
-    /// Undefined whatever the entry (RFC 4511 section 4.5.1.7).
+    /// Undefined for every entry (RFC 4511 section 4.5.1.7).
     Undefined,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct Item {
 }
 
 impl Item {
-    /// Whether the parts of the entry's name are tested too.
+    /// Whether the parts of the entry's name are tested, too.
     pub(crate) const fn has_dn_attributes(&self) -> bool {
         self.target.dn_attributes
     }
@@ -57,21 +57,20 @@ impl Item {
 /// The attribute whose values are tested.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Target {
-    /// The asserted type; without one every type that the rule fits.
+    /// The asserted type; `None` for every type to which the rule applies.
     pub(crate) attribute: Option<AttributeId>,
-    /// How it is computed, if it is.
+    /// `None` unless the attribute is computed.
     pub(crate) computed: Option<Operational>,
     /// The canonical name of the type.
     pub(super) name: Span,
     /// The canonical names of its subtypes.
     pub(super) subtypes: Span,
-    /// The asserted description if it has options, else empty.
+    /// The asserted description if it has options, otherwise empty.
     pub(super) options: Span,
-    /// Whether the parts of the entry's name are tested too.
+    /// Whether the parts of the entry's name are tested, too.
     pub(super) dn_attributes: bool,
 }
 
-/// What is tested.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Test {
     Present,
@@ -81,7 +80,7 @@ pub(crate) enum Test {
         raw: Span,
         normal: Span,
     },
-    /// An object class: its subclasses match as well. Unknown classes have no number.
+    /// An object class, whose subclasses match as well. Unknown classes have no number.
     Class {
         raw: Span,
         class: Option<u16>,
@@ -103,14 +102,13 @@ pub(crate) enum Test {
         matching: Matching,
         pieces: Span,
     },
-    /// A number with all of these bits, or with any.
+    /// A number with all of these bits, or with any of them.
     Bits {
         mask: i64,
         all: bool,
     },
 }
 
-/// A normalised piece.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PieceSpan {
     pub(super) kind: PieceKind,

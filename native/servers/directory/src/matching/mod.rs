@@ -1,7 +1,7 @@
-//! Matching rules (RFC 4517 section 4): when two values are equal, and which comes first.
+//! Matching rules (RFC 4517 section 4): equality and order of values.
 //!
-//! Every rule is a function from a value to a normal form: values match when their normal forms are
-//! the same bytes. So an index keeps hashes of normal forms, and an assertion is normalised once.
+//! Every rule maps a value to a normal form, and values match if their normal forms have the same bytes. So
+//! an index stores hashes of normal forms, and an assertion is normalised once.
 
 mod number;
 mod order;
@@ -22,8 +22,8 @@ use crate::domain;
 use crate::schema::{Matching, Schema};
 
 impl Matching {
-    /// Appends the normal form of `value`; false, with nothing appended, if it has none because it
-    /// breaks the syntax.
+    /// Appends the normal form of `value`. Returns false, and appends nothing, if the value violates the
+    /// syntax.
     #[inline]
     pub fn normalise(self, schema: &Schema, value: &[u8], out: &mut Vec<u8>) -> bool {
         match self {
@@ -44,13 +44,13 @@ impl Matching {
         true
     }
 
-    /// Whether it compares text, with or without case.
+    /// Whether the rule compares text, case-sensitively or not.
     pub(crate) const fn is_text(self) -> bool {
         matches!(self, Self::CaseIgnore | Self::CaseExact)
     }
 
-    /// Whether `value` matches an assertion given as it came and in its normal form. Equal bytes are
-    /// equal under every rule, which spares nearly every value its normalisation.
+    /// Whether `value` matches an assertion, given with its normal form. Equal bytes are equal under every
+    /// rule, so most values need no normalisation.
     #[inline]
     pub fn matches(
         self,
@@ -67,15 +67,15 @@ impl Matching {
         !self.differs_at_once(value, normal) && self.normalise(schema, value, buffer) && buffer == normal
     }
 
-    /// Whether a value does not even have to be normalised to differ from this normal form.
+    /// Whether a value differs from this normal form without having to be normalised.
     #[inline]
     pub(crate) fn differs_at_once(self, value: &[u8], normal: &[u8]) -> bool {
         self == Self::CaseIgnore && starts_differently(value, normal)
     }
 }
 
-/// Whether two values differ in their first letters, as most do in a scan. A mark that composes with the
-/// first letter is not ASCII, hence the look at the second.
+/// Whether two values differ in their first letters, like most values in a scan. The second byte must be
+/// ASCII, too, as a combining mark would change the first letter.
 #[inline]
 fn starts_differently(value: &[u8], normal: &[u8]) -> bool {
     match (value, normal) {
@@ -84,7 +84,7 @@ fn starts_differently(value: &[u8], normal: &[u8]) -> bool {
     }
 }
 
-/// RFC 4517 section 3.3.3 has upper case; clients are not as careful.
+/// RFC 4517 section 3.3.3 requires upper case, but clients also send lower case.
 fn normalise_boolean(value: &[u8], out: &mut Vec<u8>) -> bool {
     let known = [b"TRUE".as_slice(), b"FALSE"].into_iter().find(|known| value.eq_ignore_ascii_case(known));
     out.extend_from_slice(known.unwrap_or_default());
@@ -104,7 +104,7 @@ fn normalise_uuid(value: &[u8], out: &mut Vec<u8>) -> bool {
     is_uuid
 }
 
-/// A category by its name, a class by the name of the category that it is in.
+/// The name of a category, or of a class, which means the class's category.
 fn normalise_category(value: &[u8], out: &mut Vec<u8>) {
     let name = value.split(|byte| *byte == b',').next().unwrap_or_default();
     match name.iter().position(|byte| *byte == b'=') {
@@ -113,7 +113,7 @@ fn normalise_category(value: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// RFC 4517 section 4.2.26: a descriptor is the same as the identifier it stands for.
+/// RFC 4517 section 4.2.26: a descriptor equals its identifier.
 fn normalise_identifier(schema: &Schema, value: &[u8], out: &mut Vec<u8>) -> bool {
     let value = value.trim_ascii();
     match schema.class(value) {
@@ -136,7 +136,7 @@ fn normalise_name(schema: &Schema, value: &[u8], out: &mut Vec<u8>) -> bool {
     }
 }
 
-/// Names of entries are compared by the equality rules of their types.
+/// The values in DNs are compared by the equality rules of their types.
 impl Normalise for Schema {
     #[inline]
     fn attribute(&self, attribute: &[u8], out: &mut Vec<u8>) {

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-/// Appends the digits without leading zeros, and the minus sign of a negative number.
+/// Appends the digits without leading zeros, after the minus sign of a negative number.
 pub(super) fn normalise(value: &[u8], out: &mut Vec<u8>) -> bool {
     let value = value.trim_ascii();
     let (negative, digits) = match value {
@@ -21,12 +21,11 @@ pub(super) fn normalise(value: &[u8], out: &mut Vec<u8>) -> bool {
     true
 }
 
-/// A number whose bits are tested.
+/// The number whose bits are tested.
 pub(crate) fn number(value: &[u8]) -> Option<i64> {
     std::str::from_utf8(value).ok()?.trim().parse().ok()
 }
 
-/// Compares two normal forms.
 pub(super) fn compare(left: &[u8], right: &[u8]) -> Ordering {
     let magnitude = |a: &[u8], b: &[u8]| a.len().cmp(&b.len()).then_with(|| a.cmp(b));
     match (left, right) {

@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use super::number;
 use crate::schema::Matching;
 
-/// Which of two normal forms comes first. Strings are ordered by their bytes, which in UTF-8 is the order of
-/// code points.
+/// The order of two normal forms. Strings are ordered by their bytes, which for UTF-8 is the order of code
+/// points.
 pub fn compare(matching: Matching, left: &[u8], right: &[u8]) -> Ordering {
     match matching {
         Matching::Integer => number::compare(left, right),

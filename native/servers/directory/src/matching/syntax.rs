@@ -1,4 +1,4 @@
-//! The checks of a syntax (RFC 4517 section 3.3), most of which are those of its equality rule.
+//! Checks the syntax of values (RFC 4517 section 3.3). Most checks are those of the equality rule.
 
 use wire::dn::Dn;
 

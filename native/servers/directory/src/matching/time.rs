@@ -4,12 +4,12 @@ use std::ops::RangeInclusive;
 
 use wire::calendar::{date_of, days_until};
 
-/// The seconds since 1970 whose year in UTC has four digits: no other time can be written, and a
-/// time zone leads beyond either end.
+/// The seconds since 1970 whose year in UTC has four digits. Other times cannot be written, but a time zone
+/// can lead to them.
 const WRITABLE: RangeInclusive<i64> = days_until(0, 1, 1) * 86_400..=days_until(10_000, 1, 1) * 86_400 - 1;
 
-/// Appends `YYYYMMDDHHMMSS` in UTC and, if there is one, the fraction without its trailing zeros:
-/// times of one length compare as bytes, and a longer one is later than what it starts with.
+/// Appends `YYYYMMDDHHMMSS` in UTC and the fraction, if there is one, without its trailing zeros. Times of
+/// equal length compare as bytes, and a longer time is later than its prefix.
 pub(super) fn normalise(value: &[u8], out: &mut Vec<u8>) -> bool {
     let Some((seconds, fraction)) = parse(value).filter(|(seconds, _)| WRITABLE.contains(seconds)) else {
         return false;
@@ -22,7 +22,7 @@ pub(super) fn normalise(value: &[u8], out: &mut Vec<u8>) -> bool {
     true
 }
 
-/// Appends `YYYYMMDDHHMMSS` of these seconds since 1970.
+/// Appends these seconds since 1970 as `YYYYMMDDHHMMSS`.
 pub(crate) fn write_timestamp(seconds: i64, out: &mut Vec<u8>) {
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     let (year, month, day) = date_of(days);
@@ -56,7 +56,7 @@ fn parse(value: &[u8]) -> Option<(i64, &[u8])> {
     let seconds = days_until(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset;
     match unit {
         1 => Some((seconds, fraction)),
-        // A fraction of an hour or minute: to the second is enough for anything seen.
+        // A fraction of an hour or a minute is rounded down to seconds.
         _ => Some((seconds + fraction_of(fraction, unit), &[])),
     }
 }
@@ -92,7 +92,7 @@ fn fraction_of(fraction: &[u8], unit: i64) -> i64 {
     number * unit / 10i64.pow(first.len() as u32)
 }
 
-/// Seconds east of Greenwich. A zone has to be there (RFC 4517 section 3.3.13).
+/// Seconds east of Greenwich. The zone is required (RFC 4517 section 3.3.13).
 fn zone(rest: &[u8]) -> Option<i64> {
     let (sign, mut rest) = match rest {
         [b'Z'] => return Some(0),

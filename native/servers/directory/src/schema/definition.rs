@@ -1,10 +1,10 @@
-//! Attribute types and object classes as a schema holds them.
+//! Attribute types and object classes of a schema.
 
 use super::AttributeId;
 use super::matching_rule::MatchingRule;
 use super::syntax::Syntax;
 
-/// What an attribute is for (RFC 4512 section 4.1.2).
+/// The usage of an attribute (RFC 4512 section 4.1.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Usage {
     UserApplications,
@@ -13,38 +13,36 @@ pub enum Usage {
     DsaOperation,
 }
 
-/// An attribute type; what it inherits is filled in.
+/// An attribute type; inherited properties are filled in.
 #[derive(Debug, Clone)]
 pub struct AttributeType {
-    /// Its object identifier; undeclared types have none but their name.
+    /// The object identifier. Undeclared types have a name only.
     pub oid: String,
-    /// Its names, the canonical one first.
+    /// The canonical name first.
     pub names: Vec<String>,
     pub description: Option<String>,
-    /// The type it is a subtype of.
+    /// The supertype.
     pub superior: Option<AttributeId>,
-    /// When two values are equal; without it equality filters are undefined.
+    /// Without a rule, equality filters are undefined.
     pub equality: Option<&'static MatchingRule>,
-    /// Which value comes first.
     pub ordering: Option<&'static MatchingRule>,
     pub substrings: Option<&'static MatchingRule>,
-    /// The identifier of its syntax.
     pub syntax_oid: String,
-    /// What is checked of its values.
+    /// The check of values.
     pub syntax: Syntax,
-    /// Whether an entry has one value at most.
+    /// Whether an entry has at most one value.
     pub single_valued: bool,
-    /// Whether only the server writes it.
+    /// Whether only the server writes the attribute.
     pub read_only: bool,
-    /// Whether it is computed when it is asked for and never stored.
+    /// Whether the attribute is computed on request and never stored.
     pub computed: bool,
     pub usage: Usage,
-    /// Whether a schema names it; otherwise an entry brought it along.
+    /// Whether a schema defines the type; otherwise an entry has declared it.
     pub declared: bool,
 }
 
 impl AttributeType {
-    /// The spelling that entries are stored with.
+    /// The spelling in stored entries.
     pub fn name(&self) -> &str {
         self.names.first().unwrap_or(&self.oid)
     }
@@ -58,19 +56,18 @@ pub enum ClassKind {
     Auxiliary,
 }
 
-/// An object class.
 #[derive(Debug, Clone)]
 pub struct ObjectClass {
     pub oid: String,
-    /// Its names, the canonical one first.
+    /// The canonical name first.
     pub names: Vec<String>,
     pub description: Option<String>,
-    /// The classes it derives from, as the definition spells them.
+    /// The superclasses, as the definition spells them.
     pub superiors: Vec<String>,
     pub kind: ClassKind,
-    /// Attributes that its entries have.
+    /// Attributes that entries of the class must have.
     pub must: Vec<String>,
-    /// Attributes that its entries may have.
+    /// Attributes that entries of the class may have.
     pub may: Vec<String>,
 }
 

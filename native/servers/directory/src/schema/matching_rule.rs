@@ -1,5 +1,5 @@
-//! The matching rules (RFC 4517 section 4) by name and identifier, as the subschema lists them. What they do
-//! with values is in [`crate::matching`].
+//! The matching rules (RFC 4517 section 4) by name and identifier, as the subschema lists them.
+//! [`crate::matching`] implements them.
 
 use super::syntax::UUID;
 
@@ -12,7 +12,7 @@ macro_rules! syntax {
     };
 }
 
-/// The ways values are made comparable.
+/// The normalisations of values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Matching {
     CaseIgnore,
@@ -26,32 +26,33 @@ pub enum Matching {
     OctetString,
     ObjectIdentifier,
     Uuid,
-    /// objectCategory: by the name of the category, or of a class that is in it (MS-ADTS section 3.1.1.3.1.3.5).
+    /// objectCategory: by the name of the category, or of a class in the category (MS-ADTS section
+    /// 3.1.1.3.1.3.5).
     Category,
     /// objectSid: as bytes, or as `S-1-5-21-1-2-3-1000` in a filter (MS-ADTS section 3.1.1.3.1.3.5).
     Sid,
 }
 
-/// What a rule is for.
+/// The use of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// `(attribute=value)`
     Equality,
-    /// `(attribute>=value)`; in an extensible match true for values that come before the assertion
-    /// (RFC 4517 section 4.1).
+    /// `(attribute>=value)`. In an extensible match, true for values that are less than the assertion (RFC
+    /// 4517 section 4.1).
     Ordering,
     /// `(attribute=initial*any*final)`
     Substrings,
-    /// True of numbers that have all bits of the asserted one.
+    /// True for numbers that have all bits of the asserted number.
     BitAnd,
-    /// True of numbers that have any of them.
+    /// True for numbers that have any bit of the asserted number.
     BitOr,
 }
 
-/// The rule of Active Directory for members of groups in groups (MS-ADTS section 3.1.1.3.4.4.3).
+/// Active Directory's rule for members of nested groups (MS-ADTS section 3.1.1.3.4.4.3).
 pub(crate) const IN_CHAIN: &[u8] = b"1.2.840.113556.1.4.1941";
 
-/// How objectCategory is compared; no client names this rule.
+/// The rule of objectCategory. No client names it.
 pub(super) static CATEGORY_RULE: MatchingRule = MatchingRule {
     oid: "2.5.13.1",
     name: "distinguishedNameMatch",
@@ -60,7 +61,7 @@ pub(super) static CATEGORY_RULE: MatchingRule = MatchingRule {
     role: Role::Equality,
 };
 
-/// How objectSid is compared, likewise.
+/// The rule of objectSid. No client names it.
 pub(super) static SID_RULE: MatchingRule = MatchingRule {
     oid: "2.5.13.17",
     name: "octetStringMatch",
@@ -69,19 +70,17 @@ pub(super) static SID_RULE: MatchingRule = MatchingRule {
     role: Role::Equality,
 };
 
-/// A matching rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MatchingRule {
     pub oid: &'static str,
     pub name: &'static str,
     /// The identifier of the assertion's syntax.
     pub syntax: &'static str,
-    /// How values are made comparable.
     pub matching: Matching,
     pub role: Role,
 }
 
-/// The rule of this name (in any case of letters) or identifier.
+/// The rule with this name (ignoring case) or identifier.
 pub fn rule(name: &[u8]) -> Option<&'static MatchingRule> {
     MATCHING_RULES
         .iter()
@@ -100,8 +99,8 @@ macro_rules! rules {
     };
 }
 
-/// RFC 4517 section 4.2, RFC 4530, and the bit rules of Active Directory as OpenLDAP names them. Lists and first components are compared as the strings that
-/// they are written as.
+/// RFC 4517 section 4.2, RFC 4530, and Active Directory's bit rules under OpenLDAP's names. Lists and first
+/// components are compared as the strings in which they are written.
 pub const MATCHING_RULES: &[MatchingRule] = rules! {
     "2.5.13.0" objectIdentifierMatch 38 Equality ObjectIdentifier;
     "2.5.13.1" distinguishedNameMatch 12 Equality DistinguishedName;

@@ -24,7 +24,7 @@ use matching_rule::{CATEGORY_RULE, SID_RULE};
 use names::Names;
 use parse::Definition;
 
-/// An attribute type's number within its schema.
+/// The number of an attribute type within its schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AttributeId(pub(crate) u16);
 
@@ -45,15 +45,13 @@ const OBJECT_SID: &str = "1.2.840.113556.1.4.146";
 /// objectClass (RFC 4512 section 3.3).
 const OBJECT_CLASS: &str = "2.5.4.0";
 
-/// Why a schema text was not understood.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaError {
-    /// A definition that does not follow RFC 4512 section 4.1 or OpenLDAP's schema files.
+    /// A definition that violates RFC 4512 section 4.1 and the format of OpenLDAP's schema files.
     #[error("schema line {line}: {problem}; write it as RFC 4512 section 4.1 has it")]
     Malformed { line: usize, problem: String },
 }
 
-/// See the module.
 #[derive(Debug, Clone, Default)]
 pub struct Schema {
     types: Vec<AttributeType>,
@@ -109,13 +107,12 @@ impl Schema {
         self.type_names.get(name).map(AttributeId)
     }
 
-    /// The type of this number.
     #[inline]
     pub fn attribute(&self, id: AttributeId) -> &AttributeType {
         &self.types[usize::from(id.0)]
     }
 
-    /// The spelling that entries are stored with.
+    /// The spelling in stored entries.
     #[inline]
     pub fn canonical_name(&self, id: AttributeId) -> &str {
         self.attribute(id).name()
@@ -155,7 +152,6 @@ impl Schema {
         &self.subtypes[usize::from(id.0)]
     }
 
-    /// Whether this is objectClass.
     #[inline]
     pub(crate) fn is_object_class(&self, id: AttributeId) -> bool {
         self.object_class == Some(id)
@@ -183,7 +179,6 @@ impl Schema {
         self.class_names.get(name).map(|number| &self.classes[usize::from(number)])
     }
 
-    /// All classes.
     pub fn classes(&self) -> impl Iterator<Item = &ObjectClass> {
         self.classes.iter()
     }

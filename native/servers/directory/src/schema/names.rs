@@ -1,8 +1,8 @@
-//! A map from names, in any case of ASCII letters, to numbers.
+//! A map from names to numbers, ignoring the case of ASCII letters.
 
 use hashbrown::HashTable;
 
-/// See the module. Looked up several times per request, so the hash is inlined and the names short.
+/// Names are looked up several times per request, so the hash is inlined. Names are short.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Names {
     table: HashTable<(Box<[u8]>, u16)>,
@@ -14,7 +14,7 @@ impl Names {
         self.table.find(hash(name), |(known, _)| is_same(known, name)).map(|&(_, number)| number)
     }
 
-    /// Later definitions take over a name.
+    /// Adds a name. A later definition replaces an earlier one.
     pub(super) fn insert(&mut self, name: &[u8], number: u16) {
         match self.table.find_mut(hash(name), |(known, _)| is_same(known, name)) {
             Some(entry) => entry.1 = number,
@@ -25,7 +25,7 @@ impl Names {
     }
 }
 
-/// Clients mostly write names the way schemas do, and bytes are compared faster than letters.
+/// Clients usually spell names like schemas do, and comparing bytes is faster than comparing letters.
 #[inline]
 fn is_same(known: &[u8], name: &[u8]) -> bool {
     known == name || known.eq_ignore_ascii_case(name)

@@ -12,7 +12,6 @@ pub(super) struct Definition {
 }
 
 impl Definition {
-    /// The words after a keyword.
     pub(super) fn words(&self, field: &str) -> &[String] {
         let found = self.fields.iter().find(|(name, _)| name.eq_ignore_ascii_case(field));
         found.map_or(&[], |(_, words)| words)

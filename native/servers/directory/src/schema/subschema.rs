@@ -1,4 +1,4 @@
-//! The schema as clients read it (RFC 4512 section 4.1).
+//! The schema in the form that clients read (RFC 4512 section 4.1).
 
 use std::fmt::{self, Display, Write};
 
@@ -8,8 +8,8 @@ use super::syntax::{ARC, SYNTAXES, UUID};
 use super::{AttributeId, Schema};
 
 impl Schema {
-    /// The values of the subschema subentry (RFC 4512 section 4.2), attribute by attribute. Undeclared
-    /// types are left out: they have no identifier to be listed under.
+    /// The attributes of the subschema subentry (RFC 4512 section 4.2) with their values. Undeclared types
+    /// are omitted: they have no identifier.
     pub fn subschema(&self) -> Vec<(&'static str, Vec<String>)> {
         let types = self.attributes().filter(|(_, kind)| kind.declared);
         let rules = MATCHING_RULES.iter();
@@ -116,7 +116,7 @@ fn write_head(
     }
 }
 
-/// Written bare if it is one name, else in parentheses with dollars between.
+/// A single name is written bare, several names in parentheses with dollars between them.
 struct List<'l, S>(&'l [S]);
 
 impl<S: AsRef<str>> Display for List<'_, S> {

@@ -1,17 +1,15 @@
 //! The syntaxes (RFC 4517 section 3.3).
 
-/// The common beginning of the identifiers in [`SYNTAXES`].
+/// The common prefix of the identifiers in [`SYNTAXES`].
 pub const ARC: &str = "1.3.6.1.4.1.1466.115.121.1.";
 
 /// The syntax whose values are UUIDs (RFC 4530), outside [`ARC`].
 pub const UUID: &str = "1.3.6.1.1.16.1";
 
-/// How closely values are looked at. Text is taken as it comes: old clients send ISO-8859-1.
+/// The check of values. Text is not checked: old clients send ISO-8859-1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Syntax {
-    /// Anything at all.
     Anything,
-    /// Anything but nothing.
     NotEmpty,
     /// A whole number of any size.
     Integer,
@@ -68,7 +66,7 @@ pub const SYNTAXES: &[(u32, &str)] = &[
 ];
 
 impl Syntax {
-    /// The checks that go with a syntax's identifier.
+    /// The check for a syntax's identifier.
     pub fn of(oid: &str) -> Self {
         match oid.strip_prefix(ARC).and_then(|last| last.parse().ok()) {
             Some(7) => Self::Boolean,
