@@ -1,8 +1,8 @@
-//! What one well-behaved client still gets while a crowd sends the requests that take longest.
+//! Prints the rate of one well-behaved client while a crowd sends the requests that take longest.
 //!
-//! `crowd [KIND ...]`; build it with `--release`. Two hundred clients each send a request, wait for the answer and
-//! send it again; one more client looks a person up, again and again. Its rate alone stands beside its rate among the
-//! crowd, and how much of the processors each side has used: the clients share them with the server.
+//! `crowd [KIND ...]`; build it with `--release`. Two hundred clients send a request, wait for the answer and
+//! repeat; one more client looks up a person repeatedly. The output compares its rate alone with its rate
+//! among the crowd, and shows the CPU time of each side, as clients and server share the processors.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -38,7 +38,7 @@ fn main() {
     }
 }
 
-/// A directory of which the crowd asks something, and what it asks.
+/// A directory, and the request of the crowd.
 fn serve(kind: &str) -> (directory::Running, Vec<u8>) {
     let directory = common::serve(r#"{"threads": 2}"#);
     let mut client = Client::connect(directory.addr());
@@ -81,7 +81,7 @@ fn serve(kind: &str) -> (directory::Running, Vec<u8>) {
     (directory, request)
 }
 
-/// Adds an entry whose attribute has these values, in pieces that a message has room for.
+/// Adds an entry whose attribute has these values, in pieces that fit a message.
 fn grow(client: &mut Client, attribute: &str, values: &[String]) {
     let added = client.add(GROUP, &[("objectClass", &["RTPerson"]), ("cn", &["Group"])]);
     assert_eq!(added.code, ResultCode::SUCCESS);
@@ -130,7 +130,7 @@ fn measure(kind: &str) {
     crowd.into_iter().for_each(|thread| thread.join().unwrap());
 }
 
-/// Looks a person up for so long, and says how long each time took.
+/// Looks up a person for this time. Returns the time of each lookup.
 fn look_up(client: &mut Client, how_long: Duration) -> Vec<Duration> {
     let mut request = Vec::new();
     Search { filter: lookup("Ann 1"), ..Search::default() }.write(&mut request, 1);
@@ -162,7 +162,7 @@ fn report(what: &str, took: Duration, times: &[Duration], alone: Option<f64>) ->
     rate
 }
 
-/// Seconds of the processors that each thread of the server, the crowd and the rest have used.
+/// CPU seconds of the server's threads, the crowd and the rest.
 fn used() -> [f64; 4] {
     let mut seconds = [0.0; 4];
     for task in fs::read_dir("/proc/self/task").unwrap().flatten() {

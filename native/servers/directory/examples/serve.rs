@@ -1,4 +1,4 @@
-//! Serves a directory until its standard input closes, for trying clients by hand:
+//! Serves a directory until its standard input closes, for testing clients by hand:
 //!
 //! `serve '{"port": 3890}' [pools-file '{"seed": 1, "size": 1000, ...}']`
 

@@ -1,7 +1,8 @@
-//! What the store costs: nanoseconds per lookup, add and removal, bytes per entry, at several sizes.
+//! Prints the costs of the store: nanoseconds per lookup, add and removal, and bytes per entry, at several
+//! sizes.
 //!
-//! `store_cost POOLS-FILE [SIZE ...]`; build it with `--release`. Each size is one store, filled and
-//! asked by one thread; a lookup is everything between the request's bytes and the answer's.
+//! `store_cost POOLS-FILE [SIZE ...]`; build it with `--release`. For each size, one thread fills and queries
+//! a store. A lookup is everything between the bytes of the request and the bytes of the answer.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -18,7 +19,7 @@ use wire::ldap::{
     request::{SearchOptions, write_attribute, write_search},
 };
 
-/// Requests made ahead of each measurement, at most and at least.
+/// The maximum and minimum number of requests prepared before each measurement.
 const REQUESTS: (u64, u64) = (20_000, 200_000);
 const NOW: UnixSeconds = UnixSeconds(1_000_000_000);
 
@@ -98,7 +99,7 @@ fn fill(store: &mut Store, people: &Population, from: u64, to: u64) -> Result<()
     Ok(())
 }
 
-/// A multiplier scatters the order: lookups ask for people all over the directory.
+/// The multiplier scatters the order: lookups are about people all over the directory.
 fn scattered(i: u64, size: u64) -> u64 {
     i.wrapping_mul(0x9e37_79b9_7f4a_7c15) % size
 }
@@ -211,13 +212,13 @@ fn writes(store: &mut Store, people: &Population, size: u64) -> Result<()> {
     Ok(())
 }
 
-/// Nanoseconds of processor time of this thread, whatever else ran meanwhile.
+/// CPU time of this thread in nanoseconds: other processes do not count.
 fn cpu_ns() -> u64 {
     let times = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     times.split_whitespace().next().and_then(|ns| ns.parse().ok()).unwrap_or(0)
 }
 
-/// Bytes of memory this process has, by the kernel's account.
+/// Resident memory of this process in bytes.
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap_or_default();

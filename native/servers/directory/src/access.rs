@@ -1,5 +1,5 @@
-//! Access control. By default every client may do everything, as on the paper's server: that is why this
-//! one listens on loopback by default.
+//! Access control. By default every client may do everything, as on the paper's server; therefore the server
+//! listens on loopback by default.
 
 use wire::ldap::ResultCode;
 use wire::ldap::filter::{Filter, Kind};
@@ -37,13 +37,13 @@ pub(crate) fn may_write(settings: &Settings, identity: &Identity) -> Result<(), 
     Ok(())
 }
 
-/// Whether passwords have to be kept from this client.
+/// Whether this client may not see passwords.
 #[inline]
 pub(crate) fn hides_passwords(settings: &Settings, identity: &Identity) -> bool {
     !matches!(identity, Identity::Admin) && settings.has_passwords()
 }
 
-/// Whether a filter tests passwords: substring filters would reveal them letter by letter.
+/// Whether a filter tests passwords. Substring filters would reveal a password letter by letter.
 pub(crate) fn probes_password(filter: Filter<'_>) -> bool {
     match filter.kind() {
         Kind::And(filters) | Kind::Or(filters) => filters.iter().any(probes_password),

@@ -1,6 +1,6 @@
-//! What a domain controller of Active Directory does otherwise, as far as its profile plays it: entries and values
-//! come a thousand or so at a time, and a password is set over TLS alone. Samba has none of these limits, so
-//! that a client that works with it may fail at a domain controller.
+//! Behaviour of Active Directory's domain controllers that its profile imitates: entries and values are
+//! limited to some thousand per answer, and a password may be set over TLS only. Samba has none of these
+//! limits, so a client that works with Samba may fail at a domain controller.
 
 use wire::ber::{self, Reader, tag};
 use wire::ldap::attributes::Attribute;
@@ -9,26 +9,27 @@ use wire::ldap::{Attributes, ResultCode};
 use crate::auth;
 use crate::store::Refusal;
 
-/// Entries of a page, and of a search without pages (MaxPageSize, MS-ADTS section 3.1.1.3.4.6).
+/// The most entries of a page, and of a search without pages (MaxPageSize, MS-ADTS section 3.1.1.3.4.6).
 pub(crate) const PAGE_ENTRIES: u32 = 1_000;
 
-/// Values of an attribute in one answer (MaxValRange, the same section).
+/// The most values of an attribute in one answer (MaxValRange, MS-ADTS section 3.1.1.3.4.6).
 pub(crate) const RANGE_VALUES: usize = 1_500;
 
-/// Below this an entry has no attribute with more values than one answer has: each takes three bytes at least.
+/// A shorter entry has no attribute with more values than fit in one answer: a value takes at least three
+/// bytes.
 const RANGED_BYTES: usize = 3 * RANGE_VALUES;
 
-/// Values of an attribute that a search asks for: `member;range=1500-*` (MS-ADTS section 3.1.1.3.1.3.3).
+/// The requested values of an attribute: `member;range=1500-*` (MS-ADTS section 3.1.1.3.1.3.3).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Range {
     /// The attribute's description without the range.
     name: Box<[u8]>,
     first: usize,
-    /// `None` is the last that there is.
+    /// `None` for the last value.
     last: Option<usize>,
 }
 
-/// Takes the range out of a description that has one.
+/// Splits a description with a range.
 pub(crate) fn without_range(description: &[u8]) -> Option<(&[u8], Range)> {
     let at = description.iter().rposition(|&byte| byte == b';')?;
     let (name, option) = description.split_at_checked(at)?;
@@ -47,8 +48,8 @@ pub(crate) const fn may_need_ranges(body: &[u8]) -> bool {
     body.len() > RANGED_BYTES
 }
 
-/// Leaves of each attribute of an encoded entry the values that were asked for, and no more than one answer has; its
-/// name says which these are.
+/// Reduces each attribute of an encoded entry to the requested values, at most as many as fit in one answer.
+/// The attribute's name states the range.
 pub(crate) fn in_ranges(body: &mut Vec<u8>, asked: &[Range]) {
     let mut fields = Reader::new(body);
     let (Ok(dn), Ok(list)) = (fields.octets(), fields.expect(tag::SEQUENCE)) else { return };
@@ -90,7 +91,7 @@ fn write_range(attribute: &Attribute<'_>, asked: &[Range], out: &mut Vec<u8>) {
     });
 }
 
-/// Refuses a password of Active Directory that comes in the clear (MS-ADTS section 3.1.1.3.1.5).
+/// Refuses to set a password of Active Directory without TLS (MS-ADTS section 3.1.1.3.1.5).
 pub(crate) fn refuse_in_the_clear<'n>(mut names: impl Iterator<Item = &'n [u8]>) -> Result<(), Refusal> {
     match names.any(auth::is_unicode) {
         true => Err(Refusal::new(

@@ -8,7 +8,7 @@ use crate::store::Refusal;
 /// Appends a success without a matched DN or a diagnostic.
 #[inline]
 pub(crate) fn success(out: &mut Vec<u8>, id: i32, tag: u8) {
-    // A fast path: most clients number their messages from one, and every lookup ends with this.
+    // A fast path: most clients number their messages from one, and every lookup ends with this answer.
     if let Ok(id @ 0..=0x7f) = u8::try_from(id) {
         out.extend_from_slice(&[0x30, 0x0c, 0x02, 0x01, id, tag, 0x07, 0x0a, 0x01, 0, 0x04, 0, 0x04, 0]);
     } else {
@@ -39,7 +39,7 @@ pub(crate) fn verdict(code: ResultCode, diagnostic: &str) -> Verdict<'_> {
     Verdict { code, matched_dn: b"", diagnostic: shortened(diagnostic).as_bytes() }
 }
 
-/// The result that a refusal is sent as.
+/// The result for a refusal.
 pub(crate) fn refused(refusal: &Refusal) -> Verdict<'_> {
     Verdict { matched_dn: &refusal.matched_dn, ..verdict(refusal.code, &refusal.diagnostic) }
 }
@@ -47,7 +47,7 @@ pub(crate) fn refused(refusal: &Refusal) -> Verdict<'_> {
 /// The longest diagnostic. It may repeat what a client has sent, so it needs a bound.
 const DIAGNOSTIC_BYTES: usize = 256;
 
-/// The beginning of a text, as long as a diagnostic may be.
+/// The beginning of a text, short enough for a diagnostic.
 fn shortened(text: &str) -> &str {
     let end = (0..=DIAGNOSTIC_BYTES.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
     end.and_then(|end| text.get(..end)).unwrap_or_default()

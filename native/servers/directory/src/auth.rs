@@ -1,7 +1,7 @@
-//! Passwords: under which names an entry holds them, comparing them, and hashing new ones.
+//! Passwords: their attributes, comparing and hashing them.
 //!
-//! A stored `userPassword` is plain text or `{SCHEME}base64(digest salt)` as OpenLDAP and 389-ds
-//! write it (RFC 2307 section 5.3 for the form).
+//! A stored `userPassword` is plaintext, or `{SCHEME}base64(digest salt)` as OpenLDAP and 389-ds write it
+//! (RFC 2307 section 5.3).
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use wire::ldap::attributes::Attribute;
 
 use crate::limits::Limits;
 
-/// A password that a client has sent, which no log shows.
+/// A password of a client. Logs do not show it.
 pub(crate) struct Password(pub(crate) Box<[u8]>);
 
 impl fmt::Debug for Password {
@@ -22,14 +22,14 @@ impl fmt::Debug for Password {
     }
 }
 
-/// The attribute that every client may set and only the administrator may read.
+/// Every client may set this attribute; only the administrator may read it.
 pub(crate) const PASSWORD: &[u8] = b"userPassword";
-/// Its identifier (RFC 4519 section 2.41).
+/// RFC 4519 section 2.41.
 const PASSWORD_OID: &[u8] = b"2.5.4.35";
-/// Active Directory's: in quotes, as UTF-16 (MS-ADTS 3.1.1.3.1.5).
+/// Active Directory's password: in quotes, as UTF-16 (MS-ADTS 3.1.1.3.1.5).
 const UNICODE: &[u8] = b"unicodePwd";
 
-/// Whether an attribute description means the password.
+/// Whether an attribute description is a password's.
 #[inline]
 pub(crate) fn is_password(description: &[u8]) -> bool {
     let is = |name: &[u8]| match description.get(..name.len()) {
@@ -38,18 +38,18 @@ pub(crate) fn is_password(description: &[u8]) -> bool {
         }
         None => false,
     };
-    // The first letter tells most others.
+    // The first letter excludes most other descriptions.
     matches!(description.first(), Some(b'u' | b'U' | b'2'))
         && (is(PASSWORD) || is(PASSWORD_OID) || is(UNICODE))
 }
 
-/// Whether an attribute description means the password of Active Directory.
+/// Whether an attribute description is that of Active Directory's password.
 #[inline]
 pub(crate) fn is_unicode(description: &[u8]) -> bool {
     description.eq_ignore_ascii_case(UNICODE)
 }
 
-/// The values with slow hashes of which `password` may be one, as far as `limits` let them be checked.
+/// The slow hashes that `password` has to be checked against, as far as `limits` allow.
 pub(crate) fn slow(attributes: Attributes<'_>, password: &[u8], limits: &Limits) -> Vec<Slow> {
     let mut left_ns = limits.slow_hash_ms.saturating_mul(1_000_000);
     let passwords = attributes.iter().flatten().filter(|attribute| is_password(attribute.name));
@@ -66,7 +66,7 @@ pub(crate) fn slow(attributes: Attributes<'_>, password: &[u8], limits: &Limits)
         .collect()
 }
 
-/// Whether this is one of the passwords.
+/// Whether the attributes have this stored password.
 pub(crate) fn has(attributes: Attributes<'_>, stored: &Slow) -> bool {
     let mut passwords = attributes.iter().flatten().filter(|attribute| is_password(attribute.name));
     passwords.any(|attribute| {
@@ -74,7 +74,7 @@ pub(crate) fn has(attributes: Attributes<'_>, stored: &Slow) -> bool {
     })
 }
 
-/// Whether `password` is one of an attribute's, in the clear or with a quick hash.
+/// Whether an attribute has `password` as plaintext or as a quick hash.
 pub(crate) fn is_in(attribute: Attribute<'_>, password: &[u8]) -> bool {
     let mut stored = attribute.values.iter().flatten();
     if attribute.name.eq_ignore_ascii_case(UNICODE) {
@@ -86,15 +86,14 @@ pub(crate) fn is_in(attribute: Attribute<'_>, password: &[u8]) -> bool {
     stored.any(|stored| is_of(stored, password))
 }
 
-/// Whether a password is among the attributes.
 pub(crate) fn includes_password(attributes: Attributes<'_>) -> bool {
     attributes.iter().flatten().any(|attribute| is_password(attribute.name))
 }
 
-/// Bytes of salt in a new hash.
+/// The salt of a new hash, in bytes.
 const SALT_BYTES: usize = 16;
 
-/// Hashes a new password with a salt of its own.
+/// Hashes a new password with a new salt.
 pub(crate) fn hash(password: &[u8]) -> Result<Vec<u8>, getrandom::Error> {
     let mut salt = [0; SALT_BYTES];
     getrandom::fill(&mut salt)?;

@@ -1,4 +1,4 @@
-//! Time as the directory sees it: seconds that no change of the system's clock moves.
+//! The directory's time in seconds, which changes of the system's clock do not affect.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -6,10 +6,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::store::UnixSeconds;
 
-/// A point in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Now {
-    /// Milliseconds since the clock was made.
+    /// Milliseconds since the clock was created.
     pub ms: u64,
     /// Seconds since 1970.
     pub unix_s: u64,
@@ -22,10 +21,10 @@ impl Now {
     }
 }
 
-/// Where the directory's time comes from.
+/// The source of the directory's time.
 ///
-/// Wall time is read once, then only the monotonic clock counts: a change of the system's clock must not
-/// expire entries.
+/// The wall-clock time is read once; after that, only the monotonic clock counts: a change of the system's
+/// clock must not expire entries.
 #[derive(Debug, Clone)]
 pub struct Clock {
     start: Instant,
@@ -40,27 +39,26 @@ impl Clock {
         Self { start: Instant::now(), start_unix, ahead_ms: None }
     }
 
-    /// The time of this machine, and a handle that sets it ahead, for tests that would take minutes.
+    /// The time of this machine, and a handle that advances it, for tests that would take minutes.
     pub fn adjustable() -> (Self, Ahead) {
         let ahead = Arc::new(AtomicU64::new(0));
         (Self { ahead_ms: Some(Arc::clone(&ahead)), ..Self::system() }, Ahead(ahead))
     }
 
-    /// The time now.
     pub fn now(&self) -> Now {
-        // The number is all that is shared.
+        // Relaxed: only the number is shared.
         let ahead_ms = self.ahead_ms.as_ref().map_or(0, |ahead| ahead.load(Relaxed));
         let elapsed = self.start.elapsed() + Duration::from_millis(ahead_ms);
         Now { ms: elapsed.as_millis() as u64, unix_s: (self.start_unix + elapsed).as_secs() }
     }
 }
 
-/// Sets a [`Clock`] ahead.
+/// Advances a [`Clock`].
 #[derive(Debug, Clone)]
 pub struct Ahead(Arc<AtomicU64>);
 
 impl Ahead {
-    /// Sets the clock ahead by this much more.
+    /// Advances the clock by this much more.
     pub fn advance(&self, by: Duration) {
         self.0.fetch_add(by.as_millis() as u64, Relaxed);
     }

@@ -1,4 +1,4 @@
-//! What a directory is started with.
+//! The configuration of a directory.
 
 use std::path::PathBuf;
 
@@ -9,49 +9,47 @@ use tls::ServerSpec;
 
 use crate::limits::Limits;
 
-/// Life of an entry registered in the ILS profile that does not say how long it lives: the ten
-/// minutes that NetMeeting asks for in every refresh (`sttl=10`).
+/// The default time to live of entries in the ILS profile: the ten minutes that NetMeeting asks for in every
+/// refresh (`sttl=10`).
 pub const ILS_TTL_S: u32 = 600;
 
-/// The configuration; what is left out keeps its default.
+/// Missing keys have their defaults.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The address to listen on.
     pub host: String,
-    /// The port; 0 lets the system choose.
+    /// The port; with 0 the system chooses.
     pub port: u16,
     /// Threads that serve clients, each with its own listener.
     pub threads: usize,
     /// The root of the tree.
     pub suffix: String,
-    /// How clients talk: `ils` adds the behaviour of an Internet Locator Server.
+    /// The protocol of clients: `ils` adds the behaviour of an Internet Locator Server.
     pub profile: Profile,
-    /// A schema file, of types and classes beside the standard ones.
+    /// A schema file with types and classes beside the standard ones.
     pub schema: Option<PathBuf>,
-    /// An LDIF file to load.
     pub ldif: Option<PathBuf>,
-    /// The administrator; when there is one, only it may write.
+    /// The administrator. If it is set, only the administrator may write.
     pub admin_dn: Option<String>,
     pub admin_password: Option<Secret>,
-    /// Refuse every write.
+    /// Whether every write is refused.
     pub read_only: bool,
-    /// Refuse everything but a bind to clients that have not bound with a name.
+    /// Whether clients that have not bound with a name may only bind.
     pub require_bind: bool,
-    /// Life of an entry registered in the ILS profile without saying how long.
+    /// The time to live of an entry that registers in the ILS profile without one.
     pub ils_ttl_s: u32,
-    /// How it speaks TLS, if it does.
+    /// `None` without TLS.
     pub tls: Option<Tls>,
     pub limits: Limits,
 }
 
-/// How a directory speaks TLS.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tls {
-    /// Its certificate and key, and the CA of its clients.
+    /// The certificate and key, and the CA of clients.
     pub certificate: ServerSpec,
-    /// Whether clients begin without and ask for it (StartTLS); otherwise all begin with it (ldaps).
+    /// Whether clients begin without TLS and request it (StartTLS). Otherwise all clients begin with TLS
+    /// (ldaps).
     pub start: bool,
 }
 

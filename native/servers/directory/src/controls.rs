@@ -8,15 +8,15 @@ use crate::store::Refusal;
 /// The supportedControl values of the root DSE (RFC 4512 section 5.1.3).
 pub(crate) const SUPPORTED: [&[u8]; 2] = [oid::PAGED_RESULTS, oid::MANAGE_DSA_IT];
 
-/// A page of a search: how many entries, and where to go on.
+/// The requested page of a search: its number of entries, and the position of its first entry.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Page<'a> {
     pub(crate) size: u32,
     pub(crate) cookie: &'a [u8],
 }
 
-/// Refuses critical controls that have no meaning here. ManageDsaIT is understood everywhere:
-/// there are no referrals to treat otherwise.
+/// Refuses unsupported critical controls. Every operation supports ManageDsaIT: without referrals it changes
+/// nothing.
 pub(crate) fn check(controls: Controls<'_>) -> Result<(), Refusal> {
     match controls.iter().find(|control| control.critical && control.oid != oid::MANAGE_DSA_IT) {
         None => Ok(()),
@@ -24,7 +24,7 @@ pub(crate) fn check(controls: Controls<'_>) -> Result<(), Refusal> {
     }
 }
 
-/// The same for a search, which may be paged.
+/// Checks the controls of a search, and returns the requested page.
 pub(crate) fn of_search<'a>(controls: Controls<'a>) -> Result<Option<Page<'a>>, Refusal> {
     let mut page = None;
     for control in controls.iter() {

@@ -1,9 +1,9 @@
-//! A domain of Active Directory: its names, and what its entries have by their class or number.
+//! A domain of Active Directory: its names, and attributes of entries that depend on their class or number.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// What a client can tell a domain controller by: that it is one, and of Windows Server 2003 or later (MS-ADTS
-/// section 3.1.1.3.4.3).
+/// These capabilities tell clients that the server is a domain controller of Windows Server 2003 or later
+/// (MS-ADTS section 3.1.1.3.4.3).
 pub(crate) const CAPABILITIES: [&[u8]; 2] = [b"1.2.840.113556.1.4.800", b"1.2.840.113556.1.4.1670"];
 
 /// A domain: the entries below a suffix.
@@ -12,7 +12,7 @@ pub(crate) struct Domain {
     suffix: String,
     /// `example.com`
     dns: String,
-    /// Three numbers that no other domain has.
+    /// Three numbers that are unique to the domain.
     identity: [u32; 3],
 }
 
@@ -31,24 +31,24 @@ impl Domain {
         self.suffix.as_str()
     }
 
-    /// Whether this is its name of the DNS.
+    /// Whether this is the domain's DNS name.
     pub(crate) fn is_dns(&self, name: &[u8]) -> bool {
         self.dns.as_bytes().eq_ignore_ascii_case(name)
     }
 
-    /// Whether this is its NetBIOS name, for which administrators mostly take the first label.
+    /// Whether this is the domain's NetBIOS name, usually the first label of the DNS name.
     pub(crate) fn is_netbios(&self, name: &[u8]) -> bool {
         self.dns.split('.').next().is_some_and(|label| label.as_bytes().eq_ignore_ascii_case(name))
     }
 
-    /// Appends a SID (MS-DTYP section 2.4.2.2): S-1-5-21, the domain's numbers, and that of an entry.
+    /// Appends a SID (MS-DTYP section 2.4.2.2): S-1-5-21, the domain's numbers, and the entry's number.
     pub(crate) fn write_sid(&self, entry: Option<u32>, out: &mut Vec<u8>) {
         let relative = entry.map(|number| FIRST_RELATIVE.wrapping_add(number));
         out.extend([1, 4 + u8::from(relative.is_some()), 0, 0, 0, 0, 0, 5]);
         out.extend([21].into_iter().chain(self.identity).chain(relative).flat_map(u32::to_le_bytes));
     }
 
-    /// Appends the name of the category of a class.
+    /// Appends the DN of a class's category.
     pub(crate) fn write_category(&self, class: &str, out: &mut Vec<u8>) {
         let category = category(class.as_bytes()).unwrap_or(class.as_bytes());
         [b"CN=", category, b",CN=Schema,CN=Configuration,", self.suffix.as_bytes()]
@@ -57,7 +57,7 @@ impl Domain {
     }
 }
 
-/// Appends a SID as bytes; false if it is text that is none.
+/// Appends a SID as bytes; false for a text that is no SID.
 pub(crate) fn normalise_sid(value: &[u8], out: &mut Vec<u8>) -> bool {
     if !value.starts_with(b"S-") {
         out.extend_from_slice(value);
@@ -72,10 +72,10 @@ pub(crate) fn normalise_sid(value: &[u8], out: &mut Vec<u8>) -> bool {
     true
 }
 
-/// Numbers of users and groups that are no part of Windows begin here.
+/// The first number of users and groups that are not part of Windows.
 const FIRST_RELATIVE: u32 = 1_000;
 
-/// Classes and their categories, where those have another name (defaultObjectCategory, MS-ADSC).
+/// Classes whose category has another name (defaultObjectCategory, MS-ADSC).
 const CATEGORIES: [(&str, &str); 10] = [
     ("user", "Person"),
     ("inetOrgPerson", "Person"),
@@ -89,14 +89,14 @@ const CATEGORIES: [(&str, &str); 10] = [
     ("domainDNS", "Domain-DNS"),
 ];
 
-/// The category of a class, if it has a name of its own.
+/// The category of a class, if its name differs from the class's.
 pub(crate) fn category(class: &[u8]) -> Option<&'static [u8]> {
     let mut categories = CATEGORIES.iter().filter(|(name, _)| class.eq_ignore_ascii_case(name.as_bytes()));
     categories.next().map(|(_, category)| category.as_bytes())
 }
 
-/// For a class that has accounts, sAMAccountType (MS-ADTS section 2.2.11) and primaryGroupID: that of all users of a
-/// domain, or all computers. Groups are in none.
+/// For a class with accounts, sAMAccountType (MS-ADTS section 2.2.11) and primaryGroupID: the group of all
+/// users or all computers of a domain. Groups have no primary group.
 pub(crate) fn account(class: &str) -> Option<(&'static str, Option<&'static str>)> {
     Some(match class {
         "user" | "inetOrgPerson" => ("805306368", Some("513")),
@@ -106,7 +106,7 @@ pub(crate) fn account(class: &str) -> Option<(&'static str, Option<&'static str>
     })
 }
 
-/// Appends a UUID as a GUID: the first three fields with the lowest byte first (MS-DTYP section 2.3.4.2).
+/// Appends a UUID as a GUID: the first three fields are little-endian (MS-DTYP section 2.3.4.2).
 pub(crate) fn write_guid(mut uuid: [u8; 16], out: &mut Vec<u8>) {
     for field in [0..4, 4..6, 6..8] {
         uuid[field].reverse();

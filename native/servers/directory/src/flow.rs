@@ -1,17 +1,16 @@
-//! How a connection goes on.
+//! The continuation of a connection after a message.
 
-/// What the connection does once a message has been handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flow {
     Continue,
-    /// It handles the same message again when one may take long.
+    /// Handles the same message again, in a turn for long requests.
     Later,
-    /// It waits for the outcome of a slow hash.
+    /// Waits for the outcome of a slow hash.
     Wait,
-    /// It closes: the client has unbound.
+    /// Closes: the client has unbound.
     Close,
-    /// It begins a TLS handshake once the answer has been sent.
+    /// Begins a TLS handshake once the answer has been sent.
     StartTls,
-    /// It closes once the notice of disconnection has been read.
+    /// Closes once the client has read the notice of disconnection.
     Disconnect,
 }

@@ -3,10 +3,10 @@
 /// The name that a client has authenticated as.
 #[derive(Debug, Default)]
 pub(crate) enum Identity {
-    /// No name: before the first bind, and after an anonymous one or one that failed.
+    /// No name: before the first bind, and after an anonymous or failed bind.
     #[default]
     Anonymous,
     Admin,
-    /// An entry, by its name.
+    /// The name of an entry.
     Entry(Box<[u8]>),
 }

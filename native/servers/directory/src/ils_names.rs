@@ -1,18 +1,17 @@
-//! Translation between the two names of a user: the one that ILS clients use, and the DN it is stored under.
+//! Translates between the two names of a user: the name in ILS clients, and the DN in the store.
 
 use wire::dn::{Dn, escape_value};
 
-/// What an ILS name stands for.
+/// The meaning of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Meaning {
-    /// A user, and its DN has been written.
+    /// A user, whose DN has been written.
     User,
     Everyone,
-    /// Not an ILS name: it is used as it is.
+    /// No ILS name: the name is used unchanged.
     Other,
 }
 
-/// Where users are kept.
 #[derive(Debug)]
 pub(crate) struct Names {
     container: Vec<u8>,
@@ -20,7 +19,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Users are stored below `container`, with this time to live unless they give one.
+    /// Users are stored below `container`, by default with this time to live.
     pub(crate) fn new(container: &[u8], ttl_s: u32) -> Self {
         Self { container: container.to_vec(), ttl_s }
     }
@@ -33,14 +32,14 @@ impl Names {
         self.ttl_s
     }
 
-    /// Puts the stored name into `out` if `dn` is how ILS clients name a user.
+    /// Writes the stored name to `out` if `dn` is an ILS client's name of a user.
     pub(crate) fn translate(&self, dn: &[u8], out: &mut Vec<u8>) -> bool {
         self.read(dn, out) == Meaning::User
     }
 
-    /// Reads a name; a user's stored name goes to `out`.
+    /// Parses a name; a user's stored name is written to `out`.
     pub(crate) fn read(&self, dn: &[u8], out: &mut Vec<u8>) -> Meaning {
-        // An ordinary DN ends with the container; it need not be parsed.
+        // An ordinary DN ends with the container and need not be parsed.
         if dn.is_empty() || ends_with(dn, &self.container) {
             return Meaning::Other;
         }
@@ -60,8 +59,8 @@ impl Names {
             }
         }
         match user {
-            // Without the class, an ILS name is recognised by the user in the last place: it goes from
-            // the general to the particular, unlike a DN.
+            // Without the class, the last part shows that this is an ILS name: it goes from the general to
+            // the particular, unlike a DN.
             Some(user) if person || last_is_user => {
                 out.clear();
                 out.extend_from_slice(b"cn=");
@@ -75,7 +74,7 @@ impl Names {
         }
     }
 
-    /// Whether this is the name of the entry that holds all users, but for the case of letters.
+    /// Whether this is the name of the container of all users, ignoring case.
     pub(crate) fn is_container(&self, dn: &[u8]) -> bool {
         dn.eq_ignore_ascii_case(&self.container)
     }
@@ -88,7 +87,7 @@ fn ends_with(dn: &[u8], end: &[u8]) -> bool {
         .is_some_and(|tail| tail.eq_ignore_ascii_case(end))
 }
 
-/// Appends the name by which ILS clients know the user with this DN; false if it is not a user's DN.
+/// Appends the ILS name of the user with this DN; false if this is not a user's DN.
 pub(crate) fn write_client_name(dn: &[u8], out: &mut Vec<u8>) -> bool {
     let Some((rdn, _)) = Dn::parse(dn).ok().and_then(Dn::split_first) else { return false };
     let Some(pair) = rdn.pairs().next().filter(|pair| pair.is(b"cn")) else { return false };

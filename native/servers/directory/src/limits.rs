@@ -1,22 +1,22 @@
 //! The limits of the directory, each with its reason and each configurable. The limits on sockets, which all servers
 //! have, are in `net`.
 //!
-//! At a limit the client receives a refusal of the protocol; no limit ends the process. The product of the limits
-//! bounds the memory that one client can occupy. BER needs no limit on depth: only filters nest in LDAP.
+//! At a limit the client receives a refusal of the protocol; no limit ends the process. Together the limits
+//! bound the memory that one client can occupy. BER needs no limit on depth: in LDAP only filters are nested.
 
 use net::FLUSH_BYTES;
 use wire::dn::MAX_DN_BYTES;
 use wire::ldap::MAX_FILTER_DEPTH;
 
-/// A filter's terms, And, Or and Not among them. With this many, at 50 ns each, a search evaluates 5,000
-/// entries a second, a few at a time; a message has room for a hundred times as many terms.
+/// A filter's terms, including And, Or and Not. With this many terms, at 50 ns each, a search evaluates 5,000
+/// entries a second, a few at a time. A message has room for a hundred times as many terms.
 pub const FILTER_TERMS: usize = 4_096;
 
 net::limits! {
-    /// The configured limits; the others have their defaults.
+    /// The configured limits; missing keys have their defaults.
     pub struct Limits {
-        /// A message of a client that has not bound with a name. Binds and searches of the paper have 100 bytes; 389-ds and
-        /// OpenLDAP (`sockbuf_max_incoming`) allow 256 KiB.
+        /// A message of a client that has not bound with a name. Binds and searches of the paper have 100
+        /// bytes; 389-ds and OpenLDAP (`sockbuf_max_incoming`) allow 256 KiB.
         message_bytes_before_bind: usize = 256 << 10;
         /// A message of a client that has bound with a name: room for an entry with a photograph (OpenLDAP's
         /// `sockbuf_max_incoming_auth` is the same 4 MiB).
@@ -28,62 +28,64 @@ net::limits! {
         filter_depth: usize = MAX_FILTER_DEPTH, in 1..=MAX_FILTER_DEPTH;
         /// See [`FILTER_TERMS`].
         filter_terms: usize = FILTER_TERMS;
-        /// A filter's bytes: 16 for each of as many terms. It is compiled in one piece, which takes up to a
-        /// microsecond a byte: U+FDFA becomes eleven times as long (NFKC).
+        /// A filter's bytes: 16 per term. A filter is compiled in one piece, which takes up to a microsecond
+        /// per byte: U+FDFA becomes eleven times as long (NFKC).
         filter_bytes: usize = 64 << 10;
-        /// Bytes of one entry that a filter looks at, 2 ns each: 16 for each attribute and term, 16 and its bytes for each
-        /// value that a term looks at, and two for each unit of `write_work` that it takes to prepare a value. Those of
-        /// a long list are prepared once for all terms, so that any number of terms may ask for members of a
-        /// group of 10,000; of substrings, some twenty may. The values of the largest entry can be prepared once. In a domain of Active Directory the groups
-        /// of an entry count as well, 2 us each and the members that are compared, whether a filter or an answer has them.
+        /// The bytes of one entry that the evaluation of a filter may read, 2 ns each. An attribute costs 16
+        /// bytes per term. A value costs 16 and its bytes per term that reads it, and two for each unit of
+        /// `write_work` for its preparation. The values of a long list are prepared once for all terms, so
+        /// any number of terms may ask for members of a group of 10,000; of substring terms, some twenty may.
+        /// The values of the largest entry can be prepared once. In a domain of Active Directory an entry's
+        /// groups count as well, for filters and answers: 2 us per group and for the members that are
+        /// compared.
         filter_work: usize = 8 << 20;
         /// Attributes that one search requests. People have 25, and SSSD requests 60.
         requested_attributes: usize = 256;
         /// Attributes of an entry; each set of options counts as a separate attribute. People have 25.
         attributes_per_entry: usize = 1_000;
-        /// Values of an entry. Every write to an entry reads all its values under the store's lock: ten milliseconds
-        /// for a group of 10,000 members.
+        /// Values of an entry. Every write to an entry reads all its values under the store's lock, which
+        /// takes ten milliseconds for a group of 10,000 members.
         values_per_entry: usize = 10_000;
-        /// Bytes of an entry, including its name: as many as a message may have. An unread answer holds one entry at
-        /// most.
+        /// Bytes of an entry, including its name: the limit of a message. An unread answer holds at most one
+        /// entry.
         entry_bytes: usize = 4 << 20, in 1..=1 << 30;
-        /// Memory of one connection: for its longest message, an unread entry, and its running and paged searches.
-        /// Filters and lists of candidates of searches are usually small; the largest takes two mebibytes.
+        /// Memory of one connection: its longest message, an unread entry, and its running and paged
+        /// searches. Filters and candidate lists of searches are usually small; the largest takes two
+        /// mebibytes.
         connection_bytes: usize = 16 << 20;
         /// Changes of one modify, which are all applied under one lock of the store.
         changes_per_modify: usize = 1_000;
-        /// Values of all changes of one modify: up to 0.6 us each, under the same lock. A group of 10,000 members
-        /// can be removed and added again twice.
+        /// Values of all changes of one modify: up to 0.6 us each, under the same lock. So a group of 10,000
+        /// members can be removed and added again twice.
         values_per_modify: usize = 50_000;
-        /// Work of one add, modify or compare: for the values that the entry has in the end, and for those that are
-        /// looked for. A value is 24 units of some 20 ns, two bytes of ASCII are one, a byte of other text is
-        /// one and of text that has to be normalised (RFC 4518 section 2.3) 64, a part of a name is 8. Ten thousand names of four parts
-        /// can be taken away and added again.
+        /// The work of one add, modify or compare, for the entry's final values and for searched values. In
+        /// units of some 20 ns, a value is 24 units, two bytes of ASCII are one unit, a byte of other text is
+        /// one, a byte of text that has to be normalised (RFC 4518 section 2.3) is 64, and a part of a name
+        /// is 8. Ten thousand names of four parts can be removed and added again.
         write_work: usize = 9 << 18;
         /// Bytes that the rename of a container may rewrite under one lock of the store: the bytes of all
-        /// subordinates, a kibibyte each at least. 16 MiB are 16,384 people and take some 40 ms.
+        /// subordinates, each counted as at least a kibibyte. 16 MiB are 16,384 people and take some 40 ms.
         rename_bytes: usize = 16 << 20;
-        /// Bytes of a password. A bind hashes the password with the salt of each stored value, 10,000 at most, which
-        /// takes some 30 ms at this length. bcrypt accepts 72 bytes, PAM 512.
+        /// Bytes of a password. A bind hashes the password with the salt of each stored value, 10,000 at
+        /// most, which takes some 30 ms at this length. The limit of bcrypt is 72 bytes, that of PAM 512.
         password_bytes: usize = 1 << 10;
-        /// Slow hashes of one entry that a bind checks, one after the other; further ones are ignored. People have one
-        /// slow hash, or two during a change of password.
+        /// Slow hashes of one entry that a bind checks one after the other; further hashes are ignored.
+        /// People have one slow hash, or two during a change of password.
         slow_hashes: usize = 4;
-        /// Milliseconds of the hashes that one bind tries: a value that would take longer, by an estimate for a slow
-        /// machine, is no password, and one that does take longer, in processor time, is refused. Others wait as long for
-        /// their logins. PBKDF2 with 600,000 rounds takes 100, argon2 with 64 MiB 300; a client may store one of a
-        /// million years.
+        /// The time of the hashes of one bind in milliseconds. A value that would take longer, by an estimate
+        /// for a slow machine, never matches; a check that takes longer in CPU time is refused. Other clients
+        /// wait as long for their logins. PBKDF2 with 600,000 rounds takes 100, argon2 with 64 MiB 300; a
+        /// client may store a value that takes a million years.
         slow_hash_ms: u64 = 1_000;
-        /// Bytes of memory of all running hashes; a value that needs more is ignored. Enough for sixteen hashes of
-        /// argon2 with 64 MiB.
+        /// Memory of all running hashes in bytes; a value that needs more is ignored. Enough for sixteen
+        /// hashes of argon2 with 64 MiB.
         slow_hash_bytes: u64 = 1 << 30;
-        /// Searches of one connection that are running at the same time, which are all requests of it that
-        /// can be in flight: others are answered before the next is read. OpenLDAP's `conn_max_pending` is
-        /// 100.
+        /// Running searches of one connection, which are all its requests in flight: other requests are
+        /// answered before the next is read. OpenLDAP's `conn_max_pending` is 100.
         running_searches: usize = 100, in 1..=usize::MAX;
         /// Unfinished paged searches of one connection; the oldest is dropped first.
         paged_searches: usize = 16, in 1..=usize::MAX;
-        /// Entries of one search; 0 for all, as retrieving everybody is one of the paper's operations.
+        /// Entries of one search; 0 for all, as retrieving all people is one of the paper's operations.
         search_entries: u32 = 0;
         /// Seconds of one search; 0 for no limit.
         search_s: u32 = 0;
@@ -107,8 +109,8 @@ pub struct NoRoom {
 }
 
 impl Limits {
-    /// The part of a connection's memory that searches may use. The rest is reserved for the longest incomplete
-    /// message and for an unread answer: the bytes of one write, and an entry.
+    /// The part of a connection's memory that searches may use. The rest is reserved for the longest
+    /// incomplete message and for an unread answer: the bytes of one write, and an entry.
     pub(crate) fn search_room(&self) -> usize {
         self.connection_bytes.saturating_sub(self.beside_searches())
     }

@@ -1,11 +1,11 @@
-//! Requests that ask for more than the limits allow.
+//! Refuses requests beyond the limits.
 
 use wire::ldap::{Filter, Operation, ResultCode, Selection, op};
 
 use crate::limits::Limits;
 use crate::store::Refusal;
 
-/// For a request beyond a limit, the refusal and the tag of the answer.
+/// The refusal of a request beyond a limit, and the tag of the answer.
 #[inline]
 pub(crate) fn refusal(operation: &Operation<'_>, limits: &Limits) -> Option<(u8, Refusal)> {
     let (tag, name) = match operation {
@@ -36,7 +36,7 @@ pub(crate) fn refusal(operation: &Operation<'_>, limits: &Limits) -> Option<(u8,
 }
 
 /// The refusal of a filter beyond a limit. A term takes at least one byte (a piece of a substring assertion
-/// between asterisks) and a level two, so most filters are too short to exceed anything and are not walked.
+/// between asterisks) and a level two, so most filters are too short to exceed a limit and are not walked.
 #[inline]
 pub(crate) fn filter(filter: Filter<'_>, limits: &Limits) -> Option<Refusal> {
     let bytes = filter.element().value.len();
@@ -57,7 +57,7 @@ pub(crate) fn filter(filter: Filter<'_>, limits: &Limits) -> Option<Refusal> {
     })
 }
 
-/// The refusal of a list of attributes beyond the limit. A description takes two bytes at least.
+/// The refusal of too many attributes. A description takes at least two bytes.
 #[inline]
 fn selection(attributes: Selection<'_>, limits: &Limits) -> Option<Refusal> {
     let most = limits.requested_attributes;

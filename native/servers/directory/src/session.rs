@@ -11,7 +11,7 @@ use crate::scan::Searches;
 use crate::slow_binds::{Check, Place};
 use crate::turn::Turn;
 
-/// What a session knows of the TLS under it.
+/// The TLS of a session.
 #[derive(Debug)]
 pub(crate) struct Secured {
     /// The client's certificate in DER, if it sent one.
@@ -23,13 +23,13 @@ pub(crate) struct Secured {
 pub(crate) struct Waiting {
     pub(crate) id: i32,
     pub(crate) request: WaitingRequest,
-    /// What its password is checked against.
+    /// The stored values that the password is checked against.
     pub(crate) stored: Vec<Slow>,
     pub(crate) place: Place,
 }
 
 impl WaitingRequest {
-    /// The entry whose password it is.
+    /// The entry with the password.
     pub(crate) fn name(&self) -> &[u8] {
         match self {
             Self::Bind(name) | Self::PasswordModify(name, _) => name,
@@ -37,25 +37,24 @@ impl WaitingRequest {
     }
 }
 
-/// What is done when the password was right.
+/// The continuation if the password was right.
 #[derive(Debug)]
 pub(crate) enum WaitingRequest {
     /// The client becomes this entry.
     Bind(Box<[u8]>),
-    /// The entry is given this password, or one that the server chooses.
+    /// The entry gets this password, or a generated one.
     PasswordModify(Box<[u8]>, Option<Password>),
 }
 
-/// See the module.
 #[derive(Debug)]
 pub(crate) struct Session {
     connection: ConnectionId,
     from: IpAddr,
     pub(crate) identity: Identity,
-    /// Present under TLS. Boxed so that a plain connection stays small.
+    /// Present under TLS. Boxed, so that a connection without TLS is small.
     pub(crate) secured: Option<Box<Secured>>,
     pub(crate) searches: Searches,
-    /// Boxed as `secured` is.
+    /// Boxed, like `secured`.
     pub(crate) waiting: Option<Box<Waiting>>,
 }
 
@@ -65,22 +64,22 @@ impl Session {
         Self { connection, from, identity, secured: None, searches, waiting: None }
     }
 
-    /// Begins again, under TLS. Nothing from before is kept (RFC 4513 section 4): neither the client's identity nor
-    /// its paged searches.
+    /// Begins a new session under TLS. Nothing is kept (RFC 4513 section 4): neither the client's identity
+    /// nor its paged searches.
     pub(crate) fn secure(&mut self, certificate: Option<Box<[u8]>>) {
         let secured = Some(Box::new(Secured { certificate }));
         *self = Self { secured, ..Self::new(self.connection, self.from) };
     }
 
-    /// Has a request wait for a slow hash.
+    /// Makes a request wait for a slow hash.
     pub(crate) fn wait(&mut self, id: i32, request: WaitingRequest, check: Check, turn: &Turn<'_>) {
         let stored = check.stored().to_vec();
         let place = turn.slow_binds.begin(self.connection, self.from, check);
         self.waiting = Some(Box::new(Waiting { id, request, stored, place }));
     }
 
-    /// The SASL mechanisms that this client may use now. Clients take one that is listed, and PLAIN sends the
-    /// password: it is not offered in the clear.
+    /// The SASL mechanisms that this client may use now. Clients use a listed mechanism, and PLAIN sends the
+    /// password, so it is not listed without TLS.
     pub(crate) fn mechanisms(&self) -> &'static [&'static [u8]] {
         match &self.secured {
             None => &[],
@@ -89,7 +88,8 @@ impl Session {
         }
     }
 
-    /// The longest message it accepts. An anonymous bind does not raise it, since every client may do that.
+    /// The longest message that is accepted. An anonymous bind does not raise the limit, as every client may
+    /// bind anonymously.
     pub(crate) fn message_limit(&self, turn: &Turn<'_>) -> usize {
         let limits = &turn.settings.limits;
         match self.identity {

@@ -1,4 +1,4 @@
-//! The configuration once it has been checked.
+//! The checked configuration.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -13,7 +13,6 @@ use crate::limits::Limits;
 use crate::store::UnixSeconds;
 use crate::unknown::UnknownNames;
 
-/// See the module.
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(crate) limits: Limits,
@@ -24,11 +23,11 @@ pub(crate) struct Settings {
     pub(crate) tls: Option<Tls>,
     /// Present in the ILS profile.
     pub(crate) ils: Option<Names>,
-    /// Whether it keeps the limits of Active Directory.
+    /// Whether the directory has the limits of Active Directory.
     pub(crate) ad: bool,
     pub(crate) started: UnixSeconds,
-    /// Whether any entry has ever held a password. Until then, which in a benchmark is always, answers
-    /// need not be searched for passwords to remove.
+    /// Whether any entry has ever had a password. Until then, which for a benchmark is always, answers need
+    /// not be searched for passwords to remove.
     pub(crate) passwords: AtomicBool,
     pub(crate) unknown: UnknownNames,
 }
@@ -37,18 +36,17 @@ pub(crate) struct Settings {
 #[derive(Debug)]
 pub(crate) struct Tls {
     pub(crate) acceptor: Acceptor,
-    /// Clients ask for it (StartTLS); otherwise they begin with it.
+    /// Whether clients request TLS (StartTLS); otherwise they begin with it.
     pub(crate) start: bool,
-    /// Clients have certificates.
+    /// Whether clients need certificates.
     pub(crate) mutual: bool,
 }
 
-/// The administrator.
 #[derive(Debug)]
 pub(crate) struct Admin {
     pub(crate) dn: String,
     normal: Vec<u8>,
-    /// Without one, no client can bind as the administrator.
+    /// Without a password, no client can bind as the administrator.
     pub(crate) password: Option<Secret>,
 }
 
@@ -74,44 +72,44 @@ impl Settings {
         }
     }
 
-    /// The TLS that every connection begins with (ldaps), if it does.
+    /// The TLS with which every connection begins (ldaps), if any.
     pub(crate) fn greeter(&self) -> Option<&Acceptor> {
         self.tls.as_ref().filter(|tls| !tls.start).map(|tls| &tls.acceptor)
     }
 
-    /// The TLS that a connection changes to on request (StartTLS), if it may.
+    /// The TLS that a client may request (StartTLS), if any.
     pub(crate) fn upgrader(&self) -> Option<&Acceptor> {
         self.tls.as_ref().filter(|tls| tls.start).map(|tls| &tls.acceptor)
     }
 
-    /// The administrator, if `dn` names it.
+    /// The administrator, if `dn` is its name.
     pub(crate) fn admin_named(&self, dn: &[u8]) -> Option<&Admin> {
         let admin = self.admin.as_ref()?;
         (normal(dn)? == admin.normal).then_some(admin)
     }
 
-    /// How many entries a page has that a client asks for; a first page of size zero has everybody.
+    /// The size of a requested page; a first page of size zero has all entries.
     pub(crate) fn page(&self, asked: u32) -> u32 {
         let size = if asked == 0 { u32::MAX } else { asked };
         if self.ad { size.min(ad::PAGE_ENTRIES) } else { size }
     }
 
-    /// Whether answers may hold passwords.
+    /// Whether answers may contain passwords.
     #[inline]
     pub(crate) fn has_passwords(&self) -> bool {
-        // Asked under the store's lock. The writer of a password sets the flag before it lets go of that lock,
-        // so that a thread that can see the password sees the flag.
+        // Relaxed: the flag is read under the store's lock. The writer of a password sets the flag before it
+        // releases that lock, so a thread that can see the password sees the flag.
         self.passwords.load(Relaxed)
     }
 
     /// Notes that an entry with a password is about to be stored.
     pub(crate) fn note_password(&self) {
-        // Ordered by the store's lock: see `has_passwords`.
+        // Relaxed: ordered by the store's lock, see `has_passwords`.
         self.passwords.store(true, Relaxed);
     }
 }
 
-/// A name in the form that equal names share; `None` if it is malformed.
+/// The normal form of a name, which is the same for equal names; `None` for a malformed name.
 pub(crate) fn normal(dn: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(dn.len());
     Dn::parse(dn).ok()?.write_normal(&Plain, &mut out);

@@ -50,7 +50,7 @@ impl Check {
         &self.stored
     }
 
-    /// Memory of the check: the maximum over the values, which are checked one after the other.
+    /// The memory of the check: the maximum over the values, which are checked one after the other.
     fn memory_bytes(&self) -> u64 {
         self.stored.iter().map(Slow::memory_bytes).max().unwrap_or(0)
     }
@@ -101,7 +101,6 @@ pub(crate) enum Outcome {
     Gone,
 }
 
-/// See the module.
 #[derive(Debug)]
 pub(crate) struct SlowBinds {
     mailboxes: Mailboxes<(ConnectionId, Outcome)>,
@@ -124,7 +123,7 @@ struct State {
     idle: usize,
     /// The start of each running check.
     running: BTreeMap<Ticket, Instant>,
-    /// Memory of the running checks.
+    /// The memory of the running checks.
     bytes: u64,
     stopping: bool,
 }
@@ -179,7 +178,7 @@ impl SlowBinds {
         Place { binds: Arc::clone(self), id, ticket }
     }
 
-    /// Starts a thread if a check waits, no thread is idle and their number is below the limit.
+    /// Starts a thread if a check waits, no thread is idle and there are fewer threads than the limit.
     fn assure_thread(self: &Arc<Self>) {
         let mut state = self.state();
         if state.waiting.is_empty() || state.idle > 0 || state.threads == self.most_in_time + MOST_OVERDUE {
@@ -201,7 +200,7 @@ impl SlowBinds {
         }
     }
 
-    /// Starts no further check. Running checks are not awaited: they hold nothing but memory.
+    /// Starts no further check. Running checks are not awaited: they hold only memory.
     pub(crate) fn stop(&self) {
         let mut state = self.state();
         state.stopping = true;
@@ -263,7 +262,7 @@ impl SlowBinds {
 }
 
 impl State {
-    /// The next check, and the memory that it takes.
+    /// The next check, and its memory.
     fn first(&self) -> Option<(Ticket, u64)> {
         let end = self.last.map(|from| Ticket { from, due_ns: u64::MAX, number: u64::MAX });
         let next = end.and_then(|end| self.waiting.range((Excluded(end), Unbounded)).next());

@@ -1,5 +1,5 @@
-//! The two entries that are not in the store: the root DSE (RFC 4512 section 5.1) and the subschema
-//! subentry (RFC 4512 section 4.2).
+//! The two entries outside of the store: the root DSE (RFC 4512 section 5.1) and the subschema subentry (RFC
+//! 4512 section 4.2).
 
 use wire::ber::{self, tag};
 use wire::ldap::answer::{Verdict, write_entry, write_result};
@@ -59,8 +59,8 @@ pub(crate) fn named(session: &Session, dn: &[u8], turn: &mut Turn<'_>) -> Option
     }
 }
 
-/// Whether this names the subschema subentry, in any spelling. Names that begin with another attribute,
-/// like those of most searches, are not parsed.
+/// Whether this is the name of the subschema subentry, in any spelling. Names that begin with another
+/// attribute, like those of most searches, are not parsed.
 #[inline]
 fn is_subschema(dn: &[u8]) -> bool {
     let attribute = dn.split(|byte| *byte == b'=').next().unwrap_or_default().trim_ascii();

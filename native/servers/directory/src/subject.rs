@@ -23,10 +23,10 @@ const NAMES: [(&[u8], &str); 14] = [
 
 const OBJECT_IDENTIFIER: u8 = 0x06;
 
-/// Texts of one byte for each ASCII character: UTF8String, PrintableString, T61String, IA5String.
+/// Types of text with one byte per ASCII character: UTF8String, PrintableString, T61String, IA5String.
 const TEXTS: [u8; 4] = [0x0c, 0x13, 0x14, 0x16];
 
-/// The subject's name; `None` if it has a part that is not text, or of a type without a name.
+/// The subject's name; `None` if it has a part that is not text, or a part whose type has no name.
 pub(crate) fn of(certificate: &[u8]) -> Option<Vec<u8>> {
     let mut fields = Reader::new(certificate).sequence().ok()?.sequence().ok()?;
     // The version, then serial number, signature, issuer and validity.

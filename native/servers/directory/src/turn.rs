@@ -13,21 +13,20 @@ use crate::slow_binds::SlowBinds;
 use crate::stats::Counters;
 use crate::store::{self, EntryId, Prefetch, Store, UnixSeconds};
 
-/// See the module.
 pub(crate) struct Turn<'t> {
     pub(crate) settings: &'t Settings,
     pub(crate) access: Access<'t>,
-    /// The answers to the messages being handled.
+    /// Answers to the messages of this turn.
     pub(crate) out: &'t mut Vec<u8>,
     pub(crate) counters: &'t mut Counters,
     pub(crate) scratch: &'t mut Scratch,
     pub(crate) slow_binds: &'t Arc<SlowBinds>,
     pub(crate) now: Now,
-    /// The part of the turn for work that takes time.
+    /// The part of the turn for long work.
     pub(crate) slice: TimeSlice,
 }
 
-/// Buffers used over and over.
+/// Reused buffers.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     pub(crate) store: store::Scratch,
@@ -63,13 +62,13 @@ impl Turn<'_> {
         self.now.seconds()
     }
 
-    /// Whether this turn's time for scanning is used up. Asking starts it.
+    /// Whether this turn's time for scanning is used up. The first call begins it.
     pub(crate) fn is_over(&mut self) -> bool {
         self.slice.begin();
         self.slice.is_over()
     }
 
-    /// Removes up to `budget` entries whose time to live has ended; returns how many.
+    /// Removes up to `budget` expired entries; returns their number.
     pub(crate) fn expire(&mut self, budget: usize) -> usize {
         let now = self.seconds();
         if self.access.read().counts().dynamic == 0 {
@@ -89,13 +88,13 @@ impl Turn<'_> {
     }
 }
 
-/// The store's lock: taken at the first need, kept for the messages that follow, and released before
+/// The store's lock. It is taken at the first use, kept for the following messages, and released before
 /// anything that takes time.
 pub(crate) struct Access<'t> {
     lock: &'t ShardedLock<Store>,
     reading: Option<ShardedLockReadGuard<'t, Store>>,
     writing: Option<ShardedLockWriteGuard<'t, Store>>,
-    /// Whether anything may have been written since the turn began.
+    /// Whether this turn may have written to the store.
     pub(crate) wrote: bool,
 }
 
@@ -104,20 +103,18 @@ impl<'t> Access<'t> {
         Self { lock, reading: None, writing: None, wrote: false }
     }
 
-    /// The store, for reading.
     #[inline]
     pub(crate) fn read(&mut self) -> &Store {
         match &self.writing {
             Some(store) => store,
-            // A thread that panicked while it wrote is a bug; going on with the store as it left it is
-            // better than ending every other client's connection.
+            // A thread that panicked during a write is a bug. Continuing with the store in its state is
+            // better than ending all other clients' connections.
             None => {
                 self.reading.get_or_insert_with(|| self.lock.read().unwrap_or_else(PoisonError::into_inner))
             }
         }
     }
 
-    /// The store, for writing.
     #[inline]
     pub(crate) fn write(&mut self) -> &mut Store {
         self.reading = None;

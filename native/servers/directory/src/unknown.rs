@@ -1,5 +1,5 @@
-//! Names that clients of a domain ask for and that it does not have: such a filter is never true and such an
-//! attribute never there (RFC 4511 section 4.5.1), which the client takes for an answer.
+//! Unknown names in requests of a domain's clients. A filter with such a name is never true and such an
+//! attribute is always absent (RFC 4511 section 4.5.1), and the client takes that for a valid answer.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -8,15 +8,15 @@ use wire::ldap::filter::{Filter, Kind};
 
 use crate::schema::{IN_CHAIN, Schema, rule};
 
-/// More names are not listed, nor longer ones: clients make them up.
+/// The most names, and the most bytes of a name: clients may invent names.
 const MOST: usize = 64;
 
-/// See the module. Names stay in the order in which they came.
+/// In the order of the first request.
 #[derive(Debug, Default)]
 pub(crate) struct UnknownNames(Mutex<Vec<String>>);
 
 impl UnknownNames {
-    /// Notes what a search asks for.
+    /// Notes the unknown names of a search.
     pub(crate) fn note(&self, schema: &Schema, search: &SearchRequest<'_>) {
         self.note_filter(schema, search.filter);
         let special = [&b"*"[..], b"+", b"1.1"];
@@ -25,7 +25,7 @@ impl UnknownNames {
         }
     }
 
-    /// All of them, with what they name.
+    /// All unknown names, with their kinds.
     pub(crate) fn list(&self) -> Vec<String> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -4,7 +4,7 @@ use wire::ldap::filter::{self, Filter, Kind, Piece};
 
 use super::{STTL, seconds};
 
-/// Appends the filter with `%` read as the wildcard and the life taken out; returns the life in
+/// Appends the filter with `%` as the wildcard and without the time to live. Returns the time to live in
 /// seconds that the filter asks for.
 pub(super) fn rewrite(filter: Filter<'_>, out: &mut Vec<u8>) -> Option<u32> {
     let mut ttl_s = None;
@@ -21,7 +21,8 @@ fn write(filter: Filter<'_>, ttl_s: &mut Option<u32>, out: &mut Vec<u8>) {
             filters.iter().for_each(|filter| write(filter, ttl_s, out));
         }),
         Kind::Not(filter) => filter::write_not(out, |out| write(filter, ttl_s, out)),
-        // This term is a command, not a condition: an And of nothing, which is true (RFC 4526).
+        // This term is a command and not a condition: it becomes an And without operands, which is true (RFC
+        // 4526).
         Kind::Equality(assertion) if assertion.attribute.eq_ignore_ascii_case(STTL) => {
             *ttl_s = seconds(assertion.value).or(*ttl_s);
             filter::write_and(out, |_| {});
@@ -36,7 +37,7 @@ fn write(filter: Filter<'_>, ttl_s: &mut Option<u32>, out: &mut Vec<u8>) {
     }
 }
 
-/// `a%b` becomes `a*b`, and `%` by itself a test for presence.
+/// `a%b` becomes `a*b`; `%` alone becomes a test for presence.
 fn write_wildcard(attribute: &[u8], value: &[u8], out: &mut Vec<u8>) {
     if value.iter().all(|byte| *byte == b'%') {
         filter::write_present(out, attribute);
@@ -52,7 +53,7 @@ fn write_wildcard(attribute: &[u8], value: &[u8], out: &mut Vec<u8>) {
     filter::write_substrings(out, attribute, pieces);
 }
 
-/// Whether a filter finds one user at most: the name is asked for in full.
+/// Whether a filter matches at most one user: it has the complete name.
 pub(super) fn names_one(filter: Filter<'_>) -> bool {
     match filter.kind() {
         Kind::And(filters) => filters.iter().any(names_one),

@@ -1,4 +1,4 @@
-//! Modifies of ILS clients, whose attribute `smodop` selects what is changed.
+//! Modifies of ILS clients, whose attribute `smodop` selects the kind of change.
 
 use wire::ber::{self, tag};
 use wire::ldap::attributes::{Attribute, Values};
@@ -15,11 +15,11 @@ const SMODOP: &[u8] = b"smodop";
 /// `smodop` for deleting an application.
 const DELETE_APPLICATION: &[u8] = b"1";
 
-/// The change of RFC 4511 section 4.6 that sets what an attribute holds.
+/// The replace operation of RFC 4511 section 4.6.
 const REPLACE: u8 = 2;
 
-/// Changes an entry in the ILS profile. With a `smodop` the attributes are set to what is given, or
-/// cleared; without one it is a modify like any other.
+/// Changes an entry in the ILS profile. With a `smodop` the given attributes are set, or cleared; without one
+/// this is an ordinary modify.
 pub(crate) fn modify(names: &Names, modify: &ModifyRequest<'_>, turn: &mut Turn<'_>) -> Result<(), Refusal> {
     let now = turn.seconds();
     let translated = names.translate(modify.dn, &mut turn.scratch.name);
@@ -48,14 +48,14 @@ fn first_value<'a>(modify: &ModifyRequest<'a>, name: &[u8]) -> Option<&'a [u8]> 
 }
 
 fn clear(change: Change<'_>) -> Change<'_> {
-    // A life that comes along belongs to the user and not to the application.
+    // A time to live in the request belongs to the user and not to the application.
     if named(&change, ENTRY_TTL) {
         return change;
     }
     Change { operation: REPLACE, attribute: Attribute { values: Values(&[]), ..change.attribute } }
 }
 
-/// Appends the life that the changes give in minutes, as a value in seconds.
+/// Appends the changes' time to live, which is in minutes, as a value in seconds.
 fn write_life(modify: &ModifyRequest<'_>, out: &mut Vec<u8>) {
     if let Some(ttl_s) = first_value(modify, STTL).and_then(seconds) {
         ber::write_element(out, tag::OCTET_STRING, ttl_s.to_string().as_bytes());

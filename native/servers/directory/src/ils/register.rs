@@ -1,4 +1,4 @@
-//! Registering a user: an add in which the class and the time to live may be missing.
+//! Registers a user: an add that may lack the class and the time to live.
 
 use wire::ldap::attributes::Attribute;
 use wire::ldap::request::write_attribute;
@@ -9,7 +9,7 @@ use crate::ils_names::Names;
 use crate::store::Refusal;
 use crate::turn::Turn;
 
-/// The classes of a user that registers without any: a person online, and dynamic (RFC 2589 section 3.1).
+/// The classes of a user that registers without classes: a person online, and dynamic (RFC 2589 section 3.1).
 const CLASSES: [&[u8]; 3] = [b"top", b"rtPerson", b"dynamicObject"];
 
 /// Adds an entry in the ILS profile.
@@ -27,15 +27,15 @@ pub(crate) fn register(names: &Names, add: &AddRequest<'_>, turn: &mut Turn<'_>)
     turn.access.write().add(dn, Attributes(attributes), now).map(drop)
 }
 
-/// Which attributes on class and time to live an add has.
+/// The attributes of an add about class and time to live.
 #[derive(Debug, Default)]
 struct RegistrationAttributes {
     class: bool,
     dynamic: bool,
     entry_ttl: bool,
-    /// Whether a value is empty, as clients of 1997 send them for what they do not know.
+    /// Whether a value is empty: clients of 1997 send empty values for unknown properties.
     empty: bool,
-    /// The life in seconds that is given in minutes.
+    /// The time to live in seconds; the add has it in minutes.
     sttl_s: Option<u32>,
 }
 
@@ -63,13 +63,13 @@ impl RegistrationAttributes {
         found
     }
 
-    /// Whether nothing has to be added: it has a class, and if it is dynamic, a life in seconds.
+    /// Whether nothing is missing: the entry has a class and, if it is dynamic, a time to live in seconds.
     const fn is_complete(&self) -> bool {
         self.class && !self.empty && self.sttl_s.is_none() && (self.entry_ttl || !self.dynamic)
     }
 }
 
-/// Whether it has values, and all of them are empty.
+/// Whether the attribute has values, all of them empty.
 fn is_empty(attribute: &Attribute<'_>) -> bool {
     let mut values = attribute.values.iter().flatten().peekable();
     values.peek().is_some() && values.all(<[u8]>::is_empty)
@@ -79,7 +79,7 @@ fn is(attribute: &Attribute<'_>, name: &[u8]) -> bool {
     attribute.name.eq_ignore_ascii_case(name)
 }
 
-/// Appends the attributes with what is missing, and without what is empty.
+/// Appends the attributes, with missing ones and without empty ones.
 fn complete(attributes: Attributes<'_>, given: &RegistrationAttributes, ttl_s: u32, out: &mut Vec<u8>) {
     if !given.class {
         write_attribute(out, b"objectClass", CLASSES);

@@ -1,4 +1,4 @@
-//! Searches of ILS clients: their bases, their filters, and those that keep a user online.
+//! Searches of ILS clients: their bases and filters, and searches that keep a user online.
 
 use wire::ber::Reader;
 use wire::ldap::filter::Kind;
@@ -17,7 +17,8 @@ use crate::session::Session;
 use crate::store::Refusal;
 use crate::turn::{Scratch, Turn};
 
-/// Entries that one search looks at, and keeps online: the name is unique, so one is all there is to find.
+/// The most entries that one search evaluates, and the most that it keeps online. Names are unique, so one is
+/// enough.
 const LOOKED_AT: usize = 256;
 const REFRESHED: usize = 8;
 
@@ -49,15 +50,15 @@ fn translated(
     let meaning = names.read(search.base, name);
     let ttl_s = rewrite(search.filter, filter);
     let filter = Filter::decode(&mut Reader::new(filter)).unwrap_or(search.filter);
-    // The rewritten filter may have more terms: what stands between two percent signs is a piece.
+    // The rewritten filter may have more terms: the text between two percent signs is a piece.
     if let Some(refusal) = request_bounds::filter(filter, &turn.settings.limits) {
         return Err(refusal);
     }
     let (base, scope) = match meaning {
         Meaning::User => (name.as_slice(), search.scope),
         Meaning::Everyone => (names.container(), Scope::One),
-        // Clients ask the container itself for the users in it. One that only wants to see whether
-        // it is there asks for nothing in particular.
+        // Clients search the container itself for its users. A client that only checks whether the container
+        // exists uses a presence filter.
         Meaning::Other if lists_users(names, search) => (search.base, Scope::One),
         Meaning::Other => (search.base, search.scope),
     };
@@ -81,8 +82,8 @@ fn lists_users(names: &Names, search: &SearchRequest<'_>) -> bool {
         && !matches!(search.filter.kind(), Kind::Present(_))
 }
 
-/// Refreshes the users that the search finds. An entry that takes long to look at waits for its time, since
-/// this happens under the store's lock for writing.
+/// Refreshes the users in the search's result. An entry whose evaluation takes long waits for a turn for long
+/// requests, as the store is locked for writing.
 fn keep_online(search: &SearchRequest<'_>, ttl_s: u32, turn: &mut Turn<'_>) -> Result<Flow, Refusal> {
     compile(search.filter, turn);
     let now = turn.seconds();

@@ -1,4 +1,5 @@
-//! Loading groups of the population's people, one after the other: the longest is all that is held beside the store.
+//! Loads groups of the population's people, one after the other. Beside the store only one group is in
+//! memory.
 
 use people::Groups;
 use wire::ber::{Reader, tag};
@@ -8,7 +9,6 @@ use super::LoadError;
 use crate::limits::Limits;
 use crate::store::{Store, UnixSeconds};
 
-/// Adds all groups, beside the people.
 pub(super) fn load(
     store: &mut Store,
     groups: &Groups,

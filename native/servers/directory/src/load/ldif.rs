@@ -1,4 +1,4 @@
-//! Loading an LDIF file (RFC 2849) as a stream: memory grows with the entries, not with the file.
+//! Loads an LDIF file (RFC 2849) as a stream: memory grows with the entries, not with the file.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
@@ -13,11 +13,11 @@ use crate::auth;
 use crate::settings::Settings;
 use crate::store::{Store, UnixSeconds};
 
-/// The buffer the file is read through.
+/// The buffer of the file.
 const READ_BYTES: usize = 1 << 20;
 
-/// What an export of 389 Directory Server has in every entry and no schema names. It is left out, as are the
-/// attributes that this server sets itself.
+/// An attribute that 389 Directory Server exports with every entry, and that is in no schema. It is dropped,
+/// like the attributes that this server sets itself.
 const ENTRY_ID: &[u8] = b"entryid";
 
 struct Loader<'s> {
@@ -29,7 +29,7 @@ struct Loader<'s> {
     first: bool,
 }
 
-/// Adds every entry of the file; parents come before their children.
+/// Adds every entry of the file, in which parents precede their children.
 pub(super) fn load(
     store: &mut Store,
     path: &Path,
@@ -76,7 +76,7 @@ impl Loader<'_> {
             return Err(refused("it describes a change; a file to start with holds entries only".into()));
         };
         if std::mem::take(&mut self.first) {
-            // A file from elsewhere brings its own suffix along.
+            // A file from another server has its own suffix.
             let outside = self.store.suffixes().all(|suffix| !is_below(record.dn, suffix));
             if outside {
                 self.store.add_suffix(record.dn).map_err(|why| refused(why.to_string()))?;
@@ -108,7 +108,7 @@ fn is_below(dn: &[u8], suffix: &[u8]) -> bool {
     let normal = crate::settings::normal;
     match (normal(dn), normal(suffix)) {
         (Some(dn), Some(suffix)) => wire::dn::normal::is_at_or_below(&dn, &suffix),
-        // A malformed name is refused by the store, with the reason.
+        // The store refuses a malformed name and reports the reason.
         _ => true,
     }
 }

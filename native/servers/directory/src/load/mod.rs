@@ -1,4 +1,4 @@
-//! Filling the store before the first client comes.
+//! Fills the store before the first client connects.
 
 mod groups;
 mod ldif;
@@ -17,10 +17,8 @@ use crate::schema::{Schema, SchemaError};
 use crate::settings::Settings;
 use crate::store::{Refusal, Store, UnixSeconds};
 
-/// Why the directory could not be filled.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// The suffix is not a name.
     #[error(
         "the suffix {suffix:?} is not a distinguished name ({why}); write it like o=Intranet or dc=example,dc=com"
     )]
@@ -29,7 +27,7 @@ pub enum LoadError {
         "the people's base {base:?} is not below the suffix {suffix:?}; set the suffix to the end of the base"
     )]
     BaseOutside { base: String, suffix: String },
-    /// No entries can be made for the people to be put under.
+    /// The entries above the people cannot be generated.
     #[error(transparent)]
     Containers(#[from] people::ContainersError),
     #[error("cannot read {}: {source}", path.display())]
@@ -38,11 +36,11 @@ pub enum LoadError {
     Schema { path: PathBuf, source: SchemaError },
     #[error("{}, {source}", path.display())]
     Ldif { path: PathBuf, source: LdifError },
-    /// A record of the file describes a change, or is refused by the directory.
+    /// A record of the file is a change, or the directory refuses it.
     #[error("{}, line {line}: {dn:?} was not added: {why}", path.display())]
     Record {
         path: PathBuf,
-        /// The line where the record begins.
+        /// The first line of the record.
         line: u64,
         dn: String,
         why: String,
@@ -64,7 +62,7 @@ pub(crate) fn define(schema: &mut Schema, path: &Path) -> Result<(), LoadError> 
     schema.load(&text).map_err(|source| LoadError::Schema { path: path.to_owned(), source })
 }
 
-/// Fills the store with what the configuration names.
+/// Fills the store with the contents that the configuration names.
 pub(crate) fn fill(
     store: &mut Store,
     config: &Config,
@@ -96,7 +94,7 @@ pub(crate) fn fill(
     Ok(())
 }
 
-/// Where ILS users are kept: with the population, or where Internet Locator Servers have them.
+/// The container of ILS users: the population's, or the usual one of Internet Locator Servers.
 pub(crate) fn ils_names(config: &Config, people: Option<&Population>) -> Option<Names> {
     matches!(config.profile, people::Profile::Ils).then(|| {
         let container = match people {

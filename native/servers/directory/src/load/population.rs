@@ -1,4 +1,4 @@
-//! Loading a generated population: one thread generates people while another stores them.
+//! Loads a generated population: one thread generates people while another stores them.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
@@ -11,18 +11,18 @@ use wire::ldap::request::write_attribute;
 use super::LoadError;
 use crate::store::{Store, UnixSeconds};
 
-/// People per message between the two threads: enough to make the hand-over cheap, few enough to stay
-/// in the cache.
+/// People per message between the two threads: enough to make the message cheap, few enough to fit in the
+/// cache.
 const BATCH: u64 = 256;
 
-/// Batches made ahead.
+/// Batches that may wait to be stored.
 const AHEAD: usize = 8;
 
-/// Some people, one after the other: name, then attributes as they are stored.
+/// Several people, one after the other: names, and attributes in their stored form.
 #[derive(Debug, Default)]
 struct Batch {
     bytes: Vec<u8>,
-    /// Where each name and each attribute list ends.
+    /// The end of each name and of each attribute list.
     ends: Vec<(usize, usize)>,
 }
 
@@ -36,7 +36,7 @@ pub(super) fn load(store: &mut Store, people: &Population, now: UnixSeconds) -> 
         scope.spawn(move || make(people, size, &full, &empty));
         while let Ok(batch) = batches.recv() {
             add(store, &batch, now)?;
-            // Fails for the last batches, when the thread that fills them has ended: nothing is lost.
+            // If the thread that fills batches has ended, this fails, and nothing is lost.
             let _ = give_back.try_send(batch);
         }
         Ok(())
@@ -64,11 +64,11 @@ fn make(people: &Population, size: u64, full: &SyncSender<Batch>, empty: &Receiv
     }
 }
 
-/// Writes attribute lists as entries have them.
+/// Writes attribute lists in the form of stored entries.
 struct Writer<'p> {
     people: &'p Population,
-    /// ILS clients register without a class, so theirs is added here. It is not dynamicObject: people who
-    /// are there from the start stay until the end of the measurement.
+    /// ILS clients register without a class, so the class of users is added here. It is not dynamicObject:
+    /// these people stay until the end of the measurement.
     class: Vec<u8>,
     list: Vec<u8>,
 }

@@ -1,4 +1,4 @@
-//! The entries above the people.
+//! Adds the entries above the people.
 
 use wire::ber::{self, Reader, tag};
 use wire::dn::normal::is_at_or_below;
@@ -9,7 +9,7 @@ use super::LoadError;
 use crate::settings::normal;
 use crate::store::{Store, UnixSeconds};
 
-/// Adds the entries from `suffix` down to `base` that are not there yet.
+/// Adds the missing entries from `suffix` down to `base`.
 pub(super) fn grow(store: &mut Store, suffix: &str, base: &str, now: UnixSeconds) -> Result<(), LoadError> {
     let outside = || LoadError::BaseOutside { base: base.to_owned(), suffix: suffix.to_owned() };
     let top = normal(suffix.as_bytes()).ok_or_else(outside)?;
@@ -35,7 +35,7 @@ pub(super) fn grow(store: &mut Store, suffix: &str, base: &str, now: UnixSeconds
     Ok(())
 }
 
-/// Adds an entry, unless it is there already.
+/// Adds an entry unless it exists.
 fn add(store: &mut Store, dn: &[u8], attributes: &[u8], now: UnixSeconds) -> Result<(), LoadError> {
     let attributes = Attributes(Reader::new(attributes).expect(tag::SEQUENCE).unwrap_or_default());
     match store.add(dn, attributes, now) {

@@ -1,4 +1,4 @@
-//! Names and passwords, as simple binds, SASL PLAIN and password modifies bring them (RFC 4513 section 5.1.3).
+//! Names and passwords in simple binds, SASL PLAIN and password modifies (RFC 4513 section 5.1.3).
 
 use hashes::Slow;
 use wire::ldap::ResultCode;
@@ -9,24 +9,24 @@ use crate::slow_binds::Check;
 use crate::store::Refusal;
 use crate::turn::Turn;
 
-/// Whether a password is an entry's.
+/// The result of comparing a password with an entry's.
 pub(super) enum Verified {
-    /// It is; with the entry's name, as it is stored.
+    /// Right, with the entry's stored name.
     Right(Box<[u8]>),
-    /// It is not, or there is no such entry.
+    /// Wrong, or there is no such entry.
     Wrong,
-    /// It is if this check says so.
+    /// Right if this check succeeds.
     Slow(Box<[u8]>, Check),
 }
 
-/// Who a client is.
+/// The identity of a client.
 pub(super) enum Authenticated {
     Now(Identity),
-    /// This entry, if the check says so.
+    /// This entry, if the check succeeds.
     Slow(Box<[u8]>, Check),
 }
 
-/// The identity of a client that gives this name and password.
+/// The identity of a client with this name and password.
 pub(super) fn authenticate(
     name: &[u8],
     password: &[u8],
@@ -44,7 +44,7 @@ pub(super) fn authenticate(
     }
 }
 
-/// Whether `password` is one of an entry's. One that is longer than allowed is wrong.
+/// Compares `password` with an entry's passwords. A password over the length limit is wrong.
 pub(super) fn verify_entry(name: &[u8], password: &[u8], turn: &mut Turn<'_>) -> Verified {
     let limits = &turn.settings.limits;
     if password.len() > limits.password_bytes {
@@ -69,7 +69,7 @@ pub(super) fn verify_entry(name: &[u8], password: &[u8], turn: &mut Turn<'_>) ->
     }
 }
 
-/// Whether an entry has this password still.
+/// Whether an entry still has this stored password.
 pub(super) fn still_has(name: &[u8], stored: &Slow, turn: &mut Turn<'_>) -> bool {
     let now = turn.seconds();
     let store = turn.access.read();

@@ -19,8 +19,8 @@ pub(super) fn run(
     turn: &mut Turn<'_>,
 ) -> Flow {
     turn.counters.binds += 1;
-    // RFC 4511 section 4.2.1: running operations are abandoned, and a bind that fails leaves the
-    // client anonymous.
+    // RFC 4511 section 4.2.1: running operations are abandoned, and a failed bind leaves the client
+    // anonymous.
     session.searches.clear();
     session.identity = Identity::Anonymous;
     match controls::check(request.controls).and_then(|()| identify(session, bind, turn)) {
@@ -37,7 +37,8 @@ pub(super) fn run(
     Flow::Continue
 }
 
-/// Answers a bind that has waited: the client becomes the entry of this name, if its password was right.
+/// Answers a bind that has waited for a check: if the password was right, the client becomes the entry of
+/// this name.
 pub(super) fn end(
     session: &mut Session,
     id: i32,
@@ -66,8 +67,8 @@ fn identify(
     }
     match bind.credentials {
         Credentials::Simple([]) if bind.name.is_empty() => Ok(Authenticated::Now(Identity::Anonymous)),
-        // RFC 4513 section 5.1.2: a client that sends a name and forgets the password must not
-        // believe that it has authenticated.
+        // RFC 4513 section 5.1.2: a client that sends a name without a password must not believe that it has
+        // authenticated.
         Credentials::Simple([]) => Err(Refusal::new(
             ResultCode::UNWILLING_TO_PERFORM,
             "a bind with a name needs a password; leave both empty to be anonymous",

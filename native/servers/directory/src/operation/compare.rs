@@ -36,7 +36,8 @@ fn decide(
     controls::check(request.controls)?;
     access::may_read(turn.settings, &session.identity)?;
     if auth::is_password(compare.attribute) {
-        // Under the lock that the value is then compared under: the first password may be stored meanwhile.
+        // The flag is read under the lock of the comparison: another client may store the first password
+        // meanwhile.
         turn.access.read();
         if access::hides_passwords(turn.settings, &session.identity) {
             return Err(access::password_refusal());

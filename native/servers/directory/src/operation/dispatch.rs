@@ -1,4 +1,4 @@
-//! From one message to the operation that answers it.
+//! Passes messages to the operations that answer them.
 
 use wire::ber::{Reader, tag};
 use wire::ldap::{DecodeError, Operation, Request, ResultCode, Scope, oid};
@@ -11,7 +11,7 @@ use crate::session::Session;
 use crate::store::Refusal;
 use crate::turn::Turn;
 
-/// Answers one message; a search that takes longer is only begun.
+/// Answers one message, or begins a longer search.
 #[inline]
 pub(crate) fn handle(session: &mut Session, message: &[u8], turn: &mut Turn<'_>) -> Flow {
     let may_take_long = turn.slice.may_take_long();
@@ -23,7 +23,7 @@ pub(crate) fn handle(session: &mut Session, message: &[u8], turn: &mut Turn<'_>)
         Err(error) => return undecodable(message, error, turn),
     };
     if request.id == 0 {
-        // RFC 4511 section 4.1.1.1: zero is for the server's own notices.
+        // RFC 4511 section 4.1.1.1: message id 0 is reserved for the server's own notices.
         answer::notice_of_disconnection(turn.out, "a request with message id 0");
         return Flow::Disconnect;
     }
@@ -55,7 +55,7 @@ pub(crate) fn handle(session: &mut Session, message: &[u8], turn: &mut Turn<'_>)
         Operation::Modify(operation) => write::modify(session, &request, operation, turn),
         Operation::ModifyDn(operation) => write::modify_dn(session, &request, operation, turn),
         Operation::Compare(operation) => compare::run(session, &request, operation, turn),
-        // RFC 4511 section 4.11: neither an abandon nor the operation it abandons is answered.
+        // RFC 4511 section 4.11: neither an abandon nor the abandoned operation is answered.
         Operation::Abandon(id) => {
             turn.counters.abandons += 1;
             session.searches.abandon(*id);
@@ -68,8 +68,8 @@ pub(crate) fn handle(session: &mut Session, message: &[u8], turn: &mut Turn<'_>)
     Flow::Continue
 }
 
-/// Where clients have to show a certificate over StartTLS, refuses what they request before TLS, except what
-/// they need to begin it: the root DSE and StartTLS itself.
+/// If clients need a certificate over StartTLS, refuses all requests before TLS except those that clients
+/// need to begin it: reads of the root DSE, and StartTLS itself.
 #[inline]
 fn in_the_clear(session: &Session, operation: &Operation<'_>, turn: &Turn<'_>) -> Option<Refusal> {
     let tls = turn.settings.tls.as_ref().filter(|tls| tls.mutual)?;
@@ -87,15 +87,15 @@ fn in_the_clear(session: &Session, operation: &Operation<'_>, turn: &Turn<'_>) -
     })
 }
 
-/// Whether a batch of hundreds of these could use up the time slice. If so, the rest of a batch waits for
-/// another turn. Searches begin the slice themselves.
+/// Whether a batch of hundreds of these operations could use up the time slice. If so, the remaining messages
+/// wait for another turn. Searches begin the slice themselves.
 #[inline]
 const fn takes_time(operation: &Operation<'_>) -> bool {
     !matches!(operation, Operation::Search(_) | Operation::Unbind | Operation::Abandon(_))
 }
 
-/// RFC 4511 section 4.1.1: a message that cannot be parsed ends the connection. If only a part of its
-/// content is invalid, it is answered, so that the client learns which of its messages it was.
+/// RFC 4511 section 4.1.1: a message that cannot be parsed ends the connection. If only a part of its content
+/// is invalid, the message is answered, so that the client learns which message it was.
 fn undecodable(message: &[u8], error: DecodeError, turn: &mut Turn<'_>) -> Flow {
     let answerable = match error {
         DecodeError::BadValue { .. }
@@ -120,7 +120,7 @@ fn undecodable(message: &[u8], error: DecodeError, turn: &mut Turn<'_>) -> Flow 
     }
 }
 
-/// The id and the tag that an answer to this message carries.
+/// The id and the tag of the answer to a message.
 fn answer_address(message: &[u8]) -> Option<(i32, u8)> {
     let mut fields = Reader::new(message).sequence().ok()?;
     let id = i32::try_from(fields.integer(tag::INTEGER).ok()?).ok().filter(|id| *id > 0)?;

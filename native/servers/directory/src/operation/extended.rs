@@ -14,7 +14,7 @@ use crate::session::Session;
 use crate::store::Refusal;
 use crate::turn::Turn;
 
-/// The longest time to live that a refresh may ask for: a year (RFC 2589 section 4.1).
+/// The longest time to live of a refresh: a year (RFC 2589 section 4.1).
 const MAX_TTL_S: i64 = 31_557_600;
 
 pub(super) fn run(
@@ -49,7 +49,7 @@ pub(super) fn run(
     Flow::Continue
 }
 
-/// Answers a password modify that has waited: it is done if the old password was right.
+/// Answers a password modify that has waited for a check: the password is set if the old password was right.
 pub(super) fn end_password_modify(
     id: i32,
     user: &[u8],
@@ -77,7 +77,7 @@ fn who_am_i(session: &Session, turn: &Turn<'_>) -> Vec<u8> {
     [b"dn:", dn].concat()
 }
 
-/// RFC 2589 section 4: the entry lives this much longer from now on.
+/// RFC 2589 section 4: sets the time to live of an entry, from now on.
 fn refresh(
     session: &Session,
     extended: &ExtendedRequest<'_>,

@@ -1,25 +1,25 @@
-//! Which requests take long and cannot be interrupted: they wait for their time ([`net::Step::Later`]).
-//! Requests about people do not take long.
+//! Recognises requests that take long and cannot be interrupted. They wait for a turn for long requests
+//! ([`net::Step::Later`]). Requests about people do not take long.
 
 use wire::ldap::{Credentials, Operation, oid};
 
 use crate::scan;
 use crate::turn::Turn;
 
-/// A message that takes longer to decode than most to answer.
+/// Decoding a longer message takes more time than answering most requests.
 const MESSAGE: usize = 64 << 10;
 
-/// Each value that is compared, indexed or hashed with a password takes one to three microseconds.
+/// Comparing, indexing, or hashing with a password takes one to three microseconds per value.
 const VALUES: usize = 100;
 
-/// Whether a message takes long whatever is in it.
+/// Whether a message takes long whatever its content.
 #[inline]
 pub(super) const fn is_long(message: &[u8]) -> bool {
     message.len() > MESSAGE
 }
 
-/// Whether an operation takes long: it brings many values, or works on an entry that has many. A search finds
-/// out while it runs, unless its filter takes long to compile.
+/// Whether an operation takes long: it has many values, or its entry has. A search notices this while it
+/// runs, unless compiling its filter takes long.
 #[inline]
 pub(super) fn takes_long(operation: &Operation<'_>, turn: &mut Turn<'_>) -> bool {
     match operation {

@@ -1,4 +1,4 @@
-//! The operations of RFC 4511, one file each.
+//! The operations of RFC 4511, one per file.
 
 mod authenticate;
 mod bind;

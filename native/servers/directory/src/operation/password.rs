@@ -43,7 +43,7 @@ pub(super) fn modify(
     let request = read(extended.value).map_err(|error| {
         Refusal::new(ResultCode::PROTOCOL_ERROR, format!("not a password modify request: {error}"))
     })?;
-    // RFC 3062 section 2: not to be used anonymously.
+    // RFC 3062 section 2: anonymous clients may not use the operation.
     if matches!(session.identity, Identity::Anonymous) {
         return Err(Refusal::new(
             ResultCode::STRONGER_AUTH_REQUIRED,

@@ -10,7 +10,7 @@ use crate::store::Refusal;
 use crate::subject;
 use crate::turn::Turn;
 
-/// The identity that a mechanism gives the client.
+/// The identity of the client by this mechanism.
 pub(super) fn identify(
     session: &Session,
     mechanism: &[u8],
@@ -30,8 +30,8 @@ pub(super) fn identify(
     }
 }
 
-/// RFC 4513 section 5.2.3: the subject of the client's certificate. An entry of that name need not
-/// exist, as with OpenLDAP.
+/// RFC 4513 section 5.2.3: the subject of the client's certificate. An entry of that name need not exist, as
+/// with OpenLDAP.
 fn external(session: &Session, asked: &[u8], turn: &mut Turn<'_>) -> Result<Identity, Refusal> {
     let Some(certificate) = session.secured.as_ref().and_then(|tls| tls.certificate.as_deref()) else {
         return Err(Refusal::new(
@@ -54,9 +54,9 @@ fn external(session: &Session, asked: &[u8], turn: &mut Turn<'_>) -> Result<Iden
     Ok(Identity::Entry(subject.into()))
 }
 
-/// RFC 4616. Names are DNs, with or without `dn:` in front. Without TLS it is refused, on loopback
-/// too: what a client may do should not depend on the machine it runs on, and for a password in the
-/// clear there is the simple bind.
+/// RFC 4616. Names are DNs, with or without a leading `dn:`. Without TLS the bind is refused, even on
+/// loopback: a client's rights should not depend on its machine, and the simple bind exists for passwords
+/// without TLS.
 fn plain(session: &Session, message: &[u8], turn: &mut Turn<'_>) -> Result<Authenticated, Refusal> {
     if session.secured.is_none() {
         return Err(Refusal::new(

@@ -1,4 +1,4 @@
-//! Search (RFC 4511 section 4.5): access control, and which kind of search it is.
+//! Search (RFC 4511 section 4.5): access control, and the choice between kinds of searches.
 
 use wire::ldap::{Request, SearchRequest, op};
 
@@ -39,8 +39,8 @@ fn begin(
     turn: &mut Turn<'_>,
 ) -> Result<Flow, Refusal> {
     let page = if request.controls.is_empty() { None } else { controls::of_search(request.controls)? };
-    // Every client may read the root DSE: RFC 4513 section 5.2.1.5 has clients do so before they choose
-    // how to bind.
+    // Every client may read the root DSE: by RFC 4513 section 5.2.1.5 clients read it before they choose a
+    // kind of bind.
     if let Some(entry) = special::searched(session, search, turn) {
         entry.answer(request.id, search, turn);
         return Ok(Flow::Continue);

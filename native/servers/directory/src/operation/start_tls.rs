@@ -10,7 +10,7 @@ use crate::session::Session;
 use crate::store::Refusal;
 use crate::turn::Turn;
 
-/// Answers in the clear; the first byte after the answer belongs to TLS.
+/// Answers in plaintext; the first byte after the answer belongs to TLS.
 pub(crate) fn run(
     session: &Session,
     request: &Request<'_>,
@@ -42,7 +42,7 @@ fn check(session: &Session, extended: &ExtendedRequest<'_>, turn: &Turn<'_>) -> 
         return Err(Refusal::new(ResultCode::PROTOCOL_ERROR, "a StartTLS request has no value"));
     }
     if !session.searches.is_idle() {
-        // RFC 4513 section 3.1.1: not while responses are outstanding.
+        // RFC 4513 section 3.1.1: StartTLS is not allowed while responses are outstanding.
         return Err(Refusal::new(
             ResultCode::OPERATIONS_ERROR,
             "searches are still running; wait until they have ended",

@@ -1,4 +1,4 @@
-//! Requests that waited for a slow hash.
+//! Resumes requests that have waited for a slow hash.
 
 use wire::ldap::ResultCode;
 
@@ -10,11 +10,11 @@ use crate::slow_binds::Outcome;
 use crate::store::Refusal;
 use crate::turn::Turn;
 
-/// Answers the request that has waited for this.
+/// Answers the request that has waited for this outcome.
 pub(crate) fn resume(session: &mut Session, outcome: Outcome, turn: &mut Turn<'_>) -> Flow {
     let Some(waiting) = session.waiting.take() else { return Flow::Close };
     let right = match outcome {
-        // It may have been changed meanwhile, or its entry deleted.
+        // The password may have been changed meanwhile, or its entry deleted.
         Outcome::Right(place) => Ok(waiting
             .stored
             .get(place)

@@ -12,7 +12,7 @@ use crate::session::Session;
 use crate::store::Refusal;
 use crate::turn::Turn;
 
-/// Whether this write may be tried.
+/// Checks whether the client may write.
 #[inline]
 fn allow(session: &Session, request: &Request<'_>, turn: &Turn<'_>) -> Result<(), Refusal> {
     controls::check(request.controls)?;
@@ -23,7 +23,7 @@ pub(super) fn add(session: &Session, request: &Request<'_>, add: &AddRequest<'_>
     turn.counters.adds += 1;
     let outcome = allow(session, request, turn).and_then(|()| {
         if add.attributes.0.is_empty() {
-            // Before anything about the name is said, as other servers do.
+            // Checked before the name, as in other servers.
             return Err(Refusal::new(ResultCode::PROTOCOL_ERROR, "an entry has attributes"));
         }
         if turn.settings.ad && session.secured.is_none() {

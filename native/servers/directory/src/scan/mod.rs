@@ -41,7 +41,7 @@ const MATCHES: usize = 8;
 /// A search that requests more attributes than this, more than a person has, answers one entry at a time.
 const FEW: usize = 32;
 
-/// The terms of a search that are not in its request.
+/// The parameters of a search that are not in its request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Terms<'t> {
     /// The message id of the answers.
@@ -52,24 +52,24 @@ pub(crate) struct Terms<'t> {
     pub(crate) minutes: Option<&'t [u8]>,
     /// Whether the client may see passwords.
     pub(crate) sees_passwords: bool,
-    /// Entries a page.
+    /// The number of entries per page.
     pub(crate) page: Option<u32>,
     /// The digest of a paged search's request; see [`question`].
     pub(crate) question: u64,
 }
 
-/// How entries are named in the answers.
+/// The form of entries' names in the answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NameForm {
     Stored,
-    /// In the form that clients of an Internet Locator Server use.
+    /// The form of clients of an Internet Locator Server.
     Ils,
 }
 
-/// Why a stride ended.
+/// The reason why a stride ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ScanStatus {
-    /// The budget is spent, and entries are left to evaluate.
+    /// The budget is exhausted, and entries are left.
     More,
     /// The next entry takes long.
     Long,
@@ -91,21 +91,21 @@ struct RunningSearch {
     cursor: Cursor,
     /// Entries that may still be sent.
     left: Option<u32>,
-    /// When the time limit is reached, by [`Now::ms`].
+    /// The time of the time limit, by [`Now::ms`].
     deadline_ms: u64,
     form: NameForm,
     minutes: Option<Box<[u8]>>,
     sees_passwords: bool,
     /// Whether the filter tests passwords.
     probes: bool,
-    /// Entries left on this page.
+    /// Entries that may still be sent on this page.
     page: Option<u32>,
     question: u64,
-    /// Whether attributes of many values are sent in ranges.
+    /// Whether attributes with many values are sent in ranges.
     ranged: bool,
 }
 
-/// A search under way.
+/// A running search.
 #[derive(Debug)]
 struct Scan {
     search: RunningSearch,
@@ -129,7 +129,7 @@ struct ScanContext<'d> {
 }
 
 impl Scan {
-    /// Runs the first stride of a search; `None` if the search is done then, as a lookup is.
+    /// Runs the first stride of a search; `None` if this completes the search, as for a lookup.
     #[inline]
     fn begin(
         search: &SearchRequest<'_>,
@@ -232,7 +232,7 @@ impl Scan {
         self.has_more()
     }
 
-    /// Appends the final answer; the cookie is that of the next page, empty after the last.
+    /// Appends the final answer; `cookie` is the next page's cookie, empty after the last page.
     fn write_done(&self, cookie: &[u8], out: &mut Vec<u8>) {
         let (code, diagnostic) = match self.status {
             ScanStatus::SizeLimit => {
@@ -329,10 +329,11 @@ impl RunningSearch {
         }
     }
 
-    /// How many matches to look for: one more than may be sent, to detect an exceeded size limit and a further page.
+    /// The number of matches to search for: one more than may be sent, to detect an exceeded size limit and a
+    /// further page.
     #[inline]
     fn wanted(&self, projection: &Projection) -> usize {
-        // Each description of a long list is compared with each attribute of an entry, so that an entry takes long.
+        // With a long list, each description is compared with each attribute, so an entry takes long.
         let most = if projection.listed() > FEW { 1 } else { MATCHES };
         let left = self.left.map_or(most, |left| left.saturating_add(1) as usize);
         let page = self.page.map_or(most, |page| page.saturating_add(1) as usize);
@@ -344,7 +345,7 @@ impl RunningSearch {
         context.passwords && !self.sees_passwords
     }
 
-    /// Sends an entry; false, and nothing is sent, if its groups take too long to find.
+    /// Sends an entry. Returns false, and sends nothing, if finding its groups takes too long.
     #[inline]
     fn send(&mut self, id: EntryId, projection: &Projection, context: &mut ScanContext<'_>) -> bool {
         let Some(entry) = context.store.entry(id) else { return true };
@@ -366,7 +367,7 @@ impl RunningSearch {
         true
     }
 
-    /// Writes the body of an entry that is not sent in its stored form; false if that takes too long.
+    /// Writes the body of an entry that is not sent in its stored form; false if this takes too long.
     fn render(
         &self,
         id: EntryId,
@@ -402,7 +403,6 @@ impl RunningSearch {
     }
 }
 
-/// The size limit of a search, if there is one.
 fn entries(search: &SearchRequest<'_>, terms: Terms<'_>, settings: &Settings) -> Option<u32> {
     let limit = smaller(search.size_limit, settings.limits.search_entries);
     if settings.ad && terms.page.is_none() {
@@ -411,7 +411,7 @@ fn entries(search: &SearchRequest<'_>, terms: Terms<'_>, settings: &Settings) ->
     limit
 }
 
-/// When the time limit is reached, by [`Now::ms`].
+/// The time of the time limit, by [`Now::ms`].
 fn deadline_ms(search: &SearchRequest<'_>, limits: &Limits, now: Now) -> u64 {
     smaller(search.time_limit_s, limits.search_s)
         .map_or(u64::MAX, |limit_s| now.ms.saturating_add(u64::from(limit_s) * 1000))
@@ -448,12 +448,12 @@ pub(crate) fn is_long(filter: Filter<'_>) -> bool {
     filter.element().value.len() > LONG
 }
 
-/// The lower of two limits; zero stands for no limit.
+/// The lower of two limits; zero means no limit.
 fn smaller(a: u32, b: u32) -> Option<u32> {
     [a, b].into_iter().filter(|limit| *limit > 0).min()
 }
 
-/// How many entries a stride evaluates between two readings of the clock.
+/// The number of entries that a stride evaluates between two readings of the clock.
 #[inline]
 fn candidates(filter: &CompiledFilter) -> usize {
     let terms = filter.terms();

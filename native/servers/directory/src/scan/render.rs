@@ -1,4 +1,4 @@
-//! Bodies of entries that are not sent as they are stored.
+//! Bodies of entries that are not sent in their stored form.
 
 use wire::ber::{self, Reader, tag};
 use wire::ldap::Attributes;
@@ -8,7 +8,7 @@ use crate::auth;
 use crate::ils_names::write_client_name;
 use crate::store::UnixSeconds;
 
-/// Takes the passwords out of an encoded entry.
+/// Removes the passwords from an encoded entry.
 pub(super) fn without_password(body: &mut Vec<u8>) {
     if let Some(rest) = rewrite_without_password(body) {
         *body = rest;
@@ -35,10 +35,10 @@ fn rewrite_without_password(body: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// Adds the remaining time to live in minutes, rounded up. It is computed here and not stored, so it comes
-/// last, whatever the order of the selection.
+/// Adds the remaining time to live in minutes, rounded up. It is computed and not stored, so it comes last,
+/// whatever the order of the selection.
 pub(super) fn with_minutes(body: &mut Vec<u8>, name: &[u8], expires: UnixSeconds, now: UnixSeconds) {
-    // An entry is removed in the second after its last one.
+    // An entry is removed in the second after its last.
     let left_s = expires.0.saturating_sub(now.0).saturating_sub(1);
     let Some((dn, attributes)) = split(body) else { return };
     let mut out = Vec::with_capacity(body.len() + 16);
@@ -51,7 +51,7 @@ pub(super) fn with_minutes(body: &mut Vec<u8>, name: &[u8], expires: UnixSeconds
     *body = out;
 }
 
-/// Names an encoded entry as the clients of an Internet Locator Server do.
+/// Replaces the name of an encoded entry by its name in ILS clients.
 pub(super) fn under_ils_name(body: &mut Vec<u8>) {
     let Some((dn, attributes)) = split(body) else { return };
     let mut out = Vec::with_capacity(body.len() + 32);

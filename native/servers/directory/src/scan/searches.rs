@@ -10,14 +10,13 @@ use crate::flow::Flow;
 use crate::store::Refusal;
 use crate::turn::Turn;
 
-/// See the module.
 #[derive(Debug, Default)]
 pub(crate) struct Searches {
-    /// Running searches in round-robin order.
+    /// In round-robin order.
     running: Vec<Scan>,
-    /// Paged searches, the oldest first.
+    /// The oldest first.
     paged: Vec<Paged>,
-    /// The cookie of the youngest paged search.
+    /// The cookie of the newest paged search.
     last_cookie: u64,
 }
 
@@ -29,7 +28,6 @@ struct Paged {
 }
 
 impl Searches {
-    /// Whether no search is running.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         self.running.is_empty()
@@ -54,7 +52,7 @@ impl Searches {
         Ok(Flow::Continue)
     }
 
-    /// Continues the paged search of this cookie (RFC 2696 section 3); a page size of 0 ends the search.
+    /// Continues the paged search with this cookie (RFC 2696 section 3). A page size of 0 ends the search.
     pub(crate) fn resume(
         &mut self,
         id: i32,
@@ -83,8 +81,9 @@ impl Searches {
         Ok(Flow::Continue)
     }
 
-    /// Continues the running searches in turns until there are enough answers for one write or the time slice is over.
-    /// If a search meets an entry that takes long, all searches of the connection wait for a turn for long requests.
+    /// Continues the running searches in turn until there are enough answers for one write or the time slice
+    /// is over. If a search meets an entry that takes long, all searches of the connection wait for a turn
+    /// for long requests.
     pub(crate) fn step(&mut self, turn: &mut Turn<'_>) -> Flow {
         let mut flow = Flow::Continue;
         let mut at = 0;
@@ -115,7 +114,6 @@ impl Searches {
         self.running.retain(|scan| scan.id() != id);
     }
 
-    /// Drops all searches.
     pub(crate) fn clear(&mut self) {
         self.running = Vec::new();
         self.paged = Vec::new();

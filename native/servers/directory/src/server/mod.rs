@@ -28,23 +28,18 @@ use crate::slow_binds::SlowBinds;
 use crate::stats::Stats;
 use crate::store::{Bounds, Store};
 
-/// Why a directory did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     #[error(transparent)]
     Listen(#[from] net::ListenError),
-    /// The administrator has no usable name, or no password.
     #[error("the administrator {dn:?} {problem}")]
     Admin { dn: String, problem: &'static str },
-    /// An invalid limit.
     #[error(transparent)]
     Limit(#[from] net::OutOfRange),
     #[error(transparent)]
     Room(#[from] NoRoom),
-    /// The schema is invalid.
     #[error(transparent)]
     Schema(#[from] SchemaError),
-    /// Certificate or key are unusable.
     #[error(transparent)]
     Tls(#[from] tls::ConfigError),
     #[error(transparent)]
@@ -74,7 +69,7 @@ pub fn start_with_groups(
     start_filled(config, people, groups, Clock::system())
 }
 
-/// [`start_with_groups`], with the caller's clock.
+/// As [`start_with_groups`], with the caller's clock.
 pub fn start_at(
     config: Config,
     people: Option<Arc<Population>>,

@@ -1,4 +1,4 @@
-//! LDAP as a service of the socket layer: messages in, answers out, and periodic work of the store.
+//! LDAP as a service of the socket layer: answers messages, and does periodic work of the store.
 
 use std::net::IpAddr;
 use std::sync::atomic::Ordering::Relaxed;
@@ -19,7 +19,7 @@ use crate::stats::{Counters, Published};
 use crate::store;
 use crate::turn::{Access, Scratch, Turn};
 
-/// Buffers of a thread, used again for every message.
+/// Buffers of a thread, reused for every message.
 pub(super) struct WorkerBuffers {
     out: Vec<u8>,
     counters: Counters,
@@ -46,7 +46,7 @@ pub(super) struct LdapService<'t> {
 }
 
 impl<'t> LdapService<'t> {
-    /// The service of one thread, which publishes to `published`. One thread of the server expires entries for
+    /// The service of one thread, with its published counters. One thread of the server expires entries for
     /// all.
     pub(super) fn new(
         shared: &'t Shared,
@@ -80,9 +80,10 @@ impl Service for LdapService<'_> {
     type Session = Session;
     type Outcome = Outcome;
 
-    /// CPU of a lookup among 10,000 entries with 64 connections, by the size of the group: 7.3 us alone, 6.6
-    /// with 4, 6.4 with 8, 6.3 with 16, 6.2 with 32 and with 64 (the kernel's part alone: 5.3). The lookups of
-    /// a group wait for memory together. With half of 64, the other half can be under way meanwhile.
+    /// CPU time of a lookup among 10,000 entries with 64 connections, by the size of the group: 7.3 us alone,
+    /// 6.6 with 4, 6.4 with 8, 6.3 with 16, 6.2 with 32 and with 64 (the kernel's part alone: 5.3). The
+    /// lookups of a group wait for memory together. With groups of half the connections, the other half can
+    /// be on the network meanwhile.
     const GROUP: usize = 32;
 
     #[inline]

@@ -1,4 +1,4 @@
-//! What the threads of a directory share.
+//! The shared state of a directory's threads.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError};
@@ -12,14 +12,13 @@ use crate::slow_binds::SlowBinds;
 use crate::stats::{Counters, Published, Stats};
 use crate::store::Store;
 
-/// The store, the settings, and the counts.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) store: ShardedLock<Store>,
     pub(crate) settings: Settings,
     pub(super) slow_binds: Arc<SlowBinds>,
     pub(super) clock: Clock,
-    /// Whether the server is stopping: no further message is looked at.
+    /// Whether the server is stopping: further messages are ignored.
     pub(super) stopping: AtomicBool,
     pub(super) published: Box<[Published]>,
 }

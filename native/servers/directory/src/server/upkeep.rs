@@ -1,25 +1,25 @@
-//! What the store needs without a client asking for it: entries expire, indexes catch up with writes.
+//! Periodic work of the store: expired entries are removed, and indexes follow writes.
 
 use crate::turn::Turn;
 
-/// Four times a second: an entry is gone at most this long after its life has ended.
+/// Four times a second: an entry is removed at most this long after its expiry.
 const INTERVAL_MS: u64 = 250;
 
-/// Entries that expire under one write lock, which takes well under a millisecond: lookups wait
-/// behind it.
+/// Entries that expire under one write lock, which takes far less than a millisecond: lookups wait for the
+/// lock.
 const EXPIRED_AT_ONCE: usize = 256;
 
-/// Entries' worth of index work under one write lock, for the same reason.
+/// Entries to index under one write lock, for the same reason.
 const MAINTAINED_AT_ONCE: usize = 256;
 
-/// One thread's part of the upkeep.
+/// One thread's part of the periodic work.
 pub(super) struct Upkeep {
     due_ms: u64,
-    /// One thread of the server expires entries for all.
+    /// Whether this thread expires entries. One thread does so for all.
     expires: bool,
-    /// More entries had expired than one step takes.
+    /// Whether more entries have expired than one step removes.
     behind: bool,
-    /// The store's indexes have more to catch up with than one step takes.
+    /// Whether the indexes have more to follow than one step does.
     untidy: bool,
 }
 
@@ -28,7 +28,7 @@ impl Upkeep {
         Self { due_ms: 0, expires, behind: false, untidy: false }
     }
 
-    /// Does one step of what is due; says whether there is more to do at once.
+    /// Does one step of the due work. Returns whether more is due at once.
     pub(super) fn run(&mut self, turn: &mut Turn<'_>) -> bool {
         if self.expires && (turn.now.ms >= self.due_ms || self.behind) {
             self.due_ms = turn.now.ms + INTERVAL_MS;
