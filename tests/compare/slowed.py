@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -24,7 +23,7 @@ from sitebench.seeders.ldif import write_ldif
 from sitebench.seeders.people import Spec, generate
 from sitebench.system.network import free_port
 from tests.support.cli import SITEBENCH
-from tests.support.programs import required_program
+from tests.support.programs import listens, required_program
 from tests.support.waiting import eventually
 
 PEOPLE = Spec(1_000, locales=("en_US",))
@@ -113,7 +112,7 @@ def directory(loss: float) -> Iterator[Directory]:
                 stderr=subprocess.DEVNULL,
             )
         try:
-            assert eventually(lambda: all(map(_answers, ports)), within_s=60)
+            assert eventually(lambda: all(map(listens, ports)), within_s=60)
             yield Directory(*urls)
         finally:
             process.terminate()
@@ -123,12 +122,6 @@ def directory(loss: float) -> Iterator[Directory]:
 def _ends_with_us() -> list[str]:
     """Return what to put before a command that must end when this process does, however it did."""
     return [str(required_program("setpriv")), "--pdeathsig", "INT"]
-
-
-def _answers(port: int) -> bool:
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-        return True
-    return False
 
 
 def _filled(folder: Path) -> Path:

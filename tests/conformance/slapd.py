@@ -1,18 +1,13 @@
 """A slapd of its own for the tests: temporary folder, free port, stopped by its own pid."""
 
 import contextlib
-import signal
-import socket
-import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from ils_bench.targets.openldap import fill
 from sitebench.system.network import free_port
 from tests.conformance.served import Served
-from tests.support.programs import required_program
-from tests.support.waiting import left_s
+from tests.support.programs import required_program, running_server
 
 SUFFIX = "o=Intranet"
 ADMIN_DN = "cn=admin,o=Intranet"
@@ -62,12 +57,6 @@ database monitor
 access to * by dn.exact="{admin_dn}" read
 """
 
-START_ATTEMPTS = 5
-
-
-class SlapdError(Exception):
-    """slapd did not start, or refused what was loaded."""
-
 
 def _configuration(folder: Path, *, anonymous_writes: bool, size_limit: int | None) -> str:
     schemas = [*DEBIAN_SCHEMAS, RTPERSON_SCHEMA]
@@ -84,49 +73,6 @@ def _configuration(folder: Path, *, anonymous_writes: bool, size_limit: int | No
         # Written by those who may write, checked by a bind, readable by no one.
         passwords="=wx" if anonymous_writes else "auth",
     )
-
-
-def _answers(port: int) -> bool:
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 0.5):
-        return True
-    return False
-
-
-def _start(program: Path, configuration: Path, port: int) -> subprocess.Popen[bytes]:
-    """Start slapd in the foreground and wait until it listens."""
-    command = [str(program), "-h", f"ldap://127.0.0.1:{port}", "-f", str(configuration), "-d", "0"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    deadline = time.monotonic() + left_s()
-    while time.monotonic() < deadline:
-        if process.poll() is not None:
-            output = process.communicate()[0].decode(errors="replace")
-            raise SlapdError(f"slapd ended with {process.returncode}: {output}")
-        if _answers(port):
-            return process
-        time.sleep(0.02)
-    _stop(process)
-    raise SlapdError(f"slapd does not listen on {port}")
-
-
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    process.send_signal(signal.SIGTERM)
-    try:
-        process.communicate(timeout=left_s())
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.communicate()
-
-
-def _start_on_some_port(program: Path, configuration: Path) -> tuple[subprocess.Popen[bytes], int]:
-    """Another program may take the free port first, so try several."""
-    for attempt in range(START_ATTEMPTS):
-        port = free_port()
-        try:
-            return _start(program, configuration, port), port
-        except SlapdError:
-            if attempt == START_ATTEMPTS - 1:
-                raise
-    raise AssertionError
 
 
 @contextlib.contextmanager
@@ -146,8 +92,7 @@ def running_slapd(
     )
     if ldif is not None:
         fill(str(required_program("slapadd")), configuration, ldif)
-    process, port = _start_on_some_port(program, configuration)
-    try:
+    port = free_port()
+    argv = [program, "-h", f"ldap://127.0.0.1:{port}", "-f", configuration, "-d", "0"]
+    with running_server(argv, port):
         yield Served("openldap", "127.0.0.1", port, SUFFIX, ADMIN_DN, ADMIN_PASSWORD)
-    finally:
-        _stop(process)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import http.client
 import os
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,8 +14,7 @@ import pytest
 from sitebench.system.network import free_port
 from tests.conformance.served import Served
 from tests.conformance.tools import Tools
-from tests.support.programs import required_program
-from tests.support.waiting import eventually, left_s
+from tests.support.programs import required_program, running_server
 
 MODULES = "mpm_event authn_core auth_basic ldap authnz_ldap authz_core authz_user"
 CONFIGURATION = """\
@@ -99,21 +97,13 @@ def port(
         )
     )
     argv = [str(apache), "-f", str(configuration), "-D", "FOREGROUND"]
-    process = subprocess.Popen(argv, stderr=subprocess.DEVNULL)
 
-    def answers() -> bool:
-        assert process.poll() is None, (tmp_path / "error.log").read_text()
-        try:
-            return login(port, "", "") == 401
-        except OSError:
-            return False
+    def answers() -> None:
+        if login(port, "", "") != 401:
+            raise ConnectionError
 
-    try:
-        assert eventually(answers)
+    with running_server(argv, answers):
         yield port
-    finally:
-        process.terminate()
-        process.wait(left_s())
 
 
 def login(port: int, user: str, password: str) -> int:

@@ -6,7 +6,6 @@ them (tests/verdict/test_others.py).
 
 import contextlib
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -16,8 +15,7 @@ import pytest
 
 from sitebench.system.network import free_port
 from tests.faults.holding import Pids, grades, measured
-from tests.support.programs import required_program
-from tests.support.waiting import eventually
+from tests.support.programs import required_program, running_server
 
 pytestmark = pytest.mark.alone
 """It burns all cores."""
@@ -71,24 +69,6 @@ def burner() -> Iterator[Callable[[Pids], None]]:
             each.communicate()
 
 
-@contextlib.contextmanager
-def running(*argv: str, folder: Path, port: int) -> Iterator[None]:
-    with (folder / "log").open("a") as log:
-        process = subprocess.Popen(argv, cwd=folder, stdout=log, stderr=log, start_new_session=True)
-    try:
-        assert eventually(lambda: _answers(port))
-        yield
-    finally:
-        process.terminate()
-        process.wait()
-
-
-def _answers(port: int) -> bool:
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
-        return True
-    return False
-
-
 @pytest.fixture
 def proxy(tmp_path: Path) -> Iterator[int]:
     """A site of two workers behind nginx; its port."""
@@ -98,8 +78,8 @@ def proxy(tmp_path: Path) -> Iterator[int]:
     gunicorn = (sys.executable, "-m", "gunicorn", "-w", "2", "-b", f"127.0.0.1:{site}", "pages:app")
     nginx = (str(required_program("nginx")), "-c", str(tmp_path / "nginx.conf"))
     with (
-        running(*gunicorn, folder=tmp_path, port=site),
-        running(*nginx, folder=tmp_path, port=port),
+        running_server(gunicorn, site, cwd=tmp_path, start_new_session=True),
+        running_server(nginx, port, cwd=tmp_path, start_new_session=True),
     ):
         yield port
 

@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-import subprocess
+import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +11,6 @@ import pytest
 from msgspec import structs
 from msgspec.structs import replace
 
-from ils_bench.targets.address import DirectoryAddress
 from sitebench.monitor.between import use_between
 from sitebench.monitor.monitor import Monitor
 from sitebench.monitor.use import Use
@@ -23,9 +22,7 @@ from tests.faults.holding import SITE, grades, measured
 from tests.support.actor import Actor, acting
 from tests.support.cli import in_process
 from tests.support.evidence import evidence
-from tests.support.programs import required_program
-from tests.support.slapd_folder import answers
-from tests.support.waiting import eventually
+from tests.support.programs import required_program, running_server
 
 
 @pytest.mark.alone
@@ -111,21 +108,9 @@ def durable(folder: Path) -> Iterator[tuple[str, int]]:
     if not jar:
         pytest.skip("UNBOUNDID_JAR does not name the jar of com.unboundid:unboundid-ldapsdk")
     source, port = Path(__file__).with_name("Durable.java"), free_port()
-    log = folder / "java.log"
-    with log.open("wb") as out:
-        process = subprocess.Popen(
-            [required_program("java"), "-cp", jar, source, folder, str(port)],
-            stdout=out,
-            stderr=out,
-        )
-    try:
-        there = DirectoryAddress("127.0.0.1", port)
-        eventually(lambda: process.poll() is not None or answers(there))
-        assert process.poll() is None, log.read_text()
+    argv = [required_program("java"), "-cp", jar, source, folder, str(port)]
+    with running_server(argv, port, ends_by=signal.SIGKILL) as process:
         yield f"ldap://127.0.0.1:{port}", process.pid
-    finally:
-        process.kill()
-        process.wait()
 
 
 @pytest.mark.long

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from ils_bench import schema
-from ils_bench.targets.address import DirectoryAddress
 from ils_bench.targets.openldap import fill, find, write_config
 from sitebench.seeders.ldif import write_ldif
 from sitebench.seeders.people import Spec, generate
@@ -17,8 +16,8 @@ from tests.conformance.slapd import DEBIAN_MODULES, DEBIAN_SCHEMAS
 from tests.faults.holding import put_ahead
 from tests.faults.served import LOCALES, PEOPLE, Served
 from tests.support.cli import in_process
+from tests.support.programs import listens, running_server
 from tests.support.relay import delaying, relayed
-from tests.support.slapd_folder import answers
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.long
@@ -54,13 +53,8 @@ def proxy(slapd: Path, folder: Path, behind: int) -> Iterator[str]:
         )
     )
     url = f"ldap://127.0.0.1:{port}"
-    process = subprocess.Popen([slapd, "-d", "0", "-f", str(config), "-h", f"{url}/"])
-    try:
-        assert eventually(lambda: answers(DirectoryAddress("127.0.0.1", port)))
+    with running_server([slapd, "-d", "0", "-f", config, "-h", f"{url}/"], port):
         yield url
-    finally:
-        process.terminate()
-        process.wait()
 
 
 @contextlib.contextmanager
@@ -75,7 +69,7 @@ def writer(slapd: Path, folder: Path) -> Iterator[str]:
     process = subprocess.Popen([slapd, "-d", "0", "-f", str(config), "-h", f"{url}/"])
     put_ahead(process.pid)  # and so will be the threads that it starts
     try:
-        assert eventually(lambda: answers(DirectoryAddress("127.0.0.1", port)))
+        assert eventually(lambda: listens(port))
         yield url
     finally:
         process.terminate()

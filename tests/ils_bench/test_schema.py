@@ -16,9 +16,7 @@ from sitebench.seeders.people import Spec, generate
 from sitebench.system.network import free_port
 from tests.ils_bench.conftest import LOCALES
 from tests.support.cli import in_process
-from tests.support.programs import required_program
-from tests.support.slapd_folder import answers
-from tests.support.waiting import eventually
+from tests.support.programs import required_program, running_server
 
 ROOT = Path(__file__).parents[2]
 NAMES = "attributeTypes objectClasses"
@@ -82,12 +80,8 @@ def slapd_of_cn_config(folder: Path) -> Iterator[DirectoryAddress]:
     convert = [str(required_program("slaptest")), "-f", str(config), *where]
     subprocess.run(convert, check=True, capture_output=True)
     address = DirectoryAddress("127.0.0.1", free_port())
-    with subprocess.Popen([find("slapd"), "-d", "0", *where, "-h", f"{address}/"]) as slapd:
-        try:
-            assert eventually(lambda: answers(address))
-            yield address
-        finally:
-            slapd.terminate()
+    with running_server([find("slapd"), "-d", "0", *where, "-h", f"{address}/"], address.port):
+        yield address
 
 
 @pytest.mark.usefixtures("slapd")

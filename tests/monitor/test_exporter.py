@@ -4,7 +4,6 @@ import contextlib
 import os
 import signal
 import socket
-import subprocess
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,7 +21,7 @@ from sitebench.options.addresses import parse_exporter
 from sitebench.system.network import free_port
 from tests.support.cli import in_process
 from tests.support.http_server import page
-from tests.support.programs import required_program
+from tests.support.programs import required_program, running_server
 from tests.support.waiting import eventually
 
 PATIENCE_S = 20
@@ -41,33 +40,18 @@ class Running:
 def exporting(*options: str) -> Iterator[Running]:
     """Run a node_exporter that answers."""
     program, port = required_program("prometheus-node-exporter"), free_port()
-    process = subprocess.Popen(
-        [program, f"--web.listen-address=127.0.0.1:{port}", *options],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    with process:
+    argv = [program, f"--web.listen-address=127.0.0.1:{port}", *options]
+    url = f"http://127.0.0.1:{port}/metrics"
+
+    def answers() -> None:
+        with contextlib.closing(Exporter(url, timeout_s=PATIENCE_S)) as exporter:
+            exporter.read()
+
+    with running_server(argv, answers) as process:
         try:
-            yield Running(_answering(f"http://127.0.0.1:{port}/metrics"), process.pid)
+            yield Running(url, process.pid)
         finally:
             process.send_signal(signal.SIGCONT)
-            process.kill()
-
-
-def _answering(url: str) -> str:
-    exporter = Exporter(url, timeout_s=PATIENCE_S)
-
-    def answers() -> bool:
-        try:
-            exporter.read()
-        except OSError:
-            return False
-        finally:
-            exporter.close()
-        return True
-
-    assert eventually(answers)
-    return url
 
 
 @pytest.fixture(scope="module")

@@ -1,19 +1,16 @@
 """The worked examples, started and measured as their README says."""
 
-import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-from sitebench.errors import SitebenchError
 from sitebench.http.address import parse_address
 from sitebench.http.site import probe
 from sitebench.system.network import free_port
 from tests.support.cli import in_process
 from tests.support.postgresql import postgresql
-from tests.support.waiting import left_s
+from tests.support.programs import running_server
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "flask_site"
 LOGIN = EXAMPLE.with_name("login_site")
@@ -24,30 +21,12 @@ PEOPLE = 200
 def serving(example: Path, folder: Path, *argv: str) -> Iterator[str]:
     """Yield the address of an example."""
     port = free_port()
-    with (folder / "flask.log").open("wb") as log:
-        process = subprocess.Popen(
-            [sys.executable, str(example / "app.py"), *argv, "--port", str(port)],
-            cwd=EXAMPLE.parents[1],
-            env={"PYTHONPATH": str(EXAMPLE.parents[1]), "HOME": str(Path.home())},
-            stdout=log,
-            stderr=log,
-        )
     url = f"http://127.0.0.1:{port}"
-    give_up = time.monotonic() + left_s()
-    try:
-        while True:
-            try:
-                probe(parse_address(url))
-                break
-            except SitebenchError:
-                said = (folder / "flask.log").read_text()
-                assert process.poll() is None, said
-                assert time.monotonic() < give_up, said
-                time.sleep(0.1)
+    command = [sys.executable, example / "app.py", *argv, "--port", str(port)]
+    environment = {"PYTHONPATH": str(EXAMPLE.parents[1]), "HOME": str(Path.home())}
+    root = EXAMPLE.parents[1]
+    with running_server(command, lambda: probe(parse_address(url)), cwd=root, env=environment):
         yield url
-    finally:
-        process.terminate()
-        process.wait(left_s())
 
 
 def flask(database: str, folder: Path) -> AbstractContextManager[str]:

@@ -8,14 +8,14 @@ last of them fixed places.
 import contextlib
 import csv
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from sitebench.system.network import free_port
-from tests.support.programs import refuse_without, required_program
-from tests.support.waiting import left_s
+from tests.support.programs import refuse_without, required_program, running_server, succeeds
+from tests.support.waiting import eventually
 
 SUFFIX = "dc=example,dc=com"
 PEOPLE = 300
@@ -67,17 +67,9 @@ def people(base: str, rdn: str, kind: str) -> str:
     return "\n".join(entries)
 
 
-def until_it_answers(url: str, who: str, password: str = PASSWORD) -> None:
-    give_up = time.monotonic() + left_s()
-    while True:
-        try:
-            ldap("ldapsearch", url, who, "-b", "", "-s", "base", password=password)
-        except subprocess.CalledProcessError:
-            if time.monotonic() > give_up:
-                raise
-            time.sleep(0.2)
-        else:
-            return
+def ask(url: str, who: str, password: str = PASSWORD) -> None:
+    """Search the root; raise CalledProcessError where there is no answer."""
+    ldap("ldapsearch", url, who, "-b", "", "-s", "base", password=password)
 
 
 def values(found: str, *names: str) -> list[int]:
@@ -107,22 +99,17 @@ def slapd(folder: Path) -> Iterator[Foreign]:
     subprocess.run(add, check=True, capture_output=True)
     url = f"ldap://127.0.0.1:{free_port()}"
     command = [program, "-f", str(conf), "-h", url, "-d", "0"]
-    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as server:
-        try:
-            until_it_answers(url, admin)
+    with running_server(command, lambda: ask(url, admin)):
 
-            def counted() -> tuple[int, int]:
-                done = []
-                for verb in ("Search", "Modify"):
-                    where = ("-b", f"cn={verb},cn=Operations,cn=Monitor", "-s", "base")
-                    found = ldap("ldapsearch", url, admin, "-LLL", *where, "monitorOpCompleted")
-                    done += values(found, "monitorOpCompleted")
-                return done[0], done[1]
+        def counted() -> tuple[int, int]:
+            done = []
+            for verb in ("Search", "Modify"):
+                where = ("-b", f"cn={verb},cn=Operations,cn=Monitor", "-s", "base")
+                found = ldap("ldapsearch", url, admin, "-LLL", *where, "monitorOpCompleted")
+                done += values(found, "monitorOpCompleted")
+            return done[0], done[1]
 
-            yield Foreign(url, admin, base, "uid={person.uid}", counted, looks=2)
-        finally:
-            server.terminate()
-            server.wait(left_s())
+        yield Foreign(url, admin, base, "uid={person.uid}", counted, looks=2)
 
 
 @contextlib.contextmanager
@@ -144,7 +131,7 @@ def ds389(folder: Path) -> Iterator[Foreign]:
         made = ["dscreate", "from-file", str(folder / "ds.inf")]
         subprocess.run(made, check=True, capture_output=True)
         url = f"ldap://127.0.0.1:{port}"
-        until_it_answers(url, admin)
+        assert eventually(lambda: succeeds(lambda: ask(url, admin)))
         kind = "objectClass: inetOrgPerson\nuid: jsmith{n}"
         ldap("ldapadd", url, admin, text=people(base, "uid=jsmith{n}", kind))
 
@@ -198,23 +185,19 @@ def apacheds(folder: Path) -> Iterator[Foreign]:
     command += [f"-Dlog4j.configuration=file:{folder}/log4j.properties"]
     command += ["org.apache.directory.server.UberjarMain", str(instance)]
     url, log = f"ldap://127.0.0.1:{port}", folder / "operations.log"
-    with log.open("w") as out, subprocess.Popen(command, stdout=out, stderr=out) as server:
-        try:
-            stock_password = "secret"
-            until_it_answers(url, admin, stock_password)
-            change = f"changetype: modify\nreplace: userPassword\nuserPassword: {PASSWORD}\n"
-            ldap("ldapmodify", url, admin, text=f"dn: {admin}\n{change}", password=stock_password)
-            kind = "objectClass: inetOrgPerson\nuid: jsmith{n}"
-            ldap("ldapadd", url, admin, text=people(base, "uid=jsmith{n}", kind))
+    stock_password = "secret"
+    answers = partial(ask, url, admin, stock_password)
+    with log.open("w") as out, running_server(command, answers, stdout=out, stderr=out):
+        change = f"changetype: modify\nreplace: userPassword\nuserPassword: {PASSWORD}\n"
+        ldap("ldapmodify", url, admin, text=f"dn: {admin}\n{change}", password=stock_password)
+        kind = "objectClass: inetOrgPerson\nuid: jsmith{n}"
+        ldap("ldapadd", url, admin, text=people(base, "uid=jsmith{n}", kind))
 
-            def counted() -> tuple[int, int]:
-                done = log.read_text()
-                return done.count("Search operation took"), done.count("Modify operation took")
+        def counted() -> tuple[int, int]:
+            done = log.read_text()
+            return done.count("Search operation took"), done.count("Modify operation took")
 
-            yield Foreign(url, admin, base, "uid={person.uid}", counted)
-        finally:
-            server.terminate()
-            server.wait(left_s())
+        yield Foreign(url, admin, base, "uid={person.uid}", counted)
 
 
 @contextlib.contextmanager
@@ -229,23 +212,11 @@ def samba(folder: Path) -> Iterator[Foreign]:
     argv += ["--option=server services=ldap", "--option=dns update command=/bin/true"]
     subprocess.run(argv, check=True, capture_output=True)
     url, base = "ldaps://127.0.0.1", f"OU=people,{suffix}"
-    command = [
-        "samba",
-        "-F",
-        "-M",
-        "single",
-        "-s",
-        str(folder / "etc/smb.conf"),
-        "--no-process-group",
-    ]
-    with subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as server:
-        try:
-            until_it_answers(url, admin)
-            kind = "objectClass: user\nsAMAccountName: jsmith{n}\nuid: jsmith{n}"
-            ldap("ldapadd", url, admin, text=people(base, "CN=J Smith {n}", kind))
-            # It counts nothing that one can ask for.
-            named, options = "CN={person.cn}", ("--tls-insecure",)
-            yield Foreign(url, admin, base, named, counted=None, options=options)
-        finally:
-            server.terminate()
-            server.wait(left_s())
+    command = ["samba", "-F", "-M", "single", "-s", str(folder / "etc/smb.conf")]
+    command.append("--no-process-group")
+    with running_server(command, lambda: ask(url, admin)):
+        kind = "objectClass: user\nsAMAccountName: jsmith{n}\nuid: jsmith{n}"
+        ldap("ldapadd", url, admin, text=people(base, "CN=J Smith {n}", kind))
+        # It counts nothing that one can ask for.
+        named, options = "CN={person.cn}", ("--tls-insecure",)
+        yield Foreign(url, admin, base, named, counted=None, options=options)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import re
 import secrets
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +12,6 @@ from urllib.parse import parse_qs, quote, unquote
 
 import pytest
 
-from sitebench.errors import SitebenchError
 from sitebench.http.address import parse_address
 from sitebench.http.site import probe
 from sitebench.scenario.har import convert
@@ -22,32 +20,16 @@ from tests.scenario.recording import Browser, archive
 from tests.scenario.test_sites import rows
 from tests.support import django_site
 from tests.support.http_server import Handler, serving
-from tests.support.waiting import eventually, left_s
+from tests.support.programs import running_server
 
 
 @pytest.fixture
 def django_url(tmp_path: Path) -> Iterator[str]:
     """Yield the address of Django's admin; `requests.log` in the folder has what it answered."""
     url = f"http://127.0.0.1:{(port := free_port())}"
-    with (tmp_path / "django.log").open("wb") as log:
-        process = subprocess.Popen(
-            [sys.executable, django_site.__file__, str(port)], cwd=tmp_path, stdout=log, stderr=log
-        )
-
-    def answers() -> bool:
-        assert process.poll() is None, (tmp_path / "django.log").read_text()
-        try:
-            probe(parse_address(url))
-        except SitebenchError:
-            return False
-        return True
-
-    try:
-        assert eventually(answers), (tmp_path / "django.log").read_text()
+    argv = [sys.executable, django_site.__file__, str(port)]
+    with running_server(argv, lambda: probe(parse_address(url)), cwd=tmp_path):
         yield url
-    finally:
-        process.terminate()
-        process.wait(left_s())
 
 
 def field(page: str, name: str) -> str:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import base64
-import contextlib
 import json
-import subprocess
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -14,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from sitebench.system.network import free_port
-from tests.support.waiting import ends_s, eventually, left_s
+from tests.support.programs import running_server
+from tests.support.waiting import eventually, left_s
 
 # The machine may have no sandbox, no screen and no network but its own.
 FLAGS = (
@@ -99,15 +98,9 @@ def browsing(chromedriver: Path, folder: Path, *flags: str) -> Iterator[Browser]
     """Yield a browser with a profile of its own; `flags` are more of Chromium's."""
     port = free_port()
     log = folder / "chromedriver.log"
-    process = subprocess.Popen(
-        [str(chromedriver), f"--port={port}", f"--log-path={log}"],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
     root = f"http://127.0.0.1:{port}"
-    try:
-        _wait(root)
+    argv = [chromedriver, f"--port={port}", f"--log-path={log}"]
+    with running_server(argv, lambda: call("GET", f"{root}/status")):
         options = {"args": [*FLAGS, *flags, f"--user-data-dir={folder / 'profile'}"]}
         asked = {"capabilities": {"alwaysMatch": {"goog:chromeOptions": options}}}
         session = call("POST", f"{root}/session", asked)["sessionId"]
@@ -115,9 +108,6 @@ def browsing(chromedriver: Path, folder: Path, *flags: str) -> Iterator[Browser]
             yield Browser(root, session)
         finally:
             call("DELETE", f"{root}/session/{session}")
-    finally:
-        process.terminate()
-        process.wait(ends_s())
 
 
 def call(method: str, url: str, body: object = None) -> Any:
@@ -130,13 +120,3 @@ def call(method: str, url: str, body: object = None) -> Any:
     except urllib.error.HTTPError as error:
         with error:
             raise AssertionError(error.read().decode()) from None
-
-
-def _wait(root: str) -> None:
-    def answers() -> bool:
-        with contextlib.suppress(urllib.error.URLError, ConnectionError):
-            call("GET", f"{root}/status")
-            return True
-        return False
-
-    assert eventually(answers), "chromedriver did not start"

@@ -5,7 +5,6 @@ import json
 import shlex
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -17,6 +16,7 @@ from sitebench.seeders.ldif import write_ldif
 from sitebench.seeders.people import Spec, generate
 from sitebench.seeders.upd import UpdSpec, build
 from sitebench.system.network import free_port
+from tests.support.programs import listens
 from tests.support.waiting import eventually
 
 SUFFIX = "o=Intranet"
@@ -45,7 +45,7 @@ class Mortal:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        assert eventually(self._listens)
+        assert eventually(lambda: listens(self.port))
 
     def kill(self) -> None:
         """End it at once, as SIGKILL does."""
@@ -62,11 +62,6 @@ class Mortal:
             yield
         finally:
             self._process.send_signal(signal.SIGCONT)
-
-    def _listens(self) -> bool:
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
-            return True
-        return False
 
 
 @contextlib.contextmanager

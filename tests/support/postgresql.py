@@ -6,9 +6,7 @@ import os
 import pwd
 import shutil
 import signal
-import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,8 +14,7 @@ from pathlib import Path
 import psycopg
 
 from sitebench.system.network import free_port
-from tests.support.programs import required_program
-from tests.support.waiting import ends_s, left_s
+from tests.support.programs import required_program, run_program, running_server
 
 USERS = ("postgres", "nobody")
 """Users that root switches to: PostgreSQL refuses to run as root."""
@@ -33,34 +30,17 @@ def postgresql() -> Iterator[str]:
         shutil.chown(folder, user)
     cluster, port = folder / "cluster", free_port()
     try:
-        made = subprocess.run(
-            [_program("initdb"), "-D", str(cluster), "-U", "postgres", "--auth=trust", "-N"],
-            user=user,
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        argv = [_program("initdb"), "-D", cluster, "-U", "postgres", "--auth=trust", "-N"]
+        made = run_program(argv, user=user, cwd=folder)
         assert made.returncode == 0, made.stderr
-        server = subprocess.Popen(
-            [
-                *(_program("postgres"), "-D", str(cluster), "-k", str(folder)),
-                *("-p", str(port), "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off"),
-            ],
-            user=user,
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        try:
-            url = f"postgresql://postgres@127.0.0.1:{port}/postgres"
-            _wait(url)
+        argv = [_program("postgres"), "-D", cluster, "-k", folder, "-p", str(port)]
+        argv += ["-c", "listen_addresses=127.0.0.1", "-c", "fsync=off"]
+        url = f"postgresql://postgres@127.0.0.1:{port}/postgres"
+        # SIGINT is its fast shutdown: clients are sent away.
+        with running_server(
+            argv, lambda: _connect(url), ends_by=signal.SIGINT, user=user, cwd=folder
+        ):
             yield url
-        finally:
-            # SIGINT is its fast shutdown: clients are sent away.
-            server.send_signal(signal.SIGINT)
-            server.wait(ends_s())
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -80,13 +60,8 @@ def _program(name: str) -> str:
     return str(versions[-1] if versions else required_program(name))
 
 
-def _wait(url: str) -> None:
-    give_up = time.monotonic() + left_s()
-    while True:
-        try:
-            psycopg.connect(url, connect_timeout=5).close()
-        except psycopg.OperationalError:
-            assert time.monotonic() < give_up, "PostgreSQL did not start"
-            time.sleep(0.1)
-        else:
-            return
+def _connect(url: str) -> None:
+    try:
+        psycopg.connect(url, connect_timeout=5).close()
+    except psycopg.OperationalError as error:
+        raise ConnectionError from error

@@ -1,15 +1,20 @@
 """Programs the tests talk to, such as slapd and ldapsearch."""
 
+import contextlib
 import os
 import shutil
+import signal
+import socket
 import subprocess
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
 
-from tests.support.waiting import left_s
+from sitebench.errors import SitebenchError
+from tests.support.waiting import ends_s, eventually, left_s
 
 # Debian keeps slapd in sbin, which is not on every user's PATH.
 SEARCH_PATH = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"])
@@ -36,9 +41,56 @@ def refuse_without(name: str, packages: str = "") -> NoReturn:
 
 
 def run_program(
-    argv: Sequence[str | Path] | str, *, check: bool = False, **more: Any
+    argv: Sequence[object] | str, *, check: bool = False, **more: Any
 ) -> subprocess.CompletedProcess[str]:
     """Run a program to its end, within the time that the test has."""
     return subprocess.run(
-        argv, capture_output=True, text=True, check=check, timeout=left_s(), **more
+        argv if isinstance(argv, str) else [*map(str, argv)],
+        capture_output=True,
+        text=True,
+        check=check,
+        timeout=left_s(),
+        **more,
     )
+
+
+def listens(port: int) -> bool:
+    """Return whether a server listens on a port of 127.0.0.1."""
+    return succeeds(lambda: socket.create_connection(("127.0.0.1", port), 1).close())
+
+
+def succeeds(act: Callable[[], object]) -> bool:
+    """Return whether a look at a server raises no error."""
+    with contextlib.suppress(OSError, SitebenchError, subprocess.SubprocessError):
+        act()
+        return True
+    return False
+
+
+@contextlib.contextmanager
+def running_server(
+    argv: Sequence[object],
+    answers: int | Callable[[], object],
+    *,
+    ends_by: int = signal.SIGTERM,
+    **more: Any,
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a server until the test has done with it, and end it by a signal.
+
+    It is ready if it listens on a port, or if a function raises no error.
+    """
+
+    def ready() -> bool:
+        return listens(answers) if isinstance(answers, int) else succeeds(answers)
+
+    with tempfile.TemporaryFile() as log:
+        streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log}
+        process = subprocess.Popen([*map(str, argv)], **{**streams, **more})
+        try:
+            eventually(lambda: process.poll() is not None or ready())
+            is_up = process.poll() is None and ready()
+            assert is_up, os.pread(log.fileno(), 1 << 16, 0)
+            yield process
+        finally:
+            process.send_signal(ends_by)
+            process.wait(ends_s())

@@ -10,12 +10,8 @@ from pathlib import Path
 from ils_bench.seeding import slapd_folder
 from ils_bench.targets.address import DirectoryAddress
 from ils_bench.targets.probe import connect, exists
-from sitebench.errors import TargetUnreachable
 from sitebench.system.network import free_port
-from tests.support.programs import required_program
-from tests.support.waiting import eventually
-
-STARTS_WITHIN_S = 30.0
+from tests.support.programs import required_program, running_server
 
 
 @dataclass(frozen=True)
@@ -45,18 +41,6 @@ class Slapd:
 def running(folder: Path) -> Iterator[Slapd]:
     """Start the folder's slapd on a free port, and stop it."""
     address = DirectoryAddress("127.0.0.1", free_port())
-    process = subprocess.Popen(shlex.split(slapd_folder.command(folder, f"{address}/")))
-    try:
-        assert eventually(lambda: answers(address), STARTS_WITHIN_S)
+    argv = shlex.split(slapd_folder.command(folder, f"{address}/"))
+    with running_server(argv, address.port) as process:
         yield Slapd(address, process)
-    finally:
-        process.terminate()
-        process.wait()
-
-
-def answers(address: DirectoryAddress) -> bool:
-    try:
-        with connect(address):
-            return True
-    except TargetUnreachable:
-        return False

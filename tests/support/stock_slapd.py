@@ -10,9 +10,7 @@ from pathlib import Path
 
 from ils_bench.targets.address import DirectoryAddress
 from sitebench.system.network import free_port
-from tests.support.programs import required_program
-from tests.support.slapd_folder import STARTS_WITHIN_S, answers
-from tests.support.waiting import eventually
+from tests.support.programs import required_program, running_server
 
 SUFFIX = "dc=example,dc=com"
 BASE = f"ou=people,{SUFFIX}"
@@ -143,11 +141,5 @@ def running(
     address = DirectoryAddress("127.0.0.1", free_port())
     level = "stats" if policies else "0"
     command = [str(required_program("slapd")), "-d", level, "-F", config, "-h", f"{address}/"]
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(command, stderr=log if policies else None)
-    try:
-        assert eventually(lambda: answers(address), STARTS_WITHIN_S)
+    with (folder / "log").open("wb") as log, running_server(command, address.port, stderr=log):
         yield StockSlapd(str(address), folder)
-    finally:
-        process.terminate()
-        process.wait()

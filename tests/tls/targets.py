@@ -1,7 +1,5 @@
 """Servers that are not ours, with TLS: OpenLDAP's slapd."""
 
-import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,13 +8,11 @@ from pathlib import Path
 from ils_bench.targets.address import DirectoryAddress
 from ils_bench.targets.openldap import fill, write_config
 from ils_bench.targets.probe import probe
-from sitebench.errors import SitebenchError
 from sitebench.seeders.ldif import write_ldif
 from sitebench.seeders.people import Spec, generate
 from sitebench.system.network import free_port
 from sitebench.targets.tls import ServerTls
-from tests.support.programs import required_program
-from tests.support.waiting import ends_s, left_s
+from tests.support.programs import required_program, running_server
 
 
 @dataclass(frozen=True)
@@ -45,22 +41,6 @@ def slapd(folder: Path, people: Spec, shown: ServerTls) -> Iterator[Slapd]:
     fill(str(slapadd), config, ldif)
     ports = Slapd(free_port(), free_port())
     urls = f"ldap://127.0.0.1:{ports.plain} ldaps://127.0.0.1:{ports.secure}"
-    process = subprocess.Popen([str(program), "-d", "0", "-f", str(config), "-h", urls])
-    try:
-        _await(process, DirectoryAddress("127.0.0.1", ports.plain))
+    argv = [program, "-d", "0", "-f", config, "-h", urls]
+    with running_server(argv, lambda: probe(DirectoryAddress("127.0.0.1", ports.plain), None)):
         yield ports
-    finally:
-        process.terminate()
-        process.wait(ends_s())
-
-
-def _await(process: subprocess.Popen[bytes], address: DirectoryAddress) -> None:
-    give_up = time.monotonic() + left_s()
-    while True:
-        try:
-            return probe(address, None)
-        except SitebenchError:
-            assert process.poll() is None, "slapd has ended"
-            if time.monotonic() > give_up:
-                raise
-            time.sleep(0.05)

@@ -2,19 +2,17 @@
 
 import contextlib
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from sitebench.errors import SitebenchError
 from sitebench.http.address import parse_address
 from sitebench.http.site import probe
 from sitebench.system.network import free_port
 from tests.support.cli import in_process
-from tests.support.waiting import eventually
+from tests.support.programs import running_server
 
 FOLDER = Path(__file__).parents[2] / "examples" / "app_servers"
 COMMANDS = {
@@ -32,23 +30,10 @@ def serving(server: str, docroot: Path) -> Iterator[str]:
     port = free_port()
     more = [part.format(port=port) for part in COMMANDS[server]]
     program = Path(sys.executable).with_name(server)
-    with subprocess.Popen(
-        [program, *more, "app:app"],
-        env=os.environ | {"DOCROOT": str(docroot)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    ) as process:
-        url = f"http://127.0.0.1:{port}"
-
-        def answers() -> bool:
-            with contextlib.suppress(SitebenchError):
-                probe(parse_address(url))
-                return True
-            return False
-
-        assert eventually(answers)
+    url, environment = f"http://127.0.0.1:{port}", os.environ | {"DOCROOT": str(docroot)}
+    argv = [program, *more, "app:app"]
+    with running_server(argv, lambda: probe(parse_address(url)), env=environment):
         yield url
-        process.terminate()
 
 
 @pytest.mark.parametrize("server", COMMANDS)
