@@ -76,9 +76,6 @@ class _Ldap3Lane(PortableLane):
         for connection in list(self._connections):
             self.hang_up(connection)
 
-    def count(self, row: tuple[str, str], ended: Ended) -> None:
-        self._lanes.record(*row, ended)
-
     def ask(self, step: Step) -> Ended:
         if step.ldap is None:
             new = self._connections[step.connection] = self._new()

@@ -1,17 +1,17 @@
-"""Joins Locust with lanes that run natively, or as portable Python.
+"""Connects Locust with lanes that run natively, or in portable Python.
 
 Twice a second a greenlet drains the lanes' recorders into Locust's statistics and into the windows
-of the test. A Locust user is one lane, so shapes, the class picker and the number of users mean
-what they always mean. What a process does in one test is its role (`role_local`, `workers.master`,
-`workers.worker`); this module hands Locust's events to it. Rules without which numbers were lost:
+of the test. A Locust user is one lane, so load shapes, the class picker and the number of users
+keep their meaning. The role of a process in one test is a `role_local`, `workers.master` or
+`workers.worker`; this module passes Locust's events to it. Rules without which counts were lost:
 
-- The last batch is taken on `test_stopping`, before users are stopped and before Locust prints
-  and decides its exit code: a master's own `test_stop` fires before the last reports of its
-  workers, and its `quit` waits only half a second. When Locust quits at once, on `quitting`.
-- `--processes` forks after the locustfile is imported: threads and descriptors are made on
-  `test_start`, never at import.
-- Ctrl-C interrupts Locust's main greenlet: in any other it would lose what that one was doing.
-- A blocking join would stop the hub, GIL released or not: it goes through the hub's thread pool.
+- The last counts are taken on `test_stopping`, before users are stopped, and before Locust prints
+and decides its exit code. A master's `test_stop` is fired before the last reports of its workers,
+and its `quit` waits only half a second. If Locust quits at once, they are taken on `quitting`. -
+`--processes` forks after the import of the locustfile: threads and descriptors are made on
+`test_start`, never at import. - Ctrl-C interrupts Locust's main greenlet: another greenlet would
+lose its work. - A blocking join would stop the hub, with or without the GIL: it runs in the hub's
+thread pool.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ log = logging.getLogger("sitebench")
 
 
 def _leave_out_idle(environment: Environment, suite_run: SuiteRun) -> None:
-    """Drop our classes from a file of other people's users, if tags leave all of ours no task."""
+    """Drop lane classes if tags leave only the other classes of a file with tasks."""
     users = environment.user_classes
     lane_users = suite_run.lane_classes(users)
     other_users = [user for user in users if user not in lane_users]
@@ -53,13 +53,12 @@ def _leave_out_idle(environment: Environment, suite_run: SuiteRun) -> None:
 
 
 def _end_without_terminal() -> None:
-    """Handle SIGHUP as Locust handles SIGTERM."""
     hang_up(signal.SIGHUP)
     os.kill(os.getpid(), signal.SIGTERM)
 
 
 class Bridge:
-    """Hands the events of one Locust environment to this process's role in the present test."""
+    """Passes the events of one Locust environment to this process's role in the present test."""
 
     def __init__(self, environment: Environment, suite_run: SuiteRun) -> None:
         if environment.runner is None:
@@ -73,7 +72,7 @@ class Bridge:
         elif isinstance(runner, WorkerRunner):
             self._kind = WorkerRole
         self.role: Role = self._kind(environment, runner, suite_run)
-        """The role in the present test or the last one; before the first, one without a test."""
+        """The role in the present or last test; before the first test, one without a test."""
         self._finishing = BoundedSemaphore()
         self._interrupted = False
         self._hub_cpu = (time.thread_time(), time.monotonic())
@@ -96,8 +95,8 @@ class Bridge:
         if isinstance(runner, MasterRunner):
             environment.dispatcher_class = gathering.dispatcher(self._uses)
             self._quit, runner.quit = runner.quit, self._on_quit  # type: ignore[method-assign]
-        # The imports of a locustfile take longer than a tick: without this, timers that Locust
-        # starts next (--run-time is one) would count from before them, and fire early.
+        # The imports of a locustfile take longer than a tick. Without this call, the next timers of
+        # Locust (such as --run-time) would count from before the imports, and fire early.
         gevent.get_hub().loop.update_now()
 
     @staticmethod
@@ -106,7 +105,6 @@ class Bridge:
         return bridge
 
     def release_signals(self) -> None:
-        """Leave signals to the next test of this process."""
         for handler in self._signals:
             handler.cancel()
 
@@ -135,15 +133,15 @@ class Bridge:
 
     def _on_test_stop(self, **_: Any) -> None:
         try:
-            # A quit meanwhile, by Ctrl-C for one, waits until the target is as it was before.
+            # A quit in the meantime (Ctrl-C) waits until the target is restored.
             with self._finishing:
                 self.role.clean_up()
         except SitebenchError as error:
-            # Locust would log where it was raised, and not what to do.
+            # Locust would log the place of the error, and no remedy.
             log.error("%s", error)
 
     def _on_quitting(self, **_: Any) -> None:
-        """Take the last batch before Locust decides its exit code: it does so before it stops."""
+        """Take the last counts before Locust decides its exit code."""
         self.role.stop_preparing()
         self.role.stop()
         self._on_test_stop()
@@ -151,7 +149,7 @@ class Bridge:
         await_csv(self.environment.parsed_options)
 
     def _refuse_nothing(self) -> None:
-        """Fail where a headless test, no point, did nothing: Locust would exit with 0."""
+        """Fail if a headless test that is no point did nothing: Locust would exit with 0."""
         environment, parsed = self.environment, self.environment.parsed_options
         if parsed is None or not parsed.headless or self.suite_run.point is not None:
             return
@@ -164,11 +162,11 @@ class Bridge:
     def interrupt(self) -> None:
         """Interrupt Locust's main greenlet, not the running one.
 
-        The last batch comes first: Locust writes its HTML report before it fires `quitting`.
+        The last counts come first: Locust writes its HTML report before it fires `quitting`.
         """
         self._interrupted, hub = True, gevent.get_hub()
         if isinstance(self.runner, MasterRunner) and self.runner.state == STATE_INIT:
-            # Locust would leave workers that wait for a test waiting.
+            # Locust would not end workers that wait for a test.
             self.runner.quit()
         try:
             if not self.role.ending:
@@ -177,12 +175,12 @@ class Bridge:
             hub.loop.run_callback(hub.parent.throw, KeyboardInterrupt)
 
     def _on_quit(self) -> None:
-        """End a master's preparations before its workers: the test would find them lost."""
+        """End a master's preparations before its workers end: the test would find them lost."""
         self.role.stop_preparing()
         self._quit()
 
     def _on_usage(self, **_: Any) -> None:
-        """Give Locust the share of the one thread that could make its own figures late."""
+        """Report the CPU of the one thread that could delay Locust's own figures."""
         cpu, now = time.thread_time(), time.monotonic()
         share = (cpu - self._hub_cpu[0]) / max(now - self._hub_cpu[1], 1e-9) * 100.0
         self._hub_cpu = (cpu, now)

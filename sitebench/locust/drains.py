@@ -1,7 +1,7 @@
-"""What lanes did, for listeners of a locustfile: lanes fire no `events.request`.
+"""Counts of lanes for listeners of a locustfile: lanes fire no `events.request`.
 
-An event for each of a million operations would make Locust's thread the limit. Its statistics, and
-who listens here, get counts: twice a second, in the process that commands the test.
+An event for each of a million operations would make Locust's thread the limit. Its statistics and
+these listeners get counts: twice a second, in the process that commands the test.
 """
 
 from __future__ import annotations
@@ -20,13 +20,12 @@ _listeners: list[Listener] = []
 
 
 def on_drain(listener: Listener) -> Listener:
-    """Register a function that is called with each step's counts since its last call."""
     _listeners.append(listener)
     return listener
 
 
 def tell(drained: Drained) -> None:
-    """Call the listeners; an exception of a listener is logged, as those of Locust's events are."""
+    """Call the listeners; their exceptions are logged, as with Locust's events."""
     if _listeners:
         steps = [*ended(drained)]
         for listener in _listeners:

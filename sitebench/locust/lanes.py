@@ -1,4 +1,4 @@
-"""The lanes of this process, and a test's load, which they or those of workers make."""
+"""The lanes of this process, and the load of a test, made here or by workers."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ log = logging.getLogger("sitebench")
 
 _STALL_S = 5.0
 _STOP_TIMEOUT_S = 5.0
-"""As long as connecting may take: a request that began with that at the window's end, and whose
-answer takes nearly the timeout, is under way for so much longer."""
+"""The longest time for connecting: a request at the window's end that connects first, and is
+answered just before the timeout, takes so much longer."""
 _LATE_S = 0.02
-"""How often it is looked whether all that was due in the window has ended."""
+"""Interval of the checks whether all operations due in the window have ended."""
 
 
 def no_files() -> OutOfDescriptors:
@@ -41,17 +41,17 @@ class Lane(Protocol):
 
 
 class Session(msgspec.Struct):
-    """What makes the load of one test in one process."""
+    """The load of one test in one process."""
 
     source: Source
     threads: int
     client: str
     portable: Callable[[str], Lane] | None = None
-    """Makes a lane in Python for a user of a program; without it the source runs the lanes."""
+    """Makes a lane in Python for a user of a program; if None, the source runs the lanes."""
 
 
 class Lanes:
-    """A session whose drains are shown on Locust's screens as they are made."""
+    """A session whose drains are shown on Locust's screens."""
 
     def __init__(self, environment: Environment, session: Session) -> None:
         self.session = session
@@ -65,17 +65,16 @@ class Lanes:
         return self.session.portable is not None
 
     def start(self, program: str) -> Lane | None:
-        """Start one lane; returns it when it runs in Python. Raises OutOfDescriptors."""
+        """Start one lane; returns it if it runs in Python. Raises OutOfDescriptors."""
         if self.stopped:
             return None
-        # Before lanes take the last one: the web UI, and what stops the test, need one too.
+        # The web UI, and the end of the test, need descriptors too.
         allow_descriptors(self._lanes + 1)
         self._lanes += 1
         self.session.source.start_lanes(program, 1)
         return self.session.portable(program) if self.session.portable else None
 
     def stop_one(self, program: str) -> None:
-        """Stop one lane; nothing to do when all were stopped before."""
         if not self.stopped:
             self._lanes -= 1
             self.session.source.stop_lanes(program, 1)
@@ -87,10 +86,10 @@ class Lanes:
         return self._show(drained) if shown else drained
 
     def stop(self) -> Drained | None:
-        """Stop every lane and take their last counts; None when they were stopped before.
+        """Stop every lane and return their last counts; None if they were stopped before.
 
-        The hub's thread pool waits for native lanes: a blocking join would stop the hub.
-        Portable ones run in the hub: another thread might drain between an end and its record.
+        Native lanes are stopped in the hub's thread pool, as a blocking join would stop the hub.
+        Portable lanes run in the hub: another thread might drain between an end and its record.
         """
         if self.stopped:
             return None
@@ -107,7 +106,7 @@ class Lanes:
 
 
 class LoadSource:
-    """A test's load, made by this process (`LocalLoad`) or by workers (`workers.master`)."""
+    """The load of a test, made by this process (`LocalLoad`) or by workers (`workers.master`)."""
 
     def __init__(self, windows: Windows) -> None:
         self._windows = windows
@@ -122,17 +121,18 @@ class LoadSource:
         """Wait until lanes can be started."""
 
     def drain(self, *, shown: bool = True) -> None:
-        """Move what the recorders hold into the windows and, if `shown`, to Locust's screens."""
+        """Move the recorders' counts into the windows and, if `shown`, to Locust's screens."""
         raise NotImplementedError
 
     def enter_phase(self, phase: Phase) -> None:
         raise NotImplementedError
 
     def await_late(self, within_s: float) -> None:
-        """Go on until all that was due in the window that is over has been answered or given up.
+        """Go on until all operations due in the ended window are answered or given up.
 
-        Lanes go on: an operation at the window's end is to meet what others meet. One of many
-        steps, each with a timeout, may take as long again as the window was, unless arrivals wait.
+        Lanes go on, so that operations at the window's end have the same conditions as others. An
+        operation of many steps, each with a timeout, may take as long as the window again, unless
+        arrivals wait.
         """
         measured = self._windows.measured
         began = time.monotonic()
@@ -148,7 +148,7 @@ class LoadSource:
         """Wait until every user has a lane."""
 
     def conclude(self) -> None:
-        """Add to the windows what a master knows of its workers; a single process adds nothing."""
+        """Add a master's facts about its workers to the windows."""
 
     def finish(self) -> None:
         raise NotImplementedError

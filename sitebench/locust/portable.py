@@ -1,6 +1,7 @@
-"""Lanes in Python: their records have the shape of the engine's snapshots.
+"""Lanes in Python, whose records have the shape of the engine's snapshots.
 
-They run in Locust's greenlets, fire its request events themselves, and measure as the engine does.
+They run in Locust's greenlets, fire its request events, and measure by the same rules as the
+engine.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _POLL_S = 0.005
 
 
 def timeout_after(seconds: float) -> gevent.Timeout:
-    """Return a timeout for a whole operation: those of client libraries are for each read."""
+    """Return a timeout for a whole operation: client libraries have one for each read only."""
     return gevent.Timeout(seconds, TimeoutError("timed out"))
 
 
@@ -37,39 +38,39 @@ class Ended(msgspec.Struct, frozen=True):
     bytes_out: int = 0
     bytes_in: int = 0
     paused_ns: int = 0
-    """Of an operation: its think times, which are in none of its times."""
+    """The think times of an operation, which none of its times include."""
     shown: str | None = None
-    """Of a failure, the request and its answer in words."""
+    """The request of a failure, and its answer in words."""
 
 
 class LaneClock:
-    """One lane's time: every nanosecond is an operation, processing before one, or a wait."""
+    """The clock of one lane: every nanosecond is an operation, processing before it, or a wait."""
 
     def __init__(self, lanes: PortableLanes) -> None:
         self.since_ns = self._began_ns = self._answered_ns = time.monotonic_ns()
         self.busy = False
         self.unfinished = False
-        """Whether several requests are one operation, and not all of them have been answered."""
+        """Whether several requests are one operation, and some of them are not answered yet."""
         self.counted: tuple[str, str] | None = None
-        """The row of the operation at hand, if all of it is counted."""
+        """The row of the present operation, if it is counted as a whole."""
         self.operation_ns = 0
         self._thinks_until_ns = 0
         self._lanes = lanes
         lanes.clocks.add(self)
 
     def begin(self) -> None:
-        """Begin a request; blocks for good once all lanes are to stop."""
+        """Begin a request; blocks forever once all lanes are to stop."""
         while self._lanes.stopping and not self.unfinished:
             time.sleep(A_DAY_S)
         self.busy = True
         self._began_ns = time.monotonic_ns()
 
     def note_answer(self) -> None:
-        """Take the time of the answer; its check counts as processing."""
+        """Take the time of the answer; the check of it is processing."""
         self._answered_ns = time.monotonic_ns()
 
     def end(self, kind: str | None, *, answered: bool, traffic: tuple[int, int]) -> Ended:
-        """End the operation, with its kind of failure, if any, and the bytes sent and received."""
+        """End the operation, with its kind of failure, if any, and its bytes sent and received."""
         if self._answered_ns <= self._began_ns:
             self.note_answer()
         self.busy = False
@@ -78,9 +79,9 @@ class LaneClock:
         return Ended(kind, answered, took, self._began_ns, queued, *traffic)
 
     def owes(self, over_ns: range, limit_ns: int) -> bool:
-        """Return whether the lane has an unfinished operation of this window.
+        """Return whether the lane has an unfinished operation that was due in `over_ns`.
 
-        Not through a think time of its own that ends at `limit_ns` or later.
+        An operation in a think time of its own that ends at `limit_ns` or later does not count.
         """
         if self.busy and self._began_ns in over_ns:
             return True
@@ -88,14 +89,14 @@ class LaneClock:
         return self.counted is not None and self.operation_ns in over_ns and waits
 
     def wait_for_row(self, seconds: float) -> None:
-        """Sleep; an operation of which nothing was sent begins when the lane wakes, if late."""
+        """Sleep; an operation without a sent request is due when the lane wakes late."""
         self._lanes.sleep(seconds)
         self._add_wait(time.monotonic_ns())
         if self._began_ns < self.operation_ns:
             self.operation_ns = self.since_ns
 
     def rest(self, seconds: float, *, thinks: bool = False) -> None:
-        """Sleep, but no longer than until all lanes are to stop; waking late is processing."""
+        """Sleep until all lanes are to stop at most; a late wake-up is processing."""
         due = self.since_ns + round(seconds * 1e9)
         self._thinks_until_ns = due if thinks else 0
         self._lanes.sleep(max(0, due - time.monotonic_ns()) / 1e9)
@@ -103,14 +104,13 @@ class LaneClock:
         self._add_wait(min(due, time.monotonic_ns()))
 
     def leave_out(self) -> tuple[tuple[str, str], int] | None:
-        """Leave the operation out that it thinks in: its row, and when it began."""
+        """Leave an operation in its own think time out: return its row, and its begin."""
         if self.counted is None or not self._thinks_until_ns:
             return None
         row, self.counted = self.counted, None
         return row, self.operation_ns
 
     def stop(self) -> None:
-        """End with the lane; a second call does nothing."""
         if self in self._lanes.clocks:
             self._add_wait(time.monotonic_ns())
             self._lanes.clocks.discard(self)
@@ -122,7 +122,7 @@ class LaneClock:
 
 
 class PortableLane(ABC):
-    """One lane in Python, with a clock of its own; the engine hands its steps out."""
+    """One lane in Python, with a clock of its own; the engine gives it its steps."""
 
     def __init__(self, lanes: PortableLanes, steps: Steps) -> None:
         self.clock = LaneClock(lanes)
@@ -130,7 +130,7 @@ class PortableLane(ABC):
         self._all = lanes
         self._began_ns = self._paused_ns = 0
         self._is_pass = False
-        """Whether the operation at hand is a whole pass, whose time has its think times in it."""
+        """Whether the present operation is a whole pass, whose time includes its think times."""
         self._counted: tuple[str, str] | None = None
 
     @abstractmethod
@@ -139,7 +139,7 @@ class PortableLane(ABC):
 
     @abstractmethod
     def hang_up(self, connection: int) -> None:
-        """Close one of its connections, if it is open."""
+        """Close a connection, if it is open."""
 
     @abstractmethod
     def hang_up_all(self) -> None:
@@ -150,11 +150,8 @@ class PortableLane(ABC):
         self.clock.stop()
         self._all.forget_ended(self)
 
-    def count(self, row: tuple[str, str], ended: Ended) -> None:
-        self._all.keep(*row, ended)
-
     def run_pass(self) -> None:
-        """Perform the steps up to the end of an operation, and record it."""
+        """Perform the steps until an operation ends."""
         while self._do(self._next()):
             continue
 
@@ -165,7 +162,7 @@ class PortableLane(ABC):
         while (step := self.steps.next()) is None:
             self.clock.unfinished = False
             if not self._all.stopping:
-                # It found no row of its data.
+                # There is no row of data for this lane.
                 self.hang_up_all()
                 self.clock.stop()
                 self._all.end_without_row(self)
@@ -180,7 +177,7 @@ class PortableLane(ABC):
             clock.unfinished, clock.counted, self._counted = True, step.row, step.row
         elif step.does in ("open", "ask"):
             assert step.row is not None
-            self.count(step.row, self.ask(step))
+            self._all.record(*step.row, self.ask(step))
         elif step.does == "wait":
             before_ns = clock.since_ns
             clock.rest(step.seconds, thinks=clock.unfinished)
@@ -200,7 +197,7 @@ class PortableLane(ABC):
             assert step.row is not None
             self.clock.begin()
             self.hang_up(step.connection)
-            self.count(step.row, self.clock.end(None, answered=True, traffic=(0, 0)))
+            self._all.record(*step.row, clock.end(None, answered=True, traffic=(0, 0)))
         else:
             assert step.row is not None
             self._end(step, step.row)
@@ -209,7 +206,7 @@ class PortableLane(ABC):
     def _end(self, step: Step, row: tuple[str, str]) -> None:
         """Record an operation, which ended with its last answer, unless it was left out.
 
-        Where one of its steps is counted, no window waits for the whole.
+        If one of its steps is counted instead, no window waits for the whole.
         """
         clock = self.clock
         is_counted, was_counted = clock.counted == row, self._counted == row
@@ -246,14 +243,13 @@ class PortableLanes:
         self._lanes = 0
         self._without_row = 0
         self._ended: set[PortableLane] = set()
-        """Lanes that have ended before they were stopped, as there was no row left for them."""
+        """Lanes that ended before they were stopped, as no row was left for them."""
         self._ended_ns = 0
         self._lane_ns = 0
         self._records: dict[tuple[str, str], StepTotals] = {}
         self._late: dict[tuple[str, str], StepTotals] = {}
         self._older: dict[tuple[str, str], StepTotals] = {}
         self._over_ns = range(0)
-        """The window that ended at the last cut."""
         self._since_ns = self._counted_ns = time.monotonic_ns()
         self._lock = threading.Lock()
 
@@ -262,7 +258,6 @@ class PortableLanes:
         return self._stopping.is_set()
 
     def sleep(self, seconds: float) -> None:
-        """Sleep, but no longer than until all lanes are to stop."""
         self._stopping.wait(seconds)
 
     def start_lanes(self, program: str, n: int) -> None:
@@ -279,7 +274,7 @@ class PortableLanes:
         self._without_row += 1
 
     def forget_ended(self, lane: PortableLane) -> None:
-        """Note that a lane is about to be counted by `stop_lanes`."""
+        """Exclude a lane from the ended ones, before `stop_lanes` counts it."""
         self._count_lanes()
         self._ended.discard(lane)
 
@@ -305,7 +300,7 @@ class PortableLanes:
         )
 
     def keep(self, program: str, step: str, ended: Ended) -> None:
-        """Count one operation here; Locust has counted it already."""
+        """Count one operation, without an event for Locust."""
         with self._lock:
             record = self._record(program, step, ended.began_ns)
             record.count += 1
@@ -340,7 +335,7 @@ class PortableLanes:
         with self._lock:
             now = self._count_lanes()
             if self._ended and not self._running:
-                # The window ends with the last of them.
+                # The window ends with the last lane.
                 now = max(self._ended_ns, self._since_ns)
             start, self._since_ns = self._since_ns, now
             records, self._records = self._records, {}
@@ -374,7 +369,7 @@ class PortableLanes:
         )
 
     def stop(self, timeout_s: float = 5.0) -> Drain:
-        """Let every lane end what it has begun; the lanes themselves end with their greenlets.
+        """Let every lane end its operation; the lanes themselves end with their greenlets.
 
         Operations in a think time of their own are left out.
         """

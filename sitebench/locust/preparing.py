@@ -1,4 +1,4 @@
-"""Preparing a target: its progress, and work in threads that must not stop gevent's hub."""
+"""The progress of preparing a target, and work in threads that must not stop gevent's hub."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ T = TypeVar("T")
 Progress = Callable[[int, int], object]
 
 
-class _Cancelled(Exception):  # noqa: N818 -- it ends work that is not waited for any more
-    """The greenlet that waited for the work was killed."""
+class _Cancelled(Exception):  # noqa: N818 -- no error: it ends work without a waiting greenlet
+    """The waiting greenlet was killed."""
 
 
 def run_in_thread(work: Callable[[], T], cancel: Callable[[], object] = lambda: None) -> T:
-    """Run in a thread of the hub's pool what would stop the hub; its exceptions are raised here.
+    """Run work that would stop the hub in a thread of its pool; raises the work's exceptions.
 
-    A greenlet that is killed while it waits calls `cancel`, and waits for the end all the same.
+    If the waiting greenlet is killed, it calls `cancel`, and still waits for the end of the work.
     """
 
     def try_work() -> tuple[T | None, Exception | None]:
         try:
             return work(), None
-        except Exception as error:  # gevent would print a traceback of it at once.
+        except Exception as error:  # gevent would print a traceback at once.
             return None, error
 
     task = gevent.get_hub().threadpool.spawn(try_work)
@@ -56,7 +56,7 @@ class Preparing(msgspec.Struct):
         return {"done": self.done, "total": self.total, "elapsed_s": round(self.elapsed_s, 1)}
 
     def run_with_progress(self, work: Callable[[Progress], T]) -> T:
-        """Run work in a thread, until the greenlet that waits for it is killed."""
+        """Run work in a thread, until the waiting greenlet is killed."""
         cancelled = False
 
         def progress(done: int, total: int) -> None:

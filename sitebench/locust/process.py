@@ -1,7 +1,7 @@
-"""Locust, with nothing from the current folder (run by `python -P -m`).
+"""Locust without access to the current folder (run by `python -P -m`).
 
-That folder may be a stranger's: Locust would import from it whatever has the name of one of our
-modules, and take options from its `locust.conf`, such as files to write.
+The folder may be a stranger's: Locust would import modules from it that have the names of ours, and
+read options from its `locust.conf`, such as files to write.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sitebench.system.interrupt import EndingQuietly
 
 @contextlib.contextmanager
 def _distributions_read_once() -> Iterator[None]:
-    """Spare 0.3 s: gevent asks for plugins 25 times, and Python reads all files each time."""
+    """Save 0.3 s: gevent asks for plugins 25 times, and Python would read all files each time."""
     module: Any = metadata
     original, entry_points = module.entry_points, module.entry_points()
     module.entry_points = lambda **which: entry_points.select(**which) if which else entry_points
@@ -65,16 +65,17 @@ def isolate(*, folder_last: bool = False) -> None:
     """Let Locust import nothing from the current folder; with `folder_last`, search it last."""
     folder, importers = str(Path.cwd()), sys.path_importer_cache
     if folder not in sys.path:
-        # Locust puts it first on the path as it loads a locustfile.
+        # Locust puts the folder first on the path when it loads a locustfile.
         empty: Any = _Empty()
         importers[folder] = empty
         if folder_last:
-            # By another name, which is not that of the empty one.
+            # The name differs from that of the empty importer.
             sys.path.append(f"{folder}/.")
     parser: Any = argument_parser
     parser.get_empty_argument_parser.__defaults__ = (True, _OF_THE_USER)
     parser.get_parser.__defaults__ = (_OF_THE_USER,)
-    # Without it, Runner.stop does not read the source of every frame for a debug message (0.06 s).
+    # Without `inspect`, Runner.stop does not read the source of every frame for a debug message
+    # (0.06 s).
     internals: Any = runners
     internals.inspect = None
 

@@ -1,4 +1,4 @@
-"""Where a test is recorded: in memory only, in a sweep's point, or in a session's run file."""
+"""The destination of a test's data: memory only, a point of a sweep, or a session's run file."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ from sitebench.verdict.warnings import (
 
 T = TypeVar("T")
 _EARLY_S = 0.5
-"""A test in stages that is shorter than they by more was stopped, or goes on."""
+"""A test in stages that is shorter by more was stopped, or goes on."""
 
 
 def command_options(cls: type[T], options: LoadOptions, environment: Environment) -> T:
-    """Return Locust's options as those of a command, with Locust's users unless stages say them."""
+    """Return Locust's options as a command's; Locust has the number of users, if stages do not."""
     runner, stages = environment.runner, options.stages
     users = 0 if runner is None else runner.target_user_count
     if stages is not None and stages.of_users:
@@ -53,7 +53,7 @@ def command_options(cls: type[T], options: LoadOptions, environment: Environment
 
 
 class Observed(TypedDict, total=False):
-    """What a suite adds to a subject, as its fields."""
+    """Fields of a subject that a suite sets."""
 
     probe: Probe | None
     figures: Callable[[Tally], Mapping[str, Any]]
@@ -62,7 +62,7 @@ class Observed(TypedDict, total=False):
 
 
 class Subject(msgspec.Struct, frozen=True):
-    """What a suite knows of a test: what is monitored, what counts, and what is recorded of it."""
+    """A suite's facts about a test: what is monitored, counted and recorded."""
 
     spec: PointSpec
     facts: Callable[[Sequence[int]], Mapping[str, Any]]
@@ -78,7 +78,7 @@ class Subject(msgspec.Struct, frozen=True):
     warnings: Callable[[PointSpec, Mapping[str, Any]], Sequence[PointWarning]] = (
         lambda spec, figures: ()
     )
-    """The suite's own, of what was asked for and of the window's figures."""
+    """Warnings of the suite, from the specification and the window's figures."""
     pools: Sequence[Pool] = ()
     watch: Callable[[Iterable[Tally]], None] = lambda tallies: None
 
@@ -88,7 +88,7 @@ class Subject(msgspec.Struct, frozen=True):
     def result(
         self, spec: PointSpec, windows: Windows, earlier: Sequence[PointResult] = ()
     ) -> PointResult | None:
-        """Return the result of the measured window, if there is one, after those of its run."""
+        """Return the result of the measured window, if any; `earlier` are results of its run."""
         if windows.measured is None:
             return None
         figures = self.figures(windows.measured)
@@ -112,7 +112,7 @@ class Subject(msgspec.Struct, frozen=True):
         spans: tuple[Span, ...] = ()
         if spec.stages is not None:
             if windows.measured.seconds < spec.stages.lasts_s - _EARLY_S:
-                # Stopped early, or still running: no more was due.
+                # The test was stopped early or still runs: nothing more was due.
                 ended_s = min(ended_s, windows.measured.seconds)
             spans = windows.spans.spans(spec.stages, self.counts, ended_s)
             if windows.phase is Phase.AFTER and (died := self._death(windows)) is not None:
@@ -154,35 +154,36 @@ class Subject(msgspec.Struct, frozen=True):
 
 
 class Recording(msgspec.Struct):
-    """The destination of one test's data, and the action at the end of its measured window."""
+    """The destination of one test's data, and the action at the end of its window."""
 
     subject: Subject
     windows: Windows
     finished: Callable[[Windows], None]
     until_stopped: bool = False
-    """Whether that window ends with the test; else a test that is stopped early has none."""
+    """Whether the window ends with the test; otherwise a test that is stopped early has no
+    window."""
     until: Until | None = None
     grows: bool = False
-    """Whether its window may grow where it cannot tell: the length of that is a default."""
+    """Whether the window may grow if it is too short: its length is a default."""
 
     def watch(self) -> None:
         if self.subject is not None:
             self.subject.watch(self.windows.tallies.values())
 
     def further_s(self, seconds: float, window_s: float) -> float:
-        """Return how much longer its window is to be, after so many seconds; 0 if it is enough."""
+        """Return how many more seconds the window needs; 0 if it is long enough."""
         precision = self.until
         steps = set(self.subject.counts)
         if precision is not None and not precision.is_precise(self.windows.intervals(steps)):
-            # All that was measured is looked at each time: not more often than it has grown.
+            # Each check reads all measurements: its interval grows with the window.
             return max(0.0, min(max(window_s, seconds / 10), precision.limit_s - seconds))
-        # Each step may end a little late.
+        # Each extension may end a little late.
         longer = self.grows and self._is_undecided and seconds < (MOST_WINDOWS - 0.5) * window_s
         return window_s if longer else 0.0
 
     @property
     def _is_undecided(self) -> bool:
-        """Whether its window cannot tell a drift from chance so far, and a longer one may."""
+        """Whether the window is too short to distinguish a drift from chance, and may grow."""
         measured = self.windows.measured
         if self.subject is None or measured is None:
             return False
@@ -196,7 +197,7 @@ class Recording(msgspec.Struct):
 
 
 class _RecordingSink(Protocol):
-    """Takes the tests of a session: `web_ui.session` does."""
+    """The recorder of a session: `web_ui.session`."""
 
     def recording(self, subject: Subject, exporter: str | None) -> Recording: ...
     def record_failure(self, error: SitebenchError) -> None: ...
@@ -214,7 +215,7 @@ class Recorder:
             self._store = RunStore(request.store, create=False, joins=True)
 
     def recording(self, subject: Subject) -> Recording:
-        """Return what one test is written to; only points and sessions ask exporter and probe."""
+        """Return the destination of one test; only points and sessions use exporter and probe."""
         if self._session is not None:
             return self._session.recording(subject, self._exporter)
         if self._store is None or self._request is None:

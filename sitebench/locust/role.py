@@ -1,4 +1,4 @@
-"""What a process does in one test: as `role_local`, `workers.master` or `workers.worker`."""
+"""The role of a process in one test: `role_local`, `workers.master` or `workers.worker`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def raise_if_orphaned() -> None:
 
 
 class Role:
-    """A role in one test; Locust's next test gets a new one."""
+    """A role in one test; Locust's next test gets a new role."""
 
     RECEIVES: ClassVar[tuple[str, ...]] = ()
 
@@ -45,51 +45,47 @@ class Role:
         self.ending = False
         self._ended = Event()
 
-    # What Locust's events ask for.
+    # Called for Locust's events.
 
     def begin(self) -> None:
         raise NotImplementedError
 
     def users_spawned(self) -> None:
-        """Go on: all users run."""
+        """Begin the phases: all users run."""
 
     def discard(self) -> None:
-        """Drop the recorders' counts from Locust's screens; the run file keeps them."""
+        """Remove the recorders' counts from Locust's screens, not from the run file."""
 
-    def stop_preparing(self) -> None:
-        """Stop making the target ready."""
-
+    def stop_preparing(self) -> None: ...
     def stop(self) -> None:
         self.finish()
 
     def finish(self) -> None:
-        """Stop the lanes and take their last batch; a second call waits for the first."""
+        """Stop the lanes and take their last counts; a second call waits for the first."""
         raise NotImplementedError
 
     def nothing_done(self) -> SitebenchError | None:
         return None
 
     def clean_up(self) -> None:
-        """Leave the target as it was before the test."""
+        """Restore the target as it was before the test."""
 
-    def receive(self, message: str, sender: str, data: Mapping[str, Any]) -> None:
-        """Take a message of another process of the test."""
-
+    def receive(self, message: str, sender: str, data: Mapping[str, Any]) -> None: ...
     def uses(self, worker: str) -> bool:
-        """Return whether a worker takes part in this test, or may in the next."""
+        """Return whether a worker takes part in this test, or may take part in the next."""
         return True
 
     # Lanes, as users come and go.
 
     def open_lanes(self, test: Test, slot: WorkerSlot) -> Lanes:
         session = self.suite_run.open(test, slot)
-        # Each engine thread may use a core: only what the hub adds to that is worth a warning.
+        # Each engine thread may use a core: only further use by the hub deserves Locust's warning.
         locust.runners.CPU_WARNING_THRESHOLD = 90 + 100 * session.threads
         self.lanes = Lanes(self.environment, session)
         return self.lanes
 
     def start_lane(self, program: str) -> Lane | None:
-        """Start one lane; returns it when it runs in Python."""
+        """Start one lane; returns it if it runs in Python."""
         try:
             return None if self.lanes is None or self.failed else self.lanes.start(program)
         except OutOfDescriptors:
@@ -97,14 +93,13 @@ class Role:
             return None
 
     def stop_lane(self, program: str) -> None:
-        """Stop one lane; nothing to do when the session ended first."""
         if self.lanes is not None:
             self.lanes.stop_one(program)
 
-    # What ends a test early.
+    # An early end of the test.
 
     def fail(self, error: SitebenchError) -> None:
-        """End the test with an error; later errors follow from the first."""
+        """End the test with an error; later errors are consequences of the first."""
         if not self.failed:
             self.failed = True
             log.error("%s", error)
@@ -114,7 +109,7 @@ class Role:
         raise NotImplementedError
 
     def spawn(self, function: Callable[[], None]) -> gevent.Greenlet:
-        """Start a greenlet that the test cannot go on without."""
+        """Start a greenlet; its failure ends the test."""
 
         def run_guarded() -> None:
             try:

@@ -1,6 +1,6 @@
 """The role of the process that commands a test; a local runner also makes its whole load.
 
-A master commands in the same way (`workers.master`), with a load that its workers make.
+A master (`workers.master`) commands in the same way; its workers make the load.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ _USERS_S = 0.25
 
 
 class LocalRole(Role):
-    """Prepares the target, records the test, drains its load and walks it through its phases."""
+    """Prepares the target, drains the load, records it, and begins one phase after another."""
 
     _load: LoadSource | None = None
     _recording: Recording | None = None
     _warmup_s: float
     _measure_s: float | None
-    """Without this length the test lasts until it is stopped."""
+    """If None, the test lasts until it is stopped."""
     _timer: gevent.Greenlet | None = None
-    """Walks the test through its phases, once all users run."""
+    """Begins the phases of the test once all users run."""
     _timeout_s: float
     _stages: Stages | None
     _begun = False
     _over = False
-    """Whether the measured window had its length."""
+    """Whether the measured window was complete."""
     _preparer: gevent.Greenlet | None = None
 
     def begin(self) -> None:
@@ -57,9 +57,7 @@ class LocalRole(Role):
         else:
             self.stand_by()
 
-    def stand_by(self) -> None:
-        """Take no part in a test without lanes."""
-
+    def stand_by(self) -> None: ...
     def start(self) -> None:
         test = self.prepare(1)
         recording = self.record(test)
@@ -74,14 +72,14 @@ class LocalRole(Role):
         try:
             return self.suite_run.prepare(self.environment, processes, self.preparing)
         except gevent.GreenletExit:
-            # A master without a test fires no end of one that would do this.
+            # Without a test, a master fires no event that would call it.
             self.suite_run.finish()
             raise
         finally:
             self.preparing = self._preparer = None
 
     def stop_preparing(self) -> None:
-        """Stop adding people: those that are being added must be there, or not, to be removed."""
+        """Stop adding people in order, so that the added ones can be removed."""
         if self._preparer is not None and self._preparer is not gevent.getcurrent():
             self._preparer.kill()
 
@@ -90,7 +88,6 @@ class LocalRole(Role):
         return recording
 
     def run(self, load: LoadSource, test: Test) -> None:
-        """Drain a load twice a second until the test ends."""
         self._load, recording = load, self._recording
         options = test.options
         self._warmup_s, self._measure_s = options.warmup, options.measure
@@ -110,7 +107,7 @@ class LocalRole(Role):
                 load.drain()
                 if recording is not None:
                     recording.watch()
-                # Others of its users may not have begun before.
+                # Before the phases, other users may not have begun.
                 if load.used_up and self._timer is not None:
                     self._end_used_up(self._timer)
                 self._ended.wait(TICK_S)
@@ -118,12 +115,12 @@ class LocalRole(Role):
         self.spawn(tick)
 
     def users_spawned(self) -> None:
-        """Begin the phases; when the number of users is changed, measure again from now on."""
+        """Begin the phases; after a change of the number of users, measure again from now on."""
         if self.environment.reset_stats:
             self.discard()
         load, recording = self._load, self._recording
         if load is None or recording is None or self.ending:
-            return  # The last of them came as the test was stopped.
+            return  # The last user started as the test was stopped.
         if self._timer is None:
             self._timer = self.spawn(lambda: self._walk(load, recording))
         elif (
@@ -154,16 +151,15 @@ class LocalRole(Role):
         gevent.spawn(self._end_test)
 
     def _come_and_go(self, stages: Stages, began: float) -> None:
-        """Follow the stages' number of users until the stages end."""
-        # A kill does not reach it in the turn in which it wakes, and would be followed by a start.
+        # A kill does not reach a greenlet that wakes in the same turn: it would start users again.
         while (at_s := time.monotonic() - began) < stages.lasts_s and not self.ending:
             if (users := stages.users_at(at_s)) != self.runner.target_user_count:
-                # They come or go at once: at a lower rate Locust would wait a second in between.
+                # At a lower rate Locust would wait a second between users.
                 self.runner.start(users, spawn_rate=stages.highest)
             gevent.sleep(min(_USERS_S, stages.lasts_s - at_s))
 
     def _end_used_up(self, timer: gevent.Greenlet) -> None:
-        """End the test with its last user: their data are used up."""
+        """End the test if its last user has no data left."""
         recording = self._recording
         if self.ending or recording is None:
             return
@@ -172,7 +168,7 @@ class LocalRole(Role):
         measured = windows.measured
         lost = windows.lost_rows
         cause = "no row was left" if lost else "data used up"
-        # Those of few rows may end while users are still being started.
+        # Users with few rows may end before others have started.
         nothing = measured is None or not measured.merge_steps(recording.subject.counts).count
         if nothing and self._measure_s is not None:
             shorter = ", or warm up for less time (--warmup 0s)" if self._warmup_s else ""
@@ -202,7 +198,7 @@ class LocalRole(Role):
 
     def report_failure(self, error: SitebenchError) -> None:
         self.environment.process_exit_code = error.exit_code
-        # First: where the run file takes no more, it does not take this either.
+        # First: a run file that takes no more data may refuse this record as well.
         gevent.spawn(self._end_test)
         self.suite_run.record_failure(error)
 
@@ -278,7 +274,7 @@ class LocalRole(Role):
 
 
 def _refuse_idle(lane_users: Iterable[type[Any]], users: Iterable[type[Any]]) -> None:
-    """Raise if tags leave a class of ours no task: its users would fail and its lanes go on."""
+    """Raise if tags leave a lane class without a task: its users fail while its lanes go on."""
     idle = [user.__name__ for user in lane_users if not user.tasks]
     if not idle:
         return

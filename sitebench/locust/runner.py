@@ -1,7 +1,7 @@
-"""A process that runs one test after another, with Locust as a library (run by `python -P -m`).
+"""A process that runs tests one after another, with Locust as a library (`python -P -m`).
 
-Its standard input is a socket to the command: a `Request` comes as a pickle, and is answered when
-its test is over, its clean-up included. The process ends when the other side is closed.
+Its standard input is a socket to the command. Each `Request` arrives as a pickle, and is answered
+after its test and the clean-up. The process ends when the other side closes the socket.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ _init: Any = locust.events.init
 _set_up_logging: Any = setup_logging
 
 _LOOKS_EVERY_S = 1.0
-"""How often an idle process looks for its parent: a child of that may hold the socket open."""
+"""An idle process checks so often for its parent, whose other children may hold the socket."""
 _SENT_WITHIN_MS = 1_000
 
 
 class _Tests:
-    """What tests of this process share: the user classes of a locustfile, and its options."""
+    """The common parts of tests of this process: a locustfile's user classes, and its options."""
 
     def __init__(self, locustfile: Path) -> None:
         self._locustfile = str(locustfile)
         self._user_classes: dict[str, Any] = load_locustfile(self._locustfile)[0]
         self._parser = get_parser()
-        # What is imported stays: collections would look at it again after each test.
+        # Imported modules stay: later collections need not visit them again.
         gc.collect()
         gc.freeze()
 
@@ -65,7 +65,7 @@ class _Tests:
             available[OWN_USER] = own_user(test.program)
         environment = Environment(
             user_classes=[available[name] for name in test.user_classes],
-            # Its own: listeners of a test are gone with it.
+            # Listeners of a test end with its own events.
             events=events,
             host=parsed.host,
             reset_stats=parsed.reset_stats,
@@ -90,7 +90,7 @@ class _Tests:
             starting.kill()
             events.quitting.fire(environment=environment, reverse=True)
             if isinstance(runner, MasterRunner):
-                # Its own listener has it quit; the port is free when this returns.
+                # A listener of Locust makes it quit; after this call its port is free.
                 runner.server.socket.context.destroy(_SENT_WITHIN_MS)
                 MasterRunner._wait_for_workers_report_after_ramp_up.cache_clear()
             else:
@@ -105,7 +105,7 @@ def _argv(request: Request) -> list[str]:
     test = request.test
     users, stages, gathered = test.spec.users, test.spec.stages, test.gathering
     if stages is not None and stages.of_users:
-        users = stages.users_at(0.0)  # More come later: `locust.role_local`.
+        users = stages.users_at(0.0)  # `locust.role_local` starts more users.
     return [
         *("-f", str(test.locustfile), "--headless", "--only-summary", "--loglevel", "WARNING"),
         *("--users", str(users), "--spawn-rate", str(users)),
@@ -141,7 +141,7 @@ def main() -> None:
         with contextlib.suppress(BrokenPipeError):
             line.send(b".")
         gc.collect()
-    # All is put back: the interpreter's own end would take half a test's CPU.
+    # Nothing is left to clean up: the interpreter's own end would take half the CPU of a test.
     os._exit(0)
 
 

@@ -1,7 +1,7 @@
-"""The base class of a load shape of one's own, and `--shape`, which picks one of several.
+"""The base class of load shapes, and `--shape`, which selects one of several.
 
-`examples/own_shape.py` shows how to write a shape; see docs/locust.md. Users or rates that change
-by the clock need none: `--stages` of a command, or the web page's form.
+`examples/own_shape.py` is an example; see docs/locust.md. Users or rates that change by the clock
+need no shape: use `--stages`, or the web page's form.
 """
 
 from __future__ import annotations
@@ -34,18 +34,17 @@ class ShapeOptions:
 
 
 class ShapePlan(Protocol):
-    """A number of users for each moment, and an end."""
+    """The number of users at each moment, and an end."""
 
     @property
     def lasts_s(self) -> float:
-        """The length of one pass; with `-t` a test goes on after it, as `users_at` says."""
+        """The length of one pass; a longer test (`-t`) goes on as `users_at` says."""
 
-    def users_at(self, elapsed_s: float) -> int:
-        """Return the number of users."""
+    def users_at(self, elapsed_s: float) -> int: ...
 
 
 class Shape(LoadTestShape):
-    """Follows a plan from the moment that its first users run, when the target is ready."""
+    """Follows a plan from the moment that its first users run and the target is ready."""
 
     abstract = True
     use_common_options = True
@@ -70,7 +69,7 @@ class Shape(LoadTestShape):
 
     @property
     def per_s(self) -> float:
-        """How many users come or go in a second: Locust's `-r`."""
+        """Users that start or stop per second: Locust's `-r`."""
         return float(self._locust_options.spawn_rate or 1)
 
     @property
@@ -128,7 +127,7 @@ def _choose(environment: Any, **_: Any) -> None:
     environment.shape_class.runner = environment.runner
 
 
-# Locust's hooks are untyped; a decorator would make these functions so too.
+# Locust's hooks are untyped; as decorators they would hide the types of these functions.
 _hooks: Any = events
 _hooks.init_command_line_parser.add_listener(_add_arguments)
 _hooks.init.add_listener(_choose)

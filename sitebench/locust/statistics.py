@@ -1,8 +1,8 @@
-"""Merges native counts into Locust's statistics, the way its master merges its workers.
+"""Merges native counts into Locust's statistics, as Locust's master merges its workers.
 
-tests/locust/test_locust_contract.py pins what this module relies upon. Entries are looked up each
-time: `clear_all()` replaces them. Whole passes (`sequence`) and phases of requests stay out: they
-would be counted twice. Latencies there are whole milliseconds; the run file has nanoseconds.
+tests/locust/test_locust_contract.py tests the assumptions about Locust. Entries are looked up each
+time, as `clear_all()` replaces them. Whole passes (`sequence`) and phases of requests are left out:
+they would be counted twice. These latencies are whole milliseconds; the run file has nanoseconds.
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ from sitebench.counts.metrics import BYTES_IN, SERVICE
 from sitebench.counts.source import Drained, StepRecord, ended
 
 _SECONDS_KEPT = 20
-"""Locust's present rates are of the last twelve seconds; older counts are dropped."""
+"""Locust's present rates are means of twelve seconds; older counts are dropped."""
 
 
 def feed(stats: RequestStats, drained: Drained, offset_s: float) -> None:
-    """Merge one drain; `offset_s` is wall clock minus monotonic clock."""
     start, end = drained.t0_ns / 1e9 + offset_s, drained.t1_ns / 1e9 + offset_s
     for step in ended(drained):
         if step.overlaps:
@@ -32,7 +31,7 @@ def feed(stats: RequestStats, drained: Drained, offset_s: float) -> None:
         _forget(locust_entry, end - _SECONDS_KEPT)
         stats.total.extend(entry)
         _feed_errors(stats, step, start, end)
-    # Without this a target that stops answering would leave the last rate on the screen.
+    # Without it, the last rate would stay on the screen if the target stops answering.
     heartbeat = StatsEntry(stats, "Aggregated", "")
     heartbeat.start_time, heartbeat.last_request_timestamp = start, end
     stats.total.extend(heartbeat)
@@ -47,9 +46,9 @@ def _forget(entry: StatsEntry, before: float) -> None:
 
 
 def entry_dict(step: StepRecord, start: float, end: float) -> Any:
-    """Return what `StatsEntry.serialize` would, had Locust seen each request.
+    """Return the document that `StatsEntry.serialize` would make if Locust had seen each request.
 
-    Locust keeps durations of answered requests only; the rest counts as requests without one.
+    Locust has durations of answered requests only; others count as requests without one.
     """
     service = step.clocks[SERVICE]
     timed = service.count
@@ -64,7 +63,7 @@ def entry_dict(step: StepRecord, start: float, end: float) -> Any:
         "num_failures": failed,
         "total_response_time": service.sum / 1e6,
         "max_response_time": service.max / 1e6,
-        # Locust lifts a median to the minimum, and has rounded what is below 0.5 ms to 0.
+        # Locust raises a median to the minimum, and rounds durations below 0.5 ms to 0.
         "min_response_time": (service.min / 1e6 if service.min >= 5e5 else 0.0) if timed else None,
         "total_content_length": step.counters[BYTES_IN],
         "response_times": service.millis(),
@@ -74,7 +73,7 @@ def entry_dict(step: StepRecord, start: float, end: float) -> Any:
 
 
 def spread(count: int, start: float, end: float) -> dict[int, int]:
-    """Split a count over the wall-clock seconds that a window touches, losing none."""
+    """Split a count over the wall-clock seconds of a window, without loss."""
     if count == 0:
         return {}
     length = end - start
@@ -90,7 +89,7 @@ def spread(count: int, start: float, end: float) -> dict[int, int]:
 
 
 def _feed_errors(stats: RequestStats, step: StepRecord, start: float, end: float) -> None:
-    """Count failures by kind, never by name or DN: Locust's screens stop at 500 rows."""
+    """Count failures by kind, without names or DNs: Locust's screens stop at 500 rows."""
     for kind, n in step.failures.items():
         key = StatsError.create_key(step.program, step.step, kind)
         error = stats.errors.get(key)
@@ -103,6 +102,6 @@ def _feed_errors(stats: RequestStats, step: StepRecord, start: float, end: float
 
 
 def await_csv(options: Namespace | None) -> None:
-    """Wait for Locust's CSV writer to run once more: it closes its files without a last write."""
+    """Wait for one more write of Locust's CSV writer: it closes files without a last write."""
     if options is not None and options.csv_prefix:
         gevent.sleep(1.1 * CSV_STATS_INTERVAL_SEC)

@@ -1,4 +1,4 @@
-"""A suite's part in a Locust test: its target, what the test is recorded to, its lanes."""
+"""A suite's part in a Locust test: its target, its recordings, its lanes."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from sitebench.measure.test import Test
 
 
 class SuiteRun(Protocol):
-    """What the roles of a test and the web UI ask of a suite."""
+    """The methods of a suite that roles and the web UI call."""
 
     @property
     def point(self) -> str | None:
-        """The key of the point that is measured; None for a test that a user controls."""
+        """The key of the measured point; None for a test that a user controls."""
 
     def lane_classes(self, users: Iterable[type[Any]]) -> list[type[Any]]:
-        """Return the user classes that are lanes; Locust alone runs the others."""
+        """Return the user classes that are lanes; Locust itself runs the others."""
 
     def check(self, options: LoadOptions, users: Sequence[type[Any]]) -> None:
-        """Raise what is wrong with options for these user classes, as far as it shows at once."""
+        """Check options for these user classes, as far as possible without the target."""
 
     def prepare(self, environment: Environment, processes: int, preparing: Preparing) -> Test:
-        """Make the target ready, once, in the process that commands.
+        """Make the target ready, once, in the commanding process.
 
         `processes` will make load; `preparing` shows the progress.
         """
@@ -39,13 +39,13 @@ class SuiteRun(Protocol):
         """Read the prepared test of a master, in a worker."""
 
     def record(self, test: Test) -> Recording:
-        """Open the test's destinations, in the process that commands."""
+        """Open the destinations of the test's data, in the commanding process."""
 
     def open(self, test: Test, slot: WorkerSlot) -> Session:
-        """Open the session in a process that makes load."""
+        """Open the session, in a process that makes load."""
 
     def record_failure(self, error: SitebenchError) -> None:
-        """Record that the test could not go on."""
+        """Record why the test could not go on."""
 
     def finish(self) -> None:
         """Undo `prepare`; a second call does nothing."""

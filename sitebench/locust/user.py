@@ -15,14 +15,14 @@ from sitebench.measure.test import OWN_USER
 
 
 class LaneUser(User):
-    """Parks its greenlet and lets a lane do the work; a portable lane runs in the greenlet."""
+    """Leaves the work to a lane; a portable lane runs in the user's greenlet."""
 
     abstract = True
     by_name: ClassVar[bool] = False
-    """Whether it runs only where it is named."""
+    """Whether the class runs only if it is named."""
 
     def __init_subclass__(cls, **more: Any) -> None:
-        """Give the class a task of its own: `@tag` marks tasks, and a shared one would mark all."""
+        """Copy the tasks for the class: `@tag` marks tasks, and would mark a shared one for all."""
         super().__init_subclass__(**more)
         cls.tasks = [_own_task(task) for task in cls.tasks]
 
@@ -33,7 +33,7 @@ class LaneUser(User):
 
     @classmethod
     def build(cls, options: Any) -> Any:
-        """Return the program of users of this class, under the options of a test."""
+        """Return the program of users of this class, with the options of a test."""
         raise NotImplementedError
 
     def program(self) -> str:
@@ -45,7 +45,7 @@ class LaneUser(User):
 
     def on_start(self) -> None:
         if not self.tasks:
-            # The test was refused (`role_local`), and Locust starts its users all the same.
+            # The test was refused (`role_local`), but Locust starts its users.
             gevent.sleep(A_DAY_S)
         self._lane = self._bridge.role.start_lane(self.program())
 
@@ -61,7 +61,7 @@ class LaneUser(User):
 
 
 def runs_unnamed(user: Any) -> bool:
-    """Whether a class, which may be other people's, runs where none is named."""
+    """Whether a class, of any origin, runs if none is named."""
     return not getattr(user, "by_name", False)
 
 

@@ -135,7 +135,7 @@ def test_build_digest_covers_metrics_and_messages(monkeypatch: pytest.MonkeyPatc
 def test_incomplete_build_is_refused(found: dict[str, Any]) -> None:
     with pytest.raises(OtherBuild, match=re.escape(str(this_build()))):
         refuse_other("worker 3", found)
-    refuse_other("worker 3", {**this_build().to_json(), "host": "a"})
+    refuse_other("worker 3", {**msgspec.structs.asdict(this_build()), "host": "a"})
     assert Build() != this_build()
 
 

@@ -1,1 +1,1 @@
-"""Our part of Locust's web UI, in the process that commands tests: tabs, live charts, run file."""
+"""Our part of Locust's web UI, in the commanding process: tabs, live charts, run file."""

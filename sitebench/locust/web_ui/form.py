@@ -1,4 +1,4 @@
-"""Refuses a posted form that cannot be run, before anything starts."""
+"""Refuses a posted form with faults, before anything starts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PIN = frozenset(
         *("tls", "tls_ca", "tls_insecure", "tls_cert"),
     }
 )
-"""Where a password, a key or a token goes, and how."""
+"""Options of the place and the way in which a password, a key or a token is sent."""
 
 
 def unreadable(cls: type[Any], posted: Mapping[str, str]) -> str | None:
@@ -43,7 +43,7 @@ def unreadable(cls: type[Any], posted: Mapping[str, str]) -> str | None:
 def withheld(
     shown: Collection[str], posted: Mapping[str, str], parsed: argparse.Namespace
 ) -> str | None:
-    """Return the message about a field that the form does not have: Locust takes any option."""
+    """Return the error of a field that the form does not have: Locust accepts any option."""
     files = {name: value for name, value in posted.items() if value.startswith("@")}
     for name, value in files.items():
         if value != getattr(parsed, name, None):
@@ -67,9 +67,9 @@ def unchangeable(
 
 
 def pinned_fields(cls: type[Any], start: Any) -> dict[str, Any]:
-    """Return what the page may not change: where passwords, tokens and permissions apply.
+    """Return the options that the page may not change: passwords or permissions depend on them.
 
-    Nothing where none was given at the start: then nothing can be sent elsewhere.
+    Without such options at the start, nothing can be sent elsewhere, and all may change.
     """
     sends_secret = any(getattr(start, name, None) for name in _ENTRUSTED)
     variables = hasattr(start, "bind_dn") and os.environ.get(secret.BIND_PASSWORD)

@@ -23,10 +23,10 @@ from sitebench.options.convert import from_namespace
 from sitebench.system.network import on_loopback
 
 _OF_A_CLASS = frozenset({"user_class_name", "tasks", "weight", "fixed_count", "host"})
-"""What the page may change of a user class; Locust would take any attribute."""
+"""Attributes of a user class that the page may change; Locust would accept any."""
 
 _ELSEWHERE = ("cross-site", "same-site")
-"""What a browser says of requests that another site began, or another port of this machine."""
+"""Headers of requests that another site began, or another port of this machine."""
 
 
 class Guard:
@@ -44,12 +44,11 @@ class Guard:
         self._parsed = parsed
         self._token = token
         self._pinned = form.pinned_fields(options, from_namespace(options, parsed))
-        """Before any form: Locust keeps what is posted among its parsed options."""
+        """Taken before any form, as Locust stores posted values among its parsed options."""
         self._shown = frozenset(ui_extra_args_dict())
-        """The fields of the form: all options that locustfiles add."""
 
     def __call__(self) -> Any:
-        """Return the refusal; None lets the request pass."""
+        """Return the refusal, or None."""
         if self._rebound():
             return (
                 "this page is on loopback only: open it as localhost, or set --web-host\n",
@@ -67,7 +66,7 @@ class Guard:
         return None if reason is None else jsonify({"success": False, "message": reason})
 
     def _refuse_without(self, token: str) -> Any:
-        """Return the answer to a visitor without the token, or who opens the page with it."""
+        """Return the answer to a visitor without the token, or with the token in the address."""
 
         def is_it(text: str | None) -> bool:
             return hmac.compare_digest((text or "").encode(), token.encode())
@@ -80,12 +79,12 @@ class Guard:
             page = url_for("locust.index") + (f"?{query}" if query else "")
             answer = make_response(redirect(page))
             if request.headers.get("Sec-Fetch-Site") in _ELSEWHERE:
-                # The link was followed from another site, or from a file (setup.py). What it
-                # redirects to counts as that site's request, and is sent without the cookie; what
-                # a page of ours goes on to does not.
+                # A link from another site, or from a file (setup.py), was followed. The browser
+                # would treat a redirect as a request of that site, and send no cookie. It sends the
+                # cookie if a page of ours leads on.
                 target = html.escape(page)
                 answer = make_response(f'<meta http-equiv="refresh" content="0;url={target}">')
-            # Of the page's own requests only; no script may read it.
+            # For requests of this page only; no script may read it.
             answer.set_cookie(name, token, httponly=True, samesite="Strict")
             return answer
         header = request.authorization
@@ -111,7 +110,7 @@ class Guard:
         return web_ui is None or not web_ui.web_login or bool(current_user.is_authenticated)
 
     def _refusal(self, posted: dict[str, str], chosen: Sequence[str]) -> str | None:
-        """Return the message about a test that cannot be started, or changed, like this."""
+        """Return the error of a test that cannot be started, or changed, with this form."""
         bridge, options = self._bridge, self._options
         if bridge.role.preparing is not None:
             return "the target is still being prepared: wait, or stop the test"
@@ -124,10 +123,9 @@ class Guard:
         if bridge.runner.state in (STATE_SPAWNING, STATE_RUNNING):
             return form.unchangeable(options, posted, self._parsed)
         try:
-            # Locust itself takes the chosen classes later, or all where none is chosen.
+            # Locust sets the chosen classes later, or all if none is chosen.
             available: Mapping[str, Any] = bridge.environment.available_user_classes or {}
             users = [available[name] for name in chosen if name in available]
-            # The number of users is Locust's own field.
             count = {"users": posted["user_count"]} if posted.get("user_count") else {}
             now = form.options(options, posted | count, self._parsed)
             bridge.suite_run.check(now, users or bridge.environment.user_classes)
@@ -137,9 +135,10 @@ class Guard:
 
 
 def _cross_site() -> bool:
-    """Return whether the request comes from another site's page: Locust itself would allow it.
+    """Return whether the request comes from another site's page, which Locust would allow.
 
-    An image has no `Origin`, but browsers send `Sec-Fetch-Site`. A link to a page may be followed.
+    A request for an image has no `Origin`, but browsers send `Sec-Fetch-Site`. Links to a page are
+    allowed.
     """
     headers = request.headers
     followed = (request.method, headers.get("Sec-Fetch-Dest")) == ("GET", "document")

@@ -1,4 +1,4 @@
-"""A test's present figures, as series for charts and rows for tables; no I/O."""
+"""The present figures of a test, as series for charts and rows for tables; no I/O."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sitebench.runs.windows import Phase, Windows
 from sitebench.units import format_bytes, format_ns
 
 _KEPT = 3_600
-"""Number of drains kept for the charts: half an hour, at two a second."""
+"""Drains of the charts: half an hour, at two a second."""
 
 _RECENT_S = 5.0
 
@@ -53,7 +53,7 @@ class Interval(msgspec.Struct, frozen=True):
 
 
 class Usage(msgspec.Struct, frozen=True):
-    """The use of target, tester and machine between two samples; None is unknown."""
+    """The resource use between two samples; None is unknown."""
 
     at_s: float
     target_cores: float | None
@@ -88,7 +88,7 @@ class LiveView:
         return round((t_ns - self._began_ns) / 1e9, 3)
 
     def add_drain(self, phase: Phase, drained: Drained) -> None:
-        """Keep a drain's figures; at a phase's boundary it may be too short for a rate."""
+        """Store a drain's figures; at a phase's boundary it may be too short for a rate."""
         if phase is Phase.MEASURE:
             self.lanes_measured = drained.lanes
         seconds = (drained.t1_ns - drained.t0_ns) / 1e9
@@ -121,7 +121,7 @@ class LiveView:
         )
 
     def _recent(self, at_s: float, latency: Histogram) -> Histogram:
-        """Return the latencies of the last seconds: one drain alone has too few for a p99."""
+        """Return the latencies of the last seconds: one drain has too few for a p99."""
         self._latencies.append((at_s, latency))
         while self._latencies[0][0] < at_s - _RECENT_S:
             self._latencies.popleft()
@@ -143,13 +143,13 @@ class LiveView:
 
     @property
     def tally(self) -> Tally | None:
-        """The totals that the table shows: of the measured window, once it has begun."""
+        """The totals of the table: of the measured window, once it has begun."""
         if self.windows is None:
             return None
         return self.windows.measured or self.windows.tallies.get(self.windows.phase)
 
     def steps(self) -> list[dict[str, Any]]:
-        """Return each step's latency percentiles in microseconds, with its counts."""
+        """Return the counts and latency percentiles (in microseconds) of each step."""
         tally = self.tally
         if tally is None:
             return []
@@ -184,7 +184,7 @@ def _usage(at_s: float, before: Sample, now: Sample, seconds: float) -> Usage:
     return Usage(
         at_s,
         target,
-        # A helper's time is no longer in the sum when it has ended.
+        # The sum loses the time of a child process that has ended.
         max(0.0, now.generator.cpu_s - before.generator.cpu_s) / seconds,
         _busy_cores(before.machine, now.machine, seconds),
         None if now.target is None else now.target.resident_bytes,

@@ -1,4 +1,4 @@
-"""What a visitor must know: the token or, with --web-login, one name and one password.
+"""The secret of a visitor: the token or, with --web-login, one name and one password.
 
 `sitebench ils ui` checks it before it becomes Locust, so this module does not import Locust.
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _REFUSED_S = 1.0
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,}")
-"""As in an address, a cookie and a header, without any encoding."""
+"""Characters that need no encoding in an address, a cookie or a header."""
 
 
 class _User(UserMixin):  # type: ignore[misc]
@@ -31,7 +31,7 @@ class _User(UserMixin):  # type: ignore[misc]
 
 
 def check(*, web_login: bool, login_file: str | None) -> None:
-    """Raise what is wrong with the login's name and password, or with the chosen token."""
+    """Check the name and password, or the chosen token."""
     if web_login:
         credentials(login_file)
     else:
@@ -71,7 +71,7 @@ def require_login(web_ui: WebUI, base_path: str | None, name: str, password: str
 
     def log_in() -> Response:
         credentials_sent = (request.form.get("username", ""), request.form.get("password", ""))
-        # Both are always compared, so that the time it takes reveals nothing about either.
+        # Both are always compared: the time reveals nothing about either.
         right = [
             hmac.compare_digest(a.encode(), b.encode())
             for a, b in zip(credentials_sent, (name, password), strict=True)

@@ -1,4 +1,4 @@
-"""Options of a Locust session that a user controls, and of the command that starts one."""
+"""Options of a Locust session that a user controls, and of its command."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sitebench.options import option
 from sitebench.options.option import Placement
 from sitebench.system import secret
 
-# Given where Locust is started, never by the page.
+# Set at the start of Locust, never by the page.
 _START: Final[Placement] = {"panel": "Web UI", "local": True, "form": False}
 
 
@@ -29,7 +29,7 @@ class SessionOptions:
 
 @dataclass(frozen=True)
 class UiOptions(SessionOptions):
-    """What `ui` takes besides the first values of the form."""
+    """Options of `ui` besides the first values of the form."""
 
     warmup: float = option.duration(0.0, "Warm-up before the measured window: shown, not counted.")
     measure: float | None = option.duration(

@@ -31,7 +31,7 @@ _REPORT_S = 120.0
 
 
 def blueprint(web_ui: WebUI, state: WebUiState, base_path: str | None) -> Blueprint:
-    """Return our part of Locust's web server; behind its login, if it has one."""
+    """Return our part of Locust's web server, behind its login, if any."""
     routes = Blueprint("sitebench", __name__, url_prefix=f"{base_path or ''}/sitebench")
     session = state.session
     protected: Any = web_ui.auth_required_if_enabled
@@ -53,7 +53,9 @@ def blueprint(web_ui: WebUI, state: WebUiState, base_path: str | None) -> Bluepr
         with scratch() as folder:
             copy = folder / "ui.sitebench"
             session.snapshot(copy)
-            return _attachment(_read(copy), "application/vnd.sqlite3", "ui.sitebench")
+            return _attachment(
+                run_in_thread(copy.read_bytes), "application/vnd.sqlite3", "ui.sitebench"
+            )
 
     def report() -> Response:
         with scratch() as folder:
@@ -76,7 +78,7 @@ def blueprint(web_ui: WebUI, state: WebUiState, base_path: str | None) -> Bluepr
 
 
 def document(state: State, session: Session, query: Any) -> dict[str, Any]:
-    """Return the data of the live page; of series only what is newer than the page has."""
+    """Return the data of the live page; of series, only what is newer than the page's data."""
     n, after = len(session.tests), -1.0
     if query.get("test") == str(n):
         with contextlib.suppress(ValueError):
@@ -108,7 +110,7 @@ def document(state: State, session: Session, query: Any) -> dict[str, Any]:
 
 
 def _findings(state: State) -> Iterator[dict[str, str]]:
-    """Yield why a test failed, and the warnings of its verdict so far, with their remedies."""
+    """Yield the error of a test, and the warnings of its verdict so far, with remedies."""
     if (error := state.error) is not None:
         yield {"what": "Error", "message": error.message, "remedy": error.remedy}
     if (result := state.result) is not None:
@@ -127,7 +129,7 @@ def _short(value: Any) -> Any:
 
 
 def _page(name: str, theme: str | None) -> str:
-    """Return a page in the report's style, dark if Locust's own page is."""
+    """Return a page in the report's style; dark if Locust's own page is dark."""
     style = report_asset("report.css")
     if theme in ("dark", "light"):
         style = style.replace(_DARK_ONLY, "@media all" if theme == "dark" else "@media not all")
@@ -144,11 +146,6 @@ def _attachment(content: bytes, kind: str, name: str) -> Response:
     answer.headers["Content-Type"] = kind
     answer.headers["Content-Disposition"] = f"attachment; filename={name}"
     return answer
-
-
-def _read(path: Path) -> bytes:
-    """Return a file of maybe hundreds of megabytes, without stopping the hub."""
-    return run_in_thread(path.read_bytes)
 
 
 def _report(session: Session, folder: Path) -> bytes:
@@ -174,4 +171,4 @@ def _report(session: Session, folder: Path) -> bytes:
         raise MeasurementFailed(
             str(process.stderr).strip().removeprefix("sitebench: "), "run a test first"
         )
-    return _read(page)
+    return run_in_thread(page.read_bytes)

@@ -34,7 +34,7 @@ log = logging.getLogger("sitebench")
 
 
 class SessionTest(msgspec.Struct):
-    """One test of the session: `result` is final, `judge` returns the result so far."""
+    """One test of a session: `result` is final, `judge` returns the result so far."""
 
     spec: PointSpec
     live: LiveView
@@ -47,13 +47,10 @@ class SessionTest(msgspec.Struct):
         return self.result is not None or self.error is not None
 
     def release_details(self) -> None:
-        """Free the megabytes that only the present or last test needs."""
         self.live, self.judge = LiveView(()), lambda: self.result
 
 
 class Session:
-    """Records every test of one process to one run file."""
-
     def __init__(self, out: str) -> None:
         self.tests: list[SessionTest] = []
         self.unprepared: SitebenchError | None = None
@@ -92,7 +89,7 @@ class Session:
         )
 
     def _next(self, spec: PointSpec) -> PointSpec:
-        """Return the specification, as one more repeat if it was measured before."""
+        """Return the specification; if it was measured before, as a further repeat."""
         while self.store.status(spec) is not None:
             spec = replace(spec, repeat=spec.repeat + 1)
         return spec
@@ -108,7 +105,7 @@ class Session:
         self.store.add_target(subject.target)
 
     def _finish(self, test: SessionTest, subject: Subject) -> None:
-        """Write the result; the users of a test that changed them are those that it ended with."""
+        """Write the result; its number of users is that at the end of the test."""
         users = test.live.lanes_measured
         if test.spec.stages is None and users not in (None, test.spec.users):
             now = self._next(replace(test.spec, users=users, repeat=0))
@@ -129,11 +126,11 @@ class Session:
             self._fail(test, error)
         else:
             self.store.confirm(test.spec)
-        # Last: from then on the test counts as ended.
+        # The last step: the test now counts as ended.
         test.result = result
 
     def record_failure(self, error: SitebenchError) -> None:
-        """Record the error of a test; one that could not begin has no point."""
+        """Record the error of a test; a test that could not begin has no point."""
         test = self.current
         if test is None or test.has_ended:
             self.unprepared = error
@@ -146,14 +143,14 @@ class Session:
         self.store.fail(test.spec.key, dump(error))
 
     def snapshot(self, path: Path) -> None:
-        """Write a consistent copy of the run file, while tests go on."""
+        """Write a consistent copy of the run file while tests go on."""
 
         def copy() -> None:
             with contextlib.closing(sqlite3.connect(self.store.path)) as database:
                 database.execute("VACUUM INTO ?", (str(path),))
 
         try:
-            # In the hub itself it would delay every drain.
+            # In the hub it would delay every drain.
             run_in_thread(copy)
         except sqlite3.Error as error:
             raise MeasurementFailed(
@@ -162,7 +159,7 @@ class Session:
             ) from error
 
     def close(self) -> str | None:
-        """Close the run file; returns a message about it, if any test was recorded."""
+        """Close the run file; return a message about it, if a test was recorded."""
         path = self.store.path
         self.store.close()
         if self.tests:
@@ -173,7 +170,7 @@ class Session:
 
 
 def open_session(environment: Environment) -> Session | None:
-    """Open a run file for all tests of a Locust that a user controls; other processes have none."""
+    """Open a run file for the tests of a Locust that a user controls, in the commanding process."""
     from locust.runners import WorkerRunner
 
     if isinstance(environment.runner, WorkerRunner) or environment.parsed_options is None:
@@ -182,10 +179,10 @@ def open_session(environment: Environment) -> Session | None:
     if storage.out is None and environment.web_ui is None:
         return None
     if environment.web_ui is not None:
-        # Late: most points are measured without it.
+        # Imported late: most points are measured without it.
         from sitebench.locust.web_ui import login
 
-        # Before the run file is there.
+        # This comes before the run file is made.
         login.check(web_login=environment.web_ui.web_login, login_file=storage.login_file)
     session = Session(storage.out or f"ui-{datetime.now().astimezone():%Y-%m-%d-%H%M%S}.sitebench")
 

@@ -43,7 +43,7 @@ _SCRIPT = b'<script src="./sitebench/frame.js"></script></body>'
 
 
 def set_up_web_ui(bridge: Bridge, session: Session | None, options: type[Any]) -> None:
-    """Extend Locust's web UI, if there is one; `options` are those of the suite's form."""
+    """Extend Locust's web UI, if any; `options` are those of the suite's form."""
     environment: Environment = bridge.environment
     web_ui, parsed = environment.web_ui, environment.parsed_options
     if web_ui is None or session is None or parsed is None:
@@ -58,14 +58,15 @@ def set_up_web_ui(bridge: Bridge, session: Session | None, options: type[Any]) -
         login.require_login(web_ui, base_path, *login.credentials(storage.login_file))
     app.register_blueprint(blueprint(web_ui, state, base_path))
     web_ui.template_args.update(template_args())
-    # The form's fields in the order of the command line, not by name.
+    # Fields are in the order of the command line, not of their names.
     app.jinja_env.policies["json.dumps_kwargs"] = {"sort_keys": False}
     users: Mapping[str, Any] = environment.available_user_classes or {}
     lane_names = {user.__name__ for user in bridge.suite_run.lane_classes(users.values())}
     mixed = len(lane_names) < len(users)
     draw_form(web_ui, options, mixed=mixed)
     if not mixed:
-        # Shown at the top. Locust gives it to every class, and others have hosts of their own.
+        # The page shows the host at the top. Locust gives it to every class; other classes have
+        # hosts of their own.
         environment.host = environment.host or parsed.target
     web_ui.template_args["all_profiles"] = _profiles(options)
     path = f"{base_path or ''}/{'' if token is None else f'?token={token}'}"
@@ -83,11 +84,11 @@ def set_up_web_ui(bridge: Bridge, session: Session | None, options: type[Any]) -
             response.set_data(page.replace(b"<title>Locust</title>", b"<title>sitebench</title>"))
         elif response.status_code == 200 and request.endpoint == "locust.tasks":
             without_tasks(response, lane_names)
-        # Locust's page shows the live page in a frame; nothing else may.
+        # Only Locust's page may show the live page in a frame.
         live = request.endpoint == "sitebench.live"
         policy = "frame-ancestors 'self'" if live else "frame-ancestors 'none'"
         if request.endpoint == "sitebench.report":
-            # Of an origin of its own: --out may continue a stranger's run file.
+            # The sandbox gives it an origin of its own: --out may continue a stranger's run file.
             policy += "; sandbox allow-scripts allow-popups allow-downloads"
         response.headers["Content-Security-Policy"] = policy
         response.headers["X-Frame-Options"] = "SAMEORIGIN" if live else "DENY"
@@ -99,12 +100,12 @@ def set_up_web_ui(bridge: Bridge, session: Session | None, options: type[Any]) -
 
 
 def _serve_or_end(environment: Environment, announce: Callable[[], None]) -> None:
-    """Have Locust end in one line if its port was taken since the command looked."""
+    """End Locust with one line if its port was taken since the command checked it."""
     web_ui: Any = environment.web_ui
     serve = web_ui.start_server
 
     def start_server() -> None:
-        # Runs when the server waits for its first request.
+        # `announce` runs when the server waits for its first request.
         announcement = gevent.spawn(announce)
         try:
             serve()
@@ -126,12 +127,12 @@ def _announce(environment: Environment, session: Session, page: str, token: str 
 
 
 def _leave_out_empty_tables(environment: Environment, **_: Any) -> None:
-    """Spare a session without a test Locust's tables of nothing."""
+    """Suppress Locust's tables of a session without a test."""
     logging.getLogger("locust.stats_logger").disabled = not environment.stats.total.num_requests
 
 
 def _list_options_once() -> None:
-    """Spare each page 0.2 s of a core: Locust lists all options 18,000 times for it."""
+    """Save 0.2 s of a core per page: Locust lists all options 18,000 times for it."""
     parser: Any = LocustArgumentParser
     listed = getattr(parser, "args_included_in_web_ui", None)
     if isinstance(listed, property) and listed.fget is not None:
@@ -148,8 +149,8 @@ def _profiles(options: type[Any]) -> list[str]:
 
 
 def _show(environment: Environment, page: str, token: str | None) -> None:
-    """Open the page in a browser, by a file that redirects: all users see a program's arguments."""
-    gevent.sleep(0.2)  # The hub serves the page as soon as this greenlet waits.
+    """Open a file that redirects to the page: all users can see a program's arguments."""
+    gevent.sleep(0.2)  # The hub can serve the page while this greenlet waits.
     opened = page
     if token is not None:
         files = contextlib.ExitStack()

@@ -1,4 +1,4 @@
-"""The command `ui` of every suite: this process becomes a Locust with a web UI."""
+"""The command `ui` of every suite: its process becomes a Locust with a web UI."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sitebench.system.programs import python_module
 
 
 def become_locust(locustfile: Path, chosen: Any, options: type[SessionOptions]) -> None:
-    """Check what was chosen, and become Locust with the options that its file takes."""
+    """Check the options, and become Locust with those that its file takes."""
     host, port = chosen.web_host, chosen.web_port
     _refuse_taken(host, port)
     login.check(web_login=chosen.web_login, login_file=chosen.login_file)

@@ -1,4 +1,4 @@
-"""What pages show now: the test that runs, is being prepared, or was the last one."""
+"""The state that pages show: of the test that runs, is being prepared, or was the last."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from sitebench.runs.windows import Phase
 from sitebench.units import plural
 
 _JUDGED_S = 4.0
-"""How old a verdict on a running test may be (computing one reads everything), and how long a test
-must have been measured for the first."""
+"""Longest age of a verdict on a running test, whose computation reads everything, and least length
+of a measured window with a verdict."""
 
 _WORDS = {
     Phase.RAMP: "users are starting",
@@ -28,18 +28,17 @@ _WORDS = {
 
 
 class State(msgspec.Struct, frozen=True):
-    """Everything a page may ask for, at one instant."""
+    """Everything that a page shows, at one instant."""
 
     test: SessionTest | None
     preparing: Preparing | None
     error: SitebenchError | None
     result: PointResult | None
     stopping: bool = False
-    """Whether the test has been stopped, and its last counts are awaited."""
+    """Whether the test was stopped, and its last counts are awaited."""
 
     @property
     def live(self) -> LiveView | None:
-        """The test's series; None while the next one is being prepared."""
         return None if self.test is None or self.preparing else self.test.live
 
     @property
@@ -77,7 +76,7 @@ def title(spec: PointSpec) -> str:
 
 
 class WebUiState:
-    """The state of one web UI; a verdict on a running test is kept for `_JUDGED_S`."""
+    """The state of one web UI; a verdict on a running test is stored for `_JUDGED_S`."""
 
     def __init__(self, bridge: Bridge, session: Session) -> None:
         self.session = session

@@ -1,4 +1,4 @@
-"""Our tab of Locust's page, over which a script lays our live page, and its start form."""
+"""Our tab of Locust's page, which a script covers with our live page, and its start form."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def _groups(options: type[Any], names: Collection[str]) -> dict[str, list[str]]:
 
 
 def draw_form(web_ui: Any, options: type[Any], *, mixed: bool) -> None:
-    """Have the start form begin with one operation and `_FIRST`, and group the rest.
+    """Begin the start form with the operation and `_FIRST`, and group the other fields.
 
-    Locust's picker begins with every user class: frame.js draws ours. Where the file is `mixed`
-    with other people's classes, the field for a host is theirs; else it is hidden.
+    Locust's picker begins with every user class: frame.js draws ours. If the file is `mixed` with
+    other classes, the field for a host belongs to them; otherwise it is hidden.
     """
     locusts_own = web_ui.update_template_args
 
@@ -54,7 +54,7 @@ def draw_form(web_ui: Any, options: type[Any], *, mixed: bool) -> None:
         some = [name for name, user in available.items() if user in running]
         unnamed = [name for name, user in available.items() if runs_unnamed(user)]
         extra = args["extra_options"]
-        for option in extra.values():  # Locust's page sets it in brackets.
+        for option in extra.values():  # Locust's page puts the help in brackets.
             option["help_text"] = (option["help_text"] or "").removesuffix(".")
         summaries = {  # The form shows plain text.
             name: (user.__doc__ or "").strip().partition("\n")[0].replace("`", "")
@@ -84,7 +84,7 @@ def draw_form(web_ui: Any, options: type[Any], *, mixed: bool) -> None:
 
 
 def without_tasks(response: Response, lane_names: Collection[str]) -> None:
-    """Leave out the task of a user class of ours: it is always all that its users do."""
+    """Leave out the task of a lane class: it is all that its users do."""
     document = json.loads(response.get_data())
     for ratios in document.values():
         for name, ratio in ratios.items():
@@ -94,7 +94,7 @@ def without_tasks(response: Response, lane_names: Collection[str]) -> None:
 
 
 def keep_polling(response: Response, bridge: Bridge) -> None:
-    """Answer the page's poll with the present state, or one in which it goes on polling."""
+    """Answer the page's poll with the present state, or a state with which it polls again."""
     stats = json.loads(response.get_data())
     stats["state"] = bridge.runner.state
     if bridge.role.preparing is not None:

@@ -1,1 +1,1 @@
-"""Processes, on one machine or many, that make the load of one test, as Locust's workers."""
+"""Processes, on one machine or several, that make the load of one test, as Locust's workers."""

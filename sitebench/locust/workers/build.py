@@ -1,6 +1,6 @@
-"""Which build of sitebench a process runs: whether a master and a worker measure the same.
+"""The build of sitebench that a process runs: master and worker must measure the same.
 
-A version is the same at every commit. The digest is of all by which counts could be misunderstood.
+Many commits have the same version. So the digest is of everything by which counts could be misread.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from functools import cache
 from typing import Any
 
 import msgspec
-from msgspec.structs import asdict
 
 from sitebench import _engine
 from sitebench.counts import metrics
@@ -25,18 +24,15 @@ from sitebench.system.version import version
 
 
 class Build(msgspec.Struct, frozen=True):
-    """What a worker's first message says, and a master's prepared test."""
+    """A part of a worker's first message, and of a master's prepared test."""
 
     version: str = "?"
     schema: int = 0
     digest: str = "?"
-    """Of the names, units and order of what is measured, and of the fields of every message."""
+    """A digest of the names, units and order of what is measured, and of the fields of messages."""
 
     def __str__(self) -> str:
         return f"sitebench {self.version} (build {self.digest})"
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 @cache

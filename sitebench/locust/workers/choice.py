@@ -1,7 +1,7 @@
-"""What a worker chooses for itself: the client that makes its load, and the number of threads.
+"""The choices of a worker: the client that makes its load, and the number of threads.
 
-`sitebench worker --client ldap3` sets environment variables, as a person may who starts
-`locust --worker` by hand. A suite without an option for the client has the engine.
+`sitebench worker --client ldap3` sets environment variables, as does a user who starts `locust
+--worker` by hand. A suite without an option for the client uses the engine.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ PORTABLE = tuple(dict.fromkeys(s.portable_client for s in suites() if s.portable
 
 
 def environment(client: str | None, threads: int | None) -> dict[str, str]:
-    """Return the variables for a choice; the rest is left to the master."""
+    """Return the variables of a choice; unset options are the master's."""
     variables = {_CLIENT: client, _THREADS: None if threads is None else str(threads)}
     return {name: value for name, value in variables.items() if value is not None}
 
 
 def of_this_worker(options: T) -> T:
-    """Return a test's options with this worker's own choices in them."""
+    """Return a test's options with the choices of this worker."""
     settings: dict[str, Any] = {}
     for field, spec in fields_of(type(options)):
         variable = {"client": _CLIENT, "threads": _THREADS}.get(field.name)

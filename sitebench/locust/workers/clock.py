@@ -1,10 +1,10 @@
-"""How far a worker's clock is from the master's: NTP's formula (RFC 5905, 8), best of several.
+"""The offset of a worker's clock from the master's: NTP's formula (RFC 5905, 8), best of several.
 
-A ping leaves at `sent`, is read at `received`, answered at `answered` and back at `back`; the
-first and the last are on the master's clock. The error is at most half the round trip: the
-quickest ping is used, as in NTP.
+A ping leaves at `sent`, is read at `received`, answered at `answered` and back at `back`; the first
+and the last instant are on the master's clock. The error is at most half the round trip: as in NTP,
+the quickest ping is used.
 
-Timelines are made of monotonic clocks; wall clocks matter to Locust's screens alone.
+Timelines use monotonic clocks; only Locust's screens use wall clocks.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from sitebench.counts.source import Drain
 
 ENOUGH = 8
-"""Pings before a test; every drain is one more."""
+"""Pings before a test; each drain is a further ping."""
 
 
 class Ping(msgspec.Struct, frozen=True):
@@ -28,7 +28,7 @@ class Ping(msgspec.Struct, frozen=True):
 
     @property
     def round_trip_ns(self) -> int:
-        """Time on the way, both ways, without what the worker did in between."""
+        """The time on the network, without the time of the worker."""
         return (self.back - self.sent) - (self.answered - self.received)
 
     @property
@@ -43,7 +43,7 @@ def epoch_ns() -> int:
 
 
 class WorkerClock(msgspec.Struct):
-    """One worker's clock, as far as pings have shown it."""
+    """One worker's clock, as measured by pings."""
 
     pings: int = 0
     best: Ping | None = None

@@ -1,6 +1,6 @@
-"""Which workers take part in a test: those that are there when it begins.
+"""The workers of a test: those that are connected when it begins.
 
-People and rates are divided once, so a worker that comes later waits for the next test.
+People and rates are divided once, so a later worker waits for the next test.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _POLL_S = 0.1
 
 
 def slots(runner: MasterRunner) -> dict[str, int]:
-    """Return the slot of every worker that is there, by its id in Locust."""
+    """Return the slot of every connected worker, by its id in Locust."""
     clients = runner.clients.ready + runner.clients.spawning + runner.clients.running
     ids = sorted((client.id for client in clients), key=runner.get_worker_index)
     return {id_: index for index, id_ in enumerate(ids)}
 
 
 def dispatcher(takes_part: Callable[[str], bool]) -> type[UsersDispatcher]:
-    """Return Locust's dispatcher of users, made to ignore workers that take no part."""
+    """Return a dispatcher of users for Locust that ignores workers without a part in the test."""
 
     class Dispatcher(UsersDispatcher):
         def __init__(self, worker_nodes: list[Any], user_classes: list[Any]) -> None:
@@ -46,7 +46,7 @@ def dispatcher(takes_part: Callable[[str], bool]) -> type[UsersDispatcher]:
 
 
 def expect(runner: MasterRunner, parsed: Namespace, least: int) -> None:
-    """Wait for the workers of a point; raises WorkersMissing where fewer than `least` come."""
+    """Wait for the workers of a point; raises WorkersMissing if fewer than `least` connect."""
     expected = int(parsed.expect_workers)
     give_up = time.monotonic() + parsed.expect_workers_max_wait
     while len(runner.clients.ready) < expected and time.monotonic() < give_up:

@@ -1,7 +1,7 @@
-"""The role of a master: it commands a test whose load its workers make, and drains it by messages.
+"""The role of a master: it commands a test whose load its workers make.
 
-Every drain is asked for by number, and the windows take what is settled, in order (`merge`). A
-worker reports how much it did in all, so that operations lost on the way would show.
+Every request for a drain has a number, and the windows take settled drains in order (`merge`). A
+worker reports its total of operations, so that lost ones are noticed.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import locust.runners
 import msgspec
 from gevent.lock import RLock  # type: ignore[import-untyped]
 from locust.runners import STATE_MISSING, MasterRunner
+from msgspec.structs import asdict
 
 from sitebench.counts.worker_seen import WorkerSeen
 from sitebench.errors import BadMessage, SitebenchError, WorkersMissing, printable
@@ -34,13 +35,13 @@ from sitebench.system.network import this_loopback
 log = logging.getLogger("sitebench")
 
 locust.runners.HEARTBEAT_LIVENESS = 10
-"""Seconds without a heartbeat after which Locust gives up a worker. Its own three are too few on a
-machine that others keep busy: all workers of a test, in good health, were lost at once."""
+"""Seconds without a heartbeat after which Locust considers a worker lost. Its default of three is
+too short on a busy machine: all workers of a test, in good health, were lost at once."""
 
 _OPENS_S = 600.0
-"""How long lanes may take to open while their workers' heartbeats arrive."""
+"""Longest time for lanes to open while heartbeats arrive."""
 _QUIET_S = 30.0
-"""A worker that does not answer for this long is lost, whatever Locust's heartbeats say."""
+"""A worker without an answer for this long is lost, whatever its heartbeats."""
 _POLL_S = 0.02
 
 
@@ -90,20 +91,20 @@ class _RemoteWorker(msgspec.Struct):
 
 
 class _DistributedLoad(LoadSource):
-    """All workers of one test, by their ids in Locust, and the windows that their drains go to."""
+    """All workers of one test, by their ids in Locust, and the windows of their drains."""
 
     def __init__(self, runner: MasterRunner, slots: Mapping[str, int], windows: Windows) -> None:
         super().__init__(windows)
         self._workers = {id_: _RemoteWorker(index) for id_, index in slots.items()}
         self._runner = runner
         self._merger: Merger | None = None
-        """Made when the drains can begin."""
+        """None until the drains begin."""
         self._settling = RLock()
 
     # Messages of workers.
 
     def take_opened(self, id_: str, data: Any) -> None:
-        """Note that a worker's lanes may begin; raises OtherBuild where it is another."""
+        """Note that a worker's lanes are open; raises OtherBuild if its build differs."""
         if (worker := self._workers.get(id_)) is not None:
             refuse_other(worker.name, data)
             worker.facts, worker.received = messages.read(messages.Opened, data), time.monotonic()
@@ -113,7 +114,7 @@ class _DistributedLoad(LoadSource):
         messages.Ping(time.monotonic_ns()).send(self._runner, id_)
 
     def pong(self, id_: str, pong: messages.Pong) -> None:
-        """Learn a worker's clock, and ping again until it is known well."""
+        """Note a worker's clock, and ping again until enough pings are known."""
         if (worker := self._workers.get(id_)) is not None:
             worker.learn(pong.sent, pong)
             if worker.clock.pings < ENOUGH:
@@ -135,13 +136,12 @@ class _DistributedLoad(LoadSource):
         self._settle()
 
     def take_failure(self, id_: str, failed: messages.Failed) -> SitebenchError:
-        """Return the error that a worker sent, with its name; it makes no load any more."""
+        """Return the error that a worker sent, with its name, and dismiss the worker."""
         error = revive(failed.error)
         self.dismiss(id_)
         return type(error)(f"{self.name(id_)}: {error.message}", error.remedy)
 
     def dismiss(self, id_: str) -> None:
-        """Stop waiting for a worker that sent an invalid report."""
         if id_ in self._workers:
             self._remove(id_, "left")
 
@@ -158,7 +158,7 @@ class _DistributedLoad(LoadSource):
             )
 
     def _gather(self, within_s: float, ready: Callable[[_RemoteWorker], bool]) -> None:
-        """Wait for workers, unless another greenlet has stopped waiting already."""
+        """Wait for workers, unless another greenlet has ended the wait."""
         give_up = time.monotonic() + within_s
         while self._merger is None:
             self._find_lost()
@@ -169,7 +169,7 @@ class _DistributedLoad(LoadSource):
             gevent.sleep(_POLL_S)
 
     def _cpu_at_start(self) -> dict[str, tuple[int, ...]]:
-        """Return the workers that can be asked, and the CPU they had used when they began."""
+        """Return the present workers, and the CPU that they had used when they began."""
         return {
             id_: tuple(worker.facts.cpu)
             for id_, worker in self._workers.items()
@@ -177,7 +177,7 @@ class _DistributedLoad(LoadSource):
         }
 
     def await_users(self) -> None:
-        """Wait until every user has a lane: Locust itself gives its workers a second."""
+        """Wait until every user has a lane: Locust itself waits a second only."""
         give_up = time.monotonic() + _OPENS_S
         while self._merger is None or self._runner.user_count != self._runner.target_user_count:
             if time.monotonic() > give_up or any(worker.ended for worker in self._workers.values()):
@@ -191,7 +191,7 @@ class _DistributedLoad(LoadSource):
         self._await(self._ask(phase))
 
     def finish(self) -> None:
-        # A worker that has not begun yet will: its lanes must not be left running.
+        # A worker that begins later must not leave its lanes running.
         self._gather(_QUIET_S, lambda worker: worker.has_opened)
         self._await(self._ask(last=True))
 
@@ -218,8 +218,7 @@ class _DistributedLoad(LoadSource):
     def _settle(self) -> None:
         if self._merger is None:
             return
-        # Writing one down may wait, and an answer that comes meanwhile settles the next one:
-        # that must not be written before it.
+        # A write may wait while another answer settles the next round, which must be written later.
         with self._settling:
             for round_, drained in self._merger.settle(time.monotonic_ns()):
                 self._take(drained, None if round_.begins is None else Phase(round_.begins))
@@ -246,7 +245,7 @@ class _DistributedLoad(LoadSource):
             self._merger.remove(id_)
 
     def conclude(self) -> None:
-        """Give the windows the workers, and the length by which their rates add up."""
+        """Give the windows the workers, and the window's length by which their rates add up."""
         merger = self._merger
         if merger is None or self._windows.measured is None:
             return
@@ -259,7 +258,7 @@ class _DistributedLoad(LoadSource):
 
 
 class MasterRole(LocalRole):
-    """Divides a test among the workers that are there when it begins."""
+    """Divides a test among the workers that are connected when it begins."""
 
     RECEIVES: ClassVar[tuple[str, ...]] = (
         messages.Opened.TYPE,
@@ -269,14 +268,14 @@ class MasterRole(LocalRole):
     )
     runner: MasterRunner
     _slots: dict[str, int] | None = None
-    """The slot of each worker that takes part, by its name in Locust."""
+    """The slots of participating workers, by their ids in Locust."""
 
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
-        self._told = set[str]()
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._logged_reasons = set[str]()
 
     def start(self) -> None:
-        """Have the target made ready, and hand every worker the prepared test."""
+        """Prepare the target, and send every worker the prepared test."""
         self._slots = slots = gathering.slots(self.runner)
         test = self.prepare(len(slots))
         self._share(slots, test.to_message())
@@ -287,17 +286,16 @@ class MasterRole(LocalRole):
         self._share({}, {})
 
     def _share(self, slots: dict[str, int], test: dict[str, Any]) -> None:
-        """Send the test to the workers with Locust's options."""
+        """Send the test to the workers, within Locust's options."""
         if (options := self.environment.parsed_options) is not None:
-            build = this_build().to_json()
-            shared = messages.Shared(build, slots, this_loopback(), test)
+            shared = messages.Shared(asdict(this_build()), slots, this_loopback(), test)
             setattr(options, messages.SHARED, msgspec.to_builtins(shared))
 
     def uses(self, worker: str) -> bool:
         return self._slots is None or worker in self._slots
 
     def receive(self, message: str, sender: str, data: Mapping[str, Any]) -> None:
-        """Pass a worker's message on to the load, if there is one yet."""
+        """Pass a worker's message to the load, if any."""
         load = self._load
         if message == messages.Failed.TYPE and sender not in self.runner.clients:
             self._stays_away(sender, data)
@@ -318,7 +316,7 @@ class MasterRole(LocalRole):
         except SitebenchError:
             load.dismiss(sender)
             raise
-        # Any program that reaches the port may send anything: it ends the test, in one line.
+        # Any program that reaches the port may send anything: it ends the test with a message.
         except Exception as error:
             load.dismiss(sender)
             raise BadMessage(
@@ -327,16 +325,16 @@ class MasterRole(LocalRole):
             ) from error
 
     def _stays_away(self, sender: str, data: Any) -> None:
-        """Say once why a worker cannot take part; its supervisor restarts it every second."""
+        """Log once why a worker cannot take part; its supervisor restarts it every second."""
         with contextlib.suppress(BadMessage, KeyError):
             error = revive(messages.read(messages.Failed, data).error)
             reason = f"a worker on {printable(sender.partition('_refused_')[0])}: {error}"
-            if reason not in self._told:
-                self._told.add(reason)
+            if reason not in self._logged_reasons:
+                self._logged_reasons.add(reason)
                 log.error("%s", reason)
 
     def finish(self) -> None:
-        """Have all workers stop their lanes; from then on any worker may take part in the next."""
+        """Stop the lanes of all workers; then any worker may take part in the next test."""
         super().finish()
         if self._load is not None:
             self._slots = None

@@ -1,7 +1,8 @@
-"""From the drains of several workers to those of one test, in order; nothing is sent here.
+"""Merges the drains of several workers to those of one test, in order; it sends nothing.
 
-The master asks for every drain by number; a round is one number's answers, settled when every
-worker has answered or is gone. Rounds leave in order, so a phase begins with one for all workers.
+The master requests every drain by number. A round is the answers to one number; it is settled when
+every worker has answered or is gone. Rounds are settled in order, so that all workers begin a phase
+with the same round.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from sitebench.counts.source import Drain, StepTotals, ended, used_up
 
 
 class Round(msgspec.Struct):
-    """One request for drains to all workers, and their answers; `begins` is the next phase."""
+    """One request for drains, and its answers; `begins` is the next phase."""
 
     number: int
     waiting: set[str]
@@ -24,7 +25,7 @@ class Round(msgspec.Struct):
 
 
 class Share(msgspec.Struct):
-    """One worker's operations in one phase, and the phase's length on that worker."""
+    """The operations of one worker in one phase, and the phase's length on that worker."""
 
     seconds: float = 0.0
     operations: int = 0
@@ -42,12 +43,12 @@ class Share(msgspec.Struct):
 
 
 class Merger:
-    """Puts the answers of workers together; instants are on the master's clock already."""
+    """Merges the answers of workers; their instants are on the master's clock."""
 
     def __init__(self, cpu_ns: Mapping[str, tuple[int, ...]], phase: str) -> None:
         self.shares: dict[str, dict[str, Share]] = {}
         self._cpu_ns = dict(cpu_ns)
-        """What each worker had used by its last answer, settled or not."""
+        """The CPU of each worker at its last answer, settled or not."""
         self._counted = dict.fromkeys(cpu_ns, 0)
         self._settled = {worker: Drain(0, 0, (), 0, cpu, 0, 0, 0) for worker, cpu in cpu_ns.items()}
         self._present = set(cpu_ns)
@@ -67,7 +68,7 @@ class Merger:
         return open_round
 
     def answer(self, worker: str, number: int | None, part: Drain) -> None:
-        """Take an answer; one without a number is a worker's last, unrequested drain."""
+        """Take an answer; without a number it is a worker's last drain, which was not requested."""
         waiting_rounds = [r for r in self._open.values() if worker in r.waiting]
         if number is None:
             answered = waiting_rounds[:1]
@@ -78,13 +79,13 @@ class Merger:
             open_round.parts.append((worker, part))
         if not answered:
             self._late.append((worker, part))
-        # Answers come in order: what was asked before and is not there will not come.
+        # Answers come in order: an earlier answer that is missing was lost.
         for open_round in waiting_rounds:
             open_round.waiting.discard(worker)
         self._note(worker, part, answered[0] if answered else None)
 
     def _note(self, worker: str, part: Drain, answered: Round | None) -> None:
-        # The phase that the answer belongs to: boundaries before it may still be open.
+        # The phase of the answer: boundaries before it may still be open.
         newest = self._asked if answered is None else answered.number - 1
         begun = [r.begins for r in self._open.values() if r.begins and r.number <= newest]
         phase = begun[-1] if begun else self._phase
@@ -92,17 +93,16 @@ class Merger:
         cpu_ns = zip(self._cpu_ns[worker], part.cpu_ns, strict=True)
         share.add(part, tuple(end - start for start, end in cpu_ns))
         if answered is not None and answered.begins == phase:
-            # The phase begins again: counts until now are not part of it any more.
+            # The phase begins again: earlier counts are not part of it.
             del self.shares[phase][worker]
         self._cpu_ns[worker] = part.cpu_ns
         self._counted[worker] += sum(step.count for step in ended(part))
 
     def operations_of(self, worker: str) -> int:
-        """Return how many operations a worker reported; it may never have begun."""
+        """Return how many operations a worker reported, if it has begun."""
         return self._counted.get(worker, 0)
 
     def knows(self, worker: str) -> bool:
-        """Return whether a worker was part of the first round."""
         return worker in self._cpu_ns
 
     def remove(self, worker: str) -> None:
@@ -113,7 +113,7 @@ class Merger:
     def settle(self, now_ns: int) -> Iterator[tuple[Round, Drain]]:
         """Yield complete rounds, merged and in order.
 
-        Rounds may be answered, and others asked, while the caller has one.
+        Meanwhile the caller may take answers and make requests.
         """
         while self._open:
             number = min(self._open)
@@ -157,7 +157,7 @@ class Merger:
         )
 
     def _lane_counts(self, answers: list[tuple[str, Drain]]) -> list[int]:
-        """Return the counts of all lanes; a worker that has not answered keeps its places."""
+        """Return the counts of all lanes; a worker without an answer has zeros."""
         lane_counts = []
         for worker, settled in self._settled.items():
             counts = [part.lane_counts for name, part in answers if name == worker]
@@ -166,10 +166,10 @@ class Merger:
         return lane_counts
 
     def window_s(self, phase: str) -> float | None:
-        """Return the length of a phase by which its total is the sum of the workers' own rates.
+        """Return the length of a phase by which its total is the sum of the workers' rates.
 
-        A worker that left early, or had no rows left, is taken by the length of the others: it made
-        no load after.
+        A worker that left early, or had no rows left, has the longest length: it made no load
+        later.
         """
         shares = self.shares.get(phase, {})
         longest = max((share.seconds for share in shares.values()), default=0.0)

@@ -1,19 +1,19 @@
-"""What a master and its workers send each other beside Locust's own messages: plain data, by name.
+"""The messages of a master and its workers, beside Locust's own: plain data, by name.
 
     master                                   worker
       slots, in the prepared test   ------->
-                                    <-------  Opened   who it is; its lanes may begin
+                                    <-------  Opened   its identity; its lanes are open
       Ping                          ------->
                                     <-------  Pong     its clock
       Ask    number, phase          ------->           twice a second, and at each boundary
                                     <-------  Report   the same number, all counts since the last
       Ask    last                   ------->           its lanes end
                                     <-------  Report   last
-                                    <-------  Failed   the error it ended with
+                                    <-------  Failed   the error that ended it
 
-A worker that ends by itself (Ctrl-C) sends its last report unasked. Messages of one worker
-arrive complete and in the order they were sent, or not at all. One with a field too few or too many
-is refused: it comes from another build (`build`).
+A worker that ends by itself (Ctrl-C) sends its last report unasked. Messages of a worker arrive
+complete and in order, or not at all. A message with missing or additional fields is refused: it
+comes from another build (`build`).
 """
 
 from __future__ import annotations
@@ -30,12 +30,10 @@ from sitebench.counts.source import Drain, Drained, StepRecord, StepTotals
 from sitebench.errors import BadMessage
 
 SHARED = "sitebench_shared"
-"""Name among the parsed options under which a master hands its workers a `Shared`."""
+"""Name of the parsed option in which a master sends its workers a `Shared`."""
 
 
 class Message(msgspec.Struct, forbid_unknown_fields=True):
-    """A message or a part of one; its fields are sent."""
-
     TYPE: ClassVar[str] = ""
 
     def send(self, runner: Any, worker: str | None = None) -> None:
@@ -62,17 +60,17 @@ def _unreadable(kind: type[Message], reason: str) -> BadMessage:
 
 
 class Shared(Message):
-    """A test that begins, and which worker takes which part of it."""
+    """A test that begins, and its division among workers."""
 
     build: dict[str, Any]
     slots: dict[str, int]
     loopback: str
-    """Which machine its loopback addresses are of."""
+    """The machine of its loopback addresses."""
     test: dict[str, Any]
 
 
 class Opened(Message):
-    """A worker's identity; its build comes first, as another build is refused by it."""
+    """A worker's identity; its build comes first, as the master refuses other builds."""
 
     TYPE: ClassVar[str] = "sitebench-opened"
     version: str
@@ -84,7 +82,7 @@ class Opened(Message):
     machine: str
     client: str
     cpu: list[int]
-    """Nanoseconds that each of its threads had used when its lanes began."""
+    """CPU nanoseconds of each of its threads when its lanes began."""
 
 
 class Ping(Message):
@@ -120,9 +118,8 @@ class Step(Message):
     overlaps: bool
     counters: dict[str, int]
     clocks: dict[str, bytes | None]
-    """Encoded histograms; None for an empty one."""
     same: dict[str, str]
-    """Clocks that are one histogram with another: on a closed schedule some are."""
+    """Clocks that share the histogram of another clock, as on a closed schedule."""
 
 
 class Counts(Message):
@@ -148,7 +145,7 @@ class Counts(Message):
 
 
 class Report(Message):
-    """A drain, and the number of the request that it answers, if any."""
+    """A drain, and the number of its request, if any."""
 
     TYPE: ClassVar[str] = "sitebench-report"
     number: int | None
@@ -173,7 +170,7 @@ _NUMBERS = tuple(field.name for field in msgspec.structs.fields(Counts) if field
 
 
 def pack(drained: Drained, cpu_ns: Sequence[int]) -> Counts:
-    """Return a drain for sending, with the CPU time of the load generator."""
+    """Return a drain as a message, with the CPU time of the load generator."""
     return Counts(
         **{name: getattr(drained, name) for name in _NUMBERS},
         cpu_ns=list(cpu_ns),

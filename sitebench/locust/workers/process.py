@@ -1,4 +1,4 @@
-"""One Locust worker that ends with the process that started it (run by `python -m`)."""
+"""A Locust worker that ends with the process that started it (run by `python -m`)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _end_with_parent() -> None:
 
 
 def _report_refusal(error: ImportError) -> None:
-    """Say that the master's locustfile cannot be imported: here once, and to each master."""
+    """Report that the master's locustfile cannot be imported: here once, and to each master."""
     from locust.argument_parser import parse_locustfile_option
     from locust.rpc import zmqrpc
 
@@ -36,7 +36,7 @@ def _report_refusal(error: ImportError) -> None:
         f"the master's locustfile cannot be imported here: {error}",
         "start this worker in a folder with its modules, or install them",
     )
-    # This process is started again and again; the folder is this worker's own.
+    # The process is restarted again and again; the folder belongs to this worker alone.
     note = Path(tempfile.gettempdir()) / "refused"
     if not note.exists() or note.read_text() != str(refusal):
         print(f"sitebench: {refusal}", file=sys.stderr)
@@ -52,7 +52,7 @@ def _report_refusal(error: ImportError) -> None:
 if __name__ == "__main__":
     gevent.spawn(_end_with_parent)
     try:
-        # The master sends its locustfile alone: modules of its own are here, or nowhere.
+        # The master sends its locustfile alone: its modules must be here.
         main(folder_last=True)
     except ImportError as error:
         _report_refusal(error)

@@ -1,7 +1,7 @@
 """`sitebench worker`: keeps Locust workers waiting for masters, one after the other.
 
-A master lives as long as its point, and a Locust worker ends with it: each is started again.
-This process does not import Locust, and nothing that it started outlives it, however it ends.
+A Locust worker ends with its master, and a master with its point: the worker is started again. This
+process does not import Locust, and its children end with it, however it ends.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from sitebench.system.stop import Stop
 _POLL_S = 0.1
 _GRACE_S = 20.0
 _SHORT_S = 1.0
-"""A worker that ended sooner than this is not started again at once."""
+"""A worker that ended sooner is not restarted at once."""
 
 
 class WorkerCommand(msgspec.Struct, frozen=True):
-    """The start of workers: their master, their number, and their own options."""
+    """The command of workers: their master, their number, and their own options."""
 
     master: MasterAddress
     processes: int = 1
@@ -50,10 +50,10 @@ class WorkerCommand(msgspec.Struct, frozen=True):
         return of_this_parent(variables | {"TMPDIR": folder})
 
     def start(self, folder: str) -> subprocess.Popen[bytes]:
-        # A group of its own: Ctrl-C is for the parent, which ends its workers in order. The same
-        # session: Linux shares cores out by session, and workers that had one each would have
-        # twice the share of one process with two threads, and interrupt a target on this machine
-        # at every answer (docs/decisions/0090).
+        # In a process group of its own, a worker gets no Ctrl-C: the parent ends it in order. All
+        # workers are in one session, as Linux shares cores out by session: with a session each,
+        # workers would have twice the share of one process with two threads, and would interrupt a
+        # target on this machine at every answer (docs/decisions/0090).
         return subprocess.Popen(
             self.argv(),
             env=self.environment(folder),
@@ -75,12 +75,11 @@ class _WorkerProcess(msgspec.Struct):
             self.process = self.command.start(self.folder)
 
     def terminate(self) -> None:
-        """Let it send its last counts and end; one that waits for a master ends at once."""
+        """Let the worker send its last counts and end; a waiting worker ends at once."""
         if self.process is not None and self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
 
     def end(self, give_up: float) -> None:
-        """Wait for its end until the deadline, and kill it."""
         if self.process is None:
             return
         try:
@@ -91,7 +90,6 @@ class _WorkerProcess(msgspec.Struct):
 
 
 def supervise(command: WorkerCommand, stopped: Stop) -> None:
-    """Keep workers alive until stopped; each has a temporary folder of its own."""
     with scratch() as folder:
         workers = []
         for n in range(command.processes):

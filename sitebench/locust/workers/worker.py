@@ -1,4 +1,4 @@
-"""The role of a worker: it makes its share of a load, and reports when its master asks."""
+"""The role of a worker: it makes its share of a load, and reports on request of its master."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import gevent  # type: ignore[import-untyped]
 from locust.runners import WorkerRunner
+from msgspec.structs import asdict
 
 from sitebench.counts.source import Drained, ended
 from sitebench.counts.worker_slot import WorkerSlot
@@ -31,11 +32,11 @@ from sitebench.system.network import on_loopback, this_loopback
 log = logging.getLogger("sitebench")
 
 _SILENT_S = 20.0
-"""A master asks twice a second: one that has not for this long is gone."""
+"""A master requests drains twice a second: one that is silent for so long is gone."""
 
 
 class _WorkerLoad:
-    """This worker's lanes in one test, drained when the master asks."""
+    """The lanes of this worker in one test."""
 
     def __init__(self, runner: WorkerRunner, lanes: Lanes) -> None:
         self.lanes = lanes
@@ -47,7 +48,6 @@ class _WorkerLoad:
         self._use_sent = False
         self._did = 0
         self._asked = time.monotonic()
-        # The address of this worker's connection to the master.
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
             try:
                 probe.connect((runner.master_host, runner.master_port))
@@ -55,7 +55,7 @@ class _WorkerLoad:
             except OSError:
                 address = "?"
         messages.Opened(
-            **this_build().to_json(),
+            **asdict(this_build()),
             host=socket.gethostname(),
             address=address,
             pid=os.getpid(),
@@ -65,24 +65,22 @@ class _WorkerLoad:
         ).send(runner)
 
     def _cpu_ns(self, drained: Drained) -> list[int]:
-        """Return the CPU time of the engine's threads; with a portable client, of this process."""
         return [time.process_time_ns()] if self.lanes.portable else list(drained.cpu_ns)
 
     def answer(self, question: messages.Ask) -> None:
         received_ns = time.monotonic_ns()
         self._asked = time.monotonic()
         if not question.shown:
-            # What Locust has not sent yet is discarded too.
+            # Counts that Locust has not sent yet are discarded too.
             self._runner.stats.clear_all()
         drained = self.lanes.drain(shown=question.shown, cut=question.begins is not None)
         self._report(drained, question, received_ns)
 
     def leave(self, question: messages.Ask | None = None) -> None:
-        """Stop the lanes and report their last counts, asked or not; later calls do nothing."""
+        """Stop the lanes and report their last counts; later calls do nothing."""
         received_ns = time.monotonic_ns()
         if (drained := self.lanes.stop()) is not None:
-            # First Locust's own counts: it waits for them nowhere, and its master goes on after
-            # our report.
+            # Locust's own counts come first: the master does not wait for them after this report.
             self._runner._send_stats()
             self._report(drained, question, received_ns, last=True)
             self._monitor.close()
@@ -129,12 +127,11 @@ class _WorkerLoad:
 
     @property
     def is_abandoned(self) -> bool:
-        """Whether the master is gone: lanes must not go on without it."""
         return not self.lanes.stopped and time.monotonic() - self._asked > _SILENT_S
 
 
 class WorkerRole(Role):
-    """Takes its slot in a master's test; a worker that came after the start has none."""
+    """Takes its slot in a master's test; a worker that connects later has none."""
 
     RECEIVES: ClassVar[tuple[str, ...]] = (messages.Ping.TYPE, messages.Ask.TYPE)
     runner: WorkerRunner
@@ -151,7 +148,7 @@ class WorkerRole(Role):
             test = self.suite_run.read_test(shared.test)
         except SitebenchError:
             raise
-        # Any program that plays a master may send anything.
+        # Any program that poses as a master may send anything.
         except Exception as error:
             raise BadMessage(
                 f"the master's test makes no sense: {type(error).__name__}: {error}",
@@ -203,12 +200,11 @@ class WorkerRole(Role):
         gevent.spawn(load.leave, question).link(lambda _: self._ended.set())
 
     def report_failure(self, error: SitebenchError) -> None:
-        """Report a failure to the master, which ends the test."""
         self.finish()
         messages.Failed(dump(error)).send(self.runner)
 
     def finish(self) -> None:
-        """Stop the lanes and send their last batch; a second call waits for the first."""
+        """Stop the lanes and send their last counts; a second call waits for the first."""
         if self._load is None:
             return
         if self.ending:

@@ -99,7 +99,7 @@ def test_start_runs_the_default_operation_of_the_form(page: WebPage) -> None:
         assert word in said
     assert "`" not in said
     form = page.browser.run("return document.querySelector('form').textContent")
-    assert "RateOperations/s, answered or not" in form.replace("\u200b", ""), form
+    assert "RateOperations/s, whether or not they are answered" in form.replace("\u200b", ""), form
     page.fill(target="embedded", entries="1k", userCount="2", spawnRate="2")
     page.press("Start")
     Screen(page.root).until_done("lookup", 100)

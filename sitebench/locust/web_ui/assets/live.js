@@ -18,12 +18,12 @@ const CHARTS = [
   { id: "latency", title: "Latency, over 5 s", of: "moments", show: micros, log: true, lines: [
     ["p50_us", "p50", 3], ["p99_us", "p99", 5], ["max_us", "max", 2, "dotted"]] },
   { id: "cpu", title: "Cores used", of: "loads", show: count, lines: [
-    ["target_cores", "target", 1], ["generator_cores", "tester", 2, "dashed"],
+    ["target_cores", "target", 1], ["generator_cores", "load generator", 2, "dashed"],
     ["busy_cores", "whole machine", 8, "dotted"]] },
   { id: "network", title: "Bytes per second, at the lanes", of: "moments", show: bytes, lines: [
     ["bytes_in_per_s", "received", 1], ["bytes_out_per_s", "sent", 2, "dashed"]] },
   { id: "memory", title: "Memory", of: "loads", show: bytes, lines: [
-    ["target_bytes", "target", 1], ["generator_bytes", "tester", 2, "dashed"]] },
+    ["target_bytes", "target", 1], ["generator_bytes", "load generator", 2, "dashed"]] },
   { id: "users", title: "Lanes", of: "moments", show: count, lines: [["lanes", "lanes", 7]] },
 ];
 const DASH = { dashed: "6 3", dotted: "2 3" };
