@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_suggested_word_is_the_nearest() {
+    fn the_suggested_word_is_the_most_similar_one() {
         let known = ["search", "scope", "attributes", "on"];
         assert_eq!(nearest("serach", known), Some("search"));
         assert_eq!(nearest("atributes", known), Some("attributes"));
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_characters_and_lines_end_at_newlines() {
+    fn the_column_of_an_error_counts_characters_and_lines_end_at_newlines() {
         let text = "a\n\u{e9}\u{20ac} x";
         assert_eq!(place(text, text.find('x').unwrap()), (2, 4));
         assert_eq!(place(text, 3), (2, 1), "within a character is at it");

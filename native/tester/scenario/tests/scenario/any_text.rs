@@ -1,4 +1,4 @@
-//! Whatever is read, nothing panics, and what it costs grows with its length.
+//! No text makes the reader panic, and the cost of reading grows linearly with its length.
 
 use proptest::prelude::*;
 use rustix::time::{ClockId, clock_gettime};
@@ -26,7 +26,7 @@ proptest! {
     }
 
     #[test]
-    fn any_pieces_are_read_or_refused_with_a_place_in_the_text(text in pieces()) {
+    fn any_pieces_are_read_or_refused_with_a_position_in_the_text(text in pieces()) {
         if let Err(problems) = read(&text) {
             for problem in &problems.shown {
                 prop_assert!(problem.line <= text.matches('\n').count() + 1);
@@ -43,14 +43,14 @@ proptest! {
     }
 
     #[test]
-    fn a_template_reads_its_own_parts(text in field()) {
+    fn a_printed_template_reads_back(text in field()) {
         if let Ok(template) = Template::read(&text) {
             prop_assert_eq!(Template::read(&template.to_string()), Ok(template));
         }
     }
 }
 
-/// What strangers send, `n` times.
+/// Hostile texts whose length is proportional to `n`.
 fn hostile(n: usize) -> Vec<(&'static str, String)> {
     let many = |each: &str| each.repeat(n);
     let numbered = |each: fn(usize) -> String| (0..n).map(each).collect::<String>();
@@ -115,7 +115,7 @@ fn hostile(n: usize) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// What one reading costs this thread: a busy machine does not count.
+/// The processor time of this thread for one read, which other programs do not affect.
 fn cost_us(text: &str) -> i64 {
     let now = || {
         let time = clock_gettime(ClockId::ThreadCPUTime);
@@ -132,7 +132,7 @@ fn cost_us(text: &str) -> i64 {
 #[test]
 fn the_cost_of_reading_grows_linearly_with_the_length() {
     for ((name, small), (_, large)) in hostile(2_000).iter().zip(&hostile(16_000)) {
-        // Eight times the length: work that grows with the square costs 64 times as much.
+        // Eight times the length: quadratic work would cost 64 times as much.
         let (little, much) = (cost_us(small), cost_us(large));
         assert!(much < 24 * little + 20_000, "{name}: {little} us, then {much} us");
     }

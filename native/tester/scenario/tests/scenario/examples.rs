@@ -1,4 +1,4 @@
-//! The form's examples read right, and what they draw is drawn where it belongs.
+//! The examples of the scenario format are read, and each name is drawn in its block.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/files")
 }
 
-/// What the caller of the reader does: the first line of a file.
+/// Returns the first line of a file, as the caller of the reader does.
 fn header(data: &Data) -> Option<Vec<String>> {
     let Rows::File { path, separator, header: true } = &data.rows else { return None };
     let text = fs::read_to_string(folder().join(path)).unwrap();
@@ -32,7 +32,7 @@ fn draws(scenario: &Scenario) -> Vec<String> {
     all
 }
 
-/// `{field} at block`.
+/// Generators, as `{field} at block`.
 fn generators(scenario: &Scenario) -> Vec<String> {
     let generators = scenario.draws.iter().filter_map(|draw| match &draw.what {
         Drawn::Generator(field) => Some(format!("{field} at {}", scenario.block_name(&draw.block))),
@@ -41,7 +41,7 @@ fn generators(scenario: &Scenario) -> Vec<String> {
     generators.collect()
 }
 
-/// Where each name is drawn, which is what the form's own trial says too.
+/// The block in which each name is drawn; `sitebench` prints the same in a trial of the file.
 const DRAWS: [(&str, &[&str]); 20] = [
     ("add", &["newcomer at add"]),
     ("authrate", &["number at authentication"]),
@@ -75,7 +75,7 @@ const DRAWS: [(&str, &[&str]); 20] = [
 ];
 
 #[test]
-fn every_example_reads_right_and_draws_each_name_in_the_smallest_block_that_holds_its_uses() {
+fn every_example_is_read_and_each_name_is_drawn_in_the_smallest_enclosing_block() {
     for (name, expected) in DRAWS {
         assert_eq!(draws(&example(name)), expected, "{name}");
     }

@@ -1,4 +1,4 @@
-//! What a scenario may say, and what is refused.
+//! Valid scenarios, and refused scenarios.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "only tests are in here")]
 
 mod any_text;

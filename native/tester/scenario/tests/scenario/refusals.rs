@@ -1,4 +1,4 @@
-//! What is refused, and with which words.
+//! Refused scenarios, with their messages.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ fn folder() -> PathBuf {
 }
 
 fn said(text: &str) -> String {
-    // What the caller of the reader does: the first line of a file.
+    // Returns the first line of a file, as the caller of the reader does.
     let header = |data: &Data| {
         let Rows::File { path, separator, header: true } = &data.rows else { return None };
         let text = fs::read_to_string(folder().join("files").join(path)).ok()?;
@@ -19,9 +19,9 @@ fn said(text: &str) -> String {
     scenario::read_with(text, &header).map_or_else(|problems| problems.to_string(), |_| "nothing".to_owned())
 }
 
-/// Every case of `refused.txt`: the lines after `=> ` are what is said of those before.
+/// Reads every case of `refused.txt`: the lines after `=> ` are the message for the lines before.
 #[test]
-fn an_error_is_reported_with_its_place() {
+fn a_scenario_error_is_reported_with_its_position() {
     let cases = fs::read_to_string(folder().join("refused.txt")).unwrap();
     let mut differ = String::new();
     for case in cases.split("\n## ").skip(1) {
@@ -37,7 +37,7 @@ fn an_error_is_reported_with_its_place() {
     assert!(differ.is_empty(), "said is:\n{differ}");
 }
 
-/// The form's examples, each broken in one way.
+/// The examples of the scenario format, each with one error.
 const BROKEN: [(&str, &str, &str, &str); 24] = [
     (
         "mix-90-10",

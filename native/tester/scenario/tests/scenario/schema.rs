@@ -1,9 +1,9 @@
-//! The JSON Schema says what the reader says, as far as it goes.
+//! The JSON Schema accepts the same keys and values as the reader, as far as a schema can.
 
 use scenario::{FORM, VERBS, VerbForm, schema};
 
 #[test]
-fn every_reference_has_its_definition_and_every_key_its_place() {
+fn every_schema_reference_has_a_definition_and_every_key_a_place() {
     let schema = schema();
     let text = schema.to_string();
     let definitions = schema["definitions"].as_object().unwrap();
@@ -30,7 +30,8 @@ fn a_step_has_the_keys_of_all_verbs_and_no_others() {
         assert!(tables.iter().all(|table| FORM.iter().any(|(known, _)| known == table)), "{verb}");
     }
     assert!(step["properties"]["serach"].is_null());
-    // A key that fits none of several forms has no name in the message: only words beside numbers need a choice.
+    // For a key that fits none of several forms an editor's message names no key. So only words beside
+    // numbers use several forms.
     let text = schema.to_string();
     assert_eq!(text.matches("anyOf").count(), 1, "the life of a connection");
 }

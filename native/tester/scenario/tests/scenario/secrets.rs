@@ -1,8 +1,8 @@
-//! Which columns are shown nowhere.
+//! Columns that are secret and shown nowhere.
 
 use scenario::{Scenario, VERBS};
 
-/// What is secret of the columns `name` and `word` where a file of these lines uses them.
+/// The secret columns among `name` and `word` in a file that uses them in these lines.
 fn secret(lines: &str) -> Vec<String> {
     let text = format!("data.u.file = \"u.csv\"\n{lines}");
     let columns = |_: &scenario::Data| Some(vec!["name".to_owned(), "word".to_owned()]);
@@ -11,7 +11,7 @@ fn secret(lines: &str) -> Vec<String> {
     scenario.secret_columns(&scenario.data[0])
 }
 
-/// Verbs, and steps of each that send `word` or expect it; whether it is a secret there.
+/// Verbs, whether `word` is secret there, and steps that send or expect `word`.
 const STEPS: &[(&str, bool, &str)] = &[
     ("bind", true, "bind = 'uid={u.name},dc=x', password = '{u.word}'"),
     ("bind", true, "bind = '{u.name}', password = '{u.word}', sasl = 'PLAIN'"),
@@ -45,7 +45,7 @@ const STEPS: &[(&str, bool, &str)] = &[
     ("get", true, "get = '/{u.name}?a=b&reset_token={u.word}'"),
     ("get", true, "get = '/{u.name}', headers.Authorization = 'Basic {u.word}'"),
     ("get", true, "get = '/{u.name}', headers.X-Auth-Token = '{u.word}'"),
-    // A person's number in a cookie is no secret of theirs.
+    // A user's number in a cookie is not secret.
     ("get", false, "get = '/', headers.Cookie = '{u.name}={u.word}'"),
     ("get", false, "get = '/{u.name}', expect.contains = '{u.word}'"),
     ("head", true, "head = '/{u.name}?pin={u.word}'"),

@@ -1,4 +1,4 @@
-//! What a file says arrives in the types that say it.
+//! The values of a file are read into their types.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ fn text(text: &str) -> Value {
 }
 
 #[test]
-fn every_verb_of_ldap_is_read() {
+fn every_ldap_verb_is_read() {
     let scenario = example("everything-ldap");
     let steps = &scenario.operations[0].steps;
     let names: Vec<_> = steps.iter().map(|step| step.name.as_str()).collect();
@@ -120,7 +120,7 @@ fn every_verb_of_ldap_is_read() {
 }
 
 #[test]
-fn bodies_headers_and_answers_of_http_are_read() {
+fn http_bodies_headers_and_expectations_are_read() {
     let scenario = example("login-once");
     assert_eq!(scenario.headers, [("Authorization".to_owned(), template("Bearer {token}"))]);
     assert_eq!(scenario.load.users, Some(50));
@@ -177,7 +177,7 @@ fn connections_stages_and_files_are_read() {
 }
 
 #[test]
-fn a_list_is_repeated_over_and_rows_are_expected() {
+fn repeats_over_lists_and_expected_rows_are_read() {
     let scenario = example("search-and-mod-rate");
     let steps = &scenario.operations[0].steps;
     assert_eq!(steps[0].captures[0].take, Take::All);
@@ -193,7 +193,7 @@ fn a_list_is_repeated_over_and_rows_are_expected() {
 }
 
 #[test]
-fn a_value_is_drawn_with_the_rows_that_it_is_made_of() {
+fn a_value_is_drawn_after_the_rows_and_values_that_it_uses() {
     let scenario = read(
         r#"
         [data]
@@ -252,7 +252,7 @@ fn data_in_connections_and_common_headers_are_drawn_for_the_blocks_that_use_them
     let scenario = read(text).unwrap();
     let block = Block { operation: Some(0), repeats: vec![0] };
     assert_eq!(scenario.draws, [Draw { block, what: Drawn::Row("account".to_owned()) }]);
-    // One that is kept for the iteration is bound once in it.
+    // A connection of the iteration is bound once in the iteration.
     let scenario = read(&text.replace("\"step\"", "\"iteration\"")).unwrap();
     let block = Block { operation: Some(0), repeats: vec![] };
     assert_eq!(scenario.draws, [Draw { block, what: Drawn::Row("account".to_owned()) }]);
@@ -274,7 +274,7 @@ fn data_in_connections_and_common_headers_are_drawn_for_the_blocks_that_use_them
 }
 
 #[test]
-fn an_operation_that_is_a_repeat_is_a_block_too() {
+fn an_operation_that_consists_of_a_repeat_is_a_block() {
     let scenario = read("[[operation]]\nrepeat = 2\nstep = [{ search = '(uid={uuid})' }]").unwrap();
     let block = Block { operation: Some(0), repeats: vec![0] };
     assert_eq!(scenario.operations[0].name, "repeat");
@@ -282,7 +282,7 @@ fn an_operation_that_is_a_repeat_is_a_block_too() {
 }
 
 #[test]
-fn a_field_after_an_escaped_comma_is_a_part_of_the_value() {
+fn a_field_after_an_escaped_comma_belongs_to_the_value() {
     let scenario = read("[[operation]]\ndelete = 'cn=a\\,{user},{base}'").unwrap();
     assert_eq!(scenario.operations[0].steps[0].verb, Verb::Delete { dn: template("cn=a\\,{user},{base}") });
 }
@@ -299,7 +299,7 @@ fn an_added_entry_is_deleted_under_its_name_or_its_new_name() {
 }
 
 #[test]
-fn who_am_i_changes_nothing_and_other_extended_requests_may() {
+fn who_am_i_is_read_only_and_other_extended_requests_may_change_data() {
     for (step, writes) in [
         ("who_am_i = true", false),
         ("extended = '1.3.6.1.4.1.4203.1.11.3'", false),

@@ -1,4 +1,4 @@
-//! Seeding a live directory: everybody gets there once, whatever the server does in between.
+//! Seeding a live directory: every person is added once, whatever the server does meanwhile.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "only tests are in here")]
 
 mod refusals;

@@ -1,4 +1,4 @@
-//! Messages of refusals and lost connections.
+//! Messages about refusals and lost connections.
 
 use std::net::TcpListener;
 use std::ops::ControlFlow;
@@ -14,7 +14,7 @@ fn message_of(result: Result<impl std::fmt::Debug, SeedingError>) -> String {
     result.unwrap_err().to_string()
 }
 
-/// A server that does this with the adds and deletes of people.
+/// A server with this answer to the adds and deletes of people.
 fn with_people(what: Do) -> Server {
     Server::start(move |asked, _| match asked {
         Asked::Add(_) | Asked::Delete(_) => what,
@@ -65,7 +65,7 @@ fn people_added_before_a_refusal_are_reported() {
 }
 
 #[test]
-fn a_server_that_hangs_up_is_no_success() {
+fn a_connection_closed_by_the_server_is_an_error() {
     for what in [Do::Close, Do::Goodbye] {
         let server = Server::start(move |asked, n| match asked {
             Asked::Add(_) if n > 100 => what,
@@ -83,7 +83,7 @@ fn a_server_that_hangs_up_is_no_success() {
 }
 
 #[test]
-fn a_server_that_falls_silent_is_not_waited_for_for_ever() {
+fn a_server_that_stops_answering_is_given_up_after_a_timeout() {
     for silent in
         [|asked: &Asked| matches!(asked, Asked::Add(_)), |asked: &Asked| matches!(asked, Asked::Search(_))]
     {
@@ -94,14 +94,14 @@ fn a_server_that_falls_silent_is_not_waited_for_for_ever() {
     }
 }
 
-/// A reference to `x:y` (RFC 4511 section 4.5.3) for the first question on a connection.
+/// A reference to `x:y` (RFC 4511 section 4.5.3) as the answer to the first request of a connection.
 const REFERENCE: &[u8] = b"0\x0a\x02\x01\x01\x73\x05\x04\x03x:y";
 
-/// An entry without attributes, named `o=x`, for the same question.
+/// An entry `o=x` without attributes as the answer to the same request.
 const ENTRY: &[u8] = b"0\x0c\x02\x01\x01\x64\x07\x04\x03o=x0\0";
 
 #[test]
-fn a_server_that_answers_without_end_is_not_listened_to_for_ever() {
+fn a_server_that_answers_without_end_is_given_up_after_a_timeout() {
     let server = Server::start(|_, _| Do::Endless(REFERENCE));
     let mut config = config(&server);
     config.timeout_ms = 200;
@@ -115,7 +115,7 @@ fn a_server_that_answers_without_end_is_not_listened_to_for_ever() {
 }
 
 #[test]
-fn a_caller_stops_the_work_at_a_server_that_answers_without_end() {
+fn a_caller_can_cancel_work_at_a_server_that_answers_without_end() {
     let server = Server::start(|_, _| Do::Endless(REFERENCE));
     let started = Instant::now();
     let found = seeding::first(&config(&server), &people(), 0..10, &mut |_| ControlFlow::Break(()));

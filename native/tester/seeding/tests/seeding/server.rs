@@ -1,4 +1,4 @@
-//! A small LDAP server on a real socket that keeps names and attributes, and misbehaves on request.
+//! A small LDAP server on a real socket that stores names and attributes, and misbehaves on request.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -11,32 +11,32 @@ use wire::ldap::answer::{Verdict, write_extended, write_result};
 use wire::ldap::frame::message_length;
 use wire::ldap::{Operation, Request, ResultCode, oid, op};
 
-/// What to do with a request.
+/// The answer to a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Do {
-    /// Answer rightly.
+    /// The right answer.
     Right,
-    /// Answer rightly when nothing else is to be done, the last one first.
+    /// The right answer, sent when no other request waits, in reverse order.
     Later,
-    /// Answer with this and nothing else.
+    /// Only this result.
     Code(ResultCode, &'static str),
-    /// Say nothing.
+    /// No answer.
     Never,
-    /// Close.
+    /// The connection is closed.
     Close,
-    /// Say that the connection will end, and end it.
+    /// A notice of disconnection, then the end of the connection.
     Goodbye,
-    /// Send these bytes.
+    /// These bytes.
     Raw(&'static [u8]),
-    /// Send these bytes again and again.
+    /// These bytes, repeated without end.
     Endless(&'static [u8]),
-    /// Answer under another id.
+    /// Another message ID.
     OtherId,
-    /// Answer as if it had been a modify.
+    /// The response of a modify.
     OtherOperation,
 }
 
-/// One request, as far as tests want to know.
+/// The part of a request that tests examine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Asked {
     Bind(String),
@@ -54,7 +54,7 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// The names that adds were about, in their order.
+    /// The names of received adds, in order.
     pub fn adds(&self) -> Vec<String> {
         let add = |asked: &Asked| match asked {
             Asked::Add(dn) => Some(dn.clone()),
@@ -73,12 +73,12 @@ pub struct Server {
 }
 
 impl Server {
-    /// Answers everything rightly, and holds the entry above the people.
+    /// Answers all requests rightly, and contains the parent entry of the people.
     pub fn right() -> Self {
         Self::start(|_, _| Do::Right)
     }
 
-    /// Asks `rule` about each request, giving it how many came before, over all connections.
+    /// Calls `rule` for each request with the number of earlier requests over all connections.
     pub fn start(rule: impl Fn(&Asked, usize) -> Do + Send + Sync + 'static) -> Self {
         let server = Self::empty(rule);
         server.kept.lock().unwrap().entries.insert(people::DEFAULT_BASE.to_owned(), Vec::new());
@@ -103,7 +103,7 @@ impl Server {
     }
 }
 
-/// Closes so that the answer arrives: closing over unread requests resets the connection.
+/// Closes the connection after its answer has arrived: a close with unread requests would reset it.
 fn part(mut stream: TcpStream) {
     let _ = stream.shutdown(Shutdown::Write);
     let _ = std::io::copy(&mut stream, &mut std::io::sink());

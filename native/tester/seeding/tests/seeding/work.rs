@@ -1,4 +1,4 @@
-//! What is done when all goes well.
+//! Seeding without errors.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
@@ -18,7 +18,7 @@ fn dn(people: &Population, i: u64) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// The attribute list's content, as it is added.
+/// The content of a person's attribute list, as it is added.
 fn attributes(people: &Population, i: u64) -> Vec<u8> {
     let mut out = Vec::new();
     people.write_attributes(i, &mut out);
@@ -39,7 +39,7 @@ fn everybody_of_the_range_is_added_once_with_all_attributes() {
 }
 
 #[test]
-fn connections_are_left_with_an_unbind() {
+fn connections_end_with_an_unbind() {
     let server = Server::right();
     seed(&config(&server), 0..1_000).unwrap();
     let unbinds =
@@ -74,7 +74,7 @@ fn missing_ancestors_are_added_first() {
 }
 
 #[test]
-fn a_client_that_may_not_search_may_still_write() {
+fn a_client_without_the_right_to_search_may_still_write() {
     let server = Server::start(|asked, _| match asked {
         Asked::Search(_) => Do::Code(ResultCode::INSUFFICIENT_ACCESS_RIGHTS, ""),
         Asked::Add(dn) if !dn.starts_with("cn=") => Do::Code(ResultCode::ENTRY_ALREADY_EXISTS, ""),
@@ -84,14 +84,14 @@ fn a_client_that_may_not_search_may_still_write() {
 }
 
 #[test]
-fn adding_again_changes_nothing_and_succeeds() {
+fn a_repeated_add_changes_nothing_and_succeeds() {
     let server = Server::right();
     seed(&config(&server), 0..300).unwrap();
     assert_eq!(seed(&config(&server), 0..500).unwrap(), Report { done: 500, changed: 200 });
 }
 
 #[test]
-fn deleting_again_changes_nothing_and_succeeds() {
+fn a_repeated_delete_changes_nothing_and_succeeds() {
     let server = Server::right();
     seed(&config(&server), 0..300).unwrap();
     assert_eq!(remove(&config(&server), 0..500).unwrap(), Report { done: 500, changed: 300 });
@@ -127,7 +127,7 @@ fn each_connection_binds_with_the_given_dn() {
 }
 
 #[test]
-fn answers_may_come_in_any_order() {
+fn answers_may_arrive_in_any_order() {
     let server = Server::start(|asked, n| match asked {
         Asked::Add(_) if n % 3 > 0 => Do::Later,
         _ => Do::Right,
@@ -136,7 +136,7 @@ fn answers_may_come_in_any_order() {
 }
 
 #[test]
-fn no_more_than_a_window_is_outstanding_on_a_connection() {
+fn outstanding_requests_on_a_connection_are_limited_to_a_window() {
     let server = Server::start(|asked, _| if matches!(asked, Asked::Add(_)) { Do::Never } else { Do::Right });
     let mut config = config(&server);
     (config.connections, config.window, config.timeout_ms) = (3, 50, 300);
@@ -145,7 +145,7 @@ fn no_more_than_a_window_is_outstanding_on_a_connection() {
 }
 
 #[test]
-fn no_person_far_beyond_the_first_unanswered_one_is_sent() {
+fn no_person_far_beyond_the_first_unanswered_person_is_sent() {
     let first = dn(&people(), 0);
     let server = Server::start(move |asked, _| match asked {
         Asked::Add(dn) if *dn == first => Do::Never,
@@ -158,7 +158,7 @@ fn no_person_far_beyond_the_first_unanswered_one_is_sent() {
 }
 
 #[test]
-fn people_are_counted_up_to_the_first_who_is_missing() {
+fn people_are_counted_up_to_the_first_missing_person() {
     let (server, people) = (Server::right(), people());
     let count = |size| seeding::count(&config(&server), &people, size).unwrap();
     assert_eq!(count(1_000), 0);
@@ -170,8 +170,8 @@ fn people_are_counted_up_to_the_first_who_is_missing() {
 }
 
 #[test]
-fn progress_counts_people_up_to_the_first_unanswered_one() {
-    // The 41st person is answered last of all: nobody after them counts before.
+fn progress_counts_people_up_to_the_first_unanswered_person() {
+    // The 41st person is answered last: until then no later person counts.
     let late = dn(&people(), 40);
     let server = Server::start(move |asked, _| match asked {
         Asked::Add(dn) if *dn == late => Do::Later,
@@ -195,7 +195,7 @@ fn progress_counts_people_up_to_the_first_unanswered_one() {
 }
 
 #[test]
-fn progress_is_reported_while_nothing_moves() {
+fn progress_is_reported_while_no_answer_arrives() {
     let server = Server::start(|asked, _| if matches!(asked, Asked::Add(_)) { Do::Never } else { Do::Right });
     let mut config = config(&server);
     config.timeout_ms = 1_000;

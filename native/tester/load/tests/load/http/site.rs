@@ -331,7 +331,7 @@ fn pause() {
     std::thread::sleep(std::time::Duration::from_millis(1));
 }
 
-/// Sends an answer; tells whether the connection goes on.
+/// Sends an answer; returns whether the connection stays open.
 fn send(stream: &mut Stream<TcpStream>, answer: &Answer, what: Do) -> std::io::Result<bool> {
     let chunked = |size: usize| {
         let mut out = answer.head("Transfer-Encoding: chunked\r\n");

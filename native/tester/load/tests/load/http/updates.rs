@@ -1,4 +1,4 @@
-//! Nobody is updated by two lanes at once, and every update is seen.
+//! No user is updated by two lanes at once, and every update is seen.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,7 +36,7 @@ fn more_lanes_than_people_report_no_false_failure() {
 }
 
 #[test]
-fn each_thread_needs_a_person_to_update() {
+fn each_thread_needs_at_least_one_person_to_update() {
     let site = Site::right();
     let mut config = config(&site, &one(&[UPDATE]));
     config["target"]["size"] = json!(3);
@@ -46,7 +46,7 @@ fn each_thread_needs_a_person_to_update() {
 }
 
 #[test]
-fn engines_that_share_a_site_leave_each_other_alone() {
+fn engines_on_one_site_update_different_people() {
     let site = Site::right();
     let run_share = |worker: u64| {
         let mut config = config(&site, &one(&[UPDATE, UPDATED_PAGE]));
@@ -72,7 +72,7 @@ fn updates_without_a_page_are_spread_over_the_people() {
 }
 
 #[test]
-fn an_update_that_was_refused_proves_nothing() {
+fn a_page_after_a_refused_update_is_not_judged_as_stale() {
     let site = Site::new(|path, _| if path == "/" { Do::Right } else { Do::Status(503) });
     let totals = run(&config(&site, &one(&[UPDATE, UPDATED_PAGE])), 2, "updated page", 20);
     assert_eq!(totals.of("update").failures.keys().collect::<Vec<_>>(), ["status:503"]);
@@ -92,7 +92,7 @@ fn an_invalid_share_of_an_engine_is_refused() {
 }
 
 #[test]
-fn a_lane_that_ends_after_a_lost_request_leaves_its_row_to_others() {
+fn a_lane_that_ends_after_a_lost_request_releases_its_row() {
     let is_broken = Arc::new(AtomicBool::new(true));
     let breaks = is_broken.clone();
     let server = Server::new(move |seen, _| match seen.method == "GET" && breaks.load(Ordering::Relaxed) {
