@@ -1,4 +1,4 @@
-"""`python -m benches`: every ratio in one run."""
+"""`python -m benches`: all ratios in one run."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ROWS: tuple[Row, ...] = (*pairs.ROWS, *(row for rows, _ in GROUPS for row in row
 
 @dataclass(frozen=True)
 class _BenchOptions:
-    """What `python -m benches` takes."""
+    """Options of `python -m benches`."""
 
     rows: str | None = option.text(
         None,
@@ -98,7 +98,7 @@ def bench(options: _BenchOptions) -> None:
 def _measure_trials(
     options: _BenchOptions, rows: Sequence[Row], progress: Callable[[str], object]
 ) -> tuple[list[Outcome], Series]:
-    """Measure rows whose sides are not open at once."""
+    """Measure rows whose sides are not open at the same time."""
     needed = {name for row in rows for name in row.trials}
     with contextlib.ExitStack() as stack:
         trials = []

@@ -1,4 +1,4 @@
-"""What the benches of directory, site, TLS, limits and report have in common."""
+"""Common parts of the benches of directory, site, TLS, limits and report."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WARMUP_S = 0.5
 
 
 class Bench:
-    """Some trials, and what they keep open from their first use to the end."""
+    """Several trials, with servers that stay open from their first use to the end."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -43,7 +43,7 @@ def temporary_folder() -> Iterator[Path]:
 
 
 def measured(test: Test) -> PointResult:
-    """Measure one point as a sweep does, with a run file that is thrown away."""
+    """Measure one point as a sweep does, with a temporary run file."""
     with temporary_folder() as folder, RunStore(folder / "run") as store:
         store.plan([test.spec])
         return run_point(test, store)

@@ -1,4 +1,4 @@
-"""A developer's command: a function with options, run as the product's commands are."""
+"""A developer's command: a function with options, run like the product's commands."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sitebench.system.interrupt import end_in_order
 
 
 def run(command: Command, name: str) -> None:
-    """Run it with the arguments of this process: a known error is one line and its remedy."""
+    """Run a command with this process's arguments; print a known error as a line and its remedy."""
     end_in_order()
     try:
         sys.exit(invoke(command, f"python -m {name}", sys.argv[1:]))

@@ -1,7 +1,7 @@
-"""A server that is further away than loopback: what passes is handed on a little later.
+"""A relay that delays every message, as a server further away than loopback would.
 
-For the bench, where the kernel has no netem: a relay on a thread of its own, the same for
-whatever is compared.
+Used by the bench where the kernel has no netem: the relay runs in its own thread and delays all
+compared programs equally.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ READ_BYTES = 1 << 16
 
 @contextlib.contextmanager
 def moved_away(address: DirectoryAddress, round_trip_s: float) -> Iterator[DirectoryAddress]:
-    """Give an address at which a server answers so much later."""
+    """Yield an address whose answers are delayed by `round_trip_s`."""
     here = DirectoryAddress("127.0.0.1", free_port())
     listening, left = threading.Event(), asyncio.Event()
     loops: list[asyncio.AbstractEventLoop] = []
@@ -28,7 +28,7 @@ def moved_away(address: DirectoryAddress, round_trip_s: float) -> Iterator[Direc
         far_reader, far_writer = await asyncio.open_connection(address.host, address.port)
         there = _later(reader, far_writer, round_trip_s / 2)
         back = _later(far_reader, writer, round_trip_s / 2)
-        # A connection that outlives what was measured ends with it.
+        # A connection that outlives the measurement ends with the relay.
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.gather(there, back)
 
@@ -51,7 +51,7 @@ def moved_away(address: DirectoryAddress, round_trip_s: float) -> Iterator[Direc
 async def _later(
     reader: asyncio.StreamReader, writer: asyncio.StreamWriter, delay_s: float
 ) -> None:
-    """Hand on what comes, each piece so much later than it came."""
+    """Forward each piece `delay_s` after it arrived."""
     loop = asyncio.get_running_loop()
     try:
         while piece := await reader.read(READ_BYTES):

@@ -1,8 +1,8 @@
-"""Speed and memory of the directory suite: what is measured, and what it is held against.
+"""Speed and memory of the directory suite: trials and their references.
 
 Bytes on the wire are the paper's (a lookup's request 104, its answer 1,283); an anonymous bind
 and its answer have 14 each (RFC 4511, 4.2). Everything runs on loopback, the directory in a
-process of its own, one thread each side unless the row is about threads.
+separate process, one thread each side unless the row is about threads.
 """
 
 from __future__ import annotations
@@ -44,8 +44,11 @@ MILLION = 1_000_000
 MANY_LANES = 1_000
 _KEPT_STEPS = (Connect(), Bind(), Repeat(MILLION, (Lookup(),)), Unbind())
 KEPT = Sequence("lookup", _KEPT_STEPS, "lookup").script()
-"""Lookups on a connection that stays, as the floor's do. The paper's sequence (`lookup10k`) makes a
-new one every 100 lookups, which costs it some 6 % of its time."""
+"""Lookups over a persistent connection, like those of the floor.
+
+The paper's sequence (`lookup10k`) opens a new connection every 100 lookups, which costs some 6 % of
+its time.
+"""
 
 ROWS = (*rows_of("ils"), *ils_seeding.ROWS)
 

@@ -1,4 +1,4 @@
-"""A normal load beside a crowd of clients that are slow or silent: what they take away from it."""
+"""A normal load beside a crowd of slow or silent clients: the speed that the crowd costs it."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from sitebench.system.limits import allow_descriptors
 
 CLIENTS = 10_000
 PATIENT_MS = 600_000
-"""None is cut off while the load beside them is measured; by default they are, after 10 s."""
+"""No client is cut off during the measurement; by default clients are cut off after 10 s."""
 SETTLED_S, LOOK_S = 60.0, 0.5
 SOCKETS = "/proc/net/sockstat"
 WINDOW_BYTES = 4_096
-"""A client that does not read lets its kernel take no more: what waits, waits in the directory."""
+"""The receive window of a client that does not read, so that its answers wait in the directory."""
 
 NOTHING = b""
 HALF_A_BIND = bytes.fromhex("300c0201016007")
@@ -42,11 +42,11 @@ EVERYBODY = bytes.fromhex(
 def crowded(
     options: IlsOptions, seconds: float, load: Callable[[OpenDirectory, float], Values]
 ) -> Values | Skipped:
-    """Return what the load came to alone and beside the crowd, and the memory one of it takes.
+    """Return the load's figures alone and beside the crowd, and the memory of one client.
 
-    It is alone before and after: what drifts on the machine meanwhile falls on both. Where other
-    programs use the machine too, the rate says above all who got its cores; the directory's CPU for
-    a lookup says what the crowd cost the directory.
+    The load runs alone before and after, so a drift of the machine affects both sides. If other
+    programs use the machine, the rate mainly shows who got its cores; the directory's CPU time for
+    a lookup shows the cost of the crowd.
     """
     try:
         allow_descriptors(CLIENTS + options.users)
@@ -76,13 +76,13 @@ def crowded(
 
 
 def _kernel_bytes() -> int:
-    """Return what the kernel holds in TCP's buffers, of both sides of every connection."""
+    """Return the kernel's memory for TCP buffers, on both sides of every connection."""
     found = re.search(r"^TCP: .* mem (\d+)$", read(SOCKETS) or "", re.MULTILINE)
     return int(found[1]) * PAGE if found is not None else 0
 
 
 def _settle(process: psutil.Process) -> None:
-    """Wait until the directory has said all that it can: asking was work, being slow is none."""
+    """Wait until the directory has sent all possible answers, so that only slow clients remain."""
     give_up = time.monotonic() + SETTLED_S
     while time.monotonic() < give_up:
         used = sum(process.cpu_times()[:2])
@@ -93,7 +93,7 @@ def _settle(process: psutil.Process) -> None:
 
 @contextlib.contextmanager
 def crowd(address: DirectoryAddress, count: int) -> Iterator[None]:
-    """Keep clients connected: a third is silent, a third in a message, a third does not read."""
+    """Keep clients connected: a third silent, a third within a message, a third not reading."""
     with contextlib.ExitStack() as stack:
         for _, said in zip(
             range(count), itertools.cycle((NOTHING, HALF_A_BIND, EVERYBODY)), strict=False

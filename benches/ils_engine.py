@@ -1,4 +1,4 @@
-"""Lanes in this process, without Locust, recorded and monitored as those of a point are."""
+"""Lanes in this process, without Locust, with the recorders and monitors of a point."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sitebench.runs.windows import Phase, PointFile, Windows
 from sitebench.scenario.script import Script
 
 TICK_S = 0.5
-"""How often a point drains its recorders, as `sitebench.locust.role_local` does."""
+"""The interval at which a point drains its recorders, as in `sitebench.locust.role_local`."""
 READINGS = 4
 
 
@@ -43,7 +43,7 @@ def _watching(target: OpenDirectory) -> Iterator[Monitor]:
 def engine_watched(
     options: IlsOptions, target: OpenDirectory, sequence: Script, lanes: int, seconds: float
 ) -> dict[str, float]:
-    """Return the rate of lanes that are drained, recorded and watched as a point's are."""
+    """Return the rate of lanes that are drained, recorded and monitored like those of a point."""
     with (
         running_engine(options, target, sequence, lanes) as engine,
         _recording(options, sequence) as file,
@@ -63,7 +63,7 @@ def engine_watched(
 
 
 def sampling(options: IlsOptions, target: OpenDirectory, sequence: Script) -> dict[str, float]:
-    """Return the CPU of a process that only watches, once a second, and writes it down."""
+    """Return the CPU use of a process that only monitors and records, once a second."""
     with _recording(options, sequence) as file, _watching(target) as monitor:
         changes = Changes()
         began, spent = time.monotonic(), time.process_time()

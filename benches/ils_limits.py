@@ -1,12 +1,12 @@
-"""What limits that are off by default cost a lookup: a directory with them, beside one without.
+"""The cost of limits that are off by default: lookups with and without these limits.
 
-Without means set so high that they are never met. Most checks are made on both sides then, and
-what these cost is not seen here.
+Without a limit means a limit so high that no request reaches it. Most checks are then made on both
+sides, and this bench does not measure their cost.
 
-The rate of a core is compared, which is lookups for a second of the directory's CPU: on a machine
-that others use too, lookups a second differ by a tenth from one moment to the next, and the CPU of
-each by a percent. What disturbs adds to it and never takes away, so each directory is asked in
-many short turns and its cheapest is what counts.
+The bench compares lookups per second of the directory's CPU: on a shared machine, lookups per
+second of time differ by a tenth from moment to moment, and the CPU time of a lookup by a percent.
+Disturbances only add CPU time, so each directory is measured in many short turns, and the lowest
+CPU time counts.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ CHECKED = {
     "search_s": NEVER_MS // 1000,
     "idle_ms": NEVER_MS,
 }
-"""What is off by default, switched on: addresses, entries and seconds of a search are counted."""
+"""Limits that are off by default, switched on: addresses, entries and seconds of a search."""
 
 LIFTED = {
     "message_bytes_before_bind": MANY,
@@ -58,7 +58,7 @@ LIFTED = {
     "stall_ms": MANY,
     "idle_ms": 0,
 }
-"""All but the length of a name and the depth of a filter, which cannot be had any higher."""
+"""All limits at their maximum except the length of a name and the depth of a filter."""
 
 ROWS = rows_of("ils_limits")
 
@@ -76,7 +76,7 @@ class LimitsBench(Bench):
     def _in_turns(self) -> Values:
         cheapest: dict[str, float] = {}
         for turn in range(TURNS):
-            # The first is second next time: a machine that slows down favours neither.
+            # The sides swap their order each turn, so a machine that slows down favours neither.
             sides = [("checked", CHECKED), ("lifted", LIFTED)][:: 1 if turn % 2 else -1]
             for name, limits in sides:
                 found = self._ask(self._directory(name, limits))

@@ -1,13 +1,13 @@
-"""What one message can cost a directory: the server's CPU for the worst of each kind.
+"""The server's CPU time for the most expensive message of each kind.
 
     python -m benches.ils_messages
 
-A message is mostly done in one piece, and other clients wait meanwhile. So each is as
-large as the limits allow, is sent by a client that has bound as an entry of its own, and leaves the
+Most messages are handled in one piece while other clients wait. So each message is as
+large as the limits allow, is sent by a client that has bound as its own entry, and leaves the
 directory as it was. Its CPU is that of the server's process (`clock_gettime` of another process),
 which a busy machine changes little; the least of some tries counts.
 
-REFERENCE is what a large entry costs however it is written: a group of 9,990 is replaced by itself.
+REFERENCE is the cost of writing a large entry: a group of 9,990 members is replaced by itself.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from ils_bench.targets.people import spec_of
 
 TRIES = 3
 PEOPLE = 16_000
-"""Below one container: nearly as many as `rename_bytes` lets it have."""
+"""Entries below one container: nearly the maximum for a rename (`rename_bytes`)."""
 VALUES = 9_990
-"""Of a group: nearly `values_per_entry`."""
+"""Values of a group: nearly `values_per_entry`."""
 CHANGED = 50_000
 """`values_per_modify`."""
 BASE = "ou=Dynamic,o=Intranet"
@@ -35,7 +35,7 @@ ADD, DELETE, REPLACE = 0, 1, 2
 REFERENCE = "modify member: replace"
 SUCCESS = 0
 CLOSED = -1
-"""No result code: the directory closed the connection."""
+"""In place of a result code: the directory closed the connection."""
 
 
 def tlv(tag: int, *contents: bytes) -> bytes:
@@ -56,7 +56,7 @@ def enumerated(number: int) -> bytes:
 
 
 def message(*operation: bytes) -> bytes:
-    """Make one (RFC 4511 4.1.1); each of a connection has the same id, one after the other."""
+    """Return a message (RFC 4511 4.1.1); a connection uses one ID, for one message at a time."""
     return tlv(0x30, b"\x02\x01\x05", *operation)
 
 
@@ -105,7 +105,7 @@ def extended(name: str, value: bytes) -> bytes:
 
 
 class Client:
-    """A connection that sends a message, and reads to the end of its answer."""
+    """A connection that sends a message and reads its whole answer."""
 
     def __init__(self, port: int) -> None:
         self._socket = socket.create_connection(("127.0.0.1", port), timeout=60)
@@ -154,13 +154,13 @@ def _content(of: bytes, at: int) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Message:
-    """One that is measured, and what is sent before and after it."""
+    """A measured message, and the messages sent before and after it."""
 
     name: str
     sent: bytes
     before: tuple[bytes, ...] = ()
     after: tuple[bytes, ...] = ()
-    """Unless it was refused."""
+    """Not sent if the message was refused."""
 
 
 KINDS: dict[str, Callable[[int], str]] = {
@@ -170,17 +170,17 @@ KINDS: dict[str, Callable[[int], str]] = {
     "seeAlso": lambda i: f"a = {i} , b = {i}",
 }
 WIDE = "\ufdfa"
-"""Eighteen characters after preparation (RFC 4518 2.3), of three bytes."""
+"""A character of three bytes that preparation (RFC 4518 2.3) expands to eighteen characters."""
 
 
 HEX = r"\ef\b7\ba"
-"""The same, escaped in a name (RFC 4514 2.4)."""
+"""The same character, escaped in a name (RFC 4514 2.4)."""
 
 MEMBERS = {
     "1638 names to normalise": [f"cn={HEX * 5}{i}" for i in range(1_638)],
     "9000 people": [f"cn=Person {i},{BASE}" for i in range(9_000)],
 }
-"""Of groups, as an anonymous client or `serve --groups --members all` adds them."""
+"""Members of groups, as an anonymous client or `serve --groups --members all` adds them."""
 
 
 PERSON = [("objectClass", ["top", "person", "inetOrgPerson"]), ("sn", ["x"])]
@@ -324,7 +324,7 @@ def others() -> Iterator[Message]:
 CHAIN = "1.2.840.113556.1.4.1941"
 NESTED, WIDE_GROUPS = 9_000, 20
 SPELLED = ME.replace("=", " = ").upper()
-"""Members of a group are prepared to find this one."""
+"""A member in another spelling: a search for it must normalise all members of a group."""
 
 
 def in_chain(attribute: str, dn: str) -> bytes:
@@ -332,7 +332,7 @@ def in_chain(attribute: str, dn: str) -> bytes:
 
 
 def memberships() -> Iterator[Message]:
-    """Yield messages to a domain of Active Directory (`setup_domain`)."""
+    """Yield messages to an Active Directory domain (`setup_domain`)."""
     innermost, present = f"cn=g0,{BASE}", octets("objectClass", 0x87)
     nested = in_chain("member", innermost)
     yield Message(f"search: {NESTED:,} groups in groups", search(BASE, 2, nested))
@@ -349,7 +349,7 @@ def memberships() -> Iterator[Message]:
 
 
 def setup_domain(client: Client) -> None:
-    """Make groups in groups, and large ones that spell their last member otherwise."""
+    """Add nested groups, and large groups that contain their last member in another spelling."""
     user, kind = [("objectClass", ["top", "user"])], [("objectClass", ["top", "group"])]
     made = [add(ME, [*user, ("cn", ["me"]), ("userPassword", [PASSWORD])]), bind(ME, PASSWORD)]
     made += [
@@ -416,7 +416,7 @@ def _measured(
                 try:
                     code = client.ask(each.sent)
                 except ConnectionError:
-                    # It is told so, and may come again.
+                    # The server has announced the end of the connection; the client may reconnect.
                     code, client = CLOSED, Client(target.address.port)
                     client.ask(bind(ME, PASSWORD))
                 took.append(cpu_s(pid) - began)

@@ -1,7 +1,7 @@
-"""The tester's CPU for a search or a login, against other load generators' at the same slapd.
+"""CPU time for a search or a login: sitebench and other load generators at the same slapd.
 
-Each reads one person by its name, from as many clients, and checks no more than that the answer
-is a success. Theirs is the CPU of the whole process, its start too, which is a tenth of ten
+Each generator reads one person by name, with equally many clients, and only checks that the answer
+is a success. For other generators it is the CPU of the whole process with its start, a tenth of ten
 seconds; slapd has counted the searches. `searchrate` is of the UnboundID LDAP SDK for Java, and so
 is `authrate`, which logs people in over connections that it keeps. What a kernel takes for sending,
 sleeping and waking is in all of them; a raw loop that sends one bind shows how much that is.
@@ -35,7 +35,7 @@ from sitebench.seeders.people import generate
 
 CLIENTS = 8
 LEAST_S = 10.0
-"""A Java program needs some of them to compile itself."""
+"""A Java program needs some seconds to compile itself."""
 NAME = "others"
 
 ROWS = rows_of("ils_others")
@@ -107,7 +107,7 @@ class OthersBench(Bench):
 
     @cached_property
     def _login_options(self) -> IlsOptions:
-        """People who have one password, as authrate wants it."""
+        """People with one common password, as authrate requires."""
         return replace(
             self._options,
             scenario=None,
@@ -139,7 +139,7 @@ class OthersBench(Bench):
 
     @cached_property
     def _words(self) -> dict[str, str]:
-        """What each program needs to know of slapd, the search and the load."""
+        """Return the words that a program's command needs: slapd, the search and the load."""
         target, seconds = self._target, max(LEAST_S, self.seconds)
         person = generate(spec_of(self._options, 1)).population.name(0)
         return {
@@ -194,7 +194,7 @@ class OthersBench(Bench):
         return {"cpu_us": (used.ru_utime + used.ru_stime) / done * 1e6}
 
     def _searches(self) -> float:
-        """Return how many slapd has done; a reading's own five are nothing beside them."""
+        """Return slapd's number of searches; the five searches of a reading are negligible."""
         found = self._counters.read()
         assert found is not None
         return found["search_completed_total"]

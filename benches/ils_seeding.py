@@ -1,8 +1,8 @@
-"""What test directories cost: people in a file, in a running slapd, and in a test's own directory.
+"""Duration of seeding: people in a file, in a running slapd, and in a test's own directory.
 
-slapd is that of `--target openldap`, whose database does not wait for the disk (`dbnosync`), the
-same for both sides and fresh for each. Where it does wait, the disk is what is measured: LMDB
-writes each Add through before it takes the next one, however many are outstanding.
+slapd is the one of `--target openldap`, whose database does not wait for the disk (`dbnosync`), the
+same for both sides and fresh for each. If it waited, the bench would measure the disk: LMDB
+writes each Add through before the next Add, however many are outstanding.
 
 Pipelining saves the waiting for answers. Of that there is much where slapd is across a network,
 and little on loopback, where slapd's own work for an Add, one after the other under LMDB's only
@@ -39,7 +39,7 @@ ROWS = rows_of("ils_seeding")
 
 
 def trials() -> list[Trial]:
-    """Return how the rows are measured."""
+    """Return the trials of the rows."""
     return [
         Trial("ldif", _ldif_and_cat),
         Trial("seed-slapd", lambda: _seed_and_ldapadd(2_000, AWAY_S)),
@@ -87,7 +87,7 @@ def _seed_and_ldapadd(size: int, away_s: float) -> Values | Skipped:
 
 
 def _seconds(fill: Callable[[DirectoryAddress], object], away_s: float) -> float:
-    """Return how long filling takes: a slapd of its own, which has the entries above people."""
+    """Return the seconds to fill a fresh slapd that has the parent entries of people."""
     with closing(open_openldap(Spec(0))) as target, ExitStack() as between:
         address = target.address
         if away_s:

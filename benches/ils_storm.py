@@ -1,4 +1,4 @@
-"""Lookups beside a storm of logins with a slow hash: what these take away from them."""
+"""Lookups beside many logins with a slow hash: the CPU time that the logins add to a lookup."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ CLIENTS = 16
 
 
 def stormed(options: IlsOptions, lanes: int, seconds: float) -> Values:
-    """Return the CPU of the directory's serving threads for a lookup, alone and beside the storm.
+    """Return the CPU of the directory's serving threads for a lookup, alone and beside the logins.
 
-    It is alone before and after: what drifts on the machine meanwhile falls on both. The threads
-    that hash are left out: theirs is the storm's own cost. What 64 MiB that are gone through do to
-    the caches of the machine shows beside the same hashes in another process.
+    The load runs alone before and after, so a drift of the machine affects both sides. The hashing
+    threads are excluded: their CPU time is the logins' own. The effect of 64 MiB of hashing memory
+    on the caches appears beside the same hashes in another process.
     """
     options = replace(options, profile="person", hash=HASH, hash_pool=1)
     with open_target(options, options.entries) as target:
@@ -63,7 +63,7 @@ def _cpu_us(options: IlsOptions, target: OpenDirectory, lanes: int, seconds: flo
 
 
 def _serving_ns(pid: int) -> int:
-    """Return the CPU of the threads that serve, by the scheduler's own count."""
+    """Return the CPU time of the serving threads by the scheduler's own count."""
     tasks = list(Path(f"/proc/{pid}/task").iterdir())
     serving = [each for each in tasks if (each / "comm").read_text().startswith("directory-")]
     return sum(int((each / "schedstat").read_text().split()[0]) for each in serving)
@@ -78,7 +78,7 @@ Population(*sys.argv[1:3]).make_hashes(int(sys.argv[3]))
 
 @contextlib.contextmanager
 def _hashing_elsewhere(options: IlsOptions) -> Iterator[None]:
-    """Have another process of the lowest priority make as many hashes as the directory checks."""
+    """Have another process of lowest priority compute as many hashes as the directory checks."""
     people = generate(spec_of(replace(options, hash_pool=0), 1_000_000))
     threads = str(max(1, usable_cores() - 1))
     argv = [sys.executable, "-c", _HASH_ON, str(people.pools.path), people.spec_json, threads]
@@ -92,7 +92,7 @@ def _hashing_elsewhere(options: IlsOptions) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _storm(address: DirectoryAddress, people: Population) -> Iterator[list[int]]:
-    """Keep clients logging in, each as soon as it is answered; yield how often each has."""
+    """Keep clients logging in without a pause; yield the number of logins of each client."""
     over, logins = threading.Event(), [0] * CLIENTS
     message = bind(people.dn(0), people.password(0))
 
@@ -100,7 +100,8 @@ def _storm(address: DirectoryAddress, people: Population) -> Iterator[list[int]]
         with socket.create_connection((address.host, address.port)) as connection:
             while not over.is_set():
                 connection.sendall(message)
-                # resultCode 0 of a BindResponse, whose length is as short as its text is empty.
+                # The resultCode 0 of a BindResponse, at a fixed position because its texts are
+                # empty.
                 assert connection.recv(100)[9] == 0
                 logins[client] += 1
 

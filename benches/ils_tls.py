@@ -1,6 +1,6 @@
-"""What TLS costs: lookups beside those in the clear, and handshakes beside OpenSSL's.
+"""The cost of TLS: lookups with and without it, and handshakes compared with OpenSSL's.
 
-Everything runs on loopback, the directory in a process of its own, one thread each side.
+Everything runs on loopback, the directory in a separate process, one thread each side.
 """
 
 from __future__ import annotations

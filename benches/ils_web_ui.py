@@ -1,9 +1,10 @@
-"""Lookups while a page shows the web UI, against the same ones headless.
+"""Lookups while a page shows the web UI, compared with the same lookups headless.
 
-A page is simulated twice: by a client that requests everything the Live tab requests, as often, so
-that the work of Locust's process is the only difference; and by a Chromium. That one draws in
-software on the cores that directory and lanes need, which it would not do on a user's machine: its
-CPU is therefore measured, and the rate is compared with that on the remaining cores.
+A page is simulated twice: by a client that sends all requests of the Live tab at the same
+intervals, so that the work of Locust's process is the only difference; and by a Chromium. The
+Chromium renders in software on the cores that directory and lanes need, which it would not do on a
+user's machine. Its CPU use is therefore measured, and the rate is compared with the rate on the
+remaining cores.
 """
 
 from __future__ import annotations
@@ -36,20 +37,20 @@ from sitebench.system.network import free_port
 from sitebench.system.secret import WEB_TOKEN
 
 WINDOW_S = 10.0
-"""At least: five times what a page waits between two questions."""
+"""At least five times the page's interval between two requests."""
 WARMUP_S = 5.0
-"""A Chromium has started and drawn by then."""
+"""After this time a Chromium has started and rendered the page."""
 POLLED_S = {"/stats/requests": 2.0, "/sitebench/live.json": 2.0, "/logs": 5.0}
-"""What the page asks for while its Live tab is in front, and how often."""
+"""Requests of the page while its Live tab is open, and their intervals."""
 ANSWERS_S = 60.0
 _TOKEN = secrets.token_urlsafe(16)
 
 Look = Callable[[str, float], float]
-"""Looks at a page for so long, and returns the cores that it used meanwhile."""
+"""Shows a page for some seconds, and returns the cores used meanwhile."""
 
 
 def looked_at(options: IlsOptions, target: OpenDirectory, seconds: float) -> Values | Skipped:
-    """Measure headless, polled and, where there is a Chromium, in front of one."""
+    """Measure headless, with a polling client and, if available, with a Chromium."""
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     if chromium is None:
         return Skipped("chromium is not installed")
@@ -63,13 +64,13 @@ def looked_at(options: IlsOptions, target: OpenDirectory, seconds: float) -> Val
         "polled": polled,
         "drawn": drawn,
         "browser_cores": browser,
-        # What was there for the test: all cores but those that the browser had.
+        # The rate on the remaining cores: all cores except those of the browser.
         "left": headless * (cores - browser) / cores,
     }
 
 
 def _in_ui(options: IlsOptions, target: OpenDirectory, look: Look) -> tuple[float, float]:
-    """Return the rate of the same lookups, commanded over the web UI, and what looking took."""
+    """Return the rate of the same lookups, commanded over the web UI, and the cores of `look`."""
     test, port = POINTS.test(options, "lookup"), free_port()
     asked = replace(options, target=str(target.address))
     argv = [sys.executable, "-m", "locust", "-f", str(test.locustfile), "--loglevel", "ERROR"]
@@ -97,7 +98,7 @@ def _in_ui(options: IlsOptions, target: OpenDirectory, look: Look) -> tuple[floa
 
 
 def _poll(root: str, seconds: float) -> float:
-    """Ask for what the page asks for; that takes this process next to nothing."""
+    """Send the requests of the page; this takes almost no CPU time of this process."""
     began = time.monotonic()
     due = dict.fromkeys(POLLED_S, began)
     while (now := time.monotonic()) < began + seconds:
@@ -134,7 +135,7 @@ def _draw(chromium: str, root: str, seconds: float) -> float:
 
 
 def _cpu_s(pid: int) -> float:
-    """Return the CPU that a process and its children have used."""
+    """Return the CPU time of a process and its children."""
     family = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
     times = [each.cpu_times() for each in family if each.is_running()]
     return float(sum(each.user + each.system for each in times))

@@ -1,8 +1,8 @@
-"""Two workers against one process with two threads: what dividing a test costs.
+"""The cost of distributing a test: two workers compared with one process with two threads.
 
 Both look people up in a directory of a thousand that answers from memory, in a network namespace of
-its own: a responder across a network, that shares the machine's cores with them. It has two threads
-so that it is the cores, and not it, that are used up; then what the master and another process cost
+its own: a responder across a network that shares the machine's cores. The directory has two threads
+so that the cores are the limit, not the directory; the cost of the master and of another process
 is missing from the rate. Lanes stay connected: across a network local ports would run out.
 """
 
@@ -36,7 +36,7 @@ WARMUP_S = 1.0
 
 
 LOCUSTFILE = Path(__file__).with_name("locustfile.py")
-"""Lookups over connections that stay."""
+"""Lookups over persistent connections."""
 
 
 def workers_and_threads(stack: ExitStack, lanes: int, seconds: float) -> Values:
@@ -47,7 +47,7 @@ def workers_and_threads(stack: ExitStack, lanes: int, seconds: float) -> Values:
 
 @cache
 def _ground(stack: ExitStack, lanes: int, seconds: float) -> Callable[[int | None], float]:
-    """Start the directory and the workers; return what measures with so many workers."""
+    """Start the directory and the workers; return the measurement for a number of workers."""
     host = stack.enter_context(remote_host())
     master = MasterAddress("127.0.0.1", free_port())
     options = IlsOptions(

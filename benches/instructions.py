@@ -1,8 +1,8 @@
 """`python -m benches.instructions`: instructions that the load engine executes for one operation.
 
 Callgrind counts what is executed, whatever else the machine does: two runs of one build differ by
-a few thousandths. Each case runs twice, with one lane, for different times: what the longer run
-executes more, divided by the operations that it does more, leaves out the start.
+a few thousandths. Each case runs twice, with one lane, for different times: the extra instructions
+of the longer run, divided by its extra operations, leave out the start.
 
 The program under callgrind is `native/tester/load/examples/job.rs`, built with the system calls of
 the C library (`make instructions`): rustix's own reading of the auxiliary vector ends in SIGSEGV
@@ -57,7 +57,7 @@ search = "(cn={person.cn})"
 
 
 def main(names: list[str]) -> None:
-    """Print a line for each case, or for those that are named."""
+    """Print a line for each case, or for the cases in `names`."""
     with ExitStack() as stack:
         folder = stack.enter_context(temporary_folder())
         for name, step, job in _cases(stack, folder):
@@ -74,8 +74,8 @@ def main(names: list[str]) -> None:
 def _executed(
     name: str, step: str, job: dict[str, Any], folder: Path, seconds: float
 ) -> tuple[int, int]:
-    """Return how many operations a run did, and the instructions of the whole process."""
-    # People whom the run before has added are not added again.
+    """Return the operations of a run, and the instructions of the whole process."""
+    # People added by the previous run are not added again.
     job["config"]["adds"] = {"start": int(seconds) * 1_000_000, "keys": 1_000_000}
     (folder / "job.json").write_text(json.dumps(job))
     callgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={OUT}/{name}"]
@@ -93,7 +93,7 @@ def _executed(
 
 
 def _cases(stack: ExitStack, folder: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Yield each case's name, the step that is counted, and the job."""
+    """Yield the name, the counted step and the job of each case."""
     directory = stack.enter_context(LdapDirectory(PEOPLE))
     people = generate(Spec(PEOPLE, base=directory.base)).population
     rows = folder / "accounts.csv"

@@ -1,7 +1,8 @@
-"""A run file as long as reports have to be quick for: 40 points, an hour of timelines.
+"""A large run file for the report's time limit: 40 points, an hour of timelines.
 
-Written through the run store, with histograms as wide as real ones (a drain of a busy lane has
-some two thousand buckets) and the samples of a machine with 8 cores. Made up, and says so.
+Written through the run store, with histograms as wide as real ones (a drain of a busy lane has some
+two thousand buckets) and the samples of a machine with 8 cores. The file says that its figures are
+invented.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _SHAPES = 12
 def step(
     program: str, name: str, service: Histogram, failures: Mapping[str, int] | None = None
 ) -> StepTotals:
-    """Return one step in a closed schedule: a request has 104 bytes, its answer 1,283."""
+    """Return one step of a closed schedule: a request has 104 bytes, its answer 1,283."""
     made = StepTotals(program, name, failures=Counter(failures))
     made.clocks[WRONG].record(round(service.mean), made.failed)
     made.count = count = service.count + made.failed
@@ -45,12 +46,12 @@ def step(
 
 
 def drained(t0_ns: int, steps: Sequence[StepTotals], cpu_ns: int) -> Drain:
-    """Return what 64 lanes did between two drains."""
+    """Return the results of 64 lanes between two drains."""
     return Drain(t0_ns, t0_ns + DRAIN_NS, steps, 64, (cpu_ns,), 0, 0, 0)
 
 
 def specs(points: int, seconds: float) -> list[PointSpec]:
-    """Return what was asked for: sizes twice, and the rest as a sweep of loads."""
+    """Return the specs of the points: sizes twice, and a sweep of loads."""
 
     def spec(operation: str, entries: int, users: int, repeat: int = 0) -> PointSpec:
         warmup_s = seconds * WARMUP_SHARE
@@ -67,7 +68,7 @@ def specs(points: int, seconds: float) -> list[PointSpec]:
 
 
 def write(path: Path, points: int = POINTS, seconds: float = SECONDS) -> None:
-    """Write the file; `seconds` are all points' together."""
+    """Write the file; `seconds` is the total of all points."""
     shapes = [_shape(random.Random(n)) for n in range(_SHAPES)]
     with RunStore(path) as store:
         store.set_manifest({"command": ["sitebench", "ils", "sweep"], "made_up": True})
@@ -76,7 +77,7 @@ def write(path: Path, points: int = POINTS, seconds: float = SECONDS) -> None:
 
 
 def _shape(chance: random.Random) -> Histogram:
-    """Return a drain's latencies: log-normal around 120 us, with a tail of its own."""
+    """Return a drain's latencies: log-normal around 120 us, with an additional tail."""
     made, median, spread = Histogram(), chance.uniform(90e3, 160e3), chance.uniform(0.35, 0.55)
     for _ in range(_BUCKETS):
         made.record(round(median * math.exp(chance.gauss(0.0, spread))), PER_DRAIN // _BUCKETS)
@@ -116,7 +117,7 @@ def _drain(spec: PointSpec, t0_ns: int, shapes: list[Histogram], n: int) -> Drai
 
 
 def _samples(at: int, since_ns: int) -> Iterator[tuple[str, str, float]]:
-    """Yield what a monitor on a machine with 8 cores writes in a second."""
+    """Yield the samples that a monitor writes in a second on a machine with 8 cores."""
     seconds = since_ns / 1e9
     for who, share in (("target", 0.97), ("generator", 0.6)):
         yield who, "cpu_s", seconds * share

@@ -1,4 +1,4 @@
-"""nginx with one static file: what a personalized page is held against."""
+"""nginx with one static file, the reference for a personalized page."""
 
 from __future__ import annotations
 

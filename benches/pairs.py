@@ -1,4 +1,4 @@
-"""Ratios of two sides that are open at once and measured in turns.
+"""Ratios of two sides that are open at the same time and measured in turns.
 
 Rates of a shared machine drift by 20 to 40 % within minutes, so a ratio of medians of separate runs
 cannot tell 0.80 from 0.85. Here both sides are open, and slices of 0.4 s alternate: A B B A or
@@ -39,13 +39,13 @@ OWN_SIDES = (
     "files-nginx",
     "csv-search",
 )
-"""Sides of which two builds are compared."""
+"""Sides that can be compared between two builds."""
 
 ROWS = rows_of("pairs")
 
 
 class Pairs(NamedTuple):
-    """Slices of two sides; the n-th of both are a pair."""
+    """Slices of two sides; the n-th slices of both sides are a pair."""
 
     first: Sequence[Slice]
     second: Sequence[Slice]
@@ -58,7 +58,7 @@ class Pairs(NamedTuple):
 
 @contextlib.contextmanager
 def stopped_side(name: str, build: Path | None = None) -> Iterator[Callable[[], Slice]]:
-    """Open a side, of another checkout if given, and stop its process but while it is measured."""
+    """Open a side, of another checkout if given; its process runs only during its slices."""
     before = ("env", f"PYTHONPATH={build}") if build else ()
     request = {"side": name, "seconds": SLICE_S}
     child = Child("benches.sides", request, timeout_s=120.0, before=before)
@@ -79,7 +79,7 @@ def stopped_side(name: str, build: Path | None = None) -> Iterator[Callable[[], 
 
 
 def order_of(pairs: int, seed: int = 1997) -> list[bool]:
-    """Return whose turn each slice is (True: the first side's), in blocks of ABBA or BAAB."""
+    """Return the order of slices (True: the first side), in blocks of ABBA or BAAB."""
     draw = random.Random(seed)
     blocks = [
         draw.choice([(True, False, False, True), (False, True, True, False)])
@@ -99,7 +99,7 @@ def measure_in_turns(first: Callable[[], Slice], second: Callable[[], Slice], pa
 def measure_rows(
     rows: Sequence[Row], pairs: int, progress: Callable[[str], object]
 ) -> tuple[list[Outcome], dict[str, Pairs]]:
-    """Measure the rows' sides, each pair of sides once; return the outcomes and all pairs."""
+    """Measure each pair of sides of the rows once; return the outcomes and all pairs."""
     measured: dict[str, Pairs] = {}
     missing: dict[str, str] = {}
     outcomes = []
@@ -122,7 +122,7 @@ def measure_rows(
 def measure_against(
     build: Path, rows: Sequence[Row], pairs: int, progress: Callable[[str], object]
 ) -> dict[str, Pairs]:
-    """Measure a side against itself, then the rows' sides against those of another checkout."""
+    """Compare a side with itself, then the sides of the rows with those of another checkout."""
     if not (build / "benches/sides.py").is_file():
         raise BadInput(
             f"{build} is no checkout with benches/sides.py",
@@ -144,7 +144,7 @@ def measure_against(
 
 
 def figures_table(measured: Mapping[str, Pairs], pairs: int) -> Table:
-    """Lay out the ratio of every figure of each pair of sides."""
+    """Format the ratio of every figure of each pair of sides."""
     rows = [
         [title, *(_interval(slices.ratios(figure)) for figure in FIGURES)]
         for title, slices in measured.items()

@@ -1,6 +1,6 @@
-"""Speed and memory of the site suite: what is measured, and what it is held against.
+"""Speed and memory of the site suite: trials and their references.
 
-Everything runs on loopback, the site and nginx in processes of their own, one thread each side.
+Everything runs on loopback, the site and nginx in separate processes, one thread on each side.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ expect.identity = { before = '<body data-user="', value = "{visitor.id}" }
 capture.background = { before = 'data-background="', until = '"' }
 capture.accent = { before = 'data-accent="', until = '"' }
 """
-"""The page by another file: users keep two texts of each answer."""
+"""The page with another file: users hold two texts of each answer."""
 
 
 def static(*, keepalive: bool = False) -> Script:
-    """Return pages of a file of a page's bytes, from any web server."""
+    """Return a scenario of static pages with the size of a page, for any web server."""
     per = "user" if keepalive else "step"
     step = f'{{ name = "static", get = "/page.html", expect.length = {PAGE_BYTES} }}'
     operation = f'name = "static"\npage = true\ncounts = "static"\nstep = [{step}]\n'
@@ -113,7 +113,7 @@ class SiteBench(Bench):
         return {"ops_per_s": measured(test).ops_per_s}
 
     def _memory(self) -> Values:
-        """Compare the peaks after the same load: what was served is in the figure."""
+        """Compare the peak memory after the same load, including the memory of serving."""
         resident = {}
         for size in (THOUSAND, MILLION):
             with open_target(self._options(size)) as site:
@@ -122,7 +122,7 @@ class SiteBench(Bench):
         return {"million": resident[MILLION], "allowed": resident[THOUSAND] + 64 * MIB}
 
     def _sqlite(self) -> Values:
-        """Do what an update does, a transaction each, with nothing around SQLite."""
+        """Perform the transactions of an update with SQLite alone."""
         upd = open_cached(spec_of(self._options(TEN_THOUSAND)))
         with _copy(upd.path) as path:
             return sqlite_alone(path, TEN_THOUSAND, self.seconds)
@@ -140,7 +140,7 @@ class SiteBench(Bench):
 
 
 def sqlite_alone(path: Path, size: int, seconds: float) -> dict[str, float]:
-    """Update two properties of one person after the other for a while."""
+    """Update two properties of one person after another for some seconds."""
     db = sqlite3.connect(path, isolation_level=None)
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = NORMAL")
@@ -149,7 +149,7 @@ def sqlite_alone(path: Path, size: int, seconds: float) -> dict[str, float]:
     while time.monotonic() < give_up:
         for _ in range(100):
             colour = f"#{done & 0xFFFFFF:06x}"
-            # One statement outside of a transaction is a transaction.
+            # A statement outside of a transaction is its own transaction.
             db.execute(
                 "UPDATE people SET background = ?, accent = ? WHERE id = ?",
                 (colour, colour, done * 7919 % size),
@@ -161,7 +161,7 @@ def sqlite_alone(path: Path, size: int, seconds: float) -> dict[str, float]:
 
 
 def executemany_s(source: Path, target: Path) -> float:
-    """Write the rows of one database to another as Python does it; return the seconds it took."""
+    """Copy the rows of a database with Python's executemany; return the seconds."""
     with contextlib.closing(sqlite3.connect(source)) as known:
         (table,) = known.execute("SELECT sql FROM sqlite_schema WHERE name = 'people'").fetchone()
         rows = known.execute("SELECT * FROM people").fetchall()

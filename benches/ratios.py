@@ -1,6 +1,6 @@
-"""Ratios within one run: what `make bench` is made of.
+"""Ratios within one run, as `make bench` measures them.
 
-A trial measures something once and names its values. Every repeat runs every trial (A B C, A B C,
+A trial measures once and names its values. Every repeat runs every trial (A B C, A B C,
 ...), so that whatever slows the machine for a while slows both sides of a ratio. A row divides
 two values repeat by repeat, and holds the median of these ratios against its bound. Rates and CPU
 of two servers or two load generators are measured in pairs instead (`benches.pairs`).
@@ -22,7 +22,7 @@ from sitebench.tables.table import Cell, Mark, Table
 
 @dataclass(frozen=True)
 class Skipped:
-    """Why a trial cannot be made on this machine."""
+    """The reason why a trial cannot run on this machine."""
 
     reason: str
 
@@ -40,9 +40,9 @@ class Trial:
 
 @dataclass(frozen=True)
 class Row:
-    """A ratio of two values and what it is held against.
+    """A ratio of two values, with its bound.
 
-    `at_least` or `at_most` is the bound; the aim lies beyond it on the same side.
+    `at_least` or `at_most` is the bound; the aim is a stricter bound.
     """
 
     key: str
@@ -60,7 +60,7 @@ class Row:
         return {self.value.partition(".")[0], self.reference.partition(".")[0]}
 
     def passes(self, ratio: float, bound: float | None = None) -> bool:
-        """Whether a ratio keeps the bound, or another one on the same side."""
+        """Whether a ratio satisfies the bound, or another bound on the same side."""
         if self.at_least is not None:
             return ratio >= (self.at_least if bound is None else bound)
         return self.at_most is None or ratio <= (self.at_most if bound is None else bound)
@@ -84,31 +84,31 @@ def rows_of(module: str) -> tuple[Row, ...]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A row's values, repeat by repeat, or why there are none."""
+    """A row's values, repeat by repeat, or the reason for their absence."""
 
     row: Row
     values: Sequence[float] = ()
     references: Sequence[float] = ()
     reason: str = ""
     paired: bool = False
-    """Whether both sides were open at once and measured in turns (`benches.pairs`)."""
+    """Whether both sides were open at the same time and measured in turns (`benches.pairs`)."""
 
     @property
     def ratios(self) -> list[float]:
-        """Repeat by repeat: what drifts, drifts for both sides of each."""
+        """Ratios repeat by repeat, so that a drift affects both sides of each ratio."""
         pairs = zip(self.values, self.references, strict=False)
         return [value / reference for value, reference in pairs if reference]
 
     @property
     def ratio(self) -> float | None:
-        """The median of the ratios, of pairs their geometric mean."""
+        """The median of the ratios; for pairs, their geometric mean."""
         return mean_ratio(self.ratios)[0] if self.paired and self.ratios else _median(self.ratios)
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Of pairs the 95 % interval, else the lowest and the highest ratio.
+        """For pairs the 95 % interval, otherwise the lowest and the highest ratio.
 
-        Of 5 repeats these are a 94 % interval of the median.
+        For 5 repeats the latter is a 94 % interval of the median.
         """
         if self.paired and self.ratios:
             return mean_ratio(self.ratios)[1:]
@@ -118,8 +118,8 @@ class Outcome:
     def state(self) -> str:
         """One of aim, pass, unsure, FAIL and n/a.
 
-        Unsure: one end of the interval keeps the bound and the other does not; where repeats are
-        not paired, the median does not and a repeat does.
+        Unsure: only one end of the interval satisfies the bound; for repeats without pairs, the
+        median does not and one repeat does.
         """
         if self.ratio is None or self.interval is None:
             return "n/a"
@@ -190,7 +190,7 @@ def _median(values: Sequence[float]) -> float | None:
 def run_trials(
     trials: Sequence[Trial], repeats: int, progress: Callable[[str], object] = lambda text: None
 ) -> Series:
-    """Run every trial as often, interleaved."""
+    """Run every trial `repeats` times, interleaved."""
     series = Series()
     for n in range(repeats):
         for trial in trials:
@@ -210,7 +210,7 @@ def run_trials(
 
 
 def judge(rows: Sequence[Row], series: Series) -> list[Outcome]:
-    """Hold every row against its bound."""
+    """Compare every row with its bound."""
     outcomes = []
     for row in rows:
         missing = sorted(row.trials & series.skipped.keys())
@@ -230,7 +230,7 @@ _MARKS = {
 
 
 def tables(outcomes: Sequence[Outcome], title: str) -> list[Table]:
-    """Lay out the ratios, and below them what each row is."""
+    """Format the ratios, and below them a description of each row."""
     rows: list[list[str | Cell]] = []
     legend = []
     for outcome in outcomes:

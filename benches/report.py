@@ -1,4 +1,4 @@
-"""How long a report takes, held against the seconds that it may."""
+"""The duration of a report, compared with its time limit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROWS = rows_of("report")
 
 
 class ReportBench(Bench):
-    """One report of a long run; the length of a measurement does not apply."""
+    """One report of a long run; the length of a measurement has no effect here."""
 
     def trials(self) -> list[Trial]:
         return [Trial("report", self._report)]
@@ -30,7 +30,7 @@ class ReportBench(Bench):
         return path
 
     def _report(self) -> Values:
-        # As a person runs it: start-up and reading the file count.
+        # The command runs as a user runs it, with its start and the reading of the file.
         page = self._run.with_suffix(".html")
         argv = [sys.executable, "-m", "sitebench.cli.main", "report", str(self._run)]
         argv += ["--out", str(page)]

@@ -1,4 +1,4 @@
-"""Rows of a CSV file: read and checked by the engine, against Python's own reader."""
+"""Rows of a CSV file: read and checked by the engine, compared with Python's own reader."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ print(json.dumps({"cpu_s": cpu_s, "mb": mb}))
 
 
 class RowsBench(Bench):
-    """One file for both; the length of a measurement does not apply."""
+    """One file for both readers; the length of a measurement has no effect here."""
 
     def trials(self) -> list[Trial]:
         return [
@@ -64,7 +64,7 @@ class RowsBench(Bench):
         return path
 
     def _measured(self, work: str) -> Values:
-        # In a process of its own, whose memory is that of the work.
+        # Each reader has its own process, so that the process's memory is the reader's.
         script = "import json, resource, sys, time" + work + _AFTER
         argv = [sys.executable, "-c", script, str(self._file)]
         found = json.loads(subprocess.run(argv, check=True, stdout=subprocess.PIPE).stdout)

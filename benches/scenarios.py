@@ -1,4 +1,4 @@
-"""Scenario files about people of a CSV file: searches, and users who share a connection."""
+"""Scenario files with people of a CSV file: searches, and users who share a connection."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def csv_people() -> Iterator[tuple[LdapDirectory, Table]]:
 
 
 def csv_engine(directory: LdapDirectory, table: Table, text: str) -> Engine:
-    """Return an engine that runs a scenario of people of the table, whose step is `search`."""
+    """Return an engine that runs a scenario with people of the table and the step `search`."""
     names = {"template": "uid={i}", "count": PEOPLE}
     target = {"host": "127.0.0.1", "port": directory.port, "base": BASE, "names": names}
     scenarios = [{"name": "csv", "text": text}]

@@ -2,8 +2,8 @@
 
     Child("benches.sides", {"side": "lookup", "seconds": 0.4}).ask()
 
-Each side is a process of its own, with its server as a child, so that two builds can be compared,
-and that a side which is stopped (SIGSTOP) uses no CPU while the other is measured. An answer is one
+Each side is a separate process with its server as a child, so that two builds can be compared
+and a stopped side (SIGSTOP) uses no CPU while the other side is measured. An answer is one
 slice: its rate, the CPU of an operation in load generator and server, and its latency.
 """
 
@@ -31,18 +31,18 @@ if TYPE_CHECKING:
 
 PEOPLE = 10_000
 SETTLE_S = 0.05
-"""After a pause: answers to what was sent before it are not of the slice."""
+"""The settling time after a pause: earlier answers do not belong to the slice."""
 WARMUP_S = 0.3
 
 Slice = Mapping[str, float]
 Measure = Callable[[float], Slice]
-"""Measures a slice of so many seconds."""
+"""Measures a slice of this many seconds."""
 
 
 def slice_of(engine: Engine, counted: set[str], server: int | None, seconds: float) -> Slice:
-    """Measure running lanes: operations are the steps named in `counted`.
+    """Measure running lanes; operations are the steps named in `counted`.
 
-    `server` is a process; none if it is this one.
+    `server` is a process, or None if the server runs in this process.
     """
     time.sleep(SETTLE_S)
     before, server_ns = engine.drain(), _family_ns(server)
@@ -215,7 +215,7 @@ def _files(target: str, *, by_wrk: bool = False) -> Iterator[Measure]:
 
 @contextlib.contextmanager
 def _file_lookups(more: str = "") -> Iterator[Measure]:
-    """Look people up by the text of the built-in operation, and more keys."""
+    """Look people up with the text of the built-in operation and further keys."""
     from ils_bench import sequences
     from ils_bench.targets.ldap_directory import LdapDirectory
     from sitebench._engine import Engine

@@ -1,6 +1,6 @@
-"""Speed and memory of the web suite: what is measured, and what it is held against.
+"""Speed and memory of the web suite: trials and their references.
 
-Everything runs on loopback, servers in processes of their own, one thread or worker each side.
+Everything runs on loopback, servers in separate processes, one thread or worker on each side.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from web_bench.workload import Workload, find, parse
 CROWD = 600
 _REQUEST_BYTES, _ANSWER_BYTES = 60, 8_192 + 190
 _SMALL, _LARGE = 60, 20_000
-"""Files of a million bytes: 60 MB, and 20 GB that take no room on the disk."""
+"""Numbers of files of a million bytes: 60 MB, and 20 GB that are sparse on the disk."""
 
 _FILES = """
 [files.bench-{name}]
@@ -139,7 +139,7 @@ class WebBench(Bench):
         return {"small": self._resident(_SMALL), "large": self._resident(_LARGE)}
 
     def _resident(self, files: int) -> float:
-        """Return the memory of the embedded server, and what this process's engine takes."""
+        """Return the memory of the embedded server after a load by this process's engine."""
         workload = parse(_FILES.format(name="1m", size=1_000_000, count=files), "bench-1m")
         assert workload.file_set is not None
         with temporary_folder() as docroot:

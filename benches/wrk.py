@@ -1,4 +1,4 @@
-"""wrk: the load generator whose CPU per request is the measure."""
+"""wrk, the load generator that serves as reference for the CPU time of a request."""
 
 from __future__ import annotations
 

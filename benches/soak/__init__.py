@@ -1,5 +1,5 @@
-"""A long run of the embedded directory: whether it and its tester stay as they begin.
+"""A long run of the embedded directory: whether directory and tester stay as they began.
 
-`mix` is what lanes do, `run` has them do it, `account` compares what they counted with what the
-directory did, and `trend` compares the end with the beginning.
+`mix` defines the work of the lanes, `run` executes it, `account` compares the lanes' counts with
+the directory's counts, and `trend` compares the end with the beginning.
 """

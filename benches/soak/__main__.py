@@ -13,7 +13,7 @@ from sitebench.options.command import command
 
 @dataclass(frozen=True)
 class _SoakOptions:
-    """What `python -m benches.soak` takes."""
+    """Options of `python -m benches.soak`."""
 
     entries: int = option.size(100_000, "People in the directory.")
     measure: float = option.duration(120.0, "Length of the measured window.")
@@ -24,13 +24,13 @@ class _SoakOptions:
 
 @command(_SoakOptions, panel="Measure", name="soak")
 def main(options: _SoakOptions) -> None:
-    """Work the embedded directory for a long time, and compare the end with the beginning.
+    """Load the embedded directory for a long time, and compare the end with the beginning.
 
     python -m benches.soak --entries 1m --measure 1h
 
     Lookups at full rate; people who register, change, leave and expire; lanes that reconnect. It
-    fails when memory grows on either side, when an operation takes more CPU time at the end than
-    at the beginning, or when lanes and directory have not counted the same.
+    fails if memory grows on either side, if an operation takes more CPU time at the end than
+    at the beginning, or if the counts of lanes and directory differ.
     """
     out = options.out or run_file("ils-soak")
     soak(options.entries, options.measure, options.users, options.think, out)

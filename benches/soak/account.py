@@ -1,8 +1,7 @@
-"""Whether lanes and directory agree on what was done, to the last operation.
+"""Whether lanes and directory agree on the number of operations, exactly.
 
-Each has counted for itself: lanes what was answered them, by step; the directory what it was asked,
-by kind. Nothing was lost on the way, by a recorder, by a drain or by the run file, exactly when the
-two are equal.
+Both count independently: lanes count answers by step, the directory counts requests by kind. The
+counts are equal exactly if no recorder, drain or run file has lost an operation.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ STAYED = "added - deleted - expired, and more entries"
 
 @dataclass(frozen=True)
 class Counted:
-    """What a step of a program did over a whole run."""
+    """The results of a program's step over a whole run."""
 
     program: str
     step: str
@@ -36,7 +35,7 @@ class Counted:
 
     @property
     def kind(self) -> str:
-        """What kind of step it is."""
+        """The kind of the step."""
         return STEPS[self.program][self.step]
 
 
@@ -50,14 +49,14 @@ class Line:
 
     @property
     def holds(self) -> bool:
-        """Whether they are."""
+        """Whether the figures are equal."""
         return self.lanes == self.directory
 
 
 def account(
     counted: Iterable[Counted], before: Mapping[str, int], after: Mapping[str, int]
 ) -> list[Line]:
-    """Compare the lanes' steps with what the directory counted between two moments."""
+    """Compare the lanes' steps with the growth of the directory's counters."""
     asked = dict.fromkeys(KINDS.values(), 0)
     entered = left = 0
     for each in counted:

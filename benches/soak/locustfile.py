@@ -1,4 +1,4 @@
-"""The users of `sitebench ils soak`: as many of each as `benches.soak.mix` says."""
+"""The users of `sitebench ils soak`, in the proportions of `benches.soak.mix`."""
 
 from __future__ import annotations
 

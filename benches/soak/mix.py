@@ -1,7 +1,7 @@
-"""What a long run consists of: everything that allocates, keeps and throws away.
+"""The mix of a long run: all operations that allocate, keep and release memory.
 
-Lookups at full rate, most of all; lanes that connect and leave again and again; people who are
-added and forgotten, and expire; who register, change, are refreshed and leave; and who are kept
+Mostly lookups at full rate; lanes that connect and disconnect repeatedly; people who are
+added and expire; people who register, change, are refreshed and leave; and people who stay
 online by refreshes and expire after that.
 """
 
@@ -12,18 +12,23 @@ from ils_bench.sequences import Add, Bind, Connect, Refresh, Repeat, Sequence, U
 from sitebench.scenario.script import Script
 
 PROFILE = "ils"
-"""The one whose people are dynamic: who registers expires unless refreshed."""
+"""The profile with dynamic people: a registered person expires unless refreshed."""
 
 LIFE_S = 5
 PROLONGED_S = 10
-"""How long who registers stays, and who is refreshed: long for a step of a lane and short beside
-any run, so that those who come and those who expire are level when the measured window begins."""
+"""The life of a registered or refreshed person.
+
+It is long for a lane's step and short beside any run, so that arrivals and expiries balance when
+the measured window begins.
+"""
 
 SETTLED_S = 1.5 * PROLONGED_S
 
 RING = 10**12
-"""So many people that none is ever added twice: then an Add deletes no one, and every person who
-goes has left by a step of a lane or has expired."""
+"""Enough people that none is added twice.
+
+Then no Add deletes a person, and every removed person was deleted by a lane's step or expired.
+"""
 
 PROLONG = Sequence(
     "prolong",
@@ -43,7 +48,7 @@ USERS: dict[str, tuple[Script, int]] = {
     "RegisterUser": (sequences.built_in("register", PROFILE), 1),
     "ProlongUser": (PROLONG, 1),
 }
-"""What lanes do, by the class of benches/soak/locustfile.py, and how many of sixteen do it."""
+"""Sequences by class of benches/soak/locustfile.py, and their share of sixteen lanes."""
 
 
 def _kinds(script: Script) -> dict[str, str]:
@@ -55,4 +60,4 @@ def _kinds(script: Script) -> dict[str, str]:
 
 
 STEPS = {program.name: _kinds(program) for program, _ in USERS.values()}
-"""Of each sequence its steps, and what kind of step each is."""
+"""The steps of each sequence with their kinds."""

@@ -1,4 +1,4 @@
-"""What a run file tells of a long run."""
+"""The results of a long run in its run file."""
 
 from __future__ import annotations
 
@@ -20,30 +20,32 @@ LOOKUP = (sequences.LOOKUP.name, sequences.LOOKUP.counts)
 DIRECTORY = "directory"
 ENTRIES = (DIRECTORY, "entries")
 COUNTERS = "soak"
-"""The fact of the manifest with the directory's counters `before` the lanes came and `after`."""
+"""The manifest's key for the directory's counters `before` and `after` the load."""
 CPU, RESIDENT = "cpu_s", "resident_bytes"
 TARGET, TESTER = "target", "generator"
 ENTRY_BYTES = 750
-"""Memory of a person who has registered: with 100,000 people 91.5 MB, and 111.2 MB when 26,500 more
-had been there at a time."""
+"""Memory of a registered person.
+
+91.5 MB with 100,000 people, and 111.2 MB after a peak of 26,500 more.
+"""
 
 LOOKS = 100
-"""How often a gauge is looked at, over the window and over each of its parts."""
+"""The number of readings of a gauge over the window and over each of its parts."""
 
 
 @dataclass(frozen=True)
 class Course:
-    """One counter over time, as the run file has it: unchanged readings are left out."""
+    """A counter over time, as in the run file: unchanged readings are omitted."""
 
     at_ns: list[float] = field(default_factory=list)
     values: list[float] = field(default_factory=list)
 
     def held(self, t_ns: float) -> float:
-        """Return a gauge's value at an instant: the last that was read."""
+        """Return a gauge's value at an instant: the last reading."""
         return self.values[max(bisect_right(self.at_ns, t_ns) - 1, 0)]
 
     def between(self, begin_ns: float, end_ns: float) -> float:
-        """Return how much a count grew: between two readings, evenly."""
+        """Return the growth of a count, interpolated evenly between readings."""
         return self._grown(end_ns) - self._grown(begin_ns)
 
     def _grown(self, t_ns: float) -> float:
@@ -58,7 +60,7 @@ class Course:
         return max(self.values[: max(bisect_right(self.at_ns, t_ns), 1)])
 
     def mean(self, begin_ns: float, end_ns: float) -> float:
-        """Return a gauge's mean over a while."""
+        """Return a gauge's mean over an interval."""
         return mean(self.held(t_ns) for t_ns in _instants(begin_ns, end_ns))
 
 
@@ -68,14 +70,14 @@ def _instants(begin_ns: float, end_ns: float) -> list[float]:
 
 @dataclass(frozen=True)
 class Soaked:
-    """What lanes counted over the whole run, and the parts of its measured window."""
+    """The lanes' counts over the whole run, and the parts of its measured window."""
 
     counted: Sequence[Counted]
     account: Sequence[Line]
-    """Empty where the directory was gone before it could be asked."""
+    """Empty if the directory ended before its counters could be read."""
     parts: Sequence[Part]
     directory: Trend
-    """The directory's memory, less what more entries at a time than before have taken."""
+    """The directory's memory without the growth that additional concurrent entries explain."""
     tester: Trend
     """The tester's memory."""
 
@@ -86,12 +88,12 @@ class Soaked:
 
     @property
     def failures(self) -> int:
-        """How many operations failed."""
+        """The number of failed operations."""
         return sum(each.failures for each in self.counted)
 
 
 def read(file: RunFile, point: int) -> Soaked | None:
-    """Return what there is of a point; None where its measured window has not begun."""
+    """Return the results of a point; None if its measured window has not begun."""
     counted, drains, lookups = [], [], []
     for program, steps in STEPS.items():
         for step in steps:
@@ -106,7 +108,7 @@ def read(file: RunFile, point: int) -> Soaked | None:
     bounds = _bounds(lookups)
     courses = _courses(file, point)
     parts = [_part(begin, end, courses, drains, lookups) for begin, end in pairwise(bounds)]
-    # From the second part on: totals of a window are made as it begins.
+    # From the second part on, because totals of a window are allocated as it begins.
     instants = _instants(bounds[1], bounds[-1])
     at_s = [t_ns / 1e9 for t_ns in instants]
     resident, entries = courses[TARGET, RESIDENT], courses[ENTRIES]

@@ -25,11 +25,11 @@ SHOWN: dict[str, Callable[[float], str]] = {
     trend.ENTRIES: _count,
     **dict.fromkeys(trend.MEMORY.values(), format_bytes),
 }
-"""How figures are written; all others are times."""
+"""Formats of figures; all other figures are times."""
 
 
 def tables(soaked: Soaked) -> list[Table]:
-    """Return the end beside the beginning, and the lanes' account beside the directory's."""
+    """Return the end beside the beginning, and the lanes' counts beside the directory's."""
     return [
         _trend("The first tenth and the last", soaked.figures),
         _account("Counted by the lanes and by the directory", soaked.account),

@@ -1,4 +1,4 @@
-"""The long run itself, and the judgement of it."""
+"""The execution of a long run, and its judgement."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ QUIET_S = 10.0
 """Time limit for the last connections to close."""
 
 STILL_S = 0.1
-"""Counters that two readings this far apart agree on are not changing."""
+"""Counters are still if two readings this far apart agree."""
 
 
 def last_counters(target: OpenDirectory) -> dict[str, int]:
@@ -72,7 +72,7 @@ class CountingProgress(LiveProgress):
 
 
 def soak(entries: int, measure_s: float, users: int, think_s: float, out: str) -> None:
-    """Run the mix, show the result, and raise when a bound does not hold."""
+    """Run the mix, show the result, and raise if a bound does not hold."""
     if Path(out).exists():
         raise BadInput(f"{out} exists already", "name a new run file with --out")
     allow_descriptors(users)
@@ -98,7 +98,7 @@ def soak(entries: int, measure_s: float, users: int, think_s: float, out: str) -
             try:
                 sweep([stage], store, progress)
             except (KeyboardInterrupt, SitebenchError):
-                # An interrupted or failed run is judged by what there is of it.
+                # An interrupted or failed run is judged by its available results.
                 last.callback(_show, store)
                 raise
         assure(_show(store), out)
@@ -108,7 +108,7 @@ def soak(entries: int, measure_s: float, users: int, think_s: float, out: str) -
 def opened(
     options: IlsOptions, store: RunStore, progress: CountingProgress
 ) -> Iterator[OpenDirectory]:
-    """Open the directory; its counters go into the run file before the lanes and after them."""
+    """Open the directory; record its counters in the run file before and after the load."""
     config = directory_config(options) | {"ils_ttl_s": mix.LIFE_S}
     target = open_embedded(spec_of(options, options.entries), config)
     with contextlib.ExitStack() as after:

@@ -1,10 +1,10 @@
-"""Whether the end of a long run is like its beginning.
+"""Whether the end of a long run resembles its beginning.
 
 The measured window is cut into ten parts, and the last is compared with the first: rates and
 latencies, and the CPU time of an operation, which another program on the machine hardly touches.
 Memory is judged by its slope from the second part on: two parts may differ by chance, and a leak
-never rests. How many people are there at a time depends on how fast they register, and a directory
-keeps room for as many as there have been: its memory is judged without that.
+never rests. The number of concurrent people depends on the rate of registrations, and a directory
+keeps room for their highest number: its memory is judged without that room.
 """
 
 from __future__ import annotations
@@ -18,20 +18,25 @@ PARTS = 10
 GROWTH = 0.02
 """Memory may grow by 2 % over the window, by its slope: allocators come to rest slowly, and the
 tester's histograms widen with the longest wait. At full rate that is half a byte of the directory's
-for each operation of two minutes, and a fiftieth of one in an hour."""
+for each operation in two minutes, and a fiftieth of a byte in an hour."""
 
 DEARER = 0.15
-"""An operation may take 15 % more CPU time: as much was seen when other programs came to share the
-caches (4.9 us at 40,000/s, 5.7 us at half of it). What grows and is searched through makes more."""
+"""An operation may take 15 % more CPU time.
+
+This much was measured when other programs shared the caches (4.9 us at 40,000/s, 5.7 us at half of
+that). A structure that grows and is scanned takes more.
+"""
 
 SLOWER = 0.2
-"""The rate may fall by a fifth, on a machine that is otherwise quiet: a program beside takes more,
-and the CPU time says whose fault that is."""
+"""The rate may fall by a fifth on an otherwise quiet machine.
+
+Another program takes more, and the CPU time tells the two apart.
+"""
 
 
 @dataclass(frozen=True)
 class Part:
-    """One of the parts of the window; `p50_s` and `p99_s` are of the lookups."""
+    """A part of the window; `p50_s` and `p99_s` are of the lookups."""
 
     seconds: float
     operations: int
@@ -68,7 +73,7 @@ class Trend:
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure at the beginning and at the end, its drift, and the bounds of that."""
+    """A figure at the beginning and at the end, its drift, and the drift's bounds."""
 
     what: str
     first: float
