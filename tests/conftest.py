@@ -1,4 +1,4 @@
-"""Fixtures of all tests; each package adds its own beside its tests."""
+"""Fixtures for all tests; a package adds its own fixtures beside its tests."""
 
 import gc
 import signal
@@ -16,10 +16,10 @@ from tests.support.waiting import ends_within
 
 
 class NoLocust(MetaPathFinder):
-    """Refuses to import Locust, at the import that asks for it, in a test or in what it imports.
+    """Refuses every import of Locust, in a test or in a module that a test imports.
 
-    Locust patches sockets and threads of its process with gevent's. The connection between
-    pytest-xdist and its workers then fails with LoopExit, in whichever test runs next.
+    Locust patches the sockets and threads of its process with gevent's. The connection between
+    pytest-xdist and its workers then fails with LoopExit in the next test.
     """
 
     def find_spec(self, fullname: str, *_: object) -> None:
@@ -29,19 +29,19 @@ class NoLocust(MetaPathFinder):
 
 sys.meta_path.insert(0, NoLocust())
 
-# A machine that is busy with something else makes one example take long, and no property false.
+# On a busy machine one example may take long, which makes no property false.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
 BRIEF = {"monitor", "options", "runs", "seeders", "suite_base", "tables", "targets", "verdict"}
-"""Rooms whose tests start little; no file of theirs takes a quarter of a minute."""
+"""Folders of short tests; none of their files takes a quarter of a minute."""
 
-# Behind `&` a shell starts programs with Ctrl-C ignored, and what they start ignores it too.
+# Behind `&` a shell starts programs with Ctrl-C ignored, and their children inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Have nothing outlive this run; xdist's workers are part of it."""
+    """Ensure that no process outlives this run and its xdist workers."""
     if not hasattr(config, "workerinput"):
         watching = watcher()
 
@@ -53,7 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """Keep all these objects out of collections of garbage, which would look at each of them."""
+    """Exclude the collected items from garbage collection, which would visit each of them."""
     gc.disable()
     yield
     gc.freeze()
@@ -61,13 +61,13 @@ def pytest_collection() -> Iterator[None]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put brief files last: the processes of a run end together, and none of them works alone."""
+    """Order brief files last, so that all processes of a run end at about the same time."""
     items.sort(key=lambda item: item.path.parent.name in BRIEF)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Tell those who wait how long they may."""
+    """Print the time limit for waiting tests."""
     marker = item.get_closest_marker("timeout")
     ends_within(float(marker.args[0] if marker else item.config.getini("timeout")))
 
@@ -80,7 +80,7 @@ def slapd() -> Path:
 
 @pytest.fixture(scope="session")
 def ldapsearch() -> Path:
-    """Return OpenLDAP's search client; the others lie beside it."""
+    """Return OpenLDAP's search client; its other clients are in the same folder."""
     return required_program("ldapsearch")
 
 

@@ -1,10 +1,10 @@
-"""Tests again and again beside programs that keep every core busy: how often each fails.
+"""Repeat tests beside programs that keep every core busy, and count the failures of each test.
 
     python -m tests.flakes TEST ...               30 times each, beside two busy loops
     python -m tests.flakes --times 5 --busy 4 TEST ...
 
-All times run in one pytest, one after the other, so a fixture of a module is made once and what a
-failed test leaves behind meets the next. The exit code is pytest's.
+All repetitions run in one pytest, one after another. A module's fixture is created once, and a
+failed test may affect the next test. The exit code is pytest's.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ import pytest
 
 
 class Again:
-    """Has pytest run each test so many times, and counts how often it failed."""
+    """Repeats each test, and counts its failures."""
 
     def __init__(self, times: int) -> None:
         self._times = times
         self._failed = Counter[str]()
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
-        """Give each test another parameter that it does not use."""
+        """Give each test an additional parameter, which the test does not use."""
         metafunc.fixturenames.append("time_of_many")
         metafunc.parametrize("time_of_many", range(self._times))
 
     @pytest.fixture
     def time_of_many(self, request: pytest.FixtureRequest) -> int:
-        """Which time it is."""
+        """The number of the repetition."""
         return int(request.param)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -43,14 +43,14 @@ class Again:
             self._failed[report.nodeid] += 1
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Say how many times failed, of all that ran."""
+        """Print the failures and the number of repetitions."""
         failed = self._failed.total()
         terminalreporter.write_line(f"failed {failed} times; each test ran {self._times} times")
 
 
 @contextlib.contextmanager
 def busy(loops: int) -> Iterator[None]:
-    """Run loops that never wait, and end with this process."""
+    """Run busy loops that end with this process."""
     loop = f"import os\nwhile os.getppid() == {os.getpid()}: pass"
     with contextlib.ExitStack() as stack:
         for _ in range(loops):
@@ -66,7 +66,7 @@ def main() -> int:
     parser.add_argument("--busy", type=int, default=2)
     ours, theirs = parser.parse_known_args()
     with busy(ours.busy):
-        # Processes of xdist would know nothing of the times.
+        # Processes of xdist would not know the repetitions.
         argv = ["-q", "-p", "no:cacheprovider", *theirs, "-n0"]
         return int(pytest.main(argv, [Again(ours.times)]))
 

@@ -3,7 +3,7 @@
     python -m tests.lines               the lines of this checkout
     python -m tests.lines FOLDER        those of another checkout, such as a `git worktree`
 
-Docstrings count; Rust's doc comments do not. Of a Rust file, its `mod tests` counts as tests. Rooms
+Docstrings count; Rust's doc comments do not. The `mod tests` of a Rust file counts as tests. Rooms
 are the folders of `sitebench/`, the other Python packages, and the crates of `native/`. Scenarios,
 tables and other data are no code and are not counted.
 """
@@ -20,7 +20,7 @@ from pathlib import Path
 
 _NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 _COMMENTS = {".rs": ("//",), ".js": ("//", "/*", "*"), ".css": ("/*", "*")}
-"""What begins a line that is only a comment."""
+"""Prefixes of lines that are only a comment."""
 _TEST_MODULE = re.compile(r"^#\[cfg\(test\)\]\n(?:#\[.*\]\n)?mod \w+ \{\n.*", re.M | re.S)
 _TEST_FILE = re.compile(r"^#\[cfg\(test\)\]\nmod (\w+);", re.M)
 

@@ -7,8 +7,8 @@
 
 A mutant is one expression changed: `<` to `<=`, `+` to `-`, `and` to `or`, a number to another. The
 tests of its file must fail (it is killed); one that survives is a fault that nothing would notice,
-or no fault at all. Each mutant runs in a process forked from this one, where the file is imported
-with the change in it, and so do the Python programs that the tests start: nothing of the source is
+or no fault at all. Each mutant runs in a forked process that imports the changed file,
+and so do the Python programs that the tests start: the source files are not
 touched.
 """
 
@@ -31,16 +31,16 @@ from typing import Any, cast
 ROOT = Path(__file__).parents[1]
 _LISTED: dict[str, Any] = tomllib.loads((ROOT / "tests/mutations.toml").read_text())
 TESTS: dict[str, list[str]] = _LISTED["tests"]
-"""The files whose functions make numbers, and the tests that must notice."""
+"""Files whose functions make numbers, with the tests that must notice a mutation."""
 
 ROWS: list[dict[str, str]] = _LISTED["row"]
-"""Mutations by hand: test, file, and the texts before and after."""
+"""Mutations written by hand: test, file, and the texts before and after."""
 
 _LONGEST_S = 60
-"""A mutant may never end; it counts as killed."""
+"""A mutant may never end; this many seconds count as killed."""
 
 _NO_TESTS = 5
-"""What pytest ends with where it ran none: nothing was killed."""
+"""The exit code of pytest if it ran no test: no mutant was killed."""
 
 _CUSTOMIZED = """
 from importlib.machinery import SourceFileLoader
@@ -56,7 +56,7 @@ def _get_code(self, name):
 
 SourceFileLoader.get_code = _get_code
 """
-"""Every Python program that finds it as `sitecustomize` imports the file with its change."""
+"""Makes Python programs that find this text as `sitecustomize` import the changed file."""
 
 _PAIRS: tuple[tuple[type[ast.AST], type[ast.AST]], ...] = (
     *((ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Eq, ast.NotEq), (ast.Is, ast.IsNot)),
@@ -75,7 +75,7 @@ class Mutant:
     before: str
     after: str
     text: str
-    """The whole file with the change in it."""
+    """The whole changed text of the file."""
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}: {self.before}  ->  {self.after}"
@@ -100,7 +100,7 @@ def mutants(file: str) -> Iterator[Mutant]:
 
 
 def _expressions(node: ast.AST) -> Iterator[ast.expr]:
-    """Yield what is evaluated to a value: no annotations, decorators and words of messages."""
+    """Yield expressions that are evaluated: no annotations, decorators or words of messages."""
     skipped = ("annotation", "returns", "decorator_list", "type_comment")
     for name, value in ast.iter_fields(node):
         if name in skipped:
@@ -114,7 +114,7 @@ def _expressions(node: ast.AST) -> Iterator[ast.expr]:
 
 
 def _changed(node: ast.expr) -> Iterator[ast.expr]:
-    """Yield what a node becomes in each of its mutants."""
+    """Yield the changed expressions of a node, one for each mutant."""
     match node:
         case ast.Constant(value=bool() | int() | float() as value):
             more = {bool: not value, int: value + 1, float: value * 1.5 or 1.0}
@@ -139,7 +139,7 @@ def _changed(node: ast.expr) -> Iterator[ast.expr]:
 def survives(
     file: str, text: str | None, tests: Sequence[str], marked: str = "not alone and not long"
 ) -> bool:
-    """Run tests with a file's text in place of what is on the disk; None leaves it as it is."""
+    """Run tests with a file's text replaced by `text`; None leaves the file unchanged."""
     child = os.fork()
     if not child:
         os._exit(_run(str(ROOT / file), text, tests, marked))
@@ -165,13 +165,13 @@ def _run(path: str, text: str | None, tests: Sequence[str], marked: str) -> int:
             exec(code, {})
         os.dup2(nowhere.fileno(), 1)
         os.dup2(nowhere.fileno(), 2)
-        # pytest imports what it rewrites by a loader of its own, which would not see the change.
+        # With assertions rewritten, pytest's own loader would import the tests without the change.
         quietly = ["-x", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=1", "--assert=plain"]
         return int(pytest.main([*quietly, "-m", marked, *tests]))
 
 
 def _all_of(files: Sequence[str]) -> int:
-    """Print each file's survivors and how many were killed."""
+    """Print each file's survivors and the number of killed mutants."""
     alive = 0
     for file in files:
         if not survives(file, None, TESTS[file]):
@@ -188,7 +188,7 @@ def _all_of(files: Sequence[str]) -> int:
 
 
 def _rows(most: int) -> int:
-    """Put in some of the mutations by hand; print those that their tests do not kill."""
+    """Apply some of the mutations written by hand; print those that their tests do not kill."""
     alive = 0
     for row in ROWS[:: max(1, len(ROWS) // most)]:
         source = (ROOT / row["file"]).read_text()
@@ -206,7 +206,7 @@ def main() -> None:
     parser.add_argument("--since", help="only files that changed since this revision")
     parser.add_argument("--rows", type=int, help="so many of tests/mutations.toml instead")
     asked = parser.parse_args()
-    # Once, before the forks: these are half of what a run of pytest takes.
+    # Imported once, before the forks: these imports take half of a pytest run.
     for name in ("hypothesis", "msgspec", "pytest", "rich.console", "sitebench._engine"):
         import_module(name)
     if asked.rows:

@@ -1,4 +1,4 @@
-"""The licences of other people's software in a wheel: THIRD-PARTY.txt, which is a part of it.
+"""The licences of third-party software in a wheel: THIRD-PARTY.txt, a part of the wheel.
 
 `python -m tests.notices` writes the file; with `--check`, as `make check` calls it, it compares the
 file with the lock file. The crates are those that are linked into the engine on Linux.
@@ -25,7 +25,7 @@ _NAMES = re.compile(r"(licen[cs]e|copying|copyright|notice|unlicense)", re.IGNOR
 _OTHER_CHOICES = re.compile(
     r"apache|zlib|0bsd|isc|unlicense|llvm|copying|^license(\.md)?$", re.IGNORECASE
 )
-"""Files of a crate that also has one for the MIT licence, which is chosen."""
+"""Licence files of a crate that are not chosen if the crate also has one for the MIT licence."""
 _COPYRIGHT = re.compile(
     r"(?:^|\n)[ \t]*((?:Portions )?Copyright (?!notice|and|holder|owner|Notice)[^\n]+)"
 )
@@ -33,7 +33,7 @@ _RULE = "-" * 80
 
 
 def text() -> str:
-    """Return the file as the lock file has it."""
+    """Return the text of the file that fits the lock file."""
     holders: dict[str, dict[str, list[str]]] = defaultdict(dict)
     bodies: dict[str, str] = {}
     for crate in sorted(_crates(), key=lambda crate: str(crate["name"])):
@@ -55,7 +55,7 @@ def text() -> str:
 
 
 def _crates() -> Iterator[Mapping[str, Any]]:
-    """Yield the crates of others that the engine links."""
+    """Yield the third-party crates that the engine links."""
     manifest = ROOT / "native/Cargo.toml"
     found = json.loads(
         subprocess.check_output(
@@ -84,7 +84,7 @@ def _crates() -> Iterator[Mapping[str, Any]]:
 
 
 def _licences(crate: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the texts that go along with a crate; MIT where its user may choose."""
+    """Yield the licence texts of a crate; MIT if its user may choose."""
     folder = Path(crate["manifest_path"]).parent
     files = sorted(each for each in folder.iterdir() if _NAMES.match(each.name) and each.is_file())
     if any("mit" in each.name.lower() for each in files):

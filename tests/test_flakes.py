@@ -1,4 +1,4 @@
-"""Tests that run many times, of a pytest of its own."""
+"""Repeated tests in a separate pytest run."""
 
 import subprocess
 import sys
@@ -20,9 +20,9 @@ def ran(*argv: str) -> str:
 
 
 @pytest.mark.parametrize("more", [(), ("-n2",)])
-def test_each_time_of_many_is_run(more: tuple[str, ...]) -> None:
-    """In processes of xdist each test ran once, and was said to have run so often."""
-    name = f"{ONE}::test_in_a_list_of_sizes_a_comma_separates"
+def test_all_repetitions_of_a_test_are_run(more: tuple[str, ...]) -> None:
+    """With xdist each test ran once, but the summary claimed all repetitions."""
+    name = f"{ONE}::test_sizes_in_a_list_are_separated_by_commas"
     found = ran("tests.flakes", "--times", "3", "--busy", "0", *more, name)
     assert "failed 0 times; each test ran 3 times" in found
     assert "3 passed" in found

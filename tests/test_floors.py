@@ -1,4 +1,4 @@
-"""The house stands on floors: imports run downward, never in a circle, and to no suite by name."""
+"""Layers of the packages: imports go downward, without a circle, and to no suite by name."""
 
 import ast
 from functools import cache
@@ -16,8 +16,10 @@ FLOORS = [
     *("locust compare seeders", "suite_base", "api", "http", "cli"),
     *("ils_bench ps_bench web_bench", "sitebench locustfiles __main__", "benches"),
 ]
-"""Bottom-up: files and folders of sitebench/, and packages; `sitebench` is its public face. What
-stands on one floor does not import each other: suites least of all."""
+"""Bottom-up: files and folders of sitebench/, and packages; `sitebench` is its public interface.
+
+Members of one layer do not import each other, suites in particular.
+"""
 
 
 def room(module: str) -> str:
@@ -38,13 +40,13 @@ FILES = {
 
 @cache
 def trees() -> dict[str, ast.Module]:
-    """Parse all files: a second of work, and not for each process that collects tests."""
+    """Parse all files on first use: it takes a second, which collecting processes do not need."""
     return {module: ast.parse(file.read_text()) for module, file in FILES.items()}
 
 
 @cache
 def imports() -> dict[str, set[str]]:
-    """Return the modules of ours that each imports, within functions and for types too."""
+    """Return the modules of ours that each module imports, in functions and for types too."""
     return {module: _imports(tree) for module, tree in trees().items()}
 
 
@@ -59,7 +61,7 @@ def _imports(tree: ast.Module) -> set[str]:
     return named & FILES.keys()
 
 
-def test_no_import_runs_upward() -> None:
+def test_no_module_imports_from_a_higher_floor() -> None:
     assert [
         f"{module} imports {name}"
         for module, names in imports().items()
@@ -83,8 +85,8 @@ def test_imports_have_no_cycle() -> None:
     TopologicalSorter(imports()).prepare()
 
 
-def test_every_warning_is_of_a_kind_in_the_list() -> None:
-    """Six kinds of suites were strings, which no list of kinds had."""
+def test_every_warning_has_a_kind_of_the_list() -> None:
+    """Six warnings of suites had strings that no list of kinds contained."""
     assert [
         f"{module}:{node.lineno} warns of {ast.unparse(node.args[0])}"
         for module, tree in trees().items()
@@ -97,7 +99,7 @@ def test_every_warning_is_of_a_kind_in_the_list() -> None:
 
 
 PROFILE = ("sitebench.seeders", "ils")
-"""Entries of the schema of an Internet Locator Server, of which the suite has its name too."""
+"""A profile of Internet Locator Server entries, which shares its name with the suite."""
 
 
 def test_only_the_registry_names_a_suite() -> None:
@@ -119,7 +121,7 @@ def test_no_test_imports_locust_into_its_own_process(module: str) -> None:
         import_module(module)
 
 
-def test_only_the_limited_connection_is_one_of_ldap3() -> None:
+def test_only_one_module_uses_the_connection_class_of_ldap3() -> None:
     assert {
         module
         for module, tree in trees().items()

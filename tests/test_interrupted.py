@@ -1,4 +1,4 @@
-"""A test run that is interrupted leaves no process and no network behind."""
+"""An interrupted test run leaves no process and no network behind."""
 
 import contextlib
 import json
@@ -20,7 +20,7 @@ EVERYTHING = {"slapd", "nginx", "apache2", "chromedriver", "chromium"}
 
 
 def ctrl_c(run: subprocess.Popen[bytes]) -> None:
-    """Interrupt what is in the foreground of a terminal: pytest and its workers."""
+    """Interrupt the foreground of a terminal: pytest and its workers."""
     os.killpg(run.pid, signal.SIGINT)
 
 
@@ -60,7 +60,7 @@ Begun = list[tuple[int, float, str]]
 
 
 def alive(begun: Begun, file: Path) -> list[str]:
-    """Return what still runs of the processes that began, and of those that came later."""
+    """Return the running processes among those of the run, including later ones."""
     known = {(pid, began) for pid, began, _ in begun}
     found = []
     for each in psutil.process_iter():
@@ -73,6 +73,6 @@ def alive(begun: Begun, file: Path) -> list[str]:
 
 
 def networks(begun: Begun) -> list[str]:
-    """Return the namespaces and their devices that have the id of a process in their name."""
+    """Return namespaces and devices whose name contains the ID of such a process."""
     names = [path.name for at in ("/run/netns", "/sys/class/net") for path in Path(at).glob("s*b*")]
     return [name for name in names if any(str(pid) in name for pid, _, _ in begun)]

@@ -1,4 +1,4 @@
-"""Lines of product, tests and docs, in a checkout of a few files."""
+"""Line counts of product, tests and docs, in a checkout of a few files."""
 
 import subprocess
 from pathlib import Path
@@ -33,7 +33,7 @@ mod tests {
 """
 
 
-def test_blank_lines_and_comments_are_not_counted_and_rust_tests_are_tests(tmp_path: Path) -> None:
+def test_blank_lines_and_comments_do_not_count_and_rust_tests_are_tests(tmp_path: Path) -> None:
     files = {
         "sitebench/counts/a.py": PYTHON,
         "sitebench/errors.py": "X = 1\n",

@@ -1,4 +1,4 @@
-"""Rows of tests/mutations.toml name tests and fit their files; their tests kill them."""
+"""Rows of tests/mutations.toml name existing tests and texts; the tests kill the mutations."""
 
 import subprocess
 import sys
@@ -9,18 +9,18 @@ from tests.docs.shown import ROOT, names_a_test
 from tests.mutation import ROWS
 
 
-def test_rows_name_tests_and_fit_their_files() -> None:
+def test_mutation_rows_name_existing_tests_and_source_text() -> None:
     tests = [row["test"] for row in ROWS]
     assert len(tests) == len(set(tests))
-    # Of a test with parameters a row names one, which kills its mutation.
+    # A row for a test with parameters names the one that kills its mutation.
     assert [test for test in tests if not names_a_test(test.partition("[")[0])] == []
     for row in ROWS:
         source = (ROOT / row["file"]).read_text()
         assert source.count(row["before"]) == 1, f"{row['file']} has changed: {row}"
 
 
-def test_missing_test_would_be_noticed() -> None:
-    assert names_a_test("tests/test_mutation.py::test_missing_test_would_be_noticed")
+def test_name_check_of_rows_rejects_unknown_tests() -> None:
+    assert names_a_test("tests/test_mutation.py::test_name_check_of_rows_rejects_unknown_tests")
     assert names_a_test(
         "load/src/record/recorder.rs::the_recorders_of_threads_together_equal_one_recorder"
     )
@@ -31,7 +31,7 @@ def test_missing_test_would_be_noticed() -> None:
 
 
 @pytest.mark.timeout(300)
-def test_sample_of_mutations_is_killed_by_the_tests_of_their_rows() -> None:
+def test_sampled_mutations_are_killed_by_the_tests_of_their_rows() -> None:
     argv = [sys.executable, "-m", "tests.mutation", "--rows", "3"]
     done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -45,7 +45,7 @@ def test_sample_of_mutations_is_killed_by_the_tests_of_their_rows() -> None:
             *("_CONFIDENCE = 0.95", "_CONFIDENCE = 0.85"),
             "tests/runs/test_repeats.py",
         ),
-        # pytest loads the packages of its own plugins in another way.
+        # pytest loads the packages of its own plugins with another loader.
         (
             "ils_bench/growth.py",
             *("succeeded = totals.count", "succeeded = 1 + totals.count"),
@@ -53,8 +53,8 @@ def test_sample_of_mutations_is_killed_by_the_tests_of_their_rows() -> None:
         ),
     ],
 )
-def test_survivors_have_no_fault_in_them(file: str, right: str, wrong: str, test: str) -> None:
-    # `survives` must tell a fault from none, or everything counts as killed.
+def test_mutants_without_an_effect_survive(file: str, right: str, wrong: str, test: str) -> None:
+    # `survives` must distinguish a fault from no fault, otherwise every mutant counts as killed.
     code = (
         "import sys; from tests.mutation import survives; file, right, wrong, test = sys.argv[1:]; "
         "text = open(file).read(); assert right in text; assert survives(file, text, [test]); "

@@ -1,6 +1,6 @@
-"""Floors in Rust: a crate depends only on crates below it, its files and rooms on none in a circle.
+"""Layers in Rust: a crate depends only on lower crates; its files and folders have no import cycle.
 
-A `mod.rs` or `lib.rs` may use the files below it, which may use it in turn. What it passes on with
+A `mod.rs` or `lib.rs` may use the files below it, and they may use it. An item re-exported with
 `pub use` counts for the file that defines it.
 """
 
@@ -35,7 +35,7 @@ BELOW: dict[str, set[str]] = {
 
 
 def sources(crate: str) -> dict[Module, str]:
-    """The files by module: no comments, no unit tests, `use a::{b, c}` as `use a::b, a::c`."""
+    """The files by module, without comments and unit tests, `use a::{b, c}` as `use a::b, a::c`."""
     texts = {}
     source = FOLDERS[crate] / "src"
     for file in source.rglob("*.rs"):
@@ -49,7 +49,7 @@ def sources(crate: str) -> dict[Module, str]:
 
 
 def names(texts: dict[Module, str], module: Module) -> dict[str, Module]:
-    """What the first word of a path stands for in a module: a path from the root of the crate."""
+    """The meaning of the first word of a path in a module: a path from the root of the crate."""
     known = {"crate": (), "super": module[:-1], "self": module}
     known |= {path[-1]: path for path in texts if path and path[:-1] == module}
     for use in re.findall(r"\buse ([^;]+);", texts[module]):
@@ -61,7 +61,7 @@ def names(texts: dict[Module, str], module: Module) -> dict[str, Module]:
 
 
 def imports(texts: dict[Module, str]) -> dict[Module, set[Module]]:
-    """The modules that each uses, without those below it."""
+    """The modules that each module uses, without those below it."""
     known = {module: names(texts, module) for module in texts}
 
     def defining(path: Module) -> Module:
@@ -89,8 +89,8 @@ def test_the_files_of_a_crate_do_not_import_in_a_circle(crate: str) -> None:
 
 
 @pytest.mark.parametrize("crate", CRATES)
-def test_the_rooms_of_a_crate_do_not_import_in_a_circle(crate: str) -> None:
-    # A room is what stands right below `src`: a file, or a folder with all that is in it.
+def test_the_folders_of_a_crate_do_not_import_in_a_circle(crate: str) -> None:
+    # A room is a file or a folder directly in `src`.
     rooms: dict[str, set[str]] = {}
     for module, used in imports(sources(crate)).items():
         for room in module[:1]:
@@ -100,8 +100,8 @@ def test_the_rooms_of_a_crate_do_not_import_in_a_circle(crate: str) -> None:
 
 
 @pytest.mark.parametrize("crate", [each for each in CRATES if each != "fuzz"])
-def test_a_change_to_a_crate_makes_the_engine_build_anew(crate: str) -> None:
-    # A pattern that matches one folder too few keeps the old engine, and says nothing.
+def test_every_source_of_a_crate_triggers_a_rebuild_of_the_engine(crate: str) -> None:
+    # A pattern that misses a folder would keep the old engine without a message.
     root = NATIVE.parent
     keys = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["uv"]["cache-keys"]
     built_from = {file for key in keys for file in root.glob(key["file"])}
@@ -111,7 +111,7 @@ def test_a_change_to_a_crate_makes_the_engine_build_anew(crate: str) -> None:
 
 
 def of_no_module(tests: Path) -> set[str]:
-    """Return the files that no `mod` names: their tests would not run, and nothing would say so."""
+    """Return the files that no `mod` names, whose tests would silently not run."""
     left = set()
     for file in tests.glob("*/**/*.rs"):
         above = file.parent.parent if file.stem == "mod" else file.parent
@@ -124,12 +124,12 @@ def of_no_module(tests: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("crate", CRATES)
-def test_every_file_of_tests_is_run(crate: str) -> None:
+def test_every_rust_test_file_is_part_of_a_module(crate: str) -> None:
     assert of_no_module(FOLDERS[crate] / "tests") == set()
     assert len(list((FOLDERS[crate] / "tests").glob("*.rs"))) <= 1, "one binary is linked, not many"
 
 
-def test_a_file_that_is_not_run_would_be_noticed(tmp_path: Path) -> None:
+def test_a_rust_test_file_outside_all_modules_is_reported(tmp_path: Path) -> None:
     folder = tmp_path / "wire"
     folder.mkdir()
     (folder / "main.rs").write_text("mod ber;\n")

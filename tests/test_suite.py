@@ -1,4 +1,4 @@
-"""The registry: what each suite says of itself is there."""
+"""The registry: every suite's references exist."""
 
 from pkgutil import resolve_name
 

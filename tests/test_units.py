@@ -36,7 +36,7 @@ def test_printed_size_parses_to_itself(size: int) -> None:
     assert units.parse_size(units.format_size(size)) == size
 
 
-def test_in_a_list_of_sizes_a_comma_separates() -> None:
+def test_sizes_in_a_list_are_separated_by_commas() -> None:
     assert units.parse_sizes("1k,10k, 1m") == (1_000, 10_000, 1_000_000)
     assert units.parse_sizes("100,200") == (100, 200)
 
@@ -71,12 +71,12 @@ def test_printed_duration_parses_to_itself(micros: int) -> None:
 @pytest.mark.parametrize(
     ("text", "rate"), [("500", 500.0), ("0.5", 0.5), ("1k", 1e3), ("2/s", 2.0)]
 )
-def test_rates_are_operations_per_second(text: str, rate: float) -> None:
+def test_rates_are_parsed_as_operations_per_second(text: str, rate: float) -> None:
     assert units.parse_rate(text) == rate
 
 
 @pytest.mark.parametrize("text", ["0", "-3", "inf", "nan"])
-def test_a_rate_is_above_zero(text: str) -> None:
+def test_rate_of_zero_or_less_is_refused(text: str) -> None:
     with pytest.raises(UnknownValue, match="is not above zero; write operations/s"):
         units.parse_rate(text)
 
@@ -87,7 +87,7 @@ def test_message_for_an_invalid_rate_does_not_mention_sizes(text: str) -> None:
         units.parse_rate(text)
 
 
-def test_figures_are_shown_short() -> None:
+def test_figures_are_printed_with_few_digits() -> None:
     assert units.format_rate(152_340.7) == "152,341"
     assert units.format_rate(3.14159) == "3.14"
     assert units.format_bytes(1_283) == "1.28 KB"
@@ -96,7 +96,7 @@ def test_figures_are_shown_short() -> None:
     assert units.format_ns(12) == "12 ns"
 
 
-def test_an_interval_has_its_unit_once_and_without_an_upper_end_is_a_lower_bound() -> None:
+def test_interval_is_printed_with_one_unit_or_as_a_lower_bound() -> None:
     assert units.format_interval(1_190_000, 1_340_000, units.format_ns) == "1.19..1.34 ms"
     assert units.format_interval(850_000, 1_340_000, units.format_ns) == "850 us..1.34 ms"
     assert units.format_interval(1_190_000, None, units.format_ns) == ">= 1.19 ms"
@@ -104,7 +104,7 @@ def test_an_interval_has_its_unit_once_and_without_an_upper_end_is_a_lower_bound
 
 
 @pytest.mark.parametrize(("text", "share"), [("4%", 0.04), (" 12.3 % ", 0.123), ("100%", 1.0)])
-def test_shares_are_read_as_percentages(text: str, share: float) -> None:
+def test_shares_are_parsed_as_percentages(text: str, share: float) -> None:
     assert units.parse_percent(text) == share
 
 
@@ -126,7 +126,7 @@ def test_memory_units_have_several_spellings(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "0", "0g", "-1g", "g", "1.g", "64mbit", "1e9"])
-def test_invalid_memory_is_none(text: str) -> None:
+def test_invalid_memory_is_parsed_as_none(text: str) -> None:
     assert units.parse_in(text, units.BYTES) is None
 
 
@@ -142,5 +142,5 @@ def test_invalid_memory_is_none(text: str) -> None:
         (units.plural(2.5, "core"), "2.5 cores"),
     ],
 )
-def test_counts_of_one_are_singular(written: str, words: str) -> None:
+def test_a_count_of_one_has_a_singular_noun(written: str, words: str) -> None:
     assert written == words

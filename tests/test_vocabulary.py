@@ -1,4 +1,4 @@
-"""The counter of names that do not say what they hold, in a checkout of one file."""
+"""The counter of empty names, in a checkout of one file."""
 
 import subprocess
 import tomllib
@@ -35,7 +35,7 @@ def test_new_empty_name_is_refused_with_its_place(checkout: Path) -> None:
     assert "sitebench/counts/rows.py:2: found" not in message
 
 
-def test_budget_is_lowered_and_never_raised(checkout: Path) -> None:
+def test_budget_of_empty_names_is_lowered_and_never_raised(checkout: Path) -> None:
     (checkout / "sitebench/counts/rows.py").write_text(MODULE * 2)
     lower(checkout)
     assert tomllib.loads((checkout / BUDGETS).read_text()) == {"sitebench/counts": {"variables": 1}}

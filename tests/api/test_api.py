@@ -1,4 +1,4 @@
-"""The names that programs import, and what they do against running servers."""
+"""The public names, and measurements of running servers with them."""
 
 import importlib
 import re
@@ -20,7 +20,7 @@ from sitebench.errors import BadInput, TargetDied, TargetUnreachable, WrongPassw
 
 
 def measured(operation: Any, target: Any = "embedded", **more: Any) -> Result:
-    """Measure shortly."""
+    """Run a short measurement."""
     short = {"users": 4, "threads": 1, "warmup_s": 0.1, "measure_s": 0.5}
     return sitebench.run(operation, target, **short | more)
 
@@ -38,7 +38,7 @@ PREFIX = sitebench.Sequence(
 
 
 def test_public_names_match_the_list() -> None:
-    """Adding one is a decision, and taking one away breaks programs."""
+    """A new public name is a decision, and a removed one breaks programs."""
     assert sitebench.__all__ == [
         *("Add", "Bind", "Change", "Compare", "Connect", "Delete", "Histogram", "LdapDirectory"),
         *("Lookup", "Modify", "PersonalizedSite", "Population", "Refresh", "Repeat", "Result"),
@@ -65,8 +65,8 @@ def test_running_directory_object_can_be_measured() -> None:
         assert directory.stats()["searches"] >= result.latency.count
     assert result.failures == 0
     assert result.point.spec.entries == 100
-    # Latencies are of what was due in the window, operations are what ended in it: each lane may
-    # have had one under way at each edge.
+    # Latencies count operations that were due in the window, `operations` those that ended in it:
+    # each lane may have one under way at each edge.
     assert result.latency.count > 0
     assert abs(result.latency.count - result.point.operations) <= 4
     assert re.fullmatch(
@@ -81,8 +81,7 @@ def test_user_defined_sequence_is_measured() -> None:
     assert result.point.operations > 0
 
 
-def test_a_sequence_may_hold_a_password(tmp_path: Path) -> None:
-    """It reaches the lanes, and neither the run file nor what the point is called."""
+def test_password_of_a_sequence_reaches_lanes_but_not_the_run_file(tmp_path: Path) -> None:
     kept = tmp_path / "kept.sitebench"
     bind = sitebench.Bind(dn="cn=admin,o=Intranet", password="s3cret-word")
     sequence = sitebench.Sequence("bound", (sitebench.Connect(), bind, sitebench.Unbind()))
@@ -105,7 +104,7 @@ def test_running_site_object_can_be_measured(tmp_path: Path) -> None:
     assert (result.failures, own.failures) == (0, 0)
 
 
-def test_a_notebook_shows_a_table_and_a_chart(tmp_path: Path) -> None:
+def test_a_notebook_shows_a_result_as_table_and_chart(tmp_path: Path) -> None:
     kept = tmp_path / "kept.sitebench"
     result = measured("lookup", entries=100, out=kept, rate=200, measure_s=1.0)
     shown = result._repr_html_()
@@ -128,7 +127,6 @@ def test_unknown_operation_or_wrong_target_is_refused() -> None:
 
 
 def test_more_people_than_a_local_directory_has_are_refused_at_once(tmp_path: Path) -> None:
-    """Not after seconds of wrong answers."""
     with (
         sitebench.LdapDirectory(entries=10, locales=("en_US",)) as directory,
         pytest.raises(BadInput, match=r"entries: 5,000 people are asked for, and .* has 10; leave"),
@@ -151,7 +149,7 @@ def test_administrator_without_password_is_refused_with_the_argument_name() -> N
         sitebench.LdapDirectory(entries=0, admin_dn="cn=admin,o=Intranet")
 
 
-def test_load_of_scenario_file_is_the_default_of_run(tmp_path: Path) -> None:
+def test_run_without_a_load_uses_the_load_of_the_scenario_file(tmp_path: Path) -> None:
     file = tmp_path / "rt.toml"
     step = '[[operation]]\nsearch = "(objectClass=*)"\nscope = "base"\n'
     file.write_text(f"[load]\nusers = 2\nrate = 50\n{step}")
@@ -178,7 +176,7 @@ def test_people_of_ldif_file_are_measured_if_entries_is_given(tmp_path: Path) ->
         assert measured("lookup", directory, entries=10).failures == 0
 
 
-def test_an_address_may_name_the_base(tmp_path: Path) -> None:
+def test_address_of_a_directory_may_contain_the_base(tmp_path: Path) -> None:
     ldif = tmp_path / "own.ldif"
     ldif.write_text("dn: o=Own\nobjectClass: organization\no: Own\n")
     search = sitebench.Search(filter="(o=Own)", expect_entries=1)
@@ -202,7 +200,7 @@ def test_closed_server_stops_listening() -> None:
         socket.create_connection((directory.host, directory.port))
 
 
-def test_changes_to_a_site_are_lost_when_it_closes() -> None:
+def test_changes_to_a_site_are_lost_when_the_site_closes() -> None:
     with sitebench.PersonalizedSite(entries=10, locales=("en_US",)) as site:
         asked = urllib.request.Request(site.url, headers={"Cookie": "user=7"})
         with urllib.request.urlopen(asked) as page:
@@ -237,7 +235,9 @@ def test_wrong_arguments_are_refused_before_any_work(given: dict[str, Any], said
         sitebench.run("lookup", **given)
 
 
-def test_people_of_list_and_bind_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lookups_of_listed_people_with_a_bind_need_the_right_password(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("SITEBENCH_BIND_PASSWORD", raising=False)
     admin, password, run_file = "cn=admin,o=Own", "s3cret-word", tmp_path / "run.sitebench"
     ldif, people = tmp_path / "own.ldif", tmp_path / "people.txt"

@@ -1,4 +1,4 @@
-"""What a program prints of a measurement."""
+"""The output of a measurement in a program."""
 
 import operator
 import re
@@ -21,7 +21,7 @@ from tests.support.evidence import changed
 from tests.support.points import a_result, a_use
 
 
-def test_a_percentile_of_too_few_samples_is_printed_as_none_with_their_number() -> None:
+def test_percentile_of_too_few_samples_is_printed_as_none_with_their_number() -> None:
     latency = histogram()
     latency.record(50_000, 9_999)
     moment = Slot(MEASURED, 0, 10**9, latency.count, 0, latency)
@@ -50,7 +50,7 @@ def checked(point: PointResult, objective: str) -> None:
     Result(point, Histogram(), [Slot(MEASURED, 0, 10**9)]).check(objective)
 
 
-def test_an_objective_that_is_met_passes() -> None:
+def test_result_that_meets_its_objective_passes() -> None:
     checked(a_result(), "p99<5ms,failures<0.1%,rate>=9k")
 
 
@@ -65,7 +65,7 @@ def test_missed_objective_has_the_message_of_the_command_line() -> None:
 
 
 def test_too_few_samples_leave_objective_undecided_and_propose_a_window() -> None:
-    """5,000 in 2 s: 10,000 are in 4 s, and a tenth more for chance."""
+    """5,000 samples in 2 s: 10,000 need 4 s, and a tenth more for chance."""
     with pytest.raises(NotDecided) as found:
         checked(a_result(count=5_000), "p50<1ms,p99<5ms")
     assert found.value.message.endswith(
@@ -81,7 +81,7 @@ def test_one_broken_term_misses_the_objective_despite_unknown_terms() -> None:
         checked(a_result(count=5_000), "p50<1us,p99<5ms")
 
 
-def test_unmeasurable_metric_is_undecided_without_advice_on_samples() -> None:
+def test_objective_on_an_unmeasurable_metric_is_undecided_without_advice() -> None:
     blind = replace(a_result(), use=a_use(target_cpu_s=None))
     with pytest.raises(NotDecided, match="leave out of the objective what cannot be known"):
         checked(blind, "cpu<50%")
@@ -94,7 +94,7 @@ def test_generator_bound_point_leaves_objective_undecided() -> None:
         checked(replace(point, verdict=verdict), "p99<5ms")
 
 
-def test_mistake_in_an_objective_is_bad_input() -> None:
+def test_invalid_objective_raises_bad_input() -> None:
     with pytest.raises(UnknownValue, match="character 1: unknown metric 'p98'"):
         checked(a_result(), "p98<5ms")
 
@@ -105,7 +105,7 @@ def test_print_names_the_kinds_of_failures() -> None:
     assert ", 9 failures (wrong-answer x 7, timeout x 2), bound by" in printed
 
 
-def test_page_lists_the_attributes_of_a_result() -> None:
+def test_documentation_page_lists_the_attributes_of_a_result() -> None:
     page = (ROOT / "docs/python-api.md").read_text()
     section = page.partition("## The result")[2].partition("##")[0]
     slot = Slot(MEASURED, 0, 10**9)

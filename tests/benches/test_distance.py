@@ -1,4 +1,4 @@
-"""A server moved away answers later, and says the same."""
+"""A relay delays a server's answers without changing them."""
 
 import time
 

@@ -38,7 +38,7 @@ def test_student_t_quantiles_match_printed_tables(freedom: int) -> None:
     assert student_t(freedom) == pytest.approx(QUANTILES[freedom], rel=0.002)
 
 
-def test_interval_of_pairs_holds_the_true_ratio_in_95_of_100_runs() -> None:
+def test_interval_of_pairs_contains_the_true_ratio_in_95_of_100_runs() -> None:
     draw = random.Random(7)
     held = 0
     for _ in range(1_000):
@@ -60,14 +60,14 @@ def test_row_of_pairs_passes_or_fails_by_its_interval(ratios: list[float], state
     assert Outcome(FAST, ratios, [1.0] * len(ratios), paired=True).state == state
 
 
-def test_sides_alternate_in_drawn_blocks_and_each_leads_as_often() -> None:
+def test_sides_alternate_in_random_blocks_and_lead_equally_often() -> None:
     order = order_of(14)
     assert len(order) == 28
     blocks = {tuple(order[start : start + 4]) for start in range(0, 28, 4)}
     assert blocks == {(True, False, False, True), (False, True, True, False)}
 
 
-def test_drift_of_the_machine_does_not_move_a_ratio() -> None:
+def test_drift_of_the_machine_does_not_change_a_ratio() -> None:
     """A machine that slows down by half within the run slows both sides of each pair."""
     clock = iter(range(1_000))
 
@@ -100,7 +100,7 @@ def test_figures_of_both_sides_are_ratios_in_the_table() -> None:
     assert "lookup / floor" in table
 
 
-def test_row_of_missing_program_gives_the_program_as_reason(
+def test_row_of_a_missing_program_names_the_program_as_reason(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
@@ -110,13 +110,15 @@ def test_row_of_missing_program_gives_the_program_as_reason(
     assert "wrk" in outcome.reason
 
 
-def test_folder_without_sides_is_refused_with_the_command_that_makes_one(tmp_path: Path) -> None:
+def test_folder_without_sides_is_refused_with_the_command_that_creates_sides(
+    tmp_path: Path,
+) -> None:
     with pytest.raises(BadInput, match="no checkout") as raised:
         measure_against(tmp_path, ROWS, 7, lambda text: None)
     assert "git worktree add" in raised.value.remedy
 
 
-def test_rows_without_a_side_of_the_build_are_refused_beside_another_build() -> None:
+def test_rows_without_a_side_of_the_build_are_refused_in_a_comparison_of_builds() -> None:
     with pytest.raises(BadInput, match="no side of this build") as raised:
         measure_against(Path(__file__).parents[2], [], 7, lambda text: None)
     assert "lookup" in raised.value.remedy

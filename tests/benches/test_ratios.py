@@ -41,18 +41,18 @@ def test_row_fails_only_if_every_repeat_fails(row: Row, values: list[float], sta
     assert (outcome.state, outcome.interval) == (state, (min(values), max(values)))
 
 
-def test_the_interval_of_a_row_is_printed() -> None:
+def test_interval_of_a_row_is_printed() -> None:
     outcome = Outcome(FAST, [80.0, 84.0, 86.0], [100.0] * 3)
     assert "0.8 to 0.86" in shown(tables([outcome], "Medians of 3"), width=120)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.key)
-def test_each_row_has_one_bound_and_its_aim_passes(row: Row) -> None:
+def test_each_row_has_one_bound_and_its_aim_satisfies_the_bound(row: Row) -> None:
     assert (row.at_least is None) != (row.at_most is None)
     assert row.passes(row.aim)
 
 
-def test_trials_are_interleaved_and_divided_repeat_by_repeat() -> None:
+def test_trials_are_interleaved_and_their_ratios_taken_per_repeat() -> None:
     order = []
 
     def trial(name: str, *values: float) -> Trial:

@@ -1,4 +1,4 @@
-"""One bench over the rows of every suite."""
+"""The bench's rows of all suites."""
 
 from itertools import combinations
 

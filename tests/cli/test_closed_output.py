@@ -1,4 +1,4 @@
-"""A reader that has enough, such as `head`, or a full disk: no command ends with a traceback."""
+"""A reader that closes early, such as `head`, or a full disk: no command ends with a traceback."""
 
 import subprocess
 import sys
@@ -29,7 +29,9 @@ WINDOW = ("--warmup", "0s", "--measure", "300ms")
         pytest.param(("ils", "run", *LOAD, *WINDOW, "--json"), {1}, id="run"),
     ],
 )
-def test_closed_pipe_ends_quietly(argv: tuple[str, ...], codes: set[int], tmp_path: Path) -> None:
+def test_closed_pipe_ends_a_command_quietly(
+    argv: tuple[str, ...], codes: set[int], tmp_path: Path
+) -> None:
     write_run(tmp_path / MEASURED)
     pipe, command = subprocess.PIPE, [*SITEBENCH, *argv]
     with subprocess.Popen(command, cwd=tmp_path, text=True, stdout=pipe, stderr=pipe) as process:
@@ -48,7 +50,7 @@ MODULE = SITEBENCH[2]
 @pytest.mark.parametrize(
     ("module", "argv"),
     [
-        # The module that says the version by itself, and leaves the rest to the other one.
+        # The module that prints the version itself, and leaves other arguments to the main one.
         pytest.param("sitebench", ("--version",), id="version"),
         pytest.param("sitebench", ("docs", "scenarios"), id="docs"),
         pytest.param(MODULE, ("--version",), id="version-of-the-module"),
@@ -93,13 +95,13 @@ def test_full_disk_on_stdout_is_a_one_line_error(
     assert "Traceback" not in ran.stderr
     assert "Exception ignored" not in ran.stderr
     if "run.sitebench" in argv:
-        # What was measured is kept where it cannot be printed.
+        # Results that cannot be printed stay in the run file.
         kept = in_process("export", tmp_path / "run.sitebench")
         assert (kept.code, "lookup" in kept.out) == (0, True), kept.err
 
 
 @pytest.mark.parametrize("closed", [">&-", "<&- >&- 2>&-"])
-def test_command_works_without_stdout(closed: str, tmp_path: Path) -> None:
+def test_command_works_with_closed_standard_streams(closed: str, tmp_path: Path) -> None:
     """A service may have closed all three."""
     out = tmp_path / "run.sitebench"
     argv = (*SITEBENCH, "ils", "run", *LOAD, *WINDOW, "--out", str(out))

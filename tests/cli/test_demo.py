@@ -1,4 +1,4 @@
-"""`sitebench demo`: what it measures, says and leaves, also when it is stopped or repeated."""
+"""`sitebench demo`: its measurements, output and files, also if interrupted or repeated."""
 
 import signal
 from pathlib import Path
@@ -28,7 +28,7 @@ def test_demo_measures_and_reports_and_skips_measured_points(tmp_path: Path) -> 
     assert "<html" in (tmp_path / "new/folder/demo.html").read_text()[:200]
     with RunFile(tmp_path / "new/folder/demo-ps.sitebench") as run:
         before = run.points()
-        # `sitebench resume` repeats this, and `sitebench demo` has no --resume.
+        # `sitebench resume` repeats this command, and `sitebench demo` has no --resume.
         assert run.manifest()["command"][:3] == ["sitebench", "ps", "sweep"]
     first_tries = [point for point in before if point.spec.threads is None]
     assert len(first_tries) == suite("ps").demo.points
@@ -46,7 +46,9 @@ def test_demo_measures_and_reports_and_skips_measured_points(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("each", [suite("ils"), suite("web")], ids=lambda each: each.name)
-def test_ctrl_c_prints_one_line_with_the_announced_points(tmp_path: Path, each: Suite) -> None:
+def test_ctrl_c_in_demo_prints_one_line_with_the_announced_points(
+    tmp_path: Path, each: Suite
+) -> None:
     ground = Ground(tmp_path)
     file = tmp_path / f"demo-{each.name}.sitebench"
     ground.run = file

@@ -1,4 +1,4 @@
-"""`sitebench docs` prints pages, from a checkout or a wheel, and messages name them as it does."""
+"""`sitebench docs` prints pages, from a checkout or a wheel; messages refer to pages by it."""
 
 import ast
 import json
@@ -28,7 +28,7 @@ MODULES = [
 NAMED = re.compile(r"`sitebench docs ([\w/.-]+)`")
 
 
-def test_docs_without_page_lists_pages_with_headings() -> None:
+def test_docs_without_a_page_lists_pages_with_headings() -> None:
     ran = in_process("docs").check(0)
     assert re.search(r"^tuning +Tuning: vary one thing, hold the rest$", ran.out, re.MULTILINE)
     assert re.search(r"^examples/flask_site/site.toml$", ran.out, re.MULTILINE)
@@ -38,20 +38,20 @@ def test_docs_without_page_lists_pages_with_headings() -> None:
 
 
 @pytest.mark.parametrize("page", sorted(pages()))
-def test_page_is_printed_unchanged(page: str) -> None:
+def test_documentation_page_is_printed_unchanged(page: str) -> None:
     ran = in_process("docs", page)
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.rstrip("\n") == pages()[page].read_text().rstrip("\n")
 
 
 def test_schema_of_scenario_files_is_printed_for_editors() -> None:
-    """The page had users import a private module."""
+    """The page told users to import a private module."""
     ran = in_process("docs", "schema").check(0)
     assert json.loads(ran.out) == json.loads(scenario_schema())
     assert "_engine" not in (ROOT / "docs/scenarios.md").read_text()
 
 
-def test_unknown_page_is_refused_with_the_nearest_name() -> None:
+def test_unknown_page_is_refused_with_the_most_similar_name() -> None:
     ran = in_process("docs", "verdct").check(2)
     assert ran.err == (
         "sitebench: there is no page 'verdct'\n"
@@ -61,18 +61,18 @@ def test_unknown_page_is_refused_with_the_nearest_name() -> None:
 
 
 @pytest.mark.parametrize("page", ["../pyproject", "/etc/passwd", "examples/../mkdocs.yml"])
-def test_docs_prints_no_other_files(page: str) -> None:
+def test_docs_refuses_files_that_are_not_pages(page: str) -> None:
     assert in_process("docs", page).code == 2
 
 
-def test_scenario_example_is_valid(tmp_path: Path) -> None:
+def test_printed_scenario_example_is_valid(tmp_path: Path) -> None:
     ran = in_process("ps", "example").check(0)
     (tmp_path / "site.toml").write_text(ran.out)
     assert len(read(str(tmp_path / "site.toml")).operations) > 1
 
 
 def test_wheel_contains_pages_and_examples(tmp_path: Path) -> None:
-    """What `make build` puts beside the modules, in a folder with nothing else of the checkout."""
+    """The files that `make build` puts beside the modules, in a folder without the checkout."""
     source = tmp_path / "source"
     shutil.copytree(ROOT / "docs", source / "docs")
     shutil.copytree(ROOT / "examples", source / "examples")
@@ -93,7 +93,7 @@ def test_wheel_contains_pages_and_examples(tmp_path: Path) -> None:
 
 
 def messages(module: Path) -> list[str]:
-    """Return the texts of a module, without what documents it."""
+    """Return the texts of a module, without its docstrings."""
     tree = ast.parse(module.read_text())
     documents = {id(each.value) for each in ast.walk(tree) if isinstance(each, ast.Expr)}
     return [

@@ -1,4 +1,4 @@
-"""What `-h` and `--help` print of every command, in a terminal of any width."""
+"""The output of `-h` and `--help` for every command, in a terminal of any width."""
 
 import re
 import shlex
@@ -22,7 +22,7 @@ def headings(text: str) -> list[str]:
 
 
 def listed(text: str) -> list[str]:
-    """Return the long names of the options that have a row."""
+    """Return the long names of the listed options."""
     return re.findall(r"^  (?:-\w, |    )(--[\w-]+)", text, re.MULTILINE)
 
 
@@ -49,7 +49,7 @@ def test_help_shows_options_defaults_and_choices_untruncated(name: str, columns:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_help_has_clean_punctuation(name: str) -> None:
+def test_help_texts_have_consistent_punctuation(name: str) -> None:
     shown = in_process(*name.split(), "--help", COLUMNS="80").out
     assert not re.search(r"[.,;:]{2}|\.\)| [.,;:)] |\( ", shown.replace("...", ""))
     assert not re.search(r"\de\+\d", shown)
@@ -62,7 +62,7 @@ def test_help_has_clean_punctuation(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_examples_have_a_heading_and_can_be_copied(name: str) -> None:
+def test_examples_in_help_have_a_heading_and_can_be_copied(name: str) -> None:
     ran = in_process(*name.split(), "--help", COLUMNS="80")
     _, found = examples(COMMANDS[name].help)
     block = ran.out.partition("\nExamples\n")[2].partition("\n\n")[0]
@@ -73,7 +73,7 @@ def test_examples_have_a_heading_and_can_be_copied(name: str) -> None:
     assert not re.search("sitebench (ils|ps) ", block)
 
 
-def test_panels_have_the_same_order_in_every_command() -> None:
+def test_panels_of_options_have_the_same_order_in_every_command() -> None:
     for name in COMMANDS:
         found = headings(in_process(*name.split(), "--help", COLUMNS="80").out)
         order = ["Examples", "Arguments", *PANELS]
@@ -124,7 +124,7 @@ def test_subprocess_prints_the_same_help_with_colour_only_at_a_terminal() -> Non
 
 
 @pytest.mark.parametrize("flag", ["-h", "--help"])
-def test_the_root_lists_suites_by_both_names(flag: str) -> None:
+def test_root_help_lists_suites_by_both_names(flag: str) -> None:
     shown = sitebench(flag, COLUMNS="80").out
     assert "\n  directory, ils  " in shown
     assert "\n  site, ps  " in shown
@@ -134,19 +134,19 @@ def test_the_root_lists_suites_by_both_names(flag: str) -> None:
     ]
 
 
-def test_without_arguments_a_group_prints_its_help() -> None:
+def test_group_without_arguments_prints_its_help() -> None:
     ran = sitebench("site", COLUMNS="80").check(2)
     assert "Usage: sitebench site [OPTIONS] COMMAND [ARGS]..." in ran.out + ran.err
     assert "\n  run " in ran.out + ran.err
 
 
-# The options of all commands: a new one is a decision, and one that went says what to do.
+# The options of all commands: a new option is a decision, and a removed option names a remedy.
 
 LIST = Path(__file__).parent / "options.txt"
 
 
 def test_every_option_is_listed_in_options_txt() -> None:
-    """`options.txt` has a line for each command: to add one, add it there, and say why."""
+    """`options.txt` has a line for each command; a new option needs its entry and a reason."""
     lines = []
     for path, command in commands():
         shown = (each for each in command.params if not getattr(each, "hidden", False))

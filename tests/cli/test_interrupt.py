@@ -1,4 +1,4 @@
-"""Ctrl-C at any moment ends a command quietly, with 130: also while modules are imported."""
+"""Ctrl-C at any moment, even during imports, ends a command quietly with exit code 130."""
 
 import subprocess
 import sys
@@ -26,13 +26,13 @@ getattr(__import__(module, fromlist=[function]), function)()
 
 
 def interrupted_at(module: str, entry: str, *argv: str) -> subprocess.CompletedProcess[str]:
-    """Run an entry point, and send Ctrl-C as it begins to import a module."""
+    """Run an entry point, and send Ctrl-C when it begins to import a module."""
     whole = [sys.executable, "-c", INTERRUPTED_AT, module, entry, *argv]
     return subprocess.run(whole, capture_output=True, text=True, check=False, timeout=left_s())
 
 
 def console_script() -> str:
-    """Return what pyproject.toml has for the command."""
+    """Return the entry point of the command in pyproject.toml."""
     text = (ROOT / "pyproject.toml").read_text()
     return text.partition('\nsitebench = "')[2].partition('"')[0]
 
@@ -68,14 +68,16 @@ def test_ignored_signal_stays_ignored() -> None:
     assert ran.returncode == 0
 
 
-def test_a_command_of_nohup_outlives_its_terminal() -> None:
+def test_command_under_nohup_outlives_its_terminal() -> None:
     code = "from sitebench.system.interrupt import ending; print(*map(int, ending()))"
     shell = f"trap '' HUP; exec {sys.executable} -c \"$0\""
     ran = subprocess.run(["sh", "-c", shell, code], capture_output=True, text=True, check=True)
     assert ran.stdout.split() == ["2", "15"]
 
 
-def test_wrapped_keyboard_interrupt_counts_as_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_keyboard_interrupt_as_cause_of_an_error_counts_as_ctrl_c(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def wrapped(*_: object, **__: object) -> None:
         raise RuntimeError("Error calling __set_name__") from KeyboardInterrupt()
 

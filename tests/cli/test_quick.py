@@ -1,4 +1,4 @@
-"""What every key of completion and every `--help` waits for: the modules that they import."""
+"""The start time of completion and `--help`, measured by the modules that they import."""
 
 import os
 import subprocess
@@ -12,20 +12,20 @@ from tests.support.programs import run_program
 
 HEAVY = ("typer", "pydantic", "rich", "locust", "ldap3", "faker", "gevent")
 SLOW = ("http.client", "email", "importlib.metadata", "concurrent.futures", "logging", "pickle")
-"""Of Python itself: together they take a tenth of what a command at a directory takes to begin."""
+"""Modules of Python itself: together they take a tenth of the start of a command."""
 ASKED = "_SITEBENCH_COMPLETE"
 BRIEF = ("--warmup", "0s", "--measure", "300ms", "--allow-failures", "-q")
 
 
 def ran(*argv: str, **env: str) -> subprocess.CompletedProcess[str]:
-    """Run the command line, and then print the heavy modules that it has imported."""
+    """Run the command line, then print the heavy modules that it has imported."""
     return watched(HEAVY, argv, env)
 
 
 def watched(
     modules: tuple[str, ...], argv: tuple[str, ...], env: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command line, and then print those of some modules that it has imported."""
+    """Run the command line, then print which of `modules` it has imported."""
     code = (
         "import sys, atexit\n"
         f"atexit.register(lambda: print([each for each in {modules} if each in sys.modules]))\n"
@@ -53,7 +53,7 @@ def test_help_imports_no_heavy_module(line: str) -> None:
         ("sitebench demo p", ["ps"]),
     ],
 )
-def test_completion_offers_matches_and_imports_little(line: str, offered: list[str]) -> None:
+def test_completion_offers_matches_and_imports_few_modules(line: str, offered: list[str]) -> None:
     words = line.split(" ")
     env = {ASKED: "bash_complete", "COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
     done = ran(**env)
@@ -65,7 +65,7 @@ def test_completion_offers_matches_and_imports_little(line: str, offered: list[s
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_script_of_each_shell_asks_for_completion(shell: str, tmp_path: Path) -> None:
+def test_completion_script_of_each_shell_calls_sitebench(shell: str, tmp_path: Path) -> None:
     script = tmp_path / "script"
     script.write_text(ran(**{ASKED: f"{shell}_source"}).stdout.rpartition("\n[]")[0])
     assert f"{ASKED}={shell}_complete" in script.read_text()
@@ -82,7 +82,7 @@ def test_run_imports_no_rarely_needed_module() -> None:
 
 
 def test_run_with_embedded_server_imports_no_ldap3() -> None:
-    """Two tenths of a second of CPU, twice a point: ldap3 is for directories of others."""
+    """ldap3, for foreign directories, costs two tenths of a second of CPU twice per point."""
     asked = ("--entries", "20", "--locales", "en_US", "--users", "1", "--rate", "50")
     done = watched((*HEAVY, "http.client"), ("ils", "run", "lookup", *asked, *BRIEF))
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""`--quiet`: the result alone."""
+"""`--quiet` prints only the result."""
 
 import re
 from pathlib import Path
@@ -23,7 +23,9 @@ RATE = ("--rate", "100")
         (("ils", "peak", "lookup", "--clients", "1,2", *PLAIN), " clients"),
     ],
 )
-def test_quiet_prints_result_and_errors(tmp_path: Path, argv: tuple[str, ...], result: str) -> None:
+def test_quiet_prints_only_result_and_errors(
+    tmp_path: Path, argv: tuple[str, ...], result: str
+) -> None:
     told = in_process(*argv, "--allow-failures", cwd=tmp_path) if "run" in argv else None
     ran = in_process(*argv, "-q", cwd=tmp_path).check(0)
     assert ran.err == ""
@@ -37,7 +39,7 @@ def test_quiet_prints_result_and_errors(tmp_path: Path, argv: tuple[str, ...], r
     assert wrong.err.startswith("sitebench: nothing answers at ldap://127.0.0.1:1")
 
 
-def test_same_command_and_file_says_that_nothing_was_measured(tmp_path: Path) -> None:
+def test_repeated_command_with_same_file_reports_that_nothing_was_measured(tmp_path: Path) -> None:
     argv = ("ils", "run", "lookup", *PLAIN, *RATE, "--users", "2", "--allow-failures", "-q")
     first = in_process(*argv, "--out", "run", cwd=tmp_path)
     assert (first.code, first.err) == (0, "")

@@ -1,4 +1,4 @@
-"""`sitebench resume`: which command it runs, and what it refuses. test_kill.py runs it."""
+"""`sitebench resume`: the command that it runs, and its refusals. test_kill.py runs it."""
 
 import shlex
 from pathlib import Path
@@ -39,7 +39,9 @@ def test_stored_command_of_another_program_is_not_run(command: object) -> None:
 
 @pytest.mark.parametrize("option", ["fail-log", "junit", "docroot", "cgi-program"])
 @pytest.mark.parametrize("joined", [True, False])
-def test_run_file_names_no_output_and_no_program(option: str, joined: bool, tmp_path: Path) -> None:
+def test_run_file_cannot_choose_the_output_file_or_a_program(
+    option: str, joined: bool, tmp_path: Path
+) -> None:
     place, run = tmp_path / "chosen", tmp_path / "run"
     given = [f"--{option}={place}"] if joined else [f"--{option}", str(place)]
     with RunStore(run) as store:
@@ -76,7 +78,7 @@ def test_file_options_are_read_only_or_ignored_by_resume() -> None:
     assert files - ONLY_READ - {"out"} == set(NOT_FROM_A_FILE)
 
 
-def test_a_file_without_a_command_is_refused(tmp_path: Path) -> None:
+def test_run_file_without_a_command_is_refused(tmp_path: Path) -> None:
     RunStore(tmp_path / "run").close()
     in_process("resume", str(tmp_path / "run")).check(
         2, "does not hold a sitebench command", "if a Python program made it, run that again"

@@ -1,4 +1,4 @@
-"""Other names of options and suites mean the same as the first."""
+"""Alternative names of options and suites have the same meaning as the first name."""
 
 import shlex
 from pathlib import Path
@@ -36,7 +36,7 @@ from tests.support.cli import in_process, sitebench
         ("plan site", "plan ps"),
     ],
 )
-def test_short_and_long_spellings_parse_alike(one: str, other: str) -> None:
+def test_short_and_long_option_names_parse_alike(one: str, other: str) -> None:
     assert parsed(shlex.split(one)) == parsed(shlex.split(other))
 
 
@@ -45,7 +45,7 @@ def test_a_suite_is_found_by_its_long_name() -> None:
     assert suite("site") is suite("ps")
 
 
-def test_a_run_is_made_with_letters_and_the_long_name(tmp_path: Path) -> None:
+def test_run_with_short_options_and_long_suite_name_is_measured_and_resumed(tmp_path: Path) -> None:
     line = "directory run lookup -u 2 -r 200 -d 300ms --warmup 0 --size 50 -o run --json"
     ran = sitebench(*line.split(), cwd=tmp_path)
     assert ran.code in (0, 1), ran.err
@@ -58,7 +58,7 @@ def test_a_run_is_made_with_letters_and_the_long_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("given", ["-o old", "-oold", "--out old", "--out=old"])
-def test_resumed_run_takes_one_run_file(given: str) -> None:
+def test_resumed_command_names_exactly_one_run_file(given: str) -> None:
     command = f"sitebench ils sweep {given} --json".split()
     expected = ["ils", "sweep", "--json", "--out", "new", "--resume"]
     assert again(command, Path("new")) == expected

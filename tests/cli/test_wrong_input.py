@@ -1,4 +1,4 @@
-"""Wrong command lines: one line says what and which option, the next what to do instead."""
+"""Invalid command lines: one line names the error and the option, the next line a remedy."""
 
 import shlex
 from pathlib import Path
@@ -124,7 +124,7 @@ WRONG = {
     "demo nosuch": ("there is no suite 'nosuch'", "ils, ps, web"),
     "worker --master :x": ("--master: ':x' is not the address of a master", "HOST:5557"),
     "worker --master h --client x": ("--client: unknown choice 'x'", "native, ldap3"),
-    # Options that do not go together, or need another
+    # Options that exclude each other, or need another option
     "ils run --threads 1,2": ("--threads: '1,2' is not a whole number", "write digits"),
     "ils peak --clients 1,024": ("--clients: commas separate the sizes of '1,024'", "write sizes"),
     "ils peak --clients ,": ("--clients: ',' has an empty size", "write sizes"),
@@ -301,7 +301,7 @@ UNREACHABLE = {
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with files that are not what is asked for."""
+    """A folder with files of wrong kinds."""
     made = tmp_path_factory.mktemp("wrong")
     texts = {
         "notes.txt": "hello\n",
@@ -367,7 +367,7 @@ def test_mistyped_command_line_in_a_subprocess_exits_with_2() -> None:
     )
 
 
-def test_server_without_spice_programs_is_refused_after_the_left_out_list() -> None:
+def test_server_without_spice_programs_is_refused_after_listing_omissions() -> None:
     ran = in_process("web", "spice", "--cgi-program", "nowhere")
     assert (ran.code, ran.out) == (2, "")
     *left_out, error, remedy = ran.err.splitlines()

@@ -1,4 +1,4 @@
-"""Run files made by hand, repeat by repeat: what a comparison reads, without the measuring."""
+"""Run files with invented repeats for comparisons, without measurements."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def a_repeat(
     unanswered: float = 0.0,
     waited_ns: int = 10_000_000_000,
 ) -> tuple[Tally, PointResult]:
-    """Return a window at a rate, its latencies around what 64 lanes give.
+    """Return a window at a rate, with latencies that fit 64 lanes.
 
-    That share of its operations fails, or was waited for in vain.
+    A share `failing` of its operations fails, a share `unanswered` gets no answer.
     """
     count = round(rate * WINDOW_NS / 1e9)
     took, mean_ns = histogram(), spec.users / rate * 1e9
@@ -67,7 +67,7 @@ def write_run(
 ) -> Path:
     """Write a run file of points and the rates of their repeats.
 
-    The rate never settled in the `spoiled` repeats.
+    In the `spoiled` repeats the rate never settled.
     """
     with RunStore(path) as store:
         store.set_manifest(manifest)

@@ -1,9 +1,9 @@
 """A real directory with two addresses, one of them slower, and a tester beside it.
 
-Both addresses are one slapd's: two of them differ by some percent already, for where in memory
-their data came to lie. Answers at the slower address cost more CPU time (slower.c, loaded before
-its libraries): that much of its core is used for nothing, whatever the machine and its load are.
-A quota of CPU would hold it back only while it wants a core all the time.
+Both addresses belong to one slapd, because two processes already differ by some percent with the
+placement of their data in memory. Answers at the slower address cost more CPU time (slower.c,
+loaded before its libraries): it wastes a share of its core, whatever the machine and its load are.
+A CPU quota would slow it down only while it needs a whole core.
 """
 
 from __future__ import annotations
@@ -41,21 +41,21 @@ class Directory:
 
 @dataclass(frozen=True)
 class Cores:
-    """Which core the directory has, and which one the tester; one may have to do."""
+    """The cores of directory and tester, which may be the same core."""
 
     target: int
     tester: int
 
     @classmethod
     def of_this_machine(cls) -> Cores:
-        """Share out what this process may use."""
+        """Divide the cores that this process may use."""
         usable = sorted(os.sched_getaffinity(0))
         return cls(usable[0], usable[-1])
 
 
 @contextlib.contextmanager
 def pinned(core: int) -> Iterator[None]:
-    """Have what is started meanwhile run on one core."""
+    """Start processes on one core meanwhile."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {core})
     try:
@@ -66,10 +66,10 @@ def pinned(core: int) -> Iterator[None]:
 
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
-    """Have what is started meanwhile run before everything else, where that may be asked for.
+    """Start processes with real-time priority meanwhile, if permitted.
 
-    Others on a busy machine then cost both sides a little of their time, and not either of them
-    most of it, now and then.
+    Other programs on a busy machine then cost both sides a little time, instead of costing one side
+    much time now and then.
     """
     before = os.sched_getscheduler(0), os.sched_getparam(0)
     with contextlib.suppress(PermissionError):
@@ -81,7 +81,7 @@ def undisturbed() -> Iterator[None]:
 
 
 def calm() -> bool:
-    """Whether no task waits for a core a quarter of the time, by the kernel's pressure."""
+    """Whether tasks wait for a core less than a quarter of the time (the kernel's pressure)."""
     try:
         said = Path("/proc/pressure/cpu").read_text()
     except OSError:
@@ -120,7 +120,7 @@ def directory(loss: float) -> Iterator[Directory]:
 
 
 def _ends_with_us() -> list[str]:
-    """Return what to put before a command that must end when this process does, however it did."""
+    """Return a prefix for commands that must end together with this process."""
     return [str(required_program("setpriv")), "--pdeathsig", "INT"]
 
 
@@ -134,7 +134,7 @@ def _filled(folder: Path) -> Path:
 
 
 def _library(folder: Path) -> Path:
-    """Compile what makes it slower."""
+    """Compile the library that slows slapd down."""
     library = folder / "slower.so"
     compiler = str(required_program("cc"))
     argv = [compiler, "-O2", "-shared", "-fPIC", "-o", str(library), str(SOURCE)]
@@ -150,7 +150,7 @@ def compare(out: Path, a: str, b: str, *, repeats: int, seed: int, window: str) 
     )
     argv = ("compare", a, b, "--interleave", command, "--json")
     how = ("--repeats", str(repeats), "--seed", str(seed), "--out", str(out))
-    # What others have just begun may end soon; where it does not, it has to do as it is.
+    # Other programs may end soon; otherwise the comparison runs beside them.
     eventually(calm, within_s=CALM_S)
     with pinned(Cores.of_this_machine().tester), undisturbed():
         process = subprocess.Popen(

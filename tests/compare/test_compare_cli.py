@@ -1,4 +1,4 @@
-"""`sitebench compare` as people run it: two files, and two targets in turn."""
+"""`sitebench compare` as users run it: two files, and two targets in turn."""
 
 import contextlib
 import json
@@ -24,7 +24,7 @@ COMMAND = (
 
 
 def one_line(ran: Ran, code: int = 2) -> str:
-    """Return the message of a command that failed as one may: a line, and what to do."""
+    """Return the message of a failed command: one line and a remedy."""
     assert ran.code == code
     assert ran.out == ""
     message, remedy = ran.err.strip().splitlines()
@@ -35,7 +35,7 @@ def one_line(ran: Ran, code: int = 2) -> str:
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a (15,000/s), b (5 % less), c (as a), apart: like a, users 8, not a run."""
+    """A folder of runs: a (15,000/s), b (5 % less), c (as a), and others for refusals."""
     folder = tmp_path_factory.mktemp("runs")
     interleaved(folder / "a", noisy(10, 15_000, 1), "a")
     interleaved(folder / "b", noisy(10, 14_250, 2), "b")
@@ -57,7 +57,7 @@ def test_slower_run_has_verdict_figures_and_detectable_difference(runs: Path) ->
     assert max(map(len, ran.out.splitlines()[4:20])) <= 160
 
 
-def test_json_has_every_value(runs: Path) -> None:
+def test_json_contains_every_value_of_a_comparison(runs: Path) -> None:
     ran = in_process("compare", "a", "b", "--json", cwd=runs).check(0)
     found = json.loads(ran.out)
     assert found["design"] == "pairs"
@@ -135,7 +135,7 @@ def test_runs_measured_apart_or_on_other_machines_have_a_remark_first(runs: Path
         ),
     ],
 )
-def test_bad_input_is_one_clear_line(runs: Path, argv: tuple[str, ...], said: str) -> None:
+def test_bad_input_is_refused_in_one_line(runs: Path, argv: tuple[str, ...], said: str) -> None:
     ran = in_process("compare", *argv, cwd=runs).check(2)
     assert said in ran.err.splitlines()[0]
     assert len(ran.err.splitlines()) == 2

@@ -1,4 +1,4 @@
-"""What a comparison says of repeats: words, refusals to claim, and what it leaves out."""
+"""The statements of a comparison: words, undecided results, and omitted points."""
 
 import json
 import random
@@ -67,12 +67,13 @@ def test_slower_target_is_slower_in_every_measure() -> None:
         "generator_cpu": "more CPU",
     }
     assert analysis.rows == 6
-    # Operations/s has half of one in twenty; what it found with that, the other rows have too.
+    # Operations/s has half of the error probability of 5 %; if it finds a difference, the other
+    # rows share that half too.
     assert [row.alpha for row in point.rows] == [0.025, *[0.01] * 5]
     assert words.answer(point).startswith("lookup at 1k, 64 users: B is slower: -5.")
 
 
-def test_a_faster_target_is_called_faster() -> None:
+def test_a_faster_target_is_reported_as_faster() -> None:
     _, point = compared(noisy(10, 14_250, 2), noisy(10, 15_000, 1))
     assert verdicts(point)["ops_per_s"] == verdicts(point)["p50"] == "faster"
     assert verdicts(point)["target_cpu"] == "less CPU"
@@ -90,7 +91,7 @@ def test_no_difference_is_reported_with_the_detectable_difference() -> None:
     assert f"could have shown about {words.detectable(row)}" in said
 
 
-def test_too_few_repeats_are_undecided_and_name_the_number_needed() -> None:
+def test_too_few_repeats_are_undecided_and_name_the_required_number() -> None:
     a, b = noisy(6, 15_000, 1), noisy(6, 7_000, 2)
     _, point = compared(a, b)
     assert set(verdicts(point).values()) == {TOO_FEW}
@@ -103,7 +104,7 @@ def test_too_few_repeats_are_undecided_and_name_the_number_needed() -> None:
 
 
 def test_ratio_of_pairs_is_not_labelled_as_ratio_of_the_medians() -> None:
-    """Medians of 4.6 and 5.18 ms stood beside "B/A +15.0 %": the ratio is that of pairs."""
+    """Medians of 4.6 and 5.18 ms stood beside "B/A +15.0 %", the ratio of pairs."""
     analysis, point = compared(noisy(10, 15_000, 1), noisy(10, 14_000, 2))
     answers, _ = words.tables(point, analysis.design)
     assert answers.columns == ("Median of", "A", "B", "typical pair", "interval", "B is")
@@ -114,7 +115,7 @@ def test_ratio_of_pairs_is_not_labelled_as_ratio_of_the_medians() -> None:
     assert "Typical pair" not in words.meaning(apart.design)
 
 
-def test_latency_is_the_first_measure_at_a_given_rate() -> None:
+def test_latency_is_the_first_measure_at_a_fixed_rate() -> None:
     rates = noisy(10, 15_000, 1)
     each = [a_repeat(a_spec(repeat=n, rate=15_000), x)[1] for n, x in enumerate(rates)]
     both = Series(a_spec(rate=15_000), tuple(each))
@@ -135,7 +136,7 @@ def test_runs_measured_apart_are_undecided_within_a_factor_of_two() -> None:
 
 
 def test_runs_measured_apart_by_a_factor_of_150_are_decided() -> None:
-    """An index off and on: "not decided" was right as statistics, and absurd."""
+    """An index off and on: "not decided" was statistically right, and absurd."""
     slow, fast = noisy(8, 100, 1, 0.2), noisy(8, 15_000, 2, 0.2)
     _, point = compared(slow, fast, Design.APART)
     assert point.rows[0].verdict == "faster"
@@ -176,8 +177,8 @@ def mix(b_rate: float, seed: int, repeats: int = 10) -> Series:
     return Series(structs.replace(results[0].spec, repeat=0), tuple(results))
 
 
-def test_one_slow_operation_of_a_mix_is_found() -> None:
-    """Its total has the percentiles of the frequent operation, and hid a factor of three."""
+def test_one_slow_operation_of_a_mix_is_noticed() -> None:
+    """The total has the percentiles of the frequent operation, and hid a factor of three."""
     analysis = analyse([Matched(mix(3_000, 1), mix(1_000, 2))], Design.PAIRS)
     whole, search, modify = analysis.points
     assert [point.title for point in analysis.points] == [
@@ -201,7 +202,7 @@ def test_reason_for_not_comparing_a_mix_is_given_once() -> None:
 
 
 def test_percentile_missing_in_all_repeats_is_undecided() -> None:
-    """A window below 10,000 operations has no p99: that passed as if p99 were equal."""
+    """A window below 10,000 operations has no p99; this passed as equal p99."""
     _, point = compared(noisy(10, 4_000, 1), noisy(10, 4_000, 2))
     assert "p99" not in verdicts(point)
     assert point.undecided == "no repeat has a latency p99"
@@ -212,7 +213,7 @@ def test_pairs_show_a_difference_despite_drift_of_the_machine() -> None:
     assert verdicts(compared(drift, [x * 0.97 for x in drift])[1])["ops_per_s"] == "slower"
 
 
-def test_every_answer_has_an_aa_null_of_as_many_values() -> None:
+def test_every_answer_has_an_aa_null_of_equally_many_values() -> None:
     _, point = compared(noisy(10, 15_000, 1), noisy(10, 14_250, 2))
     for row in point.rows:
         assert row.null is not None
@@ -222,7 +223,8 @@ def test_every_answer_has_an_aa_null_of_as_many_values() -> None:
 
 
 def test_disagreeing_repeats_of_one_side_raise_the_aa_null_alarm() -> None:
-    # Every other repeat is a tenth slower, the way `odd_and_even` pairs them: 1 2, 4 3, 5 6, ...
+    # Every second repeat is a tenth slower, in the order in which `odd_and_even` pairs them: 1 2, 4
+    # 3, 5 6, ...
     pattern = [1.0, 0.9, 0.9, 1.0] * 3
     rates = [15_000 * x * (1 + n * 1e-4) for n, x in enumerate(pattern)]
     _, point = compared(rates, rates)
@@ -230,7 +232,7 @@ def test_disagreeing_repeats_of_one_side_raise_the_aa_null_alarm() -> None:
     assert verdicts(point)["ops_per_s"] == NONE
 
 
-def test_odd_and_even_repeats_take_turns_so_that_a_drift_cancels_out() -> None:
+def test_odd_and_even_repeats_alternate_so_that_a_drift_cancels_out() -> None:
     assert odd_and_even([1, 2, 3, 4, 5, 6, 7]) == ([1, 4, 5], [2, 3, 6])
 
 
@@ -252,7 +254,7 @@ def failing(rates: Sequence[float], share: float, unanswered: float = 0.0) -> Se
     return Series(a_spec(), tuple(each))
 
 
-def test_target_with_fast_failures_is_worse() -> None:
+def test_target_with_fast_failures_is_reported_as_worse() -> None:
     a, b = series(noisy(10, 15_000, 1)), failing(noisy(10, 20_000, 2), 0.1)
     (point,) = analyse([Matched(a, b)], Design.PAIRS).points
     row = point.row("succeeded")
@@ -265,7 +267,7 @@ def test_target_with_fast_failures_is_worse() -> None:
     assert verdicts(analyse([Matched(b, a)], Design.PAIRS).points[0])["succeeded"] == "fails less"
 
 
-def test_one_failure_in_ten_thousand_is_found_and_shown() -> None:
+def test_one_failure_in_ten_thousand_is_reported() -> None:
     a, b = series(noisy(10, 15_000, 1)), failing(noisy(10, 15_000, 2), 0.000_1)
     (point,) = analyse([Matched(a, b)], Design.PAIRS).points
     assert verdicts(point)["succeeded"] == "fails more"
@@ -276,7 +278,7 @@ def test_table_without_failures_has_no_failure_row() -> None:
     assert compared(noisy(10, 15_000, 1), noisy(10, 15_000, 2))[1].row("succeeded") is None
 
 
-def test_unanswered_operations_in_b_can_only_make_its_percentile_slower() -> None:
+def test_unanswered_operations_of_b_can_only_make_its_percentile_slower() -> None:
     a, b = series(noisy(10, 15_000, 1)), failing(noisy(10, 15_000, 2), 0, unanswered=0.02)
     (point,) = analyse([Matched(a, b)], Design.PAIRS).points
     row = point.row("p99")
@@ -287,7 +289,8 @@ def test_unanswered_operations_in_b_can_only_make_its_percentile_slower() -> Non
     assert point.row("p99") is None
     assert "Latency p99: 10 of 20 repeats have none" in map(str, point.missing)
     assert "some repeats have no latency p99" in point.undecided
-    # What the end of a window cut off may have been waited for shorter than anything took.
+    # Operations cut off by the end of a window may have waited for less time than any completed
+    # operation took.
     rates = noisy(10, 20_000, 2)
     cut = [a_repeat(a_spec(repeat=n), x, 0, 0.02, 1_000)[1] for n, x in enumerate(rates)]
     (point,) = analyse([Matched(a, Series(a_spec(), tuple(cut)))], Design.PAIRS).points
@@ -302,7 +305,7 @@ def spoil(found: Series, *repeats: int) -> Series:
     return Series(found.spec, tuple(each))
 
 
-def test_repeat_bound_by_the_tester_is_left_out_with_its_pair_and_named() -> None:
+def test_repeat_bound_by_the_tester_is_excluded_with_its_pair_and_named() -> None:
     a, b = series(noisy(10, 15_000, 1)), series(noisy(10, 14_250, 2))
     pairs = analyse([Matched(spoil(a, 3), b)], Design.PAIRS).points[0]
     assert pairs.left_out == ("A repeat 4: unsettled (it drifted)",)
@@ -353,10 +356,10 @@ def test_limit_by_other_programs_is_not_called_load_generator() -> None:
         ((15_000, 15_000), True, ("Rates not compared", "doubt")),
     ],
 )
-def test_stamp_has_the_verdict(
+def test_stamp_of_a_comparison_states_its_verdict(
     rates: tuple[float, float], limited: bool, stamped: tuple[str, str]
 ) -> None:
-    """It said "No difference" of rates that were not compared, beside a difference in CPU."""
+    """The stamp said "No difference" of rates that were not compared, beside a CPU difference."""
     a, b = (series(noisy(10, rate, seed)) for seed, rate in enumerate(rates, 1))
     if limited:
         judged = Verdict("generator", False, "the load generator was used up")
@@ -439,7 +442,8 @@ def test_comparison_of_two_running_servers_has_a_remark(
 
 
 def test_unfinished_comparison_is_undecided(tmp_path: Path) -> None:
-    # Looks at 8, 10, ... 40 repeats find a difference between equals in one comparison of ten.
+    # Analyses at 8, 10, ... 40 repeats find a difference between equal sides in one comparison of
+    # ten.
     facts = {"id": "one", "command": "ils run", "seed": 1, "repeats": 12}
     for repeats, rows in ((11, 0), (12, 6)):
         a, b = (
@@ -501,15 +505,15 @@ def test_unfinished_and_unmatched_points_are_reported(tmp_path: Path) -> None:
 def test_runs_with_different_counted_steps_are_not_compared(tmp_path: Path) -> None:
     a, b = (write_run(tmp_path / name, (a_spec(), [1_000.0] * 6)) for name in "ab")
     with sqlite3.connect(b) as file:
-        # A sequence of one name that counts its passes in B.
+        # A sequence of the same name that counts its passes in B.
         names = ('"step": "lookup"', '"step": "sequence"')
         file.execute("UPDATE points SET result = replace(result, ?, ?)", names)
     with pytest.raises(BadInput, match="counts lookup as operations in A, and sequence in B"):
         of_files(a, b)
 
 
-def test_runs_are_compared_if_one_had_no_rare_operation(tmp_path: Path) -> None:
-    """The file is the same, and which cards of its deck came up is chance."""
+def test_runs_are_compared_if_one_lacks_a_rare_operation(tmp_path: Path) -> None:
+    """The scenario file is the same, and the cards of its deck are drawn at random."""
     spec = a_spec("browse", settings={"scenario": "shop.toml"})
     a, b = (write_run(tmp_path / name, (spec, [1_000.0] * 6)) for name in "ab")
     with sqlite3.connect(b) as file:
@@ -530,7 +534,7 @@ def test_a_run_is_not_compared_with_itself(tmp_path: Path) -> None:
         of_files(a, tmp_path / "link")
 
 
-def test_a_comparison_changes_neither_file(tmp_path: Path) -> None:
+def test_a_comparison_changes_neither_run_file(tmp_path: Path) -> None:
     a = write_run(tmp_path / "a", (a_spec(), noisy(5, 15_000, 1)))
     b = write_run(tmp_path / "b", (a_spec(), noisy(5, 15_000, 2)))
     with RunStore(a), RunStore(b):

@@ -1,8 +1,8 @@
-"""How often a comparison of equals finds a difference, on machines steady and not.
+"""How often a comparison of equal sides finds a difference, on steady and unsteady machines.
 
-Two hundred comparisons each, through `analyse`, in the order that `Interleaving` draws. The noise
-of a measure is the machine's, from turn to turn; what each opened target brings by itself (where
-its memory came to lie) is drawn anew with every turn, as every turn opens a target.
+Each case has two hundred comparisons, through `analyse`, in the order of `Interleaving`. The noise
+of a measure is the machine's, from turn to turn; an opened target's own noise (from the placement
+of its memory) is drawn anew with every turn, as every turn opens a target.
 """
 
 import functools
@@ -26,11 +26,11 @@ from tests.support.points import a_spec
 
 COMPARISONS, REPEATS = 200, 12
 MOST = COMPARISONS * 0.05 + 3 * sqrt(COMPARISONS * 0.05 * 0.95)
-"""One comparison in twenty may be wrong; so many of 200 are three standard errors above that."""
+"""One comparison in twenty may be wrong; this share of 200, plus three standard errors."""
 
 
 def correlated(phi: float, deviation: float) -> Callable[[random.Random], Iterator[float]]:
-    """Return a stationary series whose neighbours are alike (AR(1))."""
+    """Return a stationary series with correlated neighbours (AR(1))."""
 
     def noise(lot: random.Random) -> Iterator[float]:
         at = lot.gauss(0, deviation)
@@ -45,8 +45,8 @@ def walk(lot: random.Random) -> Iterator[float]:
     return itertools.accumulate(iter(lambda: lot.gauss(0, 0.01), None))
 
 
-# Rates of 54 windows of lookups at one slapd, in order, on a machine that others used too: they
-# drift, some are a third lower, and neighbours are alike.
+# Rates of 54 windows of lookups at one slapd, in order, on a shared machine: they drift, some are a
+# third lower, and neighbours are correlated.
 REAL = (
     *(15089, 14487, 14820, 14711, 14510, 14331, 14782, 15177, 14412, 14197, 15434, 15256, 14528),
     *(15205, 16108, 15886, 14781, 15134, 16154, 14221, 13926, 14408, 14652, 14790, 14302, 14728),
@@ -57,7 +57,7 @@ REAL = (
 
 
 def real(lot: random.Random) -> Iterator[float]:
-    """Return the real series from a random place on, again and again."""
+    """Return the real series from a random place on, repeatedly."""
     start = lot.randrange(len(REAL))
     return (log(rate / 15_000) for rate in itertools.cycle(REAL[start:] + REAL[:start]))
 
@@ -90,7 +90,7 @@ def repeat_of(repeat: int, rate: float, p99: float, cpu: float) -> PointResult:
 
 
 def a_comparison(design: Design, noise: str, seed: int, *, instance: float, b: float) -> Analysis:
-    """Compare twelve repeats each; B's rate is off by the logarithm `b`."""
+    """Compare twelve repeats of each side; B's rate is off by the logarithm `b`."""
     lot = random.Random(f"{design} {noise} {seed}")
     order = [
         (turn.side, turn.repeat)
@@ -124,6 +124,6 @@ def test_false_alarms_stay_below_the_stated_level(
 
 
 @pytest.mark.parametrize("noise", NOISE)
-def test_pairs_nearly_always_find_a_loss_of_a_fifth(noise: str) -> None:
+def test_pairs_nearly_always_detect_a_loss_of_a_fifth(noise: str) -> None:
     found = [a_comparison(Design.PAIRS, noise, n, instance=0.02, b=-0.2) for n in range(50)]
     assert differing(found) >= 48

@@ -1,4 +1,4 @@
-"""Two values in turn: the order, the commands, and what is refused before anything is measured."""
+"""Two values in turn: the order, the commands, and refusals before the first measurement."""
 
 import contextlib
 import os
@@ -67,7 +67,7 @@ def test_a_command_that_cannot_be_compared_is_refused(command: str, said: str) -
     assert "\n" not in error.value.message
 
 
-def test_both_run_files_have_the_id_of_the_comparison(tmp_path: Path) -> None:
+def test_both_run_files_contain_the_id_of_the_comparison(tmp_path: Path) -> None:
     places = files(str(tmp_path / "c"))
     prepare(a_plan(), places)
     prepare(a_plan(), places)
@@ -101,18 +101,18 @@ def test_option_that_differs_from_the_stored_comparison_is_named(tmp_path: Path)
 def test_too_few_pairs_are_reported_before_the_first_measurement(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], *, repeats: int, said: bool
 ) -> None:
-    """Five pairs were measured, and then "at least 7 are needed"."""
+    """Five pairs were measured before the message "at least 7 are needed"."""
     prepare(a_plan(repeats=repeats), files(str(tmp_path / "c")))
     heard = capsys.readouterr().err
     told = f"with {repeats} pairs no difference can be found, however large: that needs --repeats 7"
     assert (f"{told} for one point, and more for several" in heard) == said
 
 
-def test_each_turn_starts_its_own_target(
+def test_each_turn_starts_a_new_target(
     slapd: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Two processes of one program differ for where their memory came to lie: were one measured
-    # again and again, that would be taken for a difference between A and B.
+    # Two processes of one program differ with the placement of their memory: if the same process
+    # were measured repeatedly, this would count as a difference between A and B.
     started = tmp_path / "started"
     noted = tmp_path / "slapd"
     noted.write_text(f'#!/bin/sh\ncase "$*" in *ldap://*) echo $$ >>{started};; esac\n')
@@ -141,8 +141,10 @@ def test_a_running_server_is_restarted_before_each_turn(tmp_path: Path) -> None:
     assert (tmp_path / "turns").read_text().strip() == wrong.value(wrong.turns()[0].side)
 
 
-def test_restart_compares_one_server(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """An index off and on: `{}` stands in --restart alone."""
+def test_restart_option_alone_compares_settings_of_one_server(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An index off and on: `{}` occurs only in --restart."""
     with LdapDirectory(entries=50, locales=("en_US",)) as server:
         command = (
             f"ils run lookup --target {server.url} --base {server.base} --entries 50 "
@@ -164,7 +166,7 @@ def test_restart_compares_one_server(tmp_path: Path, capsys: pytest.CaptureFixtu
         plan(command, "off", "on", repeats=1, seed=1, restart="./switch")
 
 
-def test_server_left_by_a_restart_command_is_in_its_own_session(tmp_path: Path) -> None:
+def test_server_started_by_a_restart_command_has_its_own_session(tmp_path: Path) -> None:
     left = f"exec sleep 20 & echo $! >{tmp_path}/pid"
     wrong = plan("ils run {} --entries 0", "a", "b", repeats=1, seed=1, restart=left)
     places = files(str(tmp_path / "c"))
@@ -172,12 +174,12 @@ def test_server_left_by_a_restart_command_is_in_its_own_session(tmp_path: Path) 
     with pytest.raises(BadInput):
         measure(wrong, places)
     server = int((tmp_path / "pid").read_text())
-    # The terminal sends the signal to the processes of its session alone.
+    # The terminal sends the signal only to the processes of its session.
     assert os.getsid(server) != os.getsid(0)
     os.kill(server, signal.SIGKILL)
 
 
-def test_a_restart_that_fails_ends_the_comparison(tmp_path: Path) -> None:
+def test_failed_restart_ends_the_comparison(tmp_path: Path) -> None:
     wrong = plan(COMMAND, "a", "b", repeats=1, seed=1, restart="echo no such unit >&2; exit 3")
     places = files(str(tmp_path / "c"))
     prepare(wrong, places)
@@ -185,7 +187,7 @@ def test_a_restart_that_fails_ends_the_comparison(tmp_path: Path) -> None:
         measure(wrong, places)
 
 
-def test_failing_command_names_its_side_and_reason(tmp_path: Path) -> None:
+def test_failed_command_is_reported_with_its_side_and_reason(tmp_path: Path) -> None:
     wrong = plan("ils run lookup --target {}", "ldap://127.0.0.1:1", "x", repeats=5, seed=1)
     told: list[Turn] = []
     places = files(str(tmp_path / "c"))
@@ -198,7 +200,7 @@ def test_failing_command_names_its_side_and_reason(tmp_path: Path) -> None:
     assert error.value.remedy
 
 
-def test_a_command_with_a_wrong_option_is_bad_input(tmp_path: Path) -> None:
+def test_command_with_an_invalid_option_is_bad_input(tmp_path: Path) -> None:
     wrong = plan("ils run lookup --nonsense {}", "1", "2", repeats=5, seed=1)
     places = files(str(tmp_path / "c"))
     prepare(wrong, places)

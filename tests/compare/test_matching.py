@@ -1,4 +1,4 @@
-"""What may be compared: points asked for alike, at whichever targets."""
+"""Comparable points: equal options at any target."""
 
 from typing import Any
 
@@ -43,7 +43,7 @@ def test_points_match_despite_different_targets_and_bases() -> None:
         ({"settings": {"a": "b", "think": "1s"}}, "think (not set / 1s)"),
     ],
 )
-def test_each_difference_is_named_and_refused(other: dict[str, Any], named: str) -> None:
+def test_each_difference_of_options_is_named_and_refused(other: dict[str, Any], named: str) -> None:
     a = a_spec()
     said = refused(a, replace(a, **other))
     assert said.startswith(f"the runs measured different things: {named};")
@@ -59,7 +59,7 @@ def test_runs_of_two_suites_are_refused_without_a_list_of_options() -> None:
     )
 
 
-def test_all_differences_are_named_at_once() -> None:
+def test_all_differences_of_options_are_named_together() -> None:
     said = refused(a_spec(), a_spec(users=8, measure_s=1.0))
     assert "users (64 / 8), measure (2s / 1s)" in said
     assert "--varying users,measure" in said
@@ -70,7 +70,7 @@ def test_message_names_differences_of_the_most_similar_points() -> None:
         match(side(a_spec(), a_spec("add")), side(a_spec(users=8)))
 
 
-def test_points_in_one_run_only_are_listed_separately() -> None:
+def test_points_of_only_one_run_are_listed_separately() -> None:
     found = match(side(a_spec(), a_spec(entries=10)), side(a_spec(), a_spec("add")))
     assert [each.a.spec for each in found.common] == [a_spec()]
     assert found.only_a == (a_spec(entries=10),)
@@ -108,7 +108,7 @@ def test_different_people_with_equal_options_are_refused() -> None:
     check_facts(people(), people(pools_digest="q"), ("locales",))
 
 
-def test_people_without_pools_digest_are_compared_by_digest_if_sizes_match() -> None:
+def test_people_without_a_digest_of_pools_are_compared_by_digest_if_sizes_match() -> None:
     a, b = people(pools_digest=None), people(pools_digest=None, digest="e")
     with pytest.raises(BadInput, match="different people: digest d / e"):
         check_facts(a, b)
@@ -129,5 +129,5 @@ def test_programs_with_different_output_are_refused() -> None:
         check_facts(a, b)
     check_facts(a, a)
     check_facts(a, b, ("cgi_program",))
-    # A run without one has no requests for it.
+    # A run without programs sends no requests for them.
     check_facts(a, {"targets": [{"name": "nginx"}]})

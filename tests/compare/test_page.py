@@ -1,4 +1,4 @@
-"""The page in a real browser without a network: every chart drawn, no error, both sides there."""
+"""The page in a real browser without a network: all charts drawn, no error, both sides."""
 
 import html
 from collections.abc import Iterator
@@ -46,7 +46,7 @@ def texts(browser: Browser, selector: str) -> list[str]:
     return list(browser.run(script, selector))
 
 
-def test_every_chart_is_drawn(browser: Browser) -> None:
+def test_every_chart_of_a_comparison_is_drawn(browser: Browser) -> None:
     states = "return [...document.querySelectorAll('figure.chart')].map(f => f.dataset.state)"
     assert browser.run(states) == ["drawn"] * 3
     marks = "return document.querySelectorAll(arguments[0] + ' .role-mark.mark-symbol path').length"
@@ -55,14 +55,14 @@ def test_every_chart_is_drawn(browser: Browser) -> None:
     assert browser.run(marks, "#figure-spectra") > 20
 
 
-def test_verdict_comes_first_in_words(browser: Browser) -> None:
+def test_verdict_of_a_comparison_comes_first_in_words(browser: Browser) -> None:
     first, second = texts(browser, "#answer .headline")
     assert first.startswith("Slower lookup at 1k, 64 users: B is slower: -6.")
     assert second.startswith("No difference add at 1k, 64 users: no detectable difference")
     assert "-6." in texts(browser, "#answer table")[0]
 
 
-def test_another_measure_can_be_chosen(browser: Browser) -> None:
+def test_reader_can_choose_another_measure(browser: Browser) -> None:
     before = browser.run("return document.querySelector('#figure-repeats svg').outerHTML")
     browser.run(
         "const list = document.getElementById('choose-repeats'); list.value = 'p1-p99';"
@@ -72,7 +72,7 @@ def test_another_measure_can_be_chosen(browser: Browser) -> None:
     assert eventually(lambda: browser.run(now) != before)
 
 
-def test_head_has_address_command_date_and_machine(compared: Comparison) -> None:
+def test_page_head_has_address_command_date_and_machine(compared: Comparison) -> None:
     command = ["sitebench", "ils", "run", "--target", "ldap://a b"]
     restart = {"restart": "./switch {}"}
     facts = {"command": command, "started": "2026-11-28T17:36:00+00:00", "compared": restart}

@@ -1,9 +1,9 @@
-"""A directory slowed by 5 % is found; the same directory twice is not.
+"""A comparison finds a directory slowed by 5 %, and no difference of a directory from itself.
 
 A real slapd, measured by the real command: a few seconds a repeat, interleaved, target and tester
-on cores of their own where there are two. Nothing here asks how fast anything is. A machine may be
-too busy for 5 %, and then more is asked for; but never may a loss that stands five standard errors
-out of the repeats, as anybody computes them, not be told.
+on separate cores if there are two. No test here depends on absolute speed. A machine may be
+too busy for 5 %, and then the loss is increased; but a loss of five standard errors
+of the repeats must always be reported.
 """
 
 import math
@@ -17,16 +17,16 @@ from sitebench.compare.comparison import NONE
 from tests.compare.slowed import compare, directory
 
 PAIRS = 15
-"""A quiet machine does with eight."""
+"""Eight pairs suffice on a quiet machine."""
 
 LOSSES = (0.05, 0.08, 0.12, 0.18)
-"""What is tried, one after the other, until it is found."""
+"""Losses that are tried one after another until one is found."""
 
 CERTAIN = 5
-"""Standard errors, of which the tests of all rows need three and a half."""
+"""Standard errors that suffice with certainty; the tests of all rows need three and a half."""
 
 NULL_PAIRS = 9
-"""The fewest that can raise an alarm at all; so this can fail."""
+"""The fewest pairs that can raise an alarm, so that this test can fail."""
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(2400)]
 
@@ -38,13 +38,13 @@ def rows(found: Any) -> dict[str, Any]:
 
 
 def stands_out(row: Any) -> float:
-    """Return how many standard errors the mean of B's logarithms over A's is from nothing."""
+    """Return the mean of the logarithms of B/A in standard errors."""
     ratios = [math.log(b / a) for a, b in zip(row["a"], row["b"], strict=True)]
     error = statistics.stdev(ratios) / math.sqrt(len(ratios))
     return abs(statistics.mean(ratios)) / error
 
 
-def test_a_directory_slowed_by_5_percent_is_found(slapd: object, tmp_path: Path) -> None:
+def test_comparison_finds_a_directory_slowed_by_5_percent(slapd: object, tmp_path: Path) -> None:
     for seed, loss in enumerate(LOSSES):
         with directory(loss) as target:
             out = tmp_path / f"seed{seed}"
@@ -58,8 +58,10 @@ def test_a_directory_slowed_by_5_percent_is_found(slapd: object, tmp_path: Path)
     pytest.fail(f"it does not find {loss:.0%} either: {found}")
 
 
-def test_a_directory_against_itself_shows_no_difference(slapd: object, tmp_path: Path) -> None:
-    # One comparison in twenty may find what is not there; what is there is found twice.
+def test_comparison_of_a_directory_with_itself_shows_no_difference(
+    slapd: object, tmp_path: Path
+) -> None:
+    # One comparison in twenty may find a false difference; a real difference is found twice.
     with directory(LOSSES[0]) as target:
         for seed in (1, 2):
             out = tmp_path / f"seed{seed}"

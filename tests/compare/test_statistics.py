@@ -1,4 +1,4 @@
-"""Intervals against reference values, against every arrangement, and against their own promise.
+"""Intervals compared with reference values, with every arrangement, and with their stated level.
 
 Reference p values are from scipy 1.17.1 (numpy 2.4.6, Python 3.11.7), which is not needed to run
 this: `wilcoxon` with method="exact", and method="asymptotic" (continuity corrected) for many
@@ -45,8 +45,8 @@ def test_pair_intervals_agree_with_the_reference(differences: list[float], p: fl
 
 
 def test_many_values_are_judged_by_the_normal_approximation() -> None:
-    # The reference p is 0.00234.
-    # numpy.random.default_rng(4), after its first 85: normal(0.2, 1, 70).
+    # The reference p is 0.00234. numpy.random.default_rng(4), after its first 85: normal(0.2, 1,
+    # 70).
     differences = [
         *(1.209, -0.404, 0.047, -1.281, -1.279, -0.578, -0.993, 0.196, -0.503, 1.451, 0.353),
         *(0.365, 1.337, 0.718, 0.163, 0.109, 0.079, 1.277, 0.983, 0.566, 0.999, -0.345, 0.711),
@@ -59,7 +59,7 @@ def test_many_values_are_judged_by_the_normal_approximation() -> None:
     assert not differs(pair_shift(differences, 0.0022))
 
 
-def test_shift_of_textbook_example_matches_the_print() -> None:
+def test_shift_of_textbook_example_matches_the_printed_value() -> None:
     pairs = pair_shift([b - a for a, b in zip(BEFORE, AFTER, strict=True)], 0.05)
     assert (pairs.estimate, pairs.low, pairs.high) == pytest.approx((-0.46, -0.786, -0.010))
 
@@ -85,7 +85,7 @@ def test_interval_excludes_zero_if_and_only_if_the_test_rejects(
     assert differs(pair_shift(found, alpha)) == (p_of_pairs(found) <= alpha + 1e-12)
 
 
-def test_a_shift_moves_with_the_values_and_turns_with_the_sides() -> None:
+def test_shift_is_translated_with_the_values_and_negated_with_swapped_sides() -> None:
     one = pair_shift(LOGS, 0.05)
     moved = pair_shift([each + 100 for each in LOGS], 0.05)
     turned = pair_shift([-each for each in LOGS], 0.05)
@@ -104,7 +104,7 @@ def test_too_few_values_have_no_interval() -> None:
         assert (detectable(found, 0.05) is not None) is enough
 
 
-def test_equal_values_are_no_difference() -> None:
+def test_equal_values_show_no_difference() -> None:
     assert not differs(pair_shift([0.0] * 9, 0.05))
 
 
@@ -134,7 +134,7 @@ def test_detectable_difference_is_found_in_80_percent_of_trials(n: int, alpha: f
 
 @pytest.mark.parametrize(("low", "high"), [(-3.0, 1.0), (-1.0, 3.0)])
 def test_detectable_difference_is_the_wider_half_of_the_interval(low: float, high: float) -> None:
-    # 0.8416 and 1.9600: the normal quantiles of 80 % and of 97.5 %, as printed in every textbook.
+    # 0.8416 and 1.9600: the normal quantiles of 80 % and of 97.5 %, as in every textbook.
     for estimate in (0.0, 20.0):
         shift = Shift(estimate, estimate + low, estimate + high)
         assert detectable(shift, 0.05) == pytest.approx(3 * (1 + 0.8416 / 1.9600), rel=1e-4)

@@ -1,1 +1,1 @@
-"""Real clients against the embedded directory and against slapd: the same tests for both."""
+"""Real clients and the same tests for the embedded directory and slapd."""

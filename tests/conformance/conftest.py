@@ -1,4 +1,4 @@
-"""One fixture, two servers: whatever a test asks of the embedded directory, slapd is asked too."""
+"""One fixture with two servers: each test runs on the embedded directory and on slapd."""
 
 import itertools
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ _scratch_numbers = itertools.count(1)
 def server(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Served]:
-    """A directory with an administrator, who alone may write."""
+    """A directory in which only an administrator may write."""
     folder = tmp_path_factory.mktemp(f"server-{request.param}")
     content = SKELETON + "\n" + OFFICE
     with running(request.param, folder, content, anonymous_writes=False) as served:
@@ -30,7 +30,7 @@ def server(
 def open_server(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Served]:
-    """A directory in which everybody may write: the paper's, and the default on loopback."""
+    """A directory in which everybody may write, as in the paper and by default on loopback."""
     folder = tmp_path_factory.mktemp(f"open-{request.param}")
     with running(request.param, folder, SKELETON, anonymous_writes=True) as served:
         yield served
@@ -44,7 +44,7 @@ def tools(server: Served) -> Tools:
 
 @pytest.fixture
 def scratch(server: Served) -> str:
-    """DN of an empty container that belongs to this test alone."""
+    """DN of an empty container for this test alone."""
     name = f"scratch-{next(_scratch_numbers)}"
     dn = f"ou={name},ou=Scratch,o=Intranet"
     Tools(server).add(f"dn: {dn}\nobjectClass: organizationalUnit\nou: {name}\n")
@@ -60,7 +60,7 @@ def clients() -> Iterator[Clients]:
 
 @pytest.fixture(scope="session")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
-    """Both servers at once, open to everybody."""
+    """Both servers at the same time, open to everybody."""
     first, second = (tmp_path_factory.mktemp(f"pair-{kind}") for kind in KINDS)
     with (
         running(KINDS[0], first, SKELETON, anonymous_writes=True) as one,

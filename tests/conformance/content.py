@@ -1,6 +1,6 @@
-"""What the servers hold when the tests begin."""
+"""The servers' initial entries."""
 
-# What both servers hold before a test begins.
+# Entries of both servers before a test begins.
 SKELETON = """\
 dn: o=Intranet
 objectClass: organization

@@ -1,4 +1,4 @@
-"""The embedded directory as people start it: `sitebench ils serve`, a process of its own."""
+"""The embedded directory as users start it: `sitebench ils serve` in a separate process."""
 
 import contextlib
 import re
@@ -18,14 +18,14 @@ STOP_WITHIN_S = 10.0
 
 
 class ServeError(Exception):
-    """`sitebench ils serve` did not start; says what it printed."""
+    """`sitebench ils serve` did not start; the message contains its output."""
 
 
 @contextlib.contextmanager
 def running_embedded(
     folder: Path, *options: str, anonymous_writes: bool = False
 ) -> Iterator[Served]:
-    """Run `sitebench ils serve` with `options`; files it needs go into `folder`."""
+    """Run `sitebench ils serve` with `options`; its files are in `folder`."""
     command = [str(Path(sys.executable).parent / "sitebench"), "ils", "serve"]
     command += ["--port", "0", "--suffix", SUFFIX, *options]
     if not anonymous_writes:
@@ -40,7 +40,7 @@ def running_embedded(
 
 
 def _port(process: subprocess.Popen[bytes]) -> int:
-    """Return the port from the first line; it is printed once the directory listens."""
+    """Return the port from the first line, which is printed once the directory listens."""
     assert process.stdout is not None
     assert process.stderr is not None
     line = process.stdout.readline().decode()

@@ -1,4 +1,4 @@
-"""ldap3 as the independent client: connections that check all, and ones that hide nothing."""
+"""ldap3 as the independent client: connections with all checks, and connections without any."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from tests.conformance.served import Served
 
 
 class Clients:
-    """Connections of one test, closed when it ends, however it ends.
+    """Connections of one test, closed at its end, however it ends.
 
     ldap3's stubs leave half of a connection's methods untyped, hence Any.
     """
@@ -19,7 +19,7 @@ class Clients:
         self._open: list[Any] = []
 
     def checking(self, server: Served, *, asynchronous: bool = False) -> Any:
-        """Return a connection of the administrator that reads the schema and checks against it."""
+        """Return an administrator's connection that checks requests against the schema."""
         return self._kept(
             Connection(
                 Server(server.host, server.port, get_info=ALL, connect_timeout=10),
@@ -27,14 +27,14 @@ class Clients:
                 password=server.admin_password,
                 client_strategy=ASYNC if asynchronous else SYNC,
                 check_names=True,
-                # With a timeout ldap3's receiving thread goes on when its socket is closed, and
-                # takes a core until the test process ends.
+                # With a timeout ldap3's receiving thread continues after its socket is closed, and
+                # occupies a core until the test process ends.
                 receive_timeout=None if asynchronous else 30,
             )
         )
 
     def raw(self, server: Served, *, anonymous: bool = False, version: int = 3) -> Any:
-        """Return a connection that sends what it is told and returns what it gets."""
+        """Return a connection that sends requests and returns answers unchecked."""
         who: Any = {}
         if not anonymous:
             who = {"user": server.admin_dn, "password": server.admin_password}
@@ -55,7 +55,7 @@ class Clients:
         return connection
 
     def close(self) -> None:
-        """Unbind all that is still open."""
+        """Unbind all open connections."""
         for connection in self._open:
             receiver = getattr(connection.strategy, "receiver", None)
             connection.unbind()
@@ -75,7 +75,7 @@ def ldap3_clients() -> Iterator[Clients]:
 
 
 def entries(connection: Any) -> list[tuple[str, dict[str, list[bytes]]]]:
-    """Return what the last search found: DN and values as bytes, as they came."""
+    """Return the entries of the last search: DN and values as received bytes."""
     return [
         (each["dn"], dict(each["raw_attributes"]))
         for each in connection.response

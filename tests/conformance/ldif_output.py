@@ -1,4 +1,4 @@
-"""What ldapsearch prints, as data: comments, base64 and entries without attributes included."""
+"""The output of ldapsearch as data, with comments, base64 and entries without attributes."""
 
 import base64
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Entry:
-    """One entry: its DN, and its values by the attribute description as printed."""
+    """One entry: its DN, and its values by printed attribute description."""
 
     dn: str
     attributes: dict[str, list[bytes]] = field(default_factory=dict)
@@ -28,7 +28,7 @@ def _unfold(text: str) -> list[str]:
 
 
 def parse_entries(text: str) -> list[Entry]:
-    """Parse LDIF as `ldapsearch -LLL` prints it; with -A a line is `name:` and has no value."""
+    """Parse LDIF as `ldapsearch -LLL` prints it; with -A a line is `name:` without a value."""
     entries: list[Entry] = []
     for line in _unfold(text):
         if not line or line.startswith("#"):

@@ -1,4 +1,4 @@
-"""One question, two servers, and what they may answer differently."""
+"""One operation on two servers, and the permitted differences of their answers."""
 
 import itertools
 from dataclasses import dataclass
@@ -8,9 +8,9 @@ from tests.conformance.random_operations import Answer, Operation, Rename
 
 _numbers = itertools.count(1)
 
-# An operation may have two faults at once, and RFC 4511 does not say which is told: the first of
-# each pair is the embedded directory's choice, which looks for the entry before it looks at what
-# is to become of it; the second is slapd's, which does the opposite.
+# An operation may have two faults, and RFC 4511 does not order them. The first code of each pair is
+# the embedded directory's, which checks the entry before the change; the second is slapd's, which
+# checks in the opposite order.
 EITHER_FAULT = {
     ("attributeOrValueExists", "constraintViolation"),
     ("entryAlreadyExists", "attributeOrValueExists"),
@@ -24,10 +24,11 @@ EITHER_FAULT = {
 
 
 def same(operation: Operation, embedded: Answer, openldap: Answer) -> bool:
-    """Whether a client sees the same, but for what is said above and below."""
+    """Whether a client sees equal answers, apart from the permitted differences."""
     if embedded == openldap or (embedded[0], openldap[0]) in EITHER_FAULT:
         return True
-    # slapd does not say how far it got (RFC 4511 4.1.9) where the parent is missing as well.
+    # If the parent is missing too, slapd does not return the closest existing ancestor (RFC 4511
+    # 4.1.9).
     unsaid = openldap[:2] == ("noSuchObject", "")
     return isinstance(operation, Rename) and embedded[0] == "noSuchObject" and unsaid
 
@@ -51,6 +52,6 @@ class Pair:
         }
 
     def agree(self, operation: Operation, base: str) -> None:
-        """Apply `operation` to both; what a client sees must be equal."""
+        """Apply `operation` to both servers; the answers to the client must be equal."""
         answers = self.apply(operation, base)
         assert same(operation, answers["embedded"], answers["openldap"]), (operation, answers)

@@ -1,4 +1,4 @@
-"""Lanes and directory each count for themselves: one operation more or less is noticed."""
+"""Lanes and directory count independently: a difference of one operation is noticed."""
 
 from dataclasses import replace
 
@@ -27,7 +27,7 @@ AFTER = {
     "deletes": 7 + 39,
     "extended": 7 + 60,
     "expired": 7 + 250,
-    # 398 came, 38 left, 250 expired.
+    # 398 people were added, 38 deleted, 250 expired.
     "entries": 10_000 + 110,
 }
 
@@ -53,6 +53,6 @@ def test_operation_missing_from_lane_counts_is_noticed(n: int) -> None:
     assert wrong([*COUNTED[:n], one, *COUNTED[n + 1 :]], AFTER)
 
 
-def test_every_step_but_connect_and_unbind_is_counted() -> None:
+def test_every_step_except_connect_and_unbind_is_counted() -> None:
     kinds = {kind for steps in STEPS.values() for kind in steps.values()}
     assert kinds - set(KINDS) == {"connect", "unbind"}

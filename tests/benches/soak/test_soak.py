@@ -1,4 +1,4 @@
-"""A soak of seconds: every operation is accounted for, however it ends."""
+"""A soak of a few seconds: every operation is accounted for, however it ends."""
 
 import os
 import signal
@@ -17,11 +17,11 @@ from tests.support.cli import python_module
 from tests.support.waiting import eventually
 
 SMALL = ("--entries", "1k", "--users", "16", "--think", "20ms")
-"""Whether each is counted does not hang on how many there are; at full rate they take two cores."""
+"""A small load, because the accounts do not depend on its size; at full rate it takes two cores."""
 
 
 def soaked(path: Path) -> Soaked:
-    """Return what a run file tells, having looked at everything that does not need a quiet hour."""
+    """Return the results of a run file, after all checks that do not need a quiet machine."""
     with RunFile(path) as file:
         (point,) = file.points()
         found = read(file, point.id)
@@ -83,7 +83,7 @@ def _measuring(run: Path) -> bool:
         return False
 
 
-def test_existing_run_file_is_refused_and_kept(tmp_path: Path) -> None:
+def test_existing_run_file_is_refused_and_unchanged(tmp_path: Path) -> None:
     run = tmp_path / "kept.sitebench"
     run.write_text("kept")
     python_module("benches.soak", *SMALL, "--out", str(run)).check(2, "exists already")

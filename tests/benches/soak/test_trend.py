@@ -1,4 +1,4 @@
-"""What a long run is blamed for, and what not: drift and leaks planted in figures made up."""
+"""The findings of a long run: drift and leaks planted in invented figures."""
 
 from dataclasses import replace
 
@@ -27,11 +27,11 @@ def wrong(
 
 
 def growing(share: float) -> Trend:
-    """Return memory that grows by a share, beside its noise."""
+    """Return memory that grows by a share, with noise."""
     return Trend(AT_S, [v * (1 + share * n / 89) for n, v in enumerate(EVEN.values)])
 
 
-def test_run_without_trend_has_no_findings() -> None:
+def test_run_without_a_trend_has_no_findings() -> None:
     assert wrong() == []
 
 
@@ -41,7 +41,7 @@ def test_growing_memory_is_a_leak_of_its_process() -> None:
     assert wrong(tester=growing(0.01), directory=growing(-0.2)) == []
 
 
-def test_lasting_step_is_growth_and_temporary_step_is_not() -> None:
+def test_lasting_step_of_memory_is_growth_and_temporary_step_is_not() -> None:
     values = list(EVEN.values)
     stepped = Trend(AT_S, values[:45] + [v * 1.06 for v in values[45:]])
     passing = Trend(AT_S, values[:40] + [v * 1.08 for v in values[40:50]] + values[50:])
@@ -66,7 +66,7 @@ def test_zero_operations_at_the_end_are_a_falling_rate() -> None:
     assert RATE in wrong(replace(PART, operations=0))
 
 
-def test_a_count_grows_evenly_between_readings_and_a_gauge_holds() -> None:
+def test_counts_are_interpolated_between_readings_and_gauges_are_not() -> None:
     course = Course([0.0, 10.0, 30.0], [5.0, 25.0, 15.0])
     assert course.between(0, 5) == 10.0
     assert course.between(10, 20) == -5.0
