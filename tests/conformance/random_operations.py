@@ -1,7 +1,7 @@
-"""Random LDAP operations over a small universe, so that they meet each other often.
+"""Random LDAP operations over few names, so that operations often affect each other.
 
 Every operation is data with an `apply`, which sends it over a connection that checks nothing
-and returns what a client can see of the answer, in a form that two servers can be compared by.
+and returns the answer as a client sees it, in a form that can be compared between two servers.
 """
 
 import re
@@ -14,7 +14,7 @@ from ldap3.utils.dn import escape_rdn
 
 from tests.conformance.ldap3_client import entries
 
-# Spelled so that some are the same name to the server and not to a careless one.
+# Spellings, some of which are the same name to the server and not to a careless client.
 NAMES = ["ann", "ANN", "bo b", "bo  b", "Ängstrom", "ängstrom", "a,b", "加藤"]
 BOXES = ["box", "BOX", "crate"]
 
@@ -32,7 +32,7 @@ VALUES = {
     "uidNumber": ["0", "1", "12", "-7", "123456789012345"],
     "seeAlso": ["cn=ann,o=Intranet", "cn=ANN,o=Intranet", "cn=bo b,o=Intranet"],
 }
-# Asked for and never stored: slapd writes names anew before it stores them, and others need not.
+# Requested and never stored: slapd normalises DNs before it stores them, other servers need not.
 ASKED = {"seeAlso": ["CN=Ann , O=Intranet", "2.5.4.3=bo\\20b,o=intranet"]}
 NOT_A_VALUE = {"uidNumber": ["x", "", "1.5"], "seeAlso": ["nodn"]}
 UNKNOWN = "nosuchattribute"
@@ -58,13 +58,13 @@ attributes = st.sampled_from(list(VALUES))
 
 
 def _likeness(value: str) -> str:
-    """Return what is the same for two spellings of one value, whatever the attribute."""
+    """Return a key that is equal for two spellings of one value of any attribute."""
     return value.casefold().replace(" ", "").replace("-", "")
 
 
 @st.composite
 def values_of(draw: st.DrawFn, attribute: str, *, least: int = 1, alike: bool = False) -> list[str]:
-    """Draw different spellings; where `alike`, two may still be one value to the server."""
+    """Draw different spellings; with `alike`, two of them may be one value to the server."""
     choices = st.sampled_from(VALUES[attribute])
     unlike = None if alike else _likeness
     return draw(st.lists(choices, min_size=least, max_size=3, unique_by=unlike or str))
@@ -72,7 +72,7 @@ def values_of(draw: st.DrawFn, attribute: str, *, least: int = 1, alike: bool = 
 
 @dataclass(frozen=True)
 class Add:
-    """Add a box, or something with a name; of a class that requires no more than the name."""
+    """Add a box or a named entry, of a class that requires only its name."""
 
     path: list[str]
     values: dict[str, list[str]]
@@ -96,7 +96,7 @@ class Delete:
 
 @dataclass(frozen=True)
 class Modify:
-    """Changes of attributes; ldap3 wants those of one attribute together."""
+    """Changes of attributes; ldap3 expects the changes of one attribute together."""
 
     path: list[str]
     changes: list[tuple[str, str, list[str]]]
@@ -165,15 +165,16 @@ def _result(connection: Any) -> Answer:
 
 
 def visible(connection: Any) -> list[tuple[str, list[tuple[str, list[bytes]]]]]:
-    """Return what a search found, in an order of its own: servers promise none."""
+    """Return the entries of a search, sorted: servers promise no order."""
     return sorted((_one_spelling(dn), _sorted(values)) for dn, values in entries(connection))
 
 
 def _one_spelling(dn: str) -> str:
-    """A comma is escaped in one of three ways (RFC 4514 2.4), and ancestors have two spellings.
+    """Normalise a DN.
 
-    An entry added below `ou=BOX` is there as it was added in the embedded directory; slapd names
-    its ancestors as they were added themselves.
+    RFC 4514 2.4 allows three escapes of a comma, and ancestors have two spellings: the embedded
+    directory returns an entry below `ou=BOX` as it was added; slapd spells its ancestors as they
+    were added themselves.
     """
     return re.sub(" +", " ", dn.casefold()).replace("\\,", "\\2c")
 
@@ -186,7 +187,7 @@ def _sorted(values: dict[str, list[bytes]]) -> list[tuple[str, list[bytes]]]:
 
 
 def escaped(value: str) -> str:
-    """Escape every byte, so that no client has anything to interpret (RFC 4515 3)."""
+    """Escape every byte, so that no client interprets any (RFC 4515 3)."""
     return "".join(f"\\{byte:02x}" for byte in value.encode())
 
 
@@ -210,7 +211,7 @@ def _substrings(draw: st.DrawFn) -> str:
     # Without outer spaces: "two *" matches "two" by RFC 4518 2.6.1, which slapd does not follow.
     parts = [whole[a:b].strip() for a, b in zip([0, *cuts], [*cuts, len(whole)], strict=True)]
     kept = [escaped(part) if draw(st.booleans()) else "" for part in parts]
-    # Adjacent asterisks are no filter; at least one part must stay.
+    # Adjacent asterisks are no valid filter; at least one part must remain.
     middle = [part for part in kept[1:-1] if part]
     text = "*".join([kept[0], *middle, kept[-1]])
     return f"({attribute}={text})" if text.strip("*") else f"({attribute}=*)"
@@ -302,7 +303,7 @@ def _compares(draw: st.DrawFn) -> Compare:
 
 @st.composite
 def searches(draw: st.DrawFn) -> Search:
-    """Draw a search of the container or of something in it."""
+    """Draw a search of the container or of an entry in it."""
     return Search(
         draw(st.one_of(st.just([]), paths)),
         draw(filters),
@@ -317,7 +318,7 @@ operations: st.SearchStrategy[Operation] = st.one_of(
     paths.map(Delete),
 )  # fmt: skip
 
-# What is there when random operations begin, so that they find something to work on.
+# Entries that exist before random operations, so that the operations have targets.
 BEGINNING = [
     Add(["ou=box"], {}),
     Add(["cn=ann"], {"description": ["one", "two"], "displayName": ["one"]}),

@@ -1,4 +1,4 @@
-"""A directory that answers: where, what it holds, and who may write."""
+"""A running directory: its address, its content, and its writers."""
 
 from dataclasses import dataclass
 

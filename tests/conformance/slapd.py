@@ -1,4 +1,4 @@
-"""A slapd of its own for the tests: temporary folder, free port, stopped by its own pid."""
+"""A slapd for the tests: temporary folder, free port, stopped by its process ID."""
 
 import contextlib
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ DEBIAN_SCHEMAS = [
 ]
 DEBIAN_MODULES = Path("/usr/lib/ldap")
 
-# dds is OpenLDAP's RFC 2589. Its interval is how often expired entries are swept.
+# dds is OpenLDAP's module for RFC 2589. Its interval sets how often expired entries are removed.
 CONFIGURATION = """\
 {includes}
 modulepath {modules}
@@ -70,7 +70,7 @@ def _configuration(folder: Path, *, anonymous_writes: bool, size_limit: int | No
         admin_dn=ADMIN_DN,
         admin_password=ADMIN_PASSWORD,
         everybody="write" if anonymous_writes else "read",
-        # Written by those who may write, checked by a bind, readable by no one.
+        # Written by clients with write access, checked by a bind, readable by no client.
         passwords="=wx" if anonymous_writes else "auth",
     )
 

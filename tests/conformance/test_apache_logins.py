@@ -1,4 +1,4 @@
-"""Apache lets people of a directory in: mod_authnz_ldap searches, binds, and looks into groups."""
+"""Apache checks people of a directory: mod_authnz_ldap searches, binds, and looks into groups."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ member: cn=member,{base}
 
 @pytest.fixture
 def docroot() -> Iterator[Path]:
-    """Yield a folder that Apache's user, who is not the test's, may read too."""
+    """Yield a folder that Apache's user may read, who is not the test's user."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder)
         path.chmod(0o755)
@@ -75,7 +75,7 @@ def docroot() -> Iterator[Path]:
 def port(
     server: Served, tools: Tools, scratch: str, docroot: Path, tmp_path: Path
 ) -> Iterator[int]:
-    """Yield the port of an Apache that lets members of a group in."""
+    """Yield the port of an Apache that admits members of a group."""
     apache = required_program("apache2")
     tools.add(PEOPLE.format(base=scratch))
     modules = "/usr/lib/apache2/modules"
@@ -117,7 +117,7 @@ def login(port: int, user: str, password: str) -> int:
     return status
 
 
-def test_apache_lets_members_of_a_group_in_and_no_one_else(port: int) -> None:
+def test_apache_admits_only_members_of_a_group(port: int) -> None:
     statuses = {
         (user, password): login(port, f"{user}@example.com", password)
         for user in ("member", "other", "unknown")

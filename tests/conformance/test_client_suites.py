@@ -1,4 +1,4 @@
-"""What a run of another client's own tests must say, beside how many passed."""
+"""The report of a run of another client's own tests, and their number."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Where the embedded directory and slapd differ knowingly: each line of docs/conformance.md.
+"""Intended differences between the embedded directory and slapd, as in docs/conformance.md.
 
 A difference that goes away must leave this file and that page.
 """
@@ -20,14 +20,14 @@ INSIDE = ["cn=ann", "ou=BOX"]
 
 
 def codes(pair: Pair, *operations: Operation) -> tuple[object, object]:
-    """Apply `operations` in a container of their own: the last result code of each server."""
+    """Apply `operations` in a new container; return the last result code of each server."""
     base = pair.new_container()
     answers = [pair.apply(operation, base) for operation in operations]
     return answers[-1]["embedded"][0], answers[-1]["openldap"][0]
 
 
 def found(pair: Pair, values: dict[str, list[str]], text: str) -> tuple[int, int]:
-    """How many of one entry with `values` each server finds by a filter."""
+    """Return for each server how many of one entry with `values` match a filter."""
     base = pair.new_container()
     pair.agree(Add(["cn=ann"], values), base)
     counts: dict[str, int] = {}
@@ -42,7 +42,7 @@ def found(pair: Pair, values: dict[str, list[str]], text: str) -> tuple[int, int
     [("mail", "ü@b.example"), ("telephoneNumber", "ü"), ("c", "toolong"), ("uidNumber", "01")],
 )
 def test_syntaxes_of_text_are_not_enforced(pair: Pair, attribute: str, value: str) -> None:
-    """ILS clients send ISO-8859-1; and whole numbers may begin with zeros."""
+    """ILS clients send ISO-8859-1, and integers may begin with zeros."""
     add = Add(["cn=ann"], {attribute: [value]})
     assert codes(pair, add) == ("success", "invalidAttributeSyntax")
 
@@ -58,12 +58,12 @@ def test_leading_zeros_do_not_affect_integer_matching(pair: Pair) -> None:
 
 
 def test_object_class_outside_the_schema_matches_false_not_undefined(pair: Pair) -> None:
-    """As any class may be stored, (objectClass=x) is false, where slapd has it undefined."""
+    """Any class may be stored, so (objectClass=x) is false; in slapd it is undefined."""
     assert found(pair, {}, "(objectClass=spaceAlien)") == (0, 0)
     assert found(pair, {}, "(!(objectClass=spaceAlien))") == (1, 0)
 
 
-def test_a_space_at_the_end_of_a_part_matches_the_end_of_a_value(pair: Pair) -> None:
+def test_space_at_the_end_of_a_substring_matches_the_end_of_a_value(pair: Pair) -> None:
     """RFC 4518 2.6.1 ends every value with a space; slapd follows it only between words."""
     assert found(pair, {"description": ["two"]}, "(description=two\\20*)") == (1, 0)
     assert found(pair, {"description": ["two words"]}, "(description=two\\20*)") == (1, 1)
@@ -86,8 +86,8 @@ def _stored(pair: Pair, base: str) -> dict[str, Any]:
     return stored
 
 
-def test_names_stay_as_they_were_written(pair: Pair) -> None:
-    """Slapd writes values that are names anew, and an entry's name with its ancestors' own."""
+def test_dns_are_returned_as_they_were_written(pair: Pair) -> None:
+    """Slapd normalises DN values, and spells an entry's ancestors as they were added."""
     base = pair.new_container()
     pair.agree(Add(BOX, {}), base)
     pair.agree(Add(INSIDE, {"seeAlso": ["CN=Ann , O=Intranet"]}), base)

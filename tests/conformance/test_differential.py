@@ -1,4 +1,4 @@
-"""The embedded directory and slapd, asked the same, answer the same."""
+"""The embedded directory and slapd give equal answers to equal requests."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -17,10 +17,10 @@ from tests.conformance.random_operations import (
     searches,
 )
 
-# Thousands of round trips in one test: seconds on an idle machine, minutes on a busy one.
+# One test has thousands of round trips: seconds on an idle machine, minutes on a busy one.
 pytestmark = pytest.mark.timeout(300)
 
-# The same examples at every run: a failure in CI is a failure here.
+# Equal examples at every run: a failure in CI is a failure here.
 REPEATABLE = settings(
     derandomize=True,
     database=None,
@@ -31,7 +31,9 @@ REPEATABLE = settings(
 
 @settings(REPEATABLE, max_examples=150)
 @given(st.lists(operations, min_size=5, max_size=30))
-def test_random_operations_end_the_same(pair: Pair, several: list[Operation]) -> None:
+def test_random_operations_have_equal_results_on_both_servers(
+    pair: Pair, several: list[Operation]
+) -> None:
     base = pair.new_container()
     for operation in [*BEGINNING, *several]:
         pair.agree(operation, base)
@@ -40,7 +42,7 @@ def test_random_operations_end_the_same(pair: Pair, several: list[Operation]) ->
 
 @pytest.fixture(scope="module")
 def crowd(pair: Pair) -> str:
-    """Three boxes of people who have every value there is, and many that others have too."""
+    """Three boxes of people with every value, many of which are shared."""
     base = pair.new_container()
     for box in range(3):
         pair.agree(Add([f"ou=box{box}"], {}), base)
@@ -59,11 +61,15 @@ def crowd(pair: Pair) -> str:
 
 @settings(REPEATABLE, max_examples=600)
 @given(filters)
-def test_random_filters_select_the_same(pair: Pair, crowd: str, text: str) -> None:
+def test_random_filters_match_equal_entries_on_both_servers(
+    pair: Pair, crowd: str, text: str
+) -> None:
     pair.agree(Search([], text), crowd)
 
 
 @settings(REPEATABLE, max_examples=300)
 @given(searches())
-def test_random_searches_return_the_same(pair: Pair, crowd: str, search: Search) -> None:
+def test_random_searches_return_equal_answers_on_both_servers(
+    pair: Pair, crowd: str, search: Search
+) -> None:
     pair.agree(search, crowd)

@@ -18,7 +18,7 @@ RTPERSON = "objectClass=rtPerson"
 
 
 def wire_dn(email: str) -> str:
-    """The name a client uses: most significant part first, none of it an entry above."""
+    """A client's name of a user: most significant part first; no part is a parent entry."""
     return f"c=-,o=Microsoft,cn={email},{RTPERSON}"
 
 
@@ -26,7 +26,7 @@ def stored_dn(email: str) -> str:
     return f"cn={email},ou=Dynamic,o=Intranet"
 
 
-# Fifteen attributes, as NetMeeting registers; no objectClass among them.
+# Fifteen attributes of a NetMeeting registration, without objectClass.
 def registration(email: str) -> dict[str, list[str | bytes]]:
     return {
         "cn": [email],
@@ -81,7 +81,7 @@ def email() -> str:
 
 
 def add(connection: Any, dn: str, attributes: dict[str, list[str | bytes]]) -> None:
-    """Send an ADD without an objectClass, which `Connection.add` insists upon."""
+    """Send an ADD without an objectClass, which `Connection.add` requires."""
     request = add_operation(dn, attributes, True)
     connection.post_send_single_response(connection.send("addRequest", request, None))
 
@@ -92,7 +92,7 @@ def register(connection: Any, email: str, **more: list[str | bytes]) -> None:
 
 
 def keep_online(connection: Any, email: str, minutes: int) -> bool:
-    """The search that resets the time to live; False when one has to register again."""
+    """Send the search that resets the time to live; False if the user must register again."""
     text = f"(&({RTPERSON})(cn={email})(sttl={minutes}))"
     connection.search(RTPERSON, text, BASE, attributes=["cn"])
     assert connection.result["description"] == "success"
@@ -122,7 +122,7 @@ def test_registered_user_is_found(netmeeting: Any, email: str) -> None:
     }
 
 
-def test_both_dns_name_the_same_entry(netmeeting: Any, email: str) -> None:
+def test_both_dns_of_a_user_name_the_same_entry(netmeeting: Any, email: str) -> None:
     register(netmeeting, email)
     netmeeting.search(stored_dn(email), "(objectClass=*)", BASE, attributes=["sipaddress"])
     assert lowered(entries(netmeeting)[0][1]) == {"sipaddress": [b"1613317642"]}
@@ -133,13 +133,13 @@ def test_both_dns_name_the_same_entry(netmeeting: Any, email: str) -> None:
     assert {b"rtperson", b"dynamicobject"} <= classes
 
 
-def test_registering_twice_is_refused(netmeeting: Any, email: str) -> None:
+def test_second_registration_of_a_user_is_refused(netmeeting: Any, email: str) -> None:
     register(netmeeting, email)
     add(netmeeting, wire_dn(email), registration(email))
     assert netmeeting.result["description"] == "entryAlreadyExists"
 
 
-def test_parts_of_the_name_may_be_missing(netmeeting: Any, email: str) -> None:
+def test_name_without_its_leading_parts_is_accepted(netmeeting: Any, email: str) -> None:
     add(netmeeting, f"cn={email},{RTPERSON}", registration(email))
     assert netmeeting.result["description"] == "success"
     assert look_up(netmeeting, email, "cn")
@@ -162,7 +162,7 @@ def test_an_alias_finds_and_returns_the_same_attribute(netmeeting: Any, email: s
     assert [list(each.values()) for _, each in entries(netmeeting)] == [[[b"1613317642"]]]
 
 
-def test_attributes_come_in_the_order_asked_for(netmeeting: Any, email: str) -> None:
+def test_attributes_are_returned_in_the_requested_order(netmeeting: Any, email: str) -> None:
     register(netmeeting, email)
     for order in (["sflags", "cn", "c", "surname"], ["surname", "c", "cn", "sflags"]):
         assert [name.lower() for name in look_up(netmeeting, email, *order)] == order
@@ -177,7 +177,7 @@ def test_percent_filter_lists_everyone_despite_base_scope(netmeeting: Any, email
     assert {email, other} <= listed
 
 
-def test_percent_is_a_wildcard_inside_a_name(netmeeting: Any, email: str) -> None:
+def test_percent_sign_is_a_wildcard_inside_a_name(netmeeting: Any, email: str) -> None:
     register(netmeeting, email)
     netmeeting.search(RTPERSON, f"(&({RTPERSON})(cn={email[:-4]}%))", BASE, attributes=["cn"])
     assert [each["cn"] for _, each in entries(netmeeting)] == [[email.encode()]]
@@ -192,7 +192,9 @@ def test_sttl_is_in_minutes_and_entry_ttl_in_seconds(netmeeting: Any, email: str
     assert 400 <= int(found["entryttl"][0]) <= 420
 
 
-def test_keep_alive_search_of_unregistered_user_fails(netmeeting: Any, email: str) -> None:
+def test_keep_alive_search_for_an_unregistered_user_returns_nothing(
+    netmeeting: Any, email: str
+) -> None:
     assert not keep_online(netmeeting, email, 10)
 
 
@@ -202,7 +204,7 @@ def test_latin_1_text_of_old_clients_is_accepted(netmeeting: Any, email: str) ->
     assert lowered(look_up(netmeeting, email, "location")) == {"location": [latin]}
 
 
-def test_leaving_removes_the_user_under_both_dns(netmeeting: Any, email: str) -> None:
+def test_unregistering_removes_the_user_under_both_dns(netmeeting: Any, email: str) -> None:
     register(netmeeting, email)
     netmeeting.delete(wire_dn(email))
     assert netmeeting.result["description"] == "success"
@@ -213,7 +215,9 @@ def test_leaving_removes_the_user_under_both_dns(netmeeting: Any, email: str) ->
     assert netmeeting.result["description"] == "noSuchObject"
 
 
-def test_tapi_names_and_prefixes_are_standard(ils: Served, clients: Clients, email: str) -> None:
+def test_tapi_clients_use_standard_dns_and_prefix_searches(
+    ils: Served, clients: Clients, email: str
+) -> None:
     tapi = clients.raw(ils, anonymous=True)
     attributes = {"objectClass": ["top", "RTPerson", "dynamicObject"], "sIPAddress": ["1"]}
     assert tapi.add(stored_dn(email), None, attributes), tapi.result
@@ -227,7 +231,7 @@ def test_tapi_names_and_prefixes_are_standard(ils: Served, clients: Clients, ema
 
 @pytest.mark.long
 def test_time_to_live_of_one_minute_ends_after_a_minute(ils: Served, clients: Clients) -> None:
-    """One waits out the minute, one is kept by searching again, one by RFC 2589's refresh."""
+    """One user expires after the minute, one is kept by a search, one by RFC 2589's refresh."""
     connection = clients.raw(ils, anonymous=True)
     leaves, searched, refreshed = (next(_emails) for _ in range(3))
     began = time.monotonic()
@@ -250,11 +254,12 @@ def test_time_to_live_of_one_minute_ends_after_a_minute(ils: Served, clients: Cl
     assert look_up(connection, refreshed, "cn")
 
 
-# Dynamic entries live as long as they were given, and no longer (RFC 2589).
+# Dynamic entries live exactly as long as their time to live (RFC 2589).
 
 CLASSES = ["inetOrgPerson", "dynamicObject"]
 
-# How late after its time an entry may still be seen: servers sweep about once a second.
+# How long after its expiry an entry may still be visible: servers remove entries about once a
+# second.
 SWEPT_WITHIN_S = 2.0
 
 
@@ -270,11 +275,11 @@ def test_entry_expires_at_its_time_to_live(server: Served, scratch: str, clients
     assert refresh(connection, dn, 3)
     answered = asked = time.monotonic()
     while there(connection, dn):
-        # A busy machine asks, and sweeps, late.
+        # On a busy machine the request and the removal are late.
         assert asked < answered + 3 + 10
         time.sleep(0.05)
         asked = time.monotonic()
-    # slapd counts in whole seconds and so may be one early.
+    # slapd counts in whole seconds and may therefore be one second early.
     assert time.monotonic() >= began + (3 if server.is_embedded else 2)
     connection.search(scratch, "(cn=Brief)")
     assert connection.response == []
@@ -294,7 +299,9 @@ def test_second_refresh_extends_the_time_to_live(
     assert 500 <= ttl_s(connection, dn) <= 600
 
 
-def test_entries_without_time_to_live_stay(server: Served, scratch: str, clients: Clients) -> None:
+def test_entries_without_time_to_live_do_not_expire(
+    server: Served, scratch: str, clients: Clients
+) -> None:
     connection = clients.raw(server)
     dn = f"cn=Lasting,{scratch}"
     assert connection.add(dn, ["inetOrgPerson"], {"sn": "x"})
@@ -304,7 +311,9 @@ def test_entries_without_time_to_live_stay(server: Served, scratch: str, clients
     assert not connection.response[0]["raw_attributes"].get("entryTtl")
 
 
-def test_expired_name_is_free_again(server: Served, scratch: str, clients: Clients) -> None:
+def test_name_of_an_expired_entry_can_be_added_again(
+    server: Served, scratch: str, clients: Clients
+) -> None:
     connection = clients.raw(server)
     dn = f"cn=Reborn,{scratch}"
     for _ in range(2):
@@ -317,7 +326,7 @@ def test_expired_name_is_free_again(server: Served, scratch: str, clients: Clien
 def test_modify_of_entry_ttl_sets_the_time_to_live(
     server: Served, scratch: str, clients: Clients
 ) -> None:
-    """TAPI clients prolong that way; slapd leaves it to refresh alone."""
+    """TAPI clients extend an entry's life this way; slapd accepts only the refresh operation."""
     connection = clients.raw(server)
     dn = f"cn=Tapi,{scratch}"
     assert connection.add(dn, CLASSES, {"sn": "x"})

@@ -1,4 +1,4 @@
-"""ldap3, reading the schema and checking against it, finds a directory it understands."""
+"""ldap3, with its checks against the schema, works with the directory."""
 
 import json
 import warnings
@@ -28,7 +28,7 @@ ADA = f"cn=Ada Lovelace,{OFFICE_BASE}"
 WHO_AM_I = "1.3.6.1.4.1.4203.1.11.3"
 PERSON = ["top", "person", "organizationalPerson", "inetOrgPerson"]
 
-# One name per script, with the marks and directions that break careless code.
+# One name per script, with combining marks and directions that break careless code.
 NAMES = [
     "Zoë Brontë-Ångström",
     "José Ñandú",
@@ -58,7 +58,7 @@ def client(server: Served, clients: Clients) -> Any:
 
 @pytest.fixture
 def people(client: Any, scratch: str) -> str:
-    """A container with ten people, numbered."""
+    """A container with ten numbered people."""
     for i in range(10):
         attributes = {"cn": f"Person {i}", "sn": f"Number {i}", "uidNumber": i}
         classes = [*PERSON, "extensibleObject"]
@@ -98,7 +98,7 @@ def test_every_attribute_of_a_class_is_defined(client: Any) -> None:
 
 
 @only_embedded
-def test_every_type_has_a_syntax_and_rules_that_are_listed(client: Any) -> None:
+def test_every_type_has_a_listed_syntax_and_listed_matching_rules(client: Any) -> None:
     schema = client.server.schema
     types = [schema.attribute_types[name] for name in schema.attribute_types]
     assert all(each.syntax or each.superior for each in types)
@@ -115,7 +115,7 @@ def test_every_type_has_a_syntax_and_rules_that_are_listed(client: Any) -> None:
     assert {name for name in superiors if name not in schema.attribute_types} == set()
 
 
-def test_schema_and_root_dse_survive_json(client: Any) -> None:
+def test_schema_and_root_dse_survive_serialisation_as_json(client: Any) -> None:
     assert json.loads(client.server.info.to_json())["raw"]["namingContexts"] == ["o=Intranet"]
     assert json.loads(client.server.schema.to_json())["raw"]["attributeTypes"]
 
@@ -128,7 +128,7 @@ def test_root_dse_lists_suffix_controls_and_extensions(client: Any) -> None:
     assert WHO_AM_I in [extension[0] for extension in info.supported_extensions]
 
 
-def test_values_come_as_the_types_of_the_schema(client: Any, people: str) -> None:
+def test_values_have_the_python_types_of_the_schema(client: Any, people: str) -> None:
     client.search(people, "(uidNumber=3)", attributes=["*", "+"])
     (found,) = client.response
     attributes = found["attributes"]
@@ -138,7 +138,9 @@ def test_values_come_as_the_types_of_the_schema(client: Any, people: str) -> Non
     assert attributes["entryDN"] == found["dn"]
 
 
-def test_ldap3_itself_refuses_what_the_schema_lacks(client: Any, scratch: str) -> None:
+def test_ldap3_refuses_attributes_and_classes_missing_in_the_schema(
+    client: Any, scratch: str
+) -> None:
     with pytest.raises(LDAPAttributeError):
         client.search(OFFICE_BASE, "(nosuchattribute=x)")
     with pytest.raises(LDAPAttributeError):
@@ -170,7 +172,7 @@ def _escaped(value: str) -> str:
     return "".join(f"\\{byte:02x}" for byte in value.encode())
 
 
-def test_case_folds_beyond_ascii(client: Any, scratch: str) -> None:
+def test_case_folding_covers_other_scripts(client: Any, scratch: str) -> None:
     """RFC 4518 2.2 folds by Unicode, not by ASCII."""
     pairs = {"ÅNGSTRÖM": "ångström", "ПУШКИН": "пушкин", "ΟΔΥΣΣΕΑΣ": "οδυσσεασ"}
     for i, (stored, asked) in enumerate(pairs.items()):
@@ -185,7 +187,7 @@ def test_each_scope_returns_its_entries(client: Any, people: str, scope: Any, fo
     assert len(client.response) == found
 
 
-def test_modify_applies_all_four_kinds_of_change_at_once(client: Any, people: str) -> None:
+def test_one_modify_applies_all_four_kinds_of_change(client: Any, people: str) -> None:
     dn = f"cn=Person 5,{people}"
     changes = {
         "description": [(MODIFY_ADD, ["one", "two"])],
@@ -201,13 +203,13 @@ def test_modify_applies_all_four_kinds_of_change_at_once(client: Any, people: st
         "Changed",
         15,
     )
-    # The indexes follow: the old value finds nothing, the new one does.
+    # The indexes follow: the old value matches nothing, the new value matches.
     assert not client.search(people, "(sn=Number 5)")
     assert client.search(people, "(sn=changed)")
 
 
-def test_changes_of_one_modify_apply_in_their_order(client: Any, people: str) -> None:
-    # RFC 4511 4.6: as if one after the other; only the end must be valid.
+def test_changes_of_one_modify_are_applied_in_order(client: Any, people: str) -> None:
+    # RFC 4511 4.6: changes apply one after another; only the resulting entry must be valid.
     dn = f"cn=Person 6,{people}"
     changes = [
         (MODIFY_DELETE, "sn", []),
@@ -221,14 +223,14 @@ def test_changes_of_one_modify_apply_in_their_order(client: Any, people: str) ->
 
 
 @pytest.mark.parametrize("page", [1, 3, 10, 11, 50])
-def test_pages_together_hold_all_entries(client: Any, people: str, page: int) -> None:
+def test_pages_together_contain_all_entries(client: Any, people: str, page: int) -> None:
     found = client.extend.standard.paged_search(
         people, "(objectClass=*)", paged_size=page, generator=False
     )
     assert len({each["dn"] for each in found}) == len(found) == 11
 
 
-def test_each_page_has_its_size_and_the_last_no_cookie(client: Any, people: str) -> None:
+def test_each_page_has_its_size_and_the_last_page_no_cookie(client: Any, people: str) -> None:
     sizes, cookie = [], None
     while cookie != b"":
         client.search(people, "(objectClass=person)", paged_size=4, paged_cookie=cookie)
@@ -237,8 +239,10 @@ def test_each_page_has_its_size_and_the_last_no_cookie(client: Any, people: str)
     assert sizes == [4, 4, 2]
 
 
-def test_pages_do_not_lose_entries_that_stay_while_others_change(client: Any, people: str) -> None:
-    """Whatever is there from the first page to the last is returned exactly once."""
+def test_paged_search_returns_unchanged_entries_despite_other_changes(
+    client: Any, people: str
+) -> None:
+    """An entry that exists from the first page to the last is returned exactly once."""
     seen: list[str] = []
     cookie, i = None, 0
     while cookie != b"":
@@ -258,12 +262,12 @@ def test_a_forged_cookie_is_refused(client: Any, people: str) -> None:
 def test_who_am_i_returns_the_bound_dn(client: Any, server: Served, clients: Clients) -> None:
     assert client.extend.standard.who_am_i() == f"dn:{server.admin_dn}"
     anonymous = clients.raw(server, anonymous=True)
-    # RFC 4532 2.2: the empty authzid means anonymous; ldap3 turns it into nothing.
+    # RFC 4532 2.2: the empty authzid means anonymous; ldap3 turns it into None.
     assert anonymous.extended(WHO_AM_I)
     assert anonymous.result["responseValue"] in {b"", None}
 
 
-def test_a_new_bind_replaces_the_old(client: Any, server: Served) -> None:
+def test_new_bind_replaces_the_previous_identity(client: Any, server: Served) -> None:
     assert client.rebind(ADA, "engine")
     assert client.extend.standard.who_am_i().lower() == f"dn:{ADA}".lower()
     assert not client.delete(ADA)
@@ -273,7 +277,7 @@ def test_a_new_bind_replaces_the_old(client: Any, server: Served) -> None:
     assert client.result["responseValue"] in {b"", None}
 
 
-def test_modify_password(client: Any, people: str) -> None:
+def test_modified_password_is_valid_and_the_old_one_is_not(client: Any, people: str) -> None:
     dn = f"cn=Person 1,{people}"
     assert client.extend.standard.modify_password(dn, None, "new one")
     generated = client.extend.standard.modify_password(dn)
@@ -282,12 +286,15 @@ def test_modify_password(client: Any, people: str) -> None:
     assert not client.rebind(dn, "new one")
 
 
-def test_own_password_change(client: Any, server: Served, scratch: str, clients: Clients) -> None:
+def test_user_changes_the_own_password(
+    client: Any, server: Served, scratch: str, clients: Clients
+) -> None:
     dn = f"cn=Own Password,{scratch}"
     assert client.add(dn, PERSON, {"sn": "x", "userPassword": "first"}), client.result
     member = clients.raw(server, anonymous=True)
     assert member.rebind(dn, "first")
-    # RFC 3062 2: without a user identity it is the requester's own; the old one is checked.
+    # RFC 3062 2: without a user identity the requester's own password changes; the old one is
+    # checked.
     assert member.extend.standard.modify_password(None, "first", "second") is True
     assert member.extend.standard.modify_password(None, "first", "third") is False
     assert member.rebind(dn, "second")
@@ -306,7 +313,7 @@ def _length(value: bytes) -> bytes:
     return bytes([len(value)]) if len(value) < 128 else bytes([0x81, len(value)])
 
 
-def test_refresh_answers_with_the_time_to_live(client: Any, scratch: str) -> None:
+def test_refresh_response_contains_the_time_to_live(client: Any, scratch: str) -> None:
     dn = f"cn=Passing,{scratch}"
     assert client.add(dn, [*PERSON, "dynamicObject"], {"sn": "Passing"}), client.result
     sent = _refresh_request(dn, 300)
@@ -353,11 +360,14 @@ def test_one_connection_handles_200_outstanding_requests(
         assert [each["attributes"]["uidNumber"] for each in response] == [i % 10]
 
 
-def test_abandon_keeps_the_connection(server: Served, people: str, clients: Clients) -> None:
+def test_connection_stays_usable_after_abandon(
+    server: Served, people: str, clients: Clients
+) -> None:
     connection = clients.checking(server, asynchronous=True)
     for _ in range(20):
         message_id = connection.search(people, "(objectClass=*)", attributes=["*"])
-        # Too late to hurt or soon enough to stop it: both are right (RFC 4511 4.11).
+        # The abandon may arrive too late or early enough to stop the search: both are right (RFC
+        # 4511 4.11).
         connection.abandon(message_id)
     after = connection.search(people, "(uidNumber=1)", attributes=["cn"])
     response, result = connection.get_response(after)
@@ -388,7 +398,7 @@ def test_binary_values_are_returned_unchanged(client: Any, scratch: str) -> None
     assert sorted(client.entries[0].jpegPhoto.raw_values) == sorted([photo, b"\x00"])
 
 
-def test_a_large_entry_survives(client: Any, scratch: str) -> None:
+def test_large_entry_is_stored_and_returned_unchanged(client: Any, scratch: str) -> None:
     values = [f"value {i:05} " + "x" * 200 for i in range(2_000)]
     dn = f"cn=Large,{scratch}"
     assert client.add(dn, PERSON, {"sn": "Large", "description": values}), client.result

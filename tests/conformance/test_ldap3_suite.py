@@ -1,4 +1,4 @@
-"""ldap3's own tests pass against the embedded directory wherever they pass against slapd."""
+"""ldap3's own tests that pass against slapd also pass against the embedded directory."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -11,16 +11,17 @@ from tests.conformance.ldap3_suite.plan import EXCLUDED_MODULES, EXCLUDED_TESTS
 from tests.conformance.ldap3_suite.runner import SuiteResult, run_suite
 from tests.conformance.running import running
 
-# What slapd passes and the embedded directory need not, by name and with the reason.
+# Tests that pass against slapd and may fail against the embedded directory, with the reason.
 ALLOWED_TO_FAIL: dict[str, str] = {}
 
-# All that applied when this was written; fewer would mean that something ran that was not asked.
+# The number of applicable tests when this was written; a smaller number means that tests were not
+# run.
 TESTS_AT_LEAST = 200
 
 
 @pytest.fixture(scope="module")
 def distribution() -> None:
-    """Have the tests of ldap3, or skip; in CI they must be had."""
+    """Provide the tests of ldap3, or skip; in CI they are required."""
     try:
         sdist.archive()
     except sdist.SdistMissingError as error:
@@ -38,8 +39,10 @@ def results(kind: str, strategy: str, tmp_path_factory: pytest.TempPathFactory) 
 @pytest.mark.parametrize("strategy", ["sync", "async"])
 @pytest.mark.usefixtures("distribution")
 @pytest.mark.timeout(300)
-def test_embedded_passes_as_slapd(strategy: str, tmp_path_factory: pytest.TempPathFactory) -> None:
-    # Side by side, because most of the time the tests sleep.
+def test_embedded_directory_passes_every_ldap3_test_that_slapd_passes(
+    strategy: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    # In parallel, because the tests sleep most of the time.
     with ThreadPoolExecutor(2) as pool:
         openldap, embedded = pool.map(
             lambda kind: results(kind, strategy, tmp_path_factory), ["openldap", "embedded"]
@@ -48,12 +51,12 @@ def test_embedded_passes_as_slapd(strategy: str, tmp_path_factory: pytest.TempPa
     missing = openldap.named("passed") - embedded.named("passed") - set(ALLOWED_TO_FAIL)
     failures = {each.name: each.detail for each in embedded.outcomes if each.name in missing}
     assert not missing, failures
-    # An exception that is no longer one must leave the list.
+    # An exception that passes must leave the list.
     assert not embedded.named("passed") & set(ALLOWED_TO_FAIL)
 
 
 @pytest.mark.usefixtures("distribution")
-def test_every_exclusion_names_a_test_that_exists(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_every_exclusion_names_an_existing_test(tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("suite")
     modules = set(sdist.unpack_tests(folder))
     assert set(EXCLUDED_MODULES) <= modules

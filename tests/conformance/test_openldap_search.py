@@ -1,4 +1,4 @@
-"""ldapsearch reads the directory as it reads slapd (RFC 4511 clause 4.5)."""
+"""ldapsearch gets the same results from the directory as from slapd (RFC 4511 clause 4.5)."""
 
 import pytest
 
@@ -17,7 +17,7 @@ PEOPLE = [ADA, GRACE, YURI, TOKIKO, OBRIEN]
 
 
 def plain(dn: str) -> str:
-    """Return `dn` with the one escape that servers may write in two ways (RFC 4514 2.4)."""
+    """Return `dn` with one spelling of the escape that RFC 4514 2.4 allows in two ways."""
     return dn.replace("\\,", "\\2C")
 
 
@@ -88,8 +88,8 @@ FILTERS = [
     # absolute true and false (RFC 4526)
     ("(&)", [OFFICE_BASE, *PEOPLE, BASEMENT, ADA_BASEMENT]),
     ("(|)", []),
-    # undefined attributes are neither true nor false, so their negation matches nothing
-    # (RFC 4511 4.5.1.7)
+    # undefined attributes are neither true nor false, so their negation matches nothing (RFC 4511
+    # 4.5.1.7)
     ("(nosuchattribute=x)", []),
     ("(!(nosuchattribute=x))", []),
     ("(|(nosuchattribute=x)(sn=Hopper))", [GRACE]),
@@ -133,7 +133,7 @@ def test_operational_attributes_can_be_searched(tools: Tools) -> None:
     assert found(tools, "(hasSubordinates=TRUE)", "1.1") == sorted([OFFICE_BASE, BASEMENT])
 
 
-def test_all_user_attributes_come_without_being_asked_for(tools: Tools) -> None:
+def test_all_user_attributes_are_returned_by_default(tools: Tools) -> None:
     entry = tools.read(ADA)
     assert {name.lower() for name in entry.attributes} == {
         "objectclass",
@@ -148,7 +148,7 @@ def test_all_user_attributes_come_without_being_asked_for(tools: Tools) -> None:
     assert entry.texts("description") == ["counts in her sleep", "wrote the first program"]
 
 
-def test_star_is_all_user_attributes(tools: Tools) -> None:
+def test_star_selects_all_user_attributes(tools: Tools) -> None:
     assert tools.read(ADA, "*") == tools.read(ADA)
 
 
@@ -163,7 +163,7 @@ OPERATIONAL = {
 }
 
 
-def test_plus_is_all_operational_attributes(tools: Tools) -> None:
+def test_plus_selects_all_operational_attributes(tools: Tools) -> None:
     entry = tools.read(ADA, "+")
     assert set(entry.attributes) >= OPERATIONAL
     assert entry.texts("structuralObjectClass") == ["inetOrgPerson"]
@@ -178,14 +178,14 @@ def test_star_and_plus_together_return_all_attributes(tools: Tools) -> None:
     assert everything == tools.read(ADA).attributes | tools.read(ADA, "+").attributes
 
 
-def test_an_operational_attribute_comes_when_named(tools: Tools) -> None:
+def test_operational_attribute_is_returned_if_named(tools: Tools) -> None:
     entry = tools.read(ADA, "sn", "entryUUID")
     assert set(entry.attributes) == {"sn", "entryUUID"}
 
 
 def test_oid_1_1_returns_no_attributes(tools: Tools) -> None:
     assert tools.read(ADA, "1.1").attributes == {}
-    # 1.1 beside others is ignored (RFC 4511 4.5.1.8)
+    # 1.1 beside other attributes is ignored (RFC 4511 4.5.1.8)
     assert set(tools.read(ADA, "1.1", "sn").attributes) == {"sn"}
 
 
@@ -213,7 +213,7 @@ def test_object_class_selector_returns_its_attributes(tools: Tools) -> None:
         assert attributes == set()
 
 
-def test_types_only_leaves_the_values_out(tools: Tools) -> None:
+def test_types_only_omits_the_values(tools: Tools) -> None:
     ran = tools.search(ADA, "-s", "base", "-A", "(objectClass=*)")
     (entry,) = ran.entries
     assert set(entry.attributes) == set(tools.read(ADA).attributes)
@@ -227,12 +227,12 @@ def test_a_size_limit_ends_the_search_early(tools: Tools, limit: int) -> None:
     assert len(ran.dns) == limit
 
 
-def test_a_size_limit_that_is_just_met_is_no_error(tools: Tools) -> None:
+def test_size_limit_equal_to_the_number_of_matches_is_no_error(tools: Tools) -> None:
     ran = tools.search(OFFICE_BASE, "-z", "8", "(objectClass=*)", "1.1")
     assert (ran.code, len(ran.dns)) == (0, 8)
 
 
-def test_size_limit_counts_over_all_pages(tools: Tools) -> None:
+def test_size_limit_counts_the_entries_of_all_pages(tools: Tools) -> None:
     ran = tools.search(OFFICE_BASE, "-E", "!pr=3/noprompt", "-z", "5", "(objectClass=*)", "1.1")
     assert (ran.code, len(ran.dns)) == (4, 5)  # sizeLimitExceeded, RFC 4511 4.5.1.4
 
@@ -275,7 +275,7 @@ def test_a_base_outside_the_suffix_is_not_found(tools: Tools) -> None:
     assert "Matched DN" not in ran.err
 
 
-def test_a_base_that_is_no_dn_is_refused(tools: Tools) -> None:
+def test_base_that_is_not_a_dn_is_refused(tools: Tools) -> None:
     assert tools.search("certainly not a dn", "(objectClass=*)").code == 34  # invalidDNSyntax
 
 
@@ -319,12 +319,12 @@ def test_root_dse_lists_supported_features(tools: Tools) -> None:
 
 
 def test_root_dse_returns_only_object_class_by_default(tools: Tools) -> None:
-    # RFC 4512 5.1: its attributes are operational except objectClass.
+    # RFC 4512 5.1: the attributes of the root DSE are operational except objectClass.
     assert set(tools.read("").attributes) == {"objectClass"}
 
 
 def test_the_root_dse_is_no_part_of_a_subtree(tools: Tools) -> None:
-    # RFC 4512 5.1: only a baseObject search with (objectClass=*) reads it.
+    # RFC 4512 5.1: only a baseObject search with (objectClass=*) reads the root DSE.
     ran = tools.search("", "-s", "base", "(cn=nothing)", "1.1")
     assert (ran.code, ran.dns) == (0, [])
 
@@ -342,7 +342,7 @@ def test_subschema_lists_attributes_and_classes_of_the_entries(tools: Tools) -> 
 
 
 def test_the_subschema_is_found_by_its_class(tools: Tools) -> None:
-    # RFC 4512 4.4: clients read it with (objectClass=subschema).
+    # RFC 4512 4.4: clients read the subschema with (objectClass=subschema).
     ran = tools.search("cn=Subschema", "-s", "base", "(objectClass=subschema)", "attributeTypes")
     assert len(ran.entries) == 1
     assert tools.search("cn=Subschema", "-s", "base", "(objectClass=person)").entries == []

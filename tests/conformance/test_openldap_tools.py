@@ -1,4 +1,4 @@
-"""OpenLDAP's writing clients, and who may use them (RFC 4511 clauses 4.2 and 4.6 to 4.12)."""
+"""OpenLDAP's writing clients and their access rights (RFC 4511 clauses 4.2 and 4.6 to 4.12)."""
 
 import pytest
 
@@ -42,7 +42,7 @@ def person(dn: str, *more: str) -> str:
 
 @pytest.fixture
 def someone(tools: Tools, scratch: str) -> str:
-    """DN of a person whom this test may change."""
+    """DN of a person that this test may change."""
     dn = f"cn=Someone,{scratch}"
     tools.add(person(dn, "description: one", "description: two", "givenName: Some"))
     return dn
@@ -72,12 +72,12 @@ def test_rdn_value_is_added_as_attribute(tools: Tools, scratch: str) -> None:
     assert tools.read(dn, "cn").texts("cn") == ["Named By Its Rdn"]
 
 
-def test_an_rdn_of_two_values_is_found_in_either_order(tools: Tools, scratch: str) -> None:
+def test_rdn_of_two_values_is_found_in_either_order(tools: Tools, scratch: str) -> None:
     tools.add(f"dn: cn=Two+sn=Parts,{scratch}\nobjectClass: inetOrgPerson\ncn: Two\nsn: Parts\n")
     assert tools.exists(f"sn=parts + cn=two,{scratch}")
 
 
-def test_existing_entry_is_not_added_twice(tools: Tools, someone: str) -> None:
+def test_add_of_an_existing_entry_is_refused(tools: Tools, someone: str) -> None:
     assert tools.as_admin("ldapadd", text=person(someone)).code == ENTRY_ALREADY_EXISTS
     upper = someone.replace("cn=Someone", "CN=SOMEONE")
     assert tools.as_admin("ldapadd", text=person(upper)).code == ENTRY_ALREADY_EXISTS
@@ -94,7 +94,7 @@ def test_add_outside_the_suffix_is_refused(tools: Tools) -> None:
     assert ran.code in {NO_SUCH_OBJECT, UNWILLING_TO_PERFORM}
 
 
-def test_the_same_value_twice_is_refused(tools: Tools, scratch: str) -> None:
+def test_add_with_a_repeated_value_is_refused(tools: Tools, scratch: str) -> None:
     # RFC 4511 4.7 with 4.1.7: values of an attribute are a set under its equality rule.
     tools.as_admin(
         "ldapadd", text=person(f"cn=Twice,{scratch}", "mail: A@example.com", "mail: a@EXAMPLE.com")
@@ -103,7 +103,7 @@ def test_the_same_value_twice_is_refused(tools: Tools, scratch: str) -> None:
 
 
 def test_language_tags_are_subtypes(tools: Tools, scratch: str) -> None:
-    # RFC 3866 2, RFC 4512 2.5.2: an option makes a subtype of the description without it.
+    # RFC 3866 2, RFC 4512 2.5.2: an option makes a subtype of the description without the option.
     dn = f"cn=Tagged,{scratch}"
     tools.add(person(dn, "description: hello", "description;lang-fr: bonjour"))
     both = tools.read(dn, "description").attributes
@@ -114,7 +114,9 @@ def test_language_tags_are_subtypes(tools: Tools, scratch: str) -> None:
     assert tools.search(scratch, "(description;lang-fr=hello)", "1.1").dns == []
 
 
-def test_continue_on_errors_adds_the_rest(tools: Tools, someone: str, scratch: str) -> None:
+def test_continue_option_adds_the_entries_after_an_error(
+    tools: Tools, someone: str, scratch: str
+) -> None:
     text = person(someone) + "\n" + person(f"cn=After,{scratch}")
     assert tools.as_admin("ldapadd", "-c", text=text).code == ENTRY_ALREADY_EXISTS
     assert tools.exists(f"cn=After,{scratch}")
@@ -138,15 +140,16 @@ def test_add_delete_and_replace_change_only_the_named_attributes(
     assert entry.texts("givenName") == ["Another", "Other"]
 
 
-def test_a_whole_attribute_is_deleted(tools: Tools, someone: str) -> None:
+def test_delete_without_values_removes_the_whole_attribute(tools: Tools, someone: str) -> None:
     assert modify(tools, someone, "delete: description") == 0
     assert "description" not in tools.read(someone).attributes
 
 
-def test_replace_without_values_deletes_existing_and_accepts_missing_attribute(
+def test_replace_without_values_deletes_attribute_or_does_nothing(
     tools: Tools, someone: str
 ) -> None:
-    # RFC 4511 4.6: replace with no value deletes, and is no error where nothing was.
+    # RFC 4511 4.6: a replace without a value deletes the attribute, and is no error if it is
+    # missing.
     assert modify(tools, someone, "replace: description", "-", "replace: mail") == 0
     assert "description" not in tools.read(someone).attributes
 
@@ -175,18 +178,18 @@ def test_modify_increment_adds_to_the_value(tools: Tools, scratch: str) -> None:
         (["replace: createTimestamp", "createTimestamp: 19970101000000Z"], CONSTRAINT_VIOLATION),
     ],
 )
-def test_a_refused_modify_changes_nothing(
+def test_refused_modify_changes_nothing(
     tools: Tools, someone: str, changes: list[str], code: int | set[int]
 ) -> None:
     before = tools.read(someone, "*", "modifyTimestamp", "entryCSN")
-    # Atomic (RFC 4511 4.6): the good change before the bad one must not stay.
+    # A modify is atomic (RFC 4511 4.6): the valid change before the invalid one must not remain.
     got = modify(tools, someone, "add: mail", "mail: good@example.com", "-", *changes)
     assert got in (code if isinstance(code, set) else {code})
     assert tools.read(someone, "*", "modifyTimestamp", "entryCSN") == before
 
 
 def test_only_slapd_enforces_object_classes(tools: Tools, someone: str, scratch: str) -> None:
-    """The embedded directory takes any class and any attribute (docs/conformance.md)."""
+    """The embedded directory accepts any class and any attribute (docs/conformance.md)."""
     embedded = tools.server.is_embedded
     assert modify(tools, someone, "delete: sn") == (0 if embedded else OBJECT_CLASS_VIOLATION)
     unknown = modify(tools, someone, "add: shoeSize", "shoeSize: 42")
@@ -210,7 +213,7 @@ def test_modify_of_missing_entry_returns_matched_dn(tools: Tools, scratch: str) 
     tools.as_admin("ldapmodify", text=text).check(NO_SUCH_OBJECT, f"matched DN: {scratch}")
 
 
-def test_one_ldif_file_holds_add_modify_rename_and_delete(tools: Tools, scratch: str) -> None:
+def test_one_ldif_file_may_contain_add_modify_rename_and_delete(tools: Tools, scratch: str) -> None:
     text = "\n".join([
         f"dn: cn=First,{scratch}", "changetype: add",
         "objectClass: inetOrgPerson", "sn: Tester", "",
@@ -227,7 +230,7 @@ def test_one_ldif_file_holds_add_modify_rename_and_delete(tools: Tools, scratch:
 # --- delete ---------------------------------------------------------------------------------
 
 
-def test_a_deleted_entry_is_gone(tools: Tools, someone: str) -> None:
+def test_deleted_entry_is_not_found(tools: Tools, someone: str) -> None:
     assert tools.as_admin("ldapdelete", someone).code == 0
     assert not tools.exists(someone)
     assert tools.as_admin("ldapdelete", someone).code == NO_SUCH_OBJECT
@@ -238,7 +241,9 @@ def test_entry_with_children_is_not_deleted(tools: Tools, someone: str, scratch:
     assert tools.exists(someone)
 
 
-def test_recursive_delete_takes_the_whole_tree(tools: Tools, someone: str, scratch: str) -> None:
+def test_recursive_delete_removes_the_whole_subtree(
+    tools: Tools, someone: str, scratch: str
+) -> None:
     assert tools.as_admin("ldapdelete", "-r", scratch).code == 0
     assert not tools.exists(scratch)
 
@@ -246,27 +251,31 @@ def test_recursive_delete_takes_the_whole_tree(tools: Tools, someone: str, scrat
 # --- modify DN ------------------------------------------------------------------------------
 
 
-def test_renaming_keeps_the_old_name_as_a_value(tools: Tools, someone: str, scratch: str) -> None:
+def test_rename_without_r_keeps_the_old_rdn_as_a_value(
+    tools: Tools, someone: str, scratch: str
+) -> None:
     assert tools.as_admin("ldapmodrdn", someone, "cn=Renamed").code == 0
     assert not tools.exists(someone)
     assert tools.read(f"cn=Renamed,{scratch}").texts("cn") == ["Renamed", "Someone"]
 
 
-def test_renaming_with_r_drops_the_old_name(tools: Tools, someone: str, scratch: str) -> None:
+def test_rename_with_r_removes_the_old_rdn(tools: Tools, someone: str, scratch: str) -> None:
     assert tools.as_admin("ldapmodrdn", "-r", someone, "cn=Renamed").code == 0
     assert tools.read(f"cn=Renamed,{scratch}").texts("cn") == ["Renamed"]
     assert tools.search(scratch, "(cn=Someone)").dns == []
     assert tools.search(scratch, "(cn=Renamed)").dns == [f"cn=Renamed,{scratch}"]
 
 
-def test_changing_the_case_of_a_name_is_a_rename(tools: Tools, someone: str, scratch: str) -> None:
+def test_rename_may_change_only_the_case_of_a_name(
+    tools: Tools, someone: str, scratch: str
+) -> None:
     assert tools.as_admin("ldapmodrdn", "-r", someone, "cn=SOMEONE").code == 0
     entry = tools.read(someone)
     assert entry.dn == f"cn=SOMEONE,{scratch}"
     assert entry.texts("cn") == ["SOMEONE"]
 
 
-def test_a_new_superior_moves_the_entry(tools: Tools, someone: str, scratch: str) -> None:
+def test_new_superior_moves_the_entry(tools: Tools, someone: str, scratch: str) -> None:
     other = f"ou=Other,{scratch}"
     tools.add(f"dn: {other}\nobjectClass: organizationalUnit\n")
     assert tools.as_admin("ldapmodrdn", "-r", "-s", other, someone, "cn=Moved").code == 0
@@ -283,7 +292,7 @@ def test_subtree_moves_with_its_root(tools: Tools, someone: str, scratch: str) -
     assert not tools.exists(f"cn=Child,{inner}")
 
 
-def test_renaming_onto_another_entry_is_refused(tools: Tools, someone: str, scratch: str) -> None:
+def test_rename_to_an_existing_name_is_refused(tools: Tools, someone: str, scratch: str) -> None:
     tools.add(person(f"cn=Taken,{scratch}"))
     assert tools.as_admin("ldapmodrdn", "-r", someone, "cn=Taken").code == ENTRY_ALREADY_EXISTS
 
@@ -293,7 +302,7 @@ def test_move_below_missing_superior_is_refused(tools: Tools, someone: str, scra
     ran.check(NO_SUCH_OBJECT)
 
 
-def test_an_entry_is_not_moved_below_itself(tools: Tools, someone: str, scratch: str) -> None:
+def test_move_of_an_entry_below_itself_is_refused(tools: Tools, someone: str, scratch: str) -> None:
     ran = tools.as_admin("ldapmodrdn", "-s", someone, scratch, "ou=Loop")
     assert ran.code != 0
     assert tools.exists(someone)
@@ -338,7 +347,8 @@ def test_whoami_returns_the_bound_dn(tools: Tools) -> None:
     [
         ("cn=admin,o=Intranet", "wrong", INVALID_CREDENTIALS),
         (ADA, "wrong", INVALID_CREDENTIALS),
-        # The same answer for an unknown name: it must not tell who exists (RFC 4513 5.1.3).
+        # The result is the same for an unknown name: it must not reveal which entries exist (RFC
+        # 4513 5.1.3).
         (f"cn=Nobody,{OFFICE_BASE}", "engine", INVALID_CREDENTIALS),
         (OFFICE_BASE, "engine", INVALID_CREDENTIALS),
         # A name without a password is an unauthenticated bind (RFC 4513 5.1.2).
@@ -349,7 +359,7 @@ def test_unauthenticated_bind_is_refused(tools: Tools, dn: str, password: str, c
     assert tools.run("ldapwhoami", "-D", dn, "-w", password).code == code
 
 
-def test_version_2_is_served(tools: Tools) -> None:
+def test_ldap_version_2_is_served(tools: Tools) -> None:
     ran = tools.run("ldapsearch", "-P", "2", "-LLL", "-b", ADA, "-s", "base", "(sn=*)", "sn")
     ran.check(0)
     assert ran.entries[0].texts("sn") == ["Lovelace"]
@@ -386,12 +396,12 @@ def test_unknown_critical_controls_stop_writes_too(tools: Tools, someone: str) -
 # --- extended operations ------------------------------------------------------------------------
 
 
-def test_exop_whoami(tools: Tools) -> None:
+def test_ldapexop_whoami_returns_the_bound_dn(tools: Tools) -> None:
     ran = tools.as_admin("ldapexop", "whoami")
     assert (ran.code, ran.out.strip()) == (0, f"dn:{tools.server.admin_dn}")
 
 
-def test_exop_refresh_sets_the_time_to_live(tools: Tools, scratch: str) -> None:
+def test_ldapexop_refresh_sets_the_time_to_live(tools: Tools, scratch: str) -> None:
     dn = f"cn=Passing,{scratch}"
     tools.add(person(dn, "objectClass: dynamicObject"))
     ran = tools.as_admin("ldapexop", "refresh", dn, "120").check(0)
@@ -399,23 +409,25 @@ def test_exop_refresh_sets_the_time_to_live(tools: Tools, scratch: str) -> None:
     assert 115 <= int(tools.read(dn, "entryTtl").texts("entryTtl")[0]) <= 120
 
 
-def test_exop_refresh_refuses_static_entries(tools: Tools, someone: str, scratch: str) -> None:
+def test_ldapexop_refresh_of_a_static_entry_is_refused(
+    tools: Tools, someone: str, scratch: str
+) -> None:
     assert tools.as_admin("ldapexop", "refresh", someone, "60").result == OBJECT_CLASS_VIOLATION
     ran = tools.as_admin("ldapexop", "refresh", f"cn=Nobody,{scratch}", "60")
     assert ran.result == NO_SUCH_OBJECT
 
 
-def test_exop_cancel_is_refused(tools: Tools) -> None:
+def test_ldapexop_cancel_is_refused(tools: Tools) -> None:
     # slapd: noSuchOperation (RFC 3909 3); a server without cancel: protocolError
     # (RFC 4511 4.12).
     assert tools.run("ldapexop", "cancel", "99").result in {PROTOCOL_ERROR, NO_SUCH_OPERATION}
 
 
-def test_an_unknown_exop_is_refused(tools: Tools) -> None:
+def test_unknown_extended_operation_is_refused(tools: Tools) -> None:
     assert tools.run("ldapexop", "1.2.3.4").result == PROTOCOL_ERROR
 
 
-def test_only_the_changed_password_works(tools: Tools, someone: str) -> None:
+def test_only_the_new_password_is_accepted_after_a_change(tools: Tools, someone: str) -> None:
     assert tools.as_admin("ldappasswd", "-s", "first", someone).code == 0
     assert tools.run("ldapwhoami", "-D", someone, "-w", "first").code == 0
     changed = tools.run("ldappasswd", "-D", someone, "-w", "first", "-a", "wrong", "-s", "no")
@@ -429,5 +441,5 @@ def test_a_generated_password_works(tools: Tools, someone: str) -> None:
     assert tools.run("ldapwhoami", "-D", someone, "-w", password).code == 0
 
 
-def test_password_of_a_missing_entry_is_not_changed(tools: Tools, scratch: str) -> None:
+def test_password_change_of_a_missing_entry_is_refused(tools: Tools, scratch: str) -> None:
     assert tools.as_admin("ldappasswd", "-s", "x", f"cn=Nobody,{scratch}").code != 0

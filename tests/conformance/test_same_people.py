@@ -42,8 +42,8 @@ def target(request: pytest.FixtureRequest, people: People) -> Iterator[OpenDirec
         required_program("slapd")
         opened = open_openldap(people.spec)
     else:
-        # ldap3 decodes what it has read before it reads on: on a busy machine a page takes longer
-        # than a client may leave answers unread.
+        # ldap3 decodes received entries before it reads more: on a busy machine a page takes longer
+        # than the stall limit.
         config = {"suffix": "o=Intranet", "threads": 1, "limits": {"stall_ms": 600_000}}
         opened = open_embedded(people.spec, config)
     yield opened
@@ -97,7 +97,9 @@ def test_native_lane_verifies_every_answer(target: OpenDirectory, people: People
 
 
 @pytest.mark.timeout(300)
-def test_ldap3_reads_population(target: OpenDirectory, people: People, clients: Clients) -> None:
+def test_ldap3_reads_the_whole_population(
+    target: OpenDirectory, people: People, clients: Clients
+) -> None:
     population = people.population
     address = target.address
     served = Served(target.name, address.host, address.port, "o=Intranet", "", "")

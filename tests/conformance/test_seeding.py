@@ -1,4 +1,4 @@
-"""People go into both directories through the pipelined writer, and ldap3 finds them there."""
+"""The pipelined writer adds people to both directories, and ldap3 finds them."""
 
 import json
 
@@ -22,7 +22,7 @@ def where(server: Served, **more: object) -> str:
 
 
 def expected(population: Population, i: int) -> dict[str, list[bytes]]:
-    """Return what a directory holds of person `i`, by lower-case name and in order of values."""
+    """Return the directory's values of person `i`, by lower-case name and sorted."""
     _, attributes = population.entry(i)
     held = {name.lower(): sorted(values) for name, values in attributes.items()}
     return {"objectclass": [b"RTPerson", b"top"]} | held
@@ -44,7 +44,7 @@ def test_seeded_people_are_present_and_removed(
         there = found[population.dn(i)]
         held = {name.lower(): sorted(values) for name, values in there.items()}
         wanted = expected(population, i)
-        # Of an attribute with two names (MS-TAIL) a server may say the other one.
+        # A server may return the other name of an attribute with two names (MS-TAIL).
         assert sorted(held.values()) == sorted(wanted.values())
         if profile != "ils":
             assert held == wanted
@@ -53,7 +53,7 @@ def test_seeded_people_are_present_and_removed(
     assert not connection.search(base, "(objectClass=RTPerson)", LEVEL)
 
 
-def test_an_interrupted_seeding_is_resumed(server: Served, scratch: str) -> None:
+def test_interrupted_seeding_is_resumed(server: Served, scratch: str) -> None:
     base = f"ou=People,{scratch}"
     population = small_population(COUNT, profile="small", base=base)
     assert seed_directory(where(server), population, 0, 700) == 700
@@ -81,7 +81,7 @@ def test_wrong_password_is_reported_with_advice(server: Served, scratch: str) ->
         seed_directory(where(server, password="wrong"), population, 0, 10)
 
 
-def test_a_base_outside_the_directory_cannot_be_made(server: Served) -> None:
+def test_base_outside_the_directory_cannot_be_added(server: Served) -> None:
     population = small_population(10, base="ou=People,dc=example,dc=com")
     with pytest.raises(EngineError, match='has no "dc=example,dc=com" and refuses to add it'):
         seed_directory(where(server), population, 0, 10)
@@ -91,7 +91,9 @@ def people_below(scratch: str) -> tuple[str, ...]:
     return ("--base", f"ou=People,{scratch}", "--entries", "600", "--locales", "en_US")
 
 
-def test_seeding_by_password(server: Served, scratch: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_seed_and_verify_bind_with_the_password_of_the_environment(
+    server: Served, scratch: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     who = ("--bind-dn", server.admin_dn)
     monkeypatch.setenv(BIND_PASSWORD, server.admin_password)
     url = f"{server.url}/ou=People,{scratch}"

@@ -1,4 +1,4 @@
-"""`sitebench ils serve` with its options, asked by OpenLDAP's clients."""
+"""`sitebench ils serve` with its options, queried by OpenLDAP's clients."""
 
 import dataclasses
 from pathlib import Path
@@ -13,8 +13,8 @@ from tests.conformance.tools import Tools
 NEEDS_A_BIND = {1, 8, 48, 49, 50, 53}
 REFUSES_WRITES = {8, 50, 53}
 
-# Another suffix, another schema's habits: an export as slapcat writes it, with names that need
-# escaping, folded lines, base64, a comment, and values that a server makes for itself.
+# Another suffix, in the style of slapcat: names that need escaping, folded lines, base64, a
+# comment, and values that a server generates.
 EXPORT = """\
 dn: dc=example,dc=com
 objectClass: dcObject
@@ -89,7 +89,7 @@ def test_generated_people_are_served_and_found(tmp_path: Path) -> None:
         assert tools.search("o=Intranet", f"(cn={name})", "1.1").dns == [everyone.entries[500].dn]
 
 
-def test_read_only_refuses_every_write(tmp_path: Path) -> None:
+def test_read_only_directory_refuses_every_write(tmp_path: Path) -> None:
     content = tmp_path / "content.ldif"
     content.write_text(SKELETON)
     options = ("--ldif", str(content), "--read-only")
@@ -106,7 +106,7 @@ def test_read_only_refuses_every_write(tmp_path: Path) -> None:
         assert tools.exists(dn)
 
 
-def test_require_bind_hides_entries_from_anonymous(tmp_path: Path) -> None:
+def test_require_bind_hides_entries_from_anonymous_clients(tmp_path: Path) -> None:
     content = tmp_path / "content.ldif"
     content.write_text(SKELETON)
     options = ("--ldif", str(content), "--require-bind")

@@ -1,4 +1,4 @@
-"""OpenLDAP's command-line clients, run as a person would."""
+"""OpenLDAP's command-line clients, run as a user runs them."""
 
 import re
 import subprocess
@@ -10,7 +10,7 @@ from tests.support import cli
 from tests.support.programs import required_program
 from tests.support.waiting import left_s
 
-# No configuration file and no home directory may change what the clients do.
+# Neither a configuration file nor a home directory may affect the clients.
 CLEAN_ENVIRONMENT = {"LDAPNOINIT": "1", "LC_ALL": "C.UTF-8", "PATH": "/usr/bin:/bin"}
 
 
@@ -35,12 +35,12 @@ class Ran(cli.Ran):
 
 @dataclass(frozen=True)
 class Tools:
-    """The clients, pointed at one server."""
+    """The clients, connected to one server."""
 
     server: Served
 
     def run(self, program: str, *arguments: str, text: str | None = None) -> Ran:
-        """Run `program` anonymously unless `arguments` say who."""
+        """Run `program` anonymously unless `arguments` name a bind DN."""
         command = [str(required_program(program)), "-x", "-H", self.server.url, *arguments]
         done = subprocess.run(
             command,
@@ -69,7 +69,7 @@ class Tools:
         return entry
 
     def exists(self, dn: str) -> bool:
-        """Tell whether `dn` is there."""
+        """Return whether `dn` exists."""
         code = self.search(dn, "-s", "base", "(objectClass=*)", "1.1").code
         assert code in {0, 32}
         return code == 0

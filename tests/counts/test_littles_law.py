@@ -1,4 +1,4 @@
-"""Little's law: it holds wherever lanes run, and breaks when a clock or a counter does."""
+"""Little's law holds for all kinds of lanes, and is violated by a wrong clock or counter."""
 
 import json
 import time
@@ -21,14 +21,14 @@ from tests.support.frozen import PEOPLE
 from tests.support.people import small_population
 
 
-def test_both_sides_of_the_law_are_numbers_of_lanes() -> None:
+def test_both_sides_of_littles_law_are_numbers_of_lanes() -> None:
     law = littles_law(32.0, 32.5, 2.0)
     assert law is not None
     assert (law.lanes, law.from_clocks, law.holds) == (16.0, 16.25, True)
     assert law.off == pytest.approx(0.015625)
 
 
-def test_law_is_none_without_lanes_or_window() -> None:
+def test_littles_law_is_none_without_lanes_or_window() -> None:
     assert littles_law(0.0, 1.0, 1.0) is None
     assert littles_law(1.0, 1.0, 0.0) is None
 
@@ -42,11 +42,11 @@ def test_deviation_of_two_percent_is_allowed_in_both_directions(
     assert law.holds is holds
 
 
-def test_law_is_none_without_lanes() -> None:
+def test_littles_law_is_none_without_lanes() -> None:
     assert littles_law(0.0, 0.0, 2.0) is None
 
 
-def test_law_survives_serialisation() -> None:
+def test_littles_law_survives_serialisation() -> None:
     law = littles_law(10.0, 9.0, 1.0)
     assert law is not None
     assert msgspec.convert(msgspec.to_builtins(law), LittlesLaw) == law
@@ -61,7 +61,7 @@ def directory() -> Iterator[Directory]:
 
 @pytest.fixture(params=[{"kind": "closed"}, {"kind": "open", "rate": 2_000.0}], ids=str)
 def snapshots(directory: Directory, request: pytest.FixtureRequest) -> list[Snapshot]:
-    """Return the drain at a window's beginning and those within it."""
+    """Return the drain at a window's beginning and the drains within the window."""
     running, step = engine("directory", directory.port, request.param)
     running.start_lanes("p", 8)
     time.sleep(0.1)
@@ -86,16 +86,16 @@ def law_of(snapshots: list[Any]) -> LittlesLaw:
     return law
 
 
-def test_law_holds_for_engine_lanes(snapshots: list[Snapshot]) -> None:
+def test_littles_law_holds_for_engine_lanes(snapshots: list[Snapshot]) -> None:
     law = law_of(snapshots)
     assert law.holds, law
     assert law.lanes == pytest.approx(8.0, rel=0.01)
-    # To what histograms round away: the alarm has room for nothing else.
+    # Only the rounding of histograms remains, and the alarm has no room for more.
     assert abs(law.off) < TOLERANCE / 10
 
 
 def rewritten(snapshot: Snapshot, change: Callable[[StepTotals], StepTotals]) -> PlainDrain:
-    """Return a snapshot as plain values, each step of the present window changed."""
+    """Return a snapshot as plain values, with each step of the present window changed."""
 
     def copied(step: StepStats) -> StepTotals:
         made = StepTotals(step.program, step.step, overlaps=step.overlaps)
@@ -107,14 +107,14 @@ def rewritten(snapshot: Snapshot, change: Callable[[StepTotals], StepTotals]) ->
 
 
 def scaled(histogram: Histogram, factor: float) -> Histogram:
-    """Return what a clock that runs faster would have recorded."""
+    """Return the records of a clock that runs faster."""
     made = Histogram()
     for ns, n in histogram.buckets():
         made.record(round(ns * factor), n)
     return made
 
 
-def test_wrong_clock_breaks_the_law(snapshots: list[Snapshot]) -> None:
+def test_wrong_clock_violates_littles_law(snapshots: list[Snapshot]) -> None:
     def fast(step: StepTotals) -> StepTotals:
         step.clocks["service"] = scaled(step.clocks["service"], 1.1)
         step.counters["processing"] = round(step.counters["processing"] * 1.1)
@@ -132,9 +132,9 @@ def test_wrong_clock_breaks_the_law(snapshots: list[Snapshot]) -> None:
     assert "counted twice" in law.evidence
 
 
-def test_lost_drain_breaks_the_law(snapshots: list[Snapshot]) -> None:
+def test_lost_drain_violates_littles_law(snapshots: list[Snapshot]) -> None:
     start, *window = snapshots
-    # On a busy machine the last may have had no time to do anything.
+    # On a busy machine the last drain may contain no operation.
     fullest = max(window, key=lambda each: sum(step.count for step in each.steps))
     lost = structs.replace(rewritten(fullest, lambda step: step), steps=(), waiting_ns=0)
     assert not law_of([start, *(lost if each is fullest else each for each in window)]).holds
@@ -146,7 +146,7 @@ def test_operation_longer_than_the_window_counts_with_its_time_in_the_window() -
     assert tally.clock_s == tally.lane_s == 1.0
 
 
-def test_law_holds_for_portable_lanes() -> None:
+def test_littles_law_holds_for_portable_lanes() -> None:
     directory = {"host": "127.0.0.1", "port": 9, "base": "o=x"}
     asks = {"name": "p", "text": '[[operation]]\nsearch = "(cn=a)"\nbase = "o=x"'}
     users = PortableUsers(json.dumps({"target": directory, "scenarios": [asks]}))

@@ -1,4 +1,4 @@
-"""What is measured is declared once: whatever lies behind the recorders follows the tables."""
+"""Metrics are declared once: every output after the recorders follows the tables."""
 
 import ast
 import re
@@ -41,7 +41,7 @@ def test_engine_records_the_metrics_of_the_table() -> None:
 
 @pytest.fixture
 def more(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A clock and a counter more, which nothing but the tables knows."""
+    """Add a clock and a counter that only the tables of this test contain."""
     monkeypatch.setattr(metrics, "CLOCKS", (*metrics.CLOCKS, QUEUED))
     monkeypatch.setattr(metrics, "COUNTERS", (*metrics.COUNTERS, RETRIES))
 
@@ -90,7 +90,7 @@ def test_clocks_and_counters_of_the_table_are_in_every_output(tmp_path: Path) ->
 
 
 def literals(file: Path) -> set[str]:
-    """Return the texts and the names of attributes of a file in Python."""
+    """Return the texts and the names of attributes of a Python file."""
     nodes = list(ast.walk(ast.parse(file.read_text())))
     texts = {n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)}
     return texts | {n.attr for n in nodes if isinstance(n, ast.Attribute)}
@@ -98,7 +98,7 @@ def literals(file: Path) -> set[str]:
 
 @pytest.mark.parametrize("clock", ["lag", "unread", "censored"])
 def test_only_few_files_name_a_clock(clock: str) -> None:
-    """The names of the others stand for other things too, such as the latency of a drain."""
+    """The names of other metrics have other meanings too, such as the latency of a drain."""
     listed = subprocess.run(
         ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
     )

@@ -1,6 +1,6 @@
-"""Intervals of percentiles hold the true one as often as they say, in slow spells too.
+"""Intervals contain the true percentile at the stated level, in slow periods too.
 
-A few windows of a fixed seed; `make truth-intervals` takes hundreds of every kind.
+A few windows of a fixed seed; `make truth-intervals` takes hundreds of each kind.
 """
 
 import math
@@ -24,13 +24,13 @@ from tests.support.drains import histogram
 STRETCHES, EACH = 20, 300
 SPREAD, MOVING = 0.4, 0.2
 DRAWN = [math.exp(NormalDist(0, SPREAD).inv_cdf((n + 0.5) / 1_000)) for n in range(1_000)]
-"""The lognormal in as many equal shares, to draw from: drawing anew takes thrice as long."""
+"""The lognormal as equally probable values; drawing from the distribution takes thrice as long."""
 
 
 def window(
     lot: random.Random, alike: float, half_seconds: int, moving: float, count: int = EACH
 ) -> list[Histogram]:
-    """Return half seconds whose latencies' scale moves, each like the one before (AR(1))."""
+    """Return half seconds whose latencies' scale moves with correlated neighbours (AR(1))."""
     at, stretches = lot.gauss(0, moving), []
     for _ in range(half_seconds):
         scale = 1e6 * math.exp(at)
@@ -40,7 +40,7 @@ def window(
 
 
 def true_us(moving: float) -> dict[str, float]:
-    """Return the percentiles of all windows: a lognormal whose scale is lognormal is one again."""
+    """Return the percentiles of all windows: a lognormal with a lognormal scale is lognormal."""
     normal, deviation = NormalDist(), math.hypot(SPREAD, moving)
     return {n: 1e3 * math.exp(deviation * normal.inv_cdf(q / 100)) for n, q in PERCENTILES.items()}
 
@@ -58,7 +58,7 @@ def one_queue(lot: random.Random, rate: int, busy: float, seconds: int) -> list[
 
 
 class Held:
-    """Of how many windows a percentile had an interval, and how many held the true one."""
+    """The number of windows with an interval, and of intervals with the true percentile."""
 
     def __init__(self) -> None:
         self.windows = self.bounded = self.two_sided = self.held = 0
@@ -83,7 +83,7 @@ class Held:
 def held(
     make_window: Callable[[], list[Histogram]], true: dict[str, float], windows: int
 ) -> dict[str, Held]:
-    """Return what as many windows show of these percentiles."""
+    """Return the counts of `windows` windows for these percentiles."""
     figures = {name: Held() for name in true}
     for _ in range(windows):
         intervals = percentile_intervals(make_window())
@@ -102,7 +102,7 @@ def test_intervals_cover_the_true_percentile_at_their_stated_level() -> None:
 
 
 def test_width_of_interval_allows_for_unknown_correlation_and_no_more() -> None:
-    """Of 20,000 independent operations p50 is known to 0.7 %; half seconds leave more doubt."""
+    """Independent operations: 20,000 give p50 to 0.7 %; half seconds leave more uncertainty."""
     lot = random.Random(5)
     low, high = percentile_intervals(window(lot, 0, 60, 0, count=330)).bounds["p50"]
     assert high is not None
@@ -121,8 +121,8 @@ def test_intervals_cover_the_percentile_of_correlated_half_seconds(
     assert sum(counts.bounded for counts in figures.values()) >= 10, figures
 
 
-def test_tail_in_few_bursts_has_no_upper_bound() -> None:
-    """At 90 % of its capacity, a queue is beyond its p99 once in a minute: 7 of 25 were wrong."""
+def test_percentile_within_few_bursts_has_no_upper_bound() -> None:
+    """At 90 % load a queue exceeds its p99 once in a minute: 7 of 25 intervals were wrong."""
     lot = random.Random(1997)
     true = {"p99": -math.log(0.01) * 1e6 * 0.9 / 200 / 0.1}
     figures = held(lambda: one_queue(lot, 200, 0.9, 60), true, 25)["p99"]
@@ -130,14 +130,14 @@ def test_tail_in_few_bursts_has_no_upper_bound() -> None:
     assert figures.two_sided == 0 < figures.bounded, figures
 
 
-def test_too_correlated_half_seconds_give_only_the_window_needed() -> None:
+def test_too_correlated_half_seconds_yield_only_the_required_window() -> None:
     lot, refused = random.Random(1997), list[float]()
     for _ in range(20):
         intervals = percentile_intervals(window(lot, 0.9, STRETCHES, MOVING))
         assert not set(intervals.bounds) & set(intervals.too_alike)
         refused += [intervals.too_alike["p50"]] if "p50" in intervals.too_alike else []
     assert len(refused) >= 16
-    # A correlation of 0.9 makes 19 half seconds worth one.
+    # With a correlation of 0.9, 19 half seconds are worth one independent half second.
     assert 30 <= statistics.median(refused) <= 300
     assert all(seconds >= 20 and seconds % 10 == 0 for seconds in refused)
 
@@ -153,7 +153,7 @@ def test_window_of_the_advised_length_has_an_interval() -> None:
 def stalls(
     lot: random.Random, every_s: float, length_s: float, seconds: int
 ) -> tuple[list[Histogram], int]:
-    """Return half seconds of a target that stalls at random, at 1,000/s, and how often it did."""
+    """Return half seconds of a target with random stalls at 1,000/s, and the number of stalls."""
     found, times = [histogram() for _ in range(2 * seconds)], 0
     begins_s = lot.expovariate(1 / every_s)
     for n in range(1_000 * seconds):
@@ -178,7 +178,7 @@ def test_interval_of_a_window_with_a_rare_stall_covers_the_stall() -> None:
         figures = with_any if times else with_none
         figures.add(percentile_intervals(stretches), "p99", p99_of_stalls(10.0, 0.2))
     assert with_any.held == with_any.bounded >= 0.5 * with_any.windows, with_any
-    # No window tells of what did not happen in it.
+    # A window without a stall cannot cover one.
     assert with_none.missed == with_none.two_sided, with_none
 
 
@@ -212,12 +212,12 @@ def test_interval_and_percentile_count_abandoned_operations_alike() -> None:
     figures = Durations.of(whole, given_up)
     intervals = percentile_intervals(answered, given_up)
     found = intervals.bounds
-    # 0.5 % were given up: the p99 of all is the p99.5 of those that were answered.
+    # 0.5 % were abandoned: the p99 of all is the p99.5 of the answered operations.
     assert figures.p99 is not None
     assert figures.p99 > 5_970
     low, high = found["p99"]
     assert low <= figures.p99
-    # All may have been given up in one event: then the rank above is theirs.
+    # All may have been abandoned in one event: then the upper bound is one of them.
     assert high is None
     assert figures.at_least == ("p99_9", "max", "mean")
     assert "p99_9" not in found
@@ -230,8 +230,8 @@ def test_interval_and_percentile_count_abandoned_operations_alike() -> None:
 
 
 @pytest.mark.parametrize("lost", [0, 110, 119])
-def test_interval_holds_percentile_for_independent_half_seconds(lost: int) -> None:
-    """They are less than one independent operation then: p99 of 1.283 ms was 1.011 to 1.278 ms."""
+def test_interval_contains_the_percentile_for_independent_half_seconds(lost: int) -> None:
+    """Half seconds counted for less than one operation: a p99 of 1.283 ms was 1.011 to 1.278 ms."""
     for seed in range(20):
         lot, window, never = random.Random(seed), list[Histogram](), Histogram()
         for _ in range(20):
@@ -264,7 +264,7 @@ def test_percentile_names_match_their_values() -> None:
 
 
 def test_only_one_file_names_p99_9() -> None:
-    """Five files did by hand: to add a percentile was to find them all."""
+    """Five files named p99_9: a new percentile had to be added to each of them."""
     product = [
         file
         for room in ("sitebench", "ils_bench", "ps_bench", "web_bench")

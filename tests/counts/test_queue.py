@@ -1,4 +1,4 @@
-"""How much longer a queue may become by chance, and that it is what waits and what is under way."""
+"""How much a queue may grow by chance; a queue consists of waiting and outstanding operations."""
 
 import math
 import random
@@ -15,7 +15,7 @@ def test_queue_is_waiting_plus_outstanding_operations() -> None:
 
 def test_queue_may_grow_by_half_a_percent_of_many_arrivals() -> None:
     assert allowed_growth(0, 100_000) == pytest.approx(500)
-    # A target that falls behind by 1.5 % is told.
+    # A target that falls behind by 1.5 % is reported.
     assert pytest.approx(0.015) == 3 * LEAST_SHARE
 
 
@@ -28,7 +28,7 @@ def test_chance_seldom_exceeds_three_deviations_but_often_two() -> None:
     lot, length, tries = random.Random(1997), 50, 2_000
 
     def poisson() -> int:
-        """Return how many of a crowd are under way, each with a small chance."""
+        """Return the number of active members of a crowd, each with a small probability."""
         return sum(lot.random() < length / 500 for _ in range(500))
 
     grew = [poisson() - poisson() for _ in range(tries)]

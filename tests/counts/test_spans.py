@@ -1,4 +1,4 @@
-"""What was due in each span of stages, whenever it was answered."""
+"""The operations due in each span of stages, whenever they were answered."""
 
 from collections import Counter
 
@@ -52,26 +52,26 @@ def test_thinking_operations_count_as_arrivals_of_their_span() -> None:
     assert first.to_json()["thinking"] == 3
 
 
-def test_step_due_after_the_stages_is_in_no_span() -> None:
+def test_step_due_after_the_stages_belongs_to_no_span() -> None:
     counts = SpanCounts()
     counts.add([(2, _did(40, 1)), (3, _did(7, 1))])
     assert [each.operations for each in counts.spans(STAGES, [STEP])] == [0, 0, 40]
 
 
-def test_only_counted_steps_are_in_spans() -> None:
+def test_only_counted_steps_belong_to_spans() -> None:
     counts = SpanCounts()
     counts.add([(0, _did(40, 1)), (0, _did(7, 1, step=("lookup", "other")))])
     assert [each.operations for each in counts.spans(STAGES, [STEP])] == [40, 0, 0]
 
 
-def test_operations_due_in_a_short_remainder_are_in_the_last_span() -> None:
+def test_operations_due_in_a_short_remainder_belong_to_the_last_span() -> None:
     counts = SpanCounts()
     counts.add([(0, _did(1, 1)), (1, _did(1, 1))])
     (only,) = counts.spans(Stages.parse("1s:1,1ms:5"), [STEP])
     assert (only.operations, only.seconds) == (2, 1.001)
 
 
-def test_early_end_cuts_the_expected_arrivals() -> None:
+def test_early_end_reduces_the_expected_arrivals() -> None:
     counts = SpanCounts()
     counts.add([(0, _did(50, 1)), (1, _did(75, 1))])
     first, second = counts.spans(STAGES, [STEP], 1.5)
@@ -79,7 +79,7 @@ def test_early_end_cuts_the_expected_arrivals() -> None:
     assert (second.asked, second.operations, second.seconds) == (62.5, 75, 0.5)
 
 
-def test_adding_a_record_does_not_change_it() -> None:
+def test_added_record_is_not_changed() -> None:
     counts, record = SpanCounts(), _did(40, 1)
     counts.add([(0, record)])
     counts.add([(0, record)])

@@ -1,4 +1,4 @@
-"""`--stages 30s:100,1m:500`: how it is read, and how many operations are due by it."""
+"""`--stages 30s:100,1m:500`: its syntax, and the number of operations that are due."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -15,7 +15,7 @@ def test_stage_is_a_duration_and_its_final_rate() -> None:
     assert Stages.parse(str(read)) == read
 
 
-def test_rate_is_linear_in_each_stage_from_0() -> None:
+def test_rate_is_linear_in_each_stage_and_begins_at_0() -> None:
     read = Stages.parse("30s:100,1m:500,10s:0")
     assert list(read.edges) == [(0, 0), (30, 100), (90, 500), (100, 0)]
     # Triangles and a trapezium: 1,500, 18,000 and 2,500.
@@ -38,7 +38,7 @@ def test_rate_is_linear_in_each_stage_from_0() -> None:
         ("179s:1", 20.0, 9),
         ("3m:1", 60.0, 3),
         ("24h:1", 60.0, 1_440),
-        # A rest joins what is before it.
+        # A remainder is joined to the span before it.
         ("1ms:5,8s:5", 1.0, 8),
         ("190s:1", 60.0, 3),
         ("230s:1", 60.0, 4),
@@ -57,7 +57,7 @@ def test_stage_may_have_users_instead_of_a_rate() -> None:
     read = Stages.parse("10s:100 users,20s:100user, 5s:0 users")
     assert (read.of_users, read.highest, read.lasts_s) == (True, 100, 35)
     assert Stages.parse(str(read)) == read
-    # A test begins with a user, and has one to its end.
+    # A test begins with one user, and has at least one to its end.
     assert [read.users_at(at) for at in (0, 0.04, 5, 10, 29, 32.5, 35, 90)] == [
         *(1, 1, 50, 100, 100, 50, 1, 1)
     ]
@@ -70,7 +70,7 @@ def test_few_stages_are_named_in_full_and_many_by_number() -> None:
     assert Stages.parse(",".join(["1s:5"] * 6)).name == "6 stages, up to 5/s"
 
 
-def test_stages_of_a_day_of_minutes_are_accepted() -> None:
+def test_day_of_one_minute_stages_is_accepted() -> None:
     assert len(Stages.parse(",".join(["1s:1"] * 1_500)).stages) == 1_500
 
 
@@ -114,14 +114,14 @@ def test_file_of_minutes_and_rates_equals_the_list_of_stages(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("before", ["\ufeff", "\ufeffminute,rate\n", "\n \nminute,rate\n"])
-def test_file_may_begin_with_byte_order_mark_or_header(before: str, tmp_path: Path) -> None:
+def test_stages_file_may_begin_with_byte_order_mark_or_header(before: str, tmp_path: Path) -> None:
     file = tmp_path / "monday.csv"
     file.write_text(f"{before}0.5,100\n1.5,500\n", encoding="utf-8")
     assert Stages.from_option(f"@{file}") == Stages.parse("30s:100,1m:500")
 
 
 @pytest.mark.parametrize("parted", [";", "\t", " ; "])
-def test_file_may_use_the_separators_of_spreadsheets(parted: str, tmp_path: Path) -> None:
+def test_stages_file_may_use_the_separators_of_spreadsheets(parted: str, tmp_path: Path) -> None:
     file = tmp_path / "monday.csv"
     file.write_text(f"minute{parted}rate\n0.5{parted}100\n1.5{parted}500\n")
     assert Stages.from_option(f"@{file}") == Stages.parse("30s:100,1m:500")
@@ -154,7 +154,9 @@ def test_row_of_minute_0_is_the_initial_rate(tmp_path: Path) -> None:
         (f"1,{'5' * 200_000}\n", "monday.csv is no CSV file: field larger than"),
     ],
 )
-def test_mistake_in_a_file_is_reported_with_its_line(text: str, said: str, tmp_path: Path) -> None:
+def test_error_in_a_stages_file_is_reported_with_its_line(
+    text: str, said: str, tmp_path: Path
+) -> None:
     (tmp_path / "monday.csv").write_text(text)
     with pytest.raises(BadInput) as refused:
         Stages.from_option(f"@{tmp_path}/monday.csv")
@@ -167,6 +169,6 @@ def test_missing_file_of_stages_is_named() -> None:
 
 
 def test_stages_in_a_run_file_cannot_name_a_file() -> None:
-    """A stranger's would have one of ours read."""
+    """A stranger's run file could make sitebench read a local file."""
     with pytest.raises(UnknownValue, match="is no stage"):
         Stages.parse("@/etc/passwd")

@@ -1,4 +1,4 @@
-"""Whether a window was steady: made-up series, and real targets that settle or never do."""
+"""Whether a window was steady: invented series, and real targets that settle or never settle."""
 
 import itertools
 import math
@@ -26,7 +26,7 @@ Series = list[tuple[float, int]]
 
 
 def series(rate: Callable[[float], float], seconds: float, noise: float, seed: int = 1) -> Series:
-    """Return half seconds of a rate over time, each off by chance."""
+    """Return half seconds of a rate over time with random noise."""
     draw = random.Random(seed)
     middles = (HALF_S * (n + 0.5) for n in range(int(seconds / HALF_S)))
     return [(HALF_S, round(rate(at) * HALF_S * draw.gauss(1, noise))) for at in middles]
@@ -83,14 +83,14 @@ def test_insignificant_slope_is_not_printed(busy_s: float) -> None:
     assert not re.search(r"[-+]\d|from about", found.evidence), found.evidence
 
 
-def test_window_during_warm_up_of_the_target_is_unsettled() -> None:
-    # A fifth of the window at half the rate: the whole has no slope that is worth speaking of.
+def test_window_within_the_targets_warm_up_is_unsettled() -> None:
+    # A fifth of the window at half the rate: the slope of the whole window is insignificant.
     found = settle(series(lambda at: 10_000 * min(1.0, 0.5 + at / 12), 30, 0.01))
     assert found.state == Steadiness.UNSETTLED
     assert "between seconds 0.0 and" in found.evidence
 
 
-def test_a_few_lost_half_seconds_do_not_make_a_drift() -> None:
+def test_a_few_half_seconds_without_operations_are_no_drift() -> None:
     steady = series(lambda _: 10_000, 10, 0.01)
     for lost in (3, 16, 17):
         steady[lost] = (HALF_S, 500)
@@ -100,7 +100,7 @@ def test_a_few_lost_half_seconds_do_not_make_a_drift() -> None:
 @pytest.mark.parametrize("slots", [20, 60])
 @pytest.mark.parametrize(("alike", "most"), [(0.0, 0.01), (0.5, 0.01), (0.8, 0.03), (0.95, 0.06)])
 def test_steady_targets_are_seldom_called_unsettled(alike: float, most: float, slots: int) -> None:
-    """Rates 5 % around their mean, each like the one before: 0.95 is a memory of ten seconds."""
+    """Rates 5 % around their mean with correlated neighbours: 0.95 is a memory of ten seconds."""
     called, times = 0, 4_000 // slots
     for seed in range(times):
         draw, drains = random.Random(seed), []
@@ -112,7 +112,7 @@ def test_steady_targets_are_seldom_called_unsettled(alike: float, most: float, s
     assert called <= most * times
 
 
-def test_the_slope_is_the_median_of_all_pairs_over_the_whole_window() -> None:
+def test_slope_is_the_median_of_all_pairs_over_the_whole_window() -> None:
     counts = [5_000, 5_020, 4_990, 5_040, 5_060, 4_000, 5_050, 5_080, 5_110, 5_090]
     rates, n = [2 * count for count in counts], len(counts)
     slopes = [(rates[j] - rates[i]) / (j - i) for i, j in itertools.combinations(range(n), 2)]
@@ -128,7 +128,7 @@ def test_short_drains_are_merged_to_half_seconds() -> None:
     whole = settle([(HALF_S, count) for count in counts])
     halves = [(HALF_S / 2, part) for count in counts for part in (count - 2_000, 2_000)]
     assert settle(halves) == whole
-    # What is left over is a slot of its own from half of a slot on.
+    # A remainder of at least half a slot is a separate slot.
     assert "and 6.1 of" not in settle([*halves, (0.1, 0)]).evidence
     assert "and 6.3 of" in settle([*halves, (0.3, 5_160)]).evidence
 
@@ -165,7 +165,7 @@ def test_insignificant_large_change_is_not_called_steady() -> None:
 
 
 def test_undecided_long_window_does_not_report_too_few_half_seconds() -> None:
-    """290 of them were too few, and p = 0.0026 was chance."""
+    """The message called 290 half seconds too few, and p = 0.0026 chance."""
     chance = random.Random(2)
     wandering = [(HALF_S, 5_000 + int(1_500 * chance.gauss(0, 1)) + 4 * n) for n in range(290)]
     found = settle(wandering)
@@ -202,7 +202,7 @@ def directory() -> Iterator[Directory]:
 
 
 def judged(running: Engine, step: str, half_seconds: int) -> Settled:
-    """Judge as many half seconds of eight lanes, after a moment to connect."""
+    """Judge this many half seconds of eight lanes, after the time for connecting."""
     running.start_lanes("p", 8)
     time.sleep(0.2)
     measured = Tally.starting(running.drain())
@@ -214,10 +214,10 @@ def judged(running: Engine, step: str, half_seconds: int) -> Settled:
 
 
 def decided(directory: Directory, per_s: Callable[[float], float]) -> Settled:
-    """Judge a directory of such a pace, again where a busy machine leaves that open.
+    """Judge a directory of this pace, again if a busy machine leaves the result open.
 
-    Over twice the half seconds that a judgement needs: what it does to some of them is small
-    beside that.
+    The window has twice the half seconds that a judgement needs, so that a busy machine affects a
+    small share of them.
     """
     for _ in range(MOST_WINDOWS):
         with relayed(directory.port, paced(per_s)) as port:
@@ -227,13 +227,13 @@ def decided(directory: Directory, per_s: Callable[[float], float]) -> Settled:
     return found
 
 
-def test_directory_of_growing_latency_never_settles(directory: Directory) -> None:
-    # By the same share in each second: whenever a window begins, it falls as much in it.
+def test_directory_with_rising_latency_never_settles(directory: Directory) -> None:
+    # The rate falls by the same share in each second, so every window has the same drift.
     tau_s = 12
     found = decided(directory, lambda at_s: 200 * math.exp(-at_s / tau_s))
     assert found.state == Steadiness.UNSETTLED, found
-    # Of the window or of a part of it: the change is what it was made to be. A busy machine may
-    # bring some of what was due in one half second in another.
+    # The drift is that of the window or of a part of it. A busy machine may move operations to the
+    # next half second.
     span = re.search(r"between seconds ([\d.]+) and ([\d.]+)", found.evidence)
     assert span is not None, found
     begin_s, end_s = map(float, span.groups())
@@ -245,7 +245,7 @@ def test_directory_of_constant_latency_settles(directory: Directory) -> None:
     assert found.state == Steadiness.SETTLED, found
 
 
-def test_a_queue_that_grows_by_one_and_a_half_percent_of_the_rate_is_found() -> None:
+def test_queue_growth_of_one_and_a_half_percent_of_the_rate_is_reported() -> None:
     lot = random.Random(5)
     drains = [(HALF_S, 500)] * 16
     for slope in (0.015, 0.03, 1.0):
@@ -253,12 +253,12 @@ def test_a_queue_that_grows_by_one_and_a_half_percent_of_the_rate_is_found() -> 
         found = settle(drains, queue)
         assert found.state == Steadiness.GROWING
         assert "latency grows with the length of the window" in found.evidence
-    # A stall at the window's end is in its latencies; it is no trend.
+    # A stall at the window's end affects its latencies, but it is no trend.
     assert settle(drains, [20] * 15 + [270]).state == Steadiness.SETTLED
 
 
 def queue_of_random_arrivals(lot: random.Random, busy: float) -> list[int]:
-    """Return how many are in the simplest queue, 1,000 served a second, at each half second."""
+    """Return the length of an M/M/1 queue, 1,000 served a second, at each half second."""
     waiting, at_s, found = 0, 0.0, list[int]()
     while len(found) < 20:
         at_s += lot.expovariate(1_000 * (busy + (waiting > 0)))
@@ -280,7 +280,7 @@ def test_fluctuating_queue_is_seldom_reported_as_growing(busy: float) -> None:
 def latencies(
     mean_s: Callable[[float], float], rate: int, seconds: int, lot: random.Random
 ) -> tuple[Series, list[int], list[float]]:
-    """Return half seconds of a target that takes about so long at that time, at a fixed rate."""
+    """Return half seconds of a target with this mean latency over time, at a fixed rate."""
     middles = [HALF_S * (n + 0.5) for n in range(int(seconds / HALF_S))]
     off = 0.6 / math.sqrt(rate * HALF_S)  # of the mean of so many, each off by 60 %
     means = [mean_s(at) * lot.gauss(1, off) for at in middles]
@@ -292,7 +292,7 @@ def latencies(
 @pytest.mark.parametrize("rate", [20, 100, 1_000, 10_000])
 @pytest.mark.parametrize(("tau_s", "seconds"), [(1, 10), (2, 10), (2, 30), (5, 30), (8, 30)])
 def test_falling_latency_is_unsettled(rate: int, tau_s: float, seconds: int) -> None:
-    """From 404 to 4 ms, after a warm-up of 2 s: the rate is the schedule's all the time."""
+    """From 404 to 4 ms, after a warm-up of 2 s, with the schedule's rate throughout."""
     found = settle(
         *latencies(
             lambda at_s: 0.4 * math.exp(-(at_s + 2) / tau_s) + 0.004,
@@ -309,12 +309,12 @@ def test_falling_latency_is_unsettled(rate: int, tau_s: float, seconds: int) -> 
 
 @pytest.mark.parametrize("rate", [100, 1_000, 10_000])
 @pytest.mark.parametrize("to", [1.6, 10])
-def test_a_latency_that_rises_within_the_window_is_unsettled(rate: int, to: float) -> None:
+def test_latency_that_rises_within_the_window_is_unsettled(rate: int, to: float) -> None:
     lot = random.Random(1)
     found = settle(*latencies(lambda at_s: 0.013 * to ** (at_s / 30), rate, 30, lot))
     assert found.state == Steadiness.UNSETTLED
     assert found.evidence.startswith("the mean latency rose from about ")
-    # A tenth more is less than what the load's own ups and downs make of it.
+    # An increase by a tenth is less than the variation caused by random load.
     found = settle(*latencies(lambda at_s: 0.013 * (1 + at_s / 300), rate, 30, lot))
     assert found.state == Steadiness.SETTLED
     assert found.evidence == "the mean latency changed by less than 25%, which is allowed"
@@ -351,7 +351,7 @@ def test_latencies_of_a_fluctuating_queue_are_seldom_unsettled(busy: float) -> N
 
 
 def test_random_arrivals_make_no_window_too_short() -> None:
-    """Their throughput differs between half seconds while the queue is steady."""
+    """The throughput of half seconds varies although the queue is steady."""
     lot = random.Random(8)
     states = [settle(*in_one_queue(lot, 0.7)).state for _ in range(40)]
     assert states.count(Steadiness.TOO_SHORT) <= 1
@@ -360,8 +360,10 @@ def test_random_arrivals_make_no_window_too_short() -> None:
 
 @pytest.mark.parametrize("slots", [20, 60])
 @pytest.mark.parametrize(("alike", "most"), [(0.0, 0.01), (0.5, 0.01), (0.8, 0.03), (0.95, 0.06)])
-def test_busy_machine_is_seldom_unsettled(alike: float, most: float, slots: int) -> None:
-    """They are a third up and down, each like the one before."""
+def test_rates_on_a_busy_machine_are_seldom_unsettled(
+    alike: float, most: float, slots: int
+) -> None:
+    """The rates vary by a third, with correlated neighbours."""
     called, times = 0, 4_000 // slots
     for seed in range(times):
         draw = random.Random(seed)
@@ -375,11 +377,13 @@ def test_busy_machine_is_seldom_unsettled(alike: float, most: float, slots: int)
 
 
 @pytest.mark.parametrize(("of_capacity", "grows"), [(1.015, True), (0.8, False)])
-def test_overloaded_never_settles(directory: Directory, of_capacity: float, grows: bool) -> None:
-    # Throttled once its lanes have connected, it makes up for what the machine holds up: its queue
-    # grows by 6 a second, and over three times the half seconds that a judgement needs what a
-    # busy machine adds for a moment is small beside that. What it holds up of the load itself is no
-    # queue of the directory, which has caught up by then: so there are more windows.
+def test_only_a_directory_below_the_offered_rate_is_unsettled(
+    directory: Directory, of_capacity: float, grows: bool
+) -> None:
+    # The directory is throttled after its lanes have connected, so it can make up for delays by the
+    # machine. Above its capacity its queue grows by 6 a second; over three times the half seconds
+    # that a judgement needs, the delays of a busy machine are small beside that. Delays of the load
+    # itself are no queue of the directory, which then catches up: therefore several windows.
     for _ in range(MOST_WINDOWS if grows else 1):
         found, queue = judged_at(directory, 400, of_capacity)
         if (found.state == Steadiness.GROWING) is grows:
@@ -388,7 +392,7 @@ def test_overloaded_never_settles(directory: Directory, of_capacity: float, grow
 
 
 def judged_at(directory: Directory, capacity: int, share: float) -> tuple[Settled, list[int]]:
-    """Judge a directory of a capacity that is asked for this share of it; return its queue, too."""
+    """Judge a directory at this share of its capacity; return its queue, too."""
     way = Changing()
     with relayed(directory.port, way) as port:
         running, step = engine("directory", port, {"kind": "open", "rate": capacity * share})

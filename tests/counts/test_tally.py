@@ -22,7 +22,7 @@ def drain(t0: int, t1: int, *steps: source.StepTotals, cpu: tuple[int, ...] = (0
     return Drain(t0, t1, steps, cpu_ns=cpu)
 
 
-def test_length_of_window_is_that_of_its_drains() -> None:
+def test_length_of_window_is_the_sum_of_its_drains() -> None:
     tally = Tally.starting(drain(0, 1_000_000_000))
     tally.add(drain(1_000_000_000, 3_500_000_000))
     assert tally.seconds == 2.5
@@ -35,9 +35,9 @@ def test_lane_time_is_steps_plus_waiting_plus_outstanding_operations() -> None:
         Drain(SECOND, 6 * SECOND, (step,), 1, (0,), 5 * SECOND, 2 * SECOND, underway_ns=4 * SECOND)
     )
     assert tally.lane_s == 5
-    # 1 s of service, half a second of processing, 2 s of waiting, and 1 s more under way.
+    # 1 s of service, half a second of processing, 2 s of waiting, and 1 s outstanding.
     assert tally.clock_s == pytest.approx(4.5, rel=1e-3)
-    # Of these the target had all but the processing and the waiting.
+    # The target's share is the time without processing and waiting.
     assert tally.target_s == pytest.approx(2.0, rel=1e-3)
     assert tally.waits
     assert not Tally(lane_ns=100, waiting_ns=1).waits
@@ -54,7 +54,7 @@ def test_tally_without_start_is_as_long_as_its_drains() -> None:
     assert tally.seconds == 2.5
 
 
-def test_operations_due_before_the_previous_window_count_in_rates_only() -> None:
+def test_operations_due_before_the_window_count_only_in_rates() -> None:
     older = Step("p", "s", 3, service=histogram(1, 2, 3))
     found = Drain(SECOND, 2 * SECOND, older=(older,))
     tally = Tally.starting(Drain(0, SECOND))
@@ -90,13 +90,13 @@ def test_time_of_overlapping_steps_is_counted_once() -> None:
     assert tally.clock_s == pytest.approx(1.0, rel=0.01)
 
 
-def test_cpu_time_is_of_the_window_only() -> None:
+def test_cpu_time_of_a_tally_is_that_of_its_window() -> None:
     tally = Tally.starting(drain(0, 10, cpu=(5_000_000_000, 1_000_000_000)))
     tally.add(drain(10, 20, cpu=(6_000_000_000, 1_500_000_000)))
     assert tally.thread_cpu_s == (1.0, 0.5)
 
 
-def test_only_counted_steps_make_operations() -> None:
+def test_only_counted_steps_are_operations() -> None:
     tally = Tally()
     tally.add(
         drain(0, 1, Step("a", "connect", 4), Step("a", "lookup", 7), Step("b", "sequence", 2))
@@ -127,7 +127,7 @@ def test_drain_merges_latencies_of_its_own_steps() -> None:
 
 
 @pytest.mark.parametrize("drains", [MOST_STRETCHES - 1, 3 * MOST_STRETCHES + 1])
-def test_window_of_any_length_is_kept_in_bounded_stretches_without_loss(drains: int) -> None:
+def test_long_window_is_stored_in_a_limited_number_of_stretches(drains: int) -> None:
     tally = Tally()
     for n in range(drains):
         late = [Step("a", "late", 2)] if n == drains - 3 else []
@@ -158,7 +158,7 @@ def test_hour_of_drains_takes_little_memory() -> None:
         kept, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    # As much again is what arrays hold ready.
+    # The same amount again is reserved by arrays.
     assert kept < 2 * 720 * 8 * (2 * len(steps) + 1) + 50_000
 
 
@@ -190,7 +190,7 @@ def test_drains_of_another_process_add_up_to_the_same_tally(drains: list[list[in
         step.overlaps = n == 1
         made = Drain(n, n + 1, (step,), 5, (11, 12), 6, 7, 8, lane_counts=[n, 1])
         here.add(made)
-        # As Locust's messages carry it.
+        # Encoded as Locust's messages carry it.
         sent = msgspec.to_builtins(pack(made, made.cpu_ns), builtin_types=(bytes,))
         there.add(unpack(read(Counts, msgpack.loads(msgpack.dumps(sent)))))
     assert there == here

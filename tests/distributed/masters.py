@@ -1,4 +1,4 @@
-"""Locust masters as people start them, and workers that wait for them."""
+"""Locust masters as users start them, and workers that wait for them."""
 
 import contextlib
 import csv
@@ -34,12 +34,12 @@ PORT = 5557
 
 @dataclass(frozen=True)
 class Worker:
-    """`sitebench worker` on a host, and the one Locust worker that it keeps alive."""
+    """`sitebench worker` on a host, and the Locust worker that it keeps running."""
 
     process: subprocess.Popen[str]
 
     def locust(self) -> psutil.Process | None:
-        """Return its Locust worker, once there is one."""
+        """Return its Locust worker, or None before the start."""
         with contextlib.suppress(psutil.Error):
             for child in psutil.Process(self.process.pid).children(recursive=True):
                 if "sitebench.locust.workers.process" in child.cmdline():
@@ -47,7 +47,7 @@ class Worker:
         return None
 
     def end(self) -> str:
-        """Press Ctrl-C; return what it said."""
+        """Send Ctrl-C; return the output."""
         for pid in (self.process.pid, *_children(self.process.pid)):
             with contextlib.suppress(psutil.Error):
                 if "worker" in psutil.Process(pid).cmdline():
@@ -71,9 +71,9 @@ def worker(
     before: Sequence[str] = (),
     path: Path | None = None,
 ) -> Iterator[Worker]:
-    """Have a worker wait on a host; `before` is put before the command, `path` before modules."""
+    """Start a worker on a host; `before` precedes the command, `path` precedes other modules."""
     prefix = (*(() if host is None else host.prefix), *before)
-    # One that is killed leaves its temporary folder: here, and not on this machine.
+    # A killed worker leaves its temporary folder here, not in the machine's.
     modules = ":".join(map(str, filter(None, (path, ROOT))))
     environment = {FOLDER: str(folder), "PYTHONPATH": modules, "TMPDIR": str(folder)}
     process = subprocess.Popen(
@@ -101,10 +101,10 @@ class Master:
     opener: urllib.request.OpenerDirector = field(
         default_factory=lambda: urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
     )
-    """Keeps the cookie of the token, which a page with permissions asks for."""
+    """Stores the token's cookie, which a page with permissions requires."""
 
     def counted(self) -> Counter[str]:
-        """Return what the run file has, by step."""
+        """Return the counts of the run file by step."""
         found: Counter[str] = Counter()
         with RunFile(self.folder / "run") as run:
             for point in run.points():
@@ -113,13 +113,13 @@ class Master:
         return found
 
     def workers(self) -> list[str]:
-        """Return what the last result says of each worker: a failed comparison needs it."""
+        """Return the last result's text for each worker, for the message of a failed comparison."""
         with RunFile(self.folder / "run") as run:
             result = run.points()[-1].result
         return [] if result is None else [str(each) for each in result.workers]
 
     def measuring(self) -> bool:
-        """Return whether the present test measures already."""
+        """Return whether the current test is in its measured window."""
         with contextlib.suppress(SitebenchError), RunFile(self.folder / "run") as run:
             for point in run.points()[-1:]:
                 return any(row.phase == "measure" for row in run.timeline(point.id))
@@ -128,7 +128,7 @@ class Master:
     # Its web UI.
 
     def enter(self) -> None:
-        """Open the address that it prints, with its token if it has one."""
+        """Open the printed address, with its token if it has one."""
         eventually(lambda: bool(self._address()) or self.process.poll() is not None)
         assert self._address(), f"it prints no address: {self.process.said()}"
         waited_for(lambda: self._opens(self._address()), "the web UI does not answer")
@@ -157,8 +157,8 @@ class Master:
         self.opener.open(f"{self.web}/stop", b"", timeout=left_s()).close()
 
     def ready(self) -> set[str]:
-        """Return the workers that are, by their ids."""
-        # Of the web UI's statistics only this is not kept for two seconds.
+        """Return the IDs of ready workers."""
+        # Only this part of the web UI's statistics is not cached for two seconds.
         with contextlib.suppress(urllib.error.URLError, ConnectionError):
             found: dict[str, Any] = json.loads(self.get("/stats/requests"))
             return {each["id"] for each in found.get("workers", ()) if each["state"] == "ready"}
@@ -168,16 +168,16 @@ class Master:
         return len(self.ready())
 
     def shown(self) -> Counter[str]:
-        """Return what Locust's own statistics say, by step."""
+        """Return the counts of Locust's own statistics by step."""
         rows = csv.DictReader(io.StringIO(self.get("/stats/requests/csv")))
         return _summed((r["Name"], int(r["Request Count"])) for r in rows if r["Type"])
 
-    # Without one.
+    # Without a web UI.
 
     def end(self, how: signal.Signals | None = None, or_says: str | None = None) -> Counter[str]:
-        """Wait for its end, or bring it about; return Locust's own totals.
+        """Wait for the master's end, or signal it; return Locust's own totals.
 
-        A failure in which it says these words is no failure of the test.
+        A failure whose output contains `or_says` does not fail the test.
         """
         if how is not None:
             self.process.send_signal(how)
@@ -188,7 +188,7 @@ class Master:
 
 
 def _summed(counts: Iterable[tuple[str, int]]) -> Counter[str]:
-    """Add up by step: clients differ in what they call a request's type."""
+    """Sum by step, because clients name a request's type differently."""
     found: Counter[str] = Counter()
     for step, n in counts:
         found[step] += n
@@ -202,7 +202,7 @@ def master(folder: Path, locustfile: str, address: str, web_port: int, *more: st
     argv = ["-f", str(HERE / locustfile), "--master"]
     argv += ["--master-bind-host", address, "--master-bind-port", str(PORT)]
     argv += ["--web-host", "127.0.0.1", "--web-port", str(web_port), "--loglevel", "WARNING"]
-    # Every test is a point of its own.
+    # Each test is a separate point.
     argv += ["--out", "run", "--json-file", "totals", *more]
     state = {"XDG_STATE_HOME": str(folder / "state")}
     process = Locust(*argv, cwd=folder, together=True, env=state)
@@ -222,5 +222,5 @@ def master(folder: Path, locustfile: str, address: str, web_port: int, *more: st
 
 
 def waited_for(happened: Any, what: str) -> None:
-    """Wait for a condition, and fail with these words."""
+    """Wait for a condition, and fail with `what` as the message."""
     assert eventually(happened), what

@@ -1,10 +1,10 @@
-"""Hosts on one machine: network namespaces with addresses of their own, on a bridge.
+"""Hosts on one machine: network namespaces with separate addresses, on a bridge.
 
-Each sends through a narrow line: it asks so much in a second, and not as much as the machine's
-cores give.
+Each host sends through a narrow link, which limits its rate below that of the machine's cores.
 
-The test itself is the host `.1` of their network. Names and addresses are this process's, so that
-several can run at once, and all of it goes away with the context, whatever happens in it.
+The test itself is the host `.1` of their network. Names and addresses are unique to this process,
+so that several processes can run at the same time. The context manager always removes the whole
+network.
 """
 
 import contextlib
@@ -36,12 +36,12 @@ class Host:
     name: str
     address: str
     prefix: tuple[str, ...]
-    """What to put before a command that shall run there."""
+    """The prefix of a command that is to run there."""
 
 
 @dataclass(frozen=True)
 class Network:
-    """The bridge's own address, and everybody else on it."""
+    """The bridge's own address, and all other hosts on it."""
 
     address: str
     hosts: Sequence[Host]
@@ -49,15 +49,15 @@ class Network:
 
 @contextlib.contextmanager
 def network(size: int) -> Iterator[Network]:
-    """Make a network of so many hosts."""
+    """Create a network of this many hosts."""
     ip, tc = (str(required_program(name)) for name in ("ip", "tc"))
-    # The kernel takes a namespace and its devices away some time after it is told to.
+    # The kernel removes a namespace and its devices some time after the request.
     me = f"{os.getpid()}{next(_LETTERS)}"
     bridge = f"sbb{me}"
     with contextlib.ExitStack() as stack:
         _do(ip, "link", "add", bridge, "type", "bridge")
         stack.callback(_do, ip, "link", "del", bridge)
-        # Its number is no other interface's, of other tests either.
+        # No other interface, not even of another test, has the number.
         number = socket.if_nametoindex(bridge)
         subnet = f"10.{96 + number // 256 % 16}.{number % 256}"
         _do(ip, "addr", "add", f"{subnet}.1/24", "dev", bridge)

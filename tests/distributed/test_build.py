@@ -1,4 +1,4 @@
-"""Masters and workers that are not the same build, and messages that no build of ours sends."""
+"""Masters and workers of different builds, and messages of no known build."""
 
 import json
 import re
@@ -45,7 +45,7 @@ messages.Message.send = send
 
 @contextmanager
 def other(folder: Path, code: str) -> Iterator[tuple[Worker, str]]:
-    """Have a worker wait in whose process this code ran before any import."""
+    """Start a worker whose process executes this code before any import."""
     (folder / "first").mkdir()
     (folder / "first" / "sitecustomize.py").write_text(code)
     where = f"127.0.0.1:{free_port()}"
@@ -58,7 +58,7 @@ def run(where: str) -> Ran:
 
 
 def run_with(folder: Path, code: str) -> Ran:
-    """Run with a worker that has all its imports as this code runs."""
+    """Run with a worker that executes this code after all its imports."""
     where = f"127.0.0.1:{free_port()}"
     with forked_workers(folder, where, threads=1, first=code):
         return run(where)
@@ -92,7 +92,7 @@ def test_master_refuses_worker_that_skips_the_comparison(tmp_path: Path) -> None
     ("change", "named"),
     [
         ("del plain['did']", "missing required field `did`"),
-        # It is read where it is used.
+        # The field is read on use.
         ("plain['use'] = {'seconds': 'many'}", "seconds"),
     ],
 )
@@ -103,7 +103,7 @@ def test_message_of_unknown_format_ends_the_run(tmp_path: Path, change: str, nam
     assert "Traceback" not in ran.err
 
 
-def test_order_of_message_fields_does_not_matter(tmp_path: Path) -> None:
+def test_order_of_message_fields_has_no_meaning(tmp_path: Path) -> None:
     change = "plain = dict(reversed(plain.items()))"
     ran = run_with(tmp_path, SENDS.format(change=change)).check(0)
     point = json.loads(ran.out)
@@ -132,7 +132,7 @@ def test_build_digest_covers_metrics_and_messages(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("found", [{}, {"version": "0.0.1"}, {"digest": "other"}])
-def test_incomplete_build_is_refused(found: dict[str, Any]) -> None:
+def test_incomplete_build_digest_is_refused(found: dict[str, Any]) -> None:
     with pytest.raises(OtherBuild, match=re.escape(str(this_build()))):
         refuse_other("worker 3", found)
     refuse_other("worker 3", {**msgspec.structs.asdict(this_build()), "host": "a"})
@@ -198,7 +198,7 @@ def test_report_of_another_format_is_refused(change: Callable[[dict[str, Any]], 
 
 
 @pytest.mark.parametrize("nonsense", [None, [], "text", {1: 2}, {"number": {}}])
-def test_random_bytes_are_no_message(nonsense: Any) -> None:
+def test_random_bytes_are_refused_as_a_message(nonsense: Any) -> None:
     for kind in messages.ALL:
         with pytest.raises(BadMessage):
             read(kind, nonsense)

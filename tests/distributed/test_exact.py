@@ -1,8 +1,8 @@
-"""Three workers with addresses of their own: their totals are the directory's, to the last one.
+"""Three workers with separate addresses: their totals equal the directory's exactly.
 
-Two are native; one is ldap3 for directories, and native for sites.
-Each run is compared four ways: what the workers' lanes say they did, what the run file has, what
-Locust shows, and what the directory or site counted itself.
+Two workers are native; one uses ldap3 for directories, and is native for sites. Each run is
+compared four ways: the lanes' counts in the workers, the run file, Locust's statistics, and the
+counts of the directory or site itself.
 """
 
 import contextlib
@@ -32,11 +32,11 @@ PEOPLE = 200
 LOCALES = ("en_US",)
 ENOUGH = 200
 LOOKS = 3
-"""For the base, for what the directory says of itself, and for cn=Monitor, which it has not."""
+"""Searches by sitebench: for the base, the root DSE, and cn=Monitor, which is missing."""
 OF_THE_PAGE = 2
-"""The first two once more: the web UI refuses a directory that cannot be used before it begins.
+"""Additional searches of the web UI, which checks the directory before a test begins.
 
-When it has measured it binds again, to see whether the directory lives.
+After the measurement the web UI binds again, to check that the directory still answers.
 """
 POPULATION = ("--entries", str(PEOPLE), "--locales", ",".join(LOCALES))
 HEADLESS = ("--headless", "--expect-workers", "3", "-u", "8", "-r", "100")
@@ -44,7 +44,7 @@ HEADLESS = ("--headless", "--expect-workers", "3", "-u", "8", "-r", "100")
 
 @dataclass
 class Ground:
-    """A network, and the workers on it."""
+    """A network, and its workers."""
 
     net: Network
     workers: list[Workers]
@@ -58,7 +58,7 @@ class Ground:
         return sum(any(each.values()) for each in files) >= 3
 
     def drained_by(self, pid: int) -> str:
-        """Return what one worker has told of itself; it sends that before it tells more."""
+        """Return the first report of a worker, which it sends before any other."""
         (file,) = self.folder.glob(f"{pid}.*.json")
         return file.read_text()
 
@@ -86,13 +86,13 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
 
 @pytest.fixture(scope="module")
 def port() -> int:
-    """The port of each directory: the page of a master with permissions keeps to one target."""
+    """The port of each directory: the page of a master with permissions is bound to one target."""
     return free_port()
 
 
 @contextlib.contextmanager
 def directory_at(ground: Ground, port: int) -> Iterator[Directory]:
-    """A directory of its own for each run, at the address of the test itself."""
+    """A new directory for each run, at the address of the test itself."""
     people = generate(Spec(PEOPLE, locales=LOCALES)).population
     config = {"host": ground.net.address, "port": port, "suffix": "o=Intranet", "profile": "paper"}
     made = Directory(json.dumps(config), people)
@@ -110,7 +110,7 @@ def directory(ground: Ground, port: int) -> Iterator[Directory]:
 
 @dataclass
 class Screens:
-    """A master with its web UI, and the master's port with it; another one after a failure."""
+    """A master with its web UI and its port; a new master replaces it after a failure."""
 
     ground: Ground
     options: tuple[str, ...]
@@ -162,7 +162,7 @@ def did(directory: Directory) -> int:
 
 
 def visible(counted: Counter[str]) -> Counter[str]:
-    """Leave out whole passes: Locust's screens have their steps."""
+    """Remove whole passes, because Locust's statistics show their steps."""
     return Counter({step: n for step, n in counted.items() if step != SEQUENCE})
 
 
@@ -173,9 +173,9 @@ def agree(
     afterwards: int = 0,
     bases: int = 0,
 ) -> None:
-    """Compare with the directory's own counts, less the looks of those who watch it.
+    """Compare with the directory's own counts, without sitebench's own searches.
 
-    Of these so many look for no base, as connections need none.
+    `bases` of these searches look for no base, because connections do not need one.
     """
     done = directory.stats()
     assert done["adds"] == counted["add"]
@@ -187,7 +187,7 @@ class TestWithTheWebUi:
     @pytest.mark.parametrize(
         ("users", "user"), [(8, "AddUser"), (12, "LookupUser"), (8, "ConnectUser")]
     )
-    def test_stopped_by_the_web_ui(
+    def test_counts_are_exact_after_a_stop_in_the_web_ui(
         self, screen: Master, ground: Ground, directory: Directory, users: int, user: str
     ) -> None:
         waited_for(lambda: screen.workers_ready() == 3, "three workers did not come")
@@ -202,8 +202,10 @@ class TestWithTheWebUi:
         bases = 2 if user == "ConnectUser" else 0
         agree(directory, counted, LOOKS + OF_THE_PAGE, afterwards=1, bases=bases)
 
-    def test_a_worker_killed(self, screen: Master, ground: Ground, directory: Directory) -> None:
-        """What it had sent stays; what the others did is all there."""
+    def test_counts_are_exact_after_the_kill_of_a_worker(
+        self, screen: Master, ground: Ground, directory: Directory
+    ) -> None:
+        """Reports sent by the killed worker count, and the other workers' reports are complete."""
         waited_for(lambda: screen.workers_ready() == 3, "three workers did not come")
         before, three = screen.counted(), screen.ready()
         screen.swarm(8, "LookupUser", target=f"ldap://{directory.address}")
@@ -218,21 +220,23 @@ class TestWithTheWebUi:
         counted, saw = screen.counted() - before, seen_by_process(ground.folder)
         lost = saw.pop(killed.pid)
         of_the_others = sum(saw.values(), Counter())
-        # Its last drain may have been on its way; those before were not.
+        # The last drain may have been in transit; earlier drains were not.
         sent, told = counted - of_the_others, Counter(json.loads(first))
         assert told.total() > 0
         assert all(told[step] <= sent[step] <= lost[step] for step in lost)
         assert counted == of_the_others + sent
         unsent = directory.stats()["searches"] - LOOKS - counted["lookup"]
         assert unsent >= 0
-        # The next test would begin with the one that is gone.
+        # Otherwise the next test would begin with the killed worker.
         waited_for(lambda: len(screen.ready() - three) == 1, "no other took its place")
         waited_for(lambda: screen.workers_ready() == 3, "the one that is gone is still waited for")
 
 
 @pytest.mark.timeout(300)
-def test_ended_by_its_run_time(ground: Ground, port: int, tmp_path: Path) -> None:
-    """It counts from the start, and a busy machine needs some of it, or all, to begin."""
+def test_counts_are_exact_at_the_end_of_the_run_time(
+    ground: Ground, port: int, tmp_path: Path
+) -> None:
+    """The run time begins with the start, and a busy machine may need all of it to begin."""
     for seconds in (6, 24, 96):
         folder, lasts = tmp_path / str(seconds), ("-t", f"{seconds}s")
         with (
@@ -247,14 +251,18 @@ def test_ended_by_its_run_time(ground: Ground, port: int, tmp_path: Path) -> Non
     raise AssertionError("this machine is too busy to do anything in a minute and a half")
 
 
-def test_ended_by_ctrl_c(ground: Ground, directory: Directory, tmp_path: Path) -> None:
+def test_counts_are_exact_after_ctrl_c(
+    ground: Ground, directory: Directory, tmp_path: Path
+) -> None:
     with headless(tmp_path, ground, directory, "AddUser") as run:
         waited_for(lambda: ground.all_made_load() and did(directory) > ENOUGH, "nothing was done")
         shown = run.end(signal.SIGINT)
     exact(run, shown, ground, directory)
 
 
-def test_ended_by_its_measured_window(ground: Ground, directory: Directory, tmp_path: Path) -> None:
+def test_counts_are_exact_at_the_end_of_the_measured_window(
+    ground: Ground, directory: Directory, tmp_path: Path
+) -> None:
     windows = ("--warmup", "300ms", "--measure", "1s")
     with headless(tmp_path, ground, directory, *windows, "AddUser") as run:
         shown = run.end()
@@ -293,7 +301,7 @@ def exact(run: Master, shown: Counter[str], ground: Ground, directory: Directory
     assert sum(counted.values()) > ENOUGH
     assert counted == ground.saw(), run.workers()
     assert shown == visible(counted)
-    # The session asks once more whether the target answers.
+    # The session checks once more whether the target answers.
     agree(directory, counted, afterwards=1)
 
 
@@ -352,8 +360,8 @@ expect.fresh = ['data-background="{colour}"', 'data-accent="{accent}"']
 """
 
 
-def test_pages_of_three_workers(ground: Ground, tmp_path: Path) -> None:
-    """What they do is said by a file that only the master has."""
+def test_counts_of_three_workers_at_a_site_are_exact(ground: Ground, tmp_path: Path) -> None:
+    """The scenario file is only on the master."""
     upd = build(UpdSpec(PEOPLE, locales=LOCALES), tmp_path / "upd.sqlite")
     site = Site(json.dumps({"host": ground.net.address, "database": str(upd.path)}))
     (tmp_path / "site.toml").write_text(SCENARIO)
@@ -361,7 +369,8 @@ def test_pages_of_three_workers(ground: Ground, tmp_path: Path) -> None:
         target = (FLAG, "--target", f"http://{site.address}", "--scenario", "../site.toml")
         more = (*HEADLESS, *target, *POPULATION, "FileUser")
         folder = tmp_path / "master"
-        # One that has the file of the master before, and came too late for it, would join with it.
+        # A worker with the previous master's file, too late for its test, would join the next test
+        # with it.
         for worker in (each for every in ground.workers for each in every.started[-1:]):
             worker.kill()
         with master(folder, "witnessed_ps.py", ground.net.address, free_port(), *more) as run:

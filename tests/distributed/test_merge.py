@@ -1,4 +1,4 @@
-"""Drains of workers, put together: nothing twice, nothing dropped, in order."""
+"""Merging the drains of workers: nothing twice, nothing dropped, in order."""
 
 from collections import Counter
 from random import Random
@@ -65,7 +65,7 @@ def test_drain_survives_the_message_format() -> None:
 
 
 def test_spans_survive_the_message_format_and_are_summed_over_workers() -> None:
-    """One worker's alone, it was as many fewer as there are workers."""
+    """The spans of one worker alone had too few arrivals by a factor of the number of workers."""
     made = merger("a", "b")
     asked = made.ask()
     for worker, count in (("a", 3), ("b", 5)):
@@ -100,7 +100,7 @@ def test_answer_during_a_write_counts_in_the_next_round() -> None:
     assert next(settling)[0] is first
     for worker in ("a", "b"):
         made.answer(worker, second.number, part(500, 1_000, 5))
-    # As by another greenlet, meanwhile.
+    # As another greenlet would, meanwhile.
     assert [asked for asked, _ in made.settle(0)] == [second]
     assert list(settling) == []
 
@@ -190,7 +190,7 @@ def test_answers_in_any_order_lose_no_operation() -> None:
         assert found == sent.total()
 
 
-def test_the_rate_is_the_sum_of_the_workers_own() -> None:
+def test_rate_is_the_sum_of_the_workers_rates() -> None:
     made = merger("a", "b")
     start = made.ask("measure")
     made.answer("a", start.number, part(0, 0, 0))
@@ -203,7 +203,7 @@ def test_the_rate_is_the_sum_of_the_workers_own() -> None:
     assert 1_100 / length == pytest.approx(100 / 1.0 + 1_000 / 1.25)
 
 
-def test_cpu_is_per_phase_and_outstanding_operations_are_the_latest() -> None:
+def test_cpu_is_counted_per_phase_and_outstanding_operations_are_the_latest() -> None:
     made = merger("a", "b")
     start, end = made.ask("measure"), made.ask("after")
     made.answer("a", start.number, part(0, 500, 1, 100, underway_ns=4))
@@ -212,7 +212,7 @@ def test_cpu_is_per_phase_and_outstanding_operations_are_the_latest() -> None:
     made.remove("b")
     (_, first), (_, second) = made.settle(0)
     assert made.shares["measure"]["a"].cpu_ns == (60,)
-    # As of each round's end, although both were settled at once.
+    # The values of each round's end, although both rounds were settled together.
     assert (first.cpu_ns, second.cpu_ns) == ((100, 10), (160, 10))
     assert (first.underway_ns, second.underway_ns) == (9, 11)
 
@@ -239,7 +239,7 @@ def test_worker_lost_before_the_first_round_has_no_operations() -> None:
     assert made.knows("a")
 
 
-def test_the_cpu_of_a_phase_is_summed_over_its_drains() -> None:
+def test_cpu_of_a_phase_is_summed_over_its_drains() -> None:
     made = merger("a")
     for n, (begins, cpu_ns) in enumerate((("measure", 100), (None, 130), ("after", 190))):
         asked = made.ask(begins)
@@ -247,7 +247,7 @@ def test_the_cpu_of_a_phase_is_summed_over_its_drains() -> None:
     assert made.shares["measure"]["a"].cpu_ns == (90,)
 
 
-def test_a_phase_goes_on_until_another_begins() -> None:
+def test_phase_continues_until_another_phase_begins() -> None:
     made = merger("a")
     for n, begins in enumerate(("measure", None)):
         asked = made.ask(begins)
@@ -279,7 +279,7 @@ def test_no_operations_are_outstanding_before_the_first_answer() -> None:
     assert (merged.backlog, merged.in_flight, merged.owed) == (3, 4, 5)
 
 
-def test_worker_that_left_has_no_debt_and_the_window_of_the_others() -> None:
+def test_departed_worker_owes_nothing_and_has_the_window_of_the_others() -> None:
     made = merger("a", "b", "c")
     start = made.ask("measure")
     for worker in "abc":
@@ -294,7 +294,7 @@ def test_worker_that_left_has_no_debt_and_the_window_of_the_others() -> None:
     assert merged.owed == 0
     length = made.window_s("measure")
     assert length is not None
-    # The one that left made its 100 in a quarter of a second, and nothing in the rest of it.
+    # The departed worker did its 100 operations in a quarter of a second, and none later.
     steps = {worker: share.operations for worker, share in made.shares["measure"].items()}
     assert sum(steps.values()) / length == pytest.approx(
         steps["a"] / 1.0 + steps["b"] / 1.0 + steps["c"] / 0.5
@@ -314,5 +314,5 @@ def test_worker_with_exhausted_data_has_the_window_of_the_others() -> None:
     made.answer("b", end.number, part(10, 2_010, 100))
     ((_, merged),) = made.settle(0)
     assert (merged.without_row, merged.lanes) == (1, 1)
-    # 100 operations each, in two seconds; by their own lengths they would be 150 a second.
+    # 100 operations each, in two seconds; with separate lengths the rate would be 150 a second.
     assert made.window_s("measure") == pytest.approx(2.0)

@@ -1,4 +1,4 @@
-"""A master's locustfile that imports modules of its own, which no message brings to a worker."""
+"""A master's locustfile that imports its own modules, which no message sends to a worker."""
 
 import os
 import subprocess
@@ -18,7 +18,7 @@ SHADOWS = ("locust", "gevent", "msgspec", "sitebench", "ils_bench", "json")
 
 @pytest.fixture
 def folders(tmp_path: Path) -> tuple[Path, Path]:
-    """Return the master's folder, with the module, and the worker's, without it."""
+    """Return the master's folder with the module, and the worker's without it."""
     master, worker = tmp_path / "master", tmp_path / "worker"
     for each in (master, worker):
         each.mkdir()
@@ -28,7 +28,7 @@ def folders(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def run(master: Path, worker: Path, *, wait_s: int) -> tuple[Ran, str]:
-    """Run a short test with one worker; return how the master ended, and its words."""
+    """Run a short test with one worker; return the master's end and the worker's output."""
     port = str(free_port())
     env = {**os.environ, "TMPDIR": str(worker.parent)}
     with subprocess.Popen(
@@ -55,7 +55,7 @@ def run(master: Path, worker: Path, *, wait_s: int) -> tuple[Ran, str]:
     return done, said
 
 
-def test_modules_of_the_locustfile_are_last_in_the_path_of_the_worker(
+def test_modules_of_the_locustfile_are_last_in_the_workers_path(
     folders: tuple[Path, Path], tmp_path: Path
 ) -> None:
     master, worker = folders

@@ -1,4 +1,4 @@
-"""What a verdict makes of its workers: who spoils a point is named, with a remedy."""
+"""Verdicts on a point with workers: a worker that invalidates it is named with a remedy."""
 
 import json
 from typing import Any
@@ -17,7 +17,7 @@ from tests.support.points import a_spec, a_tally, a_use
 
 
 def a_worker(index: int, cpu_s: float = 0.5, **other: Any) -> WorkerSeen:
-    """Return a worker of a machine of its own, whose one thread used so much of 2 s."""
+    """Return a worker on its own machine, whose thread used `cpu_s` of 2 s."""
     machine = MachineUse(busy_per_core=(0.4, 0.4), available_bytes=1)
     use = Use(seconds=2.0, generator=ProcessUse(cpu_s + 0.05, 1_000), machine=machine)
     made = WorkerSeen(
@@ -69,13 +69,13 @@ def test_lost_operations_make_the_point_invalid() -> None:
     assert "3 operations that it did were never reported" in found.evidence
 
 
-def test_missing_workers_are_a_warning_only() -> None:
+def test_missing_workers_are_only_a_warning() -> None:
     found = verdict(a_worker(0), expected=2)
     assert found.valid
     assert kinds(found) == {"workers-missing"}
 
 
-def test_one_worker_at_its_ceiling_invalidates_the_point_and_is_named() -> None:
+def test_worker_at_its_ceiling_is_named_and_point_is_invalid() -> None:
     found = verdict(a_worker(0), a_worker(1, cpu_s=1.99))
     assert (found.bound, found.valid) == (Bound.GENERATOR, False)
     assert found.evidence.startswith("worker 1 (host-1, 10.0.0.3): ")
@@ -104,7 +104,7 @@ def test_generator_cpu_is_that_of_the_workers_on_the_busiest_machine() -> None:
     assert not found.target_is_local
 
 
-def test_a_worker_beside_the_target_shares_its_machine() -> None:
+def test_worker_on_the_targets_machine_shares_its_cores() -> None:
     here = a_use()
     found = use_of_all(here, (a_worker(0), a_worker(1, machine=this_machine())))
     assert found.machine == here.machine

@@ -1,4 +1,4 @@
-"""`--workers N` on the command line: workers that stay, that are lost, and that never came."""
+"""`--workers N` on the command line: workers that stay, that are lost, and that never join."""
 
 import contextlib
 import json
@@ -26,12 +26,12 @@ from tests.support.waiting import left_s
 
 PEOPLE = ("--locales", "en_US", "--users", "8", "--threads", "1")
 LATER_S = 5_000
-"""How far ahead the monotonic clock of one worker is: machines do not start together."""
+"""The offset of one worker's monotonic clock, because machines boot at different times."""
 
 
 @pytest.fixture(scope="module")
 def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Network, list[Worker], str]]:
-    """Two workers on hosts of their own, one of which has another clock."""
+    """Two workers on separate hosts, one of which has another clock."""
     folder = tmp_path_factory.mktemp("ground")
     unshare = str(required_program("unshare"))
     clock = (unshare, "--time", "--monotonic", str(LATER_S), "--fork", "--kill-child")
@@ -50,7 +50,7 @@ def points(path: Path) -> list[Any]:
 
 
 def measuring(path: Path) -> bool:
-    """Return whether a point is well within its measured window: three drains are there."""
+    """Return whether a point is well within its measured window: at least three drains exist."""
     found = (row for _, rows in points(path) for row in rows if row.phase == "measure")
     return len({row.t_ns for row in found if row.count}) >= 3
 
@@ -92,7 +92,7 @@ def test_sweep_continues_after_the_loss_of_a_worker(
     (warning,) = (each for each in first["warnings"] if each["kind"] == "worker-lost")
     assert net.hosts[0].address in warning["message"]
     assert lost["operations"] > 0
-    # Restarted by its supervisor, it took part in the next point.
+    # Restarted by its supervisor, the worker took part in the next point.
     assert [each["ended"] for each in second["workers"]] == [None, None]
     assert second["operations"] > 0
     within_its_time(here.run)
@@ -102,7 +102,7 @@ def test_sweep_continues_after_the_loss_of_a_worker(
 
 
 def told_by_everybody(argv: list[str], here: Ground, address: str) -> None:
-    """Check that run file, terminal and report name the lost worker, and flag its point."""
+    """Check that run file, terminal and report name the lost worker and mark its point."""
     with RunFile(here.run) as run:
         results = [point.result for point in run.points() if point.result is not None]
     assert [result.verdict.valid for result in results].count(False) >= 1
@@ -119,7 +119,7 @@ def told_by_everybody(argv: list[str], here: Ground, address: str) -> None:
 
 
 def within_its_time(out: Path) -> None:
-    """Check that every instant of a timeline is on the master's clock, and so after the next."""
+    """Check that all times of a timeline are by the master's clock, in ascending order."""
     now = time.monotonic_ns()
     for _, rows in points(out):
         instants = [row.t_ns for row in rows]
@@ -127,7 +127,9 @@ def within_its_time(out: Path) -> None:
         assert now - 600e9 < instants[0] < instants[-1] < now
 
 
-def test_missing_worker_is_error(ground: tuple[Network, list[Worker], str], tmp_path: Path) -> None:
+def test_missing_worker_is_an_error(
+    ground: tuple[Network, list[Worker], str], tmp_path: Path
+) -> None:
     net, _, where = ground
     argv = ["ils", "run", "lookup", "--entries", "500", *PEOPLE, "--workers", "3", "--bind", where]
     argv += ["--workers-wait", "2s", "--target-host", net.address]
@@ -174,8 +176,8 @@ def test_worker_prints_one_line_at_its_end_and_leaves_no_process(tmp_path: Path)
     assert not any(child.is_running() for child in children)
 
 
-def test_workers_are_in_one_session_without_ctrl_c(tmp_path: Path) -> None:
-    """Linux shares cores out by session: in one each, two workers would have twice the share."""
+def test_all_workers_of_a_command_share_one_session_without_ctrl_c(tmp_path: Path) -> None:
+    """Linux divides cores by session: with a session each, two workers had twice the share."""
     with worker(tmp_path, f"127.0.0.1:{free_port()}", None, "--processes", "2") as one:
         family = psutil.Process(one.process.pid)
         waited_for(lambda: len(family.children(recursive=True)) == 2, "no Locust was started")
@@ -185,7 +187,7 @@ def test_workers_are_in_one_session_without_ctrl_c(tmp_path: Path) -> None:
 
 
 def test_worker_inherits_the_options_of_its_command(tmp_path: Path) -> None:
-    """Test_exact sees what it makes of that."""
+    """test_exact.py tests the effect of the options."""
     chosen = ("--client", "ldap3", "--threads", "3")
     with worker(tmp_path, f"127.0.0.1:{free_port()}", None, *chosen) as one:
         waited_for(lambda: one.locust() is not None, "no Locust was started")
@@ -205,9 +207,9 @@ def test_workers_do_not_outlive_their_supervisor(tmp_path: Path) -> None:
         waited_for(lambda: not lives(left.pid), "its Locust still runs")
 
 
-# A run time that is over before a master has its target ready.
+# A run time that ends before a master has prepared its target.
 
-# Prepares for as long as Locust has not told its workers to end, and that long it has time.
+# Prepares until Locust has told its workers to end, and therefore has enough time.
 PREPARES_TOO_LONG = """
 import gevent
 from ils_bench.locustfile import LookupUser
@@ -226,7 +228,7 @@ IlsRun.prepare = slowly
 
 
 def test_workers_that_end_before_their_master_are_not_lost(tmp_path: Path) -> None:
-    """Locust tells its workers to end, and goes on itself for half a second."""
+    """Locust tells its workers to end, and itself continues for half a second."""
     (tmp_path / "lf.py").write_text(PREPARES_TOO_LONG)
     port = str(free_port())
     with worker(tmp_path, f"127.0.0.1:{port}", None):

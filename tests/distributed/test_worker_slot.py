@@ -1,4 +1,4 @@
-"""How people and rates are divided among processes."""
+"""Division of people and rates among processes."""
 
 import json
 import math
@@ -31,7 +31,7 @@ def test_parts_of_a_rate_add_up_exactly(count: int) -> None:
         assert max(parts) - min(parts) <= math.ulp(rate)
 
 
-def test_no_rate_has_no_parts() -> None:
+def test_missing_rate_has_no_parts() -> None:
     assert WorkerSlot(1, 3).rate(None) is None
 
 

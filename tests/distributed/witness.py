@@ -1,6 +1,7 @@
-"""Has workers write down what their own lanes say they did, for `witnessed` locustfiles.
+"""Records in workers what their own lanes count, for `witnessed` locustfiles.
 
-The witness stands between the lanes and everything else: what it saw is compared with what arrived.
+The witness sits between the lanes and all other code: its counts are compared with the received
+counts.
 """
 
 import json
@@ -12,11 +13,11 @@ from typing import Any
 from sitebench.counts.source import ended
 
 FOLDER = "WITNESS"
-"""Environment variable with the folder of what was seen: a file for each process and test."""
+"""Environment variable of the folder with the counts: a file for each process and test."""
 
 
 class Witness:
-    """A source of lanes, and the sums of all that it ever handed out."""
+    """A source of lanes, and the sums of all its snapshots."""
 
     tests = 0
 
@@ -48,7 +49,7 @@ class Witness:
 
 
 def witnessed(suite_run: type[Any]) -> None:
-    """Put a witness behind every session that a suite's part of a test opens."""
+    """Insert a witness into every session that a suite's part of a test opens."""
     opened = suite_run.open
 
     def open_with_witness(self: Any, *arguments: Any) -> Any:
@@ -60,7 +61,7 @@ def witnessed(suite_run: type[Any]) -> None:
 
 
 def seen_by_process(folder: Path) -> dict[int, Counter[str]]:
-    """Return what every worker's lanes did, by its process, and forget it."""
+    """Return the counts of every worker's lanes by process, and delete them."""
     found = {}
     for path in sorted(folder.glob("*.json")):
         found[int(path.name.partition(".")[0])] = Counter(json.loads(path.read_text()))
@@ -69,5 +70,5 @@ def seen_by_process(folder: Path) -> dict[int, Counter[str]]:
 
 
 def seen(folder: Path) -> list[Counter[str]]:
-    """Return what every worker's lanes did, and forget it."""
+    """Return the counts of every worker's lanes, and delete them."""
     return list(seen_by_process(folder).values())

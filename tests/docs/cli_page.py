@@ -1,6 +1,6 @@
-"""docs/cli.md, made from the command line itself.
+"""docs/cli.md, generated from the command line itself.
 
-`python -m tests.docs.cli_page` writes it; a test tells when that is due.
+`python -m tests.docs.cli_page` writes it; a test fails if the page is outdated.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ OWN = ("help",)
 def commands(
     group: Any = None, path: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield every command that does something, with the words that lead to it."""
+    """Yield every executable command with the words that name it."""
     within: Any = app if group is None else group
     for name, each in within.members():
         if hasattr(each, "members"):
@@ -41,7 +41,7 @@ def commands(
 
 
 def page() -> str:
-    """Return the page: each command with what it alone takes, then the options of several."""
+    """Return the page: each command with its own options, then the common options."""
     found = dict(commands())
     shared = _shared(found)
     return "\n".join(
@@ -56,10 +56,10 @@ def page() -> str:
 
 
 def _shared(found: Mapping[tuple[str, ...], Any]) -> dict[str, list[Any]]:
-    """Return what more than two commands take alike, by the heading it is told under.
+    """Return the options common to more than two commands, by heading.
 
-    Where two such groups of commands give a name two meanings, the heading has that of most; the
-    others tell theirs themselves.
+    If two groups of commands give a name different meanings, the heading has that of the larger
+    group; the other commands list their own.
     """
     takers: dict[str, list[tuple[str, ...]]] = defaultdict(list)
     options: dict[str, Any] = {}
@@ -81,7 +81,7 @@ def _shared(found: Mapping[tuple[str, ...], Any]) -> dict[str, list[Any]]:
 
 
 def _heading(paths: Sequence[tuple[str, ...]], option: Any) -> str:
-    """Return where an option is told: with one command of all suites, with a suite, or of all."""
+    """Return the heading of an option: a command in all suites, a suite, or a panel."""
     if len({path[-1] for path in paths}) == 1:
         return f"Every {paths[0][-1]}"
     if len({path[0] for path in paths}) == 1:
@@ -125,7 +125,7 @@ def _section(
 
 
 def _also(title: str, rows: Sequence[Any], taken: set[str]) -> str:
-    """Name the options of a group that a command takes: all, all but some, or which."""
+    """Name the options of a group that a command has: all, all but some, or only some."""
     link = f"[{title}](#{title.lower().replace(' ', '-')})"
     names = {_row(each): f"`{each.opts[0]}`" for each in rows}
     has = [name for row, name in names.items() if row in taken]

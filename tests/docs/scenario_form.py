@@ -1,6 +1,6 @@
 """Tables of keys for the pages of scenario files: `python -m tests.docs.scenario_form` writes them.
 
-They come from the table that the reader itself uses, `native/tester/scenario/src/form.rs`. Where a
+The tables come from the reader's own table, `native/tester/scenario/src/form.rs`. If a
 row of the page begins with the name of one of `TABLES`, the table below it is written.
 """
 
@@ -17,7 +17,7 @@ FORM = ROOT / "native" / "tester" / "scenario" / "src" / "form.rs"
 PAGE = ROOT / "docs" / "scenarios.md"
 SITES = ROOT / "docs" / "site-scenarios.md"
 _PROTOCOLS = dict(re.findall(r'^    verb\("(\w+)", (LH|L|H),', FORM.read_text(), re.MULTILINE))
-"""Of each verb."""
+"""The protocols of each verb."""
 VERBS = [verb for verb, protocols in _PROTOCOLS.items() if "L" in protocols]
 TABLES: Mapping[str, Sequence[str]] = {
     "top level": ("scenario",),
@@ -35,7 +35,7 @@ TABLES: Mapping[str, Sequence[str]] = {
     "`change`": ("change",),
     "value": ("value",),
 }
-"""First cells of headers, and the tables of the form that stand below them."""
+"""First cells of headers, and the tables of the form below them."""
 METHODS = [verb for verb, protocols in _PROTOCOLS.items() if protocols == "H"]
 OF_SITES: Mapping[str, Sequence[str]] = {
     "verb": METHODS,
@@ -49,7 +49,7 @@ OF_SITES: Mapping[str, Sequence[str]] = {
     "`expect.identity`": ("identity",),
     "`capture.NAME`": ("capture",),
 }
-"""The same of the page of sites, which has what only they have."""
+"""The same for the page of sites, with only the keys of sites."""
 _TABLE = re.compile(r"^    (\w+) \{", re.MULTILINE)
 _TEXT = r'"((?:[^"\\]|\\.)*)"'
 _KEY = re.compile(
@@ -66,13 +66,13 @@ class Key:
     kind: str
     protocols: str
     influence: str
-    """What it changes of the figures: Sending, Counting, Waiting or Nothing."""
+    """Its influence on the figures: Sending, Counting, Waiting or Nothing."""
     default: str
     about: str
 
     @property
     def meaning(self) -> str:
-        """What it means, and which words it may be."""
+        """Its meaning, and the permitted words."""
         words = re.findall(_TEXT, self.kind) if self.kind.startswith("Kind::Word") else ()
         listed = [f"`{word}`" for word in words if f"`{word}`" not in self.about]
         return f"{self.about}: {', '.join(listed)}" if listed else self.about
@@ -89,7 +89,7 @@ def keys() -> list[Key]:
         for name, kind, protocols, influence, required, default, about in _KEY.findall(
             form[start.end() : end]
         ):
-            # What holds for HTTP alone is not told.
+            # Defaults for HTTP alone are omitted.
             usual = required.lower() or _plain(default).removesuffix("; step with HTTP 1.0")
             known = constants.get(kind, kind)
             found.append(Key(start[1], name, known, protocols, influence, usual, _plain(about)))
@@ -126,7 +126,7 @@ def rows(header: str, page: Path) -> Iterator[str]:
 
 
 def written(text: str, page: Path = PAGE) -> str:
-    """Return the text of a page with its tables as the form has them."""
+    """Return the text of a page with its tables generated from the form."""
     lines: list[str] = []
     inside = False
     for line in text.splitlines():

@@ -1,7 +1,7 @@
-"""Screenshots of the web UI and of a report for the docs, made by using them.
+"""Screenshots of the web UI and of a report for the docs, taken from real runs.
 
-`python -m tests.docs.screenshots` (or `make screenshots`) writes docs/images/*.png, and what the
-sweep of the report's pictures printed into README.md: run it on a quiet machine.
+`python -m tests.docs.screenshots` (or `make screenshots`) writes docs/images/*.png, and the output
+of the sweep of the report's pictures into README.md: run it on a quiet machine.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _filling(page: WebPage) -> None:
 
 
 def with_sample(readme: str, printed: str) -> str:
-    """Return README.md with what a sweep printed: its table, and the first thing to do."""
+    """Return README.md with a sweep's output: its table, and the first advice."""
     lines = printed.splitlines()
     sample = "\n".join(lines[: lines.index("What to do") + 3])
     before, command, rest = readme.partition(f"$ sitebench {' '.join(SWEEP)}\n")

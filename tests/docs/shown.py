@@ -1,4 +1,4 @@
-"""What pages show: commands, with sitebench's parser for them, and names of tests."""
+"""Contents of pages: commands, with sitebench's parser for them, and names of tests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KNOWN: dict[tuple[str, ...], Any] = dict(commands())
 
 
 def command_of(argv: Sequence[str]) -> tuple[tuple[str, ...], Any]:
-    """Return the command that arguments begin with, and the words that name it."""
+    """Return the command at the beginning of arguments, and the words that name it."""
     names = {each.long_name: each.name for each in suites()}
     for length in (2, 1):
         words = tuple(names.get(word, word) for word in argv[:length])
@@ -29,12 +29,12 @@ def command_of(argv: Sequence[str]) -> tuple[tuple[str, ...], Any]:
 
 
 def parse(argv: Sequence[str]) -> None:
-    """Have the command read its arguments, as it would before it begins; raises what it says."""
+    """Parse arguments with the command's own parser; raises its errors."""
     parsed(argv)
 
 
 def parsed(argv: Sequence[str]) -> dict[str, Any]:
-    """Return what a command reads from its arguments."""
+    """Return the options that a command parses from its arguments."""
     words, command = command_of(argv)
     found: dict[str, Any] = command.make_context(" ".join(words), list(argv[len(words) :])).params
     return found
@@ -48,9 +48,9 @@ def blocks(text: str, *languages: str) -> Iterator[str]:
 
 
 def console(text: str) -> Iterator[list[str]]:
-    """Yield what a page types: `$ sitebench ...`, continued lines joined.
+    """Yield the typed commands of a page: `$ sitebench ...`, with continued lines joined.
 
-    Comments are left out, and the file that the output goes to.
+    Comments and redirections of the output are omitted.
     """
     for block in blocks(text, "console"):
         for line in re.sub(r"\\\n\s*", "", block).splitlines():
@@ -60,13 +60,13 @@ def console(text: str) -> Iterator[list[str]]:
 
 
 def mentioned(text: str) -> Iterator[list[str]]:
-    """Yield commands in running text, which may leave things out."""
+    """Yield commands in running text, which may omit arguments."""
     for found in SPAN.findall(FENCE.sub("", text)):
         yield shlex.split(found)[1:]
 
 
 def scripted(text: str) -> Iterator[list[str]]:
-    """Yield commands in pipelines' YAML, up to the next key or item."""
+    """Yield commands in the YAML of pipelines, up to the next key or item."""
     for block in blocks(text, "yaml"):
         for found in re.findall(r"sitebench ((?:ils|ps) (?:(?!\n\s*(?:- |\w+:)).)*)", block, re.S):
             yield shlex.split(found)
@@ -84,13 +84,13 @@ def known_options(command: Any) -> set[str]:
 
 
 def names_a_test(text: str) -> bool:
-    """Tell whether `PATH::NAME` is a test of Python or Rust."""
+    """Return whether `PATH::NAME` is a Python or Rust test."""
     match = re.fullmatch(r"([\w/.-]+)::(\w+)", text)
     if match is None:
         return False
     path, name = match.groups()
     file = ROOT / ("native/tester/" + path if path.startswith("load/") else path)
-    # In Rust an attribute, perhaps comments of the test, and its function.
+    # In Rust: an attribute, perhaps comments of the test, and its function.
     rust = rf"#\[test\]\s+(?:///?[^\n]*\s+)*fn {name}\("
     pattern = rf"^def {name}\(" if file.suffix == ".py" else rust
     if file.suffix == ".py" and not name.startswith("test_"):

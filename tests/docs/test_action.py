@@ -1,4 +1,4 @@
-"""action.yml and its sample workflow: what GitHub takes, and steps that do what they say."""
+"""action.yml and its sample workflow: valid for GitHub, with steps that work as described."""
 
 import os
 import re
@@ -32,7 +32,7 @@ DEFAULTS = {name: each.get("default", "") for name, each in read(ACTION)["inputs
 
 
 def run_step(folder: Path, name: str, **said: str) -> tuple[int, str, dict[str, str]]:
-    """Run a step as GitHub does; return its exit code, what it printed and its outputs."""
+    """Run a step as GitHub does; return its exit code, its output and its outputs."""
     inputs = DEFAULTS | {key.replace("_", "-"): value for key, value in said.items()}
     output, summary = folder / "output", folder / "summary"
     output.write_text("")
@@ -58,7 +58,7 @@ def test_action_and_workflow_match_the_github_schema() -> None:
     checked("yamllint", "--strict", "-c", "deploy/.yamllint", str(ACTION), str(SAMPLE))
 
 
-def test_wrong_action_is_detected(tmp_path: Path) -> None:
+def test_invalid_action_is_detected(tmp_path: Path) -> None:
     wrong = tmp_path / "action.yml"
     wrong.write_text(ACTION.read_text().replace("shell: bash", "shel: bash", 1))
     with pytest.raises(AssertionError, match="shel"):
@@ -70,7 +70,7 @@ def test_no_input_is_interpolated_into_a_script() -> None:
         assert "${{" not in step["run"]
 
 
-def test_sample_has_existing_inputs_and_a_valid_command() -> None:
+def test_sample_workflow_has_existing_inputs_and_a_valid_command() -> None:
     (job,) = read(SAMPLE)["jobs"].values()
     (step,) = (each for each in job["steps"] if "sitebench@" in each.get("uses", ""))
     assert set(step["with"]) <= set(DEFAULTS)
@@ -83,7 +83,7 @@ def test_two_servers_are_interleaved_and_the_verdict_is_in_the_summary(tmp_path:
         each = {"measure": MEASURE.format(url=directory.url), "repeats": "5", "out": "it's"}
         code, said, outputs = run_step(tmp_path, "measure", base="10ms", head="20ms", **each)
     assert code == 0, said
-    # Five repeats are too few for an answer, whatever the machine did.
+    # Five repeats are too few for an answer on any machine.
     assert outputs == {"answer": "unknown"}
     summary = (tmp_path / "summary").read_text()
     assert summary.startswith("### These repeats cannot tell\n")
@@ -115,7 +115,9 @@ def test_failed_measurement_fails_the_step_with_its_reason(tmp_path: Path) -> No
         ("never", "unknown", 0, "::warning::cannot tell"),
     ],
 )
-def test_fail_on_ends_job(tmp_path: Path, fail_on: str, answer: str, code: int, said: str) -> None:
+def test_fail_on_input_fails_the_job(
+    tmp_path: Path, fail_on: str, answer: str, code: int, said: str
+) -> None:
     found, printed, _ = run_step(tmp_path, "judge", fail_on=fail_on, answer=answer)
     assert (found, printed.startswith(said)) == (code, True), printed
     assert bool(printed) == bool(said)

@@ -1,4 +1,4 @@
-"""Files that a contributor's tools read: workflows, templates, citation, hooks, editor settings."""
+"""Files for a contributor's tools: workflows, templates, citation, hooks, editor settings."""
 
 import re
 import tomllib
@@ -28,17 +28,17 @@ def read(path: Path) -> Any:
 
 
 @pytest.mark.parametrize("schema", SCHEMAS)
-def test_files_follow_their_schema(schema: str) -> None:
+def test_workflows_and_templates_follow_their_schema(schema: str) -> None:
     paths = [str(path) for path in SCHEMAS[schema]]
     checked("check_jsonschema", "--builtin-schema", f"vendor.{schema}", *paths)
 
 
-def test_yaml_is_clean() -> None:
+def test_yaml_files_pass_the_linter() -> None:
     paths = [*WORKFLOWS, *(GITHUB / "ISSUE_TEMPLATE").glob("*.yml"), HOOKS]
     checked("yamllint", "--strict", "-c", "deploy/.yamllint", *map(str, paths))
 
 
-def test_wrong_workflow_is_detected(tmp_path: Path) -> None:
+def test_invalid_workflow_is_detected(tmp_path: Path) -> None:
     workflow = tmp_path / "ci.yml"
     workflow.write_text(WORKFLOWS[0].read_text().replace("runs-on", "run-on"))
     with pytest.raises(AssertionError, match="run"):

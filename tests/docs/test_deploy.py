@@ -1,4 +1,4 @@
-"""What deploy/ holds is what Compose and Kubernetes take, and what sitebench takes."""
+"""The files of deploy/ are valid for Compose, Kubernetes and sitebench."""
 
 import shutil
 import subprocess
@@ -18,7 +18,7 @@ MANIFESTS = sorted(p for p in (DEPLOY / "kubernetes").glob("*.yaml") if p.stem !
 
 
 def documents(path: Path) -> list[Any]:
-    """Read every document of a file; a key that is there twice is an error."""
+    """Read every document of a file; a repeated key is an error."""
     return list(YAML(typ="safe").load_all(path.read_text()))
 
 
@@ -52,7 +52,7 @@ def test_manifests_match_the_kubernetes_schema() -> None:
     checked("kubernetes_validate", "--strict", *map(str, MANIFESTS))
 
 
-def test_wrong_manifest_is_detected(tmp_path: Path) -> None:
+def test_invalid_manifest_is_detected(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.yaml"
     text = (DEPLOY / "kubernetes/workers.yaml").read_text()
     wrong.write_text(text.replace("replicas: 2", "replica: 2"))
@@ -66,7 +66,7 @@ def test_containers_have_no_privileges() -> None:
         assert context["readOnlyRootFilesystem"] is True, name
         assert context["allowPrivilegeEscalation"] is False, name
         assert context["capabilities"] == {"drop": ["ALL"]}, name
-        # What sitebench keeps in its home, and its temporary files, need a place.
+        # The files in sitebench's home and its temporary files need a writable place.
         assert {"name": "HOME", "value": "/tmp"} in container["env"], name
         assert "/tmp" in {each["mountPath"] for each in container["volumeMounts"]}, name
     [compose] = documents(DEPLOY / "compose.yaml")
@@ -103,7 +103,7 @@ def test_kustomization_lists_every_manifest_except_the_reader() -> None:
     assert named == {path.name for path in MANIFESTS} - {"reader.yaml"}
 
 
-def test_master_waits_for_the_number_of_replicas() -> None:
+def test_master_waits_for_as_many_workers_as_replicas() -> None:
     [kustomization] = documents(DEPLOY / "kubernetes/kustomization.yaml")
     [replicas] = kustomization["replicas"]
     [values] = kustomization["configMapGenerator"]
@@ -148,7 +148,7 @@ def test_dockerfile_passes_hadolint(tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.timeout(3_600)
-def test_the_image_is_built_and_its_commands_run() -> None:
+def test_image_is_built_and_its_commands_run() -> None:
     docker = shutil.which("docker")
     if (
         docker is None

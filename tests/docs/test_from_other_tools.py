@@ -1,4 +1,4 @@
-"""What the page says an option of another tool is called here exists: keys, options, files."""
+"""Sitebench's options for options of other tools exist: keys, options, files."""
 
 import re
 from collections.abc import Iterator
@@ -20,14 +20,14 @@ KEYS |= {"connection.main.bind", "connection.main.password"}
 
 
 def named() -> Iterator[str]:
-    """Yield what stands as code in the second cells of the tables of options."""
+    """Yield the code in the second cells of the tables of options."""
     text = page("from-other-tools.md").partition("\n## searchrate")[2]
     for row in re.findall(r"^\| .+? \| (.+?) \|", text, re.MULTILINE):
         yield from re.findall("`([^`]+)`", row)
 
 
 @pytest.mark.parametrize("name", sorted(set(named())))
-def test_names_in_the_page_exist(name: str) -> None:
+def test_sitebench_options_named_in_the_page_exist(name: str) -> None:
     if name.startswith("-"):
         assert name in OPTIONS
     elif name.startswith("sitebench "):
@@ -42,16 +42,16 @@ def test_names_in_the_page_exist(name: str) -> None:
 @pytest.mark.parametrize("wrong", ["--threds", "search.filtre", "add.step"])
 def test_missing_name_is_detected(wrong: str) -> None:
     with pytest.raises(AssertionError):
-        test_names_in_the_page_exist(wrong)
+        test_sitebench_options_named_in_the_page_exist(wrong)
 
 
-def test_listed_examples_are_exactly_the_existing_ones() -> None:
+def test_page_lists_exactly_the_existing_examples() -> None:
     listed = re.findall(r"^\| `(examples/ldap/.+?)` \|", page("from-other-tools.md"), re.MULTILINE)
     there = sorted((ROOT / "examples" / "ldap").glob("*.toml"))
     assert sorted(listed) == [str(Path(each).relative_to(ROOT)) for each in there]
 
 
-def test_page_lists_no_feature_that_does_not_run_yet() -> None:
-    """All that other tools can do and that is listed runs."""
+def test_page_lists_no_unfinished_feature() -> None:
+    """All listed features of other tools work in sitebench."""
     for row in re.findall(r"^\| .+? \| `.+$", page("from-other-tools.md"), re.MULTILINE):
         assert "not run yet" not in row, row

@@ -1,4 +1,4 @@
-"""The package page's Python, run as it stands: its fixture finds a person, its rate is positive."""
+"""The Python code of the package page runs: its fixture finds a person, its rate is positive."""
 
 import sys
 from pathlib import Path
@@ -16,7 +16,7 @@ def lookup(url, name):
 """
 
 
-def test_python_of_the_package_page_runs(tmp_path: Path) -> None:
+def test_python_code_of_the_package_page_runs(tmp_path: Path) -> None:
     sample = next(blocks((ROOT / "PACKAGE.md").read_text(), "python"))
     (tmp_path / "phone_book.py").write_text(PHONE_BOOK)
     (tmp_path / "test_sample.py").write_text(

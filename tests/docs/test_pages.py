@@ -1,4 +1,4 @@
-"""Pages lead somewhere, are in the navigation, and show commands that exist."""
+"""Pages have valid links, are in the navigation, and show existing commands."""
 
 import re
 import sys
@@ -42,7 +42,7 @@ def named(path: Path) -> str:
 
 
 def anchors(path: Path) -> set[str]:
-    """Return the anchors of a page's headings, as GitHub and the site make them."""
+    """Return the anchors of a page's headings, as GitHub and the site generate them."""
     headings = re.findall(r"^#+ (.+)$", FENCE.sub("", path.read_text()), re.MULTILINE)
     kept = (re.sub(r"[^\w\s-]", "", heading.lower()) for heading in headings)
     return {re.sub(r"\s+", "-", text.strip()) for text in kept}
@@ -66,7 +66,7 @@ def test_links_and_anchors_have_a_target(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", [*DOCS, ROOT / "tests/truth/README.md"], ids=named)
-def test_tests_that_pages_name_exist(page: Path) -> None:
+def test_tests_named_in_pages_exist(page: Path) -> None:
     tests = re.findall(r"`([\w/.-]+\.(?:py|rs)::\w+)`", page.read_text())
     assert [test for test in tests if not names_a_test(test)] == []
 
@@ -84,15 +84,15 @@ def test_package_page_has_no_relative_links() -> None:
 
 
 @pytest.mark.parametrize("page", FILES_SHOWN)
-def test_page_shows_its_examples_as_their_files_are(page: str) -> None:
-    """GitHub and editors resolve no includes: a page has the text itself."""
+def test_examples_in_a_page_equal_their_files(page: str) -> None:
+    """GitHub and editors resolve no includes, so a page contains the text itself."""
     text = (ROOT / "docs" / f"{page}.md").read_text()
     for example in FILES_SHOWN[page]:
         assert (ROOT / "examples" / example).read_text() in text, example
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
-def test_commands_in_examples_parse(page: Path) -> None:
+def test_commands_in_examples_can_be_parsed(page: Path) -> None:
     for argv in console(page.read_text()):
         if argv[0].startswith("--"):
             continue
@@ -100,7 +100,7 @@ def test_commands_in_examples_parse(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
-def test_commands_in_text_have_the_named_options(page: Path) -> None:
+def test_commands_named_in_text_have_their_options(page: Path) -> None:
     text = page.read_text()
     for argv in (*mentioned(text), *scripted(text)):
         if argv[0].startswith("--") or len(argv) == 1:
@@ -131,7 +131,7 @@ def leaves(nav: Any) -> list[str]:
     return [leaf for part in parts for leaf in leaves(part)]
 
 
-def test_readme_sample_is_made_from_the_run_of_its_picture() -> None:
+def test_readme_sample_is_generated_from_the_output_of_a_sweep() -> None:
     printed = """embedded, 64 clients
 Operation  Size  Rate/s
 add          1k       7
@@ -167,7 +167,7 @@ def test_site_builds_and_loads_no_external_resources(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "SECURITY.md"], ids=named)
-def test_pages_are_in_plain_english(page: Path) -> None:
+def test_pages_contain_no_discouraged_words(page: Path) -> None:
     prose = re.sub(r"`[^`\n]*`", "", FENCE.sub("", page.read_text()))
     odd = r"\b(?:some|no|every|any)body\b|\bwho(?:so)?ever\b|\banew\b|\bgone on with\b"
     assert re.findall(odd, prose, re.IGNORECASE) == []

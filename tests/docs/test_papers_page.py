@@ -1,4 +1,4 @@
-"""docs/papers.md has every section and table of the papers, and names tests that exist."""
+"""docs/papers.md has every section and table of the papers, and names existing tests."""
 
 import re
 import tomllib
@@ -22,7 +22,7 @@ PAPERS = tomllib.loads((Path(__file__).parent / "papers.toml").read_text())
 
 
 def numbers(kind: str, section: str) -> set[int]:
-    """Return the numbers of tables or figures that a section has rows of, also of `4 to 9`."""
+    """Return the numbers of tables or figures in the rows of a section, also of `4 to 9`."""
     found = set()
     for named in re.findall(rf"{kind}s? ((?:\d+(?:, | and | to )?)+)", section):
         for least, most in re.findall(r"(\d+) to (\d+)", named):
@@ -32,17 +32,17 @@ def numbers(kind: str, section: str) -> set[int]:
 
 
 def lines(section: str) -> set[int]:
-    """Return the lines of a paper that a section has rows of."""
+    """Return the lines of a paper in the rows of a section."""
     spans = (each.split("-") for row in _ROW.findall(section) for each in row[0].split(", "))
     return {n for span in spans for n in range(int(span[0]), int(span[-1]) + 1)}
 
 
-def test_every_row_names_a_test_that_exists() -> None:
+def test_every_row_names_an_existing_test() -> None:
     tests = {row[3] for row in ROWS} - {"none"}
     assert [test for test in tests if not names_a_test(test.strip("`"))] == []
 
 
-def test_a_row_without_a_test_says_why() -> None:
+def test_row_without_a_test_gives_the_reason() -> None:
     bare = [row for row in ROWS if row[3] == "none"]
     assert all(len(here.split()) >= 3 for _, _, here, _ in bare)
     assert len(bare) < 0.15 * len(ROWS)
@@ -84,7 +84,7 @@ def test_every_printed_table_has_a_row_on_the_page() -> None:
         assert printed == set(range(1, has["tables"] + 1)), paper
 
 
-def test_the_glossary_has_the_papers_words() -> None:
+def test_glossary_contains_the_terms_of_the_papers() -> None:
     page = (ROOT / "docs/glossary.md").read_text()
     for word in ("**SUT**", "**UPD**", "**platform transaction capacity**", "900 with 7,800"):
         assert word in page

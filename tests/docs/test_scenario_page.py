@@ -1,4 +1,4 @@
-"""The page of scenario files has every key of the form that a directory's file may have."""
+"""The page of scenario files lists every key that a directory's file may have."""
 
 import json
 import re
@@ -39,14 +39,14 @@ def test_missing_or_new_key_is_detected() -> None:
 def test_page_lists_every_key_of_directory_scenarios() -> None:
     told = {table for tables in TABLES.values() for table in tables}
     of_ldap = {key.table for key in keys() if "L" in key.protocols}
-    # These are within steps of HTTP, but for `delete`, which has its own table, too.
+    # These keys occur within HTTP steps, except `delete`, which also has its own table.
     assert of_ldap == told
     headers = re.findall(r"^\| (.+?) \|.* meaning \| default \|$", TEXT, re.MULTILINE)
     assert headers[0] == "top level"
     assert set(headers) == set(TABLES)
 
 
-def test_site_page_lists_every_key_of_sites_only() -> None:
+def test_site_page_lists_every_key_that_only_sites_have() -> None:
     of_http = {key.table for key in keys() if key.protocols == "H"}
     assert of_http == {table for tables in OF_SITES.values() for table in tables}
     headers = re.findall(r"^\| (.+?) \|.* meaning \| default \|$", OF_SITE, re.MULTILINE)
@@ -54,7 +54,7 @@ def test_site_page_lists_every_key_of_sites_only() -> None:
 
 
 def test_keys_from_the_rust_source_match_the_engine_schema() -> None:
-    """What is read from Rust's source is compared with what the engine itself says."""
+    """The table read from the Rust source is compared with the schema of the engine."""
     schema = json.loads(scenario_schema())
     definitions = schema["definitions"] | {"scenario": schema}
     step = {"step", "asks", "ldap", "http", "body", *VERBS}
@@ -89,7 +89,7 @@ def test_invalid_example_file_is_detected() -> None:
 
 def test_page_lists_every_field_and_deal() -> None:
     fields = set(re.findall(r"\{(\w+)", " ".join(first_cells(section(TEXT, "Values")))))
-    # Those that the reader has; others are names of the file's own.
+    # The reader's own names; other names are defined in the file.
     built_in = {"base", "choice", "env", "iteration", "now", "random", "user", "uuid", "worker"}
     assert fields == built_in | {"person", "number", "mail"}
     (deal,) = (key for key in of_directories(["data"]) if key.name == "deal")

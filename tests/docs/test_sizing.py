@@ -1,4 +1,4 @@
-"""The arithmetic of docs/distribution.md, done again from the figures that it gives."""
+"""The arithmetic of docs/distribution.md, repeated from its own figures."""
 
 import math
 import re
@@ -8,11 +8,11 @@ from tests.docs.cli_page import ROOT
 PAGE = " ".join((ROOT / "docs" / "distribution.md").read_text().split())
 USERS, THINK_S, TIME_WAIT_S = 1_000_000, 60, 60
 COMFORTABLE = 0.5
-"""How busy a thread should be at most."""
+"""The highest advisable load of a thread."""
 
 
 def figures(pattern: str) -> list[float]:
-    """Return the numbers that stand in the page where the pattern has groups."""
+    """Return the numbers in the page at the groups of a pattern."""
     found = re.search(pattern, PAGE)
     assert found is not None, pattern
     return [float(each.replace(",", "")) for each in found.groups()]
@@ -23,7 +23,7 @@ def rounded(number: float, digits: int) -> str:
 
 
 def engine_per_s(what: str) -> float:
-    """Return what one engine thread reached, of `sitebench calibrate` as the page shows it."""
+    """Return the rate of one engine thread in the page's output of `sitebench calibrate`."""
     (_, _, _, engine) = figures(rf"{what} ([\d,]+) ([\d.]+) \+ ([\d.]+) ([\d,]+)")
     return engine
 

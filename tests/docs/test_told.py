@@ -1,4 +1,4 @@
-"""What pages list is what there is: columns, keys, fields, warnings, defaults."""
+"""Lists in pages are complete: columns, keys, fields, warnings, defaults."""
 
 import dataclasses
 import inspect
@@ -23,7 +23,7 @@ def page(name: str) -> str:
 
 
 def section(text: str, title: str) -> str:
-    """Return what stands below a heading, up to the next one."""
+    """Return the text below a heading, up to the next heading."""
     return text.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
 
 
@@ -81,13 +81,13 @@ SOURCES = "\n".join(
 )
 
 
-def test_every_section_of_a_report_has_its_paragraph() -> None:
+def test_every_section_of_a_report_is_explained() -> None:
     sections = re.findall(r"Section\(\s*\"[\w-]+\",\s*\"([^\"]+)\"", SOURCES)
     assert len(sections) >= 12
     for title in sections:
         assert f"\n## {title}\n" in PAGE
 
 
-def test_every_stamp_is_explained() -> None:
+def test_every_stamp_of_a_report_is_explained() -> None:
     words = {stamp for line in re.findall(r"\n\| ([^|]+) \|", PAGE) for stamp in line.split("; ")}
     assert words >= set(STAMPS)

@@ -1,4 +1,4 @@
-"""docs/troubleshooting.md has every message of a verdict, a warning and the monitor, as printed."""
+"""docs/troubleshooting.md lists every message of verdicts, warnings and the monitor."""
 
 import ast
 import re
@@ -43,7 +43,7 @@ def sentences(tree: ast.AST) -> Iterator[str]:
 
 
 def warned(tree: ast.AST, named: str) -> Iterator[ast.AST]:
-    """Yield the calls of a name."""
+    """Yield the calls of a function."""
     for each in ast.walk(tree):
         if isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id == named:
             yield each
@@ -54,11 +54,11 @@ def absent(tree: ast.AST) -> list[str]:
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_the_page_has_every_message_of_the_verdict(module: Path) -> None:
+def test_troubleshooting_page_lists_every_message_of_the_verdict(module: Path) -> None:
     assert absent(ast.parse(module.read_text())) == []
 
 
-def test_the_page_has_the_warnings_of_suites_and_targets() -> None:
+def test_troubleshooting_page_lists_the_warnings_of_suites_and_targets() -> None:
     found = 0
     for module in (path for folder in ELSEWHERE for path in (ROOT / folder).rglob("*.py")):
         for call in warned(ast.parse(module.read_text()), "PointWarning"):
@@ -67,7 +67,7 @@ def test_the_page_has_the_warnings_of_suites_and_targets() -> None:
     assert found >= 5
 
 
-def test_the_page_has_the_reasons_why_a_monitor_has_gaps() -> None:
+def test_troubleshooting_page_lists_the_reasons_for_gaps_of_the_monitor() -> None:
     tree = ast.parse((ROOT / "sitebench/monitor/exporter.py").read_text())
     raised = [*warned(tree, "ValueError")]
     assert len(raised) >= 3

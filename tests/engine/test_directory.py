@@ -53,12 +53,12 @@ def test_directory_counts_binds_searches_and_entries(directory: Directory) -> No
         client.search(BASE, f"(cn={PEOPLE.name(0)})")
         client.search(BASE, f"(cn={PEOPLE.name(1)})")
     counts = {"binds": 1, "searches": 2, "entries_sent": 2}
-    # Its threads publish their counts in turns.
+    # The threads publish their counts in turns.
     assert eventually(lambda: counts.items() <= directory.stats().items())
     assert directory.stats()["entries"] == 50 + len(("o=Intranet", BASE))
 
 
-def test_address_has_the_listening_port(directory: Directory) -> None:
+def test_address_contains_the_listening_port(directory: Directory) -> None:
     assert directory.address == f"127.0.0.1:{directory.port}"
     socket.create_connection(("127.0.0.1", directory.port)).close()
 
@@ -73,14 +73,14 @@ def test_stopped_directory_refuses_connections_and_stop_is_idempotent() -> None:
         directory.stats()
 
 
-def test_stopping_ends_open_connections(directory: Directory) -> None:
+def test_stopped_directory_closes_open_connections(directory: Directory) -> None:
     with connection(directory) as client:
         directory.stop()
         client.socket.settimeout(10)
         assert client.socket.recv(1) == b""
 
 
-def test_a_port_in_use_is_named(directory: Directory) -> None:
+def test_port_in_use_is_named(directory: Directory) -> None:
     with pytest.raises(EngineError, match=f"{directory.port} is in use"):
         Directory(json.dumps({"port": directory.port}))
 
@@ -100,7 +100,7 @@ def test_wrong_configuration_is_refused(config: dict[str, object], message: str)
         Directory(json.dumps(config))
 
 
-def test_a_password_is_in_no_message() -> None:
+def test_no_error_message_contains_a_password() -> None:
     config = {"admin_dn": "nonsense", "admin_password": "s3cret"}
     with pytest.raises(EngineError) as refusal:
         Directory(json.dumps(config))

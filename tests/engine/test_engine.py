@@ -35,7 +35,7 @@ def directory() -> Iterator[Directory]:
 
 
 def run(engine: Engine, program: str, lanes: int, seconds: float) -> list[Snapshot]:
-    """Run lanes, draining as the bridge does, and return every snapshot."""
+    """Run lanes with drains at the bridge's interval; return every snapshot."""
     engine.start_lanes(program, lanes)
     drained = []
     for _ in range(5):
@@ -45,7 +45,7 @@ def run(engine: Engine, program: str, lanes: int, seconds: float) -> list[Snapsh
 
 
 def settled(directory: Directory) -> dict[str, int]:
-    """Return the counters once all connections are over: its threads publish them in turns."""
+    """Return the counters after all connections are closed; threads publish them in turns."""
     stats = directory.stats()
     while stats["disconnections"] < stats["connections"] or stats != directory.stats():
         time.sleep(0.05)
@@ -75,13 +75,13 @@ def test_lanes_and_directory_count_the_same_bytes(directory: Directory) -> None:
     snapshots = run(Engine(config(directory.port), PEOPLE), "lookup", 2, 0.2)
     stats = settled(directory)
     own = [step for snapshot in snapshots for step in snapshot.steps if step.step != "sequence"]
-    # Lanes that are stopped say goodbye, 7 bytes that belong to no operation.
+    # Stopped lanes unbind, with 7 bytes that belong to no operation.
     goodbyes = stats["bytes_in"] - sum(step.counters["bytes_out"] for step in own)
     assert goodbyes in (0, 7, 14)
     assert sum(step.counters["bytes_in"] for step in own) == stats["bytes_out"]
 
 
-def test_adds_stay_within_their_ring(directory: Directory) -> None:
+def test_adds_stay_within_their_ring_of_people(directory: Directory) -> None:
     adds = {"start": 1_000, "keys": 50}
     engine = Engine(config(directory.port, adds=adds), PEOPLE)
     snapshots: list[Snapshot] = []
@@ -94,7 +94,7 @@ def test_adds_stay_within_their_ring(directory: Directory) -> None:
     assert directory.stats()["entries"] <= 200 + 2 + 50
 
 
-def test_windows_follow_one_another(directory: Directory) -> None:
+def test_windows_are_consecutive_without_a_gap(directory: Directory) -> None:
     before = time.monotonic_ns()
     snapshots = run(Engine(config(directory.port), PEOPLE), "lookup", 2, 0.3)
     assert before <= snapshots[0].t0_ns
@@ -106,7 +106,7 @@ def test_windows_follow_one_another(directory: Directory) -> None:
     assert snapshots[-1].lanes == 0
 
 
-def test_a_closed_schedule_has_one_clock_and_an_open_one_three(directory: Directory) -> None:
+def test_closed_schedule_has_one_clock_and_open_schedule_three(directory: Directory) -> None:
     closed = run(Engine(config(directory.port), PEOPLE), "lookup", 1, 0.3)
     lookup = next(step for one in closed for step in one.steps if step.step == "lookup")
     assert lookup.clocks["latency"] is lookup.clocks["service"]
@@ -117,14 +117,14 @@ def test_a_closed_schedule_has_one_clock_and_an_open_one_three(directory: Direct
     opened = run(Engine(config(directory.port, schedule=schedule), PEOPLE), "lookup", 4, 0.5)
     lookups = [step for one in opened for step in one.steps if step.step == "lookup"]
     assert sum(step.clocks["lag"].count for step in lookups) == counted(opened, "lookup")
-    # Between the first drain and the last: what was due then has ended or is in the queue.
+    # Operations due between the first and the last drain have ended or are in the queue.
     begin, *between = opened[:-1]
     queues = [one.backlog + one.in_flight for one in (begin, between[-1])]
     due = (between[-1].t1_ns - begin.t1_ns) / 1e9 * 1_000.0
     assert counted(between, "lookup") + queues[1] - queues[0] == pytest.approx(due, abs=2)
 
 
-def test_stopping_lanes_leaves_the_others(directory: Directory) -> None:
+def test_stopping_some_lanes_does_not_affect_other_lanes(directory: Directory) -> None:
     engine = Engine(config(directory.port), PEOPLE)
     engine.start_lanes("lookup", 5)
     engine.stop_lanes("lookup", 3)
@@ -141,7 +141,7 @@ def test_missing_target_is_a_connect_refused_failure() -> None:
     assert set(failures(snapshots)) == {"connect-refused"}
 
 
-def test_waiting_for_an_answer_releases_the_gil() -> None:
+def test_wait_for_an_answer_releases_the_gil() -> None:
     ticks = 0
     done = threading.Event()
 
@@ -161,7 +161,7 @@ def test_waiting_for_an_answer_releases_the_gil() -> None:
         done.set()
         ticker.join()
     assert failures([last]) == {"timeout": 1}
-    # At most the first and the last while Python is held up.
+    # If Python were blocked, only the first and the last tick would occur.
     assert ticks >= 3
 
 
@@ -202,7 +202,7 @@ def test_impossible_configuration_is_refused(more: dict[str, Any], message: str)
         Engine(config(1, **more), PEOPLE)
 
 
-# Requests to a clear and to a secure port: what is within them, and what each lane did.
+# Requests to a cleartext and to a TLS port: their phases, and the time of each lane.
 
 LANES = 4
 PHASES = {"connecting", "handshake", "first byte", "request"}
@@ -222,7 +222,7 @@ def totals(tally: Tally, step: str) -> StepTotals:
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Tally:
-    """A window through which all lanes ran."""
+    """A window during which all lanes ran."""
     docroot = tmp_path_factory.mktemp("docroot")
     (docroot / "file").write_bytes(b"x" * 3_000)
     config: dict[str, Any] = {"docroot": str(docroot), "threads": 1}
@@ -250,7 +250,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Tally:
     return tally
 
 
-def test_a_request_has_its_phases_and_they_overlap_the_steps(measured: Tally) -> None:
+def test_request_phases_overlap_the_steps(measured: Tally) -> None:
     steps = {step.step: step for step in measured.steps.values()}
     assert set(steps) == {"sequence", "connect", "clear", "secret"} | PHASES
     assert {name for name, step in steps.items() if step.overlaps} == {"sequence"} | PHASES

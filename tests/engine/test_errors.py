@@ -1,4 +1,4 @@
-"""What the engine cannot do is told by its kind, whatever words a server puts into it."""
+"""Errors of the engine have a kind, whatever text a server contributes."""
 
 import itertools
 import json
@@ -34,7 +34,7 @@ from tests.support.waiting import eventually
 KIND = Path(__file__).parents[2] / "native/tester/engine/src/kind.rs"
 PEOPLE = small_population(3_000)
 PIECES = 10
-"""A piece of what a server says answers for 64 people at most."""
+"""A chunk of a server's text answers for at most 64 people."""
 
 
 @contextmanager
@@ -65,7 +65,7 @@ def saying(what: bytes) -> Iterator[int]:
 
 
 def raised(kind: type[SitebenchError], act: Callable[[], object]) -> SitebenchError:
-    """Return the error of our tree that something ends in: of this kind and no narrower one."""
+    """Return the sitebench error that `act` raises: exactly of this kind."""
     with pytest.raises(SitebenchError) as caught, translated():
         act()
     assert type(caught.value) is kind
@@ -123,7 +123,7 @@ def test_refusal_is_bad_input_whatever_its_text() -> None:
     assert error.remedy == "write to the server that holds this base for writing"
 
 
-def test_a_refusal_that_a_server_explains_with_a_semicolon_keeps_its_remedy() -> None:
+def test_refusal_with_a_semicolon_in_the_servers_text_keeps_its_remedy() -> None:
     admin = {"admin_dn": "cn=admin,o=Intranet", "admin_password": "right"}
     with serving(admin, small_population(3)) as directory:
         error = raised(errors.BadInput, seeding(directory.port))
@@ -133,7 +133,7 @@ def test_a_refusal_that_a_server_explains_with_a_semicolon_keeps_its_remedy() ->
         assert raised(errors.WrongPassword, wrong).remedy == "check bind DN and password"
 
 
-def test_a_wrong_answer_and_no_answer_are_different_errors() -> None:
+def test_wrong_answer_and_missing_answer_raise_different_errors() -> None:
     with socket.create_server(("127.0.0.1", 0)) as deaf:
         port = deaf.getsockname()[1]
         error = raised(errors.MeasurementFailed, seeding(port, timeout_ms=200))
@@ -147,7 +147,7 @@ def test_a_wrong_answer_and_no_answer_are_different_errors() -> None:
         raised(errors.TlsFailed, seeding(directory.port, tls={**trusting_anybody, "start": True}))
 
 
-def test_wrong_arguments_and_wrong_files_are_different_errors() -> None:
+def test_wrong_arguments_and_wrong_files_raise_different_errors() -> None:
     raised(errors.BadInput, seeding(1, window=0))
     raised(errors.BadInput, lambda: Directory('{"no": 1}'))
     error = raised(errors.BadFile, lambda: LdifCount().feed(b"dn: o=a\nthis is no attribute\n\n"))
@@ -159,11 +159,11 @@ def test_wrong_arguments_and_wrong_files_are_different_errors() -> None:
         raised(errors.PortInUse, lambda: NullResponder(1, 1, port))
 
 
-def test_lack_of_descriptors_is_an_error_of_its_own() -> None:
+def test_lack_of_descriptors_has_its_own_error() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
 
     def without_descriptors() -> None:
-        # Those that are open stay so.
+        # Open descriptors stay open.
         resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
         try:
             Directory("{}")
@@ -187,7 +187,7 @@ STEPS = "[[operation]]\nname = 'a'\n" + "[[operation.step]]\nsearch = '(a=b)'\n"
     ids=["Scenario", "check_scenario"],
 )
 def test_other_threads_run_while_a_file_is_read(read: Callable[[], object]) -> None:
-    """So does the handler of a signal: Ctrl-C ends a command that reads a large file."""
+    """Signal handlers run too: Ctrl-C ends a command that reads a large file."""
     reader = threading.Thread(target=read)
     reader.start()
     ticks = 0

@@ -1,4 +1,4 @@
-"""File sets: made here a second time from their definition, and what the engine refuses."""
+"""File sets: computed a second time here from their definition, and refused sets."""
 
 import hashlib
 import json
@@ -76,7 +76,7 @@ def test_files_match_the_definition_of_their_content() -> None:
     assert repr(files) == f"<FileSet large-filemix seed=1997 count=16 bytes={files.bytes}>"
 
 
-def test_another_seed_makes_other_contents_of_the_same_sizes() -> None:
+def test_another_seed_yields_other_contents_of_equal_sizes() -> None:
     files, other = file_set(), file_set(seed=1998)
     assert [files.size(i) for i in range(16)] == [other.size(i) for i in range(16)]
     assert files.content(0) != other.content(0)
@@ -86,7 +86,7 @@ def test_file_set_returns_its_specification() -> None:
     assert json.loads(file_set().spec_json) == SPEC
 
 
-def test_a_body_is_compared_piece_by_piece() -> None:
+def test_body_is_compared_with_its_content_in_pieces() -> None:
     files = file_set()
     body = files.content(1)
     checker = files.checker(1)
@@ -105,7 +105,7 @@ def test_a_body_is_compared_piece_by_piece() -> None:
     assert (short.finish(), long.finish()) == (3_071, 3_072)
 
 
-def test_a_file_beyond_the_last_is_named() -> None:
+def test_file_number_beyond_the_last_file_is_refused_by_name() -> None:
     files = file_set()
     for ask in (files.path, files.size, files.digest, files.content, files.checker):
         with pytest.raises(
@@ -131,7 +131,7 @@ def test_invalid_file_set_is_refused(fields: dict[str, Any], message: str) -> No
     assert caught.value.kind == "BadInput"
 
 
-# What a place holds, as a digest: made here a second time from its definition.
+# The digest of a directory's content: computed a second time here from its definition.
 
 FIRST_NAMES = {"surname": "sn", "rfc822mailbox": "mail"}
 MODULUS = 1 << 256
@@ -173,7 +173,7 @@ def test_digest_matches_its_definition(profile: str) -> None:
 
 
 @pytest.mark.parametrize("profile", ["paper", "small", "ils"])
-def test_a_directory_and_a_file_hold_the_same(directory: Directory, profile: str) -> None:
+def test_directory_and_ldif_file_have_equal_digests(directory: Directory, profile: str) -> None:
     population = small_population(300, profile=profile)
     seed_directory(where(directory), population, 0, 300)
     expected = population.contents(0, 300)
@@ -205,7 +205,7 @@ def test_people_are_counted_up_to_the_first_missing_person(directory: Directory)
     assert count_people(where(directory), population) == 0
     seed_directory(where(directory), population, 0, 5_000)
     assert count_people(where(directory), population) == 5_000
-    # What a kill leaves: the last ones are there in part.
+    # After a kill some of the last people are present.
     remove_people(where(directory), population, 4_321, 4_322)
     assert count_people(where(directory), population) <= 4_321
     remove_people(where(directory), population, 1_500, 5_000)
@@ -222,7 +222,7 @@ def test_reading_reports_progress_and_can_be_stopped(directory: Directory) -> No
     def stop(done: int) -> None:
         raise EnoughError
 
-    # Two thousand may be read within the first tenth of a second.
+    # Two thousand people may be read within the first tenth of a second.
     try:
         found = read_people(where(directory), population, stop)
     except EnoughError:

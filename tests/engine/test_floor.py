@@ -1,4 +1,4 @@
-"""The floor: two raw loops, which everybody is held against."""
+"""The floor: two raw loops, the reference for every load generator."""
 
 import contextlib
 import socket
@@ -24,7 +24,7 @@ def receive(client: socket.socket, size: int) -> bytes:
     return client.recv(size, socket.MSG_WAITALL)
 
 
-def test_responder_answers_each_request_whatever_its_bytes(responder: NullResponder) -> None:
+def test_null_responder_answers_each_request_whatever_its_bytes(responder: NullResponder) -> None:
     with socket.create_connection(("127.0.0.1", responder.port), timeout=10) as client:
         client.sendall(b"?" * (REQUEST - 1))
         client.settimeout(0.1)
@@ -56,7 +56,7 @@ def test_exchange_sends_the_request_unchanged() -> None:
         port = server.getsockname()[1]
         traded = threads.submit(floor_exchange, port, 1, 0.2, b"hello", 3)
         client, _ = server.accept()
-        # It goes with an answer unread.
+        # The client disconnects with an unread answer.
         with client, contextlib.suppress(ConnectionResetError):
             client.settimeout(10)
             while asked := receive(client, 5):
@@ -73,7 +73,7 @@ def test_stopped_responder_does_not_answer_and_stop_is_idempotent() -> None:
         floor_exchange(responder.port, 1, 0.1, SENT, RESPONSE)
 
 
-def test_a_port_in_use_is_named(responder: NullResponder) -> None:
+def test_port_in_use_is_named(responder: NullResponder) -> None:
     with pytest.raises(EngineError, match=f"127.0.0.1:{responder.port}"):
         NullResponder(REQUEST, RESPONSE, responder.port)
 

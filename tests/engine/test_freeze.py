@@ -1,8 +1,8 @@
-"""A real server that is stopped for a second: what its histograms must then hold.
+"""A real server that is stopped for a second, and the resulting histograms.
 
-native/tester/load/tests holds every sample to its own closed form with a target that keeps a log.
-Here the whole server stands still, as a stopped machine does, and the distribution is held to what
-the rate and the instants of the stop leave possible.
+native/tester/load/tests compares every sample with a closed form, using a target that logs. Here
+the whole server stops, as a stopped machine does, and the rate and the times of the stop bound the
+distribution.
 """
 
 import json
@@ -32,7 +32,7 @@ step = [{ name = "page", get = "/?user={visitor.id}" }]
 
 
 def engine(kind: str, port: int, schedule: dict[str, Any]) -> tuple[Engine, str]:
-    """Return an engine of one program, and the step that counts."""
+    """Return an engine of one program, and its counted step."""
     target: dict[str, Any] = {"host": "127.0.0.1", "port": port}
     scenario = {"name": "p", "text": HTTP if kind == "site" else LDAP}
     config = {"target": target, "schedule": schedule, "scenarios": [scenario]}
@@ -44,7 +44,7 @@ def engine(kind: str, port: int, schedule: dict[str, Any]) -> tuple[Engine, str]
 
 
 def clock(snapshots: list[Snapshot], step: str, name: str) -> Histogram:
-    """Return one clock of a step over all snapshots; nothing may have failed."""
+    """Return one clock of a step over all snapshots, which must have no failure."""
     merged = Histogram()
     for snapshot in snapshots:
         for each in snapshot.steps:
@@ -60,7 +60,7 @@ def longer(histogram: Histogram, ns: float) -> int:
 
 
 def warm(running: Engine, step: str) -> Snapshot:
-    """Drain until the lanes are at work and nothing is overdue; return the last drain."""
+    """Drain until the lanes are running and nothing is overdue; return the last drain."""
     running.start_lanes("p", LANES)
     ended = 0
     while True:
@@ -84,15 +84,16 @@ def test_open_schedule_shows_the_whole_stall_of_a_stopped_server(kind: str, tmp_
         snapshots.append(running.stop(5.0))
     latency = clock(snapshots, step, "latency")
     per_ns = RATE / 1e9
-    # Arrivals come evenly. One that was due while the server stood still waited until it went on at
-    # least; one that ended later than `before` was due since, or was on its way or overdue then.
+    # Arrivals are evenly spaced. An arrival due during the stop waited at least until the end of
+    # the stop. An operation that lasted longer than that was due during the stop, or was
+    # outstanding or overdue then.
     surely_ns, perhaps_ns = goes_on_ns - stopped_ns, snapshots[-1].t1_ns - before.t1_ns
     for tenth in range(1, 10):
         x = tenth / 10 * STALL_S * 1e9
         least = math.floor(per_ns * (surely_ns - x * 1.001)) - 1
         most = math.ceil(per_ns * (perhaps_ns - x * 0.999)) + 1 + LANES + before.backlog
         assert least <= longer(latency, x) <= most
-    # A clock started at the sending would have seen one long answer a lane.
+    # A clock started at the sending would have measured one long answer per lane.
     assert longer(clock(snapshots, step, "service"), STALL_S * 0.5e9) == LANES
 
 

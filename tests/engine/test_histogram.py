@@ -1,4 +1,4 @@
-"""Histograms keep every duration within three significant digits, and lose none."""
+"""Histograms store every duration with three significant digits, and lose none."""
 
 import json
 import math
@@ -37,11 +37,13 @@ def test_empty_histogram_reads_as_zero() -> None:
 
 
 @given(samples, st.floats(min_value=0, max_value=100))
-def test_percentile_equals_that_of_the_sorted_samples(values: list[int], q: float) -> None:
+def test_percentile_equals_the_percentile_of_the_sorted_samples(
+    values: list[int], q: float
+) -> None:
     rank = max(1, math.ceil(q / 100 * len(values)))
     histogram = histogram_of(values)
     exact = {sorted(values)[rank - 1], sorted(values)[max(0, rank - 2)]}
-    # Two ranks: q / 100 * n may round to either side of a whole number.
+    # Two ranks: q / 100 * n may round to either side of an integer.
     assert any(within_three_digits(histogram.percentile(q), value) for value in exact)
 
 
@@ -56,27 +58,29 @@ def test_extremes_mean_and_sum_agree_with_the_samples(values: list[int]) -> None
 
 
 @given(samples, samples)
-def test_merging_equals_recording_everything_in_one(left: list[int], right: list[int]) -> None:
+def test_merged_histograms_equal_one_histogram_of_all_samples(
+    left: list[int], right: list[int]
+) -> None:
     merged = histogram_of(left)
     merged.add(histogram_of(right))
     assert merged == histogram_of(left + right)
     assert merged.buckets() == histogram_of(left + right).buckets()
 
 
-def test_adding_a_histogram_to_itself_doubles_it() -> None:
+def test_histogram_added_to_itself_is_doubled() -> None:
     histogram = histogram_of([10, 20])
     histogram.add(histogram)
     assert histogram == histogram_of([10, 20, 10, 20])
 
 
 @given(samples)
-def test_bytes_round_trip(values: list[int]) -> None:
+def test_histogram_serialised_to_bytes_reads_back(values: list[int]) -> None:
     histogram = histogram_of(values)
     assert Histogram.from_bytes(histogram.to_bytes()) == histogram
 
 
 @given(st.binary(max_size=64))
-def test_bytes_of_no_histogram_are_refused(data: bytes) -> None:
+def test_bytes_that_are_no_histogram_are_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match="not a histogram"):
         Histogram.from_bytes(data)
 
@@ -87,31 +91,31 @@ def test_truncated_bytes_are_refused(keep: int) -> None:
         Histogram.from_bytes(histogram_of([1, 2, 3]).to_bytes()[:keep])
 
 
-def test_a_copy_is_independent() -> None:
+def test_copy_of_a_histogram_is_independent() -> None:
     original = histogram_of([5])
     twin = original.copy()
     twin.record(6)
     assert (original.count, twin.count) == (1, 2)
 
 
-def test_record_with_n_counts_n_samples() -> None:
+def test_record_with_count_n_adds_n_samples() -> None:
     histogram = Histogram()
     histogram.record(1_000, 7)
     assert histogram == histogram_of([1_000] * 7)
 
 
 def locust_bucket(ms: float) -> int:
-    """What `locust.stats.bucket_response_time` does, without importing Locust into the tests."""
+    """Round like `locust.stats.bucket_response_time`, without importing Locust into the tests."""
     digits = [0, -1, -2, -3][sum(ms >= border for border in (100, 1_000, 10_000))]
     return int(round(ms, digits))
 
 
 @given(samples)
-def test_millis_match_the_buckets_of_locust(values: list[int]) -> None:
+def test_milliseconds_match_the_buckets_of_locust(values: list[int]) -> None:
     millis = histogram_of(values).millis()
     assert sum(millis.values()) == len(values)
     for value in values:
-        # A sample may lie a thousandth away from where it was, and so across a border.
+        # A sample may be a thousandth off, and therefore in the neighbouring bucket.
         low, high = (locust_bucket(value * factor / 1e6) for factor in (0.999, 1.001))
         assert any(low <= bucket <= high for bucket in millis)
 
@@ -120,12 +124,12 @@ MILLIS = [0.06, 0.7, 1.4, 1.6, 99.4, 99.6, 147.0, 999.0, 3432.0, 9990.0, 58760.0
 
 
 @pytest.mark.parametrize("ms", MILLIS)
-def test_millis_round_as_locust_does(ms: float) -> None:
+def test_milliseconds_are_rounded_as_in_locust(ms: float) -> None:
     assert histogram_of([round(ms * 1e6)]).millis() == {locust_bucket(ms): 1}
 
 
-def test_locust_buckets_are_unchanged() -> None:
-    # In a process of its own: importing Locust patches sockets and threads of this one.
+def test_buckets_of_locust_are_unchanged() -> None:
+    # In a separate process: importing Locust patches sockets and threads of the importing process.
     code = f"from locust.stats import bucket_response_time as f; print([f(ms) for ms in {MILLIS}])"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert json.loads(answer.stdout) == [locust_bucket(ms) for ms in MILLIS]

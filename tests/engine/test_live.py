@@ -1,4 +1,4 @@
-"""People get into a live directory and out of it, once, over real sockets."""
+"""People are added to a live directory and removed once, over real sockets."""
 
 import json
 import os
@@ -60,7 +60,7 @@ def test_exception_of_the_progress_callback_stops_the_work(directory: Directory)
         seed_directory(where(directory.port), PEOPLE, 0, 10**9, stop)
 
 
-def test_an_interrupt_stops_the_work(directory: Directory) -> None:
+def test_keyboard_interrupt_stops_the_work(directory: Directory) -> None:
     interrupt = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     interrupt.start()
     with pytest.raises(KeyboardInterrupt):

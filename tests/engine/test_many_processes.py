@@ -1,4 +1,4 @@
-"""What the processes of one test draw, together: whose pages, and when. As the site sees it."""
+"""The processes of one test together, as the site sees them: requested pages and their times."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
 
 class Site(socketserver.ThreadingTCPServer):
-    """A site that answers anything, and notes when and whose pages were asked for."""
+    """A site that answers any request, and records the time and the user of each."""
 
     daemon_threads = True
 
@@ -77,21 +77,21 @@ def test_zipfian_shares_hold_over_several_processes(site: Site, processes: int) 
     popular = Counter(person for _, person in site.asked).most_common(3)
     for weight, (_, asked) in zip(weights, popular, strict=False):
         share = weight / sum(weights)
-        # Four standard deviations: 19 %, 10 % and 6 % of the requests, give or take 2 %.
+        # Four standard deviations: 19 %, 10 % and 6 % of the requests, plus or minus 2 %.
         assert abs(asked / total - share) < 4 * (share * (1 - share) / total) ** 0.5
 
 
 def distance_from_poisson(times: list[float], rate: float) -> float:
-    """Return how far the gaps' distribution is from the exponential one (Kolmogorov-Smirnov)."""
+    """Return the distance of the gaps from the exponential distribution (Kolmogorov-Smirnov)."""
     gaps = sorted(later - earlier for earlier, later in itertools.pairwise(times))
     expected = [1 - math.exp(-gap * rate) for gap in gaps]
     return max(max(e - n / len(gaps), (n + 1) / len(gaps) - e) for n, e in enumerate(expected))
 
 
 def near_the_mean(times: list[float], rate: float) -> float:
-    """Return how many of the gaps are of even arrivals, give or take a fifth; of Poisson ones 15 %.
+    """Return the share of gaps within a fifth of the mean; Poisson arrivals have 15 %.
 
-    What delays requests makes gaps less even, never more.
+    Delays of requests only make gaps less even.
     """
     gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
     return sum(abs(gap * rate - 1) < 0.2 for gap in gaps) / len(gaps)
@@ -99,9 +99,9 @@ def near_the_mean(times: list[float], rate: float) -> float:
 
 @pytest.mark.parametrize("arrivals", ["poisson", "even"])
 def test_arrivals_are_poisson_unless_pacing_is_even(site: Site, arrivals: str) -> None:
-    """On a busy machine requests reach the site late: of four times, one is undisturbed.
+    """On a busy machine requests reach the site late: one of four tries is undisturbed.
 
-    The gaps are long beside that: of 25 ms where they are judged within a fifth of one, and of 10.
+    The gaps are long beside such delays: 25 ms where they are judged within a fifth, and 10 ms.
     """
     rate, seconds = (40.0, 4.0) if arrivals == "even" else (100.0, 4.5)
     options = PsOptions(entries=PEOPLE, verify="none", threads=2, rate=rate)
@@ -110,7 +110,8 @@ def test_arrivals_are_poisson_unless_pacing_is_even(site: Site, arrivals: str) -
 
     def as_asked() -> bool:
         site.asked.clear()
-        # Even streams of two processes are even together only if they begin so.
+        # Even streams of two processes are even together only if their starts are staggered
+        # exactly.
         running = list(engines(site, 1 if arrivals == "even" else 2, options))
         for engine in running:
             engine.start_lanes("p", 4)
@@ -120,12 +121,12 @@ def test_arrivals_are_poisson_unless_pacing_is_even(site: Site, arrivals: str) -
         for engine in running:
             engine.stop()
         times = sorted(at for at, _ in site.asked)
-        # Five standard deviations, and those that were cut off or due before the first lane.
+        # Five standard deviations, and arrivals that were cut off or due before the first lane.
         if abs(len(times) - rate * lasted) >= 5 * (rate * lasted) ** 0.5:
             return False
         if arrivals == "even":
             return near_the_mean(times, rate) > 0.5
-        # 1.95 is exceeded once in a thousand; there is room for requests that are delayed.
+        # 1.95 is exceeded once in a thousand; the limit has room for delayed requests.
         return distance_from_poisson(times, rate) < 3 / math.sqrt(len(times))
 
     assert any(as_asked() for _ in range(4))

@@ -1,4 +1,4 @@
-"""What is measured is declared once, in the engine; each step has its numbers by those names."""
+"""Metrics are declared once, in the engine; each step reports them by these names."""
 
 import json
 from typing import Any
@@ -17,7 +17,7 @@ COUNTERS = [name for kind, name, *_ in metrics() if kind == "counter"]
 
 @pytest.fixture(scope="module")
 def step() -> dict[str, StepStats]:
-    """Return what looking people up did, on a closed schedule and on an open one."""
+    """Return the statistics of lookups, with a closed and an open schedule."""
     return {kind: lookups({"kind": kind, **more}) for kind, more in SCHEDULES.items()}
 
 
@@ -38,7 +38,7 @@ def lookups(schedule: dict[str, Any]) -> StepStats:
         directory.stop()
 
 
-def test_each_metric_has_a_unit_and_a_meaning() -> None:
+def test_each_metric_has_a_unit_and_a_description() -> None:
     assert [kind for kind, *_ in metrics()] == ["clock"] * len(CLOCKS) + ["counter"] * len(COUNTERS)
     assert all(
         unit in ("ns", "bytes", "operations") and meaning[-1] == "."
@@ -52,7 +52,9 @@ def test_step_lists_every_metric_in_order(step: dict[str, StepStats], schedule: 
     assert list(step[schedule].counters) == COUNTERS
 
 
-def test_without_arrivals_waiting_clocks_are_one_object(step: dict[str, StepStats]) -> None:
+def test_closed_schedule_shares_clock_objects_that_differ_only_when_open(
+    step: dict[str, StepStats],
+) -> None:
     clocks = step["closed"].clocks
     assert clocks["latency"] is clocks["service"]
     assert clocks["abandoned"] is clocks["censored"]
@@ -60,7 +62,7 @@ def test_without_arrivals_waiting_clocks_are_one_object(step: dict[str, StepStat
     assert len({id(clock) for clock in clocks.values()}) == len(CLOCKS) - 2
 
 
-def test_an_open_schedule_has_clocks_of_its_own(step: dict[str, StepStats]) -> None:
+def test_open_schedule_has_separate_clock_objects(step: dict[str, StepStats]) -> None:
     clocks = step["open"].clocks
     assert len({id(clock) for clock in clocks.values()}) == len(CLOCKS)
     assert clocks["latency"].count == clocks["lag"].count == step["open"].count

@@ -15,7 +15,7 @@ SHORT = (*FAR, "--measure", "500ms")
 
 
 def test_missed_objective_has_its_own_exit_code(tmp_path: Path) -> None:
-    # A short window on a busy machine may not be valid, and then meets nothing.
+    # A short window on a busy machine may be invalid, and then it meets no objective.
     for window in ("500ms", "1s", "2s", "4s"):
         load = (*FAR, "--measure", window, "--out", window)
         argv = ("ps", "sweep", "--sizes", "100,200", *load, "--junit", "run.xml")
@@ -23,8 +23,8 @@ def test_missed_objective_has_its_own_exit_code(tmp_path: Path) -> None:
         with RunFile(tmp_path / window) as run:
             if all(point.result and point.result.verdict.valid for point in run.points()):
                 break
-    # The second time nothing is measured: the same points are held against another objective. On a
-    # busy machine a latency that misses it is an upper bound, and no answer.
+    # The second command measures nothing: it compares the same points with another objective. On a
+    # busy machine a latency that misses the objective is an upper bound, and therefore undecided.
     missed = sitebench(*argv, "--objective", "rate>1,rate<50", cwd=tmp_path)
     assert met.code == 0, met.err
     assert missed.code == 3
@@ -71,7 +71,7 @@ def test_points_of_a_missing_target_are_errors(tmp_path: Path) -> None:
         (("--repeats", "0"), ("whole number of at least 1",)),
     ],
 )
-def test_wrong_options_are_refused(
+def test_invalid_objective_options_are_refused(
     options: tuple[str, ...], words: tuple[str, ...], tmp_path: Path
 ) -> None:
     ran = sitebench("ils", "run", "lookup", *SHORT, *options, cwd=tmp_path).check(2)

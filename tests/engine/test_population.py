@@ -19,7 +19,7 @@ profiles = st.sampled_from(["paper", "small", "ils"])
 
 
 @given(numbers, profiles)
-def test_a_person_is_the_same_in_every_size(i: int, profile: str) -> None:
+def test_person_is_the_same_in_populations_of_every_size(i: int, profile: str) -> None:
     few, many = (small_population(size, profile=profile) for size in (10, 1_000_000))
     assert few.entry(i) == many.entry(i)
     assert few.digest == many.digest
@@ -32,7 +32,7 @@ def test_index_of_a_person_follows_from_the_name(i: int, profile: str) -> None:
     assert people.index_of(people.name(i) + "x") is None
 
 
-def test_another_seed_makes_other_people() -> None:
+def test_another_seed_yields_other_people() -> None:
     other = small_population(seed=2)
     assert other.digest != PEOPLE.digest
     assert [other.name(i) for i in range(20)] != [PEOPLE.name(i) for i in range(20)]
@@ -53,7 +53,7 @@ def test_people_have_names_in_several_scripts() -> None:
     assert any(ord(letter) >= 0x3000 for letter in names)
 
 
-def test_lookup_answer_has_the_size_of_the_paper() -> None:
+def test_lookup_answer_has_the_size_given_in_the_paper() -> None:
     # 1,283 bytes within 10 % (paper 002).
     for i in range(1_000):
         assert 1_155 <= PEOPLE.answer_bytes(i) <= 1_411
@@ -66,7 +66,7 @@ def test_answer_bytes_of_a_range_add_up() -> None:
 
 
 def ldif_records(text: str) -> Iterator[list[tuple[str, bytes]]]:
-    """Read the unfolded LDIF that `ldif` returns, in a way of its own (RFC 2849)."""
+    """Parse the unfolded LDIF that `ldif` returns, independently of the product (RFC 2849)."""
     lines = iter(text.splitlines())
     while record := list(takewhile(bool, lines)):
         fields = [line.partition(":") for line in record]
@@ -76,7 +76,7 @@ def ldif_records(text: str) -> Iterator[list[tuple[str, bytes]]]:
         ]
 
 
-def test_ldif_holds_the_entries_asked_for() -> None:
+def test_ldif_contains_the_requested_entries() -> None:
     text = PEOPLE.ldif(3, 60, with_containers=True).decode()
     suffix, base, *people = ldif_records(text)
     assert suffix[0] == ("dn", b"o=Intranet")
@@ -114,6 +114,6 @@ def test_impossible_specification_is_refused(change: dict[str, object], message:
         Population(str(POOLS), json.dumps(spec | change))
 
 
-def test_specification_survives_the_way_to_the_engine() -> None:
+def test_specification_is_unchanged_by_the_engine() -> None:
     spec = json.loads(small_population(7, profile="ils").spec_json)
     assert spec == {"seed": 1, "size": 7, "profile": "ils", "locales": list(LOCALES), "base": BASE}

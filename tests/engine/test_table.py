@@ -1,4 +1,4 @@
-"""Rows that the engine reads, against Python's own reader of CSV."""
+"""Rows read by the engine, compared with Python's own CSV reader."""
 
 import csv
 import hashlib
@@ -33,13 +33,13 @@ def rows_of(table: Table) -> list[list[str]]:
     return [[table.cell(row, column) for column in columns] for row in range(table.rows)]
 
 
-# A carriage return alone is only put in quotes where lines end with one (Python before 3.13).
+# Python before 3.13 quotes a lone carriage return only if lines end with one.
 WAYS = [("\n", csv.QUOTE_ALL), ("\r\n", csv.QUOTE_ALL), ("\r\n", csv.QUOTE_MINIMAL)]
 
 
 @given(ROWS, st.sampled_from(",;\t"), st.sampled_from(WAYS))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_table_reads_files_of_python_csv(
+def test_files_written_by_python_csv_are_read_unchanged(
     tmp_path: Path, rows: list[list[str]], separator: str, way: tuple[str, Any]
 ) -> None:
     text = io.StringIO(newline="")
@@ -71,13 +71,13 @@ def test_python_and_rust_accept_and_refuse_the_same_files(tmp_path: Path, text: 
         assert str(caught.value).startswith(f"{path}, line ")
 
 
-def test_header_has_its_line_and_fields(tmp_path: Path) -> None:
+def test_header_is_returned_with_its_line_and_fields(tmp_path: Path) -> None:
     path = written(tmp_path / "rows.csv", '\n\n"a ""b""";c\n1;2\n')
     assert Table.head(path, ";") == (3, ['a "b"', "c"])
     assert Table.head(written(tmp_path / "empty.csv", "\n")) is None
 
 
-def test_error_has_file_line_and_column(tmp_path: Path) -> None:
+def test_table_error_has_file_line_and_column(tmp_path: Path) -> None:
     path = written(tmp_path / "rows.csv", "uid,mail\nann,a@example.com\nben\n")
     with pytest.raises(EngineError) as caught:
         Table.read(path)

@@ -1,4 +1,4 @@
-"""A load thread that dies ends the others: no load goes on unmeasured."""
+"""The death of a load thread ends the other threads: no load continues unmeasured."""
 
 import contextlib
 import os
@@ -24,7 +24,7 @@ def threads() -> set[int]:
 
 
 def polls() -> set[int]:
-    """Return the descriptors that threads of this process wait at."""
+    """Return the epoll descriptors of this process's threads."""
     found = set()
     for descriptor in Path("/proc/self/fd").iterdir():
         with contextlib.suppress(OSError):
@@ -34,7 +34,7 @@ def polls() -> set[int]:
 
 
 def spoil(poll: int) -> None:
-    """Have the next wait fail, as nothing can be waited for at what is there instead."""
+    """Make the next wait fail by replacing the descriptor with one that cannot be polled."""
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, poll, inheritable=False)
     os.close(nothing)
@@ -48,7 +48,8 @@ def test_stop_after_the_death_of_a_thread_ends_the_other_threads() -> None:
     mine = threads() - threads_before
     engine.start_lanes("lookup", 4)
     assert eventually(lambda: directory.stats()["searches"] > 100, WITHIN_S)
-    # The lowest was the first to be opened: the first thread's, which is the first to be told.
+    # The lowest descriptor was opened first: it belongs to the first thread, which is stopped
+    # first.
     spoil(min(polls() - polls_before))
     assert eventually(lambda: len(threads() & mine) == 1, WITHIN_S)
     with pytest.raises(EngineError, match="ended before its time") as gone:

@@ -1,4 +1,4 @@
-"""What lanes send is what is in `wire.txt`, byte for byte."""
+"""The bytes of lanes equal the recording in `wire.txt`."""
 
 from concurrent.futures import ThreadPoolExecutor
 

@@ -1,11 +1,11 @@
 """`python -m tests.engine.wire [CASE ...]`: bytes that one lane sends for each built-in operation.
 
-Beside them those of every scenario in `examples/` and of a sequence with every step. A recording
-server on 127.0.0.1 answers every request with success, so what is sent depends on the scenario and
-the seed alone. Random UUIDs and times of the clock are masked.
+Also of every scenario in `examples/` and of a sequence with every step. A recording
+server on 127.0.0.1 answers every request with success, so the bytes depend only on the scenario
+and the seed. Random UUIDs and times of the clock are masked.
 
-`wire.txt` holds, for each case, the first messages in full and a digest of more of them. With names
-of cases, all messages of these are printed.
+`wire.txt` contains, for each case, the first messages in full and a digest of more. With names
+of cases, all of their messages are printed.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ Bytes that lanes send. To write them anew after an intended change:
 """
 PEOPLE = 50
 SHOWN, DIGESTED, ENOUGH = 4, 60, 150
-"""Messages of a case that are printed, that are digested, and that are waited for."""
+"""The numbers of printed, digested and awaited messages of a case."""
 PROFILES = {"login": ("person", "posix", "ad"), "register": ("paper", "ils")}
-"""Of operations that not all profiles have."""
+"""Profiles of operations that not all profiles have."""
 ENVIRONMENT = {
     "ADMIN_DN": "cn=admin,dc=example,dc=com",
     "ADMIN_PASSWORD": "of-the-admin",
@@ -78,11 +78,11 @@ _MASKS = (
 )
 
 Answer = Callable[[bytes], tuple[int, bytes] | None]
-"""Length and answer of the first message, if all of it is there."""
+"""Length and answer of the first message, if it is complete."""
 
 
 class Recorder:
-    """A server that records what is sent on each connection, in the order of the connections."""
+    """A server that records the bytes of each connection, in the order of the connections."""
 
     def __init__(self, answer: Answer) -> None:
         self.connections: list[list[tuple[int, bytes]]] = []
@@ -113,7 +113,7 @@ class Recorder:
                 while (found := self._answer(received)) is not None:
                     length, answer = found
                     with self._lock:
-                        # A farewell may come after the first message of the next connection.
+                        # An unbind may arrive after the first message of the next connection.
                         self._count += bool(answer)
                         messages.append((self._count if answer else 0, received[:length]))
                     if self._count >= ENOUGH:
@@ -122,7 +122,7 @@ class Recorder:
                     connection.sendall(answer)
 
     def text(self, shown: int) -> Iterator[str]:
-        """Yield lines: the messages of each connection, and a digest of more of them."""
+        """Yield lines: the messages of each connection, and a digest of more."""
         digest = hashlib.sha256()
         printed = 0
         for number, messages in enumerate(self.connections, 1):
@@ -163,7 +163,7 @@ _PAGE = b'<form><input name="token" value="t0ken"><body data-user="1"><h1>Hello<
 
 
 def answer_http(data: bytes) -> tuple[int, bytes] | None:
-    """Answer with a page that has whatever the scenarios capture."""
+    """Answer with a page that contains all captures of the scenarios."""
     head, found, rest = data.partition(b"\r\n\r\n")
     if not found:
         return None
@@ -196,7 +196,7 @@ class Case:
     who: Identity = ANONYMOUS
 
     def record(self) -> Recorder:
-        """Run one lane of the program, until enough has come."""
+        """Run one lane of the program until enough messages have arrived."""
         recorder = Recorder(answer_ldap if self.points is ILS else answer_http)
         try:
             load = Load(
@@ -237,7 +237,7 @@ class Case:
 
 
 def cases() -> Iterator[Case]:
-    """Yield what is recorded."""
+    """Yield the recorded cases."""
     yield from _directory()
     yield from _sites()
     for path in sorted(ROOT.glob("examples/**/*.toml")):
@@ -337,12 +337,12 @@ def _sequences() -> Sequence[sequences.Sequence]:
 
 
 def text_of(case: Case, shown: int = SHOWN) -> str:
-    """Return what is recorded of a case."""
+    """Return the recording of a case."""
     return "\n".join([f"== {case.name}", *case.record().text(shown), ""])
 
 
 def main(names: Sequence[str]) -> None:
-    """Print all cases, or all messages of those named."""
+    """Print all cases, or all messages of the named cases."""
     os.environ.update(ENVIRONMENT)
     if not names:
         sys.stdout.write(HEAD)

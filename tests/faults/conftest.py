@@ -1,4 +1,4 @@
-"""What faults happen to, and the ground that is looked over after each."""
+"""Servers for faults, and the folder that is checked after each fault."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -16,7 +16,7 @@ from tests.support.aftermath import Ground
 
 @pytest.fixture
 def ground(tmp_path: Path) -> Iterator[Ground]:
-    """A folder for commands; once they are over, all is as it should be there."""
+    """A folder for commands, which is checked for remains at the end."""
     made = Ground(tmp_path)
     yield made
     made.assert_clean()
@@ -45,6 +45,6 @@ def site() -> Iterator[Served]:
 
 @pytest.fixture
 def served(request: pytest.FixtureRequest) -> Served:
-    """One of them, by name."""
+    """One of the servers, by name."""
     found: Served = request.getfixturevalue(request.param)
     return found

@@ -1,4 +1,4 @@
-"""A disk of the test's own that is soon full, and can be given more room."""
+"""A small disk for a test that is soon full, and can be enlarged."""
 
 import contextlib
 import subprocess
@@ -12,18 +12,18 @@ from tests.support.programs import required_program
 
 @dataclass(frozen=True)
 class Disk:
-    """A disk in memory; `room` is as mount(8) takes it, such as 2m."""
+    """A disk in memory; `room` is in the syntax of mount(8), such as 2m."""
 
     path: Path
 
     def grow(self, room: str) -> None:
-        """Make room."""
+        """Enlarge the disk."""
         _do("mount", "-o", f"remount,size={room}", str(self.path))
 
 
 @contextlib.contextmanager
 def small_disk(path: Path, room: str) -> Iterator[Disk]:
-    """Mount one."""
+    """Mount a disk."""
     path.mkdir()
     _do("mount", "-t", "tmpfs", "-o", f"size={room}", "tmpfs", str(path))
     try:

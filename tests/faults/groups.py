@@ -1,4 +1,4 @@
-"""Control groups that hold processes back: version 1 or 2, whichever this machine rations with."""
+"""Control groups that limit processes: version 1 or 2, as this machine has them."""
 
 import contextlib
 import itertools
@@ -23,15 +23,15 @@ class Group:
     path: Path
 
     def add(self, pid: int) -> None:
-        """Put a process into it, with all of its threads."""
+        """Add a process with all of its threads."""
         (self.path / "cgroup.procs").write_text(str(pid))
 
     def write(self, name: str, value: str) -> None:
-        """Set one of its files."""
+        """Write one of the group's files."""
         (self.path / name).write_text(value)
 
     def remove(self) -> None:
-        """Release the processes still in it, and remove it."""
+        """Release the processes of the group, and remove it."""
         for pid in (self.path / "cgroup.procs").read_text().split():
             with contextlib.suppress(OSError):
                 (self.path.parent / "cgroup.procs").write_text(pid)
@@ -52,7 +52,7 @@ def unavailable(what: str) -> NoReturn:
 
 @contextlib.contextmanager
 def cpu_quota(cores: float) -> Iterator[Group]:
-    """Make a group whose processes get this much CPU together, in any tenth of a second."""
+    """Create a group whose processes together get this much CPU in any tenth of a second."""
     with _group("cpu") as (version, group):
         quota = round(cores * PERIOD_US)
         if version == 1:
@@ -65,7 +65,7 @@ def cpu_quota(cores: float) -> Iterator[Group]:
 
 @contextlib.contextmanager
 def slow_writes(folder: Path, per_s: int) -> Iterator[Group]:
-    """Make a group whose processes get this many writes a second to the disk under a folder."""
+    """Create a group whose processes get this many writes a second to the disk under a folder."""
     device = _disk_under(folder)
     with _group("blkio", "io") as (version, group):
         if version == 1:
@@ -76,13 +76,13 @@ def slow_writes(folder: Path, per_s: int) -> Iterator[Group]:
         try:
             yield group
         finally:
-            # What waits is written now: nothing that waits for a disk can be ended.
+            # Waiting data is written now, because no process that waits for a disk can be ended.
             group.write(limit, f"{device} {none}")
 
 
 @contextlib.contextmanager
 def pressure_group() -> Iterator[Group]:
-    """Make a group of version 2, which needs no controller for its pressure to be known."""
+    """Create a version 2 group, whose pressure is available without a controller."""
     mounts = (line.split() for line in Path("/proc/mounts").read_text().splitlines())
     parent = next((Path(place) for _, place, kind, *_ in mounts if kind == "cgroup2"), None)
     if parent is None or not (parent / "io.pressure").exists():
@@ -113,7 +113,7 @@ def _group(old: str, new: str | None = None) -> Iterator[tuple[int, Group]]:
 
 
 def _parent(old: str, new: str) -> tuple[int, Path]:
-    """Return where groups with this controller are made, and of which version they are."""
+    """Return the parent of groups with this controller, and their version."""
     for line in Path("/proc/mounts").read_text().splitlines():
         _, place, kind, options, *_ = line.split()
         if kind == "cgroup" and old in options.split(","):

@@ -1,4 +1,4 @@
-"""Runs the command line, and gets hold of one of its processes once it makes load."""
+"""Runs the command line, and stops or limits one of its processes once it makes load."""
 
 import contextlib
 import json
@@ -22,7 +22,7 @@ GENERATOR = "sitebench.locust.runner"
 DIRECTORY = "ils_bench.targets.embedded"
 SITE = "ps_bench.targets.embedded"
 SLAPD = "slapd"
-"""Modules, or programs, by which the processes of a run are known."""
+"""Modules or programs that identify the processes of a run."""
 
 Pids = dict[str, int]
 
@@ -36,12 +36,12 @@ def measured(
     prefix: Sequence[str] = (),
     spared: str | None = None,
 ) -> dict[str, Any]:
-    """Run a point; when its lanes have begun to run, hand out its processes. Return the point.
+    """Run a point; pass its processes to `held` once its lanes run. Return the point.
 
-    They are held back within the warm-up: a Locust that is held back earlier takes a minute to
-    start. Where that came too late, or a busy machine starved the side that was to be `spared`
-    ("target" or "generator"), or the hypervisor took cores of this machine, the fault is not the
-    one to be shown: the point is measured again.
+    Processes are stopped or limited within the warm-up: an earlier limit would lengthen the start
+    of Locust to a minute. If that came too late, if a busy machine starved the side `spared`
+    ("target" or "generator"), or if the hypervisor took cores of this machine, the result shows
+    another fault: the point is measured again.
     """
     for attempt, warmup_s in enumerate(WARMUPS_S):
         run = folder / f"{attempt}.sitebench"

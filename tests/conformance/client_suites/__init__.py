@@ -1,4 +1,5 @@
-"""The own tests of python-ldap and ldapts, against the embedded directory.
+"""The tests of python-ldap and ldapts, run against the embedded directory.
 
-Their sources are fetched, at one version each and with its digest; nothing of them is kept here.
+Their sources are downloaded, in one version each and checked by digest; this repository contains
+none.
 """

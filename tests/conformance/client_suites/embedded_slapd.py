@@ -1,6 +1,6 @@
-"""Puts the embedded directory where python-ldap's tests start slapd.
+"""Replaces the slapd of python-ldap's tests by the embedded directory.
 
-It is copied beside the unpacked tests as their conftest.py, and imports nothing of ours.
+The file is copied beside the unpacked tests as their conftest.py, and imports no module of ours.
 """
 
 import atexit
@@ -18,7 +18,7 @@ _START_LINE = re.compile(rb"serving .* at ldap://")
 class EmbeddedDirectory(slapdtest.SlapdObject):  # type: ignore[misc]
     """`sitebench ils serve` with slapdtest's suffix, administrator, port and certificates."""
 
-    # A directory that asks for certificates refuses the clients that have none, as ldapadd.
+    # A directory that requires certificates refuses clients without one, such as ldapadd.
     asks_for_certificates = False
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class EmbeddedDirectory(slapdtest.SlapdObject):  # type: ignore[misc]
             self.ldapdelete(self.suffix)
 
     def terminate(self) -> None:
-        """Stop, and keep what slapd would have kept."""
+        """Stop, and keep the files that slapd would have kept."""
         command = ["ldapsearch", "-LLL", "-o", "ldif-wrap=no", "-H", self.ldap_uri]
         command += [*self._cli_auth_args(), "-b", self.suffix]
         self._content.write_bytes(subprocess.run(command, capture_output=True, check=True).stdout)

@@ -13,10 +13,10 @@ from tests.conformance.embedded import running_embedded
 from tests.conformance.ldap3_suite.sdist import REPOSITORY
 from tests.tls.certificates import Authority
 
-# The newest that runs on Node.js 20; 9 wants 22, and 9.0.0 has the same tests.
+# The newest version that runs on Node.js 20; version 9 requires 22, and 9.0.0 has the same tests.
 VERSION = "8.2.0"
 SOURCE = "https://github.com/ldapts/ldapts"
-# A commit's name is the digest of all that it holds.
+# The ID of a commit is the digest of its content.
 COMMIT = "5c65a8ccf276acaa4a17067ae6e84a3949c60e3c"
 NODE_AT_LEAST = 20
 
@@ -30,7 +30,7 @@ PASSWORD = "1234"
 
 PASSED_AT_LEAST = 80
 
-# Those that talk to a server.
+# The tests that connect to a server.
 FILES = ("tests/Client.test.ts", "tests/Controls.test.ts")
 _NEEDS_CERTIFICATE = "should bind using EXTERNAL sasl mechanism"
 
@@ -52,7 +52,7 @@ LEFT_OUT = {
 
 
 def _fetch(npm: str) -> None:
-    """Have CACHE hold src and tests of ldapts, and vitest as package-lock.json has it."""
+    """Ensure that CACHE contains src and tests of ldapts, and vitest as in package-lock.json."""
     if CACHE.exists():
         return
     CACHE.parent.mkdir(exist_ok=True)
@@ -71,7 +71,7 @@ def _fetch(npm: str) -> None:
 
 
 def _programs() -> tuple[str, str]:
-    """Return npm and npx, of a Node.js that is new enough."""
+    """Return npm and npx of a sufficiently new Node.js."""
     node, npm, npx = (shutil.which(program) for program in ("node", "npm", "npx"))
     if node is None or npm is None or npx is None:
         sys.exit(f"ldapts needs Node.js {NODE_AT_LEAST} or later with npm: https://nodejs.org")
@@ -89,7 +89,7 @@ def _content() -> str:
 
 
 def _certificates(folder: Path) -> tuple[str, ...]:
-    """Make what the tests and the directory read, and return the directory's options."""
+    """Create the files of tests and directory; return the directory's options."""
     authority = Authority(folder)
     server = authority.sign("server")
     client = authority.sign("client", subject="/CN=ldap-client")
@@ -98,7 +98,7 @@ def _certificates(folder: Path) -> tuple[str, ...]:
 
 
 def run() -> dict[str, str]:
-    """Run the tests that talk to a server."""
+    """Run the tests that connect to a server."""
     npm, npx = _programs()
     _fetch(npm)
     certificates = CACHE / "tests" / "data" / "certs"
@@ -133,7 +133,7 @@ def run() -> dict[str, str]:
 
         secure = port()
         found = outcomes(port("--start-tls"), secure)
-        # A directory that asks for certificates refuses the clients that have none.
+        # A directory that requires certificates refuses clients without one.
         asking = port("--start-tls", "--tls-client-ca", str(certificates / "ca.pem"))
         with_certificate = outcomes(asking, secure, "-t", _NEEDS_CERTIFICATE)
         return found | {

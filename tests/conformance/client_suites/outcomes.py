@@ -1,4 +1,4 @@
-"""How the tests of a suite ended, from the JUnit file that pytest and vitest both write."""
+"""The outcomes of a suite's tests, from the JUnit file of pytest or vitest."""
 
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ def read_outcomes(path: Path) -> dict[str, str]:
 def complaints(
     outcomes: Mapping[str, str], left_out: Mapping[str, str], passed_at_least: int
 ) -> list[str]:
-    """Return what is not as the table of left-out tests says."""
+    """Return deviations from the table of left-out tests."""
     passed = [name for name, outcome in outcomes.items() if outcome == "passed"]
     found = [
         f"{outcome}: {name}"

@@ -12,7 +12,7 @@ from tests.conformance.ldap3_suite.sdist import REPOSITORY, download
 
 VERSION = "3.4.8"
 DIGEST = "sha256:18dc7460470c6ff64ed5c04ee21c56dbfee7ab433a53213ba91e407eea44c34c"
-# What it imports besides pyasn1, which ldap3 brings.
+# The imports of the tests besides pyasn1, which ldap3 installs.
 MODULES = "pyasn1_modules==0.4.2"
 MODULES_DIGEST = "sha256:29253a9207ce32b64c3ac6600edc75368f98473906e8fd1043bd6b5b1de2c14a"
 
@@ -78,7 +78,7 @@ LEFT_OUT = {
 
 
 def _fetch() -> None:
-    """Have CACHE hold the distribution's folder Tests, and what it imports in `site`."""
+    """Ensure that CACHE contains the distribution's folder Tests, and its imports in `site`."""
     if CACHE.exists():
         return
     CACHE.parent.mkdir(exist_ok=True)
@@ -102,7 +102,7 @@ def _fetch() -> None:
 
 
 def run() -> dict[str, str]:
-    """Run the tests that talk to a server, each class with a directory of its own."""
+    """Run the tests that connect to a server, with a new directory for each class."""
     _fetch()
     modules = {path.stem for path in (CACHE / "Tests").glob("t_*.py")}
     if missing := set(LEFT_OUT_MODULES) - modules:

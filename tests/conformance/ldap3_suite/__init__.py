@@ -1,5 +1,5 @@
-"""ldap3's own tests, from its source distribution, against a server of ours.
+"""ldap3's own tests, from its source distribution, against a server of this repository.
 
-The distribution has the tests and not the configuration module they import; `config_module.py`
-is ours and takes its place. Nothing of ldap3 is kept here.
+The distribution lacks the configuration module that its tests import; `config_module.py`
+replaces it. This repository contains no part of ldap3.
 """

@@ -14,7 +14,7 @@ from tests.conformance.ldap3_suite.runner import SuiteResult, run_suite
 from tests.conformance.running import KINDS, running
 from tests.conformance.served import Served
 
-# Never on the command line, where everybody on the machine can read it.
+# Never on the command line, where every user of the machine can read it.
 PASSWORD_VARIABLE = "LDAP3_SUITE_PASSWORD"
 
 

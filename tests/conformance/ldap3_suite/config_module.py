@@ -1,7 +1,7 @@
-"""What ldap3's tests import as `test.config`: a server, and users and groups to play with.
+"""The module `test.config` of ldap3's tests: a server, with users and groups.
 
-Written from what the tests call, for any server that keeps inetOrgPerson. It is copied into the
-folder of the unpacked tests, so it imports nothing of ours; the names that begin with `test_` are
+Written from the calls of the tests, for any server with inetOrgPerson. The file is copied into the
+folder of the unpacked tests, so it imports no module of ours; names that begin with `test_` are
 the tests', as are the arguments of the functions.
 """
 
@@ -14,7 +14,7 @@ from ldap3 import ANONYMOUS, ASYNC, NONE, SCHEMA, SIMPLE, SYNC, Connection, Serv
 
 _settings: dict[str, str] = json.loads(os.environ["LDAP3_SUITE"])
 
-# A URL where the tests expect a host, because two of them insist on the port 389.
+# A URL in place of a host, because two tests insist on the port 389.
 test_server: str = _settings["url"]
 test_port: int | None = None
 test_base: str = _settings["base"]
@@ -25,7 +25,7 @@ test_secondary_user: str = _settings["secondary_user"]
 test_secondary_password: str = _settings["secondary_password"]
 test_strategy: Any = {"sync": SYNC, "async": ASYNC}[_settings["strategy"]]
 
-# The kind of server the tests know that is the nearest to "what the RFCs say".
+# The kind of server in the tests that is nearest to the RFCs.
 test_server_type = "SLAPD"
 test_server_mode: Any = "IP_V4_ONLY"
 test_get_info: Any = SCHEMA
@@ -42,7 +42,7 @@ test_singlevalued_attribute = "displayName"
 test_int_attr = "gidNumber"
 test_user_password = "Sesame-1"
 
-# Imported by tests that then ask which kind of server this is, and do not use them.
+# Imported by tests that then check the kind of server and do not use these names.
 test_server_context = test_server_edir_name = test_root_partition = ""
 test_sasl_user = test_sasl_password = test_sasl_realm = test_sasl_user_dn = ""
 test_sasl_secondary_user = test_sasl_secondary_password = test_sasl_secondary_user_dn = ""
@@ -54,15 +54,15 @@ _Added = tuple[str, dict[str, Any]]
 
 
 _schema: Any = None
-"""The server's, once it was read: to decode it takes longer than most of the tests."""
+"""The server's schema once read, because decoding it takes longer than most of the tests."""
 
 
 class _RefusedError(Exception):
-    """The server refused what a test needs before it can begin."""
+    """The server refused an entry that a test requires."""
 
 
 def random_id() -> str:
-    """Return what begins the names of one test; without a hyphen, which tests look for."""
+    """Return a prefix for the names of one test, without a hyphen, which tests look for."""
     return f"[{uuid.uuid4().hex[:10]}]"
 
 
@@ -79,7 +79,7 @@ def get_connection(  # noqa: PLR0917 - the tests'
     get_info: Any = None,
     **mechanism: Any,
 ) -> Any:
-    """Return a connection, bound unless told otherwise, as the administrator or anonymously."""
+    """Return a connection as the administrator or anonymous, bound unless `bind` is False."""
     known = _schema if get_info is None else None
     asked = NONE if known is not None else get_info or test_get_info
     server = Server(test_server, use_ssl=use_ssl, get_info=asked, mode=test_server_mode)
@@ -102,7 +102,7 @@ def get_connection(  # noqa: PLR0917 - the tests'
 
 
 def drop_connection(connection: Any, dn_to_delete: list[_Added] | None = None) -> None:
-    """Delete what a test added, whether or not the test deleted it already, and unbind."""
+    """Delete the entries that a test added, also if it deleted them already, and unbind."""
     for dn, _ in dn_to_delete or []:
         get_operation_result(connection, connection.delete(dn))
     connection.unbind()
@@ -111,7 +111,7 @@ def drop_connection(connection: Any, dn_to_delete: list[_Added] | None = None) -
 def get_response_values(
     result: Any, connection: Connection
 ) -> tuple[Any, dict[str, Any], Any, dict[str, Any]]:
-    """Return status, result, response and request, whichever strategy made them."""
+    """Return status, result, response and request of any strategy."""
     if isinstance(result, bool):
         return result, connection.result, connection.response, connection.request
     response, outcome, request = connection.get_response(result, get_request=True)
@@ -128,7 +128,7 @@ def get_add_user_attributes(
     password: str | None = None,
     attributes: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return the attributes of a user; `attributes` come on top."""
+    """Return the attributes of a user, with `attributes` added."""
     everything: dict[str, Any] = {
         "objectClass": list(_USER_CLASSES),
         "sn": username,
@@ -137,7 +137,7 @@ def get_add_user_attributes(
         "userPassword": password or test_user_password,
     } | (attributes or {})
     if "extensibleObject" not in everything["objectClass"]:
-        # A test brings classes of its own, which do not allow every attribute above.
+        # A test uses its own classes, which do not allow every attribute above.
         everything["objectClass"] = [*everything["objectClass"], "extensibleObject"]
     return everything
 
@@ -164,7 +164,7 @@ def add_user(  # noqa: PLR0917 - the tests'
     attributes: dict[str, Any] | None = None,
     test_bytes: bool = False,
 ) -> _Added:
-    """Add a user; with `test_bytes` every value goes in as bytes."""
+    """Add a user; with `test_bytes` every value is sent as bytes."""
     everything = get_add_user_attributes(batch_id, username, password, attributes)
     if test_bytes:
         classes = everything.pop("objectClass")
@@ -176,7 +176,7 @@ def add_user(  # noqa: PLR0917 - the tests'
 def add_group(
     connection: Any, batch_id: str, group_name: str, members: list[_Added] | None = None
 ) -> _Added:
-    """Add a group of `members`, which RFC 4519 wants to be at least one."""
+    """Add a group of `members`, of which RFC 4519 requires at least one."""
     names = [dn for dn, _ in members or []] or [test_user]
     attributes = {"objectClass": ["groupOfNames"], "member": names}
     attributes[test_name_attr] = [batch_id + group_name]
@@ -184,7 +184,7 @@ def add_group(
 
 
 def prepare() -> None:
-    """Read the schema, and add the containers and the second user where they are not there yet."""
+    """Read the schema, and add the containers and the second user if they are missing."""
     global _schema
     connection = get_connection(check_names=False)
     _schema = connection.server.schema

@@ -1,7 +1,7 @@
 """Runs modules of ldap3's tests in a few processes and prints one JSON line per test.
 
 `python driver.py FOLDER SHARES`, where FOLDER holds the package `test`, and SHARES is a JSON list
-of what each process runs: lists of [module, [tests to leave out]].
+of the work of each process: lists of [module, [tests to leave out]].
 """
 
 import importlib
@@ -17,7 +17,7 @@ _ExcInfo = tuple[type[BaseException], BaseException, TracebackType] | tuple[None
 
 
 class _Lines(unittest.TestResult):
-    """Says how each test ended. A test that fails in its tearDown as well is told once."""
+    """Prints the outcome of each test once, even if its tearDown fails too."""
 
     def __init__(self, module: str) -> None:
         super().__init__()
@@ -65,7 +65,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     sys.path.insert(0, folder)
     importlib.import_module("test.config").prepare()
-    # Forked, as importing ldap3 takes longer than most of its tests.
+    # Forked, because importing ldap3 takes longer than most of its tests.
     context = multiprocessing.get_context("fork")
     heard = []
     for share in json.loads(shares):

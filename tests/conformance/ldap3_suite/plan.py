@@ -1,4 +1,4 @@
-"""Which of ldap3's tests apply to a generic server, and why the others do not."""
+"""The applicable tests of ldap3 for a generic server, and the reasons for excluding others."""
 
 from dataclasses import dataclass
 
@@ -65,14 +65,14 @@ EXCLUDED_TESTS = {
 
 @dataclass(frozen=True)
 class Plan:
-    """What is run: module, and the tests of it that are left out."""
+    """A module to run, and its left-out tests."""
 
     module: str
     left_out: tuple[str, ...]
 
 
 def plans(modules: list[str]) -> list[Plan]:
-    """Return what to run of `modules`, in their order."""
+    """Return the plans of `modules`, in their order."""
     return [
         Plan(module, tuple(test for of, test in EXCLUDED_TESTS if of == module))
         for module in modules

@@ -1,4 +1,4 @@
-"""Runs ldap3's tests against one server, in a few processes, and gathers how they ended."""
+"""Runs ldap3's tests against one server in a few processes, and collects their outcomes."""
 
 import json
 import os
@@ -16,18 +16,18 @@ from tests.conformance.served import Served
 
 HERE = Path(__file__).resolve().parent
 
-# Many of the tests sleep, for servers that are slow to agree with themselves.
+# Many of the tests sleep, for servers that replicate slowly.
 PROCESSES = 4
 PROCESS_WITHIN_S = 270.0
 
 
 class SuiteError(Exception):
-    """The tests could not be run at all; says why."""
+    """The tests could not be run; the message gives the reason."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How one test ended: passed, failed or skipped."""
+    """The outcome of one test: passed, failed or skipped."""
 
     module: str
     test: str
@@ -41,7 +41,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class SuiteResult:
-    """How every applicable test ended against one server."""
+    """The outcomes of all applicable tests against one server."""
 
     outcomes: tuple[Outcome, ...]
 
@@ -50,7 +50,7 @@ class SuiteResult:
         return {each.name for each in self.outcomes if each.outcome == outcome}
 
     def counts(self, module: str | None = None) -> Counter[str]:
-        """Count outcomes, of one module or of all."""
+        """Count outcomes of one module or of all."""
         return Counter(
             each.outcome for each in self.outcomes if module is None or each.module == module
         )
@@ -74,7 +74,7 @@ def _settings(server: Served, base: str, strategy: str) -> dict[str, str]:
 
 
 def _drive(folder: Path, settings: dict[str, str], shares: list[list[Plan]]) -> str:
-    """Run the driver and return what it printed."""
+    """Run the driver and return its output."""
     work = json.dumps([[[plan.module, plan.left_out] for plan in share] for share in shares])
     environment = os.environ | {"LDAP3_SUITE": json.dumps(settings)}
     environment.pop("PYTHONPATH", None)

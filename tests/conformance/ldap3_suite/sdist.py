@@ -1,4 +1,4 @@
-"""ldap3's source distribution: fetched by pip, checked against uv.lock, unpacked where asked."""
+"""ldap3's source distribution: fetched by pip, checked against uv.lock, unpacked on request."""
 
 import importlib.metadata
 import subprocess
@@ -14,16 +14,16 @@ FETCH_WITHIN_S = 110.0
 
 
 class SdistMissingError(Exception):
-    """The source distribution could not be had; says why."""
+    """The source distribution is not available; the message gives the reason."""
 
 
 def installed_version() -> str:
-    """Return the version of ldap3 that the tests will run with."""
+    """Return the installed version of ldap3."""
     return importlib.metadata.version("ldap3")
 
 
 def locked_hash() -> str:
-    """Return the hash of ldap3's source distribution as uv.lock has it."""
+    """Return the hash of ldap3's source distribution from uv.lock."""
     lock = tomllib.loads((REPOSITORY / "uv.lock").read_text())
     (package,) = [package for package in lock["package"] if package["name"] == "ldap3"]
     if package["version"] != installed_version():
@@ -35,7 +35,7 @@ def locked_hash() -> str:
 
 
 def download(folder: Path, name: str, version: str, digest: str) -> Path:
-    """Have pip fetch a source distribution into `folder`, if it has that digest."""
+    """Download a source distribution with pip into `folder`, if it has this digest."""
     wanted = folder / "wanted.txt"
     wanted.write_text(f"{name}=={version} --hash={digest}\n")
     options = ["--no-deps", "--no-binary", ":all:", "--disable-pip-version-check", "--quiet"]
@@ -79,6 +79,6 @@ def unpack_tests(folder: Path) -> list[str]:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(content.read())
     tests = folder / "test"
-    # The interpreter brings a package of the same name, which only another package can hide.
+    # Python has a package of the same name, which only another package can hide.
     (tests / "__init__.py").touch()
     return sorted(path.stem for path in tests.glob("test*.py"))
