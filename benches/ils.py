@@ -157,7 +157,7 @@ class DirectoryBench(Bench):
         needed = 4
         if usable_cores() < needed:
             return Skipped(f"needs {needed} cores")
-        # Two engine threads both times: it is the directory that gets another one.
+        # Both trials have two engine threads; only the directory gets another thread.
         options = replace(self._options(), threads=2)
         one, two = (
             engine_alone(options, target, sequences.LOOKUP, LANES, self.seconds)["ops_per_s"]

@@ -24,7 +24,7 @@ READINGS = 4
 
 @contextlib.contextmanager
 def _recording(options: IlsOptions, sequence: Script) -> Iterator[PointFile]:
-    """Yield a point of a run file that is thrown away."""
+    """Yield a point of a temporary run file."""
     with temporary_folder() as folder, RunStore(folder / "run") as store:
         spec = POINTS.point(options, sequence.name, [sequence])
         store.begin(spec)

@@ -370,7 +370,7 @@ def setup_domain(client: Client) -> None:
 
 
 def setup(client: Client) -> None:
-    """Make the entries that messages are about, and bind."""
+    """Add the entries that the messages use, and bind."""
     made = [add(ME, [*PERSON, ("cn", ["me"]), ("userPassword", [PASSWORD])]), bind(ME, PASSWORD)]
     made += [group_of(name, of_group(name)) for name in KINDS]
     made += [group_of(name, names, "member") for name, names in MEMBERS.items()]

@@ -40,7 +40,7 @@ LOCUSTFILE = Path(__file__).with_name("locustfile.py")
 
 
 def workers_and_threads(stack: ExitStack, lanes: int, seconds: float) -> Values:
-    """Measure both, one after the other."""
+    """Measure workers and threads, one after the other."""
     rate = _ground(stack, lanes, seconds)
     return {"one": rate(None), "two": rate(THREADS)}
 

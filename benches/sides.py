@@ -115,7 +115,7 @@ def _directory(operation: str, threads: int = 1, verify: str = "digest") -> Iter
 
 @contextlib.contextmanager
 def _adds(threads: int = 1) -> Iterator[Measure]:
-    """Add to a new directory in each slice: it grows while it is measured."""
+    """Add people to a new directory in each slice, because it grows during the measurement."""
 
     def measure(seconds: float) -> Slice:
         with _directory("add", threads) as measure_once:

@@ -96,7 +96,7 @@ class WebBench(Bench):
         return engine_alone(options, opened, workload, lanes, self.seconds)
 
     def _standard_wrk(self) -> Values:
-        """Load the same mix with wrk, a file after another in the order of a shuffled deck."""
+        """Load the same mix with wrk, in the order of a shuffled deck."""
         assert STANDARD.file_set is not None
         address = self._target(STANDARD, "nginx").address
         with temporary_folder() as folder:
@@ -135,7 +135,7 @@ class WebBench(Bench):
             return {"written_s": written, "copied_s": time.monotonic() - began}
 
     def _memory(self) -> Values:
-        """Compare what is resident after the same load of a small set and of a large one."""
+        """Compare the resident memory after the same load of a small and of a large set."""
         return {"small": self._resident(_SMALL), "large": self._resident(_LARGE)}
 
     def _resident(self, files: int) -> float:
@@ -163,7 +163,7 @@ class WebBench(Bench):
 def engine_alone(
     options: WebOptions, target: OpenWeb, workload: Workload, lanes: int, seconds: float
 ) -> dict[str, float]:
-    """Run lanes in this process, without Locust; return their rates and what one cost."""
+    """Run lanes in this process, without Locust; return their rates and an operation's CPU time."""
     engine = Engine(engine_config(options, target, [workload], slot=WorkerSlot()))
     window = run_lanes(engine, workload.name, lanes, seconds)
     names = {each.name for each in workload.classes}

@@ -19,7 +19,7 @@ def test_a_suite_is_found_by_its_name() -> None:
 
 @whichever
 def test_references_of_a_suite_can_be_loaded(each: Suite) -> None:
-    """A misspelt "module:name" would be noticed only when it is needed."""
+    """A misspelt "module:name" would be noticed only on use."""
     for reference in (each.commands, each.points, each.report, each.plan):
         assert resolve_name(reference) is not None
     assert each.program is None or resolve_name(each.program) is not None

@@ -60,8 +60,8 @@ def test_few_modules_are_imported_before_the_signal_handler() -> None:
     assert {"enum", "typing", "re"}.isdisjoint(done.stdout.split())
 
 
-def test_ignored_signal_stays_ignored() -> None:
-    """As a shell does for what it starts in the background."""
+def test_signal_ignored_at_the_start_stays_ignored() -> None:
+    """A shell ignores the signal for background commands."""
     ran = run_program(
         ["sh", "-c", f"trap '' INT; exec {sys.executable} -c \"$0\" $1", INTERRUPTED_AT, IGNORING]
     )

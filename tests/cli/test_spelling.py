@@ -65,7 +65,7 @@ def test_resumed_command_names_exactly_one_run_file(given: str) -> None:
 
 
 @pytest.mark.parametrize("given", ["-o x", "-ox", "--out x", "--out=x"])
-def test_a_comparison_gives_the_file_itself(given: str) -> None:
+def test_interleaved_command_with_an_output_file_is_refused(given: str) -> None:
     in_process("compare", "1", "2", "--interleave", f"ils run --threads {{}} {given}").check(
         2, "--interleave has --out"
     )

@@ -242,7 +242,7 @@ def test_a_time_limit_is_accepted(tools: Tools) -> None:
 
 
 @pytest.mark.parametrize("page", [1, 3, 8, 100])
-def test_paged_results_lose_and_repeat_no_entry(tools: Tools, page: int) -> None:
+def test_paged_search_returns_every_entry_once(tools: Tools, page: int) -> None:
     ran = tools.search(OFFICE_BASE, "-E", f"!pr={page}/noprompt", "(objectClass=*)", "1.1").check(0)
     assert sorted(ran.dns) == tools.search(OFFICE_BASE, "(objectClass=*)", "1.1").dns
 

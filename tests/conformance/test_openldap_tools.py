@@ -386,7 +386,7 @@ def test_everybody_writes_without_administrator(open_server: Served) -> None:
     assert not tools.exists(dn)
 
 
-def test_unknown_critical_controls_stop_writes_too(tools: Tools, someone: str) -> None:
+def test_unknown_critical_control_prevents_a_write(tools: Tools, someone: str) -> None:
     tools.as_admin("ldapdelete", "-e", "!1.2.3", someone).check(UNAVAILABLE_CRITICAL_EXTENSION)
     assert tools.exists(someone)
     ran = tools.run("ldapcompare", "-e", "!1.2.3", ADA, "sn:Lovelace")
@@ -435,7 +435,7 @@ def test_only_the_new_password_is_accepted_after_a_change(tools: Tools, someone:
     assert tools.run("ldapwhoami", "-D", someone, "-w", "no").code == INVALID_CREDENTIALS
 
 
-def test_a_generated_password_works(tools: Tools, someone: str) -> None:
+def test_generated_password_is_accepted(tools: Tools, someone: str) -> None:
     ran = tools.as_admin("ldappasswd", someone).check(0)
     password = ran.out.split("New password:", 1)[1].strip()
     assert tools.run("ldapwhoami", "-D", someone, "-w", password).code == 0

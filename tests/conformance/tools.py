@@ -16,7 +16,7 @@ CLEAN_ENVIRONMENT = {"LDAPNOINIT": "1", "LC_ALL": "C.UTF-8", "PATH": "/usr/bin:/
 
 @dataclass(frozen=True)
 class Ran(cli.Ran):
-    """What a client printed, and its exit code: the LDAP result code where it got one."""
+    """A client's output and exit code, which is the LDAP result code if there is one."""
 
     @property
     def result(self) -> int:
@@ -75,5 +75,5 @@ class Tools:
         return code == 0
 
     def add(self, ldif: str) -> None:
-        """Add entries as the administrator; they must be accepted."""
+        """Add entries as the administrator; the server must accept them."""
         self.as_admin("ldapadd", text=ldif).check(0)

@@ -153,7 +153,7 @@ def test_every_page_is_in_the_navigation_once() -> None:
     assert sorted(leaves(nav)) == sorted(str(p.relative_to(ROOT / "docs")) for p in DOCS)
 
 
-def test_site_builds_and_loads_no_external_resources(tmp_path: Path) -> None:
+def test_documentation_site_builds_and_loads_no_external_resources(tmp_path: Path) -> None:
     ran = run_program(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-d", str(tmp_path)],
         cwd=ROOT,

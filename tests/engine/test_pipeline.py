@@ -43,7 +43,7 @@ def test_missed_objective_has_its_own_exit_code(tmp_path: Path) -> None:
     ]
 
 
-def test_json_says_how_each_point_meets_the_objective() -> None:
+def test_json_states_whether_each_point_meets_the_objective() -> None:
     ran = sitebench("ps", "run", "page", "--json", "--objective", "rate<1", *SHORT).check(3)
     (point,) = ran.objects
     (condition,) = point["objective"]["conditions"]
