@@ -63,7 +63,7 @@ def _starved(point: dict[str, Any], who: str | None) -> bool:
 def _stolen(point: dict[str, Any]) -> bool:
     """Return whether the hypervisor gave a tenth of the cores to other guests.
 
-    A target is then neither on a core nor seen to wait for one.
+    A target is then neither on a core nor reported as waiting for one.
     """
     machine = point["resources"]["machine"]
     cores = len(machine["busy_per_core"])
@@ -73,7 +73,7 @@ def _stolen(point: dict[str, Any]) -> bool:
 def _measured_once(
     run: Path, argv: Sequence[str], held: Callable[[Pids], object]
 ) -> tuple[dict[str, Any], int]:
-    """Return a point, and when its processes were held back."""
+    """Return a point, and the time at which its processes were stopped or limited."""
     process = subprocess.Popen(
         argv,
         stdout=subprocess.PIPE,
@@ -112,7 +112,7 @@ def _makes_load(run: Path) -> bool:
 
 
 def _processes(pid: int) -> Pids:
-    """Return the helper processes of a run by their module, or their program's name."""
+    """Return the child processes of a run by module or program name."""
     found: dict[str, int] = {}
     for child in psutil.Process(pid).children(recursive=True):
         with contextlib.suppress(psutil.Error):
@@ -133,7 +133,7 @@ def _end(process: subprocess.Popen[str]) -> None:
 
 
 def put_ahead(pid: int) -> None:
-    """Let a process run before all others, so that only the intended one is starved."""
+    """Raise a process's priority, so that only the intended process is starved."""
     for task in Path(f"/proc/{pid}/task").iterdir():
         with contextlib.suppress(PermissionError):  # without root: on a quiet machine
             os.sched_setscheduler(int(task.name), os.SCHED_RR, os.sched_param(1))

@@ -1,4 +1,4 @@
-"""Two network namespaces with a cable between them, which may be slow, or be pulled out."""
+"""Two network namespaces with a cable between them, which can be slow or unplugged."""
 
 import contextlib
 import os
@@ -28,21 +28,21 @@ class Side:
 
     @property
     def prefix(self) -> tuple[str, ...]:
-        """Return what to put before a command that shall run here."""
+        """Return the prefix of a command that is to run at this end."""
         return (str(self.ip), "netns", "exec", self.name)
 
     def pull(self) -> None:
-        """Pull the cable out: neither side is notified."""
+        """Unplug the cable: neither side is notified."""
         _do(str(self.ip), "-n", self.name, "link", "set", self.device, "down")
 
     def plug(self) -> None:
-        """Put it back."""
+        """Plug the cable in again."""
         _do(str(self.ip), "-n", self.name, "link", "set", self.device, "up")
 
 
 @contextlib.contextmanager
 def link() -> Iterator[tuple[Side, Side]]:
-    """Make a cable; return the target's side and the generator's."""
+    """Create a cable; return the target's side and the generator's."""
     ip = required_program("ip")
     ends = [
         Side(ip, f"sitebench-{who}-{os.getpid()}", f"sb-{who}", address)
@@ -66,7 +66,7 @@ def link() -> Iterator[tuple[Side, Side]]:
 
 @contextlib.contextmanager
 def throttled_link(rate: str) -> Iterator[tuple[Side, Side]]:
-    """Make a cable that carries so much and no more."""
+    """Create a cable with this maximum rate."""
     tc = required_program("tc")
     with link() as ends:
         for end in ends:

@@ -1,4 +1,4 @@
-"""Servers that faults happen to, and how they are measured through what happens."""
+"""Servers for faults, and measurements of them during a fault."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ LOCALES = ("en_US",)
 PEOPLE = 300
 LANES = 4
 RATE = ("--rate", "100")
-"""Where nothing depends on how fast lanes go: at full speed a window takes both cores."""
+"""A low rate for tests that do not depend on speed: at full speed a window takes both cores."""
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Served:
     port: int
 
     def run(self, port: int | None = None) -> tuple[str, ...]:
-        """Return the command that reads from it, at another port where there is one in between."""
+        """Return the command that reads from the server, at another port if there is a relay."""
         operation = ("ils", "run", "lookup") if self.scheme == "ldap" else ("ps", "run", "page")
         where = f"{self.scheme}://127.0.0.1:{self.port if port is None else port}"
         who = ("--entries", str(PEOPLE), "--locales", ",".join(LOCALES))

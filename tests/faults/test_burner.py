@@ -1,7 +1,7 @@
-"""Servers beside a burner of two threads: other programs are named, and nothing is certified.
+"""Servers beside a CPU burner of two threads: other programs are named, and no figure is certified.
 
-The other servers of docs/verdict.md, and the same ones alone, are judged by what was recorded of
-them (tests/verdict/test_others.py).
+The other servers of docs/verdict.md, and these servers alone, are judged by stored recordings of
+their runs (tests/verdict/test_others.py).
 """
 
 import contextlib
@@ -18,7 +18,7 @@ from tests.faults.holding import Pids, grades, measured
 from tests.support.programs import required_program, running_server
 
 pytestmark = pytest.mark.alone
-"""It burns all cores."""
+"""The burner uses all cores."""
 
 BURNER = "import sys; sys.stdin.read()\nwhile True: pass"
 
@@ -44,7 +44,7 @@ http {{
 
 @contextlib.contextmanager
 def burner() -> Iterator[Callable[[Pids], None]]:
-    """Have two programs ready that want a core each, before others; return what lets them loose."""
+    """Prepare two high-priority programs that each use a core; return a function to start them."""
     waiting = [
         subprocess.Popen(
             [sys.executable, "-c", BURNER], stdin=subprocess.PIPE, start_new_session=True
@@ -55,7 +55,7 @@ def burner() -> Iterator[Callable[[Pids], None]]:
     def loose(_: Pids) -> None:
         for each in waiting:
             with contextlib.suppress(OSError):
-                # The kernel shares a core out by session first (sched_autogroup).
+                # The kernel divides a core by session first (sched_autogroup).
                 os.setpriority(os.PRIO_PROCESS, each.pid, -15)
                 Path(f"/proc/{each.pid}/autogroup").write_text("-15")
             assert each.stdin is not None
@@ -84,7 +84,9 @@ def proxy(tmp_path: Path) -> Iterator[int]:
         yield port
 
 
-def test_only_a_burner_limits_a_site_behind_a_proxy(proxy: int, tmp_path: Path) -> None:
+def test_site_behind_a_proxy_is_limited_by_others_only_beside_a_burner(
+    proxy: int, tmp_path: Path
+) -> None:
     url = f"http://127.0.0.1:{proxy}"
     run = ("web", "run", "--path", "/", "--target", url, "--users", "10", "--threads", "1")
     alone = measured(tmp_path, *run)
@@ -99,7 +101,7 @@ def test_only_a_burner_limits_a_site_behind_a_proxy(proxy: int, tmp_path: Path) 
     assert (point["verdict"], point["grade"]) == ("others", "at least"), point["evidence"]
     assert grades(point)["cpu"] == "taken"
     assert "idle" not in str(point["bottlenecks"])
-    # On a machine that others use too, the one alone is beside them.
+    # On a shared machine, even the run without the burner has other programs beside it.
     cores = len(alone["resources"]["machine"]["busy_per_core"])
     others = sum(alone["resources"]["machine"]["busy_per_core"]) - behind["cpu_s"] / 2.0
     assert alone["verdict"] != "others" or others > 0.5 * cores, alone["evidence"]

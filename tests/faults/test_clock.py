@@ -1,4 +1,4 @@
-"""The wall clock is stepped in the middle of a run: nothing that is measured changes."""
+"""A step of the wall clock during a run changes no measurement."""
 
 from pathlib import Path
 
@@ -39,19 +39,19 @@ def test_step_of_the_wall_clock_does_not_change_results(
     ran = Ran(process.returncode, out, err).check(0)
     (point,) = ran.objects
     assert point["failures"] == 0
-    # The steps are of hours: a busy machine's window is nowhere near them.
+    # The steps are hours, far more than any delay of a busy machine.
     assert point["resources"]["seconds"] == pytest.approx(point["measure_s"], abs=2)
-    # What was due in the window has ended in it, or has joined its queue.
+    # Every operation due in the window has ended in it or has joined its queue.
     queues = [sum(point[name].values()) for name in ("queue_start", "queue_end")]
     due = point["operations"] + queues[1] - queues[0]
-    # Without a warm-up lanes begin within the window: late by some milliseconds, and not by hours.
+    # Without a warm-up lanes start within the window: milliseconds late, not hours.
     assert due == pytest.approx(RATE * point["measure_s"], abs=0.1 * RATE)
     assert 0 < point["latency_us"]["max"] < SECONDS * 1e6
     with RunFile(ground.run) as run:
         (stored,) = run.points()
         rows = [row for row in run.timeline(stored.id) if row.phase == "measure"]
     assert all(0 < row.seconds < SECONDS for row in rows)
-    # The processes did see it: what is a date and no duration has changed.
+    # The step reached the processes: dates have changed, durations have not.
     assert stored.started is not None
     assert stored.finished is not None
     assert stored.finished - stored.started == pytest.approx(step_s, abs=600)

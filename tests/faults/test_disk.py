@@ -1,4 +1,4 @@
-"""A disk that is too slow: it is named, and the machine's pressure shows it as well."""
+"""A slow disk is named as the bottleneck, and the machine's pressure shows it as well."""
 
 import contextlib
 import os
@@ -38,7 +38,7 @@ def test_slow_disk_is_the_bottleneck_of_durable_updates(tmp_path: Path) -> None:
     found = grades(point)
     assert (found["disk"], found["cpu"], found["network"]) == ("primary", "no", "no")
     assert "waited for a disk" in point["evidence"]
-    # io.full says the same of a quiet machine only: whatever else runs takes it down to nothing.
+    # io.full shows it only on a quiet machine: any other running program lowers it to zero.
     assert point["resources"]["machine"]["pressure"]["io.some"] > 0.1
 
 
@@ -59,7 +59,7 @@ for n in range({idle}):
 
 @pytest.mark.alone
 @pytest.mark.parametrize("writers", [THREADS, 1])
-def test_disk_wait_of_hundreds_of_threads_is_seen(tmp_path: Path, writers: int) -> None:
+def test_disk_wait_of_hundreds_of_threads_is_reported(tmp_path: Path, writers: int) -> None:
     with acting() as actor, slow_writes(tmp_path, per_s=40) as group:
         group.add(actor.pid)
         use = _seen(actor, tmp_path, writers, THREADS - writers)
@@ -77,7 +77,8 @@ def test_control_group_shows_one_waiting_thread_of_a_thousand(tmp_path: Path) ->
         own.add(actor.pid)
         use = _seen(actor, tmp_path, 1, 1_000)
     assert use.target is not None
-    # Looks at a part of the threads see the one that waits by chance: without them.
+    # Samples of a part of the threads find the waiting thread only by chance, so they are left out
+    # here.
     alone = structs.replace(use, target=replace(use.target, disk_wait_share=0.0))
     found = disk(evidence(seconds=2.0, use=alone))
     assert found.grade == Grade.PRIMARY, found.evidence
@@ -93,17 +94,17 @@ def _seen(actor: Actor, folder: Path, writers: int, idle: int) -> Use:
     return use
 
 
-# A directory in Java, of the user's own, whose 200 threads wait for a disk: that is named.
+# A directory in Java at a user's site whose 200 threads wait for a disk: the disk is named.
 #
-# It is run by hand, with UNBOUNDID_JAR naming the jar of com.unboundid:unboundid-ldapsdk (7.0.3 was
-# used) of Maven Central, which a machine without a way to the Internet has not got.
+# This test is run by hand, with UNBOUNDID_JAR naming the jar of com.unboundid:unboundid-ldapsdk
+# (7.0.3 was used) of Maven Central, which a machine without Internet access lacks.
 
 LANES = 200
 
 
 @contextlib.contextmanager
 def durable(folder: Path) -> Iterator[tuple[str, int]]:
-    """Run a directory that has a thread for each connection, and syncs each add to a file."""
+    """Run a directory with a thread for each connection that syncs each add to a file."""
     jar = os.environ.get("UNBOUNDID_JAR")
     if not jar:
         pytest.skip("UNBOUNDID_JAR does not name the jar of com.unboundid:unboundid-ldapsdk")
@@ -115,7 +116,7 @@ def durable(folder: Path) -> Iterator[tuple[str, int]]:
 
 @pytest.mark.long
 @pytest.mark.alone
-def test_a_directory_in_java_of_200_threads_that_sync_is_bound_by_its_disk(tmp_path: Path) -> None:
+def test_java_directory_of_200_syncing_threads_is_bound_by_its_disk(tmp_path: Path) -> None:
     with durable(tmp_path) as (url, pid), slow_writes(tmp_path, per_s=200) as group:
         group.add(pid)
         (point,) = in_process(

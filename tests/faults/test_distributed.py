@@ -1,4 +1,4 @@
-"""Masters that are killed and workers that may open no more files, with real workers."""
+"""Killed masters, and workers at their limit of open files, with real workers."""
 
 from pathlib import Path
 
@@ -27,7 +27,7 @@ def test_killed_master_loses_only_its_current_point(
         assert eventually(lambda: not ground.processes())
         ground.assert_whole()
         ground.run.unlink()
-        # It waits for the next master, as it did for this one.
+        # The worker waits for the next master as before.
         point = ground.point(*load, "--measure", "2s")
         assert point["operations"] > LANES
         assert [each["ended"] for each in point["workers"]] == [None]
@@ -51,7 +51,7 @@ def test_worker_at_its_limit_of_open_files_is_reported(
     assert "ulimit -n" in remedy
 
 
-# A web UI that may open no more files: a test too large for it fails, and the next one runs.
+# A web UI at its limit of open files: a test that is too large fails, and the next test runs.
 
 NO_FILES = "this process may open no more files; raise `ulimit -n`, or use fewer users"
 

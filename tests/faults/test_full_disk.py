@@ -1,4 +1,4 @@
-"""A disk that is full: one line says so, nothing is half-written, and with room it goes on."""
+"""A full disk: one line reports it, no file is half-written; with space it continues."""
 
 import contextlib
 import urllib.error
@@ -27,7 +27,7 @@ def disk(tmp_path: Path) -> Iterator[Disk]:
 
 
 def refused(ran: Ran) -> str:
-    """Check that a command said what it could not do, and to make room; return the first."""
+    """Check that a command reported its failure and advised to make room; return the report."""
     assert ran.code in {1, 2}
     what, remedy = ran.err.strip().splitlines()[-2:]
     assert what.startswith("sitebench: ")
@@ -36,7 +36,7 @@ def refused(ran: Ran) -> str:
 
 
 def fill(path: Path) -> None:
-    """Leave no room on the disk of a file."""
+    """Fill the disk of a file."""
     with path.open("wb", buffering=0) as file, contextlib.suppress(OSError):
         while file.write(bytes(4096)):
             continue
@@ -89,7 +89,7 @@ def test_slapd_folder_is_continued_after_full_disk(ground: Ground, disk: Disk, s
     assert ground.here("ils", "verify", folder, *MANY).code == 0
 
 
-def test_database_is_complete_or_missing(ground: Ground, disk: Disk) -> None:
+def test_database_on_a_full_disk_is_complete_or_missing(ground: Ground, disk: Disk) -> None:
     upd = disk.path / "people.upd"
     seed = ("ps", "seed", str(upd), "--locales", ",".join(LOCALES), "--entries", "10k")
     assert "the disk is full" in refused(ground.here(*seed))
@@ -124,7 +124,9 @@ def test_site_on_a_full_disk_shows_pages_and_recovers(ground: Ground, disk: Disk
     assert names(disk.path) == {"people.upd", "filler"}
 
 
-def test_output_is_complete_or_missing(ground: Ground, directory: Served, tmp_path: Path) -> None:
+def test_output_file_on_a_full_disk_is_complete_or_missing(
+    ground: Ground, directory: Served, tmp_path: Path
+) -> None:
     ground.point(*directory.run(), "--warmup", "0s", "--measure", "500ms")
     with small_disk(tmp_path / "disk", "4k") as disk:
         made = {
@@ -151,7 +153,8 @@ def test_full_disk_is_reported_by_the_web_ui(ground: Ground, disk: Disk, tmp_pat
         screen = Screen(root)
         screen.start("LookupUser")
         screen.until_done("lookup", 100)
-        # The first one is made while there is room: Python takes another folder than a full one.
+        # The first copy is made before the disk is full, because Python avoids a full temporary
+        # folder.
         screen.download(tmp_path / "copy")
         fill(disk.path / "filler")
         for copied in ("run", "report"):

@@ -1,8 +1,8 @@
-"""The interval that a tester's limit leaves holds the rate that is found once it has more.
+"""The interval printed at a tester's limit contains the rate measured without that limit.
 
-The same target, with the same share of a core, is measured by a tester that is held back and by one
-that is not: what the second finds lies between the bounds that the first has printed. It may exceed
-the rate that the cost of the first allows: a site that did 2,270/s at 42 us each did 8,720/s later,
+One target, with a fixed share of a core, is measured by a limited tester and by one
+without a limit: the rate of the second lies between the bounds of the first. It may exceed
+the rate that the first CPU cost allows: a site with 2,270/s at 42 us each reached 8,720/s later,
 which is more than 0.3 cores / 42 us = 7,130/s.
 """
 
@@ -31,7 +31,7 @@ LOAD = ("--entries", "1k", "--users", "64", "--threads", "1")
     ],
     ids=["directory", "slapd", "site"],
 )
-def test_the_targets_limit_lies_in_the_interval(
+def test_interval_at_the_testers_limit_contains_the_targets_limit(
     operation: tuple[str, ...], target: str, share: float, testers: float, tmp_path: Path
 ) -> None:
     with cpu_quota(share) as little, cpu_quota(testers) as less:
@@ -50,8 +50,8 @@ def test_the_targets_limit_lies_in_the_interval(
     _assert_in_the_interval(held, free)
 
 
-def test_the_limit_of_a_slapd_on_one_core_lies_in_the_interval(tmp_path: Path) -> None:
-    """Found by a tester that has the other cores for itself."""
+def test_interval_contains_the_limit_of_a_slapd_on_one_core(tmp_path: Path) -> None:
+    """Measured by a tester that has the other cores for itself."""
     core, *others = sorted(os.sched_getaffinity(0))
     lookup = ("ils", "run", "lookup", "--target", "openldap", *LOAD)
     with cpu_quota(0.05) as less:
@@ -83,7 +83,7 @@ def _pin(pid: int, cores: set[int]) -> None:
 
 
 def test_point_at_the_generator_limit_is_tried_with_one_more_thread(tmp_path: Path) -> None:
-    """The first try is held back, and the second, which is another process, is not."""
+    """The first try is limited; the second, in another process, is not."""
     with cpu_quota(0.15) as testers:
         point = measured(
             tmp_path,

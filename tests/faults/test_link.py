@@ -1,4 +1,4 @@
-"""A link that is too slow: it is named, from the tester's side alone."""
+"""A slow link is named as the bottleneck, from the tester's side alone."""
 
 import subprocess
 from pathlib import Path
@@ -30,13 +30,13 @@ def test_throttled_link_is_the_bottleneck(tmp_path: Path) -> None:
     assert (point["verdict"], point["valid"]) == ("network", True), point["evidence"]
     assert grades(point)["network"] == "primary"
     assert "queues on the path" in point["evidence"]
-    # Of a target across the network nothing else is known, and nothing else is said.
+    # No other resource of a target across the network is known or reported.
     assert {grades(point)[each] for each in ("cpu", "memory", "disk")} == {"unknown"}
     assert "unwatched" in {each["kind"] for each in point["warnings"]}
 
 
 @pytest.mark.alone
-def test_an_nginx_behind_a_throttled_link_is_bound_by_it(tmp_path: Path) -> None:
+def test_nginx_behind_a_throttled_link_is_bound_by_the_link(tmp_path: Path) -> None:
     required_program("nginx")
     try:
         with remote_host(10**9):
@@ -50,15 +50,15 @@ def test_an_nginx_behind_a_throttled_link_is_bound_by_it(tmp_path: Path) -> None
     ).objects
     assert (point["verdict"], point["valid"]) == ("network", True), point["evidence"]
     assert "of its 20 Mbit/s" in point["evidence"]
-    # It is watched, and nothing else of it is used up.
+    # The target is monitored, and none of its other resources is exhausted.
     assert {grades(point)[each] for each in ("cpu", "memory", "disk")} == {"no"}
 
 
-# A cable that is pulled out: the connections stay, with no peer at their other end.
+# An unplugged cable: the connections stay open, without a peer.
 
 
 def connections(side: Side) -> int:
-    """Count those that the directory at this end has."""
+    """Count the connections of the directory at this end."""
     argv = [*side.prefix, str(required_program("ss")), "-tnH", "state", "established"]
     done = subprocess.run([*argv, f"sport = :{PORT}"], check=True, capture_output=True, text=True)
     return len(done.stdout.splitlines())
@@ -68,7 +68,7 @@ def test_half_open_connections_time_out_on_both_sides(ground: Ground) -> None:
     patience = ("--limit", "idle_ms=3000")
     with link() as (there, here), directory(there, *patience) as url:
         load = ("ils", "run", "lookup", "--entries", "1k", "--users", str(LANES), "--target", url)
-        # No second try, with one thread more: the cable would be in by then.
+        # No second try with one thread more, because the cable would be plugged in by then.
         threads = ("--threads", "1")
         how = (*RATE, "--timeout", "400ms", "--warmup", "0s", "--measure", "12s", "--json")
         out = ("--out", str(ground.run), "--allow-failures")
@@ -77,7 +77,7 @@ def test_half_open_connections_time_out_on_both_sides(ground: Ground) -> None:
             there.pull()
             assert connections(there) >= LANES
             assert eventually(lambda: ground.failures() >= 2 * LANES)
-            # The directory was not told that they are gone.
+            # The directory was not notified of the disconnects.
             assert eventually(lambda: connections(there) == 0)
             there.plug()
             said, err = process.communicate(timeout=left_s())

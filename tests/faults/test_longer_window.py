@@ -1,4 +1,4 @@
-"""A window that cannot tell a drift from chance grows, unless its length was given: real runs."""
+"""A window whose drift may be chance is lengthened, unless its length was set: real runs."""
 
 import itertools
 import random
@@ -16,13 +16,14 @@ GIVEN_S = 5.0
 
 
 def _wandering(at_s: float) -> float:
-    """Return a delay of its own for each half second."""
+    """Return a different delay for each half second."""
     return random.Random(int(2 * at_s)).uniform(0.002, 0.02)
 
 
 @pytest.mark.timeout(300)
 def test_undecided_window_is_lengthened_once(directory: Served, tmp_path: Path) -> None:
-    # By chance one of ten begins and ends at the same rate; on a busy machine one may drift.
+    # By chance one of ten windows begins and ends at the same rate; on a busy machine one may
+    # drift.
     for attempt in range(4):
         with relayed(directory.port, delaying(_wandering)) as port:
             out = ("--json", "--out", tmp_path / str(attempt))
@@ -35,7 +36,7 @@ def test_undecided_window_is_lengthened_once(directory: Served, tmp_path: Path) 
 
 @pytest.mark.timeout(300)
 def test_window_of_given_length_is_not_lengthened(directory: Served, tmp_path: Path) -> None:
-    # One of four cannot tell, whatever else the machine does.
+    # At least one of four windows is undecided, whatever else the machine does.
     for attempt in range(4):
         with relayed(directory.port, delaying(_wandering)) as port:
             (point,) = in_process(
@@ -50,15 +51,15 @@ def test_window_of_given_length_is_not_lengthened(directory: Served, tmp_path: P
     raise AssertionError(point["settled"])
 
 
-# A target that warms up inside the window of an open schedule, which its rate does not show.
+# A target that warms up within the window of an open schedule, whose rate does not show it.
 
 
-def test_warming_target_is_unsettled(directory: Served, tmp_path: Path) -> None:
+def test_target_that_warms_up_in_the_window_is_unsettled(directory: Served, tmp_path: Path) -> None:
     answers, loaded_s = itertools.count(), list[float]()
 
     def warming(at_s: float) -> float:
-        # From 6 to 0.5 s, as a busy machine adds tenths of one, and so slowly that as many answers
-        # come in each second. For what is asked before there is a load it takes long, too.
+        # From 6 to 0.5 s, because a busy machine adds tenths of a second; and so slowly that each
+        # second has equally many answers. Requests before the load take long, too.
         if next(answers) < 20:
             return 0.0
         loaded_s.append(at_s)

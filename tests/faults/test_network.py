@@ -1,4 +1,4 @@
-"""A network that delays, loses, cuts and trickles between real lanes and real servers."""
+"""A network that delays, drops, truncates and trickles between real lanes and real servers."""
 
 from collections.abc import Callable
 from typing import Any
@@ -26,7 +26,7 @@ CLIENTS = (
 )
 
 slower = delaying(lambda _: 0.02)
-"""Four lanes at full speed, and what relays their answers, would keep all cores busy."""
+"""Delays answers, because four lanes at full speed and their relay would use all cores."""
 
 any_client = pytest.mark.parametrize(("served", "client"), CLIENTS, indirect=["served"])
 
@@ -34,13 +34,14 @@ any_client = pytest.mark.parametrize(("served", "client"), CLIENTS, indirect=["s
 def measured(
     ground: Ground, served: Served, client: tuple[str, ...], bad: Callable[[], Way], *more: str
 ) -> dict[str, Any]:
-    """Return a point in whose window the network went bad, once lanes were at work."""
+    """Return a point in whose window the network became faulty, once lanes were running."""
     way = Changing(slower)
     window = ("--warmup", "0s", "--measure", "4s", *more)
 
     def worsen(over: Callable[[], bool]) -> None:
         way.now = bad()
-        # Whole again before the end: a target that does not answer then is an error of the run.
+        # The network works again before the end, because a target without an answer then is an
+        # error of the run.
         eventually(lambda: ground.failures() >= 4 * LANES or over())
         way.now = slower
 
@@ -49,20 +50,20 @@ def measured(
 
 
 def waited_in_vain(point: dict[str, Any], least_us: float) -> int:
-    """Count the operations that ended without an answer; each was waited for as long as this."""
+    """Count the unanswered operations; each must have waited at least `least_us`."""
     steps = [step["censored"] for step in point["steps"] if step["step"] != "sequence"]
     assert all(each["mean"] >= least_us for each in steps if each["n"])
     return sum(int(each["n"]) for each in steps)
 
 
 LONGER = ("--measure", "6s")
-"""Where the end of the window has to be as if nothing had been."""
+"""For tests in which the end of the window must be undisturbed."""
 
 both = pytest.mark.parametrize("served", ["directory", "site"], indirect=True)
 
 
 @both
-def test_network_delay_is_in_the_latencies(ground: Ground, served: Served) -> None:
+def test_network_delay_is_part_of_the_latencies(ground: Ground, served: Served) -> None:
     with relayed(served.port, delaying(lambda _: 0.1)) as port:
         point = ground.point(*served.run(port), "--warmup", "0s", "--measure", "1500ms")
     assert point["failures_by_kind"] == {}
@@ -76,14 +77,14 @@ def test_lossy_network_causes_timeouts(
 ) -> None:
     point = measured(ground, served, client, lambda: losing(1.5), "--timeout", "400ms", *LONGER)
     assert set(point["failures_by_kind"]) == {"timeout"}
-    # Each lane gave its connection up and tried with another one, which was silent as well.
+    # Each lane gave its connection up and tried another one, which did not answer either.
     assert point["failures"] >= 2 * LANES
     assert waited_in_vain(point, 390_000) == point["failures"]
     assert ground.right_again()
 
 
 @any_client
-def test_truncated_answers_are_named(
+def test_truncated_answers_have_their_failure_kind(
     ground: Ground, served: Served, client: tuple[str, ...]
 ) -> None:
     def alternating() -> Way:
@@ -97,7 +98,7 @@ def test_truncated_answers_are_named(
 
 
 @any_client
-def test_trickling_answer_times_out(
+def test_answer_that_trickles_in_times_out(
     ground: Ground, served: Served, client: tuple[str, ...]
 ) -> None:
     def some_for_long() -> Way:

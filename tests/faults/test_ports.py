@@ -1,4 +1,4 @@
-"""A tester without local ports: that is its own limit, and never a number of the target's."""
+"""A tester without local ports has reached its own limit, never reported as the target's."""
 
 import shlex
 import subprocess
@@ -23,8 +23,10 @@ kill $!
 wait
 exit $code
 """
-"""Runs a command beside a directory in a network with a hundred local ports; its address is not of
-127/8, where lanes spread over many addresses."""
+"""Runs a command beside a directory in a network with a hundred local ports.
+
+The address is outside 127/8, where lanes would use many source addresses.
+"""
 
 
 def test_lack_of_local_ports_is_a_limit_of_the_tester(ground: Ground) -> None:

@@ -1,4 +1,4 @@
-"""Directories whose operations wait for each other while the cores are idle: that is named."""
+"""Directories whose operations wait for each other while cores are idle are named as serialised."""
 
 import contextlib
 import subprocess
@@ -42,7 +42,7 @@ index cn,sn,givenName,description eq,sub
 
 @contextlib.contextmanager
 def proxy(slapd: Path, folder: Path, behind: int) -> Iterator[str]:
-    """Run a slapd of two threads that asks another directory."""
+    """Run a slapd of two threads that forwards requests to another directory."""
     config, port = folder / "slapd.conf", free_port()
     config.write_text(
         PROXY.format(
@@ -59,7 +59,7 @@ def proxy(slapd: Path, folder: Path, behind: int) -> Iterator[str]:
 
 @contextlib.contextmanager
 def writer(slapd: Path, folder: Path) -> Iterator[str]:
-    """Run a slapd of 16 threads in which one at a time writes, and which has much to index."""
+    """Run a slapd of 16 threads with one writer at a time, and many indexes."""
     people = Spec(PEOPLE, locales=LOCALES)
     config, port, ldif = write_config(folder, people), free_port(), folder / "people.ldif"
     config.write_text(config.read_text().replace("index cn eq", INDICES))
@@ -87,7 +87,7 @@ def test_slapd_with_one_writing_thread_is_serialised(slapd: Path, tmp_path: Path
     assert one["valid"], one["evidence"]
     assert (twice["verdict"], twice["valid"]) == ("serialised", True), twice["evidence"]
     assert "16 users did" in twice["evidence"]
-    # No thread shows it: each writes for a part of the time.
+    # No single thread shows it: each thread writes for a part of the time.
     assert twice["resources"]["target"]["busiest_thread_s"] < twice["measure_s"] / 2
 
 
@@ -105,6 +105,6 @@ def test_slapd_of_two_threads_is_serialised(directory: Served, slapd: Path, tmp_
     for point in (one, twice):
         assert (point["verdict"], point["valid"]) == ("serialised", True), point["evidence"]
         assert "all 2 threads of its pool were busy" in point["evidence"]
-    # They did, unless this machine was busier in one window than in the other.
+    # The rates agree, unless the machine was busier in one window than in the other.
     no_more = twice["ops_per_s"] < 1.05 * one["ops_per_s"]
     assert ("32 users did" in twice["evidence"]) == no_more, twice["evidence"]

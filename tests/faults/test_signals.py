@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM end every command in each of its phases, and nothing of it stays."""
+"""Ctrl-C and SIGTERM end every command in each of its phases, and no process or file remains."""
 
 import contextlib
 import itertools
@@ -26,7 +26,7 @@ LOOKUP = ("ils", "run", "lookup", *FEW, *LOAD)
 BRIEF = (*LOOKUP, "--measure", "300ms", "--allow-failures")
 SWEEP = ("ils", "sweep", *FEW, *BRIEF[3:], "--operations", "lookup,connect")
 LOOKS = "sitebench.runs.store:RunStore.status"
-"""A command looks for its point's result four times a second."""
+"""A command checks for its point's result four times a second."""
 RUNNER = "sitebench.measure.point_process:"
 SERVES = "sitebench.system.stop:Stop.wait"
 LIVE = ("--target", "{url}", "--base", "o=Intranet", "--i-own-this-target")
@@ -84,7 +84,7 @@ PHASES: dict[str, tuple[tuple[str, ...], str, int]] = {
     "from-har": (("ps", "from-har", "{har}"), "sitebench.scenario.har:convert", 1),
 }
 ENDS_ITSELF = {"ils serve", "ps serve", "web serve", "worker"}
-"""Until a signal comes: it is the right end."""
+"""Commands that run until a signal ends them, which is no error."""
 SCENARIO = """
 [[operation]]
 search = "(objectClass=*)"
@@ -130,7 +130,7 @@ def test_signal_ends_the_command_without_leftovers(
 
 
 def test_hangup_of_the_terminal_ends_the_command(ground: Ground) -> None:
-    """And the people that a run has added are removed, though nothing can be written any more."""
+    """People added by the run are removed, even though no output can be written any more."""
     terminal, inside = pty.openpty()
     with LdapDirectory(0) as directory, contextlib.ExitStack() as open_terminal:
         open_terminal.callback(os.close, terminal)
@@ -153,7 +153,7 @@ def test_hangup_of_the_terminal_ends_the_command(ground: Ground) -> None:
             try:
                 assert eventually(added), directory.stats()
                 open_terminal.close()
-                # A shell that ends with its terminal tells its jobs, too.
+                # A shell that ends with its terminal signals its jobs, too.
                 process.send_signal(signal.SIGHUP)
                 process.wait(left_s())
             finally:

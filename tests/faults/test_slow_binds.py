@@ -1,4 +1,4 @@
-"""A directory that takes its time to bind: its lateness is not the tester's."""
+"""A directory with slow binds: the delay is the directory's, not the tester's."""
 
 import socket
 import time
@@ -9,7 +9,7 @@ from tests.support.cli import in_process
 from tests.support.relay import relayed
 
 BOUND = 0x61
-"""The tag of a BindResponse (RFC 4511 section 4.2.2), behind a message's two heads of a byte."""
+"""The tag of a BindResponse (RFC 4511 section 4.2.2), behind two message heads of a byte each."""
 LANES, BIND_S = 8, 0.036
 
 
@@ -19,8 +19,8 @@ def _binding_slowly(piece: bytes, client: socket.socket) -> None:
     client.sendall(piece)
 
 
-def test_slow_binds_are_not_generator_delays(directory: Served, tmp_path: Path) -> None:
-    # Eight lanes bind 222 times a second, and no more, and an answer then takes no time.
+def test_slow_binds_are_not_reported_as_generator_delays(directory: Served, tmp_path: Path) -> None:
+    # Eight lanes bind at most 222 times a second, and other answers take no time.
     with relayed(directory.port, _binding_slowly) as port:
         ran = in_process(
             *("ils", "run", "retrieve", "--entries", 300, "--locales", "en_US"),
@@ -31,6 +31,6 @@ def test_slow_binds_are_not_generator_delays(directory: Served, tmp_path: Path) 
     (point,) = ran.objects
     # Other programs of this machine may starve the tester, which is another reason.
     assert "lanes were in use" not in point["evidence"]
-    # All lanes are busy with the target: more of them are what is missing.
+    # All lanes wait for the target, so more lanes are the remedy.
     remedies = {each["kind"]: each["remedy"] for each in point["warnings"]}
     assert "use more users" in remedies["schedule-lag"]

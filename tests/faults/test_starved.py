@@ -1,7 +1,7 @@
-"""A tester or a target without CPU: who lacks it is named, and a tester's number is not shown off.
+"""A tester or a target without CPU: the starved side is named, and a starved tester has no figure.
 
-The processes of a real run are held back, by a quota of their control group, or pinned to a core
-that others are busy on.
+The processes of a real run are limited by a quota of their control group, or pinned to a core
+that other programs keep busy.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ from tests.faults.groups import cpu_quota, unavailable
 from tests.faults.holding import DIRECTORY, GENERATOR, Pids, grades, measured, put_ahead
 
 pytestmark = pytest.mark.alone
-"""Rivals, and a process that is put ahead, would starve other tests."""
+"""CPU burners, and a process of high priority, would starve other tests."""
 
 RUN = ("ils", "run", "lookup", "--entries", "1k", "--users", "256", "--threads", "1")
 SLIVER = 0.2
@@ -29,8 +29,8 @@ RIVAL = "import sys; sys.stdin.read()\nwhile True: pass"
 
 @contextlib.contextmanager
 def rivals(core: int) -> Iterator[Callable[[], None]]:
-    """Have programs ready that want all of a core; return what lets them loose."""
-    # A session each: the kernel shares a core out by session first (sched_autogroup).
+    """Prepare programs that each use a whole core; return a function to start them."""
+    # One session for each: the kernel divides a core by session first (sched_autogroup).
     waiting = [
         subprocess.Popen(
             [sys.executable, "-c", RIVAL], stdin=subprocess.PIPE, start_new_session=True
@@ -54,13 +54,13 @@ def rivals(core: int) -> Iterator[Callable[[], None]]:
 
 
 def pin(pid: int, core: int) -> None:
-    """Put every thread of a process on one core."""
+    """Pin every thread of a process to one core."""
     for task in Path(f"/proc/{pid}/task").iterdir():
         os.sched_setaffinity(int(task.name), {core})
 
 
 def two_cores() -> tuple[int, int]:
-    """Return two cores that we may use."""
+    """Return two cores that this process may use."""
     usable = sorted(os.sched_getaffinity(0))
     if len(usable) < 2:
         unavailable("there is one core only")
@@ -76,7 +76,7 @@ def test_generator_with_a_small_cpu_quota_is_the_bottleneck(tmp_path: Path) -> N
 
         point = measured(tmp_path, *RUN, held=held, spared="target")
     assert (point["verdict"], point["valid"]) == ("generator", False), point["evidence"]
-    # Beside other programs it may not even get its quota.
+    # Beside other programs the generator may not even get its quota.
     assert "quota of 0.2 cores" in point["evidence"] or "waited for a core" in point["evidence"]
     assert grades(point)["cpu"] == "no"
     assert "generator-starved" in {each["kind"] for each in point["warnings"]}

@@ -1,4 +1,4 @@
-"""A target that is stopped, or killed and there again, under lanes that go on."""
+"""A target that is stopped, or killed and restarted, while lanes continue."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,7 +16,7 @@ NO_PERSON = {"directory": "wrong-answer", "slapd": "result:noSuchObject", "site"
 
 any_kind = pytest.mark.parametrize("kind", list(NO_PERSON))
 both_lanes = pytest.mark.parametrize("kind", ["directory", "site"])
-"""Before slapd they do what they do before the directory."""
+"""With slapd, lanes behave as with the embedded directory."""
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def target(kind: str, tmp_path: Path) -> Iterator[Mortal]:
 def measured(
     ground: Ground, target: Mortal, befalls: Callable[[], object], *how: str
 ) -> dict[str, Any]:
-    """Return a point in whose window something befalls its target, once lanes are at work."""
+    """Return a point in whose window a fault hits its target, once lanes were running."""
     load = (*Served(target.scheme, target.port).run(), *RATE, "--warmup", "0s", *how)
     return ground.befallen(lambda _: befalls(), *load)
 
@@ -51,7 +51,7 @@ def test_stopped_target_causes_timeouts(ground: Ground, target: Mortal) -> None:
 
 
 @both_lanes
-def test_restarted_target_is_connected_again(ground: Ground, target: Mortal) -> None:
+def test_lanes_reconnect_to_a_restarted_target(ground: Ground, target: Mortal) -> None:
     def restart() -> None:
         target.kill()
         target.start(empty=False)
@@ -63,7 +63,9 @@ def test_restarted_target_is_connected_again(ground: Ground, target: Mortal) -> 
 
 
 @any_kind
-def test_target_that_restarts_empty_is_named(ground: Ground, target: Mortal, kind: str) -> None:
+def test_target_that_restarts_without_its_people_is_named(
+    ground: Ground, target: Mortal, kind: str
+) -> None:
     def restart() -> None:
         target.kill()
         target.start(empty=True)
@@ -71,7 +73,7 @@ def test_target_that_restarts_empty_is_named(ground: Ground, target: Mortal, kin
     point = measured(ground, target, restart, "--measure", "12s")
     kinds = set(point["failures_by_kind"])
     assert NO_PERSON[kind] in kinds <= GONE | {NO_PERSON[kind]}
-    # At a rate, lanes that were idle meanwhile connect anew without a failure.
+    # With a rate, lanes that were idle meanwhile reconnect without a failure.
     assert lost(point) >= 1, point["failures_by_kind"]
     assert point["operations"] > LANES
     page = ground.folder / "page.html"

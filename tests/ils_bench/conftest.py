@@ -23,6 +23,6 @@ def openldap(slapd: Path) -> Iterator[OpenDirectory]:
 
 @pytest.fixture(autouse=True)
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Keep the journal of every test to itself."""
+    """Give every test a separate journal."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     return tmp_path / "state"

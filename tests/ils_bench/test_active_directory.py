@@ -1,4 +1,4 @@
-"""Logins and groups at `--profile ad`, asked for as programs for Active Directory do."""
+"""Logins and groups with `--profile ad`, searched as Active Directory clients do."""
 
 import subprocess
 from collections.abc import Iterator
@@ -32,12 +32,12 @@ LOGINS = {
     "Open Liberty": "(&(sAMAccountName={login})(objectcategory=user))",
     "account types": "(&(sAMAccountType=805306368)(sAMAccountName={login}))",
 }
-"""The filters of these programs' manuals, with a login and groups put in."""
+"""The filters in the manuals of these clients, with login and groups filled in."""
 
 
 @pytest.fixture(scope="module")
 def directory() -> Iterator[LdapDirectory]:
-    """People in two groups of ten, which are in a third."""
+    """People in two groups of ten, which belong to a third."""
     with LdapDirectory(
         40, suffix=SUFFIX, profile="ad", groups=3, depth=2, locales=("en_US",)
     ) as directory:
@@ -83,7 +83,7 @@ def ldapsearch_dns(ldapsearch: Path, directory: LdapDirectory, text: str) -> lis
 
 
 @pytest.mark.parametrize("program", LOGINS)
-def test_login_filter_of_manual_matches_that_user_alone(
+def test_login_filter_of_each_manual_matches_only_that_user(
     program: str, directory: LdapDirectory, names: dict[str, str], ldapsearch: Path
 ) -> None:
     text = LOGINS[program].format(**names)
@@ -116,13 +116,15 @@ def test_member_of_lists_the_group_of_members_and_the_parent_of_groups(
     assert shown == members
 
 
-def test_ldap3_reads_the_same_identities(directory: LdapDirectory, names: dict[str, str]) -> None:
+def test_ldap3_reads_the_same_identities_as_sitebench(
+    directory: LdapDirectory, names: dict[str, str]
+) -> None:
     server = ldap3.Server(directory.url, get_info=ldap3.ALL)
     with ldap3.Connection(server) as connection:
         assert server.info.other["defaultNamingContext"] == [SUFFIX]
         connection.search(SUFFIX, f"(sAMAccountName={LOGIN})", attributes=["*"])
         (entry,) = connection.entries
-        # It formats them by their names, as it does those of a domain controller.
+        # ldap3 formats the attributes by their names, as for a domain controller.
         assert entry.objectSid.value.startswith("S-1-5-21-")
         assert entry.objectGUID.value.count("-") == 4
         assert entry.distinguishedName.value == names["dn"]

@@ -1,4 +1,4 @@
-"""Everything that can be asked for wrongly: one line, its remedy, and an exit code."""
+"""Invalid input of all kinds: one line, its remedy, and an exit code."""
 
 import os
 import sys
@@ -36,7 +36,7 @@ def test_wrong_password_is_refused(openldap: OpenDirectory, tmp_path: Path) -> N
     ran.refuse(2, "refuses the bind of 'cn=admin,o=Intranet'", "--password-file")
 
 
-def test_a_password_in_the_environment_is_used(openldap: OpenDirectory) -> None:
+def test_password_of_the_environment_is_used(openldap: OpenDirectory) -> None:
     ran = in_process(
         *("ils", "run", "lookup", "--target", str(openldap.address)),
         *("--bind-dn", "cn=admin,o=Intranet", *SHORT),
@@ -53,7 +53,7 @@ def test_missing_slapd_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def limited(files: int, *argv: str) -> Ran:
-    """Run a command that may have this many files open, and no more."""
+    """Run a command with this limit of open files."""
     code = (
         "import resource, runpy, sys;"
         f"resource.setrlimit(resource.RLIMIT_NOFILE, ({files}, {files}));"
@@ -69,7 +69,7 @@ def test_too_low_limit_of_file_descriptors_is_refused() -> None:
 
 
 def test_exhausted_file_descriptors_are_reported(openldap: OpenDirectory) -> None:
-    # As Locust is started by hand: the limit has not been checked before.
+    # Locust started by hand does not check the limit before.
     done = run_program(
         [
             *(sys.executable, "-c", LIMITED_LOCUST, "--headless"),

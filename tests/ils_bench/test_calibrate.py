@@ -16,6 +16,7 @@ def test_client_and_server_of_floor_and_engine_are_measured() -> None:
     for values in found.values():
         for side in ("floor", "engine"):
             between_us = 1e6 / values[f"{side}_per_s"]
-            # One thread on each side: neither can spend more than the time between two operations.
+            # With one thread on each side, neither can use more CPU time than passes between two
+            # operations.
             for cpu in ("cpu_us", "server_cpu_us"):
                 assert 0 < values[f"{side}_{cpu}"] < 1.1 * between_us, (side, cpu)

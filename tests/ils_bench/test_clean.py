@@ -1,4 +1,4 @@
-"""`sitebench ils clean` of several directories: which it asks, and with which password."""
+"""`sitebench ils clean` of several directories: contacted addresses and passwords."""
 
 import json
 import multiprocessing
@@ -20,7 +20,7 @@ ADMIN = "cn=admin"
 
 @pytest.fixture
 def listeners() -> Iterator[list[socket.socket]]:
-    """Two places that are told whatever a client tells them."""
+    """Two listeners that record everything that clients send."""
     found = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
     yield found
     for each in found:
@@ -37,7 +37,7 @@ def reserve(targets: list[str], bind_dn: str | None) -> None:
 
 
 def leave(targets: list[str], bind_dn: str | None = ADMIN) -> None:
-    """Have a process that has ended leave people in directories."""
+    """Run a process that leaves people in directories and ends."""
     ended = multiprocessing.get_context("fork").Process(target=reserve, args=(targets, bind_dn))
     ended.start()
     ended.join()
@@ -84,7 +84,7 @@ def test_forget_is_refused_for_a_reachable_directory() -> None:
     assert "--forget" not in ran.err
 
 
-def test_people_who_were_added_without_a_name_were_added_anonymously() -> None:
+def test_people_added_without_a_bind_dn_are_removed_anonymously() -> None:
     leave(["ldap://127.0.0.1:9"], None)
     in_process("ils", "clean", "--target", "ldap://127.0.0.1:9", "--bind-dn", ADMIN).check(
         2, "the people left at ldap://127.0.0.1:9 were added anonymously", f"not by {ADMIN}"
@@ -111,7 +111,7 @@ def test_forget_without_target_is_refused() -> None:
     assert len(list(journal.entries())) == 1
 
 
-def test_forget_excludes_removal_of_seeded_people() -> None:
+def test_forget_cannot_be_combined_with_removal_of_seeded_people() -> None:
     target = ("--target", "ldap://127.0.0.1:9")
     in_process("ils", "clean", "--forget", "--seeded", *target).check(
         2, "--seeded does not go with it"
@@ -128,7 +128,7 @@ def serving(**limits: int) -> Directory:
 
 
 def added(directory: Directory, *ranges: tuple[int, int]) -> OpenDirectory:
-    """Leave people with these keys, counted from the first that a run adds."""
+    """Leave people with these keys, counted from the first added key."""
     stop = journal.FIRST_ADDED + KEYS
     spec = Spec(stop, locales=("en_US",))
     address = f"ldap://{directory.address}"
@@ -146,7 +146,7 @@ def added(directory: Directory, *ranges: tuple[int, int]) -> OpenDirectory:
     return target
 
 
-def test_clean_sends_about_one_delete_per_person_left() -> None:
+def test_clean_sends_about_one_delete_per_remaining_person() -> None:
     directory = serving()
     added(directory, (0, 14_443))
     ran = in_process("ils", "clean")

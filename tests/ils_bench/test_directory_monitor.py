@@ -1,4 +1,4 @@
-"""What slapd says of itself, held against what it was asked to do."""
+"""Statistics of slapd, compared with the requests that were sent to it."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -58,18 +58,18 @@ def _search(served: Served, times: int) -> None:
 def test_monitor_counts_every_search_including_its_own(
     probe: DirectoryMonitor, slapd_there: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # However long an answer takes: a slapd without a core needs seconds at times.
+    # Without a short timeout, because a slapd without a core sometimes needs seconds.
     monkeypatch.setattr("ils_bench.targets.monitor._TIMEOUT_S", left_s())
     readings: list[Mapping[str, float]] = []
 
     def by_others() -> float:
-        """Read once more; return what slapd has counted since it began, less the readings' own."""
+        """Read again; return slapd's count since its start, without the searches of readings."""
         found = probe.read()
         assert found is not None
         readings.append(found)
         return found["search_completed_total"] - OWN * len(readings)
 
-    # slapd counts a search after it has answered it: one is missing at times, and none too many.
+    # slapd counts a search after its answer: sometimes one is missing, never one too many.
     before = max(by_others() for _ in range(3))
     _search(slapd_there, SEARCHES)
     assert eventually(lambda: by_others() - before >= SEARCHES)
@@ -87,7 +87,7 @@ def test_connections_and_threads_are_counted(probe: DirectoryMonitor, slapd_ther
         reading = probe.read()
         return reading["connections"] if reading else None
 
-    # Those of the tests before end when slapd has noticed.
+    # Connections of earlier tests end when slapd has noticed their close.
     assert eventually(lambda: connections() == 1)
     alone = probe.read()
     with ldap3.Connection(server):
@@ -117,7 +117,7 @@ def test_monitor_stops_reading_after_an_empty_answer(slapd_there: Served) -> Non
     assert start.answers == ()
 
 
-def test_end_of_the_directory_is_a_gap(tmp_path: Path) -> None:
+def test_end_of_the_directory_is_recorded_as_a_gap(tmp_path: Path) -> None:
     with running_slapd(tmp_path / "ending") as served:
         target = opened(served, served.admin_dn, served.admin_password)
         monitor = Monitor(None, probe=DirectoryMonitor(target))
@@ -153,11 +153,11 @@ RUN = (
 def test_point_stores_the_monitor_counters_of_slapd() -> None:
     (point,) = in_process(*RUN, "--target", "openldap").objects
     said = point["resources"]["directory"]
-    # slapd counts from a moment before the window to one before its end, the engine its window.
+    # slapd's count begins before the window and ends before its end; the engine counts the window.
     assert said["search_completed_total"] > 0
     assert said["search_completed_total"] < 5 * point["operations"]
     assert said["connections"] >= 4
-    # One that is slow to answer has a gap, and the window a beginning and an end.
+    # A slow slapd causes a gap, but the window has a reading at its begin and its end.
     assert all(gap["missing"] < gap["asked"] for gap in point["resources"]["gaps"])
 
 
@@ -167,24 +167,24 @@ def test_missing_exporter_is_refused_before_measuring() -> None:
     )
 
 
-# What a manifest knows of a directory: version and configuration, as far as it tells.
+# Facts about a directory in the manifest: version and configuration, if the directory shows them.
 
 
-def test_slapd_gives_its_version_and_its_configuration(openldap: OpenDirectory) -> None:
+def test_manifest_has_version_and_configuration_of_slapd(openldap: OpenDirectory) -> None:
     assert openldap.facts["version"].startswith("OpenLDAP: slapd 2.")
     lines = openldap.facts["configuration"].splitlines()
     assert "dbnosync" in lines
     assert 'directory ".../db"' in lines, "a folder that is another one each time is no fact"
 
 
-def test_the_embedded_directory_gives_its_settings() -> None:
+def test_manifest_has_settings_of_the_embedded_directory() -> None:
     with open_target(IlsOptions(entries=100, locales=LOCALES, target_threads=2), 100) as target:
         assert target.facts["version"].startswith("sitebench ")
         assert target.facts["configuration"]["threads"] == 2
         assert "port" not in target.facts["configuration"]
 
 
-def test_foreign_directory_gives_the_facts_of_its_root_dse(openldap: OpenDirectory) -> None:
+def test_manifest_has_the_facts_of_a_foreign_directorys_root_dse(openldap: OpenDirectory) -> None:
     options = IlsOptions(target=str(openldap.address), base=openldap.base)
     facts = open_live(options).facts
     assert "3" in facts["supportedLDAPVersion"].split(", ")

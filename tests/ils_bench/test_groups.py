@@ -1,4 +1,4 @@
-"""Groups: seeded, verified and removed again, on a stock slapd and on the embedded directory."""
+"""Groups: seeded, verified and removed, on a stock slapd and on the embedded directory."""
 
 import multiprocessing
 import os
@@ -41,7 +41,7 @@ def running(slapd: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
 
 @pytest.fixture
 def stock(running: StockSlapd) -> Iterator[StockSlapd]:
-    """A stock slapd, without groups of ours before and after."""
+    """A stock slapd, without generated groups before and after."""
     yield running
     for each in running.entries("groupOfNames") + running.entries("posixGroup"):
         dn = each.split("\n")[0].removeprefix("dn: ")
@@ -96,7 +96,7 @@ LOGINS = (
 
 @pytest.mark.parametrize("profile", ["person", "posix"])
 @pytest.mark.parametrize("target", ["embedded", "openldap"])
-def test_started_directory_has_groups(target: str, profile: str) -> None:
+def test_started_directory_contains_groups(target: str, profile: str) -> None:
     options = IlsOptions(
         target=target,
         profile=profile,
@@ -124,7 +124,7 @@ def test_started_directory_has_groups(target: str, profile: str) -> None:
 
 def test_logins_read_groups_and_group_options_identify_the_point(tmp_path: Path) -> None:
     def measured(name: str, *argv: str) -> dict[str, str]:
-        """Return how groups identify the point."""
+        """Return the identity of the point that comes from groups."""
         people = ("--entries", str(PEOPLE), "--locales", ",".join(LOCALES))
         out = ("--out", str(tmp_path / name))
         in_process("ils", *LOGINS, "--measure", "500ms", "--json", *people, *argv, *out).check(0)
@@ -183,8 +183,8 @@ def test_seed_adds_missing_groups_to_existing_ones(stock: StockSlapd) -> None:
         ("replace: description\ndescription: mine", "is no group of sitebench"),
     ],
 )
-def test_verify_finds_a_changed_group(stock: StockSlapd, change: str, said: str) -> None:
-    """Equal numbers of members were once all that was compared."""
+def test_verify_notices_a_changed_group(stock: StockSlapd, change: str, said: str) -> None:
+    """Once only the numbers of members were compared."""
     assert seed(stock, "--groups", "6").code == 0
     dn = f"cn=group.3,{BASE}"
     modify(stock, f"dn: {dn}\nchangetype: modify\n{change.format(base=BASE)}\n")
@@ -192,7 +192,7 @@ def test_verify_finds_a_changed_group(stock: StockSlapd, change: str, said: str)
     assert clean(stock, "--groups", "6").code == 0
 
 
-def test_a_stranger_with_the_name_of_a_group_is_left_alone(stock: StockSlapd) -> None:
+def test_foreign_entry_with_the_name_of_a_group_is_not_changed(stock: StockSlapd) -> None:
     assert seed(stock).code == 0
     dn = f"cn=group.2,{BASE}"
     modify(
@@ -215,7 +215,7 @@ def test_groups_of_other_options_are_refused(stock: StockSlapd) -> None:
     assert clean(stock, "--groups", "4").code == 0
 
 
-def test_groups_are_nested(stock: StockSlapd) -> None:
+def test_groups_of_a_tree_are_members_of_groups(stock: StockSlapd) -> None:
     tree = ("--groups", "7", "--depth", "3", "--in-all", "1", "--members", "4")
     assert seed(stock, *tree).code == 0
     there = {each.split(",")[0]: each for each in stock.entries("groupOfNames")}
@@ -263,7 +263,7 @@ def test_seed_refuses_impossible_groups(
 
 def _seed_slowly(url: str) -> None:
     os.setsid()
-    # 400 groups, one after the other.
+    # 400 groups, one after another.
     argv = ("--groups", "400", "--members", "20")
     in_process(
         *("ils", "seed", "--to", f"{url}/{BASE}", "--entries", str(PEOPLE)),
@@ -288,7 +288,7 @@ def test_killed_seeding_of_groups_is_resumed(stock: StockSlapd) -> None:
 
 
 def test_incomplete_group_is_recreated(stock: StockSlapd) -> None:
-    """A seeding that is killed between two pieces of a group leaves it so."""
+    """A seeding that is killed between two pieces of a group leaves an incomplete group."""
     assert seed(stock, "--groups", "5").code == 0
     half = "replace: description\ndescription: Group 3 of sitebench: 10 people, incomplete"
     less = f"replace: member\nmember: uid=user.30,{BASE}"
@@ -311,7 +311,7 @@ def test_group_of_everyone_and_groups_of_one_are_seeded(stock: StockSlapd) -> No
 @pytest.mark.parametrize(
     ("profile", "found"), [("person", "(member=uid=user."), ("posix", "(memberUid=user.")]
 )
-def test_login_finds_the_groups_of_the_user(stock: StockSlapd, profile: str, found: str) -> None:
+def test_login_reads_the_groups_of_the_user(stock: StockSlapd, profile: str, found: str) -> None:
     some = ("--groups", "6", "--profile", profile)
     assert seed(stock, *some).code == 0
     at = ("--target", stock.url, "--base", BASE, "--profile", profile)
@@ -324,7 +324,7 @@ def test_login_finds_the_groups_of_the_user(stock: StockSlapd, profile: str, fou
 
 @pytest.fixture(scope="module")
 def with_member_of(slapd: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StockSlapd]:
-    """A slapd whose overlay writes each person."""
+    """A slapd whose overlay writes memberOf into people."""
     with stock_slapd.running(tmp_path_factory.mktemp("member-of"), member_of=True) as server:
         yield server
 
@@ -335,8 +335,8 @@ def test_member_of_is_verified_if_the_server_maintains_it(with_member_of: StockS
     ils(with_member_of, "verify", where, *some).check(0, "it shows them as memberOf of people")
 
 
-def test_member_of_without_a_group_is_found() -> None:
-    """As with an overlay or plug-in that was switched on when some groups were there."""
+def test_member_of_without_a_group_is_reported() -> None:
+    """As with an overlay or plug-in that was enabled after some groups existed."""
     with LdapDirectory(entries=30, profile="person", groups=3) as directory:
         people = directory.people
         assert people is not None
@@ -351,7 +351,7 @@ def test_member_of_without_a_group_is_found() -> None:
 
 
 def test_groups_of_several_classes_are_removed(slapd: Path, tmp_path: Path) -> None:
-    """Clean took them for groups that have no others in them."""
+    """Clean took these groups for groups without nested groups."""
     some = ("--profile", "posix", "--groups", "5", "--depth", "2")
     with stock_slapd.running(tmp_path / "bis", auxiliary=True) as bis:
         assert seed(bis, *some).code == 0
@@ -363,14 +363,14 @@ def test_groups_of_several_classes_are_removed(slapd: Path, tmp_path: Path) -> N
 
 MANY = 2_000
 LARGE = ("--groups", "3", "--members", "10,all")
-"""One of them has 90 kB of members."""
+"""One of these groups has 90 kB of members."""
 LEAST_BYTES = 70_000
-"""A message that it may have: less than the group, and more than the smallest pieces."""
+"""The largest accepted message: less than the group, and more than the smallest pieces."""
 
 
 @pytest.fixture(scope="module")
 def narrow(slapd: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StockSlapd]:
-    """A slapd that hangs up on long messages, as 389-DS does on 2 MB: without an answer."""
+    """A slapd that disconnects on long messages without an answer, as 389-DS does at 2 MB."""
     folder = tmp_path_factory.mktemp("narrow")
     with stock_slapd.running(folder, message_bytes=LEAST_BYTES) as server:
         yield server
@@ -389,11 +389,11 @@ def test_group_larger_than_the_message_limit_is_added_in_pieces(narrow: StockSla
 
 
 def test_refused_pieces_of_a_group_are_halved() -> None:
-    """A piece that was a value longer than asked for was followed by one as long, without end."""
+    """A piece one value too long was followed by an equally long piece, endlessly."""
     limits, people = {"message_bytes_before_bind": LEAST_BYTES}, 8_000
     with LdapDirectory(entries=people, profile="person", limits=limits) as directory:
         some = ("--entries", str(people), "--profile", "person", "--base", directory.base)
-        # All of it has 300 kB, and the first pieces that are tried have 250.
+        # The group has 300 kB, and the first pieces have 250 kB.
         in_process("ils", "seed", "--to", directory.url, *some, *LARGE, cwd=None).check(
             0, "but in pieces of 60"
         )
@@ -401,7 +401,7 @@ def test_refused_pieces_of_a_group_are_halved() -> None:
 
 
 def test_refusal_of_the_smallest_piece_ends_the_seeding() -> None:
-    """It was tried again without end: the smallest pieces may be one value longer than said."""
+    """It was retried endlessly: the smallest pieces may be one value longer than announced."""
     limits = {"message_bytes_before_bind": 50_000}
     with LdapDirectory(entries=MANY, profile="person", limits=limits) as directory:
         people = ("--entries", str(MANY), "--profile", "person", "--base", directory.base)
@@ -411,7 +411,7 @@ def test_refusal_of_the_smallest_piece_ends_the_seeding() -> None:
 
 
 def test_group_beyond_the_limits_is_refused_with_the_limits() -> None:
-    """An entry of the embedded directory has 10,000 values; there is no way around it."""
+    """An entry of the embedded directory has at most 10,000 values, without an alternative."""
     limits = {"values_per_entry": 100}
     with pytest.raises(BadInput, match=r"values_per_entry \(100\), entry_bytes and write_work"):
         LdapDirectory(entries=200, profile="person", groups=1, members=(200,), limits=limits)
@@ -455,9 +455,9 @@ def test_ldif_file_has_groups_after_the_people(tmp_path: Path) -> None:
         )
 
 
-def test_a_domain_controller_shows_more_than_a_page_of_people_and_groups() -> None:
-    """It gives 1,000 entries at a time, and verify said that they were not shown."""
-    # Person 0 is in all groups, and the last of them are in no range that is shown at first.
+def test_verify_reads_more_than_a_page_of_people_and_groups_of_a_domain_controller() -> None:
+    """A page has 1,000 entries, and verify reported later entries as hidden."""
+    # Person 0 is in all groups, the last of which are beyond the first range of values.
     entries, many = 1_100, 1_600
     with LdapDirectory(entries, profile="ad", groups=many, members=(2,), in_all=1) as directory:
         people_of = ("--entries", str(entries), "--profile", "ad", "--base", directory.base)
@@ -471,7 +471,7 @@ def test_a_domain_controller_shows_more_than_a_page_of_people_and_groups() -> No
 
 
 def test_verify_names_groups_of_other_options(stock: StockSlapd) -> None:
-    """All of its members were read first, and an answer that was too long was no LDAP."""
+    """All members were read first, and an answer that was too long was no valid LDAP."""
     assert seed(stock, "--groups", "3").code == 0
     verify(stock, "--groups", "3", "--members", "4").check(
         1, 'is "Group 0 of sitebench: 10 people"'
@@ -485,7 +485,7 @@ def test_printed_sizes_of_groups_are_parsed_back() -> None:
 
 
 class _LosesGroups:
-    """A way that brings nothing any more from the first answer to an add on."""
+    """A relay that brings no data after the first response to an add."""
 
     def __init__(self) -> None:
         self.lost = threading.Event()
@@ -498,7 +498,7 @@ class _LosesGroups:
 
 
 def test_ctrl_c_ends_the_wait_for_a_large_group() -> None:
-    """The wait was broken off by it, and smaller pieces of the group were tried."""
+    """The signal only ended the wait, and smaller pieces of the group were tried."""
     some = ("--entries", str(MANY), "--profile", "person", "--locales", "en_US")
     way = _LosesGroups()
     with (

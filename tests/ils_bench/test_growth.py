@@ -1,4 +1,4 @@
-"""A directory that people are added to: how many entries it had while it was measured."""
+"""A directory that grows during a measurement: its number of entries at both ends."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ SHORT = ("--warmup", "1s", "--measure", "1s", "--json")
 def test_point_of_adds_has_the_number_of_entries_at_both_ends() -> None:
     (point,) = in_process("ils", "run", "add", "--entries", 100, *LOAD, *SHORT).objects
     start, end = point["figures"]["entries_start"], point["figures"]["entries_end"]
-    # What the warm-up added is there when the window begins.
+    # People added in the warm-up exist when the window begins.
     assert 100 < start < end
     assert end - start == point["operations"]
     assert ("grown-directory" in str(point["warnings"])) is (end > 2 * start)
@@ -35,7 +35,7 @@ def test_directory_that_more_than_doubled_has_a_warning() -> None:
 
 
 def test_directory_with_deletes_of_the_oldest_does_not_grow(tmp_path: Path) -> None:
-    # The ring is full after 200 ms; a busy machine may add its last ones late.
+    # The ring is full after 200 ms; a busy machine may add its last people late.
     options = combine(MeasureOptions, IlsOptions)(
         entries=1_000,
         ring=100,
@@ -50,7 +50,7 @@ def test_directory_with_deletes_of_the_oldest_does_not_grow(tmp_path: Path) -> N
     with RunStore(tmp_path / "run") as store, stage.open() as target:
         (test,) = stage.tests
         point = run_point(test.at(target), store)
-    # Each lane may be between the two.
+    # Each lane may be between add and delete.
     assert 1_100 - 2 <= point.figures["entries_start"] <= 1_100
     assert 1_100 - 2 <= point.figures["entries_end"] <= 1_100
     assert "grown-directory" not in str(point.verdict.warnings)

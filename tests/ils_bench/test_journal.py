@@ -19,7 +19,7 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_reservation_is_kept_until_it_is_released() -> None:
+def test_reservation_is_stored_until_it_is_released() -> None:
     made = journal.reserve("ldap://a:389", **ASKED)
     assert list(journal.entries()) == [made]
     journal.release(made)
@@ -33,7 +33,7 @@ def test_reservation_is_one_line_in_the_state_folder(state: Path) -> None:
 
 
 ALL = {**ASKED, "keys": journal.ROOM}
-"""So many that there is one place to begin."""
+"""So many keys that only one position is possible."""
 
 
 def test_reservations_of_one_directory_never_overlap() -> None:
@@ -51,7 +51,7 @@ def test_independent_runs_add_other_people(tmp_path: Path, monkeypatch: pytest.M
         assert journal.FIRST_ADDED <= made.start < journal.FIRST_ADDED + journal.ROOM
         assert (made.start - journal.FIRST_ADDED) % ASKED["keys"] == 0
         starts.add(made.start)
-    # Of nine million places to begin.
+    # There are nine million possible positions.
     assert len(starts) == 20
 
 
@@ -71,7 +71,7 @@ def test_concurrent_reservations_never_overlap() -> None:
     assert len(found) == 4 * 25
 
 
-def test_unfinished_reservation_of_a_process_is_found_until_released() -> None:
+def test_reservation_of_a_dead_process_is_listed_until_released() -> None:
     made = journal.reserve("ldap://a:389", **ASKED)
     assert journal.unfinished_reservation(os.getpid()) == made
     assert journal.unfinished_reservation(os.getppid()) is None
@@ -79,7 +79,7 @@ def test_unfinished_reservation_of_a_process_is_found_until_released() -> None:
     assert journal.unfinished_reservation(os.getpid()) is None
 
 
-def test_a_gap_left_by_a_finished_run_is_used_again() -> None:
+def test_gap_left_by_a_finished_run_is_reused() -> None:
     first, second, third = (journal.reserve("ldap://a:389", **ALL) for _ in range(3))
     journal.release(second)
     again = journal.reserve("ldap://a:389", **ALL)
@@ -100,7 +100,7 @@ def test_only_reservations_of_dead_processes_are_abandoned() -> None:
     assert mine not in abandoned
 
 
-def test_a_damaged_file_is_left_alone(state: Path) -> None:
+def test_damaged_journal_is_not_changed(state: Path) -> None:
     made = journal.reserve("ldap://a:389", **ASKED)
     (state / "sitebench" / "journal" / "broken.json").write_text("{")
     assert list(journal.entries()) == [made]

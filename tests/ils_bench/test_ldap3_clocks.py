@@ -1,4 +1,4 @@
-"""The clocks of the portable lane, in this process: what is answered, and what never is."""
+"""The clocks of the portable lane, in this process: for answered and unanswered requests."""
 
 import time
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ def lanes(port: int, sequence: Script, **more: Any) -> Iterator[Ldap3Lanes]:
 
 
 def passes(running: Ldap3Lanes, program: str, n: int) -> Tally:
-    """Run a lane so often; return what it recorded."""
+    """Run `n` passes of a lane; return the records."""
     tally = Tally.starting(running.drain())
     lane = running.lane(program)
     for _ in range(n):
@@ -81,7 +81,7 @@ def test_missing_answer_is_censored_with_its_waiting_time() -> None:
     assert law.holds, law
 
 
-def test_wrong_answers_have_their_own_clock() -> None:
+def test_wrong_answers_have_a_separate_clock() -> None:
     directory = Directory("{}", small_population(50, seed=2))
     with lanes(directory.port, LOOKUP) as running:
         tally = passes(running, "lookup", 1)
@@ -99,7 +99,7 @@ def test_delete_before_an_add_is_not_in_the_time_of_the_add() -> None:
         tally = passes(running, "add", 2)
     directory.stop()
     assert {key: t.failures for key, t in tally.steps.items() if t.failures} == {}
-    # Two found room; each of the six that followed had one of them removed first.
+    # Two adds had room; each of the other six was preceded by a removal.
     assert (tally.steps["add", "add"].count, tally.steps["add", "remove"].count) == (8, 6)
     law = littles_law(tally.lane_s, tally.clock_s, tally.seconds)
     assert law is not None
@@ -118,7 +118,7 @@ step = [
 
 
 def test_think_times_of_an_operation_are_summed_apart_from_its_times() -> None:
-    """A warm-up shorter than they are is too short, as with the engine's lanes."""
+    """A warm-up shorter than a pass's think times is too short, as with the engine's lanes."""
     directory = Directory("{}", PEOPLE)
     with lanes(directory.port, from_text("visits", PAUSED)) as running:
         tally = passes(running, "visits", 4)

@@ -1,4 +1,4 @@
-"""The portable lanes, against a real slapd, through the whole of `sitebench ils run`."""
+"""The portable lanes at a real slapd, through the whole of `sitebench ils run`."""
 
 import pytest
 
@@ -13,7 +13,7 @@ SHORT = (
 )
 LOCALES = ("--locales", "en_US,de_DE,ja_JP")
 MANAGE_DSA_IT = ("2.16.840.1.113730.3.4.2", True, None)
-"""The control by which a referral is itself what is meant (RFC 3296)."""
+"""The control that addresses a referral object itself (RFC 3296)."""
 
 
 @pytest.mark.parametrize("operation", ["connect", "add", "lookup", "retrieve", "register"])
@@ -35,7 +35,7 @@ def test_every_sequence_runs_without_a_failure(slapd: object, operation: str) ->
 
 
 def test_answers_are_compared_with_the_expected_people(openldap: OpenDirectory) -> None:
-    # The last of these people is there, and no one else.
+    # Only the last of these people exists.
     last = f"cn=only-299,{openldap.base}"
     with connect(openldap.address) as connection:
         connection.add(last, ["organizationalRole"], {"cn": "only-299"})
@@ -71,7 +71,7 @@ def test_think_times_lower_the_rate_of_a_user(slapd: object) -> None:
         *("ils", "run", "lookup", "--target", "openldap", "--entries", "300"),
         *(*LOCALES, *SHORT, "--think", "50ms"),
     ).check(0)
-    # 4 users that think 50 ms between lookups: 80 a second at most, and some of them.
+    # 4 users that think 50 ms between lookups: at most 80 a second, and more than none.
     assert 0 < ran.objects[0]["ops_per_s"] < 100
 
 

@@ -1,4 +1,4 @@
-"""Directories of the user's: filled as far as needed, left as they were, also after a crash."""
+"""Directories of the user: filled as far as needed, restored afterwards, also after a crash."""
 
 import json
 import re
@@ -46,22 +46,22 @@ class Live:
 
     @property
     def url(self) -> str:
-        """Where it is."""
+        """Its address."""
         return f"ldap://{self.directory.address}"
 
     @property
     def people(self) -> int:
-        """How many entries it has beside its base and suffix."""
+        """Its number of entries without base and suffix."""
         return self.directory.stats()["entries"] - BASE_AND_SUFFIX
 
     def ils(self, *argv: str) -> Ran:
-        """Run a command of the directory suite against it, which is ours."""
+        """Run a command of the directory suite against it, as a directory of the user's own."""
         return in_process("ils", *argv, "--target", self.url, FLAG, *LOCALES)
 
 
 @pytest.fixture
 def live(tmp_path: Path) -> Iterator[Live]:
-    """An empty directory that has the base."""
+    """An empty directory that contains the base."""
     ldif = tmp_path / "base.ldif"
     ldif.write_text(
         "dn: o=Intranet\nobjectClass: organization\no: Intranet\n\n"
@@ -75,7 +75,7 @@ def live(tmp_path: Path) -> Iterator[Live]:
 
 @pytest.fixture
 def own_temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder for what a killed command leaves: here, and not on this machine."""
+    """A separate temporary folder for remains of a killed command."""
     folder = tmp_path / "tmp"
     folder.mkdir()
     monkeypatch.setenv("TMPDIR", str(folder))
@@ -100,8 +100,8 @@ def test_removal_sends_about_one_request_per_person(live: Live) -> None:
     done = {name: n - before[name] for name, n in live.directory.stats().items()}
     assert ran.code == 0, ran.err
     assert done["entries"] == 0
-    # Both threads took keys that they did not come to, 256 each at the most; and as many are looked
-    # for behind the last person.
+    # Both threads took up to 256 keys that they did not use; and as many are searched behind the
+    # last person.
     assert done["adds"] > 1_000
     in_vain = 2 * 2 * clean.KEYS_OF_A_THREAD
     assert done["deletes"] + done["searches"] < 1.1 * done["adds"] + in_vain
@@ -110,10 +110,10 @@ def test_removal_sends_about_one_request_per_person(live: Live) -> None:
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("crashed", [False, True])
-def test_people_left_by_interrupted_registrations_are_found(
+def test_people_left_by_interrupted_registrations_are_removed(
     live: Live, crashed: bool, own_temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Almost all have left by themselves: the others lie behind a long empty range."""
+    """Almost all people have unregistered; the others are behind a long empty range."""
     # More than both threads can have taken and not yet added.
     monkeypatch.setattr(clean, "CHUNK", chunk := 4 * clean.KEYS_OF_A_THREAD)
     load = ("--users", "4", "--threads", "2", "--warmup", "0s", "--measure", "10m")
@@ -158,7 +158,7 @@ def test_interrupted_removal_is_resumed(live: Live, first: int, chunks: int) -> 
     assert not list(journal.entries())
 
 
-def test_earlier_people_are_not_removed(live: Live) -> None:
+def test_people_of_earlier_runs_are_not_removed(live: Live) -> None:
     assert live.ils("seed", "--entries", "200").code == 0
     assert live.people == 200
     live.ils("run", "add", "--entries", "500", *SHORT).check(0)
@@ -166,7 +166,7 @@ def test_earlier_people_are_not_removed(live: Live) -> None:
 
 
 @pytest.mark.parametrize("gone", [0, 120])
-def test_earlier_people_behind_a_gap_are_not_removed(live: Live, gone: int) -> None:
+def test_people_of_earlier_runs_behind_a_gap_are_not_removed(live: Live, gone: int) -> None:
     assert live.ils("seed", "--entries", "200").code == 0
     population = generate(Spec(200, locales=tuple(LOCALES[1].split(",")))).population
     with connect(parse_address(live.url)) as connection:
@@ -175,7 +175,7 @@ def test_earlier_people_behind_a_gap_are_not_removed(live: Live, gone: int) -> N
         2, "but not all people before and behind it", "sitebench ils seed"
     )
     assert live.people == 199
-    # Who are too few are added, and removed again.
+    # Missing people are added, and removed again.
     assert live.ils("seed", "--entries", "200").code == 0
     assert live.ils("run", "lookup", "--entries", "300", *SHORT).code == 0
     assert live.people == 200
@@ -196,7 +196,7 @@ def test_seeding_adds_only_the_missing_people(live: Live) -> None:
     assert live.people == 0
 
 
-def test_seeding_makes_the_base(live: Live) -> None:
+def test_seeding_adds_the_missing_base(live: Live) -> None:
     base = ("--base", "ou=people,ou=new,o=Intranet")
     assert live.ils("seed", "--entries", "10", *base).code == 0
     assert live.people == 10 + 2
@@ -214,13 +214,13 @@ def test_people_of_a_crashed_run_are_removed(
         assert eventually(lambda: live.people >= 2_000)
         killed(process)
     assert live.people >= 2_000
-    # What was killed takes a moment to be gone.
+    # A killed process exists for a moment longer.
     assert eventually(lambda: all(each.is_abandoned for each in journal.entries()))
     in_process("ils", "clean").check(0)
     assert live.people == 0
     assert not list(journal.entries())
     assert "nothing to clean up" in in_process("ils", "clean").err
-    # It could not remove its own run file any more: the next measurement does.
+    # The killed run could not remove its own run file; the next measurement does.
     (left,) = own_temporary.iterdir()
     monkeypatch.setattr(tempfile, "tempdir", None)
     live.ils("run", "lookup", "--entries", "10", *SHORT).check(0)
@@ -232,7 +232,7 @@ def test_people_of_a_crashed_run_are_removed(
     [("add", "300"), ("lookup", "200k")],
     ids=["while it measures", "while it adds those it needs"],
 )
-def test_ctrl_c_removes_what_was_added(live: Live, operation: str, entries: str) -> None:
+def test_ctrl_c_removes_the_added_people(live: Live, operation: str, entries: str) -> None:
     argv = ["ils", "run", operation, "--target", live.url, "--entries", entries, FLAG]
     argv += ["--measure", "10m", *LOCALES]
     with subprocess.Popen([*SITEBENCH, *argv], stderr=subprocess.PIPE, text=True) as process:
@@ -247,25 +247,25 @@ def test_ctrl_c_removes_what_was_added(live: Live, operation: str, entries: str)
 
 
 REMOVED = bytes((0x6B, 7, 0x0A, 1, 0))
-"""A DelResponse that says success (RFC 4511 section 4.8)."""
+"""A successful DelResponse (RFC 4511 section 4.8)."""
 
 
 @dataclass
 class Slow:
-    """A relay that holds back the answer to a Delete until it may go on."""
+    """A relay that holds back the answer to a Delete until it is released."""
 
     removing: threading.Event = field(default_factory=threading.Event)
     go_on: threading.Event = field(default_factory=threading.Event)
 
     def __call__(self, piece: bytes, client: socket.socket) -> None:
-        """Bring a piece of an answer to a client."""
+        """Forward a piece of an answer to a client."""
         if REMOVED in piece:
             self.removing.set()
             self.go_on.wait(60)
         client.sendall(piece)
 
 
-def test_removal_begins_after_a_wait(
+def test_removal_of_people_waits_until_locust_has_ended(
     live: Live, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slow, owed = Slow(), list[str | None]()
@@ -286,12 +286,12 @@ def test_removal_begins_after_a_wait(
             owed.append(pending_cleanup(self, pid))
             if len(owed) == 4:
                 slow.go_on.set()
-            # Locust, too, takes a moment to end.
+            # Locust also needs a moment to end.
             return owed[-1] or owed[0]
 
         def watch(elapsed_s: float) -> None:
             if store.latest(test.spec.key) is not None:
-                # It runs: whatever needs longer from now on is given up.
+                # The point is running: from now on longer waits are given up.
                 monkeypatch.setattr(point_process, "GRACE_S", point_process.POLL_S / 2)
 
         monkeypatch.setattr(OpenDirectory, "pending_cleanup", owing)
@@ -302,7 +302,7 @@ def test_removal_begins_after_a_wait(
     assert not list(journal.entries())
 
 
-# The usual time limits are so long that the tests would end before the notice.
+# The usual time limits are so long that the tests would end before the message.
 HURRIED = """
 import sys
 from sitebench.cli.main import main
@@ -324,7 +324,7 @@ def test_second_ctrl_c_ends_slow_removal(live: Live, measure: str, grace: str, a
         url = f"ldap://127.0.0.1:{port}"
         argv = ["ils", "run", "add", "--target", url, "--entries", "1", "--locales", "en_US"]
         argv += ["--users", "2", "--warmup", "0s", "--measure", measure]
-        # Of fewer than are removed at a time the second one would leave none.
+        # With fewer people than one batch of removals, the second Ctrl-C would leave none.
         argv += ["--rate", "2000" if measure == "10m" else "200"]
         with subprocess.Popen(
             [sys.executable, "-c", HURRIED, grace, *argv], stderr=subprocess.PIPE, text=True
@@ -353,14 +353,14 @@ def test_second_ctrl_c_ends_slow_removal(live: Live, measure: str, grace: str, a
     assert not list(journal.entries())
 
 
-def test_a_real_slapd_is_filled_and_emptied_too(openldap: OpenDirectory) -> None:
+def test_real_slapd_is_filled_and_emptied(openldap: OpenDirectory) -> None:
     ran = in_process(
         *("ils", "sweep", "--target", str(openldap.address), "--sizes", "400"),
         *("--operations", "lookup,add", "--out", "run", *LOCALES, *SHORT),
         cwd=journal.folder().parents[2],
     ).check(0)
     assert [point["failures"] for point in ran.objects] == [0, 0]
-    # 300 were there, 100 were added for the sweep and removed again.
+    # 300 people existed, 100 were added for the sweep and removed again.
     in_process("ils", "verify", f"{openldap.address}", "--entries", "300", *LOCALES).check(
         0, "all 300 people verified"
     )

@@ -1,4 +1,4 @@
-"""What a login costs with each hash of a sweep: from a real sweep, and from points made by hand."""
+"""The cost of a login with each hash of a sweep: from a real sweep, and from invented points."""
 
 from pathlib import Path
 
@@ -40,11 +40,11 @@ def test_sweep_over_hashes_shows_the_cpu_cost_of_a_login(run: Path) -> None:
     with RunFile(run) as file:
         results = file.results()
     cost_us = [result.demand.cpu_us for result in results if result.demand is not None]
-    # Four times the rounds: a login without its hash is a part of both.
+    # Four times the rounds: the cost of a login without its hash is part of both.
     assert 2 < (cost_us[1] or 0) / (cost_us[0] or 1) < 4.5
     for row, result, us, rounds in zip(rows, results, cost_us, ROUNDS, strict=False):
         assert row[0].endswith(f"pbkdf2-sha256:{rounds}")
-        # Whatever the machine has: it is a server of one thread.
+        # The server has one thread, whatever the machine has.
         assert result.ceiling == 1
         used_up = result.verdict.bound == Bound.TARGET_CPU
         used_up = used_up and (result.target_share or 0.0) >= USED_UP
@@ -88,15 +88,17 @@ def texts(made: Table) -> dict[str, list[str]]:
 @pytest.mark.parametrize(
     ("used", "threads", "cores", "of_a_core"),
     [
-        # One thread on a machine of two cores: it is the thread that was used up.
+        # One thread on a machine of two cores: the thread was exhausted.
         (1.0, 1, "1", "1,000"),
         (2.0, 2, "2", "500"),
         (2.0, None, "2", "500"),
-        # The server was kept from its cores by others: they were not used up by it.
+        # Other programs kept the server from its cores, so the server did not exhaust them.
         (1.6, 2, "n/a", "about 625"),
     ],
 )
-def test_rate_per_used_core(used: float, threads: int | None, cores: str, of_a_core: str) -> None:
+def test_table_of_login_costs_has_the_rate_per_used_core(
+    used: float, threads: int | None, cores: str, of_a_core: str
+) -> None:
     slow = login("crypt:5000", cores_used=used, target_cores=threads)
     rows = texts(table(login("ssha", cores_used=0.5, target_cores=1, bound="undecided"), slow))
     assert rows["crypt:5000"] == [f"{used:g} ms", "1,000", cores, of_a_core]
@@ -113,13 +115,13 @@ def test_rate_per_used_core(used: float, threads: int | None, cores: str, of_a_c
         (Bound.DISK, ["1,000", "n/a", "at most 2,000"]),
     ],
 )
-def test_cost_at_partial_load_is_extrapolated_to_a_core(bound: str, cells: list[str]) -> None:
+def test_login_cost_at_partial_load_is_extrapolated_to_a_core(bound: str, cells: list[str]) -> None:
     other = login("ssha512", cores_used=1.0, target_cores=2)
     rows = texts(table(login("ssha", cores_used=0.5, target_cores=2, bound=bound), other))
     assert rows["ssha"] == ["500 us", *cells]
 
 
-def test_reasons_for_an_inaccurate_cost_are_footnotes() -> None:
+def test_reasons_for_an_inaccurate_login_cost_are_footnotes() -> None:
     kinds = ("login-writes", "login-rehashes", "too-short")
     warnings = tuple(PointWarning(kind, f"it {kind}", "do so") for kind in kinds)
     few = login("crypt:5000", cores_used=1.0, target_cores=1, users=201)
@@ -129,6 +131,6 @@ def test_reasons_for_an_inaccurate_cost_are_footnotes() -> None:
     assert len(notes) == 3
 
 
-def test_single_hash_has_no_table() -> None:
+def test_sweep_over_a_single_hash_has_no_cost_table() -> None:
     one = login("ssha", cores_used=1.0, target_cores=1)
     assert login_costs([("a", each) for each in series([one])]) is None

@@ -1,4 +1,4 @@
-"""People who log in, on the embedded directory: their passwords, and who is refused."""
+"""Logins at the embedded directory: passwords of people, and refusals."""
 
 import base64
 import itertools
@@ -31,7 +31,7 @@ BRIEF = (
 )
 PEOPLE = 50
 SLOW = ("crypt:1000", "pbkdf2-sha256:1000", "pbkdf2-sha512:1000", "argon2:64k:1")
-"""As quick as each can be."""
+"""The fastest setting of each."""
 
 
 def binds(url: str, dn: str, password: str) -> bool:
@@ -79,7 +79,7 @@ def test_embedded_directory_checks_passwords(profile: Profile, hashed: str) -> N
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_a_directory_of_each_profile_is_measured(profile: Profile) -> None:
+def test_directory_of_each_profile_is_measured_with_logins(profile: Profile) -> None:
     with LdapDirectory(PEOPLE, profile=profile, locales=LOCALES) as directory:
         who = ("--target", directory.url, "--profile", profile, "--locales", ",".join(LOCALES))
         ran = in_process("ils", "run", "lookup", *who, "--entries", PEOPLE, *BRIEF)
@@ -95,7 +95,7 @@ def test_started_target_has_people_with_passwords(operation: str) -> None:
     assert ran.objects[0]["failures"] == 0
 
 
-def test_an_address_with_the_papers_schema_keeps_the_papers_people() -> None:
+def test_address_with_the_papers_schema_has_people_without_passwords() -> None:
     with LdapDirectory(0, locales=LOCALES) as directory:
         where = f"{directory.url}/ou=Dynamic,o=Intranet"
         asked = ("--entries", "20", "--locales", "en_US")
@@ -107,7 +107,7 @@ def test_an_address_with_the_papers_schema_keeps_the_papers_people() -> None:
 
 
 def test_server_that_stores_a_hash_as_cleartext_is_detected() -> None:
-    """389-DS and ApacheDS do so with a hash that they do not know."""
+    """389-DS and ApacheDS do so with an unknown hash."""
     asked = ("--entries", "20", "--locales", "en_US", "--profile", "person")
     with LdapDirectory(0, locales=LOCALES) as directory:
         where = f"{directory.url}/ou=Dynamic,o=Intranet"
@@ -133,7 +133,7 @@ def test_ldif_file_with_passwords_is_made_and_verified(tmp_path: Path, profile: 
     assert in_process("ils", "seed", "--to", path, *asked, "--hash", "ssha512").code == 0
     text = path.read_text()
     assert ("unicodePwd" if profile == "ad" else "userPassword: {SSHA512}") in text
-    # Which hash they have is no part of who they are.
+    # The hash does not affect the identity of people.
     assert in_process("ils", "verify", path, *asked).code == 0
     path.write_text(text.replace("employeeNumber: 7\n", "employeeNumber: 8\n"))
     assert in_process("ils", "verify", path, *asked).code == 1
@@ -146,8 +146,8 @@ def test_python_program_measures_people_with_passwords() -> None:
     assert found.ops_per_s > 0
 
 
-def test_duration_of_a_seeding_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
-    # This directory is too quick for what is said of others.
+def test_estimated_duration_of_a_seeding_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
+    # This directory is faster than the threshold for the message.
     monkeypatch.setattr(live, "_WORTH_SAYING_S", 0.0)
     with LdapDirectory(0, locales=LOCALES) as directory:
         where = f"{directory.url}/ou=Dynamic,o=Intranet"
@@ -203,7 +203,7 @@ def test_slapd_target_is_refused_for_the_ad_profile(tmp_path: Path) -> None:
     )
 
 
-def test_users_of_active_directory_are_added_over_tls_only() -> None:
+def test_users_of_active_directory_are_added_only_over_tls() -> None:
     load = ("--users", "1", "--warmup", "0s", "--measure", "300ms", "--entries", "20")
     argv = ("ils", "run", "add", *load, "--profile", "ad", "--locales", "en_US")
     in_process(*argv).check(2, "which Active Directory takes over TLS only")
@@ -211,7 +211,7 @@ def test_users_of_active_directory_are_added_over_tls_only() -> None:
 
 
 @pytest.mark.parametrize("operation", ["lookup", "retrieve", "ils-user", "add", "connect"])
-def test_scenario_of_an_operation_filters_by_the_profile(operation: str) -> None:
+def test_printed_scenario_of_an_operation_filters_by_the_profile(operation: str) -> None:
     text = sequences.text_of(operation, "posix")
     assert "RTPerson" not in text
     assert ".cn}" not in text
@@ -221,7 +221,7 @@ def test_scenario_of_an_operation_filters_by_the_profile(operation: str) -> None
     assert sequences.built_in(operation, "posix").counted_rows == of_papers.counted_rows
 
 
-def test_register_is_refused_for_modern_profiles() -> None:
+def test_register_is_refused_for_profiles_other_than_ils_and_paper() -> None:
     with pytest.raises(BadInput, match="do not register with an Internet Locator Server"):
         sequences.built_in("register", "person")
 
@@ -233,7 +233,7 @@ def test_stored_password_matches_its_hash_scheme() -> None:
     assert len(base64.b64decode(stored.removeprefix(b"{SSHA}"))) == 20 + 8
 
 
-# Passwords that go over a network without TLS are said to.
+# Passwords that are sent over a network without TLS are reported.
 
 
 @pytest.mark.parametrize(
@@ -258,7 +258,7 @@ def test_cleartext_passwords_over_a_network_are_reported(
 def test_cleartext_passwords_are_reported_once_per_run(
     operation: str, times: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The directory is here; it is taken for one that is not."""
+    """The local directory is treated as a remote one."""
     monkeypatch.setattr(opening, "on_loopback", lambda _: False)
     with LdapDirectory(10, profile="person", locales=("en_US",), one_password="one") as directory:
         accounts = tmp_path / "accounts.csv"

@@ -1,4 +1,4 @@
-"""`--names`: people whom the directory has already, whatever they are called."""
+"""`--names`: people that the directory already contains, under any names."""
 
 import json
 import os
@@ -28,7 +28,7 @@ BASE = "ou=Dynamic,o=Intranet"
 
 @pytest.fixture(scope="module")
 def theirs() -> Iterator[LdapDirectory]:
-    """A directory with people of others, whose uids hold what filters and names escape."""
+    """A directory with foreign people, whose uids contain characters that need escaping."""
     from ldap3.utils.dn import escape_rdn
 
     with LdapDirectory(1, locales=("en_US",)) as directory:
@@ -55,7 +55,9 @@ def lookup(directory: LdapDirectory, names: str, *more: str) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("column", ["", ":mail"])
-def test_all_names_of_a_file_are_found(theirs: LdapDirectory, tmp_path: Path, column: str) -> None:
+def test_all_names_of_a_file_are_looked_up(
+    theirs: LdapDirectory, tmp_path: Path, column: str
+) -> None:
     before = theirs.stats()["searches"]
     ran = in_process(*lookup(theirs, f"@{csv_of(tmp_path)}{column}", "--json")).check(0)
     (point,) = ran.objects
@@ -64,7 +66,7 @@ def test_all_names_of_a_file_are_found(theirs: LdapDirectory, tmp_path: Path, co
     assert 0 < point["operations"] <= theirs.stats()["searches"] - before
 
 
-def test_portable_client_finds_all_names(theirs: LdapDirectory, tmp_path: Path) -> None:
+def test_portable_client_looks_up_all_names(theirs: LdapDirectory, tmp_path: Path) -> None:
     ran = in_process(*lookup(theirs, f"@{csv_of(tmp_path)}", "--client", "ldap3", "--json"))
     ran.check(0)
     assert ran.objects[0]["failures"] == 0
@@ -78,7 +80,7 @@ def test_missing_person_is_a_wrong_answer(theirs: LdapDirectory, tmp_path: Path)
     share = point["failures"] / (point["failures"] + point["operations"])
     assert point["entries"] == 3
     assert point["failures_by_kind"].keys() == {"wrong-answer"}
-    # Each lookup draws one of the three.
+    # Each lookup draws one of the three names.
     assert 0.2 < share < 0.5
 
 
@@ -98,7 +100,9 @@ def test_last_name_of_the_list_is_checked_before_the_load(
     )
 
 
-def test_peak_sweep_and_locust_take_a_list(theirs: LdapDirectory, tmp_path: Path) -> None:
+def test_peak_sweep_and_locust_accept_a_list_of_names(
+    theirs: LdapDirectory, tmp_path: Path
+) -> None:
     at = ("--target", theirs.url, "--names", f"@{csv_of(tmp_path)}", "--locales", "en_US")
     short = ("--warmup", "0s", "--measure", "300ms", "--threads", "1", "--think", "5ms")
     out = ("--out", str(tmp_path / "p.sitebench"))
@@ -112,7 +116,9 @@ def test_peak_sweep_and_locust_take_a_list(theirs: LdapDirectory, tmp_path: Path
     assert re.search(r"lookup +\d{2,} +0\(0.00%\)", ran.out + ran.err)
 
 
-def test_different_lists_are_different_people(theirs: LdapDirectory, tmp_path: Path) -> None:
+def test_different_lists_of_names_are_different_people(
+    theirs: LdapDirectory, tmp_path: Path
+) -> None:
     files = []
     for n in range(2):
         listed = tmp_path / "people.txt"
@@ -126,10 +132,10 @@ def test_different_lists_are_different_people(theirs: LdapDirectory, tmp_path: P
     )
 
 
-def test_hidden_attribute_is_refused_for_verification(
+def test_attribute_that_can_be_searched_but_not_read_is_refused_for_verification(
     theirs: LdapDirectory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As where access control lets people search an attribute, and not read it."""
+    """Access control may let clients search an attribute without reading it."""
     monkeypatch.setattr(probe, "find_entry", lambda *_: (f"uid=jsmith,{BASE}", False))
     listed = tmp_path / "people.txt"
     listed.write_text("person0@example.com\n")
@@ -162,7 +168,9 @@ def test_hidden_attribute_is_refused_for_verification(
         ("uid\nM\xfcller\n", "", "line 2, column 2: not UTF-8"),
     ],
 )
-def test_wrong_list_names_its_line(tmp_path: Path, content: str, column: str, words: str) -> None:
+def test_error_in_a_list_of_names_is_reported_with_its_line(
+    tmp_path: Path, content: str, column: str, words: str
+) -> None:
     path = tmp_path / "people.csv"
     path.write_bytes(content.encode("latin-1"))
     with pytest.raises(BadFile) as caught:
@@ -173,7 +181,9 @@ def test_wrong_list_names_its_line(tmp_path: Path, content: str, column: str, wo
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
-def test_column_name_and_delimiter(theirs: LdapDirectory, tmp_path: Path, separator: str) -> None:
+def test_column_and_delimiter_of_a_list_of_names_can_be_chosen(
+    theirs: LdapDirectory, tmp_path: Path, separator: str
+) -> None:
     rows = [["Full Name", "Login", "Password"], *([f"P {n}", n, f"Pw-{n}"] for n in PEOPLE)]
     path = tmp_path / "hr.csv"
     quoted = (separator.join(f'"{cell}"' for cell in row) for row in rows)
@@ -181,7 +191,7 @@ def test_column_name_and_delimiter(theirs: LdapDirectory, tmp_path: Path, separa
     names = names_of(f"@{path}:Login=uid")
     usual = csv_of(tmp_path)
     assert names.digest == names_of(f"@{usual}").digest == names_of(f"@{usual}:uid").digest
-    # A filter's names are read by the engine itself.
+    # The engine itself reads the names for a filter.
     argv = lookup(theirs, f"@{path}:Login=uid", "--filter", "(uid={name})", "--json")
     (point,) = in_process(*argv[:2], *argv[3:]).check(0).objects
     assert (point["failures"], point["operations"] > 0) == (0, True)
@@ -196,7 +206,7 @@ def test_missing_header_is_reported_without_showing_a_row(tmp_path: Path) -> Non
     assert not [each for each in ("smith", "swordfish") if each in str(caught.value)]
 
 
-def test_filter_without_matches_fails(theirs: LdapDirectory, tmp_path: Path) -> None:
+def test_filter_without_matches_is_refused(theirs: LdapDirectory, tmp_path: Path) -> None:
     argv = lookup(theirs, f"@{csv_of(tmp_path)}", "--filter", "(cn={name})", "--json")
     argv = (*argv[:2], *argv[3:])
     ran = in_process(*argv)
@@ -205,7 +215,7 @@ def test_filter_without_matches_fails(theirs: LdapDirectory, tmp_path: Path) -> 
     assert in_process(*argv, "--verify", "none").code == 0
 
 
-def test_a_file_that_changed_is_read_again(tmp_path: Path) -> None:
+def test_changed_list_of_names_is_read_again(tmp_path: Path) -> None:
     path = tmp_path / "people.txt"
     path.write_text("\ufeff\nann\n")
     first = names_of(f"@{path}")
@@ -224,7 +234,7 @@ def test_pipe_is_refused_as_list_of_names(tmp_path: Path) -> None:
         names_of(f"@{tmp_path / 'pipe'}")
 
 
-def test_numbered_people_take_no_list() -> None:
+def test_generated_people_cannot_be_combined_with_a_list_of_names() -> None:
     numbered = names_of("uid=user.{i}")
     assert numbered == Names("uid=user.{i}")
     assert (numbered.condition(7), numbered.rdn(7)) == ("uid=user.7", "uid=user.7")

@@ -1,4 +1,4 @@
-"""Which directory takes which hash: refused by name before anything is added, as the docs say."""
+"""Supported hashes of each directory: others are refused by name before any add."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ def people(hashed: str | None) -> Spec:
 
 
 def named(name: str) -> str:
-    """Return a hash by its name alone, with parameters where it needs some."""
+    """Return a hash by its name alone, with parameters if required."""
     more = {"pbkdf2-sha256": ":600000", "pbkdf2-sha512": ":210000", "argon2": ":64m"}
     return name + more.get(name, "")
 
@@ -37,7 +37,7 @@ def told(server: Server) -> OpenDirectory:
 
 
 @pytest.mark.parametrize("server", SERVERS, ids=lambda server: server.name)
-def test_hash_unknown_to_a_server_is_refused_with_its_list(server: Server) -> None:
+def test_hash_unsupported_by_a_server_is_refused_with_the_supported_hashes(server: Server) -> None:
     for name in HASHES:
         if name in server.refuses:
             with pytest.raises(BadInput, match=f"is {server.name}, which does not know") as caught:
@@ -63,7 +63,7 @@ def test_embedded_directory_is_recognised_by_its_root_dse() -> None:
     assert (found.name, found.refuses) == ("embedded", frozenset())
 
 
-def test_docs_table_has_each_hash_and_server() -> None:
+def test_documented_table_has_each_hash_and_server() -> None:
     lines = (DOCS / "targets.md").read_text().splitlines()
     head = next(line for line in lines if line.startswith("| `--hash` |"))
     assert head.strip("| ").split(" | ")[1:] == [each.name for each in SERVERS]

@@ -1,4 +1,4 @@
-"""Peaks of a directory: client counts as in the papers, and objectives that cannot be met."""
+"""Peaks of a directory: client counts as in the papers, and unattainable objectives."""
 
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ def read(path: Path) -> tuple[list[PointResult], list[dict[str, Any]]]:
 
 
 def test_client_counts_are_measured_at_one_target_and_more_can_be_added(tmp_path: Path) -> None:
-    # Adding, because each client count must find the directory as the one before it did.
+    # With adds, because each client count must start with the same directory.
     asked = ("ils", "peak", "add", *LOAD)
     in_process(*asked, "--clients", "2", "--out", "run", "--json", cwd=tmp_path).check(0)
     argv = (*asked, "--clients", "2,4,3", "--out", "run")
@@ -45,7 +45,7 @@ def test_client_counts_are_measured_at_one_target_and_more_can_be_added(tmp_path
 
 
 def test_objective_is_judged_at_each_number_of_users(tmp_path: Path) -> None:
-    """A file, numbers of users and an objective were three commands, or none."""
+    """A file, numbers of users and an objective required three commands, or were impossible."""
     (tmp_path / "own.toml").write_text('[[operation]]\nname = "look"\nsearch = "(uid=user.1)"\n')
     load = (*LOAD, "--think", "20ms", "--clients", "1,2", "--out", "run")
     ran = in_process("ils", "peak", "own.toml", *load, "--objective", "max<1h", cwd=tmp_path)
@@ -62,11 +62,12 @@ def test_objective_is_judged_at_each_number_of_users(tmp_path: Path) -> None:
 
 @pytest.mark.alone
 def test_objective_met_by_no_rate_has_its_own_exit_code(tmp_path: Path) -> None:
-    # At the lowest rate, a sixteenth, ten come in each window: one with none would break nothing.
+    # At the lowest rate, a sixteenth, ten operations are due in each window: an empty window would
+    # miss no objective.
     search = ("--objective", "max<1us", "--start", "320")
     ran = in_process("ils", "peak", "lookup", *LOAD, *search, "--out", "run", cwd=tmp_path)
     results, (peak,) = read(tmp_path / "run")
-    # What broke beside other programs is tried once more.
+    # A rate that missed the objective beside other programs is tried once more.
     assert list(dict.fromkeys(result.spec.rate for result in results)) == [320, 160, 80, 40, 20]
     assert (peak["best"], peak["rate"], peak["interval"]) == (None, None, None)
     last = results[-1].verdict
@@ -93,5 +94,5 @@ def test_contradicting_options_are_one_line_and_make_no_run_file(tmp_path: Path)
     assert not list(tmp_path.iterdir())
 
 
-def test_two_operations_at_once_are_refused() -> None:
+def test_peak_of_two_operations_is_refused() -> None:
     in_process("ils", "peak", "lookup,add").check(2, "is not one operation")

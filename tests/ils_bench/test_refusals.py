@@ -1,4 +1,4 @@
-"""A directory that refuses to add people: what is said of it, and that nobody is left."""
+"""A directory that refuses adds: the message, and that no person remains."""
 
 import multiprocessing
 import os
@@ -73,7 +73,7 @@ def test_refused_delete_is_reported_once_and_can_be_forgotten() -> None:
         assert in_process("ils", "clean").err == "nothing to clean up\n"
 
 
-def test_more_people_than_the_directory_has_are_refused_before_all_lookups_fail() -> None:
+def test_more_people_than_the_directory_has_are_refused_before_the_load() -> None:
     with LdapDirectory(1) as directory:
         with connect(parse_address(directory.url)) as connection:
             for i in range(3):
@@ -93,7 +93,7 @@ def test_unreadable_directory_is_not_reported_as_empty(command: str) -> None:
     ran.check(2, "does not show 'ou=Dynamic,o=Intranet': insufficientAccessRights", "--bind-dn")
 
 
-def test_connect_is_measured_below_any_base() -> None:
+def test_connects_are_measured_below_any_base() -> None:
     with LdapDirectory(1, suffix="dc=example,dc=com", locales=("en_US",)) as directory:
         where = ("--target", directory.url, "--base", "ou=wrong,dc=example,dc=com")
         short = ("--users", "1", "--warmup", "0s", "--measure", "500ms", "--rate", "50")
@@ -105,7 +105,7 @@ def test_connect_is_measured_below_any_base() -> None:
 
 
 def test_password_file_may_be_a_pipe(tmp_path: Path) -> None:
-    """As of `<(pass show ldap)`: it gives its content once, and processes need it more often."""
+    """As with `<(pass show ldap)`: a pipe gives its content once, and processes need it again."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with LdapDirectory(

@@ -1,4 +1,4 @@
-"""The room of people in a slapd's database: said before the first add, and where it is full."""
+"""The space for people in a slapd's database: reported before the first add, and when exhausted."""
 
 from pathlib import Path
 
@@ -46,5 +46,5 @@ def test_full_database_of_slapd_is_named(tmp_path: Path) -> None:
         who = ("--bind-dn", server.bind_dn, "--password-file", tmp_path / "password")
         to = f"{server.url}/{server.base}"
         ended = in_process("ils", "seed", "--to", to, "--entries", "10k", *who)
-    # Without a size its configuration means 10 MiB.
+    # Without a size in the configuration, slapd's limit is 10 MiB.
     ended.check(1, "set olcDbMaxSize (maxsize; 1 GiB as packaged) to more, and run it again")

@@ -1,4 +1,4 @@
-"""`ils run login`: who logs in and how, wrong passwords, and accounts that must not be locked."""
+"""`ils run login`: accounts and binds, wrong passwords, and protection against locked accounts."""
 
 import csv
 import math
@@ -35,18 +35,18 @@ from tests.support.stock_slapd import ADMIN, BASE, PASSWORD, StockSlapd
 PEOPLE = 60
 FAST = ("--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "600ms", "--json")
 BRIEF = ("--rate", "300", *FAST)
-"""Where nothing depends on how fast users go: at full speed slapd takes what the window left."""
+"""A low rate for tests that do not depend on speed."""
 WHO = ("--entries", str(PEOPLE), "--locales", ",".join(LOCALES))
 
 
 def steps(ran: Ran, operation: str = "login") -> dict[str, int]:
-    """Return how often each step of an operation was done."""
+    """Return the number of times of each step of an operation."""
     (point,) = ran.objects
     return {s["step"]: s["count"] for s in point["steps"] if s["program"] == operation}
 
 
 def let_in(tried: Ran) -> None:
-    """Look at one login without a load."""
+    """Assert that one login without a load succeeded."""
     assert (tried.code, ": success" in tried.out) == (0, True), tried.err
 
 
@@ -59,20 +59,20 @@ def right(ran: Ran) -> None:
 
 @pytest.mark.parametrize("how", ["bind", "search-bind-groups"])
 @pytest.mark.parametrize("target", ["embedded", "openldap"])
-def test_people_of_a_target_that_is_started_log_in(target: str, how: str) -> None:
+def test_people_of_a_started_target_log_in(target: str, how: str) -> None:
     ran = in_process("ils", "run", "login", "--target", target, "--how", how, *WHO, *BRIEF)
     right(ran)
     assert "people of the profile person, who have passwords" in ran.err
     done = steps(ran)
     assert ("search" in done) == ("groups" in done) == (how != "bind")
     where = "main" if how == "bind" else "login"
-    # A login is a connection, and one bind on it.
+    # A login is a connection and one bind on it.
     assert abs(done[f"{where}: connect"] - done["sequence"]) <= 2
     assert abs(done["bind"] - done["sequence"]) <= 2
     assert ran.objects[0]["entries"] == PEOPLE
 
 
-def test_connections_may_be_kept() -> None:
+def test_logins_can_use_persistent_connections() -> None:
     ran = in_process("ils", "run", "login", "--over", "kept", *WHO, *FAST)
     right(ran)
     assert steps(ran)["bind"] > 100
@@ -80,8 +80,8 @@ def test_connections_may_be_kept() -> None:
     assert steps(ran).get("main: connect", 0) <= 2
 
 
-def test_people_who_log_in_have_the_named_profile() -> None:
-    """Those who are loaded, those whom the first login is of, and those whom users log in as."""
+def test_people_who_log_in_have_the_chosen_profile() -> None:
+    """The profile applies to loaded people, to the first login, and to the logins of users."""
     kind = ("--profile", "posix", "--hash", "clear")
     ran = in_process("ils", "run", "login", *kind, "--how", "search-bind", *WHO, *BRIEF)
     right(ran)
@@ -99,7 +99,7 @@ def test_refused_wrong_passwords_are_a_share_of_correct_answers() -> None:
     right(ran)
     wrong, all_ = steps(ran, "wrong")["sequence"], ran.objects[0]["operations"]
     assert all_ >= 70  # Of fewer, none would be as far.
-    # Each is drawn: so far from its share are one in 16,000 such samples.
+    # Each is drawn: a larger deviation occurs in one of 16,000 such samples.
     assert wrong == pytest.approx(0.2 * all_, abs=4 * math.sqrt(0.2 * 0.8 * all_))
 
 
@@ -113,7 +113,7 @@ def test_accepted_wrong_password_is_a_wrong_answer(tmp_path: Path) -> None:
     (point,) = ran.objects
     wrong = next(s for s in point["steps"] if (s["program"], s["step"]) == ("wrong", "sequence"))
     assert wrong["count"] > 10
-    # What is due at the window's edge ends after it.
+    # Operations due at the window's edge end after it.
     assert abs(wrong["failures"] - wrong["count"]) <= 2
     assert abs(point["failures"] - wrong["count"]) <= 2
     assert set(point["failures_by_kind"]) == {"wrong-answer"}
@@ -163,7 +163,7 @@ def test_contradicting_login_options_are_refused(
         ("", "the file ends without a row"),
     ],
 )
-def test_a_file_of_accounts_is_checked_line_by_line(text: str, said: str, tmp_path: Path) -> None:
+def test_accounts_file_is_checked_line_by_line(text: str, said: str, tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text(text)
     with pytest.raises(BadFile, match=re.escape(said)):
@@ -171,15 +171,15 @@ def test_a_file_of_accounts_is_checked_line_by_line(text: str, said: str, tmp_pa
 
 
 def test_login_at_an_address_requires_accounts(directory: LdapDirectory) -> None:
-    """--names was named there, which login refuses."""
+    """The message named --names, which login refuses."""
     ran = in_process(
         "ils", "run", "login", "--target", directory.url, "--entries", "10k", *BRIEF
     ).check(2, "for your own people add --accounts accounts.csv; for ours")
     assert "--names" not in ran.err
 
 
-def test_accounts_by_name_need_a_base(tmp_path: Path) -> None:
-    """That of people of sitebench was taken, which the user had never typed."""
+def test_accounts_with_login_names_need_a_base(tmp_path: Path) -> None:
+    """Sitebench's default base was used, which the user had never typed."""
     path = tmp_path / "a.csv"
     path.write_text('dn,uid,password\n"cn=1,o=a",x,y\n')
     argv = ("ils", "run", "login", "--accounts", path, *BRIEF, "--target", "ldap://127.0.0.1:1")
@@ -193,14 +193,14 @@ def test_accounts_by_name_need_a_base(tmp_path: Path) -> None:
         assert "nothing answers" in in_process(*argv[:-1], f"{argv[-1]}/{more}").err
 
 
-def test_searched_login_name_is_unique_in_the_file(tmp_path: Path) -> None:
+def test_searched_login_name_must_be_unique_in_the_file(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text('dn,uid,password\n"cn=1,o=a",x,y\n"cn=2,o=a",X,z\n')
     argv = ("--accounts", path, "--target", "ldap://127.0.0.1:1/o=a", *BRIEF)
     in_process("ils", "run", "login", *argv, "--how", "search-bind").check(
         2, "line 3: uid 'X' is there twice"
     )
-    # Whose DN binds may have the name of another.
+    # Accounts that bind by DN may share a name.
     assert "there twice" not in in_process("ils", "run", "login", *argv).err
 
 
@@ -240,7 +240,7 @@ def test_expensive_hash_is_refused_by_every_command(given: str, said: str) -> No
 
 
 def test_bounds_of_hashes_match_the_limits_of_the_directory() -> None:
-    """Which docs/limits.md has from the directory itself, and which a program may raise."""
+    """docs/limits.md takes these limits from the directory; a program may raise some of them."""
 
     def bound(name: str) -> int:
         row = re.search(rf"^\| `ils` \| `{name}` \| (\d+) ", page("limits.md"), re.MULTILINE)
@@ -273,7 +273,7 @@ def test_bounds_of_hashes_match_the_limits_of_the_directory() -> None:
 def test_hashes_refused_as_options_are_those_the_directory_cannot_check(
     most: str, beyond: str, password: str | None, tmp_path: Path
 ) -> None:
-    # Longer than it takes this machine, by half and more.
+    # Half as much again as this machine needs.
     limits = {"slow_hash_ms": 20}
 
     def logs_in(hashed: str, password: str | None) -> bool:
@@ -281,7 +281,7 @@ def test_hashes_refused_as_options_are_those_the_directory_cannot_check(
         make_hashes(people)
         found = people.population
         write_ldif(found, file := tmp_path / f"{hashed}.ldif".replace(":", "-"))
-        # Loaded, as what is given would be refused.
+        # Loaded from a file, because the option would be refused.
         with LdapDirectory(entries=0, ldif=file, limits=limits) as directory:
             connection = ldap3.Connection(directory.url, found.dn(0), found.password(0))
             let_in: bool = connection.bind()
@@ -296,7 +296,7 @@ def test_hashes_refused_as_options_are_those_the_directory_cannot_check(
     assert not logs_in(beyond, password)
 
 
-def test_a_long_cell_hides_no_line(tmp_path: Path) -> None:
+def test_long_cell_does_not_hide_later_lines(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text(f"uid,password\n{'a' * 1_000_000},b\nc,\n")
     usual = csv.field_size_limit()
@@ -305,7 +305,7 @@ def test_a_long_cell_hides_no_line(tmp_path: Path) -> None:
     assert csv.field_size_limit() == usual
 
 
-def test_cell_that_is_no_dn_is_refused_with_its_line(tmp_path: Path) -> None:
+def test_cell_that_is_not_a_dn_is_refused_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text('dn,password\n"uid=a,o=b",x\n\n"uid=a,b",x\n')
     argv = ("--accounts", path, "--target", "ldap://127.0.0.1:1")
@@ -314,7 +314,7 @@ def test_cell_that_is_no_dn_is_refused_with_its_line(tmp_path: Path) -> None:
     )
 
 
-def test_columns_are_found_by_their_names(tmp_path: Path) -> None:
+def test_columns_of_accounts_are_recognised_by_name(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes(b"\xef\xbb\xbfUserName,Mail,userPassword,DN\r\na,a@x,p,cn=a\r\n")
     found = accounts_of(str(path))
@@ -330,7 +330,7 @@ def test_columns_of_accounts_can_be_chosen(tmp_path: Path) -> None:
         accounts = accounts_of(f"{path}:{columns}")
         return accounts.name, accounts.attribute, accounts.password
 
-    # Of several names the first of the documented ones is taken.
+    # The first of the documented names takes precedence.
     assert found("passwort neu=password") == ("Login", "uid", "Passwort neu")
     assert found("mail,Passwort neu=password") == ("mail", "mail", "Passwort neu")
     number = "Personalnummer=employeeNumber,Passwort neu=password"
@@ -378,7 +378,7 @@ def test_seed_writes_an_accounts_file_with_mode_0600(accounts: Path) -> None:
 
 
 def keep(accounts: Path, columns: list[str], name: str = "own.csv") -> Path:
-    """Leave some columns of a file."""
+    """Reduce a file to some columns."""
     with accounts.open(newline="") as file:
         rows = list(csv.DictReader(file))
     path = accounts.with_name(name)
@@ -391,7 +391,7 @@ def keep(accounts: Path, columns: list[str], name: str = "own.csv") -> Path:
 
 @pytest.mark.parametrize(
     ("columns", "how"),
-    # A search is for the name, whether there is a DN or not.
+    # The search is for the name, with or without a DN column.
     [
         (["uid", "password"], "bind"),
         (["dn", "uid", "password"], "bind"),
@@ -410,14 +410,14 @@ def test_accounts_of_a_csv_file_log_in(
     other.write_text(own.read_text().replace("uid,password", "log in,Geheim", 1))
     named = f"{other}:Geheim=password,log in=uid"
     let_in(in_process("ils", "run", "login", *where, "--accounts", named, "--how", how, "--check"))
-    # How many people logged in is in the result.
+    # The result contains the number of accounts.
     assert ran.objects[0]["entries"] == PEOPLE
     with accounts.open() as file:
         passwords = [row["password"] for row in csv.DictReader(file)]
     assert not any(each in ran.out + ran.err for each in passwords)
 
 
-def test_semicolons_may_separate_accounts(
+def test_semicolons_may_separate_the_cells_of_accounts(
     directory: LdapDirectory, accounts: Path, tmp_path: Path
 ) -> None:
     own = keep(accounts, ["uid", "password"])
@@ -434,7 +434,7 @@ def test_semicolons_may_separate_accounts(
     assert "swordfish" not in ran.err
 
 
-def test_a_sweep_takes_all_accounts_of_its_file(tmp_path: Path) -> None:
+def test_sweep_uses_all_accounts_of_its_file(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("uid,password\na,x\nb,y\n")
     where = ("--target", "ldap://127.0.0.1:1", "--base", "o=a", "--accounts", path)
@@ -442,10 +442,10 @@ def test_a_sweep_takes_all_accounts_of_its_file(tmp_path: Path) -> None:
         in_process("ils", "sweep", "--operations", operations, *where).check(2, said)
 
 
-def test_a_file_of_fewer_accounts_than_threads_is_measured(
+def test_accounts_file_with_fewer_accounts_than_threads_is_measured(
     directory: LdapDirectory, accounts: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each thread needs a row of its own, on a machine with more cores than accounts, too."""
+    """Each thread needs its own row, also on a machine with more cores than accounts."""
     monkeypatch.setattr(logins, "usable_cores", lambda: 8)
     monkeypatch.setattr(logins, "engine_threads", lambda asked: 4)
     own = keep(accounts, ["dn", "password"])
@@ -456,7 +456,9 @@ def test_a_file_of_fewer_accounts_than_threads_is_measured(
     assert POINTS.apply_scenario(options).threads is None
 
 
-def test_dns_alone_are_bound_without_search(directory: LdapDirectory, accounts: Path) -> None:
+def test_accounts_with_dns_only_bind_without_a_search(
+    directory: LdapDirectory, accounts: Path
+) -> None:
     own = keep(accounts, ["dn", "password"])
     argv = ("--target", directory.url, "--accounts", own, "--check")
     let_in(in_process("ils", "run", "login", *argv))
@@ -481,7 +483,7 @@ def as_admin(command: str, *argv: object) -> Ran:
 
 @pytest.fixture
 def before(stock: StockSlapd) -> Counter[str]:
-    """Return how many binds of each were refused before, and let all log in again."""
+    """Return the number of refused binds per account, and unlock all accounts."""
     login = ("-D", ADMIN, "-w", PASSWORD)
     argv = ("-LLL", *login, "-b", BASE, "(|(pwdFailureTime=*)(pwdAccountLockedTime=*))", "1.1")
     for dn in re.findall(r"^dn: (.*)$", stock.client("ldapsearch", *argv), re.MULTILINE):
@@ -511,10 +513,10 @@ def test_no_account_gets_two_wrong_passwords(
     wrong = ("--wrong", "30%", "--measure", "20s")
     ran = in_process("ils", "run", "login", *at(stock, strangers), *FAST, *wrong, *more).check(0)
     (point,) = ran.objects
-    # Sixty wrong ones are of two hundred logins: it ends with the last of them.
+    # Sixty of two hundred logins are wrong: the run ends with the last account.
     kinds = {each["kind"] for each in point["warnings"]}
     assert "data-used-up" in kinds
-    # These logins write nothing.
+    # These logins cause no writes.
     assert not kinds & {"login-writes", "login-rehashes"}
     assert point["failures"] == 0
     assert stock.refused() - before == Counter({f"uid=user.{n},{BASE}": 1 for n in range(PEOPLE)})
@@ -522,7 +524,7 @@ def test_no_account_gets_two_wrong_passwords(
 
 def test_workers_share_accounts(stock: StockSlapd, strangers: Path, before: Counter[str]) -> None:
     port = free_port()
-    # Slowly enough that not all are used up while users are started.
+    # Slowly enough that some accounts remain when all users have started.
     load = (*at(stock, strangers), *BRIEF, "--wrong", "50%", "--rate", "30", "--measure", "20s")
     argv = ("ils", "run", "login", *load, "--workers", "2", "--bind", f"127.0.0.1:{port}")
     with worker(strangers.parent, port), worker(strangers.parent, port):
@@ -545,7 +547,8 @@ def test_wrong_row_ends_the_run(stock: StockSlapd, strangers: Path, before: Coun
     ).check(1, "a password was refused, so the run has ended", "uid=user.19,")
     assert "stale-1" not in ran.err
     assert stock.refused() - before == Counter({f"uid=user.19,{BASE}": 1})
-    # Who may lock the accounts may go on; to own the directory is not enough.
+    # With permission to lock accounts the run continues; permission to change the directory is not
+    # enough.
     argv = ("login", *at(stock, strangers), *FAST, "--allow-failures")
     assert as_admin("run", *argv).code == 1
     ran = as_admin("run", *argv, "--wrong-passwords", "any").check(0)
@@ -554,7 +557,7 @@ def test_wrong_row_ends_the_run(stock: StockSlapd, strangers: Path, before: Coun
 
 
 def stale(accounts: Path, deal: str, more: str = "") -> Path:
-    """Write a scenario file that logs in with the accounts, all of whose passwords are stale."""
+    """Write a scenario file that logs in with the accounts, all with outdated passwords."""
     with accounts.open(newline="") as file:
         header, *rows = csv.reader(file)
     with accounts.open("w", newline="") as file:
@@ -609,7 +612,8 @@ def test_deal_that_could_lock_accounts_is_refused(
         2, 'write deal = "once"'
     )
     assert stock.refused() == before
-    # Who may lock them says so, and of each wrong password on purpose there is one.
+    # A user with permission to lock accounts states it, and each account gets one intended wrong
+    # password.
     once = stale(strangers, "once", refused)
     assert in_process("ils", "run", once, *target[:-1], *FAST).code == 0
     assert set((stock.refused() - before).values()) == {1}
@@ -628,19 +632,19 @@ def test_each_account_gets_one_wrong_password_per_run(
             2, "each measurement would send wrong passwords"
         )
     assert stock.refused() == before
-    # Pairs that are compared have run files of their own.
+    # Compared pairs have separate run files.
     pairs = f"ils run login {shlex.join(map(str, argv[:-2]))} --over {{}}"
     pairs = pairs.replace(" --json", "")
     in_process("compare", "new", "kept", "--interleave", pairs, "--out", tmp_path / "c").check(
         2, "each measurement would send wrong passwords"
     )
     assert stock.refused() == before
-    # Two levels are two points.
+    # Two values are two points.
     in_process("ils", "vary", "login", *argv, "--vary", "over=new,kept").check(
         2, "each measurement would send wrong passwords"
     )
     assert stock.refused() == before
-    # So is a run that goes on with another load.
+    # A run that continues with another load counts, too.
     assert in_process("ils", "run", "login", *argv).code == 0
     assert set((sent := stock.refused() - before).values()) == {1}
     in_process("ils", "run", "login", *argv, "--users", "1").check(
@@ -649,7 +653,9 @@ def test_each_account_gets_one_wrong_password_per_run(
     assert stock.refused() - before == sent
 
 
-def test_the_first_account_is_tried_before_the_load(stock: StockSlapd, tmp_path: Path) -> None:
+def test_login_of_the_first_account_is_tried_before_the_load(
+    stock: StockSlapd, tmp_path: Path
+) -> None:
     path = tmp_path / "a.csv"
     path.write_text(f'dn,uid,password\n"uid=nobody,{BASE}",nobody,x1\n')
     for how, said in (("bind", "invalidCredentials"), ("search-bind", "finds no entries below")):
@@ -662,7 +668,7 @@ def test_the_first_account_is_tried_before_the_load(stock: StockSlapd, tmp_path:
 def test_successful_login_clears_earlier_failures(
     stock: StockSlapd, strangers: Path, before: Counter[str]
 ) -> None:
-    """The first login after it changed the entry, and each was said to."""
+    """The first login after it changed the entry, and every login was reported as a write."""
     dn = accounts_of(str(strangers)).cell(0, "dn")
     stock.client("ldapwhoami", "-D", dn, "-w", "wrong")
     assert stock.refused() - before == Counter({dn: 1})
@@ -695,7 +701,7 @@ def test_check_tries_one_login_without_a_load(stock: StockSlapd, strangers: Path
 
 
 def test_refusal_names_the_columns_of_the_file(stock: StockSlapd, tmp_path: Path) -> None:
-    """A name in a column of another language was passed over, and mail taken in its place."""
+    """The user's column in another language was ignored, and mail used in its place."""
     path = tmp_path / "a.csv"
     path.write_text("Anmeldename,mail,password\nnobody,nobody@x,x1\n")
     for more in ((), ("--check",)):
@@ -721,7 +727,7 @@ def test_refused_login_check_has_advice(
     assert list((stock.refused() - before).values()) == [2]
 
 
-def test_other_accounts_file_is_another_point(tmp_path: Path) -> None:
+def test_another_accounts_file_makes_another_point(tmp_path: Path) -> None:
     keys = set()
     for names in ("ab", "ac"):
         path = tmp_path / "a.csv"
@@ -731,7 +737,7 @@ def test_other_accounts_file_is_another_point(tmp_path: Path) -> None:
     assert len(keys) == 2
 
 
-def test_directory_closed_to_anonymous_is_reported(accounts: Path, tmp_path: Path) -> None:
+def test_directory_closed_to_anonymous_clients_is_reported(accounts: Path, tmp_path: Path) -> None:
     kind = {"profile": "person", "locales": LOCALES, "admin_dn": "cn=a", "admin_password": "x"}
     with LdapDirectory(PEOPLE, require_bind=True, **kind) as directory:  # type: ignore[arg-type]
         argv = ("--target", directory.url, "--base", directory.base, "--accounts", accounts)
@@ -739,7 +745,7 @@ def test_directory_closed_to_anonymous_is_reported(accounts: Path, tmp_path: Pat
         ran = in_process("ils", "run", "login", *argv, *how, *BRIEF)
         assert ran.code != 0
         assert "with --bind-dn and --password-file; an account of the file will do" in ran.err
-        # Of a bind the base is but text.
+        # A bind uses the base only as text.
         own = keep(accounts, ["uid", "password"])
         right(in_process("ils", "run", "login", *argv[:-1], own, *BRIEF))
         elsewhere = ("--base", f"ou=none,{directory.suffix}")
@@ -754,7 +760,7 @@ def test_directory_closed_to_anonymous_is_reported(accounts: Path, tmp_path: Pat
 def test_login_works_at_a_slapd_closed_to_anonymous_reads(
     slapd: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """`by users read by * none`: a stranger is told noSuchObject, as of a base that is wrong."""
+    """With `by users read by * none`, anonymous clients get noSuchObject, as for a wrong base."""
     path = tmp_path / "accounts.csv"
     with stock_slapd.running(tmp_path_factory.mktemp("closed"), closed=True) as server:
         to = ("--to", f"{server.url}/{BASE}", "--profile", "person", *WHO)
@@ -771,7 +777,7 @@ def test_login_works_at_a_slapd_closed_to_anonymous_reads(
 
 
 def test_reading_accounts_takes_at_most_20_times_csv_reader(tmp_path: Path) -> None:
-    """Seven times; what looks through those before for each would take a hundred times more."""
+    """It takes seven times; a quadratic search for duplicates would take a hundred times more."""
     path = tmp_path / "a.csv"
     with path.open("w") as file:
         file.write("dn,password\n")

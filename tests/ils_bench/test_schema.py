@@ -1,4 +1,4 @@
-"""RTPerson's schema in each server's format: one definition, and real slapds load it."""
+"""The RTPerson schema in each server's format: one definition, which real slapds load."""
 
 import re
 import subprocess
@@ -46,7 +46,7 @@ def test_unknown_server_is_refused_with_the_list() -> None:
     in_process("ils", "schema", "exchange").check(2, "use one of openldap, config, 389ds")
 
 
-def test_389ds_s_file_is_read_by_another_parser() -> None:
+def test_389_ds_schema_file_is_read_by_an_independent_parser() -> None:
     lines = schema.text("389ds").splitlines()
     assert lines[1] == "dn: cn=schema"
     values: dict[str, list[str]] = {"attributeTypes": [], "objectClasses": []}
@@ -65,13 +65,13 @@ def test_389ds_s_file_is_read_by_another_parser() -> None:
 
 @contextmanager
 def slapd_of_cn_config(folder: Path) -> Iterator[DirectoryAddress]:
-    """Run a slapd that is configured over LDAP and does not know RTPerson."""
+    """Run a slapd that is configured over LDAP and lacks the RTPerson schema."""
     config = write_config(folder, Spec(100, locales=LOCALES))
     lines = [line for line in config.read_text().splitlines() if "rtperson" not in line]
     at = lines.index("database mdb")
     lines[at:at] = ["database config", "rootdn cn=config", f'rootpw "{PASSWORD}"']
     config.write_text("\n".join(lines) + "\n")
-    # slaptest wants a database that is there.
+    # slaptest requires an existing database.
     suffix = folder / "suffix.ldif"
     suffix.write_text("dn: o=Intranet\nobjectClass: organization\no: Intranet\n")
     fill(find("slapadd"), config, suffix)
@@ -85,7 +85,7 @@ def slapd_of_cn_config(folder: Path) -> Iterator[DirectoryAddress]:
 
 
 @pytest.mark.usefixtures("slapd")
-def test_cn_config_takes_the_schema_while_slapd_runs(tmp_path: Path) -> None:
+def test_cn_config_accepts_the_schema_while_slapd_runs(tmp_path: Path) -> None:
     ldif = tmp_path / "rtperson.ldif"
     ldif.write_text(schema.text("config"))
     people = Spec(100, locales=LOCALES)

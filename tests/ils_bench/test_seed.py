@@ -1,4 +1,4 @@
-"""People into files, streams and folders for slapd; what is there is told from what should be."""
+"""Seeding into files, streams and folders for slapd; verify compares people with expected ones."""
 
 import shutil
 import signal
@@ -27,7 +27,7 @@ def ils(command: str, *argv: str) -> Ran:
 
 
 def digest(ran: Ran) -> str:
-    """Return the digest that a command printed last."""
+    """Return the last digest that a command printed."""
     assert ran.code == 0, ran.err
     word, value = ran.err.splitlines()[-1].split()
     assert word == "digest"
@@ -167,7 +167,7 @@ def test_invalid_destinations_are_refused() -> None:
             parse_destination(place)
 
 
-def test_an_address_may_name_the_base() -> None:
+def test_address_may_contain_the_base() -> None:
     found = parse_destination("ldap://example.com/ou=caf%C3%A9%20people,dc=example,dc=com")
     assert found == LiveDirectory(
         DirectoryAddress("example.com", 389), "ou=café people,dc=example,dc=com"

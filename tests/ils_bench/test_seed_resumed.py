@@ -1,4 +1,4 @@
-"""Seeding a running slapd: interrupted, killed, or left by its server, it ends with everybody."""
+"""Seeding a running slapd that is interrupted, killed, or disconnected can always be completed."""
 
 import json
 import signal
@@ -44,7 +44,7 @@ def seed_command(slapd: Slapd, size: str) -> list[str]:
 
 
 def seed_until(slapd: Slapd, size: str, dn: str, how: signal.Signals) -> str:
-    """Seed until a person is there, end it, and return its output."""
+    """Seed until a person exists, end the command, and return its output."""
     argv = [*SITEBENCH, *seed_command(slapd, size)]
     with subprocess.Popen(argv, stderr=subprocess.PIPE, text=True) as process:
         assert eventually(lambda: slapd.has(dn), ARRIVES_WITHIN_S)
@@ -104,7 +104,7 @@ def test_slapd_without_the_schema_is_named(folder: Path) -> None:
     config = folder / "slapd.conf"
     lines = config.read_text().splitlines()
     config.write_text("\n".join(line for line in lines if "rtperson.schema" not in line) + "\n")
-    # Its one person is of a class that it does not know any more.
+    # The schema of its one person is removed.
     for each in (folder / "db").iterdir():
         each.unlink()
     ldif = "dn: o=Intranet\nobjectClass: organization\no: Intranet\n"

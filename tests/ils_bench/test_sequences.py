@@ -88,7 +88,7 @@ def test_steps_refer_to_people_of_earlier_steps() -> None:
         ((Connect(), Lookup(refresh_minutes=10)), "prolongs by searching"),
     ],
 )
-def test_sequence_that_no_scenario_can_express_is_refused(
+def test_sequence_without_an_equivalent_scenario_is_refused(
     steps: tuple[Step, ...], problem: str
 ) -> None:
     with pytest.raises(BadSequence, match=problem):
@@ -102,12 +102,12 @@ def test_lookup_repeats_a_hundred_searches_between_bind_and_unbind() -> None:
         assert operation.counted_rows == [(operation.name, operation.name)]
 
 
-def test_a_connect_is_counted_as_a_whole() -> None:
+def test_connect_is_counted_as_a_whole_pass() -> None:
     assert sequences.CONNECT.counted_rows == [("connect", "sequence")]
     assert [verb for _, verb in sequences.CONNECT.operations[0].steps] == ["bind"]
 
 
-def test_the_ils_user_does_the_nine_steps_of_table_3() -> None:
+def test_ils_user_performs_the_nine_steps_of_table_3() -> None:
     text = tomllib.loads(sequences.built_in("ils-user", session_s=1200).text)
     steps = [
         (each["name"], step.get("repeat", 1))
@@ -125,7 +125,7 @@ def test_think_times_fill_the_session(session_s: float) -> None:
     assert sequences.built_in("ils-user", session_s=session_s).least_s == pytest.approx(session_s)
 
 
-def test_a_think_time_follows_every_counted_operation() -> None:
+def test_every_counted_operation_is_followed_by_a_think_time() -> None:
     found = Sequence("s", (Connect(), Repeat(9, (Lookup(),)), Unbind()), counts="lookup")
     inner = next(step for step in found.thinking(0.25).steps if isinstance(step, Repeat)).steps
     assert inner == (Lookup(), Think(250.0))
@@ -133,7 +133,7 @@ def test_a_think_time_follows_every_counted_operation() -> None:
     assert found.thinking(0) is found
 
 
-def test_user_who_has_left_thinks_without_a_connection() -> None:
+def test_unregistered_user_thinks_without_a_connection() -> None:
     sequence = Sequence("visit", (Connect(), Bind(), Lookup(), Unbind()), counts="sequence")
     script = sequence.thinking(0.02).script()
     assert (script.think_s, script.text) == (0.02, sequence.script().text)
@@ -144,14 +144,14 @@ def test_counted_step_must_be_in_the_sequence() -> None:
         Sequence("s", (Connect(), Search()), counts="lookup")
 
 
-def test_sequences_with_changes_are_writing() -> None:
+def test_sequences_with_changes_count_as_writing() -> None:
     assert sequences.ADD.writes
     assert sequences.built_in("register", "paper").writes
     assert Sequence("inner", (Connect(), Repeat(2, (Repeat(2, (Delete(),)),)))).script().writes
     assert Sequence("stay", (Connect(), Lookup(refresh_minutes=10))).script("ils").writes
 
 
-def test_read_only_sequences_are_not_writing() -> None:
+def test_read_only_sequences_do_not_count_as_writing() -> None:
     for each in (
         sequences.CONNECT,
         sequences.LOOKUP,
@@ -175,7 +175,7 @@ def test_repr_hides_the_password() -> None:
     assert "secret" not in repr(Bind("cn=me", "secret"))
 
 
-def test_processes_have_own_draws_and_share_people_and_open_rate() -> None:
+def test_processes_draw_separately_and_share_people_and_open_rate() -> None:
     options = IlsOptions(rate=900.0, seed=5, threads=2)
     found = json.loads(
         engine_config(
@@ -199,7 +199,7 @@ PAPERS = [each for each in SUITE.operations if each != LOGIN]
 
 @pytest.mark.parametrize("operation", PAPERS)
 def test_renamed_operation_sends_the_same_requests(operation: str) -> None:
-    """No code asks whether a file is a built-in one: name, title and notes change nothing."""
+    """No code checks whether a file is built in: name, title and notes change no request."""
     text = sequences.text_of(operation)
     other = re.sub(r'^(title|paper) = ".*"$', r'\1 = "Another"', text, flags=re.MULTILINE)
     other = f'note = "Not from a paper"\n{other}'.replace(
@@ -209,7 +209,7 @@ def test_renamed_operation_sends_the_same_requests(operation: str) -> None:
     own, built_in = from_text("other", other, session_s=0.001), sequences.built_in(operation)
     recorded = [Case(each.name, POINTS, LDAP_OPTIONS, each).record() for each in (own, built_in)]
     assert [*recorded[0].text(60)] == [*recorded[1].text(60)]
-    # Whether a pass has ended when there is enough is a matter of chance.
+    # Whether the last pass has ended is a matter of chance.
     of_passes = {"unbind", "sequence"}
     names = [
         {step.replace(operation, "other") for step in each.steps - of_passes} for each in recorded

@@ -1,4 +1,4 @@
-"""`sitebench ils serve`, as a person starts it and as another program stops it."""
+"""`sitebench ils serve`, started by a user and stopped by another program."""
 
 import os
 import re
@@ -40,7 +40,7 @@ def bound(server: Any, dn: str | None = None, password: str | None = None) -> It
 
 
 def test_suggested_search_finds_a_person(ldapsearch: Path) -> None:
-    # The first person's name is Russian; what is pasted into a terminal in ASCII must work too.
+    # The first person's name is Russian; the suggestion must also work in an ASCII terminal.
     with serving("ils", "--locales", "ru_RU,en_US", "--entries", "20") as (_, lines):
         assert "serving 20 people" in lines[0]
         assert lines[1].isascii()
@@ -51,7 +51,7 @@ def test_suggested_search_finds_a_person(ldapsearch: Path) -> None:
         assert "numEntries: 1" in found.stdout, found
 
 
-def test_totals_are_printed_at_the_end() -> None:
+def test_totals_are_printed_at_the_end_of_serve() -> None:
     with serving("ils", *LOCALES, "--entries", "20") as (process, lines):
         with bound(ldap3.Server(address(lines), get_info=ldap3.NONE)) as connection:
             for _ in range(3):
@@ -64,7 +64,7 @@ def test_totals_are_printed_at_the_end() -> None:
 
 
 @pytest.mark.parametrize("own", [False, True])
-def test_suggested_run_works(own: bool, tmp_path: Path) -> None:
+def test_suggested_run_command_works(own: bool, tmp_path: Path) -> None:
     ldif = tmp_path / "tree.ldif"
     ldif.write_text("dn: dc=example,dc=com\nobjectClass: domain\ndc: example\n\n")
     (tmp_path / "password").write_text("secret\n")
@@ -89,7 +89,7 @@ def test_serve_ends_cleanly_on_a_signal(ending: signal.Signals) -> None:
             socket.create_connection((host, int(port)), 1)
 
 
-def test_suffix_follows_from_the_ldif_file(tmp_path: Path) -> None:
+def test_suffix_is_taken_from_the_ldif_file(tmp_path: Path) -> None:
     ldif = tmp_path / "tree.ldif"
     ldif.write_text(
         "version: 1\n\n# Folded.\ndn: dc=exa\n mple,dc=com\nobjectClass: domain\ndc: example\n\n"
@@ -108,7 +108,7 @@ def test_suffix_follows_from_the_ldif_file(tmp_path: Path) -> None:
 
 
 def test_ldif_from_a_pipe_is_served_completely(tmp_path: Path) -> None:
-    """Its first entry alone was served, and a pipe of Python's hung."""
+    """Only its first entry was served, and a pipe from Python hung."""
     pipe = tmp_path / "pipe.ldif"
     os.mkfifo(pipe)
     text = "dn: o=A\nobjectClass: organization\no: A\n\ndn: ou=b,o=A\n"
@@ -123,7 +123,7 @@ def test_ldif_from_a_pipe_is_served_completely(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "begins", ["\ufeffdn: o=A", "version: 1\r\n\r\nDN:: bz1B\r", "# dn: o=B\n dn: o=C\ndn:o=A"]
 )
-def test_the_first_name_of_an_ldif_file_is_its_suffix(tmp_path: Path, begins: str) -> None:
+def test_first_dn_of_an_ldif_file_is_the_suffix(tmp_path: Path, begins: str) -> None:
     ldif = tmp_path / "a.ldif"
     ldif.write_text(f"{begins}\nobjectClass: organization\no: A\n", encoding="utf-8", newline="")
     with LdapDirectory(entries=0, ldif=ldif) as directory:
@@ -143,7 +143,7 @@ def test_only_the_administrator_may_write(tmp_path: Path) -> None:
             assert known.add(*entry), known.result
 
 
-def test_an_administrator_needs_a_password() -> None:
+def test_administrator_without_a_password_is_refused() -> None:
     ran = in_process("ils", "serve", "--admin-dn", "cn=admin,o=Intranet", "--port", "0")
     ran.refuse(2, "has no password", "--admin-password-file")
 
@@ -155,7 +155,7 @@ def test_port_in_use_is_refused() -> None:
     ran.refuse(2, str(port), "port")
 
 
-def test_an_ldif_file_with_an_error_names_its_line(tmp_path: Path) -> None:
+def test_error_in_an_ldif_file_is_reported_with_its_line(tmp_path: Path) -> None:
     ldif = tmp_path / "broken.ldif"
     ldif.write_text("dn: o=Intranet\nobjectClass: organization\no: Intranet\nthis is no line\n")
     ran = in_process("ils", "serve", "--ldif", str(ldif), "--port", "0")
@@ -167,5 +167,5 @@ def test_missing_ldif_file_is_named(tmp_path: Path) -> None:
     ran.refuse(2, "absent.ldif")
 
 
-def test_suffix_that_is_no_dn_is_refused() -> None:
+def test_suffix_that_is_not_a_dn_is_refused() -> None:
     in_process("ils", "serve", "--suffix", "nowhere", "--port", "0").refuse(2, "nowhere")

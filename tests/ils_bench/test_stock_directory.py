@@ -1,6 +1,6 @@
-"""A directory with its stock schema: filled, measured, verified and emptied without a word of ours.
+"""A directory with its stock schema: seeded, measured, verified and emptied without own schema.
 
-The directory is a slapd as Debian's package makes it, which counts for itself.
+The directory is a slapd as Debian's package configures it, with its own counters.
 """
 
 import base64
@@ -39,7 +39,7 @@ def stock(slapd: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sto
 
 @pytest.fixture
 def seeded(stock: StockSlapd) -> Iterator[StockSlapd]:
-    """The stock slapd with 150 people, who are removed again."""
+    """The stock slapd with 150 people, who are removed afterwards."""
     where = ("--to", f"{stock.url}/{BASE}")
     ils(stock, "seed", *where).check(0)
     yield stock
@@ -64,7 +64,7 @@ def known(profile: str = "person") -> Population:
 
 
 def test_stock_directory_is_seeded_with_logins_and_verified(seeded: StockSlapd) -> None:
-    """It took RTPerson only: the first add was refused."""
+    """Only RTPerson was supported: the first add was refused."""
     there = seeded.entries("inetOrgPerson")
     assert len(there) == PEOPLE
     people = known()
@@ -94,10 +94,10 @@ def test_seed_adds_only_missing_people_to_a_stock_directory(seeded: StockSlapd) 
 
 
 @pytest.mark.parametrize("operation", ["lookup", "retrieve", "ils-user"])
-def test_people_of_a_stock_directory_are_read(
+def test_lookups_of_people_in_a_stock_directory_succeed(
     seeded: StockSlapd, tmp_path: Path, operation: str
 ) -> None:
-    """Of an address that names the base, too: a lookup asked below ou=Dynamic,o=Intranet."""
+    """Also with the base in the address: lookups searched below ou=Dynamic,o=Intranet."""
     where = ("--target", f"{seeded.url}/{BASE}") if operation == "lookup" else at(seeded)
     out = ("--out", str(tmp_path / "run.sitebench"))
     session = ("--session", "100ms") if operation == "ils-user" else ()
@@ -124,7 +124,7 @@ def test_run_adds_and_removes_people_of_a_stock_directory(seeded: StockSlapd) ->
 
 
 def test_python_program_reads_people_by_the_address(stock: StockSlapd) -> None:
-    """The people of a program are those of the default locales."""
+    """A Python program uses people of the default locales."""
     where, who = f"{stock.url}/{BASE}", ("--bind-dn", ADMIN, "--entries", "50")
     secret = {"SITEBENCH_BIND_PASSWORD": PASSWORD}
     assert in_process("ils", "seed", "--to", where, *who, cwd=None, **secret).code == 0
@@ -137,13 +137,13 @@ def test_python_program_reads_people_by_the_address(stock: StockSlapd) -> None:
     assert in_process("ils", *emptied, cwd=None, **secret).code == 0
 
 
-def test_connect_does_not_read_the_schema(stock: StockSlapd) -> None:
+def test_connects_do_not_read_the_schema(stock: StockSlapd) -> None:
     ran = ils(stock, "run", "connect", "--target", stock.url, *BRIEF).check(0)
     assert "its schema" not in ran.err
 
 
 def test_hidden_people_are_not_reported_as_missing(slapd: Path, tmp_path: Path) -> None:
-    """As 389-DS has it: the base is shown, and its people are not."""
+    """As in 389-DS: the base is visible, and its people are not."""
     with stock_slapd.running(tmp_path / "hidden", hidden="inetOrgPerson") as server:
         assert ils(server, "seed", "--to", f"{server.url}/{BASE}").code == 0
         for names in (("--names", "uid=user.{i}"), ()):
@@ -202,7 +202,7 @@ def test_people_of_a_stock_directory_log_in_by_a_scenario(
 
 
 def test_refused_first_write_ends_the_run(seeded: StockSlapd, tmp_path: Path) -> None:
-    """An anonymous modify was sent for the whole window before its cause was said."""
+    """Anonymous modifies were sent for the whole window before the reason was printed."""
     scenario = tmp_path / "change.toml"
     scenario.write_text(
         '[[operation]]\nname = "find"\nweight = 9\n[[operation.step]]\n'
@@ -227,7 +227,7 @@ def test_posix_people_have_the_attributes_of_unix_logins(stock: StockSlapd) -> N
     shown = stock.client("ldapsearch", "-LLL", "-b", BASE, "(uidNumber=10007)", "homeDirectory")
     assert "homeDirectory: /home/user.7" in shown
     assert ils(stock, "verify", where, *profile).code == 0
-    # Whoever has Unix accounts there has people of another kind than those without.
+    # People with Unix accounts have another profile than people without.
     ils(stock, "verify", where, "--profile", "person").check(1, "--profile")
     ran = ils(stock, "run", "lookup", *at(stock), *profile, *BRIEF, "--json")
     assert (ran.code, ran.objects[0]["failures"]) == (0, 0), ran.err
@@ -235,17 +235,17 @@ def test_posix_people_have_the_attributes_of_unix_logins(stock: StockSlapd) -> N
     assert stock.entries("person") == []
 
 
-def test_unsupported_hash_is_named_after_the_first_login(stock: StockSlapd) -> None:
-    """The stock slapd has no module pw-sha2: it keeps {SSHA512}, and no one can log in."""
+def test_unsupported_hash_is_reported_after_the_first_login(stock: StockSlapd) -> None:
+    """The stock slapd lacks the module pw-sha2: it stores {SSHA512}, and no login works."""
     made = ils(stock, "seed", "--to", f"{stock.url}/{BASE}", "--hash", "ssha512").check(
         1,
         "does not let 'uid=user.0,ou=people,dc=example,dc=com' in",
         "invalidCredentials",
         "slapd checks ssha512 with a module: `moduleload pw-sha2`",
     )
-    # Not after all the others, of whom there may be a million.
+    # Not after the other people, of whom there may be a million.
     assert len(stock.entries("inetOrgPerson")) == 1
-    # The same command with another hash would keep this one as it is.
+    # The same command with another hash would not change this person.
     assert "`sitebench ils clean --seeded`" in made.err
     assert ils(stock, "clean", "--seeded", *at(stock)).code == 0
 
@@ -257,7 +257,9 @@ def test_unsupported_hash_is_named_after_the_first_login(stock: StockSlapd) -> N
         ("argon2:64k", "`moduleload argon2`"),
     ],
 )
-def test_module_of_a_slow_hash_is_named(stock: StockSlapd, hashed: str, remedy: str) -> None:
+def test_missing_module_of_a_slow_hash_is_named(
+    stock: StockSlapd, hashed: str, remedy: str
+) -> None:
     ils(stock, "seed", "--to", f"{stock.url}/{BASE}", "--hash", hashed).check(1, remedy)
     assert ils(stock, "clean", "--seeded", *at(stock)).code == 0
 
@@ -275,7 +277,7 @@ def modules(slapd: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
     ["ssha512", "crypt", "crypt:1000", "pbkdf2-sha256:1000", "pbkdf2-sha512:1000", "argon2:4m"],
 )
 def test_slapd_with_module_checks_each_hash(modules: StockSlapd, hashed: str) -> None:
-    """Its own code checks what ours made: with the right password, and with no other."""
+    """Slapd's own code checks sitebench's hashes: only the right password is accepted."""
     how, where = ("--hash", hashed), f"{modules.url}/{BASE}"
     ils(modules, "seed", "--to", where, *how, entries=10).check(0)
     ils(modules, "verify", where, *how, entries=10).check(
@@ -293,7 +295,7 @@ def test_slapd_with_module_checks_each_hash(modules: StockSlapd, hashed: str) ->
     assert ils(modules, "clean", "--seeded", *at(modules), entries=10).code == 0
 
 
-def test_a_password_that_was_changed_is_found(stock: StockSlapd) -> None:
+def test_changed_password_is_reported_by_verify(stock: StockSlapd) -> None:
     where = f"{stock.url}/{BASE}"
     assert ils(stock, "seed", "--to", where, "--hash", "clear").code == 0
     assert ils(stock, "verify", where, "--hash", "clear").code == 0
@@ -307,7 +309,7 @@ def test_a_password_that_was_changed_is_found(stock: StockSlapd) -> None:
 def test_seed_prints_no_digest_of_unread_people(
     stock: StockSlapd, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It printed the digest of the wanted people over a changed one, and `verify` named `seed`."""
+    """Seed printed the digest of expected people despite a changed one; `verify` named `seed`."""
     where = f"{stock.url}/{BASE}"
     first = ils(stock, "seed", "--to", where)
     assert "digest " in first.err, first.err
@@ -334,7 +336,7 @@ def test_seed_prints_no_digest_of_unread_people(
 
 
 def test_seed_over_later_people_prints_how_many_it_added(stock: StockSlapd) -> None:
-    """It printed the digest as if it had read them where the first thousand were missing."""
+    """Seed printed the digest without reading all people if the first thousand were missing."""
     _add_people(stock.url, generate(_people()).population, 100, PEOPLE)
     ran = ils(stock, "seed", "--to", f"{stock.url}/{BASE}")
     assert ils(stock, "clean", "--seeded", *at(stock)).code == 0
@@ -342,7 +344,7 @@ def test_seed_over_later_people_prints_how_many_it_added(stock: StockSlapd) -> N
     assert "digest " not in ran.err
 
 
-def test_seed_without_the_right_to_write_names_the_bind(stock: StockSlapd) -> None:
+def test_seed_without_write_access_names_the_bind(stock: StockSlapd) -> None:
     argv = ("--to", f"{stock.url}/ou=new,{BASE}", "--profile", "person", "--entries", "10")
     in_process("ils", "seed", *argv, "--locales", ",".join(LOCALES)).check(
         2, "strongerAuthRequired", "bind as a user who may write there, with --bind-dn"
@@ -376,7 +378,7 @@ def test_clean_removes_people_of_a_crashed_run_by_the_journal(stock: StockSlapd)
     assert stock.entries("person") == []
 
 
-def test_users_of_active_directory_are_not_added_in_the_clear(stock: StockSlapd) -> None:
+def test_users_of_active_directory_are_not_added_without_tls(stock: StockSlapd) -> None:
     before = stock.entries("top")
     for argv in (
         ("seed", "--to", f"{stock.url}/ou=more,{BASE}"),

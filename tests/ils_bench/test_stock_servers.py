@@ -1,4 +1,4 @@
-"""389-DS, ApacheDS and a domain controller of Samba as they come: filled, measured and emptied."""
+"""389-DS, ApacheDS and a Samba domain controller by default: seeded, measured, emptied."""
 
 import base64
 import subprocess
@@ -38,10 +38,10 @@ def worked(
     rehashed: bool = False,
     log_in: str = "2",
 ) -> None:
-    """Have everything done with people and groups of ours, beside those of a stranger."""
+    """Perform all commands with generated people and groups, beside those of a stranger."""
     servers.accounts(folder)
     with start(folder) as server:
-        # Another branch than the stranger's people are in.
+        # Another branch than that of the stranger's people.
         base = "ou=ours," + server.base.partition(",")[2]
         kind = {"ad": "user", "posix": "posixAccount"}.get(profile, "inetOrgPerson")
         of_groups = {"ad": "group", "posix": "posixGroup"}.get(profile, "groupOfNames")
@@ -76,12 +76,12 @@ AS_IT_IS = "people of the profile person, as its schema has no RTPerson"
 
 @pytest.mark.servers
 def test_389_ds_works_as_target(tmp_path: Path) -> None:
-    # It changes the first hash that a person logs in with for one of its own.
+    # 389-DS replaces the first hash with which a person logs in by its own hash.
     worked(servers.ds389, tmp_path, "person", AS_IT_IS, rehashed=True)
 
 
 @pytest.mark.servers
-def test_389_ds_with_accounts_of_unix_and_passwords_in_the_clear(tmp_path: Path) -> None:
+def test_389_ds_accepts_posix_accounts_with_cleartext_passwords(tmp_path: Path) -> None:
     worked(servers.ds389, tmp_path, "posix", "", "--profile", "posix", "--hash", "clear")
 
 
@@ -89,7 +89,7 @@ def test_389_ds_with_accounts_of_unix_and_passwords_in_the_clear(tmp_path: Path)
 @pytest.mark.parametrize("hashed", ["ssha512", "crypt", "pbkdf2-sha256:1000", "pbkdf2-sha512:1000"])
 def test_389_ds_accepts_logins_with_each_supported_hash(tmp_path: Path, hashed: str) -> None:
     hashes = ("--hash", hashed)
-    # It changes those that it knows for one of its own, but crypt's.
+    # 389-DS replaces supported hashes by its own, except crypt.
     foreign = hashed in ("ssha512", "pbkdf2-sha256:1000")
     worked(servers.ds389, tmp_path, "person", AS_IT_IS, *hashes, rehashed=foreign)
 
@@ -109,7 +109,7 @@ def test_389_ds_refuses_hashes_it_would_store_as_cleartext(tmp_path: Path) -> No
 
 @pytest.mark.servers
 def test_389_ds_gets_a_group_beyond_its_message_limit_in_pieces(tmp_path: Path) -> None:
-    """It hangs up on them, without an answer: at 2 MB as it comes, here at 70 kB."""
+    """389-DS disconnects on such messages without an answer: at 2 MB by default, here at 70 kB."""
     some = ("--groups", "3", "--members", "10,all", "--entries", "2000", "--hash", "clear")
     with servers.ds389(tmp_path) as server:
         base = "ou=ours," + server.base.partition(",")[2]
@@ -123,7 +123,7 @@ def test_389_ds_gets_a_group_beyond_its_message_limit_in_pieces(tmp_path: Path) 
 
 @pytest.mark.servers
 def test_samba_works_as_target(tmp_path: Path) -> None:
-    # It refuses members who are not there, and keeps memberOf.
+    # Samba refuses missing members, and maintains memberOf.
     tree = ("--groups", "9", "--members", "5,all", "--depth", "3", "--in-all", "1")
     said = "people of the profile ad, as it is an Active Directory"
     worked(servers.samba, tmp_path, "ad", said, groups=tree, member_of=True)
@@ -131,7 +131,7 @@ def test_samba_works_as_target(tmp_path: Path) -> None:
 
 @pytest.mark.servers
 def test_apacheds_works_as_target(tmp_path: Path) -> None:
-    # It writes each wrong password down, and two at a time break its database.
+    # ApacheDS stores each wrong password, and two at a time break its database.
     worked(servers.apacheds, tmp_path, "person", AS_IT_IS, log_in="1")
 
 
@@ -142,8 +142,10 @@ POLICY = (
 
 
 @pytest.mark.servers
-def test_apacheds_without_its_policy_is_sent_wrong_passwords_at_once(tmp_path: Path) -> None:
-    """The remedy that docs/logins.md names."""
+def test_apacheds_without_its_password_policy_gets_concurrent_wrong_passwords(
+    tmp_path: Path,
+) -> None:
+    """The remedy in docs/logins.md."""
     off = f"dn: {POLICY}\nchangetype: modify\nreplace: ads-enabled\nads-enabled: FALSE\n"
     with servers.apacheds(tmp_path) as server:
         servers.ldap("ldapmodify", server.url, server.bind_dn, text=off)
@@ -181,7 +183,7 @@ def test_apacheds_handles_each_hash_as_the_table_states(tmp_path: Path) -> None:
 
 
 def made_of(server: Foreign, hashed: str) -> str:
-    """Return what a server makes of a hash that OpenLDAP's client gives it."""
+    """Return the stored form of a hash that OpenLDAP's client adds."""
     base = f"ou={hashed.replace(':', '-')},{servers.SUFFIX}"
     people = generate(Spec(1, profile="person", locales=LOCALES, base=base, hash=hashed)).population
     dn, password = people.dn(0), people.password(0)
@@ -201,7 +203,7 @@ def made_of(server: Foreign, hashed: str) -> str:
 
 
 def lets_in(server: Foreign, dn: str, password: str) -> bool:
-    """Whether it does; anything but invalidCredentials (49) is no answer to that."""
+    """Return whether the bind succeeds; only invalidCredentials (49) counts as a refusal."""
     try:
         servers.ldap("ldapwhoami", server.url, dn, password=password)
     except subprocess.CalledProcessError as error:

@@ -1,4 +1,4 @@
-"""Sweeps as people run them: interrupted, resumed, and with a target that dies."""
+"""Sweeps as users run them: interrupted, resumed, and with a target that dies."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ from tests.support.waiting import eventually, left_s
 
 PORTABLE = ("--client", "ldap3", "--target", "openldap", "--locales", "en_US", "--users", "2")
 THINK = ("--think", "20ms")
-"""At full speed ldap3 takes a core."""
+"""A think time, because at full speed ldap3 takes a core."""
 SHORT = (*THINK, "--warmup", "100ms", "--measure", "600ms")
 TWO = ("--sizes", "100", "--operations", "connect,lookup", "--json")
 LONG = (*THINK, "--warmup", "100ms", "--measure", "4s", "--out", "run")
@@ -41,7 +41,7 @@ def wait_for(condition: Callable[[], bool]) -> None:
 
 @pytest.fixture
 def started(slapd: object, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    """A sweep of two points, which runs on until it is ended."""
+    """A sweep of two points that runs until it is ended."""
     process = subprocess.Popen(
         [*SITEBENCH, "ils", "sweep", *TWO, *PORTABLE, *LONG],
         stdout=subprocess.PIPE,
@@ -55,7 +55,7 @@ def started(slapd: object, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     process.communicate()
 
 
-def test_a_sweep_measures_every_operation_at_every_size(slapd: object, tmp_path: Path) -> None:
+def test_sweep_measures_every_operation_at_every_size(slapd: object, tmp_path: Path) -> None:
     argv = ("ils", "sweep", "--sizes", "100,200", "--out", "run", *PORTABLE, *SHORT)
     ran = in_process(*argv, "--paper-tables", cwd=tmp_path).check(0)
     for words in ("Connect Operation", "Add Operation", "Direct Lookup Operation", "Latency"):
@@ -89,7 +89,9 @@ def test_interrupted_sweep_is_resumed(started: subprocess.Popen[str], tmp_path: 
     assert statuses(run) == ["done"] * 2
 
 
-def test_dead_target_keeps_the_results(started: subprocess.Popen[str], tmp_path: Path) -> None:
+def test_death_of_the_target_keeps_the_earlier_results(
+    started: subprocess.Popen[str], tmp_path: Path
+) -> None:
     run = tmp_path / "run"
     wait_for(lambda: statuses(run)[:2] == ["done", "running"])
     (slapd_process,) = [p for p in children(started.pid, "slapd.conf") if p.name() == "slapd"]
@@ -117,7 +119,7 @@ def test_sweep_over_hashes_has_points_for_each_hash(tmp_path: Path) -> None:
     """In the run file, on the terminal, in the papers' tables, the export and the report."""
     asked = ("--profile", "person", "--hash", "ssha,argon2:64k:1,argon2:64k:1")
     load = ("--entries", "20,30", "--locales", "en_US", "--users", "2", "--operations", "lookup")
-    # With threads that are chosen no point has a second try, with one more.
+    # With a fixed number of threads no point has a second try with one more.
     brief = ("--threads", "1", "--warmup", "0s", "--measure", "300ms", "--out", tmp_path / "run")
     ran = in_process("ils", "sweep", *asked, *load, *brief, "--paper-tables").check(0)
     with RunFile(tmp_path / "run") as file:

@@ -12,7 +12,7 @@ from tests.support.shown import shown
 
 
 def paper(results: list[PointResult]) -> str:
-    """Return what --paper-tables shows."""
+    """Return the output of --paper-tables."""
     return shown(terminal_tables(SUITE, results))
 
 
@@ -32,7 +32,7 @@ def test_every_operation_has_the_five_rows_of_the_paper() -> None:
         assert row in text
 
 
-def test_sent_and_received_bytes_are_seen_from_the_server() -> None:
+def test_sent_and_received_bytes_are_named_from_the_servers_side() -> None:
     lines = paper(results()).splitlines()
     sent = next(line for line in lines if "Bytes sent/sec" in line)
     received = next(line for line in lines if "Bytes received/sec" in line)
@@ -48,8 +48,8 @@ def test_figures_of_1997_appear_only_at_their_size() -> None:
     assert "50k users" not in "".join(lines)
 
 
-def test_rates_of_the_paper_match_the_print() -> None:
-    # Table 5 and the workbook of Appendix A disagree about Adds; this is Table 5.
+def test_rates_of_the_paper_match_the_printed_table() -> None:
+    # Table 5 and the workbook of Appendix A disagree about Adds; these are Table 5's.
     assert TABLES_1997["add"]["ProLiant 2500"]["ops_per_s"] == [815, 718, 844, 741]
 
 
@@ -60,7 +60,7 @@ def test_invalid_rate_is_marked_with_a_footnote() -> None:
 
 
 def test_every_variant_of_a_size_has_a_column() -> None:
-    """Of two hashes at one size, the page's table kept the one that came last."""
+    """Of two hashes at one size, only the last one was in the page's table."""
     results = [
         a_result(a_spec("login", settings={"hash": name}), count)
         for name, count in (("ssha", 20_000), ("argon2", 2_000))
@@ -73,7 +73,7 @@ def test_every_variant_of_a_size_has_a_column() -> None:
 
 
 def test_names_of_operations_are_escaped() -> None:
-    """An operation `find[all]` of a scenario file was shown as `find`."""
+    """An operation `find[all]` of a scenario file was printed as `find`."""
     assert "find[all] 1k" in paper([a_result(a_spec("find[all]"))])
     assert "find\\x1b" in paper([a_result(a_spec("find\x1b[1m"))])
 
@@ -85,7 +85,7 @@ def test_point_without_people_matches_any_size() -> None:
     assert "0 entries" not in text
 
 
-def test_table_names_target_clients_and_processors_of_today() -> None:
+def test_table_names_the_present_target_clients_and_processors() -> None:
     one = a_spec("lookup", settings={"target_limits": "processors=1"})
     text = paper([a_result(a_spec("connect")), a_result(one)])
     for title, processors in (("Connect", "2 processors"), ("Direct Lookup", "1 processor")):
@@ -95,7 +95,7 @@ def test_table_names_target_clients_and_processors_of_today() -> None:
 
 @pytest.mark.parametrize(("profile", "said"), [("paper", 1), ("ils", 1), ("small", 0)])
 def test_adds_larger_than_in_1997_have_a_footnote(profile: str, said: int) -> None:
-    """10.8 MB/s stood above the 103 KB/s of Table 5, without a word."""
+    """10.8 MB/s stood above the 103 KB/s of Table 5 without an explanation."""
     added = a_result(a_spec("add", settings={"profile": profile}))
     words = "In 1997 an add had 126 bytes, as with --profile small"
     assert paper([added]).count(words) == said

@@ -1,4 +1,4 @@
-"""What an ils-user counts: whole passes of Table 3, from the run to the plan that is made of it.
+"""An ils-user counts whole passes of Table 3, from the run to the plan.
 
 "How many users the SUT can support" is what the paper asks with this scenario (page 8).
 """
@@ -18,7 +18,7 @@ from tests.support.cli import Ran, in_process
 from tests.support.relay import relayed
 
 QUICK = ("--entries", "1k", "--users", "4", "--warmup", "100ms", "--measure", "1s")
-# Of its own accord it is measured again with more threads where the tester was the limit.
+# By default a point bound by the tester is measured again with more threads.
 SHORT = ("--session", "1ms", "--locales", "en_US", "--threads", "1")
 
 
@@ -88,7 +88,7 @@ OPEN = ("--session", "5s", "--rate", "20", "--users", "200")
     ],
     ids=lambda said: " ".join(said[:4]),
 )
-def test_uncountable_passes_are_refused(
+def test_plan_refuses_passes_that_cannot_be_counted(
     argv: tuple[str, ...], words: tuple[str, ...], tmp_path: Path
 ) -> None:
     refused(in_process("ils", *argv, cwd=tmp_path), *words)
@@ -103,18 +103,18 @@ def test_rate_of_ils_user_counts_arrivals_of_passes() -> None:
     ).check(0)
     (found,) = ran.objects
     assert found["counts"] == ["sequence"]
-    # All that were due in the window, however late a busy machine lets them end.
+    # All operations due in the window, however late a busy machine completes them.
     passes = step(found, "sequence")["count"]
     assert passes == pytest.approx(40 * found["measure_s"], abs=2)
     assert found["ops_per_s"] < 80
-    # Each of 16 users may have begun a pass before the window, or end it after, and those that are
-    # due in the window wait for a busy machine.
+    # Each of 16 users may have begun a pass before the window or end one after it, and passes that
+    # are due in the window wait on a busy machine.
     waited = 40 * found["lag_us"]["max"] / 1e6
     assert step(found, "lookup")["count"] == pytest.approx(4 * passes, abs=4 * (16 + waited))
 
 
 def entries_by_connection(client: str) -> list[list[bytes]]:
-    """Return the names of the entries that each pass of one user was answered with."""
+    """Return the names of the entries in the answers to each pass of one user."""
     answers: dict[socket.socket, bytes] = {}
 
     def way(piece: bytes, to: socket.socket) -> None:
@@ -130,27 +130,27 @@ def entries_by_connection(client: str) -> list[list[bytes]]:
         )
     assert ran.code == 0, ran.err
     found = [re.findall(rb"cn=([^,]+),ou=Dynamic", each) for each in answers.values()]
-    # The people who are listed, four looked up and the user itself, twice; the last may be cut off.
+    # The listed people, four lookups and the user itself, twice; the last pass may be incomplete.
     return [each for each in found if len(each) == 50 + 4 + 2]
 
 
 @pytest.mark.parametrize("client", ["native", "ldap3"])
 def test_the_last_two_steps_of_table_3_keep_this_user_online(client: str) -> None:
-    """They looked up the person of step 7 again: nobody was kept online."""
+    """They looked up the person of step 7 again, so no user was kept online."""
     passes = entries_by_connection(client)
     assert len(passes) >= 3
     assert {name for each in passes for name in each[-2:]} == {passes[0][-1]}
     assert len({name for each in passes for name in each[-6:-2]}) > 5
 
 
-def test_in_the_ils_profile_the_last_two_steps_set_the_time_to_live() -> None:
+def test_last_two_steps_set_the_time_to_live_in_the_ils_profile() -> None:
     for profile, kept in (("ils", 2), ("paper", 0)):
         assert built_in("ils-user", profile, 5.0).text.count("(cn={self.cn})(sttl=10)") == kept
     assert built_in("ils-user", "ils", 5.0).writes
     assert not built_in("ils-user", session_s=5.0).writes
 
 
-# The ILS user thinks for minutes: its rate is that of its sessions, and none is given up.
+# The ILS user thinks for minutes: its rate is that of sessions, and none is censored.
 
 USERS, SESSION_S = 20, 0.5
 
@@ -163,7 +163,7 @@ def test_rate_of_ils_users_is_their_session_rate_without_censoring() -> None:
     ).check(0)
     (point,) = ran.objects
     assert (point["failures"], point["censored_us"]["n"]) == (0, 0)
-    # A pass has its think times in it, and a user begins the next when it is over.
+    # A pass includes its think times, and a user begins the next pass at its end.
     pass_s = point["latency_us"]["mean"] / 1e6
     assert pass_s >= SESSION_S
     assert point["ops_per_s"] == pytest.approx(USERS / pass_s, rel=0.3)

@@ -1,4 +1,4 @@
-"""One test of a bridge after the other, with a suite that does nothing."""
+"""Consecutive tests of one bridge, with a suite that does nothing."""
 
 from tests.support.in_locust import in_locust
 
@@ -64,7 +64,7 @@ def begin(drains):
 """
 
 
-def test_test_begun_at_the_end_of_another_has_one_drain_loop() -> None:
+def test_test_started_at_the_end_of_another_has_one_drain_loop() -> None:
     found = in_locust(
         """
         first = set(begin(1))

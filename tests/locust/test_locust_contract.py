@@ -1,6 +1,6 @@
-"""What the bridge relies upon in Locust, which promises none of it.
+"""Behaviour of Locust that the bridge relies on, and that Locust does not promise.
 
-When a new Locust breaks one of these, the bridge must be looked at before its pin is raised.
+If a new Locust breaks one of these tests, the bridge must be checked before the pin is raised.
 """
 
 from functools import partial
@@ -30,7 +30,7 @@ in_locust = partial(support.in_locust, before=CHECKS)
 
 
 def test_median_below_half_a_millisecond_is_not_reported_as_minimum() -> None:
-    """Locust rounds what is below 0.5 ms to 0, and lifts the median to the minimum: 0.0098 ms."""
+    """Locust rounds times below 0.5 ms to 0, and raises the median to the minimum: 0.0098 ms."""
     (median, least) = in_locust("""
     us = 1_000
     batch = fed(Drain(10 * second, 11 * second, (
@@ -64,7 +64,7 @@ def test_batch_equals_its_requests_counted_one_by_one() -> None:
     """)
     ours, theirs, total, single_total, errors, same_keys = found
     for mine, locusts in ((ours, theirs), (total, single_total)):
-        # Locust's own minimum and maximum are the values; ours come from three-digit buckets.
+        # Locust's own minimum and maximum are exact; sitebench's come from three-digit buckets.
         assert mine.pop("max_response_time") == pytest.approx(
             locusts.pop("max_response_time"), 2e-3
         )
@@ -99,7 +99,7 @@ def test_passes_and_phases_are_not_counted_twice() -> None:
     assert found == [5, ["connect"]]
 
 
-def test_clear_all_replaces_the_entries() -> None:
+def test_clear_all_of_locust_replaces_the_entries() -> None:
     found = in_locust("""
     made = fed(Drain(0, second, (Step("p", "connect", 5),)))
     old = made.entries["connect", "p"]
@@ -111,7 +111,7 @@ def test_clear_all_replaces_the_entries() -> None:
     assert found == [False, 7, 7]
 
 
-def test_displayed_rate_falls_when_no_request_ends() -> None:
+def test_displayed_rate_falls_while_no_request_ends() -> None:
     found = in_locust("""
     busy = [Drain(n * second, (n + 1) * second, (Step("p", "lookup", 100),)) for n in range(20)]
     idle = [Drain(n * second, (n + 1) * second) for n in range(20, 40)]
@@ -180,7 +180,7 @@ def test_attributes_used_of_masters_and_workers_exist() -> None:
     from locust import dispatch, main
     from locust.env import Environment
     environment = Environment(user_classes=[])
-    # Locust's master looks them up whenever it needs them: ours are put there before.
+    # Locust's master looks the handlers up on every use, and the bridge sets them before.
     master = inspect.getsource(runners.MasterRunner.start)
     waiting = inspect.getsource(main.main)
     print(json.dumps([

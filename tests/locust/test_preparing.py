@@ -1,4 +1,4 @@
-"""Work in a thread: its exceptions reach the greenlet that waits, and it ends with that."""
+"""Work in a thread: its exceptions reach the waiting greenlet, and it ends with that greenlet."""
 
 import threading
 import time
@@ -13,12 +13,14 @@ from sitebench.locust.preparing import Preparing, Progress, run_in_thread
 
 @pytest.fixture(autouse=True)
 def hub() -> Iterator[None]:
-    """Leave no hub in this process."""
+    """Remove the gevent hub of this process."""
     yield
     gevent.get_hub().destroy()
 
 
-def test_exceptions_are_raised_and_not_printed(capfd: pytest.CaptureFixture[str]) -> None:
+def test_exceptions_of_a_preparation_are_raised_and_not_printed(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     def work() -> None:
         raise NotYours("it is another's", "say that it is yours")
 

@@ -1,4 +1,4 @@
-"""What a test's result is judged with beside its own window."""
+"""Data beside its own window with which a test's result is judged."""
 
 from tests.support.in_locust import in_locust
 

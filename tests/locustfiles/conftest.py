@@ -1,4 +1,4 @@
-"""A directory that counts what it is asked, and Locust as people start it."""
+"""A directory that counts its requests, and Locust as users start it."""
 
 import json
 import os
@@ -27,18 +27,18 @@ LOCUSTFILE = Path(__file__).parents[2] / "locustfiles" / "ils.py"
 
 @dataclass
 class Counting:
-    """An embedded directory, and what it has done since it was last asked."""
+    """An embedded directory, and its counts since the last call."""
 
     directory: Directory
     _before: dict[str, int]
 
     @property
     def url(self) -> str:
-        """Where it is."""
+        """Its address."""
         return f"ldap://{self.directory.address}"
 
     def since(self) -> dict[str, int]:
-        """Return how far each counter has moved."""
+        """Return the increase of each counter."""
         now = self.directory.stats()
         return {name: now[name] - self._before.get(name, 0) for name in now}
 
@@ -62,24 +62,24 @@ def counting() -> Iterator[Counting]:
 
 @dataclass(frozen=True)
 class Finished(Ran):
-    """How a Locust ended, and its final counts by (program, step)."""
+    """The exit of a Locust, and its final counts by (program, step)."""
 
     counts: dict[tuple[str, str], int]
     failures: dict[tuple[str, str], int]
 
 
 def arguments(locustfile: Path | str, url: str | None, *more: str) -> list[str]:
-    """Return the arguments of a Locust that takes its people from the fixtures above."""
+    """Return the arguments of a Locust with the people of the fixtures above."""
     argv = ["-f", str(locustfile), *more]
     argv += ["--locales", ",".join(LOCALES), "--entries", str(PEOPLE)]
     return argv if url is None else [*argv, "--target", url, FLAG, "--disposable"]
 
 
 def processes(n: int) -> tuple[str, ...]:
-    """Return the arguments for worker processes whose master no other test's workers find.
+    """Return the arguments for worker processes with a private master port.
 
-    No connection begins from a free port: workers that look for their master there before it
-    listens would find themselves.
+    The port is not taken from the ephemeral ports: a worker that looks for its master before the
+    master listens could connect to itself.
     """
     port = str(free_port())
     return ("--processes", str(n), "--master-bind-port", port, "--master-port", port)
@@ -93,14 +93,14 @@ def headless(
     interrupt_after: Sequence[str] = (),
     forked: bool = True,
 ) -> Finished:
-    """Run Locust without its web UI, and read the totals it wrote at its end.
+    """Run Locust without its web UI, and read its final totals.
 
-    Ctrl-C comes when the directory has counted hundreds of each in `interrupt_after`.
+    Ctrl-C is sent once the directory has counted hundreds of each name in `interrupt_after`.
     """
     url = None if "--target" in more else counting.url
     argv = arguments(locustfile, url, "--headless", "--json-file", "totals", *more)
     state = {"XDG_STATE_HOME": str(folder / "state")}
-    # A worker that is a fork of a fork has no time to send its last words.
+    # A forked worker of a forked process has no time to send its last report.
     forked = forked and "--processes" not in more
     with Locust(*argv, cwd=folder, together=True, env=state, forked=forked) as process:
         if interrupt_after:
@@ -122,12 +122,15 @@ def headless(
 
 
 LOOKS = {"binds": 2, "searches": 2}
-"""At the target before a test: for the base, and for its own facts."""
+"""Requests to the target before a test: for the base, and for the target's facts."""
 LOOKS_OF_A_POINT = {"binds": 3, "searches": 3}
-"""One more, for cn=Monitor, which it has not."""
+"""One more, for the missing cn=Monitor."""
 LOOKS_OF_THE_PAGE = {"binds": 6, "searches": 5}
-"""The web UI refuses what cannot be used before it begins, its tests are points, and when one has
-measured it binds again, to see whether the directory lives."""
+"""Requests of the web UI.
+
+It checks the target before a test begins, its tests are points, and after a measurement it binds
+again to check that the directory answers.
+"""
 
 COUNTED_AS = {
     "bind": "binds",
@@ -139,11 +142,11 @@ COUNTED_AS = {
     "announce": "modifies",
     "leave": "deletes",
 }
-"""What the directory counts when a step is done."""
+"""The directory's counter for each step."""
 
 
 def agrees(ran: Finished, counting: Counting, *, looks: Mapping[str, int] = LOOKS) -> None:
-    """Check that the directory did exactly what Locust says was done."""
+    """Check that the directory counted exactly the operations that Locust reports."""
     done = counting.since()
     asked: dict[str, int] = {}
     for (_, step), count in ran.counts.items():

@@ -1,4 +1,4 @@
-"""Locust's flags, each held to the directory's own counters, to the last operation."""
+"""Locust's flags, each compared with the directory's own counters, exactly."""
 
 import csv
 import json
@@ -28,7 +28,7 @@ USERS = ("-u", "8", "-r", "8")
 RATE = ("--rate", "200")
 SHORT = (*USERS, *RATE, "--warmup", "0s", "--measure", "1s")
 RUN_TIMES_S = (1, 4, 16, 64)
-"""A run time counts from the start, and a busy machine needs some of it, or all, to begin."""
+"""A run time begins with the start, and a busy machine may need all of it to begin."""
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:
@@ -77,12 +77,12 @@ def test_requests_of_the_ramp_are_counted_from_the_first_user(
     agrees(ran, counting)
 
 
-def test_reset_stats_drops_the_ramp(tmp_path: Path, counting: Counting) -> None:
-    """What is left is all that lanes did from one drain on: the run file has every one."""
+def test_reset_stats_drops_the_requests_of_the_ramp(tmp_path: Path, counting: Counting) -> None:
+    """The remaining counts begin with a drain; the run file has all drains."""
     recorded = ("--out", "run")
     ramp = ("-u", "4", "-r", "2", "--reset-stats")
     ran = headless(tmp_path, counting, *SHORT, *ramp, *recorded, "LookupUser").check(0)
-    # It is closed: all that it has is in the one file.
+    # The run file is closed: there are no files beside it.
     assert [each.name for each in tmp_path.glob("run*")] == ["run"]
     since, whole = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     reset = False
@@ -153,7 +153,7 @@ def test_tags_that_exclude_all_tasks_of_a_user_are_refused(
     assert counting.since()["binds"] == 0
 
 
-# None of these people is there: the names are those of another seed.
+# None of these people exists: the names belong to another seed.
 STRANGERS = ("--seed", "5", "LookupUser")
 
 
@@ -171,7 +171,9 @@ def test_failures_set_the_exit_code_and_are_named_by_kind(
     assert told == ("lookup", "lookup", "wrong-answer", failed)
 
 
-def test_error_has_its_exit_code(tmp_path: Path, counting: Counting) -> None:
+def test_each_error_of_a_headless_test_has_its_exit_code(
+    tmp_path: Path, counting: Counting
+) -> None:
     ran = headless(tmp_path, counting, *SHORT, "--base", "ou=Nobody,o=Intranet", "LookupUser")
     assert ran.code not in (0, 1)
     assert not ran.counts
@@ -189,7 +191,7 @@ def test_base_in_the_address_is_used(
 
 
 def finished_with_one_line(ran: Finished) -> bool:
-    """Return whether the error is said in one line, and no traceback."""
+    """Return whether the error is printed in one line without a traceback."""
     said = [line for line in ran.err.splitlines() if "/ERROR/" in line]
     return len(said) == 1 and "Traceback" not in ran.err
 
@@ -201,12 +203,12 @@ ANSWERS = "look whether the target answers"
 @pytest.mark.parametrize(
     ("asked", "why"),
     [
-        # So many are not made within -t, however fast the machine is.
+        # No machine can add that many people within -t.
         (("--target", "openldap", "--entries", "300k"), NOT_READY),
         (("--rate", "0.00001"), ANSWERS),
     ],
 )
-def test_no_operation_is_a_failure(tmp_path: Path, asked: tuple[str, ...], why: str) -> None:
+def test_test_without_an_operation_fails(tmp_path: Path, asked: tuple[str, ...], why: str) -> None:
     for seconds in RUN_TIMES_S:
         said = without_one_operation(tmp_path, *asked, "-t", f"{seconds}s")
         if why == NOT_READY or NOT_READY not in said:
@@ -215,7 +217,7 @@ def test_no_operation_is_a_failure(tmp_path: Path, asked: tuple[str, ...], why: 
 
 
 def test_end_before_all_users_started_is_a_failure(tmp_path: Path) -> None:
-    """With two processes on a busy machine seven operations were done in -t 8s: exit code 0."""
+    """Two processes on a busy machine did seven operations in -t 8s, with exit code 0."""
     argv = arguments(LOCUSTFILE, None, "--headless", "-u", "500", "-r", "2", "--think", "1h")
     ran = run_locust(*argv, "-t", "4s", "LookupUser", cwd=tmp_path).check(1)
     (line,) = [line for line in ran.err.splitlines() if "/ERROR/" in line]
@@ -223,7 +225,7 @@ def test_end_before_all_users_started_is_a_failure(tmp_path: Path) -> None:
 
 
 def without_one_operation(tmp_path: Path, *asked: str) -> str:
-    """Run Locust until it fails as it has done nothing; return the line that says so."""
+    """Run Locust until it fails without an operation; return the line of the error."""
     argv = arguments(LOCUSTFILE, None, "--headless", *USERS)
     ran = run_locust(*argv, *asked, "LookupUser", cwd=tmp_path).check(1)
     (said,) = [line for line in ran.err.splitlines() if "/ERROR/" in line]

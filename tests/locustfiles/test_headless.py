@@ -1,4 +1,4 @@
-"""Locust's totals against the directory's own counters: equal, to the last operation."""
+"""Locust's totals compared with the directory's own counters, exactly."""
 
 import re
 from collections import Counter
@@ -46,7 +46,7 @@ def test_workers_lose_no_operation_and_add_different_people(
     agrees(ran, counting)
 
 
-def test_workers_stop_when_the_measured_window_is_over(tmp_path: Path, counting: Counting) -> None:
+def test_workers_stop_at_the_end_of_the_measured_window(tmp_path: Path, counting: Counting) -> None:
     windows = ("--rate", "500", "--warmup", "500ms", "--measure", "1s")
     ran = headless(
         tmp_path, counting, "-u", "4", "-r", "4", *processes(2), *windows, "LookupUser"
@@ -73,7 +73,9 @@ def test_increments_work_with_either_client(
     assert not any(ran.failures.values()), ran.err
 
 
-def test_own_class_is_recorded_by_its_sequence(tmp_path: Path, counting: Counting) -> None:
+def test_user_defined_class_is_recorded_under_its_sequence(
+    tmp_path: Path, counting: Counting
+) -> None:
     own = tmp_path / "own.py"
     own.write_text(
         "from ils_bench.sequences import Bind, Connect, Sequence, Unbind\n"
@@ -87,7 +89,7 @@ def test_own_class_is_recorded_by_its_sequence(tmp_path: Path, counting: Countin
         assert [point.spec.operation for point in run.points()] == ["binding"], ran.err
 
 
-def test_users_come_and_go(tmp_path: Path, counting: Counting) -> None:
+def test_counts_are_exact_while_users_start_and_stop(tmp_path: Path, counting: Counting) -> None:
     shaped = tmp_path / "shaped.py"
     shaped.write_text(
         "from locust import LoadTestShape\n"
@@ -101,8 +103,8 @@ def test_users_come_and_go(tmp_path: Path, counting: Counting) -> None:
     agrees(ran, counting)
 
 
-def test_no_cpu_warning_for_native_threads(tmp_path: Path, counting: Counting) -> None:
-    """Locust looks every 10 s, and warns from 90 % on."""
+def test_native_threads_cause_no_cpu_warning_of_locust(tmp_path: Path, counting: Counting) -> None:
+    """Locust checks its CPU every 10 s, and warns from 90 % on."""
     busy = tmp_path / "busy.py"
     busy.write_text(
         "import locust.runners, psutil\n"
@@ -127,7 +129,9 @@ ROOT = Path(__file__).parents[2]
 OWN_SEQUENCE = ROOT / "examples" / "own_sequence.py"
 
 
-def test_own_sequence_is_under_20_lines(tmp_path: Path, counting: Counting) -> None:
+def test_locustfile_with_an_own_sequence_has_under_20_lines(
+    tmp_path: Path, counting: Counting
+) -> None:
     assert len(OWN_SEQUENCE.read_text().splitlines()) < 20
     ran = headless(
         tmp_path, counting, *USERS, locustfile=OWN_SEQUENCE, interrupt_after=LOOKUPS
@@ -140,7 +144,9 @@ OWN_LISTENER = ROOT / "examples" / "own_listener.py"
 
 
 @pytest.mark.parametrize("distributed", [False, True])
-def test_listener_gets_all_counts(tmp_path: Path, counting: Counting, distributed: bool) -> None:
+def test_request_listener_gets_all_counts(
+    tmp_path: Path, counting: Counting, distributed: bool
+) -> None:
     more = processes(2) if distributed else ()
     load = (*USERS, "--rate", "2k", "--warmup", "0s", "--measure", "1s")
     ran = headless(tmp_path, counting, *load, *more, locustfile=OWN_LISTENER).check(0)
@@ -152,14 +158,14 @@ def test_listener_gets_all_counts(tmp_path: Path, counting: Counting, distribute
     assert {key: told[key] for key in ran.counts} == ran.counts
 
 
-# Users still ramping are warm-up: nothing is measured before the last of them runs.
+# The time of starting users belongs to the warm-up: the window begins after the last start.
 
 SLOW = """
 from ils_bench.locustfile import *
 from locust import events
 
 def slow(environment, **_):
-    # One after the other, two seconds apart: a drain that is late still comes before the last.
+    # One user every two seconds, so that a late drain still precedes the last start.
     environment.parsed_options.spawn_rate = 0.5
 
 events.init.add_listener(slow)
@@ -167,7 +173,7 @@ events.init.add_listener(slow)
 
 
 def test_ramp_is_stored_and_not_measured(counting: Counting, tmp_path: Path) -> None:
-    # Answers that take 20 ms: lanes at full speed would keep both cores busy all the time.
+    # Answers take 20 ms, because lanes at full speed would keep both cores busy.
     with (
         relayed(counting.directory.port, delaying(lambda _: 0.02)) as port,
         RunStore(tmp_path / "run") as store,
@@ -197,7 +203,8 @@ def test_ramp_is_stored_and_not_measured(counting: Counting, tmp_path: Path) -> 
     assert set(lanes["warmup"]) == set(lanes["measure"]) == {4}
     measured = sum(r.count for r in rows if r.phase == "measure" and r.step == "lookup")
     assert lookup.clocks["latency"].count == measured
-    # A rate is of what ended in the window, and a lane may have one under way at each edge.
+    # The rate counts operations that ended in the window, and a lane may have one under way at each
+    # edge.
     assert result.operations == pytest.approx(measured, abs=4)
     assert result.little is not None
     assert result.little.lanes == 4.0

@@ -1,4 +1,4 @@
-"""Users of other programs in the same locustfile: each class keeps its own target."""
+"""Foreign user classes in the same locustfile: each class has its own target."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,7 +46,7 @@ class UntilAsked(LoadTestShape):
         asked = {{each.name: each.num_requests for each in self.runner.stats.entries.values()}}
         return (3, 3) if min(asked.get(name, 0) for name in {names}) < 5 else None
 """
-"""However long a busy machine needs for it: a run time counts from the start."""
+"""A test ends by requests, because a run time begins with the start, which may take long."""
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def mixed(site: tuple[str, list[str]], tmp_path: Path) -> Path:
 
 
 def until_asked(mixed: Path, *names: str) -> Path:
-    """Have tests of a locustfile end when each of these has been done some times."""
+    """Add code that ends tests of a locustfile after some requests of each name."""
     mixed.write_text(mixed.read_text() + UNTIL_ASKED.format(names=names))
     return mixed
 
@@ -73,7 +73,7 @@ def asked(site: tuple[str, list[str]], name: str) -> int:
 
 
 @pytest.mark.parametrize("distributed", [False, True])
-def test_every_class_keeps_its_target_in_a_headless_test(
+def test_every_class_uses_its_target_in_a_headless_test(
     tmp_path: Path, counting: Counting, mixed: Path, site: tuple[str, list[str]], distributed: bool
 ) -> None:
     more = processes(1) if distributed else ()
@@ -83,7 +83,7 @@ def test_every_class_keeps_its_target_in_a_headless_test(
     assert not any(ran.failures.values()), ran.err
     agrees(ran, counting)
     for name in ("fast", "shop"):
-        # Locust itself may lose what a worker reports last.
+        # Locust itself may lose a worker's last report.
         assert 0 < ran.counts["GET", name] <= asked(site, name)
 
 
@@ -96,7 +96,7 @@ def test_foreign_users_of_a_mixed_file_run_alone(
         assert "Traceback" not in ran.err
         assert {name for _, name in ran.counts} <= {"fast", "shop"}, ran.err
         assert ran.counts["GET", "fast"] > 0, ran.err
-    # And nothing is asked of our target.
+    # Sitebench's target gets no requests.
     assert not any(counting.since().values()), counting.since()
 
 
@@ -110,7 +110,7 @@ def test_foreign_users_of_a_mixed_file_run_in_workers(
     assert not any(counting.since().values()), counting.since()
 
 
-def test_autostart_keeps_foreign_users_away_from_our_target(
+def test_autostart_sends_no_foreign_users_to_sitebenchs_target(
     tmp_path: Path, counting: Counting, mixed: Path, site: tuple[str, list[str]]
 ) -> None:
     file, load = until_asked(mixed, "fast", "shop", "lookup"), ("--rate", "100")
@@ -128,32 +128,32 @@ def screen(mixed: Path, counting: Counting, tmp_path: Path) -> Iterator[Screen]:
     yield from screen_of(mixed, tmp_path, *arguments(mixed, counting.url)[2:])
 
 
-def test_every_class_keeps_its_target_in_the_web_ui(
+def test_every_class_uses_its_target_in_the_web_ui(
     screen: Screen, counting: Counting, site: tuple[str, list[str]]
 ) -> None:
     form = {"user_count": "3", "spawn_rate": "3", "rate": "200"}
-    # As the page sends it: with Locust's own field for a host left as it is, and all classes.
+    # As the page sends it: Locust's own field for a host unchanged, and all classes.
     answer = screen.post("/swarm", **form, host="")
     assert answer["success"], answer
     assert not answer["host"]
     stats = screen.wait(lambda s: all(requests(s, name) > 5 for name in ("fast", "shop", "lookup")))
     assert stats["errors"] == []
     screen.stop()
-    # The others alone: our target is not asked.
+    # Only the foreign users: sitebench's target gets no requests.
     before = counting.since()["searches"]
     answer = screen.post("/swarm", **form, host="", user_classes="Web")
     assert answer["success"], answer
     stats = screen.wait(lambda s: s["user_count"] == 3 and requests(s, "fast") > 5)
     screen.stop()
     assert stats["errors"] == []
-    # And ours alone, again.
+    # Only sitebench's users again.
     screen.start("LookupUser", 2, host="")
     screen.until_done("lookup", 100)
     screen.stop()
     assert counting.since()["searches"] > before
 
 
-def test_host_field_applies_to_foreign_users_only(
+def test_host_field_applies_only_to_foreign_users(
     screen: Screen, counting: Counting, site: tuple[str, list[str]]
 ) -> None:
     with other_site() as (url, heard):

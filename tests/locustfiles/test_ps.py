@@ -1,4 +1,4 @@
-"""The site suite's locustfile: Locust's totals against the site's own counters, and the web UI."""
+"""The site suite's locustfile: Locust's totals and the site's own counters, and the web UI."""
 
 import json
 from collections import Counter
@@ -31,7 +31,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
     served.stop()
 
 
-def test_every_request_is_counted_once(tmp_path: Path, site: Site) -> None:
+def test_every_request_to_a_site_is_counted_once(tmp_path: Path, site: Site) -> None:
     run = ("-f", str(LOCUSTFILE), "--headless", *RUN, "--json-file", "totals")
     people = ("--entries", str(PEOPLE), "--locales", ",".join(LOCALES))
     target = ("--target", f"http://{site.address}")
@@ -54,7 +54,7 @@ def test_every_request_is_counted_once(tmp_path: Path, site: Site) -> None:
     assert min(counted.values()) > 0
     done = site.stats()
     assert counted == {name: done[name] - before[name] for name in counted}
-    # The paper's figures are what the site says of itself.
+    # The paper's rows correspond to the site's own counters.
     of = {"create": "create", "page": "page"} | dict.fromkeys(
         ("update", "updated-page"), "page-and-update"
     )
@@ -88,7 +88,7 @@ def test_each_class_runs_against_an_embedded_site(screen: Screen, user: str, ste
     assert screen.stats()["errors"] == []
 
 
-def test_a_site_of_another_kind_ends_a_headless_test_before_any_load(tmp_path: Path) -> None:
+def test_site_of_another_kind_ends_a_headless_test_before_any_load(tmp_path: Path) -> None:
     with other_site() as (url, asked):
         argv = ["-f", str(LOCUSTFILE), "--headless", "--target", url, "ScenarioUser"]
         ran = run_locust(*argv, cwd=tmp_path)

@@ -1,4 +1,4 @@
-"""Load shapes: the users they ask for come, and every operation of theirs is counted once."""
+"""Load shapes: the requested users start, and each of their operations is counted once."""
 
 import csv
 import re
@@ -25,7 +25,7 @@ OWN_SHAPE = ROOT / "examples" / "own_shape.py"
 
 
 def asked_for(ran: Finished) -> list[int]:
-    """Return the numbers of users that Locust was told, in order."""
+    """Return the numbers of users that Locust was set to, in order."""
     return [int(users) for users in re.findall(r"Shape test updating to (\d+) users", ran.err)]
 
 
@@ -61,7 +61,7 @@ class Many(shapes.Shape):
 
 @pytest.fixture(scope="module")
 def several(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A locustfile with two shapes of its own."""
+    """A locustfile with two user-defined shapes."""
     path = tmp_path_factory.mktemp("shapes") / "several.py"
     path.write_text(SEVERAL)
     return path
@@ -71,7 +71,7 @@ def several(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_chosen_shape_sets_the_number_of_users(
     tmp_path: Path, counting: Counting, several: Path, chosen: tuple[str, ...], users: int
 ) -> None:
-    # Without a name Locust takes the first.
+    # Without a name Locust takes the first shape.
     load = ("-u", "4", "-r", "100", "--rate", "200", *chosen)
     ran = headless(tmp_path, counting, *load, "LookupUser", locustfile=several).check(0)
     assert asked_for(ran) == [users]
@@ -86,7 +86,7 @@ def test_unknown_shape_is_refused(tmp_path: Path, counting: Counting, several: P
     assert "Traceback" not in ran.err
 
 
-def test_mistake_in_a_plan_is_a_one_line_error(tmp_path: Path, counting: Counting) -> None:
+def test_error_in_a_plan_of_users_is_a_one_line_error(tmp_path: Path, counting: Counting) -> None:
     wrong = tmp_path / "wrong.py"
     wrong.write_text(SEVERAL.replace("def users_at", "def user_at"))
     ran = headless(tmp_path, counting, "--shape", "Many", "LookupUser", locustfile=wrong).check(1)
@@ -95,7 +95,7 @@ def test_mistake_in_a_plan_is_a_one_line_error(tmp_path: Path, counting: Countin
     assert "Traceback" not in ran.err
 
 
-def test_user_defined_shape_takes_a_few_lines(tmp_path: Path, counting: Counting) -> None:
+def test_user_defined_shape_needs_only_a_few_lines(tmp_path: Path, counting: Counting) -> None:
     load = ("-u", "4", "-r", "100", "--rate", "200", "--warmup", "0s", "--measure", "1s")
     ran = headless(tmp_path, counting, *load, locustfile=OWN_SHAPE).check(0)
     assert asked_for(ran) == [1]
@@ -122,7 +122,7 @@ def screen(several: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         ("AddUser", "Many", "add"),
     ],
 )
-def test_user_classes_and_shapes_are_picked_on_the_page(
+def test_user_classes_and_shapes_can_be_chosen_on_the_page(
     screen: Screen, counting: Counting, user: str, shape: str, program: str
 ) -> None:
     where = {"target": counting.url, "entries": str(PEOPLE), "locales": ",".join(LOCALES)}

@@ -1,4 +1,4 @@
-"""The web UI, over its own HTTP interface, with nothing but the locustfile named."""
+"""The web UI over its HTTP interface, with only the locustfile named."""
 
 import re
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ def test_every_class_runs_on_an_embedded_directory(screen: Screen, user: str, st
     assert screen.stats()["errors"] == []
 
 
-def test_the_number_of_users_can_be_changed_while_it_runs(screen: Screen) -> None:
+def test_number_of_users_can_be_changed_during_a_test(screen: Screen) -> None:
     screen.post("/swarm", user_count="2", spawn_rate="10", user_classes="LookupUser", rate="100")
     screen.wait(lambda s: s["user_count"] == 2 and requests(s, "lookup") > 0)
     screen.post("/swarm", user_count="6", spawn_rate="10", user_classes="LookupUser", rate="100")
@@ -48,7 +48,7 @@ def test_the_number_of_users_can_be_changed_while_it_runs(screen: Screen) -> Non
     screen.stop()
 
 
-def test_the_form_offers_the_options_of_the_command_line(screen: Screen) -> None:
+def test_form_offers_the_options_of_the_command_line(screen: Screen) -> None:
     page = screen.get("/")
     for name in ("entries", "profile", "keys", "rate", "think", "target"):
         assert re.search(rf'"{name}"', page), name
@@ -65,7 +65,7 @@ def test_size_from_the_form_is_used(screen: Screen) -> None:
     assert 30_000 < float(row["Average Content Size"]) < 300_000
 
 
-def test_a_wrong_target_is_refused_and_does_not_end_the_ui(screen: Screen) -> None:
+def test_wrong_target_is_refused_and_does_not_end_the_web_ui(screen: Screen) -> None:
     target = f"ldap://127.0.0.1:{free_port()}"
     form = {"user_count": "1", "spawn_rate": "1", "user_classes": "LookupUser"}
     answer = screen.post("/swarm", **form, target=target)

@@ -1,4 +1,4 @@
-"""A run in which everything failed says of each kind what the first of it was, wherever it is."""
+"""A run with only failures shows the first example of each kind in every output."""
 
 import html
 import re
@@ -31,7 +31,7 @@ def test_first_example_of_each_failure_is_in_terminal_junit_and_report(tmp_path:
     in_process("report", "l.sitebench", "--markdown", "l.md", cwd=tmp_path).check(0)
     page = html.unescape((tmp_path / "l.html").read_text())
     assert re.findall(r'<section id="(\w+)"', page) == ["failures", "manifest"]
-    # In the table of kinds, and in what happened to the point.
+    # In the table of kinds, and in the events of the point.
     assert page.count(FIRST) == 2
     assert FIRST in (tmp_path / "l.md").read_text()
     assert "each of them failed" in (tmp_path / "l.md").read_text()
@@ -44,7 +44,7 @@ def test_first_example_of_each_failure_is_in_terminal_junit_and_report(tmp_path:
 
 
 def test_points_of_an_unreachable_target_are_errors_in_junit(tmp_path: Path) -> None:
-    """They were `skipped`, and the reason was nowhere in the file."""
+    """These points were `skipped`, and the file had no reason."""
     run = ("ils", "run", "lookup", "--target", "ldap://127.0.0.1:1", "--entries", "10")
     in_process(*run, "--junit", "down.xml", cwd=tmp_path).check(1)
     text = (tmp_path / "down.xml").read_text()

@@ -1,4 +1,4 @@
-"""The end of `run` and `sweep`, as a terminal of 80 columns has it and as a pipe does."""
+"""The end of `run` and `sweep`, on a terminal of 80 columns and in a pipe."""
 
 import fcntl
 import os
@@ -21,7 +21,7 @@ _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def on_a_terminal(*argv: str, columns: int, cwd: Path) -> list[str]:
-    """Return the lines of standard output of a command, in a terminal of this width."""
+    """Return a command's lines of standard output on a terminal of this width."""
     terminal, end = pty.openpty()
     fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 25, columns, 0, 0))
     env = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
@@ -38,7 +38,7 @@ def on_a_terminal(*argv: str, columns: int, cwd: Path) -> list[str]:
     ):
         os.close(end)
         assert process.stderr is not None
-        # What is printed at the end is less than what a terminal holds.
+        # The final output fits into a terminal's buffer.
         said = process.stderr.read().decode()
         assert process.wait(left_s()) == 0, said
         text = b""
@@ -54,18 +54,18 @@ def _read(terminal: int) -> bytes:
         return b""
 
 
-def test_a_point_fits_in_fifteen_lines_of_eighty_columns(tmp_path: Path) -> None:
+def test_result_of_a_point_fits_in_fifteen_lines_of_eighty_columns(tmp_path: Path) -> None:
     lines = on_a_terminal(*RUN, columns=80, cwd=tmp_path)
     assert max(map(len, lines)) <= 80
     to_do = lines.index("What to do") if "What to do" in lines else len(lines) - 1
-    # Whatever else this machine does meanwhile: the table, and a cause with its remedy.
+    # Whatever the machine does: the table, and a cause with its remedy.
     assert to_do <= 5
     remedies = [line for line in lines[to_do:] if line.startswith("- ")]
     assert len(set(remedies)) == len(remedies)
     assert len(lines) <= 15 or len(remedies) > 2
     title, head, row, *_ = lines
     assert title == "embedded, 4 clients, 200/s asked for, 200ms warm-up, 1s measured"
-    # The p95 is there if the figures leave it room.
+    # The p95 is printed if the figures leave space.
     heads = [each for each in head.split() if each != "p95"]
     assert heads == ["Operation", "Size", "Rate/s", "p50", "p99", "Fails", "Limit"]
     assert row.split()[:2] == ["lookup", "100"]
@@ -74,7 +74,7 @@ def test_a_point_fits_in_fifteen_lines_of_eighty_columns(tmp_path: Path) -> None
 
 @pytest.fixture
 def piped(tmp_path: Path) -> list[str]:
-    """What a sweep of three points prints into a pipe, with the papers' tables."""
+    """The output of a sweep of three points in a pipe, with the papers' tables."""
     sweep = ("ils", "sweep", "--sizes", "100,200,300", "--operations", "lookup", "--rate", "200")
     argv = (*sweep, "--locales", "en_US", *LOAD, "--out", "run", "--paper-tables")
     ran = run_program(
@@ -92,11 +92,11 @@ def test_piped_output_is_neither_wrapped_nor_truncated(piped: list[str]) -> None
     table = [line.split() for line in piped[2:5]]
     assert [row[:2] for row in table] == [["lookup", "100"], ["lookup", "200"], ["lookup", "300"]]
     to_do = piped[piped.index("What to do") + 1 : more]
-    # A remedy and its reason, each in one line.
+    # A remedy and its reason, each on one line.
     assert [line[:2] for line in to_do] == ["- ", "  "] * (len(to_do) // 2)
     assert max(map(len, to_do)) > 80
     remedies = to_do[::2]
-    # All three are too short for the same reason, each with figures of its own.
+    # All three points are too short for the same reason, each with its own figures.
     assert len([line for line in remedies if "measure longer: --measure" in line]) == 1
     assert len(set(remedies)) == len(remedies)
     after = "\n".join(piped[more:])

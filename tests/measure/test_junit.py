@@ -1,4 +1,4 @@
-"""JUnit XML: well-formed, counted right, and shaped as Jenkins' junit-10.xsd wants it."""
+"""JUnit XML: well-formed, with right counts, and valid for Jenkins' junit-10.xsd."""
 
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -54,7 +54,7 @@ ALLOWED = {
 
 
 def parsed(judged: list[Judged]) -> ET.Element:
-    """Read a document back and hold every element against the schema."""
+    """Parse a document and check every element against the schema."""
     root = ET.fromstring(junit(judged, None).encode())
     for parent in root.iter():
         assert {child.tag for child in parent} <= CHILDREN[parent.tag]
@@ -74,7 +74,7 @@ def invalid(result: PointResult, said: str = "the load generator was the limit")
 
 
 def figures(result: PointResult) -> dict[str, str]:
-    """Return a point's figures in its `system-out`, which are its suite's properties too."""
+    """Return a point's figures in its `system-out`, which are also properties of its suite."""
     root = parsed([judge_result(result, None)])
     lines = (root.findtext(".//system-out") or "").splitlines()
     found = dict(line.split(" = ", 1) for line in lines)
@@ -86,7 +86,7 @@ def figures(result: PointResult) -> dict[str, str]:
 
 @pytest.fixture
 def store(tmp_path: Path) -> RunStore:
-    """A run of six points: passed, too slow, invalid, failed, not measured, and another's."""
+    """A run of six points: passed, too slow, invalid, failed, not measured, and of another kind."""
     store = RunStore(tmp_path / "run")
     for size, result in (
         (1_000, a_result(a_spec(entries=1_000))),
@@ -138,7 +138,7 @@ def test_case_has_missed_objective_failures_and_figures(store: RunStore) -> None
     assert slow.attrib["time"] == "2.000"
 
 
-def test_suite_names_its_target_and_objective_and_the_kinds_of_failures() -> None:
+def test_suite_names_its_target_objective_and_kinds_of_failures() -> None:
     failing = measured(Step("lookup", "lookup", 100, {"timeout": 9, "wrong-answer": 1}))
     root = ET.fromstring(junit([judge_result(failing, OBJECTIVE)], OBJECTIVE))
     values = {each.attrib["name"]: each.attrib["value"] for each in root.iter("property")}
@@ -186,7 +186,7 @@ def test_percentile_among_unanswered_operations_is_a_lower_bound() -> None:
     assert float(found["latency_p99_us"][3:]) == pytest.approx(3e6, rel=0.001)
     assert found["latency_p99_9_us"] == "n/a (n=20000)"
     assert "  >= 3 s  " in shown(seen)[2]
-    # What is judged is that bound: 3 s at least are no 1 s, and may be more than 5 s.
+    # The lower bound is judged: at least 3 s misses 1 s, and may exceed 5 s.
     for asked, tag, outcome in (("p99<1s", "failure", "missed"), ("p99<5s", "error", "unknown")):
         case = judge_result(seen, Objective.parse(asked))
         assert case.outcome == outcome
@@ -195,7 +195,7 @@ def test_percentile_among_unanswered_operations_is_a_lower_bound() -> None:
         assert failure.attrib["message"] == f"p99 is >= 3 s (asked: {asked})"
 
 
-def test_latency_including_waits_for_other_programs_is_an_upper_bound() -> None:
+def test_latency_with_waits_for_other_programs_is_an_upper_bound() -> None:
     noise = PointWarning(WarningKind.OTHERS_IN_LATENCY, "others", "end them")
     seen = a_result(a_spec(rate=10_000))
     seen = structs.replace(seen, verdict=replace(seen.verdict, warnings=(noise,)))
@@ -216,10 +216,10 @@ def test_latency_including_waits_for_other_programs_is_an_upper_bound() -> None:
         raise_if_missed([case], asked)
     assert caught.value.exit_code == EXIT_MISSED
     assert missed_objectives([case])[0].startswith("unknown: ")
-    # Nor is it known of a figure that is not the target's.
+    # A figure that is not the target's is unknown, too.
     with pytest.raises(ObjectiveMissed, match=r"p99<60us unknown at 1 of 1 point"):
         raise_if_missed([judge_result(invalid(seen), asked)], Objective.parse("p99<60us"))
-    # Failures and rates are what they are, and more than an upper bound is not reached.
+    # Failures and rates are exact, and an upper bound is not exceeded.
     assert judge_result(seen, Objective.parse("failures<1%,rate>1")).outcome is Outcome.PASSED
     assert judge_result(seen, Objective.parse("p99>1s")).outcome is Outcome.MISSED
     assert judge_result(seen, Objective.parse("p99>1us")).outcome is Outcome.UNKNOWN
@@ -239,8 +239,8 @@ def test_invalid_point_never_passes() -> None:
     assert judge_result(invalid(a_result()), None).outcome is Outcome.INVALID
 
 
-def test_broken_objective_on_failures_is_missed_at_an_invalid_point() -> None:
-    """With nine of ten failed, it was `invalid`, and the objective unknown."""
+def test_missed_objective_on_failures_is_missed_at_an_invalid_point() -> None:
+    """With nine of ten operations failed, the point was `invalid`, and the objective unknown."""
     result = invalid(measured(Step("lookup", "lookup", 100, {"timeout": 90})))
     objective = Objective.parse("p99<1ms,failures<0.1%")
     missed = judge_result(result, objective)
@@ -251,7 +251,7 @@ def test_broken_objective_on_failures_is_missed_at_an_invalid_point() -> None:
     assert judge_result(succeeded, objective).outcome is Outcome.INVALID
 
 
-def test_point_that_fails_has_its_line_and_its_exit_code(store: RunStore) -> None:
+def test_failed_point_has_its_line_and_its_exit_code(store: RunStore) -> None:
     lines = missed_objectives(judged(store))
     assert [line.split(":")[0] for line in lines] == ["missed", "invalid", "failed", "skipped"]
     with pytest.raises(ObjectiveMissed, match=r"not met by 4 of 6 points") as caught:

@@ -1,4 +1,4 @@
-"""kill -9 at ten random moments of a sweep: nothing that was finished is lost, nothing stays."""
+"""kill -9 at ten random times of a sweep: no finished point is lost, no process remains."""
 
 import contextlib
 import json
@@ -30,15 +30,15 @@ SWEEP = (
 
 
 class Killed(Ground):
-    """Sweeps that are killed, over one run file."""
+    """Killed sweeps that share a run file."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        # One that is killed leaves what it was making there, and the next goes on with it.
+        # A killed sweep leaves an incomplete file there, which the next sweep continues.
         self.environment["XDG_CACHE_HOME"] = str(folder / "cache")
 
     def wait_for_one_more(self, known: Points, process: subprocess.Popen[str]) -> None:
-        """Wait until another point is done, or nothing is left to be done."""
+        """Wait until another point is finished, or none is left."""
         give_up = time.monotonic() + 200
         while len(self.done()) <= len(known) and process.poll() is None:
             assert time.monotonic() < give_up
@@ -53,7 +53,8 @@ def test_points_survive_kill_9_and_the_sweep_is_resumed(tmp_path: Path) -> None:
     chance, sweep = random.Random(seed), Killed(tmp_path)
     finished: Points = {}
     for kill in range(KILLS):
-        # Every third one not before it has finished a point, so that some is there to lose.
+        # Every third sweep is killed only after it has finished a point, so that a point could be
+        # lost.
         with sweep.started(*SWEEP, "--out", str(sweep.run)) as process:
             if kill % 3 == 2:
                 sweep.wait_for_one_more(finished, process)

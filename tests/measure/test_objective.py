@@ -1,4 +1,4 @@
-"""Objectives: what can be asked for, what is refused, and how a point is held against them."""
+"""Objectives: valid and refused texts, and the judgement of points."""
 
 import re
 
@@ -65,7 +65,9 @@ def test_printed_objective_parses_to_itself() -> None:
         ("<5ms", 1, ("unknown metric '<5ms'",)),
     ],
 )
-def test_mistake_is_named_with_its_position(text: str, place: int, words: tuple[str, ...]) -> None:
+def test_error_in_an_objective_is_reported_with_its_position(
+    text: str, place: int, words: tuple[str, ...]
+) -> None:
     with pytest.raises(UnknownValue, match=f"character {place}:") as caught:
         Objective.parse(text)
     said = str(caught.value)
@@ -120,14 +122,14 @@ def test_percentile_of_too_few_samples_is_unknown_with_the_reason() -> None:
 
 
 def measured(*steps: source.StepTotals) -> PointResult:
-    """Return the result of two seconds with these steps; those named lookup count."""
+    """Return the result of two seconds with these steps; the steps named lookup count."""
     tally = Tally.starting(Drain(0, 0))
     tally.add(Drain(0, 2 * 10**9, steps, cpu_ns=(10**9,)))
     counts = [("lookup", "lookup")]
     return summarise(a_spec(), tally, counts, a_use(), target_cores=1, native=True)
 
 
-def test_failures_are_a_share_of_ended_steps() -> None:
+def test_failure_share_is_relative_to_ended_steps() -> None:
     # A pass of 20 steps fails with one of them; in 20 of 100 passes one step failed.
     passes = [Step("lookup", f"step {n}", 100, {"wrong-answer": 1}) for n in range(19)]
     failing = measured(*passes, Step("lookup", "lookup", 100, {"wrong-answer": 1}))
@@ -140,7 +142,7 @@ def test_failures_are_a_share_of_ended_steps() -> None:
 
 
 def timing_out(answered: int, in_vain: int, waited_ns: int = 10**10) -> PointResult:
-    """Return a result of which a part was never answered, in 50 us otherwise."""
+    """Return a result in which `in_vain` operations were never answered, the others in 50 us."""
     took, waited = histogram(), histogram()
     took.record(50_000, answered)
     waited.record(waited_ns, in_vain)
@@ -242,7 +244,7 @@ def test_objective_of_an_operation_is_judged_by_its_own_figures(
 ) -> None:
     asked = Objective.parse(text).about_operation(operation, 0.5)
     assert asked.judge(of_two()).state is expected
-    # All together are as before.
+    # All operations together are judged as before.
     assert Objective.parse("p90<30us").judge(of_two()).state is ObjectiveState.MET
 
 
@@ -265,7 +267,7 @@ def test_missed_term_of_an_operation_names_the_operation() -> None:
     }
 
 
-def test_rare_operations_need_more_samples() -> None:
+def test_objective_on_a_rare_operation_needs_a_longer_window() -> None:
     asked = Objective.parse("p99<1s").about_operation("login", 0.05)
     assert (Objective.parse("p99<1s") + asked).samples() == 200_000
     assert asked.samples() == 200_000
@@ -293,7 +295,7 @@ def test_objective_lists_its_metrics() -> None:
     assert [objective.about(name) for name in ("p99", "rate", "cpu")] == [True, True, False]
 
 
-def test_advice_on_time_is_for_the_percentile_of_the_objective() -> None:
+def test_advised_duration_fits_the_percentile_of_the_objective() -> None:
     result = a_result(count=205)
     few = "205 samples are too few, it needs 2,000: measure for 22s"
     (judged,) = Objective.parse("p95<300ms").judge(result).outcomes
@@ -305,7 +307,7 @@ def test_advice_on_time_is_for_the_percentile_of_the_objective() -> None:
         remedies = (warning.remedy for warning in advised.verdict.warnings)
         return [*filter(re.compile("measure longer").match, remedies)]
 
-    # The first is of a window too short to tell whether it was steady.
+    # The first window is too short to judge its steadiness.
     assert remedies(None) == ["measure longer: --measure 100s"] * 2
     steady = "measure longer: --measure 30s"
     assert remedies("p95<300ms") == [steady, "measure longer: --measure 22s"]

@@ -1,4 +1,4 @@
-"""How long a point's process is waited for."""
+"""The time limit of a point's process."""
 
 from ils_bench.options import IlsOptions
 from ils_bench.points import POINTS

@@ -1,4 +1,4 @@
-"""What the terminal shows of a running sweep: a line for each fact, also where it is narrow."""
+"""The terminal's output for a running sweep: a line for each fact, also if it is narrow."""
 
 import sqlite3
 from pathlib import Path
@@ -50,7 +50,9 @@ def test_busy_programs_are_named_before_the_first_point(
     assert not capsys.readouterr().err
 
 
-def test_broken_rate_is_not_printed_as_ok(capsys: pytest.CaptureFixture[str]) -> None:
+def test_rate_that_misses_the_objective_is_not_printed_as_ok(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     answers = iter(["broke: p99 is 9 ms [asked]", None])
     with LiveProgress(counting(1), judged=lambda result: next(answers)) as live:
         live.finished(a_result(SPEC), resumed=False)
@@ -61,10 +63,10 @@ def test_broken_rate_is_not_printed_as_ok(capsys: pytest.CaptureFixture[str]) ->
     assert held.startswith("ok ")
 
 
-def test_rate_of_one_counted_step_has_no_engine_term(
+def test_rate_of_one_counted_step_is_printed_without_engine_terms(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`5,022/s of sequence` was said of logins."""
+    """Logins were printed as `5,022/s of sequence`."""
     monkeypatch.setattr(progress, "other_programs", lambda: Others(0.0, 2))
     with LiveProgress(counting(1)) as live, RunStore(tmp_path / "a.sitebench") as store:
         live.planned(1)
@@ -77,7 +79,7 @@ def test_rate_of_one_counted_step_has_no_engine_term(
     assert "2,000/s so far" in capsys.readouterr().err
 
 
-def test_each_line_has_the_point_number_and_is_not_wrapped(
+def test_each_progress_line_has_the_point_number_and_is_not_wrapped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "30")
@@ -102,7 +104,7 @@ def test_each_line_has_the_point_number_and_is_not_wrapped(
     assert lines[3].endswith("(measured before)")
 
 
-# Repeats of a sweep, measured.
+# Repeats of a measured sweep.
 
 LOAD = ("--users", "4", "--threads", "1", "--rate", "200", "--locales", "en_US")
 SHORT = ("--warmup", "100ms", "--measure", "500ms")
@@ -110,7 +112,7 @@ SWEEP = ("ps", "sweep", "--sizes", "100,200", "--out", "run", *LOAD, *SHORT)
 
 
 def measured(run: Path) -> list[tuple[int, int]]:
-    """Return size and repeat of every point that is done, in the order they were started."""
+    """Return size and repeat of every finished point, in the order of their starts."""
     query = "SELECT spec FROM points WHERE status = 'done' ORDER BY started"
     found = [PointSpec.read(row[0]) for row in sqlite3.connect(run).execute(query)]
     return [(spec.entries, spec.repeat) for spec in found]

@@ -1,6 +1,6 @@
-"""A stall of a second anywhere, edges included: latencies are those of the closed form.
+"""A stall of a second at any time, edges included: latencies agree with the closed form.
 
-At an even schedule, what is due while the directory stands still waits until it goes on. With a
+With an even schedule, arrivals during the stall wait until its end. With a
 window from `a` to `b`, and a stall from `s` to `g`, the share `q` of the arrivals that waited
 longest waited longer than `g - max(s, a) - q (b - a)`.
 """
@@ -26,21 +26,21 @@ WARMUP_S = 1.5
 MEASURE_S = 3.0
 STALL_S = 1.0
 SHARES = {"p50": 0.5, "p90": 0.1, "p99": 0.01, "p99.9": 0.001, "max": 0.0}
-"""What is looked at, by the share of the arrivals that waited longer."""
+"""The checked percentiles, by the share of the arrivals that waited longer."""
 
 AFTERWARDS_S = 0.25
-"""How long the 1,000 that waited take, and what else delays an answer on a shared machine."""
+"""The time for the 1,000 waiting operations, and other delays on a shared machine."""
 
 _RANDOM = random.Random(1997)
 STARTS_S = [
     *(-0.5, 0.0, MEASURE_S - STALL_S, MEASURE_S - STALL_S / 2),
     *(_RANDOM.uniform(-STALL_S, MEASURE_S) for _ in range(16)),
 ]
-"""When the stall begins, seconds after the window."""
+"""The begin of the stall, in seconds after the window's begin."""
 
 
 def stalled(out: Path, pid: int, port: int, start_s: float) -> None:
-    """Measure while the directory stands still for a second; check every percentile."""
+    """Measure with the directory stopped for a second; check every percentile."""
     argv = ["ils", "run", "lookup", "--target", f"ldap://127.0.0.1:{port}"]
     argv += ["--entries", "100", "--locales", "en_US", "--threads", "1"]
     argv += ["--users", str(LANES), "--rate", str(RATE), "--arrivals", "even"]
@@ -61,7 +61,8 @@ def stalled(out: Path, pid: int, port: int, start_s: float) -> None:
         drains = [row for row in run.timeline(point.id) if row.phase == "measure"]
         (lookup,) = [each for each in run.steps(point.id) if each.step == "lookup"]
     assert lookup.clocks["latency"].count == pytest.approx(found["measure_s"] * RATE, abs=3)
-    # A drain without an answer has no row, so the window is known by the end without the stall.
+    # A drain without an answer has no row, so the window's length is known at the end without the
+    # stall.
     if start_s < MEASURE_S / 2:
         begun_ns = max(row.t_ns for row in drains) - length_ns
     else:
@@ -81,7 +82,7 @@ def stalled(out: Path, pid: int, port: int, start_s: float) -> None:
         assert least_us <= seen[name] <= most_us
 
 
-def test_percentiles_with_a_stall_anywhere_match_the_closed_form(tmp_path: Path) -> None:
+def test_percentiles_with_a_stall_at_any_time_match_the_closed_form(tmp_path: Path) -> None:
     with served("directory", tmp_path) as (pid, port):
         for n, start_s in enumerate(STARTS_S):
             stalled(tmp_path / f"{n}.sitebench", pid, port, start_s)

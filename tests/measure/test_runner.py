@@ -1,4 +1,4 @@
-"""One process measures points one after another, and nothing of a point stays in it."""
+"""One process measures consecutive points, and keeps no data of a point."""
 
 import json
 import os
@@ -55,7 +55,7 @@ def begin(environment, **_):
 
 events.init.add_listener(begin)
 """
-"""The suite's own, with what a process has of each kind when a point is over."""
+"""The suite's locustfile, with the number of live objects of each kind after a point."""
 
 
 @contextmanager
@@ -76,7 +76,7 @@ def processes() -> list[psutil.Process]:
     "rounds", [2, pytest.param(13, marks=[pytest.mark.long, pytest.mark.alone])]
 )
 def test_process_keeps_no_data_of_earlier_points(tmp_path: Path, rounds: int) -> None:
-    """With many rounds, points also cost the tester what the first ones did."""
+    """With many rounds, later points also cost the tester as much as the first points."""
     own = tmp_path / "own.py"
     own.write_text(LOCUSTFILE)
     order, cpu_ns, memory = random.Random(5), list[dict[str, float]](), list[int]()
@@ -101,7 +101,7 @@ def test_process_keeps_no_data_of_earlier_points(tmp_path: Path, rounds: int) ->
         assert len(used) == 1
     assert processes() == []
     counts = [json.loads(line) for line in own.with_suffix(".json").read_text().splitlines()]
-    # What is made on first use is there after a round.
+    # Objects that are created on first use exist after one round.
     settled = counts[len(OPERATIONS) - 1 :]
     for kind in ("threads", "descriptors", "greenlets"):
         assert len({each[kind] for each in settled}) == 1, (kind, counts)
@@ -118,7 +118,7 @@ def test_process_keeps_no_data_of_earlier_points(tmp_path: Path, rounds: int) ->
 
 
 def broken(test: Test) -> Test:
-    """Return the test with authorities that are none."""
+    """Return the test with invalid certificate authorities."""
     address = DirectoryAddress("127.0.0.1", test.target.address.port, "ldaps")
     return replace(test, opened=replace(test.target, address=address, trust=Trust(ca_pem="none")))
 

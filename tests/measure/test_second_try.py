@@ -1,4 +1,4 @@
-"""When a point is measured once more with another thread, and which of the two tries counts."""
+"""Second tries of a point with another thread, and the choice between the two tries."""
 
 from pathlib import Path
 from typing import Any, Never
@@ -21,11 +21,11 @@ USE = a_use()
 
 
 class OpenedError(Exception):
-    """The target was opened, to measure at it."""
+    """The target was opened to measure it."""
 
 
 def limited(spec: PointSpec | None = None, count: int = 20_000, **other: Any) -> PointResult:
-    """Return a result of which the tester was the limit, on a machine with CPU left."""
+    """Return a result limited by the tester, on a machine with CPU left."""
     made = a_result(spec, count)
     verdict = structs.replace(made.verdict, bound=Bound.GENERATOR, valid=False)
     return structs.replace(made, verdict=verdict, **other)
@@ -70,11 +70,11 @@ def test_no_second_try_is_made(result: PointResult) -> None:
     assert second_try(result) is None
 
 
-def test_higher_rate_counts_and_a_valid_one_at_equal_rates() -> None:
+def test_try_with_higher_rate_counts_or_the_valid_one_at_equal_rates() -> None:
     first, again = limited(), a_spec(threads=2)
     assert best_tries([first, a_result(again, 30_000)]) == [a_result(again, 30_000)]
     assert best_tries([first, a_result(again, 19_500)]) == [a_result(again, 19_500)]
-    # The target did more than this before: the thread took its core.
+    # The target's rate was higher before: the thread took its core.
     assert best_tries([first, a_result(again, 15_000)]) == [first]
     spoilt = a_result(again, 30_000)
     spoilt = structs.replace(
@@ -93,7 +93,7 @@ def test_two_tries_are_one_row_in_every_table() -> None:
 
 @pytest.mark.parametrize("compared", [False, True])
 def test_interleaved_comparison_has_no_second_tries(tmp_path: Path, compared: bool) -> None:
-    # Of one side they would leave pairs of different threads.
+    # Second tries of one side would leave pairs with different threads.
     with LiveProgress(counting(1)) as live, RunStore(tmp_path / "run.sitebench") as store:
         if compared:
             store.set_manifest({COMPARED: {"id": "1"}})

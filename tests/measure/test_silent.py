@@ -1,4 +1,4 @@
-"""A target that answers nothing is no success, whatever asks it."""
+"""A target that never answers is an error in every kind of test."""
 
 import re
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ BRIEF = (
 )
 SCENARIO = '[[operation]]\nname = "x"\nget = "/x"\n'
 NOTHING = r"no operation (finished within the window|succeeded: timeout x)"
-"""A first request may be sent just before the window begins, or just after that."""
+"""A first request may be sent just before or just after the window begins."""
 
 
 @contextmanager
@@ -46,7 +46,7 @@ def test_run_at_a_silent_target_is_an_error(of: str, tmp_path: Path) -> None:
         ran = in_process(of, "run", *where, *BRIEF, "--allow-failures", cwd=tmp_path)
     assert ran.code == 1
     said = ran.err.splitlines()
-    # A site's first file is asked for before any load.
+    # A site's first file is requested before any load.
     why, remedy = NOTHING, "see whether the target answers at all"
     if of == "web":
         why, remedy = "no answer", "check host and port"
@@ -78,5 +78,5 @@ def test_locust_at_a_silent_target_is_an_error(of: str, user: str, tmp_path: Pat
     with target(of, tmp_path) as where:
         file = str(suite(of).locustfile_path())
         ran = run_locust("-f", file, *where, *load, cwd=tmp_path)
-    # What is under way when a test ends counts as a failure.
+    # Operations under way at the end of a test count as failures.
     assert ran.code == 1, ran.err

@@ -1,4 +1,4 @@
-"""`--stages`: a rate that rises and falls, and what came of it minute by minute."""
+"""`--stages`: a rate that rises and falls, and its results minute by minute."""
 
 import csv
 import math
@@ -30,7 +30,7 @@ EVEN = (*LOAD, "--threads", 2, "--arrivals", "even")
 
 
 class _StandsStill:
-    """A way that brings nothing for so long after so many pieces, and then all of it."""
+    """A relay that holds everything back for a time after some pieces, and then sends all of it."""
 
     def __init__(self, after: int, seconds: float) -> None:
         self._after, self._seconds = after, seconds
@@ -47,7 +47,7 @@ class _StandsStill:
 
 
 def held_up(point: dict[str, Any]) -> bool:
-    """Return whether the tester had no core, or was late: its threads, or all of it in a span."""
+    """Return whether the tester lacked a core or was late: its threads, or a whole span."""
     use, threads = point["resources"], point["generator"]["cpu_s_per_thread"]
     wanted_s = sum(threads) + (use["generator"]["waited_s"] or 0.0)
     late, busy = (
@@ -57,7 +57,7 @@ def held_up(point: dict[str, Any]) -> bool:
 
 
 def crowded(point: dict[str, Any]) -> bool:
-    """Return whether other programs had half of this machine, or more."""
+    """Return whether other programs used at least half of this machine."""
     use = point["resources"]
     ours_s = sum(each["cpu_s"] for each in (use["generator"], use.get("target")) if each)
     busy = use["machine"]["busy_per_core"]
@@ -65,7 +65,7 @@ def crowded(point: dict[str, Any]) -> bool:
 
 
 def assert_limited_by_no_load(point: dict[str, Any]) -> None:
-    """Check the verdict of stages: the tester is the limit only where the figures say so."""
+    """Check the verdict of stages: the tester is the limit only if the figures show it."""
     others = "other programs used" in point["evidence"] and crowded(point)
     allowed = {"staged"} | ({"generator"} if held_up(point) or others else set())
     allowed |= {"others"} if others else set()
@@ -73,7 +73,7 @@ def assert_limited_by_no_load(point: dict[str, Any]) -> None:
     assert point["valid"] == (point["verdict"] == "staged"), point["evidence"]
 
 
-def test_each_span_has_as_many_operations_as_the_integral_of_its_rate(tmp_path: Path) -> None:
+def test_operations_of_each_span_equal_the_integral_of_its_rate(tmp_path: Path) -> None:
     out = tmp_path / "staged.sitebench"
     (point,) = in_process(
         *EVEN, "--stages", "2s:400,2s:400,1s:0,1s:0,1s:200", "--json", "--out", out
@@ -110,7 +110,7 @@ def test_each_span_has_as_many_operations_as_the_integral_of_its_rate(tmp_path: 
 
 
 def test_delayed_operations_count_in_the_span_of_their_arrival() -> None:
-    """Not in that in which it was answered, seconds later; the others are not so late."""
+    """Not in the span of the answer, seconds later; other spans have no such delays."""
     way = _StandsStill(after=240, seconds=4.0)
     with LdapDirectory(100, locales=("en_US",)) as directory, relayed(directory.port, way) as port:
         target = ("--target", f"ldap://127.0.0.1:{port}")
@@ -121,19 +121,20 @@ def test_delayed_operations_count_in_the_span_of_their_arrival() -> None:
     spans = point["spans"]
     assert len(spans) == 12
     assert all(each["operations"] == pytest.approx(each["asked"], abs=2) for each in spans)
-    # It begins at 2.4 s, less what opening the target took of the pieces, and what is due a second
-    # later waits a second less. How a busy machine delays them shows before it and well after it.
+    # The stall begins at 2.4 s, less the pieces used for opening the target; an operation due a
+    # second later waits a second less. Delays by a busy machine appear before the stall and well
+    # after it.
     largest = [each["latency_us"]["max"] for each in spans]
     assert max(*largest[:2], *largest[-2:]) < min(largest[2:4]), largest
     mean = [each["latency_us"]["mean"] for each in spans]
     assert mean[3] > mean[4] > mean[5] > max(mean[-2:]), mean
     assert spans[3]["lag_us"]["mean"] / 1e6 > 0.3
-    # It was the target that stood still: its lanes were all in use, however late the tester was.
+    # The target stalled: its lanes were all in use, however late the tester was.
     assert sum(each["tester_late"] > 0.5 for each in spans[3:6]) <= 1, spans
 
 
 def test_spans_with_a_stalled_tester_are_named(tmp_path: Path) -> None:
-    """Seven good minutes of eight hide a bad one in every mean of the whole."""
+    """Seven good minutes of eight hide a bad one in every mean of the whole run."""
     out = tmp_path / "still.sitebench"
 
     def stop(began: float) -> tuple[float, int, int]:
@@ -150,7 +151,7 @@ def test_spans_with_a_stalled_tester_are_named(tmp_path: Path) -> None:
     ran, (began, stopped, went_on) = ran_beside(stop, out, *EVEN, *stages)
     (point,) = ran.objects
     assert (point["verdict"], point["grade"]) == ("generator", "at least")
-    # One stretch, or more where other programs held it up too; the good ones are not named.
+    # One stretch, or more if other programs delayed the tester too; the good spans are not named.
     named = re.match(
         "the load generator was the limit from (.*); the other rows are the target's;",
         point["evidence"],
@@ -163,20 +164,20 @@ def test_spans_with_a_stalled_tester_are_named(tmp_path: Path) -> None:
     assert sum(map(len, stretches)) < len(spans), named[1]
     late = {each["begin_s"] for each in spans if each["tester_late"] >= 0.5}
     assert late >= {second for each in stretches for second in each}, spans
-    # Where two operations wait, one has for 10 ms: here none has, nor in the next.
+    # Two waiting operations need a wait of 10 ms: here neither this span nor the next has one.
     for one, after in pairwise(spans):
         if max(each["lag_us"]["max"] for each in (one, after)) < 10_000:
             assert one["tester_late"] < 0.5, (one, after)
 
 
 def _tester() -> int:
-    """Return the id of the process of the point that this process has measured."""
+    """Return the process ID of the point that this process has measured."""
     [runner] = children(os.getpid(), "sitebench.locust.runner")
     return runner.pid
 
 
 def test_death_of_the_target_keeps_the_spans_and_is_reported_in_one_line(tmp_path: Path) -> None:
-    """As on a Monday when it did not come back: the rest of what was due has failed."""
+    """As on a Monday when the target did not come back: the remaining arrivals have failed."""
     out = tmp_path / "died.sitebench"
     with LdapDirectory(100, locales=("en_US",)) as directory:
         target = ("--target", directory.url)
@@ -192,10 +193,10 @@ def test_death_of_the_target_keeps_the_spans_and_is_reported_in_one_line(tmp_pat
     (point,) = ran.objects
     spans = point["spans"]
     assert [each["operations"] for each in spans] == pytest.approx([200] * 9, abs=2)
-    # A busy machine may take a while to end it, and has an operation wait for its timeout.
+    # A busy machine may delay its end, so that an operation waits for its timeout.
     assert spans[0]["failures"] < 100, spans
     assert spans[-1]["failures"] == pytest.approx(200, abs=2), spans
-    # What is due when it has ended has failed, and nothing of it was answered.
+    # Operations due after the end have failed, and none was answered.
     after = [each for each in spans if each["begin_s"] >= (closed - began) / 1e9]
     assert after or closed - began > 8e9
     assert all(each["failures"] == each["operations"] for each in after), spans
@@ -213,7 +214,7 @@ def test_death_of_the_target_keeps_the_spans_and_is_reported_in_one_line(tmp_pat
     assert "s into the stages, and what was due after" in page.read_text()
 
 
-def test_the_table_of_the_terminal_has_a_row_for_each_span() -> None:
+def test_terminal_table_of_stages_has_a_row_for_each_span() -> None:
     printed = in_process(*EVEN, "--stages", "1s:200,1s:300").out
     assert "stages 1s:200, 1s:300" in printed
     assert "lookup at 100, every 1s: the stages last less than three minutes" in printed
@@ -228,12 +229,12 @@ def test_random_arrivals_of_stages_have_the_rate_of_the_stages() -> None:
     assert sum(each["operations"] for each in point["spans"]) == pytest.approx(2_500, abs=250)
 
 
-def test_a_file_of_minutes_is_the_same_as_stages(tmp_path: Path) -> None:
+def test_file_of_minutes_equals_the_same_stages(tmp_path: Path) -> None:
     (tmp_path / "monday.csv").write_text("minute,rate\n0.025,100\n0.05,100\n")
     stages = ("--stages", f"@{tmp_path}/monday.csv")
     ran = in_process(*EVEN, *stages, "--objective", "failures<1%", "--json")
     (point,) = ran.objects
-    # An objective is of the whole; beside other programs it is unknown.
+    # An objective applies to the whole run; beside other programs it is unknown.
     assert ran.code == 0 or (point["verdict"] == "others" and "unknown at" in ran.err), ran.err
     assert_limited_by_no_load(point)
     assert point["spec"]["settings"]["stages"] == "1500ms:100,1500ms:100"
@@ -255,7 +256,7 @@ search = "(cn={account.cn})"
 """
 
 
-def test_a_scenario_file_has_stages_and_the_command_line_wins(tmp_path: Path) -> None:
+def test_command_line_overrides_the_stages_of_a_scenario_file(tmp_path: Path) -> None:
     (tmp_path / "mix.toml").write_text(SCENARIO)
     run = ("ils", "run", tmp_path / "mix.toml", "--entries", 100, "--locales", "en_US", "--json")
     (point,) = in_process(*run).objects
@@ -303,7 +304,7 @@ def _with_users(tmp_path: Path, *more: object, stage_s: int = 2) -> Ran:
 
 
 def _users_who_come_and_go(tmp_path: Path, out: Path, *more: object) -> dict[str, Any]:
-    """Have stages last longer where the machine does not keep up: it takes seconds for a user."""
+    """Run stages of users, longer if the machine is slow: it may take seconds to start a user."""
     for stage_s in (2, 8, 32):
         out.unlink(missing_ok=True)
         (point,) = _with_users(tmp_path, "--json", "--out", out, *more, stage_s=stage_s).objects
@@ -325,7 +326,7 @@ def _users_who_come_and_go(tmp_path: Path, out: Path, *more: object) -> dict[str
     users_s = sum(each["users"] * each["seconds"] for each in spans)
     assert users_s == pytest.approx((4 + 8 + 1) * stage_s, abs=0.01)
     assert held_up(point) or crowded(point) or all(each["operations"] > 0 for each in spans), spans
-    # Each operation is in one span, and no user is stopped in the middle of one.
+    # Each operation belongs to one span, and no user is stopped within an operation.
     operations = sum(each["operations"] for each in spans)
     assert operations == pytest.approx(point["operations"], abs=8)
     return point
@@ -351,8 +352,8 @@ def test_command_line_overrides_users_of_a_file(tmp_path: Path) -> None:
     assert [each["users"] for each in point["spans"]] == [1.5]
 
 
-def test_a_sweep_over_clients_measures_stages_of_users_once() -> None:
-    """Each of a workload's numbers of clients was the same test, with that number beside it."""
+def test_sweep_over_clients_measures_stages_of_users_once() -> None:
+    """For each number of clients of a workload the same test ran, labelled with that number."""
     argv = ("web", "sweep", "webbench1-static", "--threads", 1, "--stages", "1s:3 users")
     (point,) = in_process(*argv, "--json").objects
     assert point["spec"]["users"] == 3
@@ -406,7 +407,7 @@ def test_compare_and_plan_refuse_runs_in_stages(tmp_path: Path) -> None:
     in_process("compare", one, other).check(2, "a.sitebench has points measured with --stages")
 
 
-def test_a_file_without_stages_has_no_spans_to_export(tmp_path: Path) -> None:
+def test_run_file_without_stages_has_no_spans_to_export(tmp_path: Path) -> None:
     ended = in_process("export", write_run(tmp_path / "without.sitebench"), "--what", "spans")
     assert (ended.code, ended.out) == (2, "")
     assert "has no point in stages" in ended.err
@@ -419,7 +420,7 @@ def test_vary_refuses_stages_with_the_reason() -> None:
 
 @pytest.fixture(scope="module")
 def workers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[object, ...]]:
-    """Two workers, which serve one test after the other; return how to measure with them."""
+    """Two workers, which serve consecutive tests; return the options to measure with them."""
     where, folder = f"127.0.0.1:{free_port()}", tmp_path_factory.mktemp("workers")
     with forked_workers(folder, where, processes=2, threads=1):
         yield ("--workers", 2, "--bind", where)
@@ -430,7 +431,7 @@ def test_workers_share_stages_and_have_common_spans(workers: tuple[object, ...])
     (point,) = in_process(*load, *workers).objects
     assert [each["asked"] for each in point["spans"]] == [100, 300, 300, 100]
     for each in point["spans"]:
-        # Each of both is off by one at each edge.
+        # Each worker is off by at most one at each edge.
         assert each["operations"] == pytest.approx(each["asked"], abs=4), each
     assert sum(each["operations"] for each in point["spans"]) == 800
 

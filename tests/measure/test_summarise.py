@@ -1,4 +1,4 @@
-"""A result from the counts of a window."""
+"""The result of a window's counts."""
 
 import pytest
 from msgspec import structs

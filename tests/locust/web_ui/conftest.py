@@ -1,4 +1,4 @@
-"""A browser, and a directory that counts what it is asked."""
+"""A browser, and a directory that counts its requests."""
 
 from tests.locustfiles.conftest import counting
 

@@ -1,4 +1,4 @@
-"""Who may use the web UI: its own pages, with the token that it printed."""
+"""Access to the web UI: only its own pages, with the printed token."""
 
 import http.cookiejar
 import json
@@ -55,7 +55,7 @@ def test_other_sites_may_only_link_to_the_page(root: UiAddress, site: str, dest:
 
 
 @pytest.mark.parametrize("path", ["/swarm", "/stop", "/stats/reset", "/user"])
-def test_get_is_refused_for_changes(root: UiAddress, path: str) -> None:
+def test_changes_by_get_requests_are_refused(root: UiAddress, path: str) -> None:
     assert asked(root, path)[0] == 405
 
 
@@ -107,7 +107,7 @@ def test_token_is_in_a_cookie_for_this_site_without_scripts(root: UiAddress) -> 
         browser.open(f"{root}{path}", timeout=30).close()
 
 
-def test_a_script_sends_the_token_as_a_header_or_in_the_address(root: UiAddress) -> None:
+def test_script_sends_the_token_as_a_header_or_in_the_address(root: UiAddress) -> None:
     assert asked(root, "/stats/requests")[0] == 200
     stranger = UiAddress(root.base, None)
     assert asked(stranger, "/stats/requests", Authorization=f"bearer {root.token}")[0] == 200
@@ -116,7 +116,7 @@ def test_a_script_sends_the_token_as_a_header_or_in_the_address(root: UiAddress)
     assert asked(stranger, f"/stop?token={root.token}", b"")[0] == 200
 
 
-def test_a_script_chooses_the_token(tmp_path: Path) -> None:
+def test_script_can_choose_the_token(tmp_path: Path) -> None:
     chosen = "Of-a-script_0123"
     with web_ui(tmp_path, "ils", *FEW, SITEBENCH_WEB_TOKEN=chosen) as (_, root):
         assert root.token == chosen
@@ -172,7 +172,9 @@ def test_target_cannot_be_changed_if_a_password_is_set(tmp_path: Path) -> None:
         ("ps", "ScenarioUser", ("scenario", "database")),
     ],
 )
-def test_page_names_no_file(tmp_path: Path, half: str, user: str, fields: tuple[str, ...]) -> None:
+def test_page_shows_no_file_names(
+    tmp_path: Path, half: str, user: str, fields: tuple[str, ...]
+) -> None:
     private = tmp_path / "private"
     with web_ui(tmp_path, half) as (_, root):
         for name in fields:

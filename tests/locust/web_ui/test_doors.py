@@ -1,6 +1,6 @@
-"""What another user of the machine tries at a running web UI, and what its owner's page may not.
+"""Attacks on a running web UI by another user of the machine, and limits of its owner's page.
 
-Both were possible once: a page that took a scenario's name read variables of its owner, and one
+Both were possible once: a page that took a scenario's name read the owner's variables, and one
 that took a docroot's name read files of its owner.
 """
 
@@ -34,7 +34,7 @@ def posted(root: UiAddress, **fields: str) -> tuple[int, str]:
 
 
 def listening(process: psutil.Process) -> set[int]:
-    """Return the ports where it and what it started listen."""
+    """Return the listening ports of a process and its children."""
     return {
         each.laddr.port
         for one in (process, *process.children(recursive=True))
@@ -71,7 +71,7 @@ def test_page_cannot_read_environment_variables_of_the_owner(tmp_path: Path) -> 
         status, answer = posted(root, **fields)
         assert "Scenario cannot be set by the page" in answer
         assert SECRET not in answer
-        # A test that its owner's page may start looks at the target, and sends nothing of the kind.
+        # A test started from the page checks the target, and sends no environment variable.
         del fields["scenario"]
         posted(root, **fields)
     assert got, "the target that the page names was not looked at"

@@ -1,4 +1,4 @@
-"""A form that cannot be run is refused with words for who filled it in."""
+"""An invalid form is refused with a message for its user."""
 
 import argparse
 from pathlib import Path
@@ -33,13 +33,13 @@ def parsed() -> argparse.Namespace:
         ("threads", "0", "Threads: '0' is not a whole number of at least 1"),
     ],
 )
-def test_unreadable_value_is_named_by_its_field(field: str, text: str, message: str) -> None:
+def test_invalid_value_is_named_by_its_field(field: str, text: str, message: str) -> None:
     refusal = form.unreadable(LocustOptions, {field: text})
     assert refusal is not None
     assert refusal.startswith(message)
 
 
-def test_readable_values_are_accepted() -> None:
+def test_valid_values_are_accepted() -> None:
     posted = {"entries": "100k", "rate": "", "start_tls": "false", "unknown": "x"}
     assert form.unreadable(LocustOptions, posted) is None
 
@@ -47,7 +47,7 @@ def test_readable_values_are_accepted() -> None:
 @pytest.mark.parametrize(
     "name", ["password_file", "tls_key", "login_file", "out", "disposable", "html_file"]
 )
-def test_unoffered_field_is_refused(parsed: argparse.Namespace, name: str) -> None:
+def test_field_outside_the_form_is_refused(parsed: argparse.Namespace, name: str) -> None:
     parsed.html_file = parsed.user_count = None  # Locust's own.
     refusal = form.withheld({"entries", "target"}, {"entries": "10", name: "/etc/shadow"}, parsed)
     assert refusal is not None
@@ -65,7 +65,7 @@ def test_running_test_keeps_only_its_own_values(parsed: argparse.Namespace) -> N
     assert refusal.startswith("Entries cannot change while a test runs")
 
 
-def test_form_lists_the_choices(parsed: argparse.Namespace) -> None:
+def test_form_lists_the_choices_of_an_option(parsed: argparse.Namespace) -> None:
     parser = argparse.ArgumentParser()
     add_arguments(parser, LocustOptions, "Directory options")
     actions = {action.dest: action for action in parser._actions}
@@ -75,7 +75,7 @@ def test_form_lists_the_choices(parsed: argparse.Namespace) -> None:
     assert fields[:6] == ["target", "entries", "rate", "arrivals", "think", "keys"]
 
 
-def test_harmless_options_do_not_fix_the_target(
+def test_options_without_secrets_do_not_fix_the_target(
     parsed: argparse.Namespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given = from_namespace(LocustOptions, parsed)
@@ -101,7 +101,7 @@ HOME = '[[operation]]\nname = "home"\n'
     [
         (HOME + 'get = "/{env.TOKEN}"', True),
         (HOME + 'get = "/{user}"', False),
-        # A person with the page could have every password sent to a host of theirs.
+        # Otherwise a user of the page could have every password sent to a host of their choice.
         ('data.one.file = "accounts.csv"\n' + HOME + 'post = "/{one.password}"', True),
         (HOME + 'gte = "/"', True),
     ],
@@ -143,7 +143,7 @@ def test_form_cannot_change_paths_and_programs(options: type[Any], withheld: set
         assert "cannot be set by the page" in refusal
 
 
-def test_only_the_command_line_can_name_a_file_of_names(parsed: argparse.Namespace) -> None:
+def test_list_of_names_can_only_be_chosen_on_the_command_line(parsed: argparse.Namespace) -> None:
     shown = {"names"}
     refusal = form.withheld(shown, {"names": "@/etc/passwd"}, parsed)
     assert refusal == "Names: a file is named by who starts Locust, not by the page"

@@ -1,4 +1,4 @@
-"""No request leads the web UI out of its own pages, or becomes a header or markup of an answer."""
+"""No request reaches files outside the web UI's pages, or adds a header or markup to an answer."""
 
 import http.client
 import urllib.parse
@@ -17,7 +17,7 @@ PLANTED = f"%0d%0a{MARK}:%20yes%0d%0a%0d%0a<script>{MARK}</script>"
 
 @pytest.fixture(scope="module")
 def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, UiAddress]]:
-    """A file beside everything that is served, and where the web UI is."""
+    """A file beside all served files, and the address of the web UI."""
     folder = tmp_path_factory.mktemp("ui")
     file = folder / "secret"
     file.write_text(SECRET)
@@ -26,7 +26,7 @@ def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, UiAd
 
 
 def asked(where: UiAddress, target: str) -> tuple[int, str, str]:
-    """Send a path as it is, which clients do not; return status, headers and body."""
+    """Send a path unnormalised, unlike clients; return status, headers and body."""
     connection = http.client.HTTPConnection(urllib.parse.urlsplit(where.base).netloc, timeout=60)
     try:
         connection.request("GET", target, headers=where.headers)

@@ -1,4 +1,4 @@
-"""The whole page in a real browser: headless Chromium does what a person would."""
+"""The whole page in a real browser: headless Chromium, used as by a person."""
 
 import base64
 import json
@@ -29,10 +29,10 @@ def browser(chromedriver: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 @contextmanager
 def opened(browser: Browser, folder: Path) -> Iterator[WebPage]:
-    """Yield the page of a web UI of its own, which is not at full speed."""
+    """Yield the page of a new web UI with a limited rate."""
     with web_ui(folder, "ils", "--rate", "400") as (_, root):
         page = WebPage(browser, root)
-        # The page before still asks its server, which has ended: no complaint of this one.
+        # The previous page still polls its server, which has ended; its errors are not this page's.
         browser.open("about:blank")
         browser.complaints()
         page.open()
@@ -48,7 +48,7 @@ def page(browser: Browser, tmp_path: Path) -> Iterator[WebPage]:
 
 @pytest.fixture(scope="module")
 def unused(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebPage]:
-    """A page on which nothing is started."""
+    """A page without a started test."""
     with opened(browser, tmp_path_factory.mktemp("unused")) as page:
         yield page
 
@@ -59,7 +59,7 @@ def wide(browser: Browser) -> None:
 
 
 def moves(page: WebPage) -> bool:
-    """Return whether every live chart is drawn, and another than it was a moment ago."""
+    """Return whether every live chart is drawn, and has changed within a moment."""
     if not eventually(lambda: bool(lines := page.lines()) and all(lines.values())):
         return False
     before = page.lines()
@@ -79,7 +79,7 @@ def figure(text: str) -> float:
 
 
 def operations(path: Path) -> list[tuple[str, int, int, Counter[str]]]:
-    """Return of each point its operation, size and users, and all that its steps did."""
+    """Return operation, size, users and step counts of each point."""
     with RunFile(path) as run:
         found = []
         for point in run.points():
@@ -150,7 +150,7 @@ def test_page_opens_with_the_live_view_and_shows_stopping_at_once(page: WebPage)
     said = "return [...document.querySelectorAll('header span')].map(each => each.textContent)"
     assert {"stopping", "stopped"} & set(page.browser.run(said))
     assert page.sees(said + ".includes('stopped')")
-    # The verdict of the test is what it was made for.
+    # The verdict is the purpose of the test.
     assert page.sees(LIVE + "return page?.getElementById('stamp')?.hidden === false")
     # The page itself filled the field Host with the target.
     assert "--host" not in json.dumps(json.loads(page.get("/logs")))
@@ -161,7 +161,7 @@ def test_page_opens_with_the_live_view_and_shows_stopping_at_once(page: WebPage)
     assert "Steps/s, last\u00a010\u00a0s" in page.browser.run(titles)
 
 
-def test_other_fields_have_headings_and_plain_names(unused: WebPage) -> None:
+def test_fields_beside_locusts_have_headings_and_plain_names(unused: WebPage) -> None:
     page = unused
     page.open()
     names = "return [...document.querySelectorAll('.sitebench-form [name]')].map(f => f.name)"
@@ -240,7 +240,7 @@ def test_two_tests_from_the_form_to_the_report(page: WebPage, tmp_path: Path) ->
     page.fill(userCount="6", spawnRate="6")
     page.press("Update")
     screen.until_lanes(6)
-    # What it may say of this machine is not for a test; that it says something is.
+    # The test checks only that there is a verdict, because its text depends on the machine.
     stamp = LIVE + "return page?.querySelector('#stamp:not([hidden])')?.textContent.trim()"
     assert eventually(lambda: "/s" in (page.browser.run(stamp) or "")), page.browser.run(stamp)
     page.press("Stop")
@@ -262,7 +262,7 @@ def test_two_tests_from_the_form_to_the_report(page: WebPage, tmp_path: Path) ->
     first, second = operations(copy)
     assert first[:3] == ("lookup", 10_000, 6)
     assert second[:3] == ("connect", 100_000, 4)
-    # Exactly what the engine counted in all, as Locust's own totals say.
+    # Exactly the engine's counts, as in Locust's own totals.
     assert all(first[3][step] == n for step, n in lookups.items()), (first, lookups)
     assert all(second[3][step] == n for step, n in connects.items()), (second, connects)
 
@@ -306,7 +306,7 @@ def test_late_answer_from_before_the_start_does_not_reopen_the_form(page: WebPag
 
 
 def totals_at_end(screen: Screen) -> dict[str, int]:
-    """Wait for a test's end; return Locust's own totals of it, by step."""
+    """Wait for a test's end; return Locust's own totals by step."""
     assert eventually(lambda: not screen.live()["busy"])
     return screen.totals()
 

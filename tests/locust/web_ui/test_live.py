@@ -1,4 +1,4 @@
-"""What is shown of a test, from drains and samples made by hand."""
+"""The live display of a test, from invented drains and samples."""
 
 import pytest
 from msgspec.structs import replace
@@ -77,7 +77,7 @@ def test_operation_of_several_steps_has_rate_and_latency() -> None:
     assert moment.max_us == pytest.approx(30, rel=0.01)
 
 
-def test_a_drain_too_short_for_a_rate_makes_no_moment() -> None:
+def test_drain_too_short_for_a_rate_adds_no_moment() -> None:
     live = LiveView(COUNTS)
     live.add_drain(Phase.RAMP, Drain(0, SECOND // 1_000, lanes=3))
     assert not live.moments
@@ -126,8 +126,8 @@ def test_decreasing_stolen_time_does_not_make_use_negative() -> None:
     assert [load.busy_cores for load in live.loads] == [0.0, 0.5]
 
 
-def test_core_is_never_more_than_fully_busy() -> None:
-    """Its ticks are the kernel's, the seconds another clock's: each of them has 20 ms more here."""
+def test_displayed_core_is_at_most_fully_busy() -> None:
+    """The kernel counts ticks, another clock counts seconds: here each second has 20 ms more."""
     live = LiveView(COUNTS)
     for at_s in (0, 1):
         core = CoreSample(1.02 * at_s, 0.0, 0.0, 0.0, 0.0, 0.0)

@@ -1,4 +1,4 @@
-"""While a target is being filled the page answers, says how far that is, and can stop it."""
+"""While a target is being filled the page answers, shows progress, and can cancel it."""
 
 import json
 from collections.abc import Iterator
@@ -66,7 +66,7 @@ def test_own_directory_has_people_during_the_test(tmp_path: Path, directory: Dir
         assert eventually(lambda: directory.stats()["deletes"] == FEW)
 
 
-def test_failed_removal_is_reported(tmp_path: Path, directory: Directory) -> None:
+def test_failed_removal_of_people_is_reported(tmp_path: Path, directory: Directory) -> None:
     output: list[str] = []
     with web_ui(tmp_path, "ils", *of(directory, FEW), output=output) as (_, root):
         screen = Screen(root)
@@ -91,7 +91,7 @@ def test_interrupted_seeding_is_undone(tmp_path: Path, directory: Directory) -> 
     assert "Traceback" not in output[0]
 
 
-def test_user_of_the_scenario_runs_by_default(tmp_path: Path) -> None:
+def test_user_class_of_the_scenario_runs_by_default(tmp_path: Path) -> None:
     scenario = tmp_path / "shop.toml"
     scenario.write_text('[[operation]]\nname = "front"\nget = "/"\n')
     with web_ui(tmp_path, "ps", "--entries", "1k", "--scenario", str(scenario)) as (_, root):
@@ -103,7 +103,7 @@ def test_user_of_the_scenario_runs_by_default(tmp_path: Path) -> None:
         assert [test["error"] for test in screen.live()["tests"]] == [None]
 
 
-def test_rows_of_users_are_checked_against_the_users_of_the_form(tmp_path: Path) -> None:
+def test_rows_per_user_are_checked_against_the_users_of_the_form(tmp_path: Path) -> None:
     (tmp_path / "account.csv").write_text("name\n" + "".join(f"p{n}\n" for n in range(5)))
     scenario = tmp_path / "own.toml"
     scenario.write_text(
@@ -122,7 +122,7 @@ def test_rows_of_users_are_checked_against_the_users_of_the_form(tmp_path: Path)
             screen.stop()
 
 
-def test_a_site_of_another_kind_is_refused_and_the_next_test_runs(tmp_path: Path) -> None:
+def test_site_of_another_kind_is_refused_and_the_next_test_runs(tmp_path: Path) -> None:
     form = {"user_count": "2", "spawn_rate": "2", "user_classes": "PageUser"}
     with web_ui(tmp_path, "ps", "--entries", "1k") as (_, root):
         screen = Screen(root)

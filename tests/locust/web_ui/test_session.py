@@ -1,4 +1,4 @@
-"""Every test of a web UI is a point of its run file, with counts equal to the directory's own."""
+"""Every test of a web UI is a point of its run file, with the directory's own counts."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ def counted() -> Iterator[Counting]:
 
 @pytest.fixture(scope="module")
 def screen(counted: Counting, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Screen]:
-    """A web UI on a directory that counts; its run file has the points of all tests before."""
+    """A web UI on a directory that counts; its run file has the points of all earlier tests."""
     folder = tmp_path_factory.mktemp("screen")
     target = ("--target", counted.url, *PEOPLE_THERE, "--out", str(folder / "kept"))
     with web_ui(folder, "ils", *target, XDG_STATE_HOME=str(folder / "state")) as (_, root):
@@ -42,7 +42,7 @@ def points(path: Path) -> list[StoredPoint]:
 
 
 def recorded(path: Path, point: StoredPoint) -> Counter[tuple[str, str]]:
-    """Return what a point did, by step and phase."""
+    """Return the counts of a point by step and phase."""
     found: Counter[tuple[str, str]] = Counter()
     with RunFile(path) as run:
         for row in run.timeline(point.id):
@@ -54,7 +54,9 @@ def total(found: Counter[tuple[str, str]], step: str) -> int:
     return sum(count for (name, _), count in found.items() if name == step)
 
 
-def test_two_tests_are_two_points(screen: Screen, counted: Counting, tmp_path: Path) -> None:
+def test_two_tests_are_stored_as_two_points(
+    screen: Screen, counted: Counting, tmp_path: Path
+) -> None:
     before = counted.since()["adds"]
     for user_class, step in (("AddUser", "add"), ("ConnectUser", "connect")):
         screen.start(user_class)
@@ -90,8 +92,8 @@ def test_change_of_users_restarts_the_measured_window(screen: Screen, tmp_path: 
     found = recorded(copy, point)
     assert found["lookup", "ramp"] > 1_000
     assert point.result is not None
-    # Rates count what ended in the window, the timeline what was due in it: each lane may have had
-    # one under way at each edge.
+    # Rates count operations that ended in the window, the timeline operations that were due in it:
+    # each lane may have one under way at each edge.
     assert found["lookup", "measure"] > 0
     assert abs(point.result.operations - found["lookup", "measure"]) <= 5
     assert point.result.little is not None
@@ -101,7 +103,7 @@ def test_change_of_users_restarts_the_measured_window(screen: Screen, tmp_path: 
     assert steps["lookup"] == found["lookup", "ramp"]
 
 
-def test_same_test_again_is_a_repeat(screen: Screen, tmp_path: Path) -> None:
+def test_identical_test_is_stored_as_a_repeat(screen: Screen, tmp_path: Path) -> None:
     for _ in range(2):
         screen.start("LookupUser", 3)
         screen.until_done("lookup", 100)
@@ -110,7 +112,7 @@ def test_same_test_again_is_a_repeat(screen: Screen, tmp_path: Path) -> None:
     assert [point.spec.repeat for point in found if point.spec.users == 3] == [0, 1]
 
 
-def test_a_form_that_cannot_be_run_is_refused_in_words(screen: Screen, tmp_path: Path) -> None:
+def test_invalid_form_is_refused_with_a_message(screen: Screen, tmp_path: Path) -> None:
     before = len(screen.live()["tests"])
     base = {"user_count": "1", "spawn_rate": "1", "user_classes": "LookupUser"}
     answer = screen.post("/swarm", **base, entries="many")
@@ -184,7 +186,7 @@ subject = Subject(a_spec(), lambda sizes: {}, None, None, there, [], True, lambd
 """
 
 
-def test_windows_of_the_previous_test_are_freed() -> None:
+def test_memory_of_the_previous_tests_windows_is_freed() -> None:
     found = in_locust(
         """
         windows = weakref.ref(session.recording(subject, None).windows)
@@ -224,12 +226,12 @@ def test_run_file_is_downloaded_during_a_test(tmp_path: Path) -> None:
 def test_page_of_a_master_runs_tests_on_its_workers(tmp_path: Path) -> None:
     master = f"127.0.0.1:{free_port()}"
     asked = ("--workers", "2", "--bind", master, "--entries", "1k")
-    # The master first: a worker that looks for it may get its port, and find itself there.
+    # The master is started first: otherwise a worker could get its port and connect to itself.
     two = forked_workers(tmp_path, master, processes=2, threads=1)
     with web_ui(tmp_path, "ils", *asked) as (_, root), two:
         screen = Screen(root)
         assert eventually(lambda: screen.workers() == 2), "not: two workers came"
-        # What is late as a window begins ends within it: at this rate that is little.
+        # Late operations of a window's begin end within it: at this rate they are few.
         screen.start("LookupUser", 2, rate="100")
         screen.until_done("lookup", 300)
         screen.start("LookupUser", 4, rate="100")
@@ -243,7 +245,7 @@ def test_page_of_a_master_runs_tests_on_its_workers(tmp_path: Path) -> None:
     assert found["lookup", "ramp"] > 0
     assert point.spec.users == 4
     assert point.result is not None
-    # As above, of each worker's own window.
+    # Within the same tolerance for each worker's window.
     assert abs(point.result.operations - found["lookup", "measure"]) <= 8
     shares = [worker.operations for worker in point.result.workers]
     assert len(shares) == 2
@@ -278,7 +280,7 @@ STAGED = {"stages": "1s:100,1s:100", "warmup": "0s", "measure": ""}
 def test_stages_of_command_line_or_form_apply_to_the_tests(
     stages: str, more: tuple[str, ...], form: dict[str, str], counted: Counting, tmp_path: Path
 ) -> None:
-    """What follows from them was refused as if it had been given, too."""
+    """Options implied by stages were refused as if the user had set them."""
     target = ("--target", counted.url, *PEOPLE_THERE, "--out", "kept", *more)
     with web_ui(tmp_path, "ils", *target) as (_, root):
         screen = Screen(root)

@@ -1,4 +1,4 @@
-"""`sitebench ils ui` and `ps ui`: where they listen, who may use them, and what stays."""
+"""`sitebench ils ui` and `ps ui`: their address, their users, and their remaining files."""
 
 import http.cookiejar
 import itertools
@@ -23,7 +23,7 @@ from tests.support.web_page import WebPage, web_ui
 pytestmark = pytest.mark.timeout(180)
 
 
-def test_taken_port_is_a_one_line_error() -> None:
+def test_port_in_use_is_a_one_line_error() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -33,7 +33,7 @@ def test_taken_port_is_a_one_line_error() -> None:
     assert ran.err.splitlines()[0] == (f"sitebench: port {port} of 127.0.0.1 is in use")
 
 
-def test_second_of_two_web_uis_at_one_port_is_refused(tmp_path: Path) -> None:
+def test_second_web_ui_at_a_port_is_refused(tmp_path: Path) -> None:
     port = free_port()
     argv = ("ils", "ui", "--no-browser", "--web-port", str(port))
     folders = [tmp_path / name for name in ("a", "b")]
@@ -76,14 +76,14 @@ def test_start_prints_the_address_and_the_run_file(tmp_path: Path) -> None:
     few, chosen = ("--entries", "1k"), {"SITEBENCH_WEB_TOKEN": "Of-a-script_0123"}
     ui = web_ui(tmp_path, "ils", *few, output=output, forked=False, **chosen)
     with ui as (_, root):
-        # What the command finds in its environment is there for what it becomes.
+        # Environment variables of the command are passed to the program that replaces it.
         assert [root.token] == [*chosen.values()]
         screen = Screen(root)
         screen.start("LookupUser")
         screen.until_done("lookup", 100)
         screen.stop()
         (kept,) = tmp_path.glob("ui-*.sitebench")
-        # A test runs as it is stopped.
+        # The web UI is stopped during a test.
         screen.start("ConnectUser")
         screen.until_done("connect", 100)
     (said,) = output
@@ -94,8 +94,8 @@ def test_start_prints_the_address_and_the_run_file(tmp_path: Path) -> None:
     assert f"run file: {kept.name}" in said
 
 
-def test_loads_of_the_page_take_little_cpu(tmp_path: Path) -> None:
-    """Ten loads take less than its start; they took twice as much."""
+def test_loading_the_page_takes_little_cpu(tmp_path: Path) -> None:
+    """Ten loads take less CPU than the start; they took twice as much."""
     with web_ui(tmp_path, "ils") as (process, root):
         used = psutil.Process(process.pid).cpu_times
 
@@ -108,7 +108,7 @@ def test_loads_of_the_page_take_little_cpu(tmp_path: Path) -> None:
         assert cpu_s() - start_s < start_s
 
 
-def test_a_session_without_a_test_leaves_no_run_file(tmp_path: Path) -> None:
+def test_session_without_a_test_leaves_no_run_file(tmp_path: Path) -> None:
     with web_ui(tmp_path, "ils"):
         assert list(tmp_path.glob("ui-*.sitebench"))
     assert not list(tmp_path.glob("ui-*"))
@@ -135,7 +135,7 @@ def test_token_reaches_the_browser_by_a_file_not_by_arguments(
             chromium.open(opened)
             page = WebPage(chromium, root)
             assert page.sees("return document.querySelectorAll('button, input').length > 3")
-            # The token stays neither in the address bar nor in the history.
+            # The token is neither in the address bar nor in the history.
             assert chromium.run("return location.href") == f"{root}/?tab=sitebench-live"
             assert chromium.run("return document.cookie") == ""
     assert not file.exists()
@@ -164,13 +164,13 @@ def test_access_without_the_password_is_refused(tmp_path: Path) -> None:
             assert json.loads(answer.read())["word"] == "fill in the form and start"
 
 
-def test_a_page_of_another_site_can_neither_start_a_test_nor_read_one(tmp_path: Path) -> None:
+def test_page_of_another_site_can_neither_start_nor_read_a_test(tmp_path: Path) -> None:
     form = urllib.parse.urlencode({"user_count": "1", "spawn_rate": "1"}).encode()
     with web_ui(tmp_path, "ils") as (_, root):
         port = urllib.parse.urlsplit(root.base).port
         ways: list[dict[str, str]] = [
             {"Origin": "http://elsewhere.example"},
-            # Whose name was made to resolve to this machine.
+            # The other site's name resolves to this machine.
             {"Origin": f"http://elsewhere.example:{port}", "Host": f"elsewhere.example:{port}"},
             {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"},
         ]
