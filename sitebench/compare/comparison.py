@@ -1,14 +1,8 @@
 """Two runs compared: figures, intervals, and the answer in words.
 
-How it is decided: every point has a row per measure. A row has an interval around the ratio B/A,
-and differs if the interval excludes 1. Of all comparisons of equals, one in twenty may find a
-difference in any row. Each point has an equal part of that 0.05. Half of the part belongs to the
-first row: operations/s or, at a given rate, the median latency. The other rows share the other
-half; they share the whole part if the first row differs (Wiens's fallback test, 2003). Each answer
-has an A/A null beside it: the same procedure, with as many values, on repeats of one side.
-
-A mix is compared as a whole, and each of its operations as a point of its own: the median of the
-whole is that of the frequent operation.
+Every point has a row per measure, and a row differs if the interval around its ratio B/A excludes
+1; docs/comparing.md describes the procedure. Each answer has an A/A null beside it: the same
+procedure, with as many values, on repeats of one side.
 
 Only interleaved repeats are decided. Between two runs measured one after the other, the machine may
 change, and no figure of either run shows by how much: repeats within a run are more alike than

@@ -9,16 +9,8 @@ from sitebench._engine import Histogram
 from sitebench.compare.comparison import Compared, Row
 from sitebench.compare.runs import Comparison, Run
 from sitebench.counts.metrics import LATENCY
-from sitebench.report.charts import (
-    Chart,
-    Columns,
-    Spec,
-    names,
-    quantity,
-    short,
-    tell_apart,
-    transpose,
-)
+from sitebench.report import charts
+from sitebench.report.charts import Chart, Columns, Spec
 from sitebench.report.sections.spectrum import levels, spectrum_spec
 from sitebench.runs.repeats import Series, median_interval
 from sitebench.runs.runfile import RunFile
@@ -40,15 +32,15 @@ def ratio_chart(points: Sequence[Compared]) -> Chart:
                     marks = map(_change, (effect.ratio, effect.low, effect.high))
                     answer = row.verdict if series == _ANSWER else "the same side twice"
                     rows.append((label, series, *marks, answer))
-    columns = list(zip(*rows, strict=True))
-    dataset = {
-        "label": names(columns[0]),
-        "series": names(columns[1]),
-        "change": list(columns[2]),
-        "low": list(columns[3]),
-        "high": list(columns[4]),
-        "answer": names(columns[5]),
-    }
+    dataset = charts.dataset(
+        rows,
+        label=charts.names,
+        series=charts.names,
+        change=list,
+        low=list,
+        high=list,
+        answer=charts.names,
+    )
     return Chart(
         id="ratios",
         title="B against A, with the interval that holds it",
@@ -63,13 +55,13 @@ def ratio_chart(points: Sequence[Compared]) -> Chart:
 
 
 def _change(ratio: float | None) -> float | None:
-    return None if ratio is None else short((ratio - 1) * 100)
+    return None if ratio is None else charts.short((ratio - 1) * 100)
 
 
 def _ratio_spec() -> Spec:
     order = [_ANSWER, _NULL]
     axis = {"title": "B's value against A's", "labelExpr": _PERCENT, "tickCount": 7}
-    x = quantity("change", axis=axis)
+    x = charts.quantity("change", axis=axis)
     y = {
         "field": "label",
         "type": "nominal",
@@ -80,12 +72,12 @@ def _ratio_spec() -> Spec:
     tooltip = [
         {"field": "label", "title": "of"},
         {"field": "series", "title": "is"},
-        quantity("change", title="change, %", format="+.3~r"),
-        quantity("low", title="from, %", format="+.3~r"),
-        quantity("high", title="to, %", format="+.3~r"),
+        charts.quantity("change", title="change, %", format="+.3~r"),
+        charts.quantity("low", title="from, %", format="+.3~r"),
+        charts.quantity("high", title="to, %", format="+.3~r"),
         {"field": "answer", "title": "B is"},
     ]
-    places = {"y": y, "yOffset": offset, "color": tell_apart("color", order)}
+    places = {"y": y, "yOffset": offset, "color": charts.tell_apart("color", order)}
     data = {"data": {"name": "ratios"}}
     return {
         "width": "container",
@@ -110,7 +102,7 @@ def _ratio_spec() -> Spec:
                 "encoding": {
                     **places,
                     "x": x,
-                    "shape": tell_apart("shape", order),
+                    "shape": charts.tell_apart("shape", order),
                     "tooltip": tooltip,
                 },
             },
@@ -146,21 +138,20 @@ def repeats_chart(points: Sequence[Compared]) -> Chart:
 
 def _repeats(row: Row) -> Columns:
     repeats = [(name, n + 1, v) for name, s in _sides(row) for n, v in enumerate(s)]
-    columns = list(zip(*repeats, strict=True))
-    return {
-        "series": names(columns[0]),
-        "repeat": list(columns[1]),
-        "value": [short(value, 5) for value in columns[2]],
-    }
+    return charts.dataset(repeats, series=charts.names, repeat=list, value=charts.shorts(5))
 
 
 def _middle(row: Row) -> Columns:
     intervals = [median_interval(values) for _, values in _sides(row)]
     return {
-        "series": names(_SIDES),
-        "median": [short(row.median_a, 5), short(row.median_b, 5)],
-        "low": [None if interval is None else short(interval.low, 5) for interval in intervals],
-        "high": [None if interval is None else short(interval.high, 5) for interval in intervals],
+        "series": charts.names(_SIDES),
+        "median": [charts.short(row.median_a, 5), charts.short(row.median_b, 5)],
+        "low": [
+            None if interval is None else charts.short(interval.low, 5) for interval in intervals
+        ],
+        "high": [
+            None if interval is None else charts.short(interval.high, 5) for interval in intervals
+        ],
     }
 
 
@@ -169,22 +160,20 @@ def _sides(row: Row) -> list[tuple[str, tuple[float, ...]]]:
 
 
 def _repeats_spec() -> Spec:
-    x = quantity(
+    x = charts.quantity(
         "repeat",
         scale={"padding": 12, "zero": False, "nice": False},
         axis={"title": "repeat", "grid": False, "tickMinStep": 1, "format": "d"},
     )
-    y = quantity(
-        "value",
-        scale={"zero": False, "padding": 12},
-        axis={"title": None, "format": "~s"},
+    y = charts.quantity(
+        "value", scale={"zero": False, "padding": 12}, axis={"title": None, "format": "~s"}
     )
     tooltip = [
         {"field": "series", "title": "side"},
-        quantity("repeat", title="repeat"),
-        quantity("value", title="value", format=",.5~r"),
+        charts.quantity("repeat", title="repeat"),
+        charts.quantity("value", title="value", format=",.5~r"),
     ]
-    color = tell_apart("color", _SIDES)
+    color = charts.tell_apart("color", _SIDES)
     color["legend"] |= {"symbolOpacity": 1}
     middle = {"data": {"name": "middle"}}
     return {
@@ -203,7 +192,7 @@ def _repeats_spec() -> Spec:
                 "encoding": {
                     "y": {**y, "field": "median"},
                     "color": color,
-                    "strokeDash": {**tell_apart("strokeDash", _SIDES), "legend": None},
+                    "strokeDash": {**charts.tell_apart("strokeDash", _SIDES), "legend": None},
                 },
             },
             {
@@ -213,7 +202,7 @@ def _repeats_spec() -> Spec:
                     "x": x,
                     "y": y,
                     "color": color,
-                    "shape": tell_apart("shape", _SIDES),
+                    "shape": charts.tell_apart("shape", _SIDES),
                     "tooltip": tooltip,
                 },
             },
@@ -241,9 +230,9 @@ def spectra_chart(comparison: Comparison) -> Chart:
         spec=spectrum_spec(
             "spectra",
             [{"field": "series", "title": "side"}],
-            colour=tell_apart("color", _SIDES),
-            dash=tell_apart("strokeDash", _SIDES),
-            shape=tell_apart("shape", _SIDES),
+            colour=charts.tell_apart("color", _SIDES),
+            dash=charts.tell_apart("strokeDash", _SIDES),
+            shape=charts.tell_apart("shape", _SIDES),
         ),
         choices=choices,
         chooser="choose-spectra",
@@ -270,9 +259,4 @@ def _spectra(merged: Sequence[Histogram]) -> Columns:
         for name, histogram in zip(_SIDES, merged, strict=True)
         for x, value in levels(histogram)
     ]
-    columns = transpose(rows, 3)
-    return {
-        "series": names(columns[0]),
-        "x": [short(x, 5) for x in columns[1]],
-        "latency": [short(value) for value in columns[2]],
-    }
+    return charts.dataset(rows, series=charts.names, x=charts.shorts(5), latency=charts.shorts())

@@ -1,10 +1,8 @@
 """Rank statistics of a few repeats, without assumptions about the distribution of values.
 
-The callers pass logarithms, so that a shift is a ratio. Repeats are pairs: A and B in turns, the
-first of each pair drawn at random. The estimate is the median of all means of two differences, and
-two of these means are its interval, selected by Wilcoxon's signed ranks. A disturbance of both
-measurements of a pair cancels out of their difference. If nothing differs, each sign is a coin
-flip, also on a machine that drifts. Repeats that were measured apart have no such draw.
+The callers pass logarithms, so that a shift is a ratio. Repeats are pairs in random order
+(docs/comparing.md). The estimate is the median of all means of two differences, and two of these
+means are its interval, selected by Wilcoxon's signed ranks.
 
 The distribution is exact: every equally likely choice of signs is counted. An interval is the
 inverse of its test: without ties it excludes zero exactly if the test's p is at most alpha; with

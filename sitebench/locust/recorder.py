@@ -29,13 +29,7 @@ from sitebench.runs.windows import Phase, PointFile, Windows
 from sitebench.scenario.script import Pool
 from sitebench.system.child import dump
 from sitebench.verdict.warning import PointWarning
-from sitebench.verdict.warnings import (
-    data_used_up,
-    not_known,
-    rows_held,
-    rows_lost,
-    target_died,
-)
+from sitebench.verdict.warnings import data_used_up, not_known, rows_held, rows_lost, target_died
 
 T = TypeVar("T")
 _EARLY_S = 0.5

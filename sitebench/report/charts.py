@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -53,11 +53,7 @@ def _colour_range(n_printed: int) -> str:
 _AXIS_WIDTH = 58
 """Width of the labels of a y axis, equal in all charts: stacked charts are aligned."""
 
-SHOWN: Spec = {
-    "name": "shown",
-    "select": {"type": "point", "fields": ["series"]},
-    "bind": "legend",
-}
+SHOWN: Spec = {"name": "shown", "select": {"type": "point", "fields": ["series"]}, "bind": "legend"}
 """The parameter that a click in the legend sets: the series to show."""
 FADED: Spec = {"condition": {"param": "shown", "value": 1}, "value": 0.12}
 """The opacity of the series that are not chosen in the legend."""
@@ -136,9 +132,15 @@ def short(value: float | None, digits: int = 4) -> float | None:
     return int(rounded) if rounded.is_integer() and abs(rounded) < 2**53 else rounded
 
 
-def transpose(rows: Sequence[Sequence[Any]], width: int) -> list[Sequence[Any]]:
-    """Return the columns of rows; without rows, empty columns."""
-    return list(zip(*rows, strict=True)) if rows else [()] * width
+def shorts(digits: int = 4) -> Callable[[Iterable[float | None]], list[float | None]]:
+    return lambda values: [short(value, digits) for value in values]
+
+
+def dataset(rows: Sequence[Sequence[Any]], **encoders: Callable[[Sequence[Any]], Any]) -> Columns:
+    """Return rows as a dataset; each column has a name and an encoder."""
+    columns = zip(*rows, strict=True) if rows else [()] * len(encoders)
+    pairs = zip(encoders.items(), columns, strict=True)
+    return {name: encode(column) for (name, encode), column in pairs}
 
 
 def quantity(field: str, **properties: Any) -> Spec:

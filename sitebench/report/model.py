@@ -26,6 +26,7 @@ from sitebench.runs.runfile import RunFile, StoredPoint
 from sitebench.runs.timeline import Slot, counted_steps, merge_clocks, slots
 from sitebench.suite import suites
 from sitebench.units import format_rate, plural
+from sitebench.verdict.verdict import Quoted
 
 _SLOTS = 2_400
 """Slots of all timelines together: forty points then fit a page of 2 MB."""
@@ -36,6 +37,10 @@ _LARGEST_DOWNLOAD = 500_000
 
 Track = list[tuple[int, float]]
 """Values of one figure over time, (t_ns, value); of a counter, its rate per second."""
+
+
+Peak = Mapping[str, Any]
+"""An answer of `peak` in the manifest."""
 
 
 class Point(msgspec.Struct, frozen=True):
@@ -93,7 +98,7 @@ class Run(msgspec.Struct, frozen=True, dict=True):
             return plural(n, "point")
         return f"{n} measurements of {plural(points, 'point')}"
 
-    def peaks_of(self, spec: PointSpec) -> list[Mapping[str, Any]]:
+    def peaks_of(self, spec: PointSpec) -> list[Peak]:
         """Return the answers of `peak` to which this point belongs.
 
         A peak without an objective varies the users of a closed schedule; one with an objective
@@ -108,12 +113,28 @@ class Run(msgspec.Struct, frozen=True, dict=True):
             and (peak.get("objective") is None) == (spec.rate is None)
         ]
 
-    def found_at(self, series: Series) -> Mapping[str, Any] | None:
+    def found_at(self, series: Series) -> Peak | None:
         """Return the answer of a search to an objective if it is this point's rate."""
         if series.spec.rate is None:
             return None
         keys = {series.spec.key, *(result.spec.key for result in series.results)}
         return next((p for p in self.peaks_of(series.spec) if p.get("best") in keys), None)
+
+    def searches(self, suite: str, operation: str) -> list[Peak]:
+        """Return the answers of searches to an objective, for one operation."""
+        return [
+            peak
+            for peak in self.manifest.get("peaks", ())
+            if peak.get("objective") is not None
+            and (peak.get("suite"), peak.get("operation")) == (suite, operation)
+        ]
+
+    def grades(self, series: Series) -> list[Quoted]:
+        """Return how each repeat of a point may be quoted, also as the answer of a search."""
+        quoted = [result.verdict.grade for result in series.results]
+        if is_open(self.found_at(series)):
+            return [Quoted.AT_LEAST if grade is Quoted.MEASURED else grade for grade in quoted]
+        return quoted
 
     def probes(self, series: Series) -> bool:
         """Whether a search for the highest rate only tried this rate."""
@@ -178,6 +199,17 @@ class Report(msgspec.Struct, frozen=True, dict=True):
         return ", ".join(filter(None, (self.name(spec), label)))
 
 
+def is_open(peak: Peak | None) -> bool:
+    """Whether the rate is a lower bound, as the target's limit is not known."""
+    return peak is not None and not peak.get("seen")
+
+
+def rate_of(peak: Peak) -> tuple[float, str]:
+    """Return the rate of an answer, also in words."""
+    least = "at least " if is_open(peak) else ""
+    return peak["rate"], f"{least}{format_rate(peak['rate'])}/s"
+
+
 def load(paths: Sequence[Path]) -> Report:
     """Read run files; refuses one without a measured point, unless it is alone and has failed."""
     labels = _labels(paths)
@@ -233,10 +265,7 @@ def _point(file: RunFile, run: str, stored: StoredPoint, max_slots: int) -> Poin
 
 def _downloads(file: RunFile, label: str) -> dict[str, str]:
     name = Path(label).name
-    exports = {
-        f"{name}.csv": csv.points(file),
-        f"{name}.hlog": hlog.points(file, merged=True),
-    }
+    exports = {f"{name}.csv": csv.points(file), f"{name}.hlog": hlog.points(file, merged=True)}
     texts = {name: "".join(f"{line}\n" for line in lines) for name, lines in exports.items()}
     return {name: text for name, text in texts.items() if len(text) <= _LARGEST_DOWNLOAD}
 

@@ -284,8 +284,7 @@ class RunStore(Closing):
     def append_sample(self, point: int, t_ns: int, rows: Iterable[Row]) -> None:
         with self._recording(point):
             self._db.executemany(
-                "INSERT INTO samples VALUES (?, ?, ?, ?, ?)",
-                [(point, t_ns, *row) for row in rows],
+                "INSERT INTO samples VALUES (?, ?, ?, ?, ?)", [(point, t_ns, *row) for row in rows]
             )
 
     def set_aside(self, point: int, phase: str, other: str) -> None:

@@ -89,10 +89,7 @@ def bottleneck_tables(results: Sequence[PointResult]) -> list[Table]:
 
 
 def overview(
-    title: str,
-    points: Sequence[tuple[str, Series]],
-    *,
-    unknown: str = WORDS[Grade.UNKNOWN],
+    title: str, points: Sequence[tuple[str, Series]], *, unknown: str = WORDS[Grade.UNKNOWN]
 ) -> Table:
     """Return a row per named point: each resource's grade, and the verdict."""
     rows: list[Row] = []

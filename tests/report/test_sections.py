@@ -20,9 +20,9 @@ from sitebench.report.sections import (
     facts,
     failures,
     objectives,
+    operations,
     overtime,
     overview,
-    tail,
     trust,
     verdict,
     workers,
@@ -397,7 +397,7 @@ def test_unanswered_operations_are_a_lower_bound_in_the_tail(report: Report) -> 
     given_up = Histogram()
     given_up.record(10**10, 20_000)
     points = [replace(point, censored=given_up) for point in run.points]
-    row = tail.table(report, replace(run, points=points)).rows[0]
+    row = operations.tail(report, replace(run, points=points)).rows[0]
     assert row[3] == ">= 10 s (2,000)"
 
 

@@ -33,11 +33,7 @@ class Guard:
     """Refuses pages of other sites, visitors without the token, and forms that cannot be run."""
 
     def __init__(
-        self,
-        bridge: Bridge,
-        options: type[Any],
-        parsed: argparse.Namespace,
-        token: str | None,
+        self, bridge: Bridge, options: type[Any], parsed: argparse.Namespace, token: str | None
     ) -> None:
         self._bridge = bridge
         self._options = options
@@ -50,10 +46,7 @@ class Guard:
     def __call__(self) -> Any:
         """Return the refusal, or None."""
         if self._rebound():
-            return (
-                "this page is on loopback only: open it as localhost, or set --web-host\n",
-                403,
-            )
+            return ("this page is on loopback only: open it as localhost, or set --web-host\n", 403)
         if _cross_site():
             return "pages of other sites may neither start tests nor read them\n", 403
         if self._token is not None and (refusal := self._refuse_without(self._token)) is not None:

@@ -55,10 +55,7 @@ class WorkerCommand(msgspec.Struct, frozen=True):
         # workers would have twice the share of one process with two threads, and would interrupt a
         # target on this machine at every answer (docs/decisions/0090).
         return subprocess.Popen(
-            self.argv(),
-            env=self.environment(folder),
-            stdin=subprocess.DEVNULL,
-            process_group=0,
+            self.argv(), env=self.environment(folder), stdin=subprocess.DEVNULL, process_group=0
         )
 
 

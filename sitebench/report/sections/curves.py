@@ -3,34 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
-from typing import Any
 
 import msgspec
 
 from sitebench.counts.durations import FAR_OUT, PERCENTILES
-from sitebench.report.charts import (
-    AXES,
-    FADED,
-    SHOWN,
-    Chart,
-    Columns,
-    Spec,
-    marks,
-    names,
-    quantity,
-    short,
-    tell_apart,
-    transpose,
-)
-from sitebench.report.model import (
-    HOW_HARD,
-    Report,
-    Run,
-    distinguishing_label,
-    variant_name,
-)
+from sitebench.report import charts
+from sitebench.report.charts import Chart, Columns, Spec
+from sitebench.report.model import HOW_HARD, Peak, Report, Run, distinguishing_label, variant_name
 from sitebench.report.page import Section, chooser, figure
 from sitebench.runs.point import PointSpec
 from sitebench.runs.repeats import Series
@@ -51,7 +32,7 @@ class _Curve(msgspec.Struct, frozen=True):
     id: str
     run: Run
     series: Sequence[Series]
-    peaks: Sequence[Mapping[str, Any]]
+    peaks: Sequence[Peak]
     """The answers of `peak` for this group, one per objective."""
 
     @property
@@ -133,27 +114,25 @@ def _datasets(curve: _Curve) -> dict[str, Columns]:
                 load = load_name(series.spec)
                 grade = series.latency_grade
                 rows.append((title, turn, load, rate, latency, series.n, why(series), grade))
-    columns = transpose(rows, 8)
-    return {
-        "curve": {
-            "series": names(columns[0]),
-            "turn": list(columns[1]),
-            "load": names(columns[2]),
-            "rate": [short(rate, 5) for rate in columns[3]],
-            "latency": [short(latency) for latency in columns[4]],
-            "repeats": list(columns[5]),
-            "invalid": names(columns[6]),
-            "grade": names(columns[7]),
-        },
-        "knee": _knee(curve),
-    }
+    points = charts.dataset(
+        rows,
+        series=charts.names,
+        turn=list,
+        load=charts.names,
+        rate=charts.shorts(5),
+        latency=charts.shorts(),
+        repeats=list,
+        invalid=charts.names,
+        grade=charts.names,
+    )
+    return {"curve": points, "knee": _knee(curve)}
 
 
 def _knee(curve: _Curve) -> Columns:
     knees = {(peak["knee"]["load"], peak["knee"]["rate"]) for peak in curve.peaks if peak["knee"]}
     closed = curve.spec.rate is None
     return {
-        "rate": [short(rate, 5) for _, rate in knees],
+        "rate": [charts.short(rate, 5) for _, rate in knees],
         "label": [
             f"knee: {format_rate(rate)}/s{f' with {load:,.0f} clients' if closed else ''}"
             for load, rate in knees
@@ -163,7 +142,7 @@ def _knee(curve: _Curve) -> Columns:
 
 def _dashes(series: Sequence[str]) -> Spec:
     """Return dashes without a scale: its legend would draw them around the symbols."""
-    ranges = tell_apart("strokeDash", series)["scale"]["range"]
+    ranges = charts.tell_apart("strokeDash", series)["scale"]["range"]
     conditions = [
         {"test": f"datum.series === '{name}'", "value": dash}
         for name, dash in zip(series, ranges, strict=True)
@@ -173,22 +152,24 @@ def _dashes(series: Sequence[str]) -> Spec:
 
 def _spec() -> Spec:
     series = list(_QUANTILES.values())
-    x = quantity(
+    x = charts.quantity(
         "rate",
         scale={"zero": True, "nice": True},
-        axis=AXES["count"] | {"title": "operations/s", "tickCount": 6},
+        axis=charts.AXES["count"] | {"title": "operations/s", "tickCount": 6},
     )
-    y = quantity("latency", scale={"type": "log"}, axis=AXES["us"] | {"title": "latency"})
+    y = charts.quantity(
+        "latency", scale={"type": "log"}, axis=charts.AXES["us"] | {"title": "latency"}
+    )
     tooltip = [
         {"field": "load", "title": "load"},
         {"field": "series", "title": "percentile"},
-        quantity("latency", title="latency, us", format=",.4~r"),
-        quantity("rate", title="operations/s", format=",.4~r"),
-        quantity("repeats", title="repeats"),
+        charts.quantity("latency", title="latency, us", format=",.4~r"),
+        charts.quantity("rate", title="operations/s", format=",.4~r"),
+        charts.quantity("repeats", title="repeats"),
         {"field": "invalid", "title": "limited by"},
     ]
-    places = {"x": x, "y": y, "color": tell_apart("color", series), "opacity": FADED}
-    symbols = marks(tell_apart("shape", series), tooltip)
+    places = {"x": x, "y": y, "color": charts.tell_apart("color", series), "opacity": charts.FADED}
+    symbols = charts.marks(charts.tell_apart("shape", series), tooltip)
     curve: Spec = {"data": {"name": "curve"}, "encoding": places}
     return {
         "width": "container",
@@ -197,13 +178,10 @@ def _spec() -> Spec:
         "layer": [
             {
                 **curve,
-                "params": [SHOWN],
+                "params": [charts.SHOWN],
                 "mark": {"type": "line", "strokeWidth": 2},
                 "encoding": places
-                | {
-                    "order": quantity("turn"),
-                    "strokeDash": _dashes(series),
-                },
+                | {"order": charts.quantity("turn"), "strokeDash": _dashes(series)},
             },
             *({**curve, **layer, "encoding": places | layer["encoding"]} for layer in symbols),
             {

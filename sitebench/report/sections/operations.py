@@ -7,12 +7,22 @@ from html import escape
 
 from msgspec.structs import replace
 
+from sitebench._engine import Histogram
 from sitebench.counts import metrics
-from sitebench.counts.durations import OVER_TIME, PERCENTILES, Durations, heading
+from sitebench.counts.durations import (
+    FAR_OUT,
+    LEAST_BEYOND,
+    OVER_TIME,
+    PERCENTILES,
+    Durations,
+    heading,
+    percentile_ns,
+    with_censored,
+)
 from sitebench.counts.metrics import LATENCY, SERVICE
 from sitebench.report.model import LOAD, Point, Report, Run, distinguishing_label
 from sitebench.report.page import Section
-from sitebench.report.sections import objectives, tail
+from sitebench.report.sections import objectives
 from sitebench.runs.repeats import Series
 from sitebench.tables.html import to_html, typeset
 from sitebench.tables.table import NOTHING, Cell, Row, Table
@@ -31,7 +41,7 @@ from sitebench.units import format_ns, format_rate, format_size
 
 def tables(report: Report) -> list[Table]:
     """Return four tables per run; the page folds the last three."""
-    makers = (_operations, tail.table, _cost, _steps)
+    makers = (_operations, tail, _cost, _steps)
     return [make(report, run) for run in report.runs for make in makers]
 
 
@@ -41,7 +51,7 @@ def section(report: Report) -> Section | None:
         parts.append(to_html(_operations(report, run)))
         parts.append(_downloads(run))
         for title, table in (
-            ("Tail of the latency", tail.table(report, run)),
+            ("Tail of the latency", tail(report, run)),
             ("Cost of the load generator", _cost(report, run)),
             ("Every step of every program", _steps(report, run)),
             ("All timings of every step", _clocks(report, run)),
@@ -134,6 +144,42 @@ def _cost(report: Report, run: Run) -> Table:
     points = [(report.distinct_name(s.spec, run, ignoring=LOAD), s) for s in run.series]
     table = cost_table(points)
     return replace(table, title=report.title_for(table.title, run))
+
+
+def tail(report: Report, run: Run) -> Table:
+    columns = ("Point", "Load", "samples", *(f"p{q:g}" for q in FAR_OUT), "max")
+    rows = [_tail_row(report, run, series) for series in run.series]
+    notes = [
+        "In brackets: how many samples were slower. n/a: they are fewer than "
+        f"{LEAST_BEYOND}. Repeats are merged."
+    ]
+    return Table(report.title_for("Tail of the latency", run), columns, rows, left=2, notes=notes)
+
+
+def _tail_row(report: Report, run: Run, series: Series) -> Row:
+    keys = {result.spec.key for result in series.results}
+    answered, censored = Histogram(), Histogram()
+    for point in run.points:
+        if point.spec.key in keys:
+            answered.add(point.latency)
+            censored.add(point.censored)
+    merged = with_censored(answered, censored)
+    # From the shortest timed-out wait on, a percentile is a lower bound.
+    bound = censored.min if censored.count else None
+    star = "" if series.valid else " *"
+
+    def format_bound(ns: int) -> str:
+        least = ">= " if bound is not None and ns >= bound else ""
+        return f"{least}{format_ns(ns)}{star}"
+
+    cells = []
+    for q in FAR_OUT:
+        ns = percentile_ns(merged, q)
+        beyond = merged.count * (100_000 - round(q * 1_000)) // 100_000
+        cells.append(f"{NOTHING if ns is None else format_bound(ns)} ({beyond:,})")
+    maximum = format_bound(merged.max) if merged.count else NOTHING
+    name = report.distinct_name(series.spec, run, ignoring=LOAD)
+    return [name, load_name(series.spec), f"{merged.count:,}", *cells, maximum]
 
 
 def _latency(series: Series, name: str) -> str | Cell:

@@ -11,18 +11,8 @@ from html import escape
 from statistics import median
 
 from sitebench.counts.durations import LEAST_BEYOND, OVER_TIME, PERCENTILES
-from sitebench.report.charts import (
-    AXES,
-    LEGEND_BESIDE,
-    Chart,
-    Columns,
-    Spec,
-    names,
-    quantity,
-    short,
-    tell_apart,
-    transpose,
-)
+from sitebench.report import charts
+from sitebench.report.charts import Chart, Columns, Spec
 from sitebench.report.model import Point, Report, Run
 from sitebench.report.page import Section, chooser, figure
 from sitebench.report.sections.strips import STRIPS, Strip, thin
@@ -89,8 +79,8 @@ def _name(report: Report, run: Run, point: Point) -> str:
 def _datasets(point: Point) -> dict[str, Columns]:
     slots = [slot for slot in point.slots if slot.seconds > 0]
     origin = slots[0].t0_ns if slots else 0
-    starts = [short((slot.t0_ns - origin) / 1e9, 5) for slot in slots]
-    ends = [short((slot.t1_ns - origin) / 1e9, 5) for slot in slots]
+    starts = [charts.short((slot.t0_ns - origin) / 1e9, 5) for slot in slots]
+    ends = [charts.short((slot.t1_ns - origin) / 1e9, 5) for slot in slots]
     heat = [
         (n, cell, count)
         for n, slot in enumerate(slots)
@@ -108,9 +98,9 @@ def _datasets(point: Point) -> dict[str, Columns]:
         "slots": {
             "t": starts,
             "u": ends,
-            "phase": names(slot.phase for slot in slots),
-            "rate": [short(slot.ops_per_s) for slot in slots],
-            "failed": [short(slot.failures / slot.seconds) for slot in slots],
+            "phase": charts.names(slot.phase for slot in slots),
+            "rate": [charts.short(slot.ops_per_s) for slot in slots],
+            "failed": [charts.short(slot.failures / slot.seconds) for slot in slots],
         },
         **_percentiles(point, origin),
         "shade": _shade(point, origin),
@@ -135,7 +125,9 @@ def _merge_slots(point: Point, every_s: int) -> list[Slot]:
 
 def _lines_of(slots: Sequence[Slot]) -> dict[str, list[float | None]]:
     """Return the values of each percentile that one slot at least has enough samples for."""
-    values = {name: [short(s.percentile(PERCENTILES[name])) for s in slots] for name in OVER_TIME}
+    values = {
+        name: [charts.short(s.percentile(PERCENTILES[name])) for s in slots] for name in OVER_TIME
+    }
     return {name: line for name, line in values.items() if set(line) != {None} and line}
 
 
@@ -167,14 +159,19 @@ def _percentiles(point: Point, origin: int) -> dict[str, Columns]:
     middles = [(slot.t0_ns + slot.t1_ns) / 2 - origin for slot in slots]
     if not lines:
         # Vega would give the figure an infinite size if one of its legends were empty.
-        none = {"series": names([_NO_LINE]), "phase": names([MEASURED]), "t": [0], "v": [None]}
+        none = {
+            "series": charts.names([_NO_LINE]),
+            "phase": charts.names([MEASURED]),
+            "t": [0],
+            "v": [None],
+        }
         messages = ["no second has enough answers for a percentile"]
         return {"percentiles": none, "unknown": {"said": messages}}
     return {
         "percentiles": {
-            "series": names(_display_name(name) for name in lines for _ in slots),
-            "phase": names(slot.phase for _ in lines for slot in slots),
-            "t": [short(t_ns / 1e9, 5) for t_ns in middles] * len(lines),
+            "series": charts.names(_display_name(name) for name in lines for _ in slots),
+            "phase": charts.names(slot.phase for _ in lines for slot in slots),
+            "t": [charts.short(t_ns / 1e9, 5) for t_ns in middles] * len(lines),
             "v": [value for line in lines.values() for value in line],
         },
         "unknown": {"said": []},
@@ -194,27 +191,17 @@ def _shade(point: Point, origin: int) -> Columns:
         if blocks and blocks[-1][0] == slot.phase:
             t0 = blocks.pop()[1]
         blocks.append((slot.phase, t0, t1))
-    return {
-        "phase": [phase for phase, _, _ in blocks],
-        "t": [short(t0, 5) for _, t0, _ in blocks],
-        "u": [short(t1, 5) for _, _, t1 in blocks],
-    }
+    return charts.dataset(blocks, phase=list, t=charts.shorts(5), u=charts.shorts(5))
 
 
 def _tracks(point: Point, origin: int) -> Columns:
     rows = [
-        (strip.id, called, short((t_ns - origin) / 1e9, 4), strip.clip(value))
+        (strip.id, called, charts.short((t_ns - origin) / 1e9, 4), strip.clip(value))
         for strip in STRIPS
         for called, track in strip.take(point.tracks).items()
         for t_ns, value in thin(track)
     ]
-    columns = transpose(rows, 4)
-    return {
-        "track": names(columns[0]),
-        "series": names(columns[1]),
-        "t": list(columns[2]),
-        "v": list(columns[3]),
-    }
+    return charts.dataset(rows, track=charts.names, series=charts.names, t=list, v=list)
 
 
 _ZOOM: Spec = {
@@ -234,7 +221,7 @@ def _x() -> Spec:
     # The unit stands left of zero, where it needs no line of its own.
     unit = {"title": "seconds", "titleAnchor": "start", "titleAlign": "right", "titleX": -10}
     axis = {"titleY": 11, "titleBaseline": "middle", "titleFontWeight": "normal"}
-    return quantity(
+    return charts.quantity(
         "t",
         scale={"nice": False, "zero": True},
         axis={**unit, **axis, "titleFontSize": 11, "grid": False, "tickCount": 10},
@@ -260,23 +247,23 @@ def _drawing(height: int, *layers: Spec) -> Spec:
 
 
 def _heat() -> Spec:
-    y = quantity(
+    y = charts.quantity(
         "low",
         scale={"type": "log", "nice": False},
-        axis=AXES["us"] | {"title": "latency", "grid": False},
+        axis=charts.AXES["us"] | {"title": "latency", "grid": False},
     )
     legend = {"title": "operations in a cell", "format": "~s"}
-    color = quantity(
+    color = charts.quantity(
         "n",
         scale={"type": "log", "scheme": "viridis"},
         legend=legend | {"gradientLength": 160, "tickCount": 3},
     )
     tooltip = [
-        quantity("t", title="from, s"),
-        quantity("u", title="to, s"),
-        quantity("low", title="latency from, us", format=",.3~r"),
-        quantity("high", title="to, us", format=",.3~r"),
-        quantity("n", title="operations", format=","),
+        charts.quantity("t", title="from, s"),
+        charts.quantity("u", title="to, s"),
+        charts.quantity("low", title="latency from, us", format=",.3~r"),
+        charts.quantity("high", title="to, us", format=",.3~r"),
+        charts.quantity("n", title="operations", format=","),
     ]
     return _drawing(
         210,
@@ -303,16 +290,16 @@ def _heat() -> Spec:
 
 def _lines() -> Spec:
     percentiles = [_display_name(name) for name in OVER_TIME]
-    channels = {name: tell_apart(name, percentiles) for name in ("color", "strokeDash")}
+    channels = {name: charts.tell_apart(name, percentiles) for name in ("color", "strokeDash")}
     for channel in channels.values():
         # The domain would put lines without values into the legend.
         del channel["scale"]["domain"]
-        channel |= {"legend": LEGEND_BESIDE, "sort": None}
-    axis = AXES["us"] | {"title": "percentiles", "grid": False, "titleAnchor": "middle"}
+        channel |= {"legend": charts.LEGEND_BESIDE, "sort": None}
+    axis = charts.AXES["us"] | {"title": "percentiles", "grid": False, "titleAnchor": "middle"}
     tooltip = [
         {"field": "series", "title": "percentile"},
-        quantity("t", title="at, s"),
-        quantity("v", title="latency, us", format=",.4~r"),
+        charts.quantity("t", title="at, s"),
+        charts.quantity("v", title="latency, us", format=",.4~r"),
     ]
     return _drawing(
         110,
@@ -321,7 +308,9 @@ def _lines() -> Spec:
             "mark": {"type": "line", "clip": True, "point": {"size": 12}},
             "encoding": {
                 "x": _x(),
-                "y": quantity("v", scale={"type": "log", "nice": False, "padding": 8}, axis=axis),
+                "y": charts.quantity(
+                    "v", scale={"type": "log", "nice": False, "padding": 8}, axis=axis
+                ),
                 **channels,
                 # No line joins the warm-up with the measured window.
                 "detail": {"field": "phase"},
@@ -339,13 +328,15 @@ def _lines() -> Spec:
 def _throughput() -> Spec:
     tooltip = [
         {"field": "phase"},
-        quantity("t", title="from, s"),
-        quantity("u", title="to, s"),
-        quantity("rate", title="operations/s", format=",.4~r"),
-        quantity("failed", title="failed/s", format=",.3~r"),
+        charts.quantity("t", title="from, s"),
+        charts.quantity("u", title="to, s"),
+        charts.quantity("rate", title="operations/s", format=",.4~r"),
+        charts.quantity("failed", title="failed/s", format=",.3~r"),
     ]
-    axis = AXES["count"] | {"title": "ops/s", "tickCount": 3}
-    rate, failed = (quantity(name, scale={"zero": True}, axis=axis) for name in ("rate", "failed"))
+    axis = charts.AXES["count"] | {"title": "ops/s", "tickCount": 3}
+    rate, failed = (
+        charts.quantity(name, scale={"zero": True}, axis=axis) for name in ("rate", "failed")
+    )
     return _drawing(
         90,
         {
@@ -363,16 +354,16 @@ def _throughput() -> Spec:
 
 
 def _strip(strip: Strip) -> Spec:
-    series = {"field": "series", "type": "nominal", "sort": None, "legend": LEGEND_BESIDE}
+    series = {"field": "series", "type": "nominal", "sort": None, "legend": charts.LEGEND_BESIDE}
     scale: Spec = {"zero": strip.id != "available"}
     if strip.most is not None:
         scale["domain"] = [0, strip.most]
-    labels = {"format": strip.format} if strip.format != "~s" else AXES["count"]
+    labels = {"format": strip.format} if strip.format != "~s" else charts.AXES["count"]
     axis = {"title": strip.title, **labels, "tickCount": 3, "titleAnchor": "middle"}
     tooltip = [
         {"field": "series", "title": strip.title},
-        quantity("t", title="at, s"),
-        quantity("v", title="value", format=strip.format),
+        charts.quantity("t", title="at, s"),
+        charts.quantity("v", title="value", format=strip.format),
     ]
     return _drawing(
         62,
@@ -382,7 +373,7 @@ def _strip(strip: Strip) -> Spec:
             "mark": {"type": "line", "strokeWidth": 1.5, "clip": True, "point": {"size": 8}},
             "encoding": {
                 "x": _x(),
-                "y": quantity("v", scale=scale, axis=axis),
+                "y": charts.quantity("v", scale=scale, axis=axis),
                 "color": series,
                 "strokeDash": series,
                 "tooltip": tooltip,

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from sitebench.report.charts import Chart, Spec, names, quantity, short, tell_apart
-from sitebench.report.model import Report, Run
-from sitebench.report.sections import answers
+from sitebench.report import charts
+from sitebench.report.charts import Chart, Spec
+from sitebench.report.model import Report, Run, is_open, rate_of
 from sitebench.report.sections.rates import around, caller, lines
 from sitebench.report.suite import ops_per_s
 from sitebench.runs.repeats import Series
@@ -73,16 +73,16 @@ def chart(report: Report) -> Chart:
         choices={
             "": {
                 "bars": {
-                    "series": names(bar.colour for bar in bars),
-                    "label": names(bar.label for bar in bars),
-                    "rate": [short(bar.rate, 5) for bar in bars],
-                    "low": [short(bar.low, 5) for bar in bars],
-                    "high": [short(bar.high, 5) for bar in bars],
-                    "unit": [short(length, 5) for length in lengths],
-                    "end": [short(bar.end, 5) for bar in bars],
+                    "series": charts.names(bar.colour for bar in bars),
+                    "label": charts.names(bar.label for bar in bars),
+                    "rate": [charts.short(bar.rate, 5) for bar in bars],
+                    "low": [charts.short(bar.low, 5) for bar in bars],
+                    "high": [charts.short(bar.high, 5) for bar in bars],
+                    "unit": [charts.short(length, 5) for length in lengths],
+                    "end": [charts.short(bar.end, 5) for bar in bars],
                     "words": [bar.words for bar in bars],
-                    "invalid": names(why(bar.series) for bar in bars),
-                    "grade": names(bar.grade for bar in bars),
+                    "invalid": charts.names(why(bar.series) for bar in bars),
+                    "grade": charts.names(bar.grade for bar in bars),
                 }
             }
         },
@@ -111,9 +111,9 @@ def _rate_row(run: Run, series: Series) -> tuple[float, str, str, float | None, 
     """Return a rate, also in words, its grade, and the interval of repeats."""
     peak = run.found_at(series)
     if peak is not None:
-        grade = Quoted.AT_LEAST if answers.is_open(peak) else series.grade
+        grade = Quoted.AT_LEAST if is_open(peak) else series.grade
         # All repeats of a search have the same requested rate.
-        return *answers.rate_of(peak), grade, None, None
+        return *rate_of(peak), grade, None, None
     if not series.usable:
         return 0.0, Quoted.NOT_USABLE, Quoted.NOT_USABLE, None, None
     bound = "" if series.valid else "at least "
@@ -136,22 +136,18 @@ def _spec(series: Sequence[str], bars: int) -> Spec:
             "maxExtent": 1_000,
         },
     }
-    x = quantity(
+    x = charts.quantity(
         "length",
-        scale={
-            "domain": [0, 1],
-            "nice": False,
-            "rangeMax": {"expr": f"max(40, width - {_WORDS})"},
-        },
+        scale={"domain": [0, 1], "nice": False, "rangeMax": {"expr": f"max(40, width - {_WORDS})"}},
         # The text of each bar replaces the axis.
         axis=None,
     )
-    colour = {**tell_apart("color", series), "legend": None}
+    colour = {**charts.tell_apart("color", series), "legend": None}
     tooltip = [
         {"field": "label", "title": "point"},
         {"field": "words", "title": "rate"},
-        quantity("low", title="from", format=",.4~r"),
-        quantity("high", title="to", format=",.4~r"),
+        charts.quantity("low", title="from", format=",.4~r"),
+        charts.quantity("high", title="to", format=",.4~r"),
         {"field": "invalid", "title": "limited by"},
     ]
     bound = f"datum.grade === '{Quoted.AT_LEAST}'"

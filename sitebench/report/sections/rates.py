@@ -9,20 +9,8 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from sitebench.report.charts import (
-    FADED,
-    SHOWN,
-    Chart,
-    Columns,
-    Spec,
-    log_axis,
-    marks,
-    names,
-    quantity,
-    short,
-    tell_apart,
-    transpose,
-)
+from sitebench.report import charts
+from sitebench.report.charts import Chart, Columns, Spec
 from sitebench.report.model import Report, Run, distinguishing_label, load_key, variant_name
 from sitebench.report.page import Section, figure
 from sitebench.report.suite import RateFigure, ReportSuite, ops_per_s
@@ -87,13 +75,13 @@ def caller(report: Report, drawn: Sequence[_Line]) -> Callable[[_Line], str]:
 
 
 def section(report: Report) -> Section | None:
-    charts = [
+    drawings = [
         _chart(report, suite, _today(suite, drawing), f"rate-{suite.name}-{drawing.name}")
         for suite in report.present
         for drawing in suite.figures(report.specs(suite))
         if _sizes(report, suite, drawing) > 1
     ]
-    if not charts:
+    if not drawings:
         return None
     note = (
         '<p class="note">Both axes are logarithmic. A bar at a point shows how far its '
@@ -101,8 +89,8 @@ def section(report: Report) -> Section | None:
         'usable". A click on a name in a legend, or the arrow keys on a figure, show one series '
         "alone.</p>"
     )
-    body = f'<div class="grid">{"".join(map(figure, charts))}</div>{note}'
-    return Section("rates", "Rates", body, tuple(charts), short="Rates")
+    body = f'<div class="grid">{"".join(map(figure, drawings))}</div>{note}'
+    return Section("rates", "Rates", body, tuple(drawings), short="Rates")
 
 
 def _today(suite: ReportSuite, figure: RateFigure) -> RateFigure:
@@ -157,32 +145,32 @@ def _columns(drawn: Sequence[_Line], name: Callable[[_Line], str], figure: RateF
                 low, high = around(series, figure.of)
                 grade = series.latency_grade if figure.axis == "us" else series.grade
                 n, size = series.n, series.spec.size
-                rows.append((name(line), size, rate, low, high, n, why(series), grade))
+                people = format_size(size)
+                rows.append((name(line), size, people, rate, low, high, n, why(series), grade))
     for printed in figure.printed:
         pairs = zip(printed.sizes, printed.rates, strict=True)
-        rows += [(printed.machine, size, rate, None, None, None, "", "") for size, rate in pairs]
-    columns = transpose(rows, 8)
-    return {
-        "series": names(columns[0]),
-        "size": list(columns[1]),
-        "people": names(format_size(size) for size in columns[1]),
-        "rate": [short(rate, 5) for rate in columns[2]],
-        "low": [short(low, 5) for low in columns[3]],
-        "high": [short(high, 5) for high in columns[4]],
-        "repeats": list(columns[5]),
-        "invalid": names(columns[6]),
-        "grade": names(columns[7]),
-    }
+        rows += [
+            (printed.machine, size, format_size(size), rate, None, None, None, "", "")
+            for size, rate in pairs
+        ]
+    return charts.dataset(
+        rows,
+        series=charts.names,
+        size=list,
+        people=charts.names,
+        rate=charts.shorts(5),
+        low=charts.shorts(5),
+        high=charts.shorts(5),
+        repeats=list,
+        invalid=charts.names,
+        grade=charts.names,
+    )
 
 
 def _spec(
-    figure: RateFigure,
-    today: Sequence[str],
-    machines: Sequence[str],
-    points: Columns,
-    sizes: str,
+    figure: RateFigure, today: Sequence[str], machines: Sequence[str], points: Columns, sizes: str
 ) -> Spec:
-    x = quantity(
+    x = charts.quantity(
         "size",
         scale={"type": "log", "nice": False, "padding": 34},
         axis={
@@ -197,24 +185,24 @@ def _spec(
     middle = math.sqrt(min(rates) * max(rates))
     # A narrower axis would make chance look like a slope.
     ends = [min(*rates, middle / 2), max(*rates, middle * 2)]
-    y = quantity(
+    y = charts.quantity(
         "rate",
         scale={"type": "log", "nice": False, "padding": 22, "domain": ends},
-        axis=log_axis(figure.axis, ends) | {"title": figure.unit},
+        axis=charts.log_axis(figure.axis, ends) | {"title": figure.unit},
     )
     in_us = ", us" if figure.axis == "us" else ""
     tooltip = [
         {"field": "series", "title": "machine"},
         {"field": "people", "title": sizes.lower()},
-        quantity("rate", title=f"{figure.unit}{in_us}", format=",.4~r"),
-        quantity("low", title="from", format=",.4~r"),
-        quantity("high", title="to", format=",.4~r"),
-        quantity("repeats", title="repeats"),
+        charts.quantity("rate", title=f"{figure.unit}{in_us}", format=",.4~r"),
+        charts.quantity("low", title="from", format=",.4~r"),
+        charts.quantity("high", title="to", format=",.4~r"),
+        charts.quantity("repeats", title="repeats"),
         {"field": "invalid", "title": "limited by"},
     ]
 
     def series_channel(channel: str) -> Spec:
-        series = tell_apart(channel, today, machines)
+        series = charts.tell_apart(channel, today, machines)
         # The title names a single line.
         return series if len(today) + len(machines) > 1 else series | {"legend": None}
 
@@ -223,10 +211,10 @@ def _spec(
         "width": "container",
         "height": 200,
         "usermeta": {"series": "series"},
-        "encoding": {"x": x, "y": y, "color": series_channel("color"), "opacity": FADED},
+        "encoding": {"x": x, "y": y, "color": series_channel("color"), "opacity": charts.FADED},
         "layer": [
             {
-                "params": [SHOWN],
+                "params": [charts.SHOWN],
                 "mark": {"type": "line", "strokeWidth": 2},
                 "encoding": {"strokeDash": series_channel("strokeDash")},
             },
@@ -235,6 +223,6 @@ def _spec(
                 "mark": {"type": "rule", "strokeWidth": 5, "opacity": 0.35},
                 "encoding": {"y": {**y, "field": "low"}, "y2": {"field": "high"}},
             },
-            *marks(series_channel("shape"), tooltip),
+            *charts.marks(series_channel("shape"), tooltip),
         ],
     }

@@ -15,27 +15,9 @@ import msgspec
 
 from sitebench._engine import Histogram
 from sitebench.counts.durations import LEAST_BEYOND
-from sitebench.report.charts import (
-    ALL_SERIES,
-    AXES,
-    FADED,
-    SHOWN,
-    Chart,
-    Columns,
-    Spec,
-    names,
-    quantity,
-    series_scale,
-    short,
-    transpose,
-)
-from sitebench.report.model import (
-    Point,
-    Report,
-    distinguishing_label,
-    load_key,
-    variant_name,
-)
+from sitebench.report import charts
+from sitebench.report.charts import Chart, Columns, Spec
+from sitebench.report.model import Point, Report, distinguishing_label, load_key, variant_name
 from sitebench.report.page import Section, chooser, figure
 from sitebench.runs.repeats import Series
 from sitebench.tables.tables import load_name
@@ -137,13 +119,8 @@ def _columns(group: _Group) -> Columns:
         rows += [(marked, _LATENCY, x, value) for x, value in levels(latency)]
         if service != latency:
             rows += [(marked, _SERVICE, x, value) for x, value in levels(service)]
-    columns = transpose(rows, 4)
-    return {
-        "series": names(columns[0]),
-        "clock": names(columns[1]),
-        "x": [short(x, 5) for x in columns[2]],
-        "latency": [short(value) for value in columns[3]],
-    }
+    names, shorts = charts.names, charts.shorts
+    return charts.dataset(rows, series=names, clock=names, x=shorts(5), latency=shorts())
 
 
 def levels(histogram: Histogram) -> list[tuple[float, float]]:
@@ -167,7 +144,7 @@ def _spec() -> Spec:
         "legend": None,
     }
     tooltip = [{"field": "series", "title": "point"}, {"field": "clock", "title": "clock"}]
-    colour = series_scale(ALL_SERIES)
+    colour = charts.series_scale(charts.ALL_SERIES)
     return spectrum_spec("spectrum", tooltip, colour=colour, dash=clock, shape=colour)
 
 
@@ -176,7 +153,7 @@ def spectrum_spec(
 ) -> Spec:
     """Return a drawing of `levels`, latency over 1 / (1 - p); `tooltip` begins with the series."""
     label = "format(100 - 100 / datum.value, '.10~f') + '%'"
-    x = quantity(
+    x = charts.quantity(
         "x",
         scale={"type": "log", "nice": False, "domainMin": 1},
         axis={
@@ -186,14 +163,14 @@ def spectrum_spec(
             "labelOverlap": True,
         },
     )
-    y = quantity(
+    y = charts.quantity(
         "latency",
         scale={"type": "log", "nice": False, "padding": 12},
-        axis=AXES["us"] | {"title": "latency"},
+        axis=charts.AXES["us"] | {"title": "latency"},
     )
     values = [
         {"field": "share", "title": "percentile"},
-        quantity("latency", title="us", format=",.4~r"),
+        charts.quantity("latency", title="us", format=",.4~r"),
     ]
     return {
         "data": {"name": dataset},
@@ -201,10 +178,10 @@ def spectrum_spec(
         "width": "container",
         "height": 340,
         "usermeta": {"series": "series"},
-        "encoding": {"x": x, "y": y, "color": colour, "opacity": FADED},
+        "encoding": {"x": x, "y": y, "color": colour, "opacity": charts.FADED},
         "layer": [
             {
-                "params": [SHOWN],
+                "params": [charts.SHOWN],
                 "mark": {"type": "line", "strokeWidth": 2, "interpolate": "monotone"},
                 "encoding": {"strokeDash": dash},
             },

@@ -8,17 +8,8 @@ from html import escape
 from sitebench.counts.durations import OVER_TIME
 from sitebench.counts.spans import Span
 from sitebench.counts.stages import WITHIN_MINUTES_S, Stages
-from sitebench.report.charts import (
-    AXES,
-    LEGEND_BESIDE,
-    Chart,
-    Columns,
-    Spec,
-    names,
-    quantity,
-    short,
-    tell_apart,
-)
+from sitebench.report import charts
+from sitebench.report.charts import Chart, Columns, Spec
 from sitebench.report.model import Point, Report, Run
 from sitebench.report.page import Section, chooser, figure
 from sitebench.tables.html import to_html
@@ -92,9 +83,9 @@ def section(report: Report) -> Section | None:
 
 def _datasets(spans: Sequence[Span], stages: Stages, unit_s: float) -> dict[str, Columns]:
     edges = [(at_s / unit_s, level) for at_s, level in stages.edges]
-    begins = [short(span.begin_s / unit_s, 5) for span in spans]
-    ends = [short((span.begin_s + span.seconds) / unit_s, 5) for span in spans]
-    middles = [short((span.begin_s + span.seconds / 2) / unit_s, 5) for span in spans]
+    begins = [charts.short(span.begin_s / unit_s, 5) for span in spans]
+    ends = [charts.short((span.begin_s + span.seconds) / unit_s, 5) for span in spans]
+    middles = [charts.short((span.begin_s + span.seconds / 2) / unit_s, 5) for span in spans]
     answered = [span.answered_per_s for span in spans]
     failed = [span.failures / span.seconds for span in spans]
     shown_percentiles = [n for n in _LATENCIES if any(_us(span, n) is not None for span in spans)]
@@ -102,29 +93,31 @@ def _datasets(spans: Sequence[Span], stages: Stages, unit_s: float) -> dict[str,
         "asked": _line(ASKED, [] if stages.of_users else edges),
         "users": _line("users", edges if stages.of_users else []),
         "rates": {
-            "series": names([ANSWERED] * len(spans) + [FAILED] * len(spans)),
-            "from": names([format_clock(span.begin_s) for span in spans] * 2),
+            "series": charts.names([ANSWERED] * len(spans) + [FAILED] * len(spans)),
+            "from": charts.names([format_clock(span.begin_s) for span in spans] * 2),
             "t": begins * 2,
             "u": ends * 2,
-            "low": [0.0] * len(spans) + [short(rate) for rate in answered],
-            "high": [short(rate) for rate in answered]
-            + [short(a + f) for a, f in zip(answered, failed, strict=True)],
-            "v": [short(rate) for rate in (*answered, *failed)],
+            "low": [0.0] * len(spans) + [charts.short(rate) for rate in answered],
+            "high": [charts.short(rate) for rate in answered]
+            + [charts.short(a + f) for a, f in zip(answered, failed, strict=True)],
+            "v": [charts.short(rate) for rate in (*answered, *failed)],
         },
         "latencies": {
-            "series": names(name for name in shown_percentiles for _ in spans),
-            "from": names(format_clock(span.begin_s) for _ in shown_percentiles for span in spans),
+            "series": charts.names(name for name in shown_percentiles for _ in spans),
+            "from": charts.names(
+                format_clock(span.begin_s) for _ in shown_percentiles for span in spans
+            ),
             "t": middles * len(shown_percentiles),
-            "v": [short(_us(span, name)) for name in shown_percentiles for span in spans],
+            "v": [charts.short(_us(span, name)) for name in shown_percentiles for span in spans],
         },
     }
 
 
 def _line(name: str, edges: Sequence[tuple[float, float]]) -> Columns:
     return {
-        "series": names([name] * len(edges)),
-        "t": [short(at_s, 6) for at_s, _ in edges],
-        "v": [short(level) for _, level in edges],
+        "series": charts.names([name] * len(edges)),
+        "t": [charts.short(at_s, 6) for at_s, _ in edges],
+        "v": [charts.short(level) for _, level in edges],
     }
 
 
@@ -144,17 +137,17 @@ def _spec(unit: str, *, dotted: bool, users: bool) -> Spec:
 
 def _x(unit: str) -> Spec:
     axis = {"title": unit, "grid": False, "tickCount": 10}
-    return quantity("t", scale={"nice": False, "zero": True}, axis=axis)
+    return charts.quantity("t", scale={"nice": False, "zero": True}, axis=axis)
 
 
 def _rates(unit: str) -> Spec:
-    axis = AXES["count"] | {"title": "operations/s", "tickCount": 5}
-    color = tell_apart("color", (ANSWERED, FAILED, ASKED))
-    color |= {"legend": LEGEND_BESIDE | {"symbolOpacity": 1}}
+    axis = charts.AXES["count"] | {"title": "operations/s", "tickCount": 5}
+    color = charts.tell_apart("color", (ANSWERED, FAILED, ASKED))
+    color |= {"legend": charts.LEGEND_BESIDE | {"symbolOpacity": 1}}
     tooltip = [
         {"field": "from"},
         {"field": "series", "title": "operations"},
-        quantity("v", title="per second", format=",.4~r"),
+        charts.quantity("v", title="per second", format=",.4~r"),
     ]
     return {
         "width": "container",
@@ -166,7 +159,7 @@ def _rates(unit: str) -> Spec:
                 "encoding": {
                     "x": _x(unit),
                     "x2": {"field": "u"},
-                    "y": quantity("low", scale={"zero": True}, axis=axis),
+                    "y": charts.quantity("low", scale={"zero": True}, axis=axis),
                     "y2": {"field": "high"},
                     "color": color,
                     "tooltip": tooltip,
@@ -177,7 +170,7 @@ def _rates(unit: str) -> Spec:
                 "mark": {"type": "line", "strokeWidth": 2},
                 "encoding": {
                     "x": _x(unit),
-                    "y": quantity("v", scale={"zero": True}, axis=axis),
+                    "y": charts.quantity("v", scale={"zero": True}, axis=axis),
                     "color": color,
                 },
             },
@@ -193,10 +186,10 @@ def _users(unit: str) -> Spec:
         "mark": {"type": "line", "strokeWidth": 2},
         "encoding": {
             "x": _x(unit),
-            "y": quantity(
+            "y": charts.quantity(
                 "v",
                 scale={"zero": True},
-                axis=AXES["count"] | {"title": "users", "tickCount": 3},
+                axis=charts.AXES["count"] | {"title": "users", "tickCount": 3},
             ),
         },
     }
@@ -204,12 +197,13 @@ def _users(unit: str) -> Spec:
 
 def _latencies(unit: str, *, dotted: bool) -> Spec:
     color, dash = (
-        tell_apart(name, _LATENCIES) | {"legend": LEGEND_BESIDE} for name in ("color", "strokeDash")
+        charts.tell_apart(name, _LATENCIES) | {"legend": charts.LEGEND_BESIDE}
+        for name in ("color", "strokeDash")
     )
     tooltip = [
         {"field": "from"},
         {"field": "series", "title": "latency"},
-        quantity("v", title="us", format=",.4~r"),
+        charts.quantity("v", title="us", format=",.4~r"),
     ]
     return {
         "width": "container",
@@ -218,10 +212,10 @@ def _latencies(unit: str, *, dotted: bool) -> Spec:
         "mark": {"type": "line", **({"point": {"size": 20}} if dotted else {})},
         "encoding": {
             "x": _x(unit),
-            "y": quantity(
+            "y": charts.quantity(
                 "v",
                 scale={"type": "log", "nice": False, "padding": 8},
-                axis=AXES["us"] | {"title": "latency"},
+                axis=charts.AXES["us"] | {"title": "latency"},
             ),
             "color": color,
             "strokeDash": dash,

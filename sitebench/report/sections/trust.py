@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import msgspec
 
 from sitebench.report.model import Report, Run
-from sitebench.report.sections import answers
 from sitebench.runs.point import MOST_FAILURES, PointResult
 from sitebench.runs.repeats import Series
 from sitebench.tables.advice import advise
@@ -132,7 +131,7 @@ def _graded_results(run: Run) -> list[tuple[Quoted, PointResult]]:
     return [
         pair
         for series in _without_probes(run)
-        for pair in zip(answers.grades(run, series), series.results, strict=True)
+        for pair in zip(run.grades(series), series.results, strict=True)
     ]
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from sitebench.report.model import Report, Run
+from sitebench.report.model import Report, Run, is_open, rate_of
 from sitebench.report.page import Section, figure
-from sitebench.report.sections import answers, objectives, overview, trust
+from sitebench.report.sections import objectives, overview, trust
 from sitebench.report.suite import ReportSuite
 from sitebench.runs.repeats import Series
 from sitebench.tables.html import typeset
@@ -56,13 +56,16 @@ def _card(report: Report, suite: ReportSuite) -> str:
 
 
 def _searches(run: Run, suite: ReportSuite, operation: str) -> Iterator[tuple[str, list[str]]]:
-    for peak in answers.searches(run, suite.name, operation):
+    for peak in run.searches(suite.name, operation):
         best = next((series for series in run.series if run.found_at(series) is peak), None)
         if best is None or peak.get("rate") is None:
             yield NOTHING, [f"no rate found with {peak['objective']}: {peak['said']}"]
             continue
-        condition = f"with {peak['objective']} ({answers.times_held(peak)})"
-        yield answers.rate_of(peak)[1], [condition, *_remarks(run, suite, best)]
+        remark = "the server's own limit is not known"
+        if not is_open(peak):
+            remark = f"held {peak['seen']['held']} of {peak['seen']['held_of']} times"
+        condition = f"with {peak['objective']} ({remark})"
+        yield rate_of(peak)[1], [condition, *_remarks(run, suite, best)]
 
 
 def _best(run: Run, suite: ReportSuite, operation: str) -> Iterator[tuple[str, list[str]]]:

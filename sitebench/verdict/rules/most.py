@@ -2,15 +2,11 @@
 
     X <= cores / (CPU seconds per operation)
 
-At a higher load an operation costs less, as sleeps and cold caches are rarer: from nearly idle to
-used up 159 to 91 us (slapd), 98 to 34 us (the embedded site) and 28 to 9 us (the embedded
-directory). So the cost of an idle target is assumed to fall to less than a third, and that of any
-other target in proportion to its idle time. Where the cost falls less, the target reaches less than
-this bound.
-
-If the cost fell faster between two loads of the same target, it is extrapolated as a power of the
-used share of the CPU: from 50 us at 30 % to 25 us at 60 % it fell as 1 / share, and is 15 us at 100
-%.
+An operation costs less at a higher load (docs/verdict.md has measurements). So the cost of an idle
+target is assumed to fall to less than a third, and that of any other target in proportion to its
+idle time. If it fell faster between two loads of the same target, it is extrapolated as a power of
+the used share of the CPU: from 50 us at 30 % to 25 us at 60 % it fell as 1 / share, and is 15 us at
+100 %.
 """
 
 from __future__ import annotations
