@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
 from benches.ratios import Trial
-from sitebench.measure.point_process import run_point
+from sitebench.measure.point_process import Runner
 from sitebench.measure.test import Test
 from sitebench.runs.point import PointResult
 from sitebench.runs.store import RunStore
@@ -44,9 +44,9 @@ def temporary_folder() -> Iterator[Path]:
 
 def measured(test: Test) -> PointResult:
     """Measure one point as a sweep does, with a temporary run file."""
-    with temporary_folder() as folder, RunStore(folder / "run") as store:
+    with temporary_folder() as folder, RunStore(folder / "run") as store, Runner() as runner:
         store.plan([test.spec])
-        return run_point(test, store)
+        return runner.run(test, store)
 
 
 class Lanes(NamedTuple):

@@ -76,7 +76,7 @@ def _latency(name: str, result: PointResult) -> float | None:
 
 
 def _success_percent(result: PointResult) -> float | None:
-    failed = METRICS["failures"].of(result)
+    failed = METRICS["failures"].read(result)
     return None if failed is None else 100.0 - failed
 
 

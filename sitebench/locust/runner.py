@@ -103,13 +103,13 @@ class _Tests:
 
 def _argv(request: Request) -> list[str]:
     test = request.test
-    users, stages, gathered = test.spec.users, test.spec.stages, test.gathering
+    users, stages = test.spec.users, test.spec.stages
     if stages is not None and stages.of_users:
         users = stages.users_at(0.0)  # `locust.role_local` starts more users.
     return [
         *("-f", str(test.locustfile), "--headless", "--only-summary", "--loglevel", "WARNING"),
         *("--users", str(users), "--spawn-rate", str(users)),
-        *([] if gathered is None else gathered.argv()),
+        *test.options.master_argv(),
         *test.user_classes,
     ]
 

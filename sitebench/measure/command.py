@@ -1,4 +1,4 @@
-"""What `run` and `sweep` of every suite do: measure, show, and say how to resume."""
+"""`run` and `sweep` of every suite: measure, show the results, and say how to resume."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _part: ContextVar[Sequence[str] | None] = ContextVar("_part", default=None)
 def part(argv: Sequence[str]) -> Iterator[None]:
     """Measure as a part of another command: run files record `argv`, which `resume` repeats.
 
-    What Ctrl-C says is the other command's to say.
+    Then the other command prints the messages about resuming and Ctrl-C.
     """
     token = _part.set(argv)
     try:
@@ -70,9 +70,9 @@ def part(argv: Sequence[str]) -> Iterator[None]:
 def recording(
     options: RepeatOptions, reporter: Shown, users: int, default_out: str | None
 ) -> Iterator[RunStore]:
-    """Open the run file; without `--out` and a default it is deleted afterwards.
+    """Open the run file, a temporary one if neither `--out` nor a default names it.
 
-    On Ctrl-C it prints the command that resumes.
+    Ctrl-C prints the command that resumes.
     """
     allow_descriptors(users)
     if (load := group_of(options, LoadOptions)) is not None:
@@ -112,7 +112,7 @@ def recording(
 
 
 def _check_monitor(url: str | None) -> None:
-    """Raise unless the monitor of the target's machine answers, before anything is measured."""
+    """Raise unless the monitor of the target's machine answers."""
     if url is None:
         return
     from http.client import HTTPException
@@ -168,10 +168,10 @@ def measure(
     grows: bool = False,
     lot: random.Random | None = None,
 ) -> None:
-    """Measure the missing points, print what they gave in `order`, and judge each.
+    """Measure the missing points, print the results in `order`, and judge them.
 
-    Every repeat is a point of its own; windows may be lengthened where it `grows`. `first` is
-    printed always, the papers' `tables` if asked. By `lot` the stages of a repeat are in any order.
+    A repeat is a point of its own. If `grows`, windows may be lengthened. The tables of `first` are
+    always printed, the papers' `tables` on request. `lot` draws the order of stages in a repeat.
     """
     reporter = (
         JsonLines(options.objective)
@@ -196,7 +196,7 @@ def measure(
             last.callback(afterwards)
             if options.junit is not None:
                 keep = (Path(options.junit), specs, store, options.objective)
-                # Also before measuring: a file name that cannot be written is an error at once.
+                # Also before measuring, so that a file that cannot be written is an error at once.
                 _write_junit(*keep)
                 last.callback(_write_junit, *keep)
             results = run_sweep(planned, store, reporter)
@@ -205,8 +205,7 @@ def measure(
     if not options.json:
         ordered = sorted(results, key=order)
         path = store.path if options.out or default_out else None
-        locations = _where_all_is(path, paper_tables=options.paper_tables)
-        ends = () if _part.get() else (locations,)
+        ends = () if _part.get() else (_hint(path, paper_tables=options.paper_tables),)
         answer = [*first(ordered), *terminal_spans(ordered)]
         advice = WhatToDo(advised_results(ordered, options.objective))
         show([*answer, *([] if options.quiet else [*twice, advice, *ends])])
@@ -224,7 +223,7 @@ def measure(
 
 
 def _raise_if_died(results: Sequence[PointResult]) -> None:
-    """Raise where a target died in its stages: its results are shown and kept all the same."""
+    """Raise if a target died in its stages, after its results were shown and kept."""
     for result in results:
         for warning in result.verdict.warnings:
             if warning.kind == WarningKind.TARGET_DIED:
@@ -232,7 +231,6 @@ def _raise_if_died(results: Sequence[PointResult]) -> None:
 
 
 def _raise_if_failing(results: Sequence[PointResult]) -> None:
-    """Raise where so much failed that the rate is not the target's."""
     failing = [result for result in results if result.fails_too_often]
     if failing:
         raise MeasurementFailed(
@@ -249,13 +247,11 @@ def _write_junit(
     write(path, junit(judge_points(specs, store, objective), objective))
 
 
-def _where_all_is(run: Path | None, *, paper_tables: bool) -> str:
+def _hint(run: Path | None, *, paper_tables: bool) -> str:
     page = "add --out FILE for a report"
     if run is not None:
         page = shlex.join(["sitebench", "report", str(run)])
-    return (
-        f"More: {page}" if paper_tables else f"More: {page}; --paper-tables adds the papers' tables"
-    )
+    return f"More: {page}" + "; --paper-tables adds the papers' tables" * (not paper_tables)
 
 
 def say(line: str) -> None:

@@ -1,4 +1,4 @@
-"""From the failures of a point to the one error that the user can act on."""
+"""From the failures of a point to an error with a remedy."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _OTHERWISE = (
 )
 NOT_ALLOWED_REMEDY = "bind as a user who may: --bind-dn DN --password-file FILE"
 NOT_ALLOWED = frozenset(("result:strongerAuthRequired", "result:insufficientAccessRights"))
-"""Failures of requests that the user who is bound has no right to."""
+"""Failures of requests that the bound user may not make."""
 
 _KNOWN: dict[str | None, tuple[type[SitebenchError], str]] = {
     None: (PointFailed, NOTHING_REMEDY),
@@ -45,11 +45,7 @@ _KNOWN: dict[str | None, tuple[type[SitebenchError], str]] = {
 
 
 def void(result: PointResult) -> SitebenchError | None:
-    """Return why a point does not measure its target; None if it does.
-
-    No operation succeeded or even ended, a person was shown another's page, or this machine ran out
-    of ports or descriptors: its limit must never be reported as the target's.
-    """
+    """Return why a point does not measure its target; None if it does."""
     kinds = result.failures_by_kind
     point = result.spec.title
     if n := kinds.get("out-of-ports"):

@@ -1,12 +1,7 @@
 """JUnit XML of a run, for pipelines: a suite per operation, a case per point.
 
-Valid against the strictest schema in use, Jenkins' junit-10.xsd. It knows properties of a suite
-only, not of a case; so a case's figures stand in its suite's properties under the case's name,
-and in its own `system-out`.
-
-    failure     the objective is missed
-    error       it is unknown whether it is met; the point failed, or is not valid
-    skipped     the run ended before it was measured
+Valid against the strictest schema in use, Jenkins' junit-10.xsd. That schema has no properties of a
+case: a case's figures are properties of its suite, under the case's name, and in its `system-out`.
 """
 
 from __future__ import annotations
@@ -89,15 +84,9 @@ def _case(suite: ET.Element, point: Judged) -> None:
 
 
 def _figures(point: Judged) -> list[tuple[str, str]]:
-    """Return the measured figures in the units of the run file; none for an unmeasured point."""
-    return (
-        []
-        if point.result is None
-        else [*_measured_figures(point.result), ("outcome", point.outcome)]
-    )
-
-
-def _measured_figures(result: PointResult) -> list[tuple[str, str]]:
+    """Return the measured figures in the units of the run file."""
+    if (result := point.result) is None:
+        return []
     latency, verdict = result.clocks[LATENCY], result.verdict
     micros = {**latency.percentiles, "mean": latency.mean, "max": latency.max}
     maximum, lower = verdict.at_most_per_s, verdict.grade == Quoted.AT_LEAST
@@ -117,6 +106,7 @@ def _measured_figures(result: PointResult) -> list[tuple[str, str]]:
         ("grade", verdict.grade),
         ("verdict", verdict.bound),
         ("evidence", verdict.evidence),
+        ("outcome", point.outcome),
     ]
 
 
@@ -127,7 +117,7 @@ def _describe_failure(result: PointResult, kind: str) -> str:
 
 
 def _number(value: float | None, sign: str = "", *, n: int = 0) -> str:
-    """Write a figure as tables do; `n` is the number of samples of an unknown one."""
+    """Write a figure as tables do; `n` is the number of samples of an unknown figure."""
     return f"n/a (n={n})" if value is None else f"{sign}{value:.6g}"
 
 

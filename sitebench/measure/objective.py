@@ -2,19 +2,17 @@
 
     objective  = condition *("," condition)         every one of them must hold
     condition  = metric operator value
-    metric     = one of `durations.PERCENTILES` | "max" | "mean"  latency: a time, its unit
+    metric     = one of `durations.PERCENTILES` | "max" | "mean"  latency: a time with its unit
                | "failures" | "cpu"                                  a share, with "%"
                | "rate" | "ops_per_s" | one of a suite's metrics     a number per second
     operator   = "<" | "<=" | ">" | ">="
 
-Latencies count from the intended start; one of an operation that was never answered is at least as
-long as it was waited for, and one with long waits for other programs in it is at most as long as it
-was. `failures` is the share of failed steps among all that ended, or of a scenario's operations;
-`cpu` is the target's, where 100% is one core. A value that is not known (a percentile with too few
-samples beyond it; one that is at least 3 s, or at most 8 s, where 5 s are asked for; the CPU of a
-remote target) neither meets its condition nor breaks it.
+Latencies count from the intended start. `failures` is the share of failed steps among all that
+ended, or of failed operations of a scenario; `cpu` is the target's, where 100% is one core. A value
+that is not known (a percentile with too few samples beyond it; a bound such as `>= 3 s` for a
+condition of 5 s; the CPU of a remote target) neither meets its condition nor misses it.
 
-A condition may be about one operation of a point that has several: it is held against that row.
+A condition may be about one operation of a point with several operations.
 """
 
 from __future__ import annotations
@@ -42,17 +40,17 @@ Number = float | None
 
 
 class _Metric(msgspec.Struct, frozen=True):
-    """A metric of a condition: where its value is, how its bound is parsed and shown."""
+    """A metric of a condition: how its value is read, and its bound parsed and shown."""
 
-    of: Callable[[PointResult], Number]
+    read: Callable[[PointResult], Number]
     parse: Callable[[str], float]
     show: Callable[[float], str]
     missing: str
-    """Why a point may lack it."""
+    """Why a point may have no value."""
     quantile: float = 0.0
     """The rank of a percentile; 0 for other metrics."""
     sign: Callable[[PointResult], str] = lambda result: ""
-    """Of a value that is a lower or an upper bound, how it is written."""
+    """Returns the sign before a value that is a lower or an upper bound."""
 
 
 def _time(text: str) -> float:
@@ -94,8 +92,8 @@ def _failures(result: PointResult) -> Number:
     return 100.0 * result.failures / result.attempts if result.attempts else None
 
 
-def _per_second(of: Callable[[PointResult], Number], missing: str = "nothing ended") -> _Metric:
-    return _Metric(of, units.parse_rate, lambda rate: f"{units.format_rate(rate)}/s", missing)
+def _per_second(read: Callable[[PointResult], Number], missing: str = "nothing ended") -> _Metric:
+    return _Metric(read, units.parse_rate, lambda rate: f"{units.format_rate(rate)}/s", missing)
 
 
 def _figure(name: str, figure: str) -> _Metric:
@@ -104,8 +102,8 @@ def _figure(name: str, figure: str) -> _Metric:
     )
 
 
-def _percent(of: Callable[[PointResult], Number], missing: str) -> _Metric:
-    return _Metric(of, _share, lambda share: f"{share:.3g}%", missing)
+def _percent(read: Callable[[PointResult], Number], missing: str) -> _Metric:
+    return _Metric(read, _share, lambda share: f"{share:.3g}%", missing)
 
 
 _RATE = _per_second(lambda result: result.ops_per_s)
@@ -113,10 +111,9 @@ _RATE = _per_second(lambda result: result.ops_per_s)
 _OF_SUITES = {
     name: _figure(name, figure) for suite in suites() for name, figure in suite.metrics.items()
 }
-"""Metrics of one suite's operations."""
+"""Metrics of the operations of a single suite."""
 
 RATES = ("rate", "ops_per_s", *_OF_SUITES)
-"""Metrics that say how much the target does per second."""
 
 METRICS: Mapping[str, _Metric] = {
     **{heading(name): _percentile(name) for name in PERCENTILES},
@@ -131,10 +128,9 @@ METRICS: Mapping[str, _Metric] = {
     "ops_per_s": _RATE,
     **_OF_SUITES,
 }
-"""Every metric by its name."""
 
 _OF_ALL = frozenset(("cpu", *_OF_SUITES))
-"""Metrics that no operation has for itself."""
+"""Metrics of a point that its single operations do not have."""
 
 OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
@@ -145,7 +141,7 @@ OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
 
 _CONDITION = re.compile(r"\s*([a-z_0-9.]*)\s*(<=|>=|<|>|)\s*(.*?)\s*", re.IGNORECASE | re.DOTALL)
 ROOM = 1.1
-"""Factor on the samples that a percentile needs: how many come in a window is random."""
+"""Factor on the samples that a percentile needs, as the number in a window is random."""
 _EXAMPLE = "write conditions such as p99<5ms,failures<0.1%"
 
 
@@ -156,35 +152,35 @@ class ObjectiveState(StrEnum):
 
 
 class _ConditionResult(msgspec.Struct, frozen=True):
-    """One condition at one point: met or not, and the measured value in words."""
+    """A condition at a point: whether the point meets it, and the measured value."""
 
-    asked: _Condition
+    condition: _Condition
     state: ObjectiveState
     value: Number
-    found: str
+    words: str
     """The value in words, or why it is not known."""
     longer_s: float = 0.0
-    """The window in which it would be known, where its samples are too few."""
+    """The length of a window with enough samples, if they are too few."""
 
     @property
     def message(self) -> str:
-        condition = self.asked
+        condition = self.condition
         if self.value is None:
-            return f"{condition.name} is not known (asked: {condition.text}): {self.found}"
-        return f"{condition.name} is {self.found} (asked: {condition.text})"
+            return f"{condition.name} is not known (asked: {condition.text}): {self.words}"
+        return f"{condition.name} is {self.words} (asked: {condition.text})"
 
 
 class _Condition(msgspec.Struct, frozen=True):
-    """One metric and its bound."""
+    """A metric and its bound."""
 
     metric: str
     operator: str
     bound: float
     text: str
     operation: str | None = None
-    """The one that it is about; None for all together."""
+    """The operation that the condition is about; None for all together."""
     share: float = 1.0
-    """How many of all operations are of those that it is about."""
+    """The share of that operation among all operations."""
 
     @property
     def name(self) -> str:
@@ -195,13 +191,13 @@ class _Condition(msgspec.Struct, frozen=True):
 
     @property
     def samples(self) -> int:
-        """How many operations a point needs for its percentile to be known."""
+        """The number of operations after which the percentile is known."""
         rank = METRICS[self.metric].quantile
         least = LEAST_BEYOND * 100.0 / (100.0 - rank) if rank else 1.0
         return math.ceil(least / self.share - 1e-6)
 
     def _missing(self, result: PointResult) -> tuple[str, float]:
-        """Return why a value is unknown, and the window that would be enough (0: none)."""
+        """Return why a value is unknown, and the window with enough samples (0: none has)."""
         needed, measured = replace(self, share=1.0).samples, result.clocks[LATENCY].n
         if measured >= needed:
             return METRICS[self.metric].missing, 0.0
@@ -214,16 +210,16 @@ class _Condition(msgspec.Struct, frozen=True):
     def judge(self, result: PointResult) -> _ConditionResult:
         metric = METRICS[self.metric]
         if self.operation is not None:
-            # Late: help and completion parse objectives, and judge none.
+            # Late: help and completion parse objectives, but judge no result.
             from sitebench.runs.repeats import of_operation
 
             result = of_operation(result, self.operation)
-        value = metric.of(result)
+        value = metric.read(result)
         if value is None:
             return _ConditionResult(self, ObjectiveState.UNKNOWN, None, *self._missing(result))
         met = OPERATORS[self.operator](value, self.bound)
         state = ObjectiveState.MET if met else ObjectiveState.BROKEN
-        # The true value is on one side of a bound: whether that changes the answer is not known.
+        # The measured value is a bound: a true value on its other side might change the state.
         sign = metric.sign(result)
         met_if_lower = self.operator.startswith("<")
         if (sign == ">= " and met == met_if_lower) or (sign == "<= " and met != met_if_lower):
@@ -236,7 +232,6 @@ class Objective(msgspec.Struct, frozen=True):
 
     @classmethod
     def parse(cls, text: str) -> Objective:
-        """Parse an objective; an error names the character where it is."""
         conditions, place = [], 1
         for part in text.split(","):
             conditions.append(_read(part, place, text))
@@ -250,7 +245,7 @@ class Objective(msgspec.Struct, frozen=True):
         return Objective((*self.conditions, *other.conditions))
 
     def about_operation(self, operation: str, share: float) -> Objective:
-        """Return the objective for one operation, whose `share` of all operations is given."""
+        """Return the objective for an operation with this share of all operations."""
         for condition in self.conditions:
             if condition.metric in _OF_ALL:
                 raise UnknownValue(
@@ -262,7 +257,7 @@ class Objective(msgspec.Struct, frozen=True):
         )
 
     def to_manifest(self) -> dict[str, Any]:
-        """Return the texts for a run file's manifest; `of_manifest` reads them."""
+        """Return the texts for a run file's manifest."""
         texts: dict[str | None, list[str]] = {}
         for condition in self.conditions:
             texts.setdefault(condition.operation, []).append(condition.text)
@@ -272,7 +267,7 @@ class Objective(msgspec.Struct, frozen=True):
 
     @classmethod
     def of_manifest(cls, manifest: Mapping[str, Any]) -> Objective | None:
-        """Return the objective of a manifest, None without one; raises for a newer version's."""
+        """Return the objective of a manifest, if any; raises if a newer version wrote it."""
         parts = manifest.get("objectives")
         texts = {None: manifest.get("objective"), **(parts if isinstance(parts, dict) else {})}
         objective = cls(())
@@ -286,12 +281,11 @@ class Objective(msgspec.Struct, frozen=True):
         return _Judgement(tuple(condition.judge(result) for condition in self.conditions))
 
     def judge_failures(self, result: PointResult) -> _Judgement:
-        """Judge the conditions on failures alone."""
         conditions = (part for part in self.conditions if part.metric == "failures")
         return _Judgement(tuple(condition.judge(result) for condition in conditions))
 
     def samples(self) -> int:
-        """Return how many operations a point needs for its percentiles to be known."""
+        """Return the number of operations after which all percentiles are known."""
         return max(condition.samples for condition in self.conditions)
 
     def about(self, metric: str) -> bool:
@@ -299,7 +293,7 @@ class Objective(msgspec.Struct, frozen=True):
 
 
 class _Judgement(msgspec.Struct, frozen=True):
-    """All conditions at one point: broken if any is, met if all are."""
+    """All conditions at a point: broken if one is broken, met if all are met."""
 
     outcomes: tuple[_ConditionResult, ...]
 
@@ -313,15 +307,15 @@ class _Judgement(msgspec.Struct, frozen=True):
 
     @property
     def message(self) -> str:
-        """The conditions that were not met and why; all measured values if all were."""
+        """The conditions that were not met and why; all measured values if all were met."""
         missed = [outcome for outcome in self.outcomes if outcome.state is not ObjectiveState.MET]
         return "; ".join(outcome.message for outcome in missed or self.outcomes)
 
     def to_json(self) -> dict[str, Any]:
         outcomes = [
             {
-                "condition": outcome.asked.text,
-                **({"operation": outcome.asked.operation} if outcome.asked.operation else {}),
+                "condition": (condition := outcome.condition).text,
+                **({"operation": condition.operation} if condition.operation else {}),
                 "state": outcome.state.value,
                 "value": outcome.value,
             }
@@ -331,7 +325,7 @@ class _Judgement(msgspec.Struct, frozen=True):
 
 
 def _read(part: str, place: int, whole: str) -> _Condition:
-    """Read one condition, which begins at the `place`-th character of the whole."""
+    """Read a condition, which begins at the `place`-th character of the whole."""
     match = _CONDITION.fullmatch(part)
     assert match is not None  # Every group may be empty.
     name, sign, value = match[1].lower(), match[2], match[3]

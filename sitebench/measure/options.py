@@ -1,4 +1,4 @@
-"""Options of every command that measures, in groups that combine by inheritance."""
+"""Options of all commands that measure, in classes that combine by inheritance."""
 
 from __future__ import annotations
 
@@ -141,12 +141,22 @@ class LoadOptions(Options):
 
     @property
     def client(self) -> str:
-        """The client that makes the load: the engine, where a suite has no option for another."""
+        """The client that makes the load: the engine, unless a suite has an option for others."""
         return "native"
 
     @property
     def think_s(self) -> float:
         return self.think
+
+    def master_argv(self) -> list[str]:
+        """Return Locust's arguments for a master of the workers, if the test has any."""
+        if self.workers is None:
+            return []
+        return [
+            *("--master", "--master-bind-host", self.bind.host),
+            *("--master-bind-port", str(self.bind.port), "--expect-workers", str(self.workers)),
+            *("--expect-workers-max-wait", str(max(1, round(self.workers_wait)))),
+        ]
 
 
 _L = TypeVar("_L", bound=LoadOptions)
@@ -156,7 +166,7 @@ QUIET = "Result and errors only: no progress, no advice."
 
 
 def check_pace(options: LoadOptions) -> None:
-    """Raise where users that pause could not keep up with the rate that is asked for."""
+    """Raise if think times compete with a rate."""
     if options.rate is not None and options.think:
         raise BadInput(
             "--think and --rate both say when a user goes on",
@@ -165,7 +175,6 @@ def check_pace(options: LoadOptions) -> None:
 
 
 def refuse_stages(options: LoadOptions, command: str) -> None:
-    """Raise where a test cannot go through stages."""
     if options.stages is not None:
         raise BadInput(
             f"stages are for `run`, `sweep` and `ui`, not for {command}",
@@ -174,10 +183,7 @@ def refuse_stages(options: LoadOptions, command: str) -> None:
 
 
 def staged(options: _L) -> _L:
-    """Return options with the length and the mean rate of their stages.
-
-    Of stages of users they say with how many at most.
-    """
+    """Return options with the length of their stages and the mean rate, or the most users."""
     if options.stages is None:
         return options
     if isinstance(options, PeakOptions):
@@ -190,17 +196,15 @@ def staged(options: _L) -> _L:
             f"--client {options.client} does no --stages", "leave it out: the native client does"
         )
     stages = options.stages
-    for name, given in (
+    measuring = group_of(options, MeasureOptions)
+    for name, is_set in (
         ("--rate", options.rate is not None),
         ("--measure", options.is_set("measure")),
         ("--warmup", options.is_set("warmup")),
-        (
-            "--until",
-            (more := group_of(options, MeasureOptions)) is not None and more.until is not None,
-        ),
+        ("--until", measuring is not None and measuring.until is not None),
         ("--think", options.think > 0 and not stages.of_users),
     ):
-        if given:
+        if is_set:
             raise BadInput(
                 f"{name} and --stages both say when operations are due, or for how long",
                 f"leave {name} out: stages last as long as they say, without a warm-up",
@@ -216,7 +220,7 @@ def staged(options: _L) -> _L:
 
 @dataclass(frozen=True)
 class RepeatOptions:
-    """Where results go, and how often each point is measured."""
+    """The output, and the number of repeats."""
 
     out: str | None = option.file("Run file to write, or to resume if it exists.", **_OUTPUT)
     resume: bool = option.flag("Continuation of the run in --out, which must exist.", **_OUTPUT)
@@ -231,7 +235,7 @@ class RepeatOptions:
 
 @dataclass(frozen=True)
 class MeasureOptions(RepeatOptions):
-    """What `run` and `sweep` take besides their points."""
+    """Options of `run` and `sweep` besides those of their points."""
 
     until: Until | None = option.parsed(
         None,
@@ -259,7 +263,7 @@ class MeasureOptions(RepeatOptions):
 
 @dataclass(frozen=True)
 class VaryOptions:
-    """What `vary` does not take of what is measured: it compares rates, and stages have no one."""
+    """Refuses stages in `vary`, which compares rates: stages have several."""
 
     stages: Stages | None = option.parsed(
         None, "Refused.", parse=Stages.from_option, metavar="STAGES", hidden=True
@@ -268,21 +272,13 @@ class VaryOptions:
 
 DEFAULT_CLIENTS = (2, 4, 8, 14, 28, 56, 112)
 """The client counts of the papers."""
-
-
 DEFAULT_USERS = 64
-
 _AUTO = "auto"
-"""The default of --users in `peak`: check_options refuses a number given without --objective."""
-
-
-def _users(text: str) -> int:
-    return 0 if text == _AUTO else units.parse_size(text)
 
 
 @dataclass(frozen=True)
 class PeakOptions(RepeatOptions):
-    """What `peak` takes besides the operation: given client counts, or an objective."""
+    """Options of `peak`: client counts, or an objective."""
 
     clients: tuple[int, ...] = option.sizes(
         "Numbers of users to measure (default: the papers' 2,4,8,14,28,56,112).", **_COMMAND
@@ -306,7 +302,7 @@ class PeakOptions(RepeatOptions):
     users: int = option.parsed(
         0,
         f"Users at the start of the search, doubled while all are busy; auto: {DEFAULT_USERS}.",
-        parse=_users,
+        parse=lambda text: 0 if text == _AUTO else units.parse_size(text),
         show=lambda n: units.format_size(n) if n else _AUTO,
         metavar="N",
         locust=False,
@@ -324,5 +320,5 @@ SIZES_HELP = "Numbers of people to measure with, separated by commas (default: {
 
 
 def run_file(kind: str) -> str:
-    """Return the name of a new run file, for a command that was given none."""
+    """Return the name of a new run file, for a command without `--out`."""
     return f"{kind}-{dt.datetime.now(dt.UTC):%Y%m%d-%H%M%S}.sitebench"

@@ -1,8 +1,7 @@
-"""Which points passed, which did not, and why: what a pipeline needs to know.
+"""The outcome of a point for a pipeline: passed or not, and why.
 
-A point passes if it was measured, is valid and meets the objective, and its target has not died.
-If the tester was the limit, or an objective cannot be evaluated, the target's figure is not known:
-the point does not pass. Where that is all that was missed, the outcome is unknown.
+A point passes if it was measured, is valid and meets the objective, and its target has not died. It
+does not pass if the load generator was the limit: the target's figure is unknown then.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ class Outcome(StrEnum):
     PASSED = "passed"
     MISSED = "missed"
     UNKNOWN = "unknown"
-    """A value of the objective is not known, or a bound that may lie on either side of it."""
+    """A measured value is not known, or is a bound: the true value may miss the objective."""
     INVALID = "invalid"
     FAILED = "failed"
     SKIPPED = "skipped"
@@ -43,24 +42,23 @@ _OUTCOMES = {
 
 
 class Judged(msgspec.Struct, frozen=True):
-    """A point, its outcome and the reason in a sentence."""
+    """A point and its outcome; `message` is the reason in a sentence."""
 
     spec: PointSpec
     result: PointResult | None
     outcome: Outcome
     message: str
     kind: str = ""
-    """The error's name, if the point failed."""
+    """The name of the error, if the point failed."""
 
 
 def judge_result(result: PointResult, objective: Objective | None) -> Judged:
-    """Judge a finished point by its verdict and by an objective, if any."""
     for warning in result.verdict.warnings:
         if warning.kind == WarningKind.TARGET_DIED:
             return Judged(result.spec, result, Outcome.FAILED, warning.message, warning.kind)
     if not result.verdict.valid:
         reason = f"{result.verdict.bound}: {result.verdict.evidence}"
-        # Whoever was the limit: that these operations failed is known.
+        # Failures are known even if the load generator was the limit.
         failures = None if objective is None else objective.judge_failures(result)
         if failures is not None and failures.state is ObjectiveState.BROKEN:
             message = f"{failures.message}; {reason}"
@@ -75,12 +73,12 @@ def judge_result(result: PointResult, objective: Objective | None) -> Judged:
 def advised_results(
     results: Iterable[PointResult], objective: Objective | None
 ) -> list[PointResult]:
-    """Return results that ask for as long a window as an objective needs, not for one of a p99."""
+    """Return results whose remedies ask for the window that the objective needs."""
     advised = []
     for result in results:
         warnings = result.verdict.warnings
         if objective is not None:
-            # A point's warnings all have its longest window, be it a p99's.
+            # All warnings of a point ask for the same window, perhaps that of a p99.
             steady = steady_remedy(result.seconds)
             warnings = tuple(
                 replace(w, remedy=steady) if w.remedy.startswith(LONGER) else w
@@ -100,9 +98,8 @@ def advised_results(
 def judge_points(
     specs: Iterable[PointSpec], store: RunStore, objective: Objective | None
 ) -> list[Judged]:
-    """Judge every planned point, measured or not."""
+    """Judge all planned points, measured or not."""
     judged = []
-    # Of two tries, the one that counts.
     results = {replace(r.spec, threads=None).key: r for r in best_tries(store.results())}
     for spec in specs:
         result, failure = results.get(spec.key), store.failure(spec.key)

@@ -1,7 +1,7 @@
 """The runner of a command: a process that measures its points one after another.
 
-Its own process, because Locust patches the standard library it is imported into, and must be able
-to fail without ending the sweep. Results come back through the run file.
+Locust patches the standard library of its process, and must be able to fail without ending the
+sweep. Results come back through the run file.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from sitebench.system.programs import last_line, python_module
 
 POLL_S = 0.25
 GRACE_S = 60.0
-"""Time beyond its windows that a point may take to start; and to end once its clean-up is done."""
+"""Time that a point may take to start, and again to end after its clean-up."""
 CLEANUP_NOTICE_S = 2.0
 """A clean-up that takes longer than this is announced."""
 LEAVES = "; Ctrl-C now leaves the rest there"
 REMOVED = "removed "
-"""What begins the line in which a point's process says what it cleaned up."""
+"""The begin of the line in which a point's process reports its clean-up."""
 _DECIDED = ("measured", "failed")
-"""States that a point's process reports before it ends."""
+"""States of a point that has its result, and may still clean up."""
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -49,25 +49,25 @@ class Request(msgspec.Struct, frozen=True):
     test: Test
     store: Path
     least_workers: int
-    """How many suffice once the time to wait for them is over."""
+    """The number of workers that suffice after `--workers-wait`."""
     passwords: Mapping[str, str]
-    """Variables that a process does not start with, as those can be read."""
+    """Environment variables, which other users could read if the process started with them."""
 
 
 def most_s(spec: PointSpec) -> float:
-    """Return how long a point may take at the most, from the time that its workers are there."""
+    """Return the time limit of a point whose workers have connected."""
     measured_s = MOST_WINDOWS * spec.measure_s
     if spec.until is not None:
         measured_s = max(measured_s, spec.measure_s + spec.until.limit_s)
-    # As long again is waited for operations of many steps.
+    # Operations of many steps may take as long again to end.
     return spec.warmup_s + 2 * measured_s + spec.timeout_s + GRACE_S
 
 
 class Runner:
     """Measures points one after another, in one process.
 
-    The process is started for the first point. A point that fails ends it; the next gets another,
-    and so does one of another locustfile.
+    The process starts with the first point. A new one starts after a point that failed, and for a
+    point of another locustfile.
     """
 
     def __init__(self) -> None:
@@ -88,10 +88,10 @@ class Runner:
         store: RunStore,
         watch: Callable[[float], None] = lambda elapsed_s: None,
     ) -> PointResult:
-        """Measure one point; raises what its process reported, or PointFailed."""
+        """Measure a point; raises the error that its process reported, or PointFailed."""
         spec = test.spec
         store.begin(spec)
-        # A worker that a point of this run lost may be missing from now on.
+        # A worker that this run lost may be missing in its later points too.
         has_lost = any(worker.ended for result in store.results() for worker in result.workers)
         names = (secret.BIND_PASSWORD, secret.KEY_PASSWORD)
         request = Request(
@@ -134,19 +134,10 @@ class Runner:
         return os.pread(self._output.fileno(), end - begin, begin).decode(errors="replace")
 
 
-def run_point(
-    test: Test, store: RunStore, watch: Callable[[float], None] = lambda elapsed_s: None
-) -> PointResult:
-    """Measure one point in a runner of its own."""
-    with Runner() as runner:
-        return runner.run(test, store, watch)
-
-
 class _RunnerProcess:
     """The process of `sitebench.locust.runner`, at the other end of a socket.
 
-    It is sent a test, answers when that is over, its clean-up included, and ends when this side is
-    closed.
+    It receives a test, answers after the test and its clean-up, and ends when this end is closed.
     """
 
     def __init__(self, locustfile: Path, output: int) -> None:
@@ -178,7 +169,7 @@ class _RunnerProcess:
         import pickle  # Late: a command that is refused does without.
 
         self._busy = True
-        # One that was killed is missed by `is_over`.
+        # `is_over` notices a process that was killed.
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             self._line.sendall(pickle.dumps(request))
 
@@ -222,8 +213,8 @@ def _attend(
     process: _RunnerProcess, test: Test, store: RunStore, watch: Callable[[float], None]
 ) -> None:
     """Wait for a point's result, and then for its end."""
-    gathering, began = test.gathering, time.monotonic()
-    limit_s = most_s(test.spec) + (0.0 if gathering is None else gathering.wait_s)
+    began, options = time.monotonic(), test.options
+    limit_s = most_s(test.spec) + (0.0 if options.workers is None else options.workers_wait)
     while (elapsed := time.monotonic() - began) < limit_s:
         if store.status(test.spec) in _DECIDED:
             if _await_cleanup(process, test, GRACE_S):
@@ -239,10 +230,7 @@ def _attend(
 
 
 def _await_cleanup(process: _RunnerProcess, test: Test, patience_s: float, hint: str = "") -> bool:
-    """Wait for the end of a point and its clean-up; return whether it ended.
-
-    While clean-up is pending it waits; after that, for `patience_s` more.
-    """
+    """Wait for the end of a point, `patience_s` after its clean-up; return whether it ended."""
     began = last = time.monotonic()
     announced = False
     while time.monotonic() - last < patience_s:

@@ -1,4 +1,4 @@
-"""Progress of a sweep, for people and for programs."""
+"""Progress of a sweep, for people or as JSON for programs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from sitebench.verdict.verdict import Quoted
 
 
 class JsonLines(Reporter, Closing):
-    """Prints one JSON object per point as soon as it is done; standard output is for results."""
+    """Prints a JSON object on standard output when a point is done."""
 
     def __init__(self, objective: Objective | None = None) -> None:
         self._objective = objective
@@ -41,7 +41,7 @@ class JsonLines(Reporter, Closing):
 
 
 def counting(repeats: int) -> Callable[[PointSpec], str]:
-    """Return how to name the points of a sweep, and which repeat of how many."""
+    """Return a function that names a point and its repeat."""
 
     def name_point(spec: PointSpec) -> str:
         turn = f", repeat {spec.repeat + 1} of {repeats}" if repeats > 1 else ""
@@ -51,11 +51,11 @@ def counting(repeats: int) -> Callable[[PointSpec], str]:
 
 
 _LONG_S = 5.0
-"""A point that is measured for so long shows its rate before it ends, also where no bar can."""
+"""Without a terminal, a point of this length prints its rate before it ends."""
 
 
 class LiveProgress(Reporter, Closing):
-    """A bar for the running point with its current rate, and a line for each finished one."""
+    """A bar for the running point with its current rate, and a line for each finished point."""
 
     def __init__(
         self,
@@ -65,10 +65,7 @@ class LiveProgress(Reporter, Closing):
         grows: bool = False,
         judged: Callable[[PointResult], str | None] | None = None,
     ) -> None:
-        """`grows` where windows may be lengthened: one that ends late on a busy machine was not.
-
-        `judged` says why a point is not what was hoped for; None where it is.
-        """
+        """`grows` if windows may be lengthened; `judged` returns what is wrong with a result."""
         self._console = Console(stderr=True, quiet=quiet)
         self._named, self._grows, self._judged = named, grows, judged
         self._looked = quiet
@@ -85,13 +82,12 @@ class LiveProgress(Reporter, Closing):
         )
         self._task: TaskID | None = None
         self._silent: PointSpec | None = None
-        """The long point that has not shown its rate yet, where there is no bar."""
+        """The long point that has not printed its rate yet."""
 
     def close(self) -> None:
         self._bars.stop()
 
     def planned(self, points: int) -> None:
-        """Count the points, so that each says which of how many it is."""
         self._planned = points
 
     def opening(self, title: str) -> None:
@@ -103,7 +99,7 @@ class LiveProgress(Reporter, Closing):
             self._bars.update(self._task, completed=done, total=total, rate=rate)
 
     def started(self, spec: PointSpec) -> None:
-        """Show that a point is measured; before the first, say what else the machine does."""
+        """Show that a point is measured; before the first point, warn of other programs."""
         if not self._looked:
             self._looked = True
             self._replace("looking at what else this machine does", total=None)
@@ -113,7 +109,6 @@ class LiveProgress(Reporter, Closing):
         self._silent = spec if self._bars.disable and spec.measure_s >= _LONG_S else None
 
     def retried(self, spec: PointSpec) -> None:
-        """Say why a point is measured once more."""
         self._say(
             f".. {self._title(spec)}: once more with {spec.threads} threads, as the load "
             "generator was the limit"
@@ -131,7 +126,7 @@ class LiveProgress(Reporter, Closing):
                 self._say(f".. {self._title(spec)}: {rate_text} so far")
 
     def finished(self, result: PointResult, *, resumed: bool) -> None:
-        """Print one line, marked if the point is invalid or had failures."""
+        """Print a line, marked if the point is invalid or had failures."""
         self._replace("", total=None)
         spec, verdict = result.spec, result.verdict
         reason = self._judged(result) if self._judged is not None else None
@@ -152,12 +147,12 @@ class LiveProgress(Reporter, Closing):
         self._done += 1
 
     def _title(self, spec: PointSpec) -> str:
-        """Return the name of a point, and which of how many it is."""
+        """Return the name of a point, after its number among the planned points."""
         nth = f"{self._done + 1}/{self._planned} " if self._planned > 1 else ""
         return f"{nth}{escape(self._named(spec))}"
 
     def _say(self, line: str) -> None:
-        # Terminals wrap long lines themselves, and what reads a pipe wants them whole.
+        # Terminals wrap long lines themselves, and a program that reads a pipe needs whole lines.
         self._console.print(line, highlight=False, soft_wrap=True)
 
     def _replace(self, description: str, total: float | None) -> None:

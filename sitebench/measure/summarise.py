@@ -29,7 +29,7 @@ from sitebench.verdict.window import Window
 from sitebench.verdict.workers import apply_workers, use_of_all
 
 _NOTICED = 0.01
-"""Share of a window in which no operation could end, above which its rate says little."""
+"""Share of a window without ended operations above which its rate is too low."""
 
 
 def summarise(
@@ -48,10 +48,10 @@ def summarise(
     other_loads: Sequence[OtherLoad] = (),
     pools: Sequence[Pool] = (),
 ) -> PointResult:
-    """Turn a measured window into a result, verdict included; `warnings` are the suite's own.
+    """Turn a measured window into a result with its verdict.
 
-    `counts` are the steps that stand for an operation: one (program, step) per program. Each
-    worker has `pools` of its own.
+    `counts` are the steps that count as an operation: one (program, step) per program. `warnings`
+    are the suite's own. Each worker has `pools` of its own.
     """
     counts = tuple(counts)
     use = use_of_all(use, workers)
@@ -95,7 +95,7 @@ def summarise(
         queue_start=tally.queue_start,
         queue_end=tally.queue_end,
         busy_lanes=tally.target_s / tally.seconds if tally.seconds else 0.0,
-        # The portable client is the whole process; the engine is its threads alone.
+        # The portable client is the whole process, the engine only its threads.
         generator_cpu_s=tally.thread_cpu_s if native or workers else (use.generator.cpu_s,),
         use=use,
         target_cores=target_cores,
@@ -132,7 +132,7 @@ def _name(totals: StepTotals) -> str:
 
 
 def _in_use(pool: Pool, tally: Tally, workers: int) -> PoolUse:
-    """Return how many places of a pool had a request in flight: rate times service time."""
+    """Return how many places of a pool had a request in flight, as rate times service time."""
     rows = (tally.due[row].clocks for row in pool.rows if row in tally.due)
     served = (summarise_clocks(clocks) for clocks in rows)
     times = (took[clock] for took in served for clock in (metrics.SERVICE, metrics.WRONG))
@@ -142,12 +142,12 @@ def _in_use(pool: Pool, tally: Tally, workers: int) -> PoolUse:
 
 
 def _pauses_s(totals: StepTotals) -> float:
-    """Return how long an operation thinks within, on average."""
+    """Return the mean think time within an operation."""
     return totals.counters[metrics.PAUSED] / totals.count / 1e9 if totals.count else 0.0
 
 
 def _printable(failures: Counter[str]) -> dict[str, int]:
-    """Return failures by kinds that a terminal and a report can show; a server may name them."""
+    """Return failures by printable kinds, as a server may have named the kinds."""
     return dict(sum((Counter({printable(k, 200): n}) for k, n in failures.items()), Counter[str]()))
 
 

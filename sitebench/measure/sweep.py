@@ -1,12 +1,12 @@
 """A sweep: points in stages, each stage with one target; resumable, and safe to interrupt.
 
-Every point is confirmed in the run file before the next one starts, and a sweep over a file that
-has all its points opens no target at all.
+Every point is confirmed in the run file before the next point starts, and a sweep over a file that
+has all its points opens no target.
 
-Where the tester was the limit and the target's machine had CPU left, a point is measured once more
-with one engine thread more. Both tries are kept, and the better one counts: a thread more helps
-where operations cost the tester much, and takes a core from the target where they do not. Runs
-that are compared pair by pair have no second tries: both of a pair have the same threads.
+If the load generator was the limit and the target's machine had CPU left, the point gets a second
+try with one more engine thread. Both tries are kept, and the better one counts: the thread may help
+the load generator, or take a core from the target. Runs that are compared pair by pair have no
+second tries, so that both of a pair have the same threads.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from sitebench.verdict.verdict import Bound, Quoted
 
 
 class Reporter:
-    """Shows the progress of a sweep; by itself, nothing."""
+    """Shows the progress of a sweep; this base class shows nothing."""
 
     def opening(self, title: str) -> None: ...
     def planned(self, points: int) -> None: ...
@@ -56,15 +56,12 @@ class Stage(msgspec.Struct, frozen=True):
 def repeat_stages(
     stages: Sequence[Stage], repeats: int, lot: random.Random | None = None
 ) -> list[Stage]:
-    """Return every stage once per repeat, interleaved, so that drift affects all equally.
+    """Return all stages once per repeat, so that drift affects them equally.
 
-    With a lot their order is drawn in each repeat, so that none is always the one that comes first.
+    With `lot` their order is drawn anew in each repeat, so that no stage is always the first.
     """
     return [
-        replace(
-            stage,
-            tests=[test.again(replace(test.spec, repeat=n)) for test in stage.tests],
-        )
+        replace(stage, tests=[test.again(replace(test.spec, repeat=n)) for test in stage.tests])
         for n in range(repeats)
         for stage in (stages if lot is None else lot.sample(stages, len(stages)))
     ]
@@ -111,7 +108,7 @@ def _read_tries(test: Test, store: RunStore) -> list[PointResult]:
 
 
 def _next(test: Test, tries: Sequence[PointResult], store: RunStore) -> Test | None:
-    """Return what to measure of a point after these tries; None if they suffice."""
+    """Return the next try of a point; None if these tries suffice."""
     if not tries:
         return test
     spec = None if COMPARED in store.manifest() else second_try(tries[-1])
@@ -119,13 +116,13 @@ def _next(test: Test, tries: Sequence[PointResult], store: RunStore) -> Test | N
 
 
 def second_try(result: PointResult) -> PointSpec | None:
-    """Return the same point with one engine thread more, where that may show more."""
+    """Return the same point with one engine thread more, if that may show more."""
     spec, threads = result.spec, len(result.generator_cpu_s)
     machine = result.use.target_machine or result.use.machine
     is_set = spec.threads is not None or "threads" in spec.settings
-    # What goes through stages is no measurement of a limit.
-    is_set = is_set or spec.stages is not None
     if is_set or result.workers or spec.client != "native" or threads >= usable_cores():
+        return None
+    if spec.stages is not None:  # Stages do not measure a limit.
         return None
     busy = machine.busy_cores >= USED_UP * len(machine.busy_per_core)
     if busy or result.verdict.bound == Bound.OTHERS or result.verdict.grade != Quoted.AT_LEAST:
@@ -135,14 +132,14 @@ def second_try(result: PointResult) -> PointSpec | None:
 
 @contextmanager
 def open_stage(stage: Stage, store: RunStore, reporter: Reporter) -> Iterator[OpenTarget[Any]]:
-    """Open a stage's target and record its facts; its points failed where it does not open."""
+    """Open a stage's target and record its facts; if that fails, the stage's points failed."""
     reporter.opening(stage.title)
     with ExitStack() as stack:
         try:
             target = stack.enter_context(stage.open())
         except SitebenchError as error:
             for test in stage.tests:
-                # A search plans each point only when it knows its load.
+                # A search plans a point only when it knows the point's load.
                 if store.status(test.spec) is not None and store.result(test.spec) is None:
                     store.fail(test.spec.key, dump(error))
             raise
@@ -155,7 +152,7 @@ def open_stage(stage: Stage, store: RunStore, reporter: Reporter) -> Iterator[Op
 def measure_point(
     test: Test, target: OpenTarget[Any], runner: Runner, store: RunStore, reporter: Reporter
 ) -> PointResult:
-    """Measure one point, and show it; raises if it does not measure its target."""
+    """Measure a point and show the result; raises if the point does not measure its target."""
     result = _measured(test, target, runner, store, reporter)
     reporter.finished(result, resumed=False)
     return result
@@ -173,21 +170,16 @@ def _measured(
         if error := void(result):
             reporter.finished(result, resumed=False)
             raise error
-        # A target that died in a stage is part of what the stages show: its warning says when.
+        # If a target died in its stages, a warning of the result says when.
         if spec.stages is None:
             target.check()
     except SitebenchError as error:
-        cause = _cause(target, error)
+        cause = error
+        try:
+            target.check()
+        except SitebenchError as death:  # It explains every other error.
+            cause = death
         store.fail(spec.key, dump(cause))
         raise cause from error
     store.confirm(spec)
     return result
-
-
-def _cause(target: OpenTarget[Any], error: SitebenchError) -> SitebenchError:
-    """Return TargetDied if the target is gone, as that explains every other error."""
-    try:
-        target.check()
-    except SitebenchError as gone:
-        return gone
-    return error

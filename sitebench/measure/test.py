@@ -1,4 +1,4 @@
-"""A test as a value: what was decided of it, and what each process that takes part is handed."""
+"""A test as a value, which is sent to every process that takes part in it."""
 
 from __future__ import annotations
 
@@ -11,56 +11,31 @@ import msgspec
 
 from sitebench.measure.options import LoadOptions
 from sitebench.options import convert
-from sitebench.options.addresses import MasterAddress
 from sitebench.runs.identity import SCENARIO_DIGEST
 from sitebench.runs.point import PointSpec
 from sitebench.targets.open_target import OpenTarget
 
-
-class Gathering(msgspec.Struct, frozen=True):
-    """The workers of a point: how many, the master's address, and how long to wait for them."""
-
-    count: int
-    at: MasterAddress
-    wait_s: float
-
-    @classmethod
-    def of(cls, options: LoadOptions) -> Gathering | None:
-        """Return the workers of the options; None if the point's own process makes the load."""
-        if options.workers is None:
-            return None
-        return cls(options.workers, options.bind, options.workers_wait)
-
-    def argv(self) -> list[str]:
-        return [
-            *("--master", "--master-bind-host", self.at.host),
-            *("--master-bind-port", str(self.at.port), "--expect-workers", str(self.count)),
-            *("--expect-workers-max-wait", str(max(1, round(self.wait_s)))),
-        ]
-
-
 OWN_USER = "OwnUser"
-"""The class that repeats a program of the caller's own."""
-
+"""The user class that repeats the caller's own program."""
 
 _FOR_WORKERS = ("spec", "user_classes", "scenario", "data", "first_added")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Test:
-    """One measurement: its load and, once its target is open, all that its processes have to know.
+    """One measurement: its load and, after its target was opened, the target.
 
-    A command plans it, and sends it to its runner. Where Locust was started by hand, or shows its
-    page, it is made there as it begins. A master sends its workers what they need of it.
+    A command plans the test and sends it to its runner. A Locust that was started by hand, or that
+    shows the web page, creates the test itself. A master sends a part of the test to its workers.
     """
 
     __test__: ClassVar[bool] = False
-    """Read by pytest, which collects classes of such names."""
+    """pytest would collect a class of this name."""
 
     spec: PointSpec
-    """What identifies the point in a run file."""
+    """The identity of the point in a run file."""
     options: LoadOptions
-    """The suite's options for this one point."""
+    """The suite's options for this point."""
     user_classes: tuple[str, ...]
     """Classes of the locustfile, or OWN_USER."""
     locustfile: Path = Path()
@@ -69,7 +44,7 @@ class Test:
     scenario: tuple[str, str] | None = None
     """The name and the text of the scenario file."""
     data: Mapping[str, str] = field(default_factory=dict)
-    """Digests of the user's other files, which each process reads itself."""
+    """Digests of the user's other files, which every process reads itself."""
     opened: OpenTarget[Any] | None = None
     first_added: Sequence[int] = ()
     """For each process that makes load, the first person that it may add."""
@@ -84,22 +59,17 @@ class Test:
         file = self.scenario
         return {} if file is None else {self.spec.settings[SCENARIO_DIGEST]: file[1]}
 
-    @property
-    def gathering(self) -> Gathering | None:
-        """The workers that make its load."""
-        return Gathering.of(self.options)
-
     def again(self, spec: PointSpec) -> Test:
-        """Return it as another repeat, or as a second try with more engine threads."""
+        """Return the test as another repeat, or as a second try with more engine threads."""
         threads = spec.threads or self.options.threads
         return replace(self, spec=spec, options=replace(self.options, threads=threads))
 
     def at(self, target: OpenTarget[Any]) -> Test:
-        """Return the test with its target, in the form for another process."""
+        """Return the test with its open target, for another process."""
         return replace(self, opened=target.without_process())
 
     def to_message(self) -> dict[str, Any]:
-        """Return the test for workers on any machine, as plain data without secrets."""
+        """Return plain data without secrets, for workers on any machine."""
         sent: dict[str, Any] = msgspec.to_builtins(
             {name: getattr(self, name) for name in _FOR_WORKERS}
         )

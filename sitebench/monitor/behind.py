@@ -1,8 +1,8 @@
-"""The programs of this machine behind a target, such as a proxy's servers.
+"""The programs of this machine behind a target, such as the servers behind a proxy.
 
-They are the listeners at the other ends of connections, over TCP or a Unix socket, that the target
-opened. Their CPU is neither the target's nor that of other programs. Only root sees the processes
-of other users.
+They listen at the other ends of the connections, over TCP or a Unix socket, that the target opened.
+Their CPU time counts neither for the target nor for other programs. Only root sees the processes of
+other users.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sitebench.monitor.sock_diag import LISTEN, UnixSocket, tcp_sockets, unix_so
 from sitebench.monitor.texts import read
 
 _BUDGET = 0.01
-"""Share of a core that looking may take; with many processes the looks are fewer."""
+"""Share of a core that the search may take; with many processes it runs less often."""
 
 _THIS_MACHINE = ("127.", "::1", "::ffff:127.")
 
@@ -41,7 +41,7 @@ class Program:
 
 
 class Behind:
-    """Finds the programs behind a target; a program that was found once stays."""
+    """Finds the programs behind a target, and keeps them."""
 
     def __init__(self, target: ProcessReader) -> None:
         self._target = target
@@ -50,7 +50,7 @@ class Behind:
         self._not_before = 0.0
 
     def look(self) -> tuple[Program, ...]:
-        """Look at the target's connections, as often as `_BUDGET` allows."""
+        """Search the target's connections, as often as `_BUDGET` allows."""
         if time.monotonic() >= self._not_before:
             began_s = time.thread_time()
             self._look()
@@ -69,7 +69,7 @@ class Behind:
             self._add(first_holder({str(sock.inode) for sock in listening if sock.name == name}))
 
     def _add(self, pid: int | None) -> None:
-        """Add a process unless it is one of the target's, or their ancestor."""
+        """Add a process, unless it belongs to the target or is an ancestor of the target."""
         target_pids = {*self._target.pids, *ancestors(self._target.pid)}
         if pid is not None and pid not in target_pids and pid not in self._programs:
             self._programs[pid] = Program(pid)

@@ -20,7 +20,7 @@ from sitebench.monitor.sample import (
 from sitebench.monitor.use import BehindUse, DiskUse, Gap, InterfaceUse, MachineUse, ProcessUse, Use
 
 _HANGING_S = 5.0
-"""In a window of this length, a source that answers gets several requests."""
+"""In a window of this length, a source that answers gets more than one request."""
 
 _USE_NAMES = {
     "resident_bytes": "rss",
@@ -28,11 +28,11 @@ _USE_NAMES = {
     "swapped_in_pages": "swapped_in",
     "swapped_out_pages": "swapped_out",
 }
-"""Names of figures in a `Use` and in `--json`, where the run file's samples have others."""
+"""Names in a `Use` and in `--json` of figures that have other names in samples."""
 
 
 def _figure_differences(start: Any, end: Any) -> dict[str, Any]:
-    """Return the growth of counters between two samples of one kind, and the last of gauges."""
+    """Return the growth of counters between two samples of a kind, and the last value of gauges."""
     differences = {}
     for name in end.__struct_fields__:
         figure, last = FIGURES.get(name), getattr(end, name)
@@ -46,7 +46,7 @@ def _figure_differences(start: Any, end: Any) -> dict[str, Any]:
 
 
 def use_between(start: Sample, end: Sample, seconds: float) -> Use:
-    """Return the use between two samples; memory is that at the end, as in the paper."""
+    """Return the use between two samples; memory is of the end, as in the paper."""
     machine = _machine_between(start.machine, end.machine)
     target = None
     if start.target is not None and end.target is not None:
@@ -69,7 +69,7 @@ def use_between(start: Sample, end: Sample, seconds: float) -> Use:
 
 
 def _behind_use(start: Sample, end: Sample) -> tuple[BehindUse, ...]:
-    """Return the use of the programs behind the target, since they were found if that is later."""
+    """Return the use of the programs behind the target, from `start` or since their discovery."""
     earlier_cpu_s = {program.pid: program.cpu_s for program in start.behind}
     return tuple(
         BehindUse(program.name, program.cpu_s - earlier_cpu_s.get(program.pid, program.found_cpu_s))
@@ -78,7 +78,7 @@ def _behind_use(start: Sample, end: Sample) -> tuple[BehindUse, ...]:
 
 
 def _process_between(start: ProcessSample, end: ProcessSample) -> ProcessUse:
-    """Return a process's use; a thread that began within the window counts whole."""
+    """Return a process's use."""
     looked = end.looked - start.looked
     return ProcessUse(
         **_figure_differences(start, end),
@@ -92,12 +92,12 @@ def _process_between(start: ProcessSample, end: ProcessSample) -> ProcessUse:
 
 
 def _machine_between(start: MachineSample, end: MachineSample) -> MachineUse:
-    """Return a machine's use, over the time between its own samples."""
+    """Return a machine's use; a slow machine's samples have times of their own."""
     seconds = max(end.at_s - start.at_s, 1e-9)
     readings = end.readings - start.readings
     figures = _figure_differences(start, end) | _network(start.network, end.network)
     figures |= {name: end.spent_s(name) - start.spent_s(name) for name in CORE_TIMES}
-    # Gauges of one instant; the mean over the window is `run_queue`.
+    # Gauges of an instant say little of a window, whose mean is `run_queue`.
     del figures["runnable"], figures["blocked"]
     return MachineUse(
         **figures,
@@ -117,16 +117,16 @@ def _machine_between(start: MachineSample, end: MachineSample) -> MachineUse:
 
 
 def share(part_s: float, seconds: float) -> float:
-    """Return a part of a time, 0 to 1.
+    """Return a part of a time, from 0 to 1.
 
-    The kernel counts in its own ticks: a core that was busy throughout may have one more, and
+    The kernel counts in ticks: a core that was busy all the time may have a tick too many, and
     stolen time sometimes decreases.
     """
     return min(1.0, max(0.0, part_s / seconds))
 
 
 def _disks(start: MachineSample, end: MachineSample, seconds: float) -> tuple[DiskUse, ...]:
-    """Return each disk's use; a new disk's use was all within the window."""
+    """Return the use of the disks; a disk that `start` lacks was first used in the window."""
     disks = []
     for name, last in end.disks.items():
         first = start.disks.get(name, DiskSample(0, 0, 0.0, 0))
@@ -185,7 +185,7 @@ def _directory(
 
 
 def _gaps(start: Sample, end: Sample, seconds: float) -> tuple[Gap, ...]:
-    """Return the sources with missing answers; one that hangs gets no further requests."""
+    """Return the sources with missing answers; a source that hangs got no new request."""
     earlier_answers = {answers.source: answers for answers in start.answers}
     gaps = []
     for answers in end.answers:

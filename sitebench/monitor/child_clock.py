@@ -1,9 +1,9 @@
 """CPU time of children that are not waited for, counted by the kernel's performance events.
 
-Where a process ignores SIGCHLD, as fcgiwrap and Apache's mod_cgid do, the kernel adds the times of
+If a process ignores SIGCHLD, as fcgiwrap and Apache's mod_cgid do, the kernel adds the CPU time of
 its children (CGI programs) to no process (wait(2), notes). A task clock that children inherit
-counts them: perf_event_open(2). Most containers refuse it, and machines where
-`kernel.perf_event_paranoid` is above 2 do to ordinary users.
+counts it: perf_event_open(2). Most containers refuse that system call, and so does a kernel with
+`perf_event_paranoid` above 2, except to root.
 """
 
 from __future__ import annotations
@@ -16,17 +16,16 @@ import struct
 from sitebench.monitor import texts
 
 _SYSCALL = {"x86_64": 298, "aarch64": 241}.get(os.uname().machine)
-# perf_event_attr, of which the first version has 64 bytes: a software event, the task clock, with
-# the flag `inherit`.
+# The first version of perf_event_attr, of 64 bytes: a software event (the task clock), inherited.
 _TASK_CLOCK = struct.pack("<IIQQQQQQQ", 1, 64, 1, 0, 0, 0, 1 << 1, 0, 0)
 _CLOSE_ON_EXEC = 8
 
 
 class ChildClock:
-    """CPU time of a process and of all children that it begins from now on."""
+    """CPU time of a process and of all children that it starts from now on."""
 
     def __init__(self, pid: int) -> None:
-        """Begin to count; raises OSError where the kernel refuses it."""
+        """Begin to count; raises OSError if the kernel refuses."""
         self._descriptors: list[int] = []
         for tid in texts.names(f"/proc/{pid}/task"):
             self._descriptors.append(_open(int(tid)))

@@ -1,7 +1,7 @@
 """Another machine's counters, from Prometheus' node_exporter on it.
 
-Only the collectors that are needed are requested (`collect[]`), which saves both machines work. An
-exporter with one of them switched off refuses that, and is then asked for everything.
+A request names the collectors that are needed (`collect[]`), which saves both machines work. An
+exporter that has one of them switched off refuses the request, and gets one for all metrics.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 _TIMEOUT_S = 1.0
 _WHOLE_S = 3.0
-"""Time limit of a whole answer; `_TIMEOUT_S` is for each read."""
+"""Time limit of a whole answer; `_TIMEOUT_S` limits each read."""
 _LARGEST = 1 << 20
-"""Usual pages have 60 KB."""
+"""The largest page; usual pages have 60 KB."""
 _MOST_LINES = 8_000
-"""Of wanted metrics: a machine of 512 cores has some 5,000, and each takes 20 us to parse."""
+"""Lines of needed metrics: a machine of 512 cores has some 5,000, each parsed in 20 us."""
 
 _COLLECTORS = (
     *("cpu", "diskstats", "meminfo", "netclass", "netdev", "netstat"),
@@ -60,7 +60,7 @@ _INTERFACES = tuple(
 )
 _SPEED = "node_network_speed_bytes"
 _VIRTUAL = ("lo", "veth", "docker", "br-", "virbr", "tap", "tun", "ifb", "dummy", "cni", "flannel")
-"""Prefixes of interfaces that report a made-up speed."""
+"""Prefixes of interfaces whose reported speed has no meaning."""
 
 _CPU, _SWITCHES = "node_cpu_seconds_total", "node_context_switches_total"
 _RUNNING, _BLOCKED = "node_procs_running", "node_procs_blocked"
@@ -79,7 +79,7 @@ _WANTED = frozenset(
 
 
 class _Received(io.RawIOBase):
-    """A connection's bytes, until the time limit of an answer."""
+    """The bytes of a connection, until the time limit of an answer."""
 
     def __init__(self, raw: io.RawIOBase) -> None:
         self._raw, self._end = raw, time.monotonic() + _WHOLE_S
@@ -132,7 +132,7 @@ class Exporter:
             raise ValueError(f"it answered {status}")
         try:
             return self._sample(metrics(text, _WANTED))
-        # A number that is none, such as +Inf, or a metric without its labels.
+        # A number such as +Inf, or a metric without its labels.
         except (ArithmeticError, LookupError) as error:
             fault = f"{type(error).__name__}: {error}"
             raise ValueError(f"its figures make no sense: {fault}") from error
@@ -188,7 +188,7 @@ class Exporter:
 
 
 def metrics(text: str, names: Collection[str]) -> dict[str, list[Metric]]:
-    """Return the wanted metrics of a page in Prometheus' text format, by name; parse no others."""
+    """Return the metrics with these `names` of a page in Prometheus' text format, by name."""
     # Imported here: it takes 0.1 s, and only runs with an exporter need it.
     from prometheus_client.parser import text_string_to_metric_families
 
@@ -232,7 +232,7 @@ def _cores(times: list[Metric]) -> tuple[CoreSample, ...]:
 def _by_device(
     metrics: Mapping[str, list[Metric]], names: tuple[str, ...]
 ) -> dict[str, list[float]]:
-    """Return the values of each device, in the order of the names; zero where one is missing."""
+    """Return the values of each device, in the order of `names`; 0 for a missing value."""
     devices: dict[str, list[float]] = {}
     for n, name in enumerate(names):
         for sample in metrics.get(name, ()):

@@ -1,11 +1,11 @@
 """The table of figures: the meaning of each name in the run file's samples, and its rate over time.
 
-A field of a sample has the name of its figure (of a disk or an interface without the prefix):
-samples are written and subtracted by this table. A name may be followed by a dot and an instance
-(`core_busy_s.0`). A figure that the target reports is a counter if its name ends in `_total`.
+A field of a sample has the name of its figure, in samples of a disk or an interface without the
+prefix. A name may be followed by a dot and an instance (`core_busy_s.0`). A figure that the target
+reports is a counter if its name ends in `_total`.
 
-The run file leaves out a value that did not change. A source was read at every instant at which
-it has any value; its other figures had their last value then.
+The run file leaves out a value that did not change. At each instant at which a source has a value,
+its figures without a value still have their last one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 
 class Figure(msgspec.Struct, frozen=True):
-    """The meaning of a value; `rate_unit` is that of a counter's growth per second."""
+    """The meaning of a value; `rate_unit` is the unit of a counter's growth per second."""
 
     title: str
     unit: str
@@ -99,11 +99,11 @@ FIGURES: Mapping[str, Figure] = {
 
 
 SHORTEST_NS = 100_000_000
-"""Shortest time that a rate is of: the kernel counts CPU time in ticks of 10 ms."""
+"""Shortest interval of a rate: the kernel counts CPU time in ticks of 10 ms."""
 
 
 def describe(name: str) -> Figure:
-    """Return the figure of a name; an unknown name of another version gets a plain figure."""
+    """Return the figure of a name; a name that only another version knows gets a plain figure."""
     stem, _, instance = name.partition(".")
     figure = FIGURES.get(stem)
     if figure is None:
@@ -113,10 +113,10 @@ def describe(name: str) -> Figure:
 
 
 def rates(samples: Iterable[SampleRow]) -> dict[tuple[str, str], list[tuple[int, float]]]:
-    """Return values over time by (who, figure); of a counter, its growth per second.
+    """Return values over time by source and figure; for a counter, its growth per second.
 
-    The samples are those of one point, in order of time. A counter that decreased (its process was
-    restarted) has no rate there.
+    `samples` are of one point, in order of time. A counter has no rate where it decreased, because
+    its process was restarted.
     """
     instants: dict[str, list[int]] = {}
     values: dict[tuple[str, str], dict[int, float]] = {}

@@ -1,16 +1,13 @@
 """The round trip to the target, by a TCP handshake once a second.
 
-The kernels answer a handshake and take its time (tcp_info.tcpi_rtt): it shows queues on the path,
-and neither a slow target nor a slow load generator. Each reading begins a handshake. One that takes
-more than a millisecond is read by a later reading. A handshake that is under way for long counts as
-its time so far, as a lost segment is sent again after a second.
+The two kernels do a handshake and measure its time (tcp_info.tcpi_rtt). That time shows queues on
+the path, and neither a slow target nor a slow load generator. (Round trips of the load's own
+connections include the target's time, because the acknowledgement comes with the answer.)
 
-A connection is closed as soon as its handshake is read: a server with one worker waits for the
-request of an open connection. To a server farther away than a millisecond it is open for up to a
-second: a reading yields to no other greenlet.
-
-Round trips of the load's own connections include the target's time: the acknowledgement comes with
-the answer.
+Each reading begins a handshake and waits for its end for a millisecond, without a yield to other
+greenlets. A longer handshake is read by a later reading. A handshake under way for more than a
+second counts with its time so far: a lost segment is sent again after a second. A connection is
+closed as soon as its handshake is read, as a server with one worker waits for its request.
 """
 
 from __future__ import annotations
@@ -31,20 +28,16 @@ _RTT_AT = 68
 _ESTABLISHED, _SYN_SENT = 1, 2
 
 _LONG_S = 1.0
-"""A handshake under way for longer counts before its end."""
-
 _WAIT_S = 1e-3
-"""The time for which a reading waits for the handshake that it begins."""
-
 _MOST = 64
-"""Handshakes under way at a time: with as many, nothing answers."""
+"""The largest number of handshakes under way: with so many, nothing answers."""
 
 
 class RoundTrips(msgspec.Struct, frozen=True):
-    """Round trips so far, and the times so far of those under way for long."""
+    """Round trips so far, and the times so far of handshakes under way for more than a second."""
 
     took_s: Sequence[float] = ()
-    """All of a test, of which `n` had been measured by this reading."""
+    """Round trips of the whole test; the first `n` were measured before this reading."""
     n: int = 0
     under_way_s: tuple[float, ...] = ()
 
@@ -63,7 +56,7 @@ class RoundTrips(msgspec.Struct, frozen=True):
 
 
 class _Handshake(msgspec.Struct):
-    """A handshake under way: its begin, and its time at the last look."""
+    """A handshake under way; `lasted_s` is its time at the last reading."""
 
     connection: socket.socket
     began_s: float = msgspec.field(default_factory=time.monotonic)
@@ -71,8 +64,6 @@ class _Handshake(msgspec.Struct):
 
 
 class Handshakes:
-    """Begins a handshake at each reading."""
-
     def __init__(self, host: str, port: int) -> None:
         self._under_way: list[_Handshake] = []
         self._took_s: list[float] = []
@@ -84,7 +75,7 @@ class Handshakes:
         self._begin()
 
     def read(self) -> RoundTrips:
-        """Read the handshakes under way, begin the next, and return all so far."""
+        """Read the handshakes under way, begin the next, and return all round trips so far."""
         self._under_way = [trip for trip in self._under_way if not self._is_over(trip)]
         long_s = tuple(trip.lasted_s for trip in self._under_way if trip.lasted_s >= _LONG_S)
         round_trips = RoundTrips(self._took_s, len(self._took_s), long_s)
@@ -92,7 +83,7 @@ class Handshakes:
         return round_trips
 
     def _is_over(self, handshake: _Handshake) -> bool:
-        """Return whether a handshake is over, and keep its time if it succeeded."""
+        """Return whether a handshake is over; record its time if it succeeded."""
         state, took_s = _progress(handshake.connection)
         if state == _SYN_SENT:
             handshake.lasted_s = time.monotonic() - handshake.began_s
@@ -127,7 +118,7 @@ class Handshakes:
 
 
 def _progress(connection: socket.socket) -> tuple[int, float]:
-    """Return the state of a connection, and the kernel's time of its handshake."""
+    """Return the state of a connection, and the round trip that the kernel measured."""
     with contextlib.suppress(OSError):
         info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _RTT_AT + 4)
         if len(info) == _RTT_AT + 4:

@@ -33,7 +33,7 @@ class NetworkReader:
         self._examined: set[str] = set()
 
     def read(self, *, thorough: bool = False) -> NetworkSample:
-        """Return the counters now; `thorough`: with this namespace's sockets by state."""
+        """Return the counters now; if `thorough`, also this namespace's sockets by state."""
         interfaces = texts.interfaces(self._file("dev"))
         tcp = texts.protocol(self._file("snmp"), "Tcp", _TCP)
         extended = texts.protocol(self._file("netstat"), "TcpExt", _TCP_EXTENDED)
@@ -54,9 +54,9 @@ class NetworkReader:
         return texts.read(f"{self._place}/{name}") or ""
 
     def _speed_of(self, interfaces: Mapping[str, InterfaceSample]) -> Mapping[str, int]:
-        """Return the speed of real cards, and of virtual ones that a token bucket limits.
+        """Return the speeds of real cards, and of virtual interfaces that a token bucket limits.
 
-        The speed that a virtual interface itself reports is made up.
+        The speed that a virtual interface itself reports has no meaning.
         """
         if self._is_own:
             for name in interfaces.keys() - self._examined:
@@ -79,10 +79,9 @@ def _token_bucket(interface: str) -> int | None:
     argv = [tc, "-j", "qdisc", "show", "dev", interface]
     environment = without_secrets(os.environ)
     process = subprocess.run(argv, env=environment, capture_output=True, text=True, check=False)
-    text = process.stdout
     with contextlib.suppress(ValueError, KeyError, TypeError):
-        rates = [qdisc["options"]["rate"] for qdisc in json.loads(text) if qdisc["kind"] == "tbf"]
-        return 8 * min(rates) if rates else None
+        qdiscs = json.loads(process.stdout)
+        return 8 * min(int(qdisc["options"]["rate"]) for qdisc in qdiscs if qdisc["kind"] == "tbf")
     return None
 
 
@@ -97,7 +96,7 @@ class MachineReader:
         stat = texts.stat(texts.read("/proc/stat") or "")
         memory = texts.named_numbers(texts.read("/proc/meminfo") or "", _MEMORY)
         paging = texts.named_numbers(texts.read("/proc/vmstat") or "", _PAGING)
-        # Without this reader, which runs while it reads (as vmstat does).
+        # This reader itself is running while it reads (vmstat subtracts itself too).
         runnable = None if stat.runnable is None else max(0, stat.runnable - 1)
         if runnable is not None:
             self._runnable_sum += runnable
@@ -123,7 +122,7 @@ class MachineReader:
 
 
 def _pressure() -> dict[str, float]:
-    """Return stalled seconds without "cpu.full": never do all tasks wait for a core."""
+    """Return stalled seconds, without "cpu.full": all tasks never wait for a core at once."""
     stalled_by_resource = {}
     for resource in _PRESSURES:
         text = texts.read(f"/proc/pressure/{resource}") or ""

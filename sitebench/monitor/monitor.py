@@ -1,8 +1,7 @@
-"""The monitor: sources that are read once a second, slow ones each in a thread of its own.
+"""The monitor reads its sources once a second, and each slow source in a thread of its own.
 
-A sample has a slow source's last answer: one that does not answer loses its figures and delays
-nothing, except the first answer, before the load begins. In a process that gevent has patched the
-thread is a greenlet.
+A sample has the last answer of a slow source, so a source that hangs delays only the start, which
+waits for a first answer. In a process that gevent has patched the thread is a greenlet.
 """
 
 from __future__ import annotations
@@ -23,26 +22,26 @@ T = TypeVar("T")
 _PERIOD_S = 1.0
 
 _STALLS_S = 0.1
-"""Interval of reading the states of the target's threads."""
+"""Interval between readings of the target's thread states."""
 
 _BEHIND_S = 0.25
-"""Least interval of looking at the target's connections."""
+"""Shortest interval between readings of the target's connections."""
 
 _FIRST_ANSWER_S = 2.0
-"""Time limit for a first answer from other machines, before the load begins."""
+"""Time limit for a first answer from a slow source, before the load begins."""
 
 
 class Probe(Protocol):
-    """Counters that a target reports of itself."""
+    """Reads the counters that a target reports of itself."""
 
     @property
     def source(self) -> str:
-        """Its name in messages."""
+        """The name of the source in messages."""
 
     def read(self) -> Mapping[str, float] | None:
-        """Return the values now: names that end in `_total` are counters, others gauges.
+        """Return the values now: names that end in `_total` are counters, other names gauges.
 
-        None if the target does not offer them to this user: it is not read again. Any exception
+        None if the target does not show them to this user: `read` is not called again. An exception
         counts as a missing answer.
         """
 
@@ -50,22 +49,19 @@ class Probe(Protocol):
 
 
 class _Background(Generic[T]):
-    """One source and its last answer."""
+    """A slow source and its last answer."""
 
     def __init__(
         self,
         source: str,
-        ask: Callable[[], T | None],
-        hang_up: Callable[[], None] = lambda: None,
+        read: Callable[[], T | None],
+        disconnect: Callable[[], None] = lambda: None,
         period_s: float = _PERIOD_S,
     ) -> None:
         self.latest: T | None = None
         self.offered = True
-        self._ask = ask
-        self._hang_up = hang_up
-        self._period_s = period_s
+        self._read, self._disconnect, self._period_s = read, disconnect, period_s
         self.answers = Answers(source, 0, 0, "")
-        """Of requests that have ended."""
         self._stop = threading.Event()
         self._first = threading.Event()
         self._thread = threading.Thread(target=self._run, name="monitor", daemon=True)
@@ -80,16 +76,16 @@ class _Background(Generic[T]):
 
     def _run(self) -> None:
         try:
-            while self._ask_once() and not self._stop.wait(self._period_s):
+            while self._read_once() and not self._stop.wait(self._period_s):
                 pass
         finally:
-            self._hang_up()
+            self._disconnect()
 
-    def _ask_once(self) -> bool:
-        """Ask once; return whether to ask again."""
+    def _read_once(self) -> bool:
+        """Read the source; return whether to read it again."""
         missing, reason = self.answers.missing, self.answers.reason
         try:
-            answer = self._ask()
+            answer = self._read()
             if answer is None:
                 self.offered = False
                 return False
@@ -97,17 +93,17 @@ class _Background(Generic[T]):
         except Exception as error:  # a fault of another machine must not end the run
             missing, reason = missing + 1, str(error) or type(error).__name__
         finally:
-            # A request under way when a window ends is neither answered nor missing.
+            # A request under way at the end of a window is neither answered nor missing.
             self.answers = Answers(self.answers.source, self.answers.asked + 1, missing, reason)
             self._first.set()
         return True
 
 
 class Monitor:
-    """Samples this process, this machine and, where it runs on it, the target's family.
+    """Samples this process, this machine and, if the target runs here, the target's processes.
 
     `address` is the target's, for round trips; `exporter` is the address of a node_exporter on the
-    target's machine. `probe` reads counters of the target itself.
+    target's machine.
     """
 
     def __init__(
@@ -146,7 +142,7 @@ class Monitor:
         return [source for source in (self._remote, self._probe) if source is not None]
 
     def sample(self, *, thorough: bool = False) -> Sample:
-        """Read every counter now; `thorough`, at a window's bounds: the expensive ones too."""
+        """Read the counters now; if `thorough`, at the bounds of a window, the slow ones too."""
         target = None if self._target is None else self._target.read()
         network = None
         if target is not None and self._target_network is not None:
@@ -172,7 +168,7 @@ class Monitor:
 
 
 def _other_network(pid: int | None) -> NetworkReader | None:
-    """Return a reader of the target's network namespace if it is not this process's."""
+    """Return a reader of the target's network namespace, if this process is in another."""
     if pid is None:
         return None
     namespace = network_namespace(pid)

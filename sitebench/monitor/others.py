@@ -1,7 +1,7 @@
 """The CPU use of other programs, before the first point is measured.
 
-The target waits for work then, so all CPU use but this process's is that of other programs. A quiet
-machine is recognised in a quarter of a second; a busy one is observed for a whole one.
+The target waits for work then, so all CPU time that this process does not use is used by other
+programs. A quiet machine is recognised after a quarter of a second, a busy one after one second.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from sitebench.units import plural
 
 _WAITS_S = (0.25, 0.75)
 _SHOWS = 0.10
-"""Share of the cores that others may take without a warning: rates are at most a tenth lower."""
+"""Share of the cores that other programs may use without a warning: a tenth of the rate at most."""
 _NAMED = 3
 _LEAST_NAMED = 0.05
 """Cores below which a program is not named."""
 
 
 class Others(msgspec.Struct, frozen=True):
-    """Other programs' use of the cores that sitebench may use, and the busiest of them."""
+    """Other programs' use of the cores that sitebench may use, and the busiest programs."""
 
     busy_cores: float
     cores: int
@@ -35,7 +35,7 @@ class Others(msgspec.Struct, frozen=True):
 
     @property
     def disturb(self) -> bool:
-        """Whether they noticeably change measured figures."""
+        """Whether these programs noticeably change measured figures."""
         return self.busy_cores >= _SHOWS * self.cores
 
     def __str__(self) -> str:
@@ -90,8 +90,7 @@ class _Reading(msgspec.Struct, frozen=True):
 def _processes() -> Iterator[tuple[int, float]]:
     for name in texts.names("/proc"):
         if name.isdigit() and (pid := int(name)) != os.getpid():
-            # It may have ended.
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError):  # The process may have ended.
                 yield pid, cpu_ns(pid) / 1e9
 
 

@@ -1,11 +1,11 @@
-"""Reads a process, or one with all its descendants, from /proc.
+"""Reads a process, or a process with all its descendants, from /proc.
 
-When a child is waited for, the kernel adds its CPU, faults and disk traffic to its parent's, so the
-sum stays complete. Without a wait(2), a child's use since the last sample is lost, and the sum
-stays as it was; only its CPU is counted by a `ChildClock`, without the system's part.
+If a parent waits for a child, the kernel adds the child's CPU, faults and disk traffic to the
+parent's, so the sum stays complete. Without a wait(2), a child's use since the last sample is lost,
+except for its CPU time, which a `ChildClock` counts.
 
-Context switches and waits for a core are counted per thread. Reading a thread takes some 30 us;
-with more than `_THREADS` threads these two are left out. A thread's state takes 10 us.
+Context switches and waits for a core are read thread by thread, in some 30 us each; with more than
+`_THREADS` threads they are left out. A thread's state takes 10 us.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from sitebench.monitor.throttle import Throttle, io_stalled_s
 
 _THREADS = 128
 _LOOK_THREADS = 256
-"""Threads whose state is read in one look; more are read in turn."""
+"""Threads whose state is read at a time; more threads take turns."""
 _LOOK_BUDGET = 0.01
-"""Share of a core that looking at threads may take; with many, the looks are fewer."""
+"""Share of a core that reading of states may take; many threads are read less often."""
 _CPU, _SYSTEM, _MINOR, _MAJOR, _READ, _WRITTEN = range(6)
 _DEAD = ("Z", "X")
 
@@ -67,7 +67,7 @@ class _Threads:
 
 
 class _Thread(msgspec.Struct, frozen=True):
-    """One thread: its context switches, and its time on a core and waiting for one."""
+    """A thread: its context switches, its time on a core, and its wait for a core."""
 
     name: str
     voluntary: int
@@ -76,7 +76,7 @@ class _Thread(msgspec.Struct, frozen=True):
     waited_s: float | None = 0.0
 
     def plus(self, other: _Thread) -> _Thread:
-        """Add switches and waits; of a thread without waits they are unknown."""
+        """Add switches and waits; an unknown wait makes the sum unknown."""
         waits = (self.waited_s, other.waited_s)
         waited_s = None if None in waits else sum(filter(None, waits))
         voluntary = self.voluntary + other.voluntary
@@ -84,7 +84,7 @@ class _Thread(msgspec.Struct, frozen=True):
 
 
 class _Family(msgspec.Struct):
-    """Sums of one pass over the processes."""
+    """Sums of a pass over the processes."""
 
     sums: list[float] = msgspec.field(default_factory=lambda: [0.0] * 6)
     rss: int = 0
@@ -103,20 +103,20 @@ class _Clocked(msgspec.Struct, frozen=True):
 
     started: int
     before_s: float
-    """CPU time of the process when its clock began."""
+    """CPU time of the process before the clock was started."""
     children: frozenset[tuple[int, int]]
-    """Its earlier children, which the clock does not count, and when they were started."""
+    """Earlier children (PID and start), which the clock does not count."""
     clock: ChildClock | None
-    """The CPU clock of ended children; None if the kernel refuses it."""
+    """None if the kernel refuses it."""
 
 
 class Stalls(msgspec.Struct):
     """The share of the target's time with work to do in which it waited for a disk.
 
-    Pressure (PSI) is the whole machine's and understates where other cores are busy; the kernel's
-    delay accounting is off by default. So the states of threads are read: a thread that waits for a
-    page, a commit or a journal is in D, one that runs or waits for a core in R. Each look adds the
-    share of D among the two. Threads without work are in neither.
+    Pressure (PSI) is of the whole machine and too low if other cores are busy; the kernel's delay
+    accounting is off by default. So the states of threads are read: a thread that waits for a page,
+    a commit or a journal is in state D, a thread that runs or waits for a core in R, and a thread
+    without work in neither. Each reading adds the share of D among the two.
     """
 
     places: tuple[str, ...] = ()
@@ -126,7 +126,7 @@ class Stalls(msgspec.Struct):
     _not_before: float = 0.0
 
     def look(self) -> Stalls:
-        """Look at the threads, if there are any, as often as `_LOOK_BUDGET` allows."""
+        """Read the states of the threads, as often as `_LOOK_BUDGET` allows."""
         began = time.monotonic()
         if not self.places or began < self._not_before:
             return self
@@ -145,12 +145,11 @@ class Stalls(msgspec.Struct):
 
 
 class ProcessReader:
-    """Reads one process, of a target with its descendants."""
+    """Reads a process, or with `family` a target with its descendants."""
 
     def __init__(self, pid: int, *, family: bool) -> None:
         self.pid = pid
         self.pids = frozenset((pid,))
-        """Its processes at the last reading."""
         self._with_children = family
         self._rising = Rising()
         self._threads = _Threads()
@@ -178,7 +177,7 @@ class ProcessReader:
         *,
         is_counted: bool = False,
     ) -> None:
-        """Add a process and its descendants; `is_counted`: a clock counts its CPU time already."""
+        """Add a process and its descendants; `is_counted` if a clock counts its CPU time."""
         status = texts.read(f"/proc/{pid}/status") or ""
         self._add(pid, stat, status, family)
         if not self._with_children:
@@ -292,7 +291,7 @@ def _thread(pid: int, tid: int, status: Mapping[str, int] | None) -> _Thread | N
 
 
 def _by_name(threads: Mapping[int, _Thread]) -> dict[str, float]:
-    """Return CPU by thread name; equal names get numbers."""
+    """Return CPU time by thread name; equal names get numbers."""
     cpu_by_name: dict[str, float] = {}
     for tid in sorted(threads):
         thread = threads[tid]
@@ -311,17 +310,16 @@ def _stat(pid: int) -> texts.ProcessStat | None:
 
 
 def _cpu_s(stat: texts.ProcessStat) -> float:
-    """Return the CPU time of a process and of its children that were waited for."""
+    """Return the CPU time of a process and of the ended children that it waited for."""
     return stat.user_s + stat.system_s + stat.waited_user_s + stat.waited_system_s
 
 
 def _children(pid: int) -> list[tuple[int, texts.ProcessStat]]:
-    """Return the children of a process that still exist."""
     return [(pid, stat) for pid in _child_pids(pid) if (stat := _stat(pid)) is not None]
 
 
 def _child_pids(pid: int) -> list[int]:
-    """Return the children of a process, from the lists of its threads."""
+    """Return the children of a process, from the lists of their parent threads."""
     children: list[int] = []
     for tid in texts.names(f"/proc/{pid}/task"):
         text = texts.read(f"/proc/{pid}/task/{tid}/children")

@@ -17,7 +17,7 @@ LOOPBACK = "lo"
 _LISTENS = "0A"
 _ANY = ("0.0.0.0", "::")
 _INIT = 1
-"""It holds the sockets of programs that it starts at the first connection (systemd.socket)."""
+"""Process 1 holds the sockets of programs that it starts at the first connection (systemd)."""
 
 
 def interface_to(host: str, port: int) -> str | None:
@@ -36,10 +36,10 @@ def interface_to(host: str, port: int) -> str | None:
 
 
 def listener(host: str, port: int) -> int | None:
-    """Return the process of this machine that listens at an address; of workers their parent.
+    """Return the process of this machine that listens at an address; for workers, their parent.
 
-    None if the address is another machine's, or the process is another user's or an ancestor of
-    this one.
+    None if another machine has the address, or if the process is another user's or an ancestor of
+    this process.
     """
     if interface_to(host, port) != LOOPBACK:
         return None
@@ -53,7 +53,7 @@ def listener(host: str, port: int) -> int | None:
 
 
 def first_holder(inodes: Set[str]) -> int | None:
-    """Return the process that has these sockets; of several the ancestor of the others."""
+    """Return the process that has these sockets; of several processes, their common ancestor."""
     holders = {
         pid
         for pid in map(int, filter(str.isdigit, texts.names("/proc")))

@@ -1,7 +1,6 @@
 """A sample: every counter at one instant, and its rows in the run file.
 
-Counters are cumulative: a window's use is the difference of the samples at its bounds, and a missed
-second costs detail only.
+Counters are cumulative, so a window's use is the difference of the samples at its bounds.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ Row = tuple[str, str, float]
 
 
 def _rows(source: str, sample: Any, prefix: str = "", suffix: str = "") -> Iterator[Row]:
-    """Yield the fields that are figures and known."""
+    """Yield the fields that are figures, unless their value is unknown."""
     for name in sample.__struct_fields__:
         value = getattr(sample, name)
         if prefix + name in FIGURES and isinstance(value, int | float):
@@ -27,7 +26,7 @@ def _rows(source: str, sample: Any, prefix: str = "", suffix: str = "") -> Itera
 
 
 class ProcessSample(msgspec.Struct, frozen=True):
-    """A process, of a target with its descendants, since it began."""
+    """A process, or a target with its descendants, since it began."""
 
     cpu_s: float
     system_s: float
@@ -49,9 +48,9 @@ class ProcessSample(msgspec.Struct, frozen=True):
     thread_cpu_s: Mapping[str, float] = {}
     looked: int = 0
     stalled: float = 0.0
-    """The number of looks at the threads, and the sum of the shares that waited for a disk."""
+    """`looked` readings of the threads' states, and the sum of the shares that waited for disks."""
     ran_s: Mapping[int, float] = {}
-    """Each thread's time on a core, by its id; not in the run file."""
+    """Time on a core by thread id; not in the run file."""
 
     def rows(self, source: str) -> Iterator[Row]:
         yield from _rows(source, self)
@@ -66,11 +65,11 @@ class BehindSample(msgspec.Struct, frozen=True):
     name: str
     cpu_s: float
     found_cpu_s: float
-    """Its CPU when it was found."""
+    """Its CPU time at its discovery."""
 
 
 class CoreSample(msgspec.Struct, frozen=True):
-    """One core's time since boot, by use."""
+    """A core's time since boot, by use."""
 
     user_s: float
     system_s: float
@@ -89,7 +88,7 @@ CORE_TIMES = ("user_s", "system_s", "iowait_s", "irq_s", "stolen_s")
 
 
 class DiskSample(msgspec.Struct, frozen=True):
-    """One whole disk since boot."""
+    """A whole disk since boot."""
 
     read_bytes: int
     written_bytes: int
@@ -98,7 +97,7 @@ class DiskSample(msgspec.Struct, frozen=True):
 
 
 class InterfaceSample(msgspec.Struct, frozen=True):
-    """One network interface since it came up."""
+    """A network interface since it came up."""
 
     in_bytes: int
     out_bytes: int
@@ -108,7 +107,7 @@ class InterfaceSample(msgspec.Struct, frozen=True):
 
 
 class NetworkSample(msgspec.Struct, frozen=True):
-    """One network namespace: its interfaces, its TCP, and its TCP sockets now."""
+    """A network namespace: its interfaces, its TCP counters, and its TCP sockets by state."""
 
     interfaces: Mapping[str, InterfaceSample] = {}
     segments_out: int | None = None
@@ -117,7 +116,7 @@ class NetworkSample(msgspec.Struct, frozen=True):
     listen_drops: int | None = None
     sockets: Mapping[str, int] = {}
     speeds: Mapping[str, int] = {}
-    """Bits per second, of the interfaces that have a speed."""
+    """Bits per second by interface."""
 
     def rows(self, source: str) -> Iterator[Row]:
         for name, interface in self.interfaces.items():
@@ -130,8 +129,7 @@ class NetworkSample(msgspec.Struct, frozen=True):
 class MachineSample(msgspec.Struct, frozen=True):
     """A machine at `at_s` of this machine's monotonic clock.
 
-    `runnable_sum` adds up the run queue over `readings`, so that a window's mean follows from the
-    samples at its bounds.
+    `runnable_sum` adds up the run queue over `readings`, for the mean of a window.
     """
 
     at_s: float
@@ -165,12 +163,12 @@ class MachineSample(msgspec.Struct, frozen=True):
         yield from self.network.rows(source)
 
     def spent_s(self, name: str) -> float:
-        """Return one of `CORE_TIMES` of all cores."""
+        """Return the sum of one of the `CORE_TIMES` over all cores."""
         return float(sum(getattr(core, name) for core in self.cores))
 
 
 class Answers(msgspec.Struct, frozen=True):
-    """Requests to a slow source, the number without an answer, and why the last had none."""
+    """Requests to a slow source, how many had no answer, and why the last such had none."""
 
     source: str
     asked: int
@@ -179,7 +177,7 @@ class Answers(msgspec.Struct, frozen=True):
 
 
 class Sample(msgspec.Struct, frozen=True):
-    """All sources at one instant; the target is None if it is remote or has ended."""
+    """All sources at an instant; `target` is None if it is remote or has ended."""
 
     target: ProcessSample | None
     generator: ProcessSample
@@ -210,7 +208,7 @@ class Sample(msgspec.Struct, frozen=True):
 class Changes:
     """Leaves unchanged values out of a point's rows.
 
-    Each source's first row is always written, as the sign that the source was read.
+    The first row of a source is always written, to show that the source was read.
     """
 
     def __init__(self) -> None:
@@ -220,7 +218,7 @@ class Changes:
     def rows(self, sample: Sample) -> list[Row]:
         latest = {"target-machine": sample.target_machine, "directory": sample.directory}
         earlier, self._received = self._received, dict(latest)
-        # Sources that did not answer since the last sample.
+        # Sources without an answer since the last sample.
         silent = {
             source
             for source, now in latest.items()

@@ -35,7 +35,7 @@ _TIMEOUT_S = 1.0
 
 
 class TcpSocket(msgspec.Struct, frozen=True):
-    """One TCP socket; the inode is 0 once its program has closed it."""
+    """A TCP socket; its inode is 0 after its program has closed it."""
 
     state: int
     inode: int
@@ -46,7 +46,7 @@ class TcpSocket(msgspec.Struct, frozen=True):
 
 
 class UnixSocket(msgspec.Struct, frozen=True):
-    """One Unix socket: its name, and the inode of the other end of its connection."""
+    """A Unix socket; `peer` is the inode of the other end of its connection."""
 
     state: int
     inode: int

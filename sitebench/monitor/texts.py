@@ -1,7 +1,7 @@
-"""Files under /proc: `read` and `names` open them, the rest parses text.
+"""Files under /proc: `read` and `names` open them, the other functions parse their text.
 
 Meanings and units: proc(5), and iostats.rst, psi.rst and sched-stats.rst of the kernel. A line or a
-column that an older kernel does not print is None or absent; one that a newer adds is ignored.
+column that an old kernel lacks is None or absent; unknown lines and columns are ignored.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sitebench.monitor.sample import CoreSample, DiskSample, InterfaceSample
 TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
 _SECTOR = 512
-"""Bytes of a sector in /proc/diskstats, of any disk."""
+"""Bytes of a sector in /proc/diskstats, whatever the disk."""
 
 
 def read(path: str) -> str | None:
@@ -28,7 +28,7 @@ def read(path: str) -> str | None:
         return None
     try:
         parts = []
-        # A short read is not the end: the kernel hands out lists a page at a time.
+        # A short read is not the end: the kernel returns lists a page at a time.
         while part := os.read(descriptor, 1 << 16):
             parts.append(part)
         return b"".join(parts).decode(errors="replace")
@@ -76,7 +76,7 @@ def _core(fields: list[str]) -> CoreSample:
 
 
 def named_numbers(text: str, names: Collection[str]) -> dict[str, int]:
-    """Read lines of a name and a number, as in /proc/vmstat, or with a colon, tabs and kB."""
+    """Read lines of a name and a number: `pgfault 7` or `VmHWM:	7 kB`."""
     numbers = {}
     for line in text.splitlines():
         name, value, *unit = [*line.split(None, 2), "", ""]
@@ -87,7 +87,7 @@ def named_numbers(text: str, names: Collection[str]) -> dict[str, int]:
 
 
 def pressure(text: str) -> dict[str, float]:
-    """Read /proc/pressure/*: the seconds stalled since boot, by `some` and `full`."""
+    """Read /proc/pressure/*: seconds stalled since boot, for `some` and `full`."""
     stalled_s = {}
     for line in text.splitlines():
         kind, _, rest = line.partition(" ")
@@ -99,7 +99,7 @@ def pressure(text: str) -> dict[str, float]:
 
 
 def disks(text: str, whole: Collection[str]) -> dict[str, DiskSample]:
-    """Read /proc/diskstats: whole disks only, and of loop and memory devices those in use."""
+    """Read /proc/diskstats: the disks of `whole` (no partitions) that have done anything."""
     disks = {}
     for line in text.splitlines():
         fields = line.split()
@@ -132,7 +132,7 @@ def interfaces(text: str) -> dict[str, InterfaceSample]:
 
 
 def protocol(text: str, name: str, columns: Collection[str]) -> dict[str, int]:
-    """Read one protocol of /proc/net/snmp or /proc/net/netstat: a line of names, one of values."""
+    """Read a protocol of /proc/net/snmp or /proc/net/netstat: a line of names, then of values."""
     prefix = f"{name}: "
     lines = [line for line in text.splitlines() if line.startswith(prefix)]
     if len(lines) != 2:
@@ -145,7 +145,7 @@ _SOCKETS = {"inuse": "in_use", "orphan": "orphan", "tw": "time_wait"}
 
 
 def sockets(text: str, text6: str = "") -> dict[str, int]:
-    """Read /proc/net/sockstat and sockstat6: TCP's sockets. Those in TIME_WAIT are of both."""
+    """Read the TCP sockets of /proc/net/sockstat and sockstat6, which has no TIME_WAIT."""
     counts: dict[str, int] = {}
     for line in [*text.splitlines(), *text6.splitlines()]:
         kind, _, rest = line.partition(": ")
@@ -158,7 +158,7 @@ def sockets(text: str, text6: str = "") -> dict[str, int]:
 
 
 class ProcessStat(msgspec.Struct, frozen=True):
-    """Fields of /proc/PID/stat; the `waited` ones are of children that were waited for."""
+    """Fields of /proc/PID/stat; `waited_...` is of ended children that were waited for."""
 
     state: str
     parent: int
@@ -204,13 +204,13 @@ def ignores_children(status: str) -> bool:
 
 
 def schedstat(text: str) -> tuple[float, float] | None:
-    """Read /proc/PID/task/TID/schedstat: seconds on a core, and runnable without one."""
+    """Read /proc/PID/task/TID/schedstat: seconds on a core, and runnable without a core."""
     fields = text.split()
     return (int(fields[0]) / 1e9, int(fields[1]) / 1e9) if len(fields) >= 3 else None
 
 
 def throttled_s(text: str) -> float | None:
-    """Read the quota's part of a control group's cpu.stat, in seconds; version 1 has ns."""
+    """Read a control group's cpu.stat; version 1 has nanoseconds."""
     times = named_numbers(text, ("throttled_usec", "throttled_time"))
     if "throttled_usec" in times:
         return times["throttled_usec"] / 1e6
@@ -218,7 +218,7 @@ def throttled_s(text: str) -> float | None:
 
 
 def quota_cores(limit: str | None, quota: str | None, period: str | None) -> float | None:
-    """Read cpu.max, or version 1's pair of files: cores' worth of CPU; None without a quota."""
+    """Read cpu.max, or version 1's pair of files, as a number of cores; None without a quota."""
     allowed, period_us = limit.split() if limit else (quota or "-1", period or "0")
     if allowed == "max" or int(allowed) <= 0 or int(period_us) <= 0:
         return None
@@ -234,7 +234,7 @@ class CpuHierarchy(msgspec.Struct, frozen=True):
 
 
 def cpu_hierarchies(mountinfo: str) -> list[CpuHierarchy]:
-    """Read /proc/self/mountinfo; version 1 first, as it has the quota where both are mounted."""
+    """Read /proc/self/mountinfo; version 1 first, which has the quota if both are mounted."""
     hierarchies = []
     for line in mountinfo.splitlines():
         mount_text, _, type_text = line.partition(" - ")
@@ -259,7 +259,7 @@ def control_group(text: str, version: int) -> str | None:
 
 
 def switches(status: Mapping[str, int]) -> tuple[int, int] | None:
-    """Return voluntary and involuntary switches of a thread's status, if it has them."""
+    """Return the voluntary and involuntary switches of a thread's status, if any."""
     if not status.keys() >= SWITCHES:
         return None
     return status["voluntary_ctxt_switches"], status["nonvoluntary_ctxt_switches"]

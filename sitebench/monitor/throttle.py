@@ -54,10 +54,7 @@ def _stats(groups: str) -> list[str]:
 
 
 def io_stalled_s(pid: int) -> float | None:
-    """Return the time for which all work of a process's control group waited for disks.
-
-    None where its group is the root, or the load generator's.
-    """
+    """Return how long all work of a control group waited for disks; None for the root's or ours."""
     own_group, group = (
         texts.control_group(texts.read(f"/proc/{process}/cgroup") or "", 2)
         for process in ("self", pid)
@@ -74,8 +71,8 @@ def io_stalled_s(pid: int) -> float | None:
 def ancestry(path: str, root: str) -> list[str]:
     """Return a group's path and its ancestors' below the mount, innermost first.
 
-    In a container the mount may show a part of the hierarchy, and the path be that of the whole
-    one; a path outside the mount cannot be read.
+    In a container the mount may show only the part of the hierarchy below `root`, while `path` is a
+    path of the whole hierarchy. A group outside the mount cannot be read, and has no ancestry.
     """
     if root != "/" and (path == root or path.startswith(root + "/")):
         path = path[len(root) :]

@@ -1,4 +1,4 @@
-"""The use within a window: differences of two samples, with units in the names.
+"""The use within a window: differences of two samples.
 
 A figure that a machine does not report is None or absent, never zero.
 """
@@ -12,13 +12,13 @@ import msgspec
 
 
 class ProcessUse(msgspec.Struct, frozen=True):
-    """The use of one process, of a target with its descendants.
+    """The use of a process, or of a target with its descendants.
 
-    `rss` is resident memory at the end, `peak_rss` its highest since the process began. `waited_s`
-    is the time for which its threads were runnable without a core, `throttled_s` that for which a
-    CPU quota throttled its control group (summed over the cores), `quota_cores` that quota at the
-    end. `busiest_thread_s` is the CPU of the busiest thread, `disk_wait_share` the share of its
-    threads' time with work to do in which they waited for a disk.
+    `rss` is resident memory at the end of the window, `peak_rss` the highest since the process
+    began. `waited_s` is time in which threads were runnable without a core. `throttled_s` is time,
+    summed over the cores, in which a CPU quota throttled the control group; `quota_cores` is that
+    quota at the end. `disk_wait_share` is the part of the time in which threads had work that they
+    waited for a disk.
     """
 
     cpu_s: float
@@ -41,11 +41,10 @@ class ProcessUse(msgspec.Struct, frozen=True):
     io_stalled_s: float | None = None
     """Time in which all work of the target's own control group waited for disks."""
     allowed_cores: tuple[int, ...] | None = None
-    """The cores that its processes may run on, at the end."""
 
 
 class DiskUse(msgspec.Struct, frozen=True):
-    """The use of one disk; `busy_share` is the part of the window with a request in flight."""
+    """The use of a disk; `busy_share` is the part of the window with a request in flight."""
 
     name: str
     read_bytes: int
@@ -55,7 +54,7 @@ class DiskUse(msgspec.Struct, frozen=True):
 
 
 class InterfaceUse(msgspec.Struct, frozen=True):
-    """The use of one network interface; a virtual one has no speed."""
+    """The use of a network interface; a virtual interface has no speed."""
 
     name: str
     bytes_in: int
@@ -69,10 +68,10 @@ class InterfaceUse(msgspec.Struct, frozen=True):
 class MachineUse(msgspec.Struct, frozen=True):
     """The use of a whole machine.
 
-    `busy_per_core` and `pressure` are shares of the window, 0 to 1. A core is busy when it is
-    neither idle nor waiting for a disk; time stolen by the hypervisor counts, and is in `stolen_s`
-    too. `run_queue` is the mean number of runnable tasks, without the reader itself. `sockets` are
-    those of TCP, by state, at the end.
+    `busy_per_core` and `pressure` are shares of the window, 0 to 1. A core is busy if it is neither
+    idle nor waiting for a disk; the hypervisor's `stolen_s` counts as busy. `run_queue` is the mean
+    number of runnable tasks, without the reader itself. `sockets` counts TCP sockets by state at
+    the end.
     """
 
     busy_per_core: tuple[float, ...] = ()
@@ -122,12 +121,11 @@ class BehindUse(msgspec.Struct, frozen=True):
 class Use(msgspec.Struct, frozen=True, kw_only=True):
     """The use within a window, of target, generator and their machines.
 
-    `machine` is the generator's. `target_machine` is None if the target is on the same, or on one
-    that is not monitored; a target in another network namespace has one, with that network.
-    `directory` has the target's own counters: names that end in `_total` are counts of the window,
-    others values at its end. `round_trip_s` is the median of the TCP handshakes within the window,
-    `idle_round_trip_s` the shortest of all, also before the load. `interface` is that of this
-    machine through which the target is reached.
+    `machine` is the generator's machine. `target_machine` is None if the target runs on the same
+    machine and network, or on a machine that is not monitored. `directory` has the counters that
+    the target reports: names that end in `_total` count the window, other values are of its end.
+    `round_trip_s` is the median of the TCP handshakes in the window, `idle_round_trip_s` the
+    shortest handshake of the test. `interface` is this machine's interface to the target.
     """
 
     seconds: float
@@ -142,7 +140,7 @@ class Use(msgspec.Struct, frozen=True, kw_only=True):
     idle_round_trip_s: float | None = None
     interface: str | None = None
     behind: tuple[BehindUse, ...] = ()
-    """The programs behind the target: in none of its figures."""
+    """The programs behind the target; the target's figures exclude them."""
 
     @property
     def target_cpu_s(self) -> float | None:
@@ -161,11 +159,11 @@ class Use(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def available(self) -> int:
-        """Available memory at the end on the target's machine, as the papers report it."""
+        """Available memory of the target's machine at the end, as the papers report."""
         return (self.target_machine or self.machine).available_bytes
 
     def to_json(self) -> dict[str, Any]:
-        """Return it in JSON types, without unknown figures."""
+        """Return JSON types, without unknown figures."""
         figures: dict[str, Any] = _without_none(msgspec.to_builtins(self))
         return figures
 

@@ -7,7 +7,7 @@ from ils_bench.options import IlsOptions
 from ils_bench.points import POINTS
 from ils_bench.sequences import ADD
 from sitebench.measure.options import MeasureOptions
-from sitebench.measure.point_process import run_point
+from sitebench.measure.point_process import Runner
 from sitebench.options.option import combine
 from sitebench.runs.store import RunStore
 from sitebench.suite_base.points import untold
@@ -47,9 +47,9 @@ def test_directory_with_deletes_of_the_oldest_does_not_grow(tmp_path: Path) -> N
         measure=0.6,
     )
     stage = POINTS.stage(options, ["add"], untold)
-    with RunStore(tmp_path / "run") as store, stage.open() as target:
+    with RunStore(tmp_path / "run") as store, stage.open() as target, Runner() as runner:
         (test,) = stage.tests
-        point = run_point(test.at(target), store)
+        point = runner.run(test.at(target), store)
     # Each lane may be between add and delete.
     assert 1_100 - 2 <= point.figures["entries_start"] <= 1_100
     assert 1_100 - 2 <= point.figures["entries_end"] <= 1_100

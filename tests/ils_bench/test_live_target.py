@@ -295,7 +295,8 @@ def test_removal_of_people_waits_until_locust_has_ended(
                 monkeypatch.setattr(point_process, "GRACE_S", point_process.POLL_S / 2)
 
         monkeypatch.setattr(OpenDirectory, "pending_cleanup", owing)
-        result = point_process.run_point(test, store, watch)
+        with point_process.Runner() as runner:
+            result = runner.run(test, store, watch)
     assert result.failures == 0
     assert owed[:4] == [f"removing the people that were added to {options.target}"] * 4
     assert live.people == 0

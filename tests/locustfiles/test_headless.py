@@ -11,7 +11,7 @@ from ils_bench.options import IlsOptions
 from ils_bench.points import POINTS
 from ils_bench.targets.address import DirectoryAddress
 from ils_bench.targets.target import OpenDirectory
-from sitebench.measure.point_process import run_point
+from sitebench.measure.point_process import Runner
 from sitebench.runs.runfile import RunFile
 from sitebench.runs.store import RunStore
 from tests.locustfiles.conftest import LOCALES, PEOPLE, Counting, agrees, headless, processes
@@ -190,7 +190,8 @@ def test_ramp_is_stored_and_not_measured(counting: Counting, tmp_path: Path) -> 
         target = OpenDirectory("ours", address, options.base)
         (tmp_path / "slow.py").write_text(SLOW)
         test = replace(POINTS.test(options, "lookup").at(target), locustfile=tmp_path / "slow.py")
-        result = run_point(test, store)
+        with Runner() as runner:
+            result = runner.run(test, store)
         store.confirm(test.spec)
     with RunFile(tmp_path / "run") as run:
         (found,) = run.points()

@@ -518,7 +518,7 @@ def test_failure_share_matches_that_of_an_objective(report: Report) -> None:
     one = Report([replace(run, points=[replace(point, result=result)])])
     (by_kind, *_) = failures.tables(one)
     shown = sum(float(str(row[-1]).rstrip("%")) for row in by_kind.rows)
-    assert METRICS["failures"].of(result) == pytest.approx(shown, abs=0.001)
+    assert METRICS["failures"].read(result) == pytest.approx(shown, abs=0.001)
 
 
 def test_loads_make_a_curve_with_the_knee_of_its_search(sections: dict[str, Section]) -> None:

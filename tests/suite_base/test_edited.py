@@ -16,7 +16,7 @@ from ps_bench.options import PsOptions
 from ps_bench.points import POINTS as PS
 from sitebench.errors import BadFile
 from sitebench.measure.options import MeasureOptions
-from sitebench.measure.point_process import run_point
+from sitebench.measure.point_process import Runner
 from sitebench.options.addresses import MasterAddress
 from sitebench.options.option import combine
 from sitebench.runs.point import PointResult
@@ -127,7 +127,7 @@ def measured(
             own.write_text(LOCUSTFILE.format(module=module, run=run, edits=edits))
             test = replace(test, locustfile=own)
         edit()
-        return run_point(test, store)
+        return stack.enter_context(Runner()).run(test, store)
 
 
 @OF_SUITES

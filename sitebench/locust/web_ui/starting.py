@@ -12,7 +12,6 @@ from typing import Any
 from sitebench.errors import BadInput, PortInUse, SitebenchError
 from sitebench.locust.web_ui import login
 from sitebench.locust.web_ui.options import SessionOptions
-from sitebench.measure.test import Gathering
 from sitebench.options.convert import narrow, to_argv
 from sitebench.system.programs import python_module
 
@@ -22,13 +21,12 @@ def become_locust(locustfile: Path, chosen: Any, options: type[SessionOptions]) 
     host, port = chosen.web_host, chosen.web_port
     _refuse_taken(host, port)
     login.check(web_login=chosen.web_login, login_file=chosen.login_file)
-    gathering = Gathering.of(chosen)
     argv = [
         *(*python_module("sitebench.locust.process"), "-f", str(locustfile)),
         *("--loglevel", "WARNING"),
         *("--web-host", host, "--web-port", str(port)),
         *(["--web-login"] if chosen.web_login else []),
-        *([] if gathering is None else gathering.argv()),
+        *chosen.master_argv(),
         *("--users", str(chosen.users), "--spawn-rate", str(chosen.users)),
         *to_argv(narrow(options, chosen)),
     ]

@@ -1,9 +1,8 @@
-"""What `peak` of every suite does: measure one load after another, and find the limit.
+"""`peak` of every suite: measure one load after another, and find the limit.
 
-Given client counts are a sweep like any other, as in the papers; with an objective each is judged
-by it (`users.py`). With an objective alone, the search of `search.py` says what to measure next;
-its points are ordinary points of the run file, so that the same command over the same file finds
-them there and continues.
+Client counts are a sweep, as in the papers; an objective is judged at each (`users.py`). With an
+objective alone the search of `search.py` chooses the loads. Its points are ordinary points of the
+run file, so that the same command with the same file continues the search.
 """
 
 from __future__ import annotations
@@ -74,16 +73,16 @@ from sitebench.targets.open_target import OpenTarget
 from sitebench.units import format_duration, format_rate
 
 _MOST_USERS = 1024
-"""The search uses at most this many lanes: with the portable client each needs a thread."""
+"""The largest number of lanes of a search: with the portable client each lane needs a thread."""
 
 _HOLD_WINDOWS = 3
 _HOLDS = 3
-"""How often the rate that is reported has to hold: by chance a rate seldom does so often."""
+"""How often the reported rate has to hold: too high a rate seldom holds so often by chance."""
 _PRECISION = 0.05
 """Gap between the highest rate that held and the lowest that did not."""
 
 _FAR = 100
-"""How long a search takes is said for a limit of this many times the rate that it starts with."""
+"""The announced length of a search is for a limit of this many times its first rate."""
 
 
 class LoadLevel(msgspec.Struct, frozen=True):
@@ -168,9 +167,9 @@ def find_peak(options: PeakOptions, job: PeakJob) -> None:
             peak, parts, error = search.over_clients(clients)
         else:
             peak, parts, error = search.to_objective(objective, limit)
-        # In place of an earlier answer to the same question.
-        peaks, question = store.manifest().get("peaks", []), peak.question()
-        rest = [old for old in peaks if {name: old.get(name) for name in question} != question]
+        # The answer replaces an earlier answer for the same points and objective.
+        peaks, key = store.manifest().get("peaks", []), peak.key
+        rest = [old for old in peaks if {name: old.get(name) for name in key} != key]
         store.set_manifest({"peaks": [*rest, peak.to_json()]})
     if options.json:
         print(json.dumps({"peak": peak.to_json()}), flush=True)
@@ -184,7 +183,7 @@ def find_peak(options: PeakOptions, job: PeakJob) -> None:
 
 
 def _live(options: PeakOptions) -> LiveProgress:
-    """Return a progress whose lines say whether a rate, or a number of users, held."""
+    """Return a progress whose lines say whether a rate or a number of users met the objective."""
     objective = options.objective
 
     def judge(result: PointResult) -> str | None:
@@ -222,7 +221,7 @@ class _PeakSearch(msgspec.Struct, frozen=True):
         table = clients_table(series(results), bend, peak.best, judgements)
         drawn = ["", plot(curve, bend), ""]
         advised = advised_results(results, objective)
-        # Without a number of users the answer is the error, which says it.
+        # The message of an error replaces the sentence of the answer.
         return peak, [table, *drawn, WhatToDo(advised), *([] if error else ["", peak.said])], error
 
     def to_objective(self, objective: Objective, limit: int) -> _Answer:
@@ -250,7 +249,7 @@ class _PeakSearch(msgspec.Struct, frozen=True):
         curve = spots(results, lambda spec: spec.rate or 0.0)
         bend = knee(curve)
         saw = see_limit(highest, tried)
-        # At low rates a hold is longer: so many operations tell the percentile.
+        # At low rates a hold is longer, as the percentile needs its operations.
         held_s = max(hold, float(round(needed / highest.rate))) if highest.rate else hold
         answer = rates_answer(highest, tried[0].spec, objective, plan, held_s, saw=saw)
         # The best point is the last hold of the highest rate.
@@ -277,7 +276,7 @@ class _PeakSearch(msgspec.Struct, frozen=True):
             if highest.ceiling is not None and highest.ceiling.reply.answer is Answer.BUSY:
                 remedy = "end other programs, and search again with another --out"
             error = MeasurementFailed(answer, remedy)
-        # Without a rate the answer is the error, which says it.
+        # The message of an error replaces the sentence of the answer.
         closing = [] if error else ["", answer]
         return peak, [table, *drawn, WhatToDo(advised_results(at_best, objective)), *closing], error
 
@@ -288,7 +287,7 @@ class _PeakSearch(msgspec.Struct, frozen=True):
         test_of: Callable[[Trial], Test],
         takes_s: float,
     ) -> tuple[HighestRate, list[Probe]]:
-        """Measure the rates of the search until it ends; the target is opened on first use."""
+        """Measure the rates of the search; open the target if a rate was not measured yet."""
         going, tried = search(plan), list[Probe]()
         trial = next(going)
         with Runner() as runner, contextlib.ExitStack() as stack:
@@ -348,7 +347,7 @@ class _PeakSearch(msgspec.Struct, frozen=True):
         except (Leak, WrongPassword):
             raise
         except SitebenchError as error:
-            # Its process reported, so it was not the tester that failed; and the target lives.
+            # The point's process reported this failure, so the load generator did not fail.
             failed = self.store.result(test.spec, "failed") if held else None
             if failed is None:
                 raise
@@ -357,7 +356,7 @@ class _PeakSearch(msgspec.Struct, frozen=True):
 
 
 def _takes_s(plan: SearchPlan, limit: float, test_of: Callable[[Trial], Test]) -> float:
-    """Return how long the search measures a target that keeps up with all rates to `limit`."""
+    """Return how long the search takes with a target that sustains all rates up to `limit`."""
     going, seconds = search(plan), 0.0
     trial = next(going)
     while True:
@@ -372,6 +371,6 @@ def _takes_s(plan: SearchPlan, limit: float, test_of: Callable[[Trial], Test]) -
 
 def _reply(result: PointResult, objective: Objective) -> Reply:
     for outcome in objective.judge(result).outcomes:
-        if outcome.state is ObjectiveState.UNKNOWN and outcome.asked.metric == "cpu":
+        if outcome.state is ObjectiveState.UNKNOWN and outcome.condition.metric == "cpu":
             raise BadInput(outcome.message, "leave cpu out of the objective")
     return reply_of(result, objective)

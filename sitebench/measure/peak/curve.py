@@ -1,8 +1,8 @@
 """Throughput against response time as load grows, and the knee of that curve.
 
-The knee is where the ratio of throughput to response time is highest, Kleinrock's "power"
+The knee is the load with the highest ratio of throughput to response time, Kleinrock's "power"
 ("Power and deterministic rules of thumb for probabilistic problems in computer communications",
-1979); beyond it response time grows faster.
+1979). Beyond the knee response time grows faster than throughput.
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ from sitebench.runs.point import PointResult, PointSpec
 from sitebench.units import format_ns, format_rate
 
 MOST_FAILED = 0.001
-"""The share of failed operations up to which a rate and a mean latency are those of the target at
-work: failing may be faster than answering."""
+"""The largest share of failures in a usable point: failing may be faster than answering."""
 WIDTH, HEIGHT = 60, 12
 _LEAST_SPOTS = 3
-"""Two loads have no bend between them."""
+"""With two loads the curve is a line without a knee."""
 
 
 def failed_share(results: Iterable[PointResult]) -> float:
@@ -31,7 +30,7 @@ def failed_share(results: Iterable[PointResult]) -> float:
 
 
 class Spot(msgspec.Struct, frozen=True):
-    """One load: its throughput and mean response time, as medians over repeats."""
+    """A load: its throughput and mean response time, as medians over repeats."""
 
     load: float
     rate: float
@@ -40,28 +39,24 @@ class Spot(msgspec.Struct, frozen=True):
 
 
 def spots(results: Iterable[PointResult], load_of: Callable[[PointSpec], float]) -> list[Spot]:
-    """Return one spot per load, lowest first; points without a success have none."""
+    """Return a spot per load, lowest first, without points in which nothing succeeded."""
     groups: dict[float, list[PointResult]] = {}
     for result in results:
         if result.clocks[LATENCY].mean is not None and result.operations:
             groups.setdefault(load_of(result.spec), []).append(result)
-    return [_spot(load, group) for load, group in sorted(groups.items())]
-
-
-def _spot(load: float, group: Sequence[PointResult]) -> Spot:
-    return Spot(
-        load,
-        statistics.median(result.ops_per_s for result in group),
-        statistics.median(result.clocks[LATENCY].mean or 0.0 for result in group),
-        all(result.verdict.valid for result in group) and failed_share(group) <= MOST_FAILED,
-    )
+    return [
+        Spot(
+            load,
+            statistics.median(result.ops_per_s for result in group),
+            statistics.median(result.clocks[LATENCY].mean or 0.0 for result in group),
+            all(result.verdict.valid for result in group) and failed_share(group) <= MOST_FAILED,
+        )
+        for load, group in sorted(groups.items())
+    ]
 
 
 def knee(curve: Sequence[Spot]) -> Spot | None:
-    """Return the knee; None if it lies beyond the measured loads, or if there are too few.
-
-    Invalid points are left out.
-    """
+    """Return the knee of the valid points; None if too few, or if the last has the best ratio."""
     sound = [spot for spot in curve if spot.valid and spot.response_us > 0]
     if len(sound) < _LEAST_SPOTS:
         return None
@@ -70,7 +65,7 @@ def knee(curve: Sequence[Spot]) -> Spot | None:
 
 
 def plot(curve: Sequence[Spot], bend: Spot | None) -> str:
-    """Plot response time over throughput in text: o measured, x not, K the knee."""
+    """Plot response time over throughput in text."""
     if len(curve) < 2:
         return ""
     most_rate = max(spot.rate for spot in curve)

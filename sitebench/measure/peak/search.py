@@ -1,25 +1,23 @@
 """The search for the highest rate that meets an objective: raise, bisect, hold, confirm.
 
     answer
-     held |  o     o     o     o  o HHH        1. raise: double until a rate does not hold
-          |                      :  :::        2. bisect between the last two
+     held |  o     o     o     o  o HHH        1. raise: double the rate until one does not hold
+          |                      :  :::        2. bisect between the last two rates
     broke |                    x x x   C       3. hold: longer, several times, at the highest
-          +----------------------------> rate     that held; where one breaks, step down
+          +----------------------------> rate     rate that held; if it breaks, step down
                                                4. confirm: as long, at the lowest that broke
 
-Pure: a generator that yields the next trial and is sent its reply. The same replies always lead to
-the same trials, which makes a search resumable.
+The search is a generator that yields a trial and receives its reply. The same replies lead to the
+same trials, which makes a search resumable.
 
-The tester may be what breaks a rate: an engine thread is used up, or all lanes are busy because the
-target is slow without being used up. The first ends the search with a reply that says so. For the
-second the rate is tried again with twice the lanes; if that changes nothing, it was the target.
-Other programs may break it too: what broke while they had most of the machine is tried once more,
-and if they still have it, the search ends with a reply that says so.
+The load generator may break a rate. If an engine thread is saturated, the search ends. If all lanes
+are busy, the rate is tried again with twice the lanes; if that changes nothing, the target broke
+the rate. A rate that broke beside other programs, which had most of the machine, is tried once
+more; if it breaks so again, the search ends.
 
-What is reported was seen: a rate that held each time, and how often the next one broke; it is no
-interval. A search that one unlucky window ends is too low for a noisy target, by 5 to 25 % if its
-p99 varies by a tenth from window to window (simulated); it is seldom too high. Where a target is
-fast for minutes, holds are to be twice the time constant of such spells apart (`--apart`).
+The answer is what was seen, without an interval. One unlucky window makes it too low for a noisy
+target, by 5 to 25 % if the p99 varies by a tenth from window to window (simulated); it is seldom
+too high. If a target is fast for minutes, `--apart` should be twice the length of such spells.
 """
 
 from __future__ import annotations
@@ -42,19 +40,19 @@ from sitebench.verdict.verdict import Bound
 from sitebench.verdict.warning import WarningKind
 
 _GAIN = 1.05
-"""With twice the lanes, less than this many times the throughput: lanes were not the limit."""
+"""If twice the lanes give less than this factor in throughput, lanes were not the limit."""
 
 _LATE = 0.5
-"""Operations that begin late by this share of their service time were delayed."""
+"""Share of its service time by which a delayed operation begins late."""
 
 _ALL_BUSY = 0.8
-"""Share of the lanes' time that is service, from which late operations waited for a free lane."""
+"""Share of the lanes' time in service above which late operations waited for a free lane."""
 
 ROUNDS = 3
-"""How often the search is reopened by a rate that broke once and then held."""
+"""How often a rate that broke once and then held may continue the search."""
 
 _FEWEST_HALVINGS = 4
-"""The search goes down to a sixteenth of its start to find a rate that holds."""
+"""The search goes down to a sixteenth of its first rate."""
 
 
 class Answer(StrEnum):
@@ -62,7 +60,7 @@ class Answer(StrEnum):
     BROKE = "broke"
     TESTER = "tester"
     BUSY = "busy"
-    """It broke beside other programs that had most of the machine."""
+    """The rate broke beside other programs that had most of the machine."""
 
     @property
     def of_target(self) -> bool:
@@ -70,7 +68,7 @@ class Answer(StrEnum):
 
 
 class Trial(msgspec.Struct, frozen=True):
-    """What to measure: a rate with a number of lanes, for the short window or the long one."""
+    """A rate to measure with a number of lanes, for the short or the long window."""
 
     rate: float
     users: int
@@ -80,7 +78,7 @@ class Trial(msgspec.Struct, frozen=True):
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """The result of a trial and the reason; `crowded` if operations waited for a free lane."""
+    """The answer of a trial and its reason; `crowded` if operations waited for a free lane."""
 
     answer: Answer
     achieved: float
@@ -89,7 +87,7 @@ class Reply(msgspec.Struct, frozen=True):
 
 
 class Ceiling(msgspec.Struct, frozen=True):
-    """A rate that did not hold, and why; `sure` if that was in the long window."""
+    """A rate that did not hold; `sure` if it broke in the long window."""
 
     rate: float
     reply: Reply
@@ -110,7 +108,7 @@ class SearchPlan(msgspec.Struct, frozen=True):
 
 
 class HighestRate(msgspec.Struct, frozen=True):
-    """The highest rate that held every time, and the lowest above it that did not."""
+    """The highest rate that held every time, and the lowest rate above it that broke."""
 
     rate: float | None
     ceiling: Ceiling | None
@@ -127,9 +125,8 @@ _Bracketing = Generator[Trial, Reply, tuple[float, Ceiling]]
 
 
 def round_rate(rate: float) -> float:
-    """Return a rate with three digits: a search needs no more, and it is easy to read."""
-    digits = 2 - floor(log10(rate))
-    return round(rate, digits)
+    """Return a rate with three digits, which are easy to read."""
+    return round(rate, 2 - floor(log10(rate)))
 
 
 def search(plan: SearchPlan) -> Search:
@@ -168,7 +165,7 @@ class _Searching:
                 return Reply(Answer.TESTER, reply.achieved, reason)
             wider = yield self._trial(rate, self.users * 2, long=long)
             if not wider.answer.of_target:
-                # That more lanes changed nothing may be the tester's doing, or that of others.
+                # The load generator or other programs may be why more lanes changed nothing.
                 return wider
             if wider.answer is Answer.BROKE and wider.achieved < _GAIN * reply.achieved:
                 return reply
@@ -182,7 +179,7 @@ class _Searching:
         return Trial(rate, users, long, repeat)
 
     def bracket(self) -> Generator[Trial, Reply, tuple[float | None, Ceiling | None]]:
-        """Find a rate that holds and one above it that does not."""
+        """Return a rate that holds and a higher rate that does not."""
         rate = round_rate(self._plan.start)
         reply = yield from self.attempt(rate)
         if reply.answer is Answer.HELD:
@@ -221,7 +218,7 @@ class _Searching:
     def hold(
         self, low: float, high: Ceiling
     ) -> Generator[Trial, Reply, tuple[float | None, Ceiling]]:
-        """Measure longer, several times; if it breaks, step down farther each time, then narrow."""
+        """Try a rate in the long window, `holds` times; if it breaks, step down ever farther."""
         step = self._plan.precision
         while (broke := (yield from self._breaks(low, long=True))) is not None:
             high = Ceiling(low, broke, sure=True)
@@ -233,7 +230,7 @@ class _Searching:
         return low, high
 
     def _breaks(self, rate: float, *, long: bool) -> Generator[Trial, Reply, Reply | None]:
-        """Return the reply that broke a rate, tried once, or `holds` times in the long window."""
+        """Return the reply in which a rate broke; in the long window it is tried `holds` times."""
         for n in range(self._plan.holds if long else 1):
             apart_s = self._plan.apart_s if n else 0.0
             reply = yield from self.attempt(rate, long=long, apart_s=apart_s)
@@ -243,7 +240,7 @@ class _Searching:
 
 
 def reply_of(result: PointResult, objective: Objective) -> Reply:
-    """Return a point's reply; a rate that broke beside other programs decides nothing."""
+    """Return a point's reply; BUSY if other programs may have broken the rate."""
     reply, verdict = _on_its_own(result, objective), result.verdict
     if reply.answer is Answer.HELD:
         return reply
@@ -256,7 +253,7 @@ def reply_of(result: PointResult, objective: Objective) -> Reply:
 
 
 def _on_its_own(result: PointResult, objective: Objective) -> Reply:
-    """Return the reply of a point beside which no other program ran."""
+    """Return the reply of a point as if no other program ran."""
     achieved, rate, bound = result.ops_per_s, result.spec.rate or 0.0, result.verdict.bound
     judgement = objective.judge(result)
     if bound == Bound.GENERATOR:
@@ -282,7 +279,7 @@ def _on_its_own(result: PointResult, objective: Objective) -> Reply:
 
 
 def _serves_too_slowly(result: PointResult, objective: Objective) -> bool:
-    """Return whether even the service time, from sending to answer, misses the objective."""
+    """Return whether the service time, from sending to answer, misses the objective too."""
 
     def served_clocks(clocks: Mapping[str, Durations]) -> Mapping[str, Durations]:
         return {**clocks, LATENCY: clocks[SERVICE]}
@@ -293,7 +290,7 @@ def _serves_too_slowly(result: PointResult, objective: Objective) -> bool:
 
 
 def _late(result: PointResult) -> bool:
-    """Return whether operations typically began late; a few after a stall are the target's."""
+    """Return whether the typical operation began late (after a stall of the target few do)."""
     late_us = _typical(result.clocks[LAG]) - (result.preparing_us or 0.0)
     return late_us > _LATE * _typical(result.clocks[SERVICE])
 

@@ -1,4 +1,4 @@
-"""The result of `peak`: its tables, and the answer in a sentence."""
+"""The tables of `peak`, and its answer in a sentence."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from sitebench.verdict.verdict import Bound
 
 
 class Seen(msgspec.Struct, frozen=True):
-    """How often the rate that a search found held, and how often the next one broke."""
+    """How often the rate of a search held, and how often the next higher rate broke."""
 
     held: int
     held_of: int
@@ -49,15 +49,17 @@ class Peak(msgspec.Struct, frozen=True):
     best: str | None
     rate: float | None
     interval: tuple[float, float] | None
-    """Of a sweep over clients: the 95 % interval of the median."""
+    """The 95 % interval of the median, for a sweep over clients."""
     seen: Seen | None
     knee: dict[str, float] | None
     said: str
     users_objective: str | None = None
     users: int | None = None
-    """The largest number that holds it."""
+    """The largest number of users that meets `users_objective`."""
 
-    def question(self) -> dict[str, Any]:
+    @property
+    def key(self) -> dict[str, Any]:
+        """The points and the objective of the answer."""
         names = ("suite", "operation", "entries", "target", "client")
         return {name: getattr(self, name) for name in (*names, "objective", "users_objective")}
 
@@ -67,7 +69,7 @@ class Peak(msgspec.Struct, frozen=True):
 
 
 def clients_peak(points: Sequence[Series], bend: Spot | None) -> Peak:
-    """Return the answer of a sweep over client counts: the highest rate that may be quoted."""
+    """Return the answer of a sweep over client counts: the highest usable rate."""
     sound = [s for s in points if s.usable and failed_share(s.results) <= MOST_FAILED]
     best = max(sound, key=lambda series: series.median(rate_of) or 0.0, default=None)
     interval = None if best is None else best.interval(rate_of)
@@ -164,7 +166,7 @@ def _percent(value: float) -> str:
 
 
 class Probe(msgspec.Struct, frozen=True):
-    """One trial of a search and its reply; no result if the tester failed."""
+    """A trial of a search and its reply; no result if the load generator failed."""
 
     trial: Trial
     spec: PointSpec
@@ -181,7 +183,7 @@ _MARKS = {
 
 
 def rates_table(tried: Sequence[Probe], best: float | None) -> Table:
-    """Lay out a search in the order it went; the best rate's rows are marked."""
+    """Return the trials of a search in their order; the rows of the best rate are marked."""
     spread = len({probe.spec.users for probe in tried}) > 1
     lanes = ("lanes",) if spread else ()
     columns = ("asked/s", *lanes, "for", "rate/s", "p50", "p95", "p99", "CPU", "bound by", "answer")
@@ -206,12 +208,12 @@ def rates_table(tried: Sequence[Probe], best: float | None) -> Table:
 
 
 def see_limit(highest: HighestRate, tried: Sequence[Probe]) -> Seen | None:
-    """Return what a search saw at its rate and above it; None where either is not the target's."""
+    """Return how often the rates held and broke; None if the target was not the limit of both."""
     if highest.rate is None or highest.ceiling is None or not highest.limit_known:
         return None
 
     def of_target(rate: float) -> list[Probe]:
-        # Other programs may be what broke a rate, and so may lanes that were too few.
+        # Without trials in which other programs, or too few lanes, may have broken the rate.
         return [
             probe
             for probe in tried

@@ -1,4 +1,4 @@
-"""How many users an objective allows: the largest measured number that meets it."""
+"""The number of users that an objective allows: the largest measured number that meets it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MEASURE_AGAIN = "measure longer (--measure) or more often (--repeats), on an id
 
 
 class Held(msgspec.Struct, frozen=True):
-    """A number of users, whether the objective holds with it, and the values that say so."""
+    """A number of users, and whether the objective holds with so many."""
 
     users: int
     outcome: Outcome
@@ -23,7 +23,7 @@ class Held(msgspec.Struct, frozen=True):
 
 
 def judge_users(points: Sequence[Series], objective: Objective) -> list[Held]:
-    """Judge each number of users, lowest first: it holds if it does in every repeat."""
+    """Judge the numbers of users, lowest first; the objective has to hold in all repeats."""
     numbers = []
     for point in sorted(points, key=lambda point: point.spec.users):
         judged = [judge_result(result, objective) for result in point.results]

@@ -31,7 +31,7 @@ def in_words(run: Run, series: Series) -> list[str]:
     for outcomes in zip(*(objective.judge(r).outcomes for r in series.results), strict=True):
         state = next(s for s in _WORST_FIRST if s in {outcome.state for outcome in outcomes})
         word = _STATES[state].text if series.valid else Outcome.INVALID
-        words.append(f"objective {outcomes[0].asked}: {word}")
+        words.append(f"objective {outcomes[0].condition}: {word}")
     return words
 
 
@@ -44,7 +44,7 @@ def _table(report: Report, run: Run, objective: Objective) -> Table:
             if not result.verdict.valid:
                 reason = f"{result.verdict.bound}: {result.verdict.evidence}"
                 state = Cell(Outcome.INVALID, Mark.FAIL, reason)
-            rows.append([name, str(outcome.asked), state, outcome.found])
+            rows.append([name, str(outcome.condition), state, outcome.words])
             name = ""
     columns = ("Point", "Objective", "Outcome", "Measured")
     return Table(report.title_for("Objectives", run), columns, rows, left=4)
