@@ -1,4 +1,4 @@
-"""The console script: Ctrl-C ends it quietly, also while the command line is imported."""
+"""The console script, which Ctrl-C ends quietly even while the command line is imported."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from sitebench.system.version import say_version
 
 
 def main() -> None:
-    """Import the command line and run it; the version alone needs no command line."""
     if sys.argv[1:] in (["--version"], ["-V"]):
         _version()
         return

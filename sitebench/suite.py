@@ -1,9 +1,9 @@
 """The suites, and the facts about a suite that the rooms below use.
 
-A suite is a package for one kind of target: its operations, its targets, its tables. Each says what
-it is in `<package>/suite.py`, as `SUITE`; nothing else here imports a suite or knows it by name.
-What costs time to import stands there as "module:name" and is loaded when it is needed, so that
-listing the suites costs next to nothing: shell completion does it at every key.
+A suite is a package for one kind of target, with operations, targets and tables. It declares itself
+in `<package>/suite.py`, as `SUITE`; nothing else in `sitebench` imports a suite or names it. A part
+whose import takes time is declared as "module:name" and imported when it is needed: shell
+completion lists the suites at every key.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ SUITES = ("ils_bench", "ps_bench", "web_bench")
 
 
 class Demo(msgspec.Struct, frozen=True, kw_only=True):
-    """What `sitebench demo` measures of a suite."""
+    """The part of a suite in `sitebench demo`."""
 
     command: tuple[str, ...]
     """A command of the suite, without --measure and --out."""
     points: int
-    """How many points that measures."""
+    """The number of points of that command."""
     next: str
     """A command of `sitebench` to try afterwards; `{run}` is the run file."""
 
@@ -40,72 +40,67 @@ class PaperSweep(msgspec.Struct, frozen=True, kw_only=True):
     warmup_s: float
     measure_s: float
     users: Mapping[str, Mapping[str, int]] = {}
-    """Clients x users of each, by machine and operation."""
+    """Clients x users of a client, by machine and operation."""
     options: Mapping[str, Mapping[str, str]] = {}
-    """Further options of an operation."""
+    """Further options, by operation."""
 
 
 class Operation(msgspec.Struct, frozen=True):
-    """What can be measured by name."""
-
     user_class: str
-    """Its class in the suite's locustfile."""
+    """The class in the suite's locustfile."""
     does: str = ""
-    """What a user does, for help and the web page."""
+    """The user's actions, for help and the web page."""
 
 
 class Suite(msgspec.Struct, frozen=True, kw_only=True):
-    """One suite; what is "module:name" here is imported by `pkgutil.resolve_name`."""
+    """A suite; texts of the form "module:name" are read by `pkgutil.resolve_name`."""
 
     name: str
-    """Its command (`sitebench NAME run`), and what run files call it."""
+    """The suite's command (`sitebench NAME run`), and its name in run files."""
     long_name: str | None = None
     """Alias of the command in plain words."""
     title: str
-    """What it measures, in the singular."""
+    """The kind of target, in the singular."""
     help: str
-    """Its line in `sitebench --help`."""
     commands: str
-    """Its commands, in the order in which help lists them."""
+    """The suite's commands, in the order of `--help`."""
     operations: Mapping[str, Operation]
     takes_files: str | None = None
-    """Protocol of scenario files that can take the place of an operation."""
+    """Protocol of scenario files that can replace an operation."""
     own_verbs: tuple[str, ...] = ()
     """Verbs of scenario files that only this suite's targets support."""
     locustfile: str
-    """The module that `locust -f` is given."""
+    """The module for `locust -f`."""
     demo: Demo
     calibrate: str | None = None
     """Command that measures the machine's limit and the engine's share of it."""
     program: str | None = None
     """Class of user-defined operations in the Python API, if any."""
     points: str
-    """Its `SuitePoints`."""
+    """The suite's `SuitePoints`."""
     paper_sweep: str = ""
     """The paper's sweep over sizes: a `PaperSweep`."""
     report: str
-    """Its `ReportSuite`."""
+    """The suite's `ReportSuite`."""
     plan: str
-    """Its `PlanSuite`."""
+    """The suite's `PlanSuite`."""
     exports: Mapping[str, str]
-    """Public names that `import sitebench` offers, and the module that has each."""
+    """Public names of `import sitebench`, and their modules."""
     target_options: frozenset[str]
-    """Options that say which target it is and how it is set up: they may differ when two runs
-    are compared, as the target is what is compared."""
+    """Options that identify and set up a target, in which compared runs may differ."""
     portable_client: str | None = None
     """The Python client that can replace the native engine, if any."""
     packages: tuple[str, ...] = ()
     """Python packages with versions in a run's manifest."""
     metrics: Mapping[str, str] = {}
-    """Rates for objectives, with the figure of a result for each."""
+    """Rates for objectives, with the names of their figures in results."""
 
     @property
     def first_name(self) -> str:
-        """Its command in help and examples: the alias, if there is one."""
+        """The command in help and examples."""
         return self.long_name or self.name
 
     def locustfile_path(self) -> Path:
-        """Return where the locustfile is installed."""
         spec = importlib.util.find_spec(self.locustfile)
         assert spec is not None
         assert spec.origin is not None

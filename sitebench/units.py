@@ -1,7 +1,6 @@
 """Sizes and durations as people write them: `10k`, `1,000`, `500ms`, `10m`.
 
-A size's suffix is decimal (k = 1,000 and m = 1,000,000, as the papers count users); a
-duration's `m` is minutes. No option takes both.
+The suffix of a size is decimal: k = 1,000 and m = 1,000,000. In a duration `m` means minutes.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ BYTES = {
     for unit, power in {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}.items()
     for more in (("", "b", "ib") if unit else ("",))
 }
-"""Units of memory, which are powers of two however they are written."""
+"""Units of memory, which are powers of two whether written k, kb or kib."""
 _SIZE_REMEDY = "write a number such as 500, 1,000, 10k or 1m"
 _SIZES_REMEDY = "write sizes such as 500,1000,10k or 1m, without a comma in any"
 _DURATION_REMEDY = "write a number and a unit, such as 500ms, 2s, 10m or 1h"
@@ -43,7 +42,7 @@ def parse_size(text: str) -> int:
 
 
 def parse_sizes(text: str) -> tuple[int, ...]:
-    """Read sizes separated by commas; in a list, a comma never groups digits."""
+    """Read sizes separated by commas, which never group digits here."""
     parts = [part.strip() for part in text.split(",")]
     if "" in parts:
         raise UnknownValue(f"{text!r} has an empty size", _SIZES_REMEDY)
@@ -53,7 +52,7 @@ def parse_sizes(text: str) -> tuple[int, ...]:
 
 
 def format_size(size: int) -> str:
-    """Write a size the way `parse_size` reads it, as short as it is exact."""
+    """Write a size as `parse_size` reads it, in the shortest exact form."""
     for suffix, scale in (("m", 1_000_000), ("k", 1_000)):
         if size >= scale and size % (scale // 10) == 0:
             return f"{size / scale:.15g}{suffix}"
@@ -61,12 +60,12 @@ def format_size(size: int) -> str:
 
 
 def format_people(size: int, unit: str) -> str:
-    """Write how many people a target holds; `any size` where a test is without them."""
+    """Write the number of people of a target, or `any size` for a test without people."""
     return f"{format_size(size)} {unit}" if size else "any size"
 
 
 def parse_in(text: str, scales: Mapping[str, int]) -> float | None:
-    """Read a number above zero with one of some units behind it; None where it is none."""
+    """Read a number above zero and a unit; None for another text."""
     match = _NUMBER.fullmatch(text.strip().lower())
     if match is None or match[2] not in scales:
         return None
@@ -90,7 +89,7 @@ def parse_duration(text: str) -> float:
 
 
 def format_duration(seconds: float) -> str:
-    """Write a duration the way `parse_duration` reads it."""
+    """Write a duration as `parse_duration` reads it."""
     if seconds == 0:
         return "0s"
     for unit in ("h", "m", "s", "ms"):
@@ -111,19 +110,19 @@ def parse_percent(text: str) -> float:
 
 
 def format_clock(seconds: float) -> str:
-    """Write a time since the beginning as 1:30, or 1:01:30."""
+    """Write a time since the start as 1:30, or 1:01:30."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def format_percent(share: float) -> str:
-    """Write a share the way `parse_percent` reads it."""
+    """Write a share as `parse_percent` reads it."""
     return f"{share * 100:.12g}%"
 
 
 def parse_rate(text: str) -> float:
-    """Read operations per second: any number above zero, with k or m, and `/s` if you like."""
+    """Read operations per second: a number above zero, with k or m, and with or without `/s`."""
     bare = text.strip().removesuffix("/s")
     try:
         rate = float(bare)
@@ -146,11 +145,7 @@ def format_bytes(amount: float) -> str:
     """Write bytes with decimal prefixes, as the paper's tables do."""
     for suffix, scale in (("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
         if amount >= scale:
-            return (
-                f"{amount / scale:.3g} {suffix}"
-                if amount < 100 * scale
-                else (f"{amount / scale:,.0f} {suffix}")
-            )
+            return f"{amount / scale:{'.3g' if amount < 100 * scale else ',.0f'}} {suffix}"
     return f"{amount:.0f} B"
 
 
@@ -163,7 +158,7 @@ def format_ns(ns: float) -> str:
 
 
 def format_interval(low: float, high: float | None, show: Callable[[float], str]) -> str:
-    """Write `1.19..1.34 ms`; without an upper end, the lower bound that it is: `>= 1.19 ms`."""
+    """Write `1.19..1.34 ms`, or without an upper end the lower bound `>= 1.19 ms`."""
     if high is None:
         return f">= {show(low)}"
     lower, upper = show(low), show(high)
@@ -172,6 +167,6 @@ def format_interval(low: float, high: float | None, show: Callable[[float], str]
 
 
 def plural(n: float, thing: str, things: str | None = None) -> str:
-    """Write a count and what is counted: `1 client`, `2 people`, `2.5 cores`."""
+    """Write a count with its noun: `1 client`, `2 people`, `2.5 cores`."""
     number = f"{n:,.0f}" if n == round(n) else f"{n:.3g}"
     return f"{number} {thing if n == 1 else things or thing + 's'}"

@@ -1,4 +1,4 @@
-"""What `sitebench.run` returns: a point's result with its histogram and its course over time."""
+"""The result of `sitebench.run`."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ _MOST_SLOTS = 120
 
 @dataclass(frozen=True)
 class Result:
-    """One measurement: what came of it, how long operations took, and how it went over time.
+    """A measurement: a point with its histogram and its timeline.
 
-    It prints as one line; a notebook shows a table and a chart of operations per second.
+    It prints as a line; a notebook shows a table and a chart of operations per second.
     """
 
     point: PointResult
     latency: Histogram = field(compare=False)
-    """Every operation that counts, in nanoseconds; of those that were never answered, the time that
-    was waited for them: a lower bound."""
+    """Latencies of the counted operations in nanoseconds; for operations without an answer, the
+    time until they were given up, a lower bound."""
     timeline: Sequence[Slot] = field(compare=False)
-    """Operations, failures and latencies from drain to drain, warm-up included."""
+    """Operations, failures and latencies from drain to drain, including the warm-up."""
 
     @classmethod
     def from_file(cls, path: Path, spec: PointSpec) -> Result:
-        """Read a point that is done from a run file."""
+        """Read a measured point of a run file."""
         with RunFile(path) as file:
             (stored,) = [point for point in file.points() if point.spec.key == spec.key]
             assert stored.result is not None
@@ -54,7 +54,7 @@ class Result:
 
     @property
     def sent(self) -> int:
-        """Requests of the whole test, warm-up and end with them."""
+        """Requests of the whole test, including its warm-up and its end."""
         return self.point.sent
 
     @property
@@ -64,7 +64,7 @@ class Result:
 
     @property
     def valid(self) -> bool:
-        """Whether the number is the target's: neither the tester's nor unsettled."""
+        """Whether the target was the limit and its rate was steady."""
         return self.point.verdict.valid
 
     @property
@@ -76,17 +76,17 @@ class Result:
     def percentile(self, q: float) -> float | None:
         """Return the seconds that `q` percent of the operations did not exceed.
 
-        None with fewer than 100 operations beyond it: that few are no percentile.
+        Return None if fewer than 100 operations exceeded them.
         """
         ns = percentile_ns(self.latency, q)
         return None if ns is None else ns / 1e9
 
     @check_arguments
     def check(self, objective: str) -> None:
-        """Return if an objective such as "p99<5ms,failures<0.1%" is met, as `--objective` judges.
+        """Return if an objective such as "p99<5ms,failures<0.1%" is met.
 
-        Raises ObjectiveMissed where it is not, and NotDecided where the measurement does not tell:
-        a percentile has too few samples, or the figures are not the target's.
+        Raises ObjectiveMissed if it is not, and NotDecided if that is not known: a percentile has
+        too few samples, or the target was not the limit.
         """
         goal = Objective.parse(objective)
         judged = judge_result(self.point, goal)
@@ -127,7 +127,7 @@ class Result:
         )
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows."""
+        """Return the HTML of a notebook."""
         facts = {
             "operations per second": f"{self._least}{format_rate(self.ops_per_s)}",
             "p50, p99, max": ", ".join(map(self._mark, ("p50", "p99", "max"))),

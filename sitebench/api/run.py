@@ -1,4 +1,4 @@
-"""`sitebench.run`: one point of any suite, measured from a program."""
+"""`sitebench.run`: measure a point of any suite from a program."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from sitebench.system.scratch import scratch
 
 @runtime_checkable
 class Program(Protocol):
-    """An operation of the caller's own: a sequence."""
+    """The caller's own operation: a sequence."""
 
     @property
     def name(self) -> str:
-        """Its name in tables and run files."""
+        """The name of the operation in tables and run files."""
 
 
 @runtime_checkable
@@ -38,7 +38,7 @@ class Server(Protocol):
 
     @property
     def suite(self) -> str:
-        """Name of the suite whose operations measure it."""
+        """The name of the suite whose operations measure the server."""
 
 
 @check_arguments
@@ -64,18 +64,16 @@ def run(
     password: str | None = None,
     out: Path | str | None = None,
 ) -> Result:
-    """Measure one operation, as the `run` command of its suite does.
+    """Measure an operation, as the `run` command of its suite does.
 
-    `operation` is a name that such a command takes (lookup, add, connect, ...; scenario, page,
-    ...), a scenario file, or a sequence of your own. `target` is what the command's
-    --target takes, or a server that runs in this process; that server then decides about TLS and
-    its certificate, `tls` is for an embedded target. `names` are people of a directory of your
-    own, as --names takes them. `bind_dn` binds with `password`, or with $SITEBENCH_BIND_PASSWORD;
-    no run file has it. What a scenario file says of the load holds where nothing is said here;
-    else 64 users go as fast as they are answered, for a second before the window. Without
-    `measure_s` that is 3 s long, and up to 9 s where that cannot tell a drift
-    of the rate from chance. The load comes from a process of its own. With `out` the run file is
-    kept: for `sitebench report`, and to be continued.
+    `operation` is a name (lookup, add, connect, ...; scenario, page, ...), a scenario file, or a
+    sequence of your own. `target` is a value of --target, or a server that runs in this process;
+    such a server has its own TLS settings, and `tls` is for an embedded target. `names` is a value
+    of --names: people of your own directory. `bind_dn` binds with `password`, or with
+    $SITEBENCH_BIND_PASSWORD; no run file has the password. Arguments replace the load of a scenario
+    file. By default 64 users go as fast as they are answered, for a second of warm-up and a window
+    of 3 s, which grows up to 9 s if a drift of the rate cannot be told from chance. The load comes
+    from a process of its own. With `out` the run file is kept, for `sitebench report`.
     """
     choices = {
         "entries": entries,
@@ -128,7 +126,7 @@ def run(
 def _password_path(
     bind_dn: str | None, password: str | None, opened: contextlib.ExitStack
 ) -> str | None:
-    """Return a path where the processes of the test read the password, until `opened` is closed."""
+    """Return a path to the password for the processes of the test, until `opened` is closed."""
     if password is not None:
         if bind_dn is None:
             raise BadInput("a password without a DN", "give bind_dn, too")
@@ -141,7 +139,7 @@ def _password_path(
 
 
 def _suite_of(operation: str | Program, target: str | Server) -> Suite:
-    """Return the suite that has the operation: the target's, where the target has one."""
+    """Return the suite that has the operation; a server in this process has its suite."""
     if isinstance(operation, str) and is_script(operation):
         protocol, verbs = asked_by(operation)
         takers = [suite for suite in suites() if suite.takes_files == protocol]

@@ -1,6 +1,7 @@
-"""This machine's floor: two raw loops in native code that trade bytes, with a thread each.
+"""This machine's floor: two loops in native code that exchange bytes, each in a thread.
 
-An upper bound for any load generator and target here: they parse, look up and check nothing.
+They parse, look up and check nothing, so their rate is an upper bound for a load generator and a
+target on this machine.
 """
 
 from __future__ import annotations
@@ -18,8 +19,6 @@ from sitebench.system.native_errors import translated
 
 
 class Exchange(NamedTuple):
-    """Bytes of one request and of its response."""
-
     request_bytes: int
     response_bytes: int
 
@@ -33,7 +32,7 @@ class Responder(msgspec.Struct, frozen=True):
 
 
 class Floor(msgspec.Struct, frozen=True):
-    """Figures of the raw loops, with the CPU time of an operation on each side."""
+    """Figures of the loops, with the CPU time of an operation on each side."""
 
     ops_per_s: float
     client_cpu_us: float
@@ -51,12 +50,12 @@ def responder(exchange: Exchange) -> Iterator[Responder]:
 
 
 def exchanges(server: Responder, connections: int, seconds: float) -> Floor:
-    """Trade over open connections as fast as one thread can."""
+    """Exchange bytes over open connections as fast as a thread can."""
     return _measure_loop(floor_exchange, server, connections, seconds)
 
 
 def connects(server: Responder, connections: int, seconds: float) -> Floor:
-    """Connect, trade once and close, as fast as one thread can."""
+    """Connect, exchange bytes once and close, as fast as a thread can."""
     return _measure_loop(floor_connect, server, connections, seconds)
 
 

@@ -1,4 +1,4 @@
-"""The floor's server in a process of its own: `python -m sitebench.calibrate.null_responder`."""
+"""The floor's server in a process of its own."""
 
 from __future__ import annotations
 

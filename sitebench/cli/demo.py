@@ -1,4 +1,4 @@
-"""`sitebench demo`: a sweep of each suite at its embedded target, and the report of them."""
+"""`sitebench demo`: a sweep of each suite at its embedded target, and their report."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from sitebench.units import format_duration, plural
 _MEASURE_S = 5.0
 
 _POINT_S = 6.0
-"""Time of a point besides its window: warm-up, the start of its processes, second tries."""
+"""Time of a point besides its window: start of processes, warm-up, second tries."""
 
 
 @dataclass(frozen=True)
@@ -77,12 +77,12 @@ class _Sweep:
         self._point_s = window + _POINT_S
 
     def left_s(self) -> float:
-        """Return the time that the missing points take."""
+        """Return the time of the missing points."""
         n_done, planned = self.progress()
         return (planned - n_done) * self._point_s
 
     def progress(self) -> tuple[int, int]:
-        """Return the numbers of measured and planned points; refuse another command's."""
+        """Return the numbers of measured and planned points; refuse the file of another command."""
         from sitebench.cli.resume import again
         from sitebench.runs.runfile import RunFile
 
@@ -138,7 +138,7 @@ def _command(root: Any, argv: Sequence[str]) -> None:
 
 
 def _span(seconds: float) -> str:
-    """Return a range: points may be measured for longer, and a second time."""
+    """Return a range of time, because windows may grow, and points get second tries."""
     if seconds < 100:
         return f"{seconds:.0f} to {2 * seconds:.0f} s"
     return f"{seconds / 60:.0f} to {2 * seconds / 60:.0f} min"

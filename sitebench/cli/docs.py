@@ -1,6 +1,6 @@
 """`sitebench docs`: the documentation, as text.
 
-A wheel has the pages and examples as data, which `make data` copies.
+`make data` copies pages and examples into the package.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _KINDS = (".md", ".py", ".toml", ".yml")
 
 
 def pages() -> Mapping[str, Path]:
-    """Return every page by name, then every file of an example by path."""
+    """Return the pages by name, then the files of examples by path."""
     examples = [path for path in (_HOME / "examples").rglob("*") if path.suffix in _KINDS]
     return {
         **{path.stem: path for path in sorted((_HOME / "docs").glob("*.md"))},

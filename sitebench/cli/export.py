@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Format(msgspec.Struct, frozen=True):
-    """A format; its module in `sitebench.runs.export` has a function for each of `rows`."""
+    """A format, whose module in `sitebench.runs.export` has a function for each of `rows`."""
 
     holds: str
     rows: Sequence[str] = ("points",)
@@ -92,7 +92,7 @@ def as_text(run: RunFile, form: str, rows: str = "points") -> Iterator[str]:
 def _write(lines: Iterable[str], out: str, run: Path) -> None:
     if out == "-":
         if sys.stdout.isatty():
-            # A run file may be a stranger's; in a pipe or file it stays unchanged.
+            # A run file may be a stranger's, with characters that a terminal obeys.
             lines = (printable(line, len(line)) for line in lines)
         print_lines(lines)
         return

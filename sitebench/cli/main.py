@@ -1,7 +1,7 @@
 """The root of the command line; suites add their commands through `sitebench.suite`.
 
-Its import must stay quick, because completion imports it at every key: no Locust, no ldap3, no
-Faker, and a command only when it is needed.
+Its import must stay quick, because completion imports it at every key: commands are imported when
+they are needed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,6 @@ _LONG_NAMES = {suite.name: suite.long_name for suite in suites() if suite.long_n
 
 
 def _group(name: str, commands: str, explanation: str, panel: str, **options: Any) -> Group:
-    """Return a group of commands that are imported when one is needed."""
     return Group(name, lambda: resolve_name(commands), help=explanation, panel=panel, **options)
 
 
@@ -94,7 +93,7 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(EXIT_INTERRUPTED)
     except RuntimeError as error:
-        # Python 3.11 makes this of a Ctrl-C within `__set_name__`, in a module that is imported.
+        # Python 3.11 raises this for a Ctrl-C within `__set_name__` of a class that is imported.
         if not isinstance(error.__cause__, KeyboardInterrupt):
             raise
         sys.exit(EXIT_INTERRUPTED)

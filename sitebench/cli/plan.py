@@ -79,7 +79,7 @@ def _plan(suite: PlanSuite, options: PlanOptions, run: Path | None) -> None:
 
 
 def _size(suite: PlanSuite, options: PlanOptions, typed: RateTable | None) -> int | None:
-    """Return the given size; the paper's example has its own."""
+    """Return the size of the options, or of the paper's example."""
     example = typed is None and options.community is None
     return suite.size if example and options.size is None else options.size
 
@@ -104,7 +104,7 @@ def _say_simulating(scenario: Scenario, machines: Sequence[RateTable], table: Ra
 def _other_machine(
     suite: PlanSuite, options: PlanOptions, machines: Sequence[RateTable], table: RateTable
 ) -> Plan | SitebenchError:
-    """Plan the same scenario with a machine of 1997; return the error where that fails."""
+    """Plan the same scenario with a machine of 1997; return the error if that fails."""
     from sitebench.plan.choose import plan
 
     try:
@@ -118,7 +118,7 @@ def _other_machine(
 def _read(
     run: Path, options: PlanOptions
 ) -> tuple[dict[str, tuple[RateTable, ...]], str, float | None]:
-    """Return each suite's rates, the machine's name, and the bits/s of its busiest network card."""
+    """Return the rates by suite, the machine's name, and the bits/s of its busiest network card."""
     from sitebench.plan.measured import tables_of
     from sitebench.runs.runfile import RunFile
 
@@ -157,7 +157,7 @@ def _write(
     rates: Mapping[str, Sequence[RateTable]],
     machine: str,
 ) -> None:
-    """Write the planned suite and the others of the run; without a run, all."""
+    """Write the planned suite and the other suites of the run; without a run, all suites."""
     from sitebench.plan.workbook.workbook import Planned, example, write
 
     name = answer.suite.name

@@ -1,4 +1,4 @@
-"""`sitebench resume`: repeats the command of a run to measure the points that are missing."""
+"""`sitebench resume`: repeat the command of a run to measure the missing points."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from sitebench.options.spelling import gives, long_option, remove_option
 from sitebench.system.programs import python_module
 
 NOT_FROM_A_FILE = ("fail_log", "junit", "docroot", "cgi_program")
-"""Options that write or run files, which a stranger's run file must not choose."""
+"""Options that write or run files: a run file may be a stranger's."""
 
 _MOST_SHOWN = 10_000
-"""Characters of a command."""
+"""Printed characters of a command."""
 
 
 @command(None, argument("RUN", "Run file of an interrupted run.", parse=Path), panel="Results")
@@ -47,7 +47,7 @@ def resume(run: Path) -> None:
             f"if the command is yours, repeat it: {line}",
         )
     say(f"resuming with: {line}")
-    # A new process, whose recorded command is the first one, not `resume`.
+    # A new process, so that the run file records the first command, and not `resume`.
     python = python_module("sitebench.cli.main")
     os.execv(python[0], [*python, *argv])
 

@@ -1,4 +1,4 @@
-"""Errors of a command line, as one line and its remedy like every other error."""
+"""click's errors about a command line, as a line and its remedy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ALSO_CALLED = {
     "out": ("output",),
     "password-file": ("password", "w", "bind-password"),
 }
-"""Names of other tools, or of other commands of this one."""
+"""Options by their names in other tools, or in other commands of sitebench."""
 REMOVED = {
     "calm-time": "write the users over time as --stages",
     "calm-users": "write the users over time as --stages",
@@ -57,7 +57,7 @@ def as_bad_input(error: click.UsageError) -> BadInput:
     message = message.split(" (Did you mean", 1)[0].split(" Did you mean", 1)[0].rstrip(".")
     guess = _guess(error, context)
     if guess == "--password-file":
-        # An argument is in the list of processes.
+        # Every user can read a password among the arguments.
         return BadInput(message, f"passwords come from {guess}, which names a file")
     tried = str(getattr(error, "option_name", "")).lstrip("-")
     if guess is None and tried in REMOVED:
@@ -71,7 +71,7 @@ def _guess(error: Any, context: Any) -> str | None:
         return None
     tried = getattr(error, "option_name", None)
     if tried is not None:
-        # Compared without dashes, which all options have in common.
+        # Names are compared without dashes, which all options have.
         visible = [param for param in context.command.params if not getattr(param, "hidden", False)]
         names = [name for param in visible for name in param.opts if name.startswith("--")]
         bare = str(tried).lstrip("-")
@@ -96,7 +96,7 @@ def _command_meant(tried: str, context: Any) -> str | None:
 
 
 def _deeper(tried: str, group: Any, path: str, context: Any) -> Iterator[str]:
-    """Yield the command lines below a group that end with this command or operation."""
+    """Yield the command lines of a group that end with this command or operation."""
     for name, member in group.members():
         if hasattr(member, "members"):
             if tried in dict(member.members()):

@@ -1,7 +1,7 @@
 """Durations in results: percentiles of enough samples, mean and maximum.
 
-An operation that was never answered ranks by the time until it was given up. A percentile among
-such operations is a lower bound, written `>= 10 s`.
+An operation without an answer ranks by the time until it was given up. A percentile among such
+operations is a lower bound, written `>= 10 s`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ OVER_TIME = ("p50", "p95", "p99")
 """Percentiles that are drawn over time."""
 
 FAR_OUT = (99.0, 99.9, 99.99, 99.999)
-"""Percentiles of the tail, over all repeats."""
+"""Percentiles of the tail, for the histogram of all repeats."""
 
 
 def percentile_ns(histogram: Histogram, q: float) -> int | None:
@@ -33,17 +33,14 @@ def percentile_ns(histogram: Histogram, q: float) -> int | None:
 
 
 def with_censored(answered: Histogram, censored: Histogram) -> Histogram:
-    """Return all operations; unanswered ones count with the time until they were given up."""
+    """Return the histogram of all operations, answered and given up."""
     together = answered.copy()
     together.add(censored)
     return together
 
 
 class Durations(msgspec.Struct, frozen=True):
-    """Summary of a histogram, in microseconds; None of too few samples.
-
-    Each percentile is a field; PERCENTILES has them by name.
-    """
+    """Summary of a histogram, in microseconds; a percentile of too few samples is None."""
 
     p50: float | None = None
     p90: float | None = None
@@ -56,13 +53,14 @@ class Durations(msgspec.Struct, frozen=True):
     at_least: tuple[str, ...] = ()
     """Figures that are lower bounds, because of operations that were never answered."""
     intervals: Mapping[str, tuple[float, float | None]] = {}
-    """The 95 % intervals of percentiles; one without a high is one-sided."""
+    """The 95 % intervals of percentiles; an interval without an upper end is one-sided."""
     too_alike: Mapping[str, float] = {}
-    """Seconds that would do for an interval, where half seconds are too correlated."""
+    """Seconds that would suffice for the interval of a percentile, if half seconds are too
+    correlated."""
 
     @classmethod
     def of(cls, histogram: Histogram, censored: Histogram | None = None) -> Durations:
-        """Summarise a histogram of nanoseconds, and that of operations given up."""
+        """Summarise a histogram of nanoseconds, and a histogram of operations given up."""
         if censored is not None:
             histogram = with_censored(histogram, censored)
         if not (n := histogram.count):
@@ -70,7 +68,7 @@ class Durations(msgspec.Struct, frozen=True):
         percentiles = {name: percentile_ns(histogram, q) for name, q in PERCENTILES.items()}
         bounds: tuple[str, ...] = ()
         if censored is not None and censored.count:
-            # Below the shortest time until giving up, ranks are those of answered operations.
+            # Below the shortest time of an operation given up, all operations were answered.
             least = censored.min
             ranked = (p for p, ns in percentiles.items() if ns is not None and ns >= least)
             bounds = (*ranked, "max", "mean")
@@ -90,7 +88,7 @@ class Durations(msgspec.Struct, frozen=True):
 
 
 def heading(name: str) -> str:
-    """Return a percentile's name for people: p99.9."""
+    """Return a percentile's name for people: `p99.9` for p99_9."""
     return name.replace("_", ".")
 
 
@@ -99,16 +97,16 @@ PERCENTILES = {
     for name in Durations.__struct_fields__
     if name.startswith("p")
 }
-"""Per cent by field."""
+"""Per cent by field name."""
 
 
 def clocks(**durations: Durations) -> dict[str, Durations]:
-    """Return durations of every clock, empty ones where not given."""
+    """Return the durations of all clocks, empty if not given."""
     return {clock: durations.get(clock, Durations()) for clock in metrics.CLOCKS}
 
 
 def summarise_clocks(times: Mapping[str, Histogram]) -> dict[str, Durations]:
-    """Summarise every clock, with operations given up in those that have a `bound`."""
+    """Summarise all clocks; a clock with a `bound` includes operations given up."""
     return {
         clock: Durations.of(times[clock], None if clock.bound is None else times[clock.bound])
         for clock in metrics.CLOCKS

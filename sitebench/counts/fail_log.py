@@ -17,9 +17,9 @@ from sitebench.errors import BadInput
 from sitebench.system.files import write
 
 MOST = 100
-"""Lines of a phase; the counts have all failures."""
+"""Lines of a phase; counts include all failures."""
 GIVEN_UP = "--fail-log: cannot write"
-"""The begin of the message of a log that cannot be written."""
+"""The begin of the message about a log that cannot be written."""
 _NAMES = (
     "time",
     "point",
@@ -35,13 +35,13 @@ _NAMES = (
     "rows",
 )
 _BEGINS = b'{"time": '
-"""The begin of each line of a log."""
+"""The begin of the lines of a log."""
 
 
 def begin(path: str, out: str | None = None) -> None:
-    """Create the log of a command; raises where it cannot be written.
+    """Create the log of a command.
 
-    It overwrites nothing but an earlier log, which it continues where the run file `out` exists.
+    Only an earlier log is overwritten, or continued if the run file `out` exists.
     """
     file = Path(path)
     if out is not None and Path(out).resolve() == file.resolve():
@@ -71,7 +71,7 @@ def forget(path: str, point: str) -> None:
 
 
 def _private(path: str, flags: int) -> int:
-    """Open a file; a new one is readable by its owner only, as it names people."""
+    """Open a file; as the log names people, only its owner can read a new file."""
     return os.open(path, flags, 0o600)
 
 

@@ -1,16 +1,15 @@
 """Little's law as a check: the lanes that ran, against the lanes that the clocks account for.
 
-N = X x R, with R the time from one operation's end to the next one's end in a lane. Multiplied by
-the seconds of the window, both sides are lane-seconds, counted independently:
+N = X x R, with R the time from the end of an operation to the end of the next operation in a lane.
+Multiplied by the seconds of the window, both sides are lane-seconds, counted independently:
 
 - the lanes that ran, integrated over time;
 - all clocks of all steps: service time, time of operations given up, the engine's own processing,
   and waiting (thinking, no arrival due, pausing after a failed connection).
 
-An operation is recorded at its end. So the time under way at the window's start is subtracted, and
-that at its end added: the law holds without a steady state, and in short windows.
-
-A lost drain, an operation counted twice, a wrong clock or a saturated histogram breaks it.
+An operation is recorded at its end. So the time of operations under way is subtracted at the start
+of the window and added at its end, and the law holds without a steady state. A lost drain, an
+operation counted twice, a wrong clock or a saturated histogram breaks the law.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ TOLERANCE = 0.02
 
 
 class LittlesLaw(msgspec.Struct, frozen=True):
-    """Both sides in lanes, and the relative deviation of the clocks' side."""
+    """Both sides in lanes, and the relative deviation `off` of the clocks' side."""
 
     lanes: float
     from_clocks: float
@@ -32,7 +31,7 @@ class LittlesLaw(msgspec.Struct, frozen=True):
 
 
 def littles_law(lane_s: float, clock_s: float, seconds: float) -> LittlesLaw | None:
-    """Compare both sides of a window; None where no lane ran."""
+    """Compare both sides of a window; None if no lane ran."""
     if lane_s <= 0 or seconds <= 0:
         return None
     lanes, from_clocks = lane_s / seconds, clock_s / seconds

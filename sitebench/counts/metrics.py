@@ -1,7 +1,7 @@
-"""Metrics of every step: each clock and each counter, declared once.
+"""Metrics of every step: clocks and counters.
 
-A clock is a histogram of one kind of time, a counter is a sum. All code between a recorder and a
-report iterates over these tables, which a test compares with those of native recorders
+A clock is a histogram of a kind of time, a counter is a sum. All code between a recorder and a
+report iterates over these tables, which a test compares with the native recorder's
 (`native/tester/load/src/record/metric.rs`).
 
       due        sent                  answered    read
@@ -9,7 +9,8 @@ report iterates over these tables, which a test compares with those of native re
        |------------------- latency --------|----------|
                                             |- unread -|
 
-An answer may lie unread: that time is the load generator's own, and in service time and latency.
+The time for which an answer lies unread is the load generator's own. Service time and latency
+include it.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from dataclasses import InitVar, dataclass
 from typing import ClassVar, Self
 
 RESULT, STEP = "result", "step"
-"""Places of a clock even if nothing was recorded: a point's result, each of its steps."""
+"""Results and steps have an `always` clock even if nothing was recorded."""
 
 
 class _Metric(str):
-    """A metric is its name, and so a key."""
+    """A metric is its name, and a key of dictionaries."""
 
     def __new__(cls, name: str, *_: object, **__: object) -> Self:
         return super().__new__(cls, name)
@@ -30,16 +31,15 @@ class _Metric(str):
 
 @dataclass(eq=False, repr=False)
 class Clock(_Metric):
-    """A histogram of one kind of time, in nanoseconds."""
+    """A histogram of a kind of time, in nanoseconds."""
 
     name: InitVar[str]
     heading: str
-    """In tables."""
     meaning: str
     closed: Clock | None = None
     """The clock with the same times on a closed schedule, where operations are due when sent."""
     bound: Clock | None = None
-    """The clock of operations without an answer, which rank in it as lower bounds."""
+    """The clock of operations without an answer, whose times are lower bounds of this clock's."""
     always: tuple[str, ...] = ()
     unit: ClassVar[str] = "ns"
 
@@ -57,11 +57,11 @@ class Counter(_Metric):
     unit: str
     meaning: str
     whole: bool = False
-    """Whether it is of whole operations, and not of their steps."""
+    """Whether it counts in whole operations, and not in their steps."""
 
     @property
     def key(self) -> str:
-        """Its name in results, where a time is that of one operation."""
+        """Its name in results, where a time is the mean of an operation."""
         return f"{self}_us" if self.unit == "ns" else str(self)
 
     @property
@@ -70,7 +70,7 @@ class Counter(_Metric):
         return f"{self}_ns" if self.unit == "ns" else str(self)
 
     def figure(self, total: int, operations: int) -> int | float | None:
-        """Return the figure of a result: a sum, or the microseconds of an operation."""
+        """Return the figure of a result: a sum, or the mean microseconds of an operation."""
         if self.unit != "ns":
             return total
         return total / operations / 1e3 if operations else None
@@ -113,7 +113,7 @@ UNREAD = Clock(
 WRONG = Clock("wrong", "wrong answers", "due to answered, of wrong answers")
 
 CLOCKS = (SERVICE, LATENCY, LAG, UNREAD, WRONG, CENSORED, ABANDONED)
-"""Every clock, in the order of tables."""
+"""All clocks, in the order of tables."""
 
 BYTES_OUT = Counter("bytes_out", "bytes", "bytes sent")
 BYTES_IN = Counter("bytes_in", "bytes", "bytes received")

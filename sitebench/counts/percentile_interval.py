@@ -1,26 +1,25 @@
 """Confidence intervals of percentiles, from the spread of the tail over the window.
 
-A percentile is a rank, so its error is that of a share: of the operations that take longer than a
-value. The interval is from the largest value that surely more operations exceed to the smallest
-that surely fewer exceed (test inversion). The spread at the upper end is that of the operations
-beyond it.
+A percentile is a rank, so its error is the error of a share: the share of operations that take
+longer than a value. The interval reaches from the largest value that surely more operations exceed
+to the smallest value that surely fewer exceed (test inversion).
 
 Operations are not independent: a stall of 20 ms at 10,000/s is one event and 200 samples. So the
 error of a share comes from the window's half seconds. Independent operations have binomial counts;
-variance in excess of that is correlated, for an unknown time. The excess is estimated at all time
-scales, from differences between neighbours of half a second, of 1 s, 2 s and so on (Haar's
-wavelet), by the model of first-order autocorrelation beside independent noise. Each excess and
-correlation time counts by its likelihood, so that all which the window does not rule out widen the
-interval. A window of few correlation times has no interval, but the length of one that would do.
+excess variance is correlated, for an unknown time. The excess is estimated at all time scales, from
+differences between neighbours of half a second, of 1 s, 2 s and so on (Haar's wavelet), by the
+model of first-order autocorrelation beside independent noise. All pairs of an excess and a
+correlation time count by their likelihoods. A window of few correlation times has no interval, but
+the length of a window that would suffice.
 
-The variance of the share is that of a number of independent operations (Korn and Graubard 1998),
-whose binomial interval is Wilson's, with continuity correction. This number times the share is that
-of separate events beyond a value. With fewer than five beyond the upper end the interval is
-one-sided. Events that are rarer than the window is long are not in it.
+The variance of the share equals that of a number of independent operations (Korn and Graubard
+1998), whose binomial interval is Wilson's with continuity correction. That number times the share
+is the number of separate events beyond a value. With fewer than five events beyond the upper end
+the interval is one-sided. Events that are rarer than the window is long are not in the interval.
 
-Operations that were given up rank as in `counts.durations`, and count as one event, as they are not
-kept by half seconds. No upper end is beyond the shortest of them, and a percentile that is a lower
-bound has no interval.
+Operations that were given up rank as in `counts.durations` and count as one event, because the
+half seconds have none of them. No upper end is beyond the shortest of them, and a percentile that
+is a lower bound has no interval.
 """
 
 from __future__ import annotations
@@ -52,23 +51,23 @@ _LEAST_INDEPENDENT = 4.0
 """The least number of independent half seconds to which a window has to be equivalent."""
 
 _DOUBT = 0.5
-"""The greatest probability that it is equivalent to fewer."""
+"""The greatest probability that the window is equivalent to fewer."""
 
 _WOULD_DO = 3.0
-"""A window of this multiple of the least number has an interval in most cases."""
+"""A window of this multiple of `_LEAST_INDEPENDENT` usually has an interval."""
 
 _EXCESSES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 """Correlated variance as multiples of the independent variance."""
 
 _INDEPENDENT = 0.2
-"""Prior weight of no correlated variance, against 1 of all others together. Those weigh by the
-square root of their correlation time: with equal weights, and 1 for none, intervals miss in 16 of
-100 windows of 30 s with a correlation time of 10 s (simulated)."""
+"""Prior weight of no correlated variance, against 1 for all other hypotheses together, which weigh
+by the square root of their correlation time. With equal weights, 16 of 100 intervals miss, in
+windows of 30 s with a correlation time of 10 s (simulated)."""
 
 _NEGLIGIBLE = 1e-4
 
 Bounds = tuple[float, float | None]
-"""Low and high in microseconds; no high if it is one-sided."""
+"""The ends of an interval in microseconds; a one-sided interval has no upper end."""
 
 
 class Intervals(msgspec.Struct, frozen=True):
@@ -76,7 +75,7 @@ class Intervals(msgspec.Struct, frozen=True):
 
     bounds: Mapping[str, Bounds] = {}
     too_alike: Mapping[str, float] = {}
-    """Seconds of a window that would do, for percentiles of half seconds too correlated."""
+    """Seconds of a window that would suffice, for percentiles of half seconds too correlated."""
 
 
 def too_alike_to_tell(would_do_s: float) -> str:
@@ -116,7 +115,7 @@ class _Spread(msgspec.Struct, frozen=True):
     independent: float
     """The number of independent operations with the same variance."""
     would_do: float | None = None
-    """Half seconds of a window that would do, if this one does not."""
+    """Half seconds of a window that would suffice, if this window does not."""
 
     @property
     def events(self) -> float:
@@ -124,13 +123,13 @@ class _Spread(msgspec.Struct, frozen=True):
 
 
 class _Window:
-    """The half seconds of a window, by the values that occur in it."""
+    """The half seconds of a window, by value."""
 
     def __init__(self, stretches: Sequence[Histogram]) -> None:
         self.whole = Histogram()
         self._values = list[list[int]]()
         self._beyond = list[list[int]]()
-        """Numbers of operations that take at least as long as each value, and 0 at the end."""
+        """By half second, the operations that take at least as long as each value, and a last 0."""
         for stretch in stretches:
             self.whole.add(stretch)
             buckets = stretch.buckets()
@@ -142,7 +141,7 @@ class _Window:
         self._spreads = dict[int, _Spread]()
 
     def spread(self, rank: int) -> _Spread:
-        """Return the spread of operations that take at least as long as a value, by its rank."""
+        """Return the spread of the operations that take at least as long as the value of a rank."""
         if rank not in self._spreads:
             value = self.values[rank]
             pairs = zip(self._values, self._beyond, strict=True)
@@ -152,7 +151,7 @@ class _Window:
         return self._spreads[rank]
 
     def low(self, share: float, rank: int) -> int:
-        """Return the last rank, up to `rank`, that surely more than this share reach."""
+        """Return the highest rank up to `rank` that surely more than this share reach."""
         first, last = 0, rank
         while first < last:
             middle = (first + last + 1) // 2
@@ -164,7 +163,7 @@ class _Window:
         return first
 
     def high(self, share: float, rank: int) -> int | None:
-        """Return the least value, from `rank` on, that surely fewer than this share exceed."""
+        """Return the lowest value from `rank` on that surely fewer than this share exceed."""
         first, last = rank, len(self.values)
         while first < last:
             middle = (first + last) // 2
@@ -182,7 +181,7 @@ class _Window:
 
 
 def _spread(beyond: Sequence[int], counts: Sequence[int]) -> _Spread:
-    """Return the spread of operations, from their numbers in each half second."""
+    """Return the spread of the operations beyond a value, from their numbers by half second."""
     total, size = sum(counts), len(counts)
     share = sum(beyond) / total
     binomial = total * share * (1 - share)
@@ -220,19 +219,19 @@ def _spread(beyond: Sequence[int], counts: Sequence[int]) -> _Spread:
 
 
 class _Hypothesis(msgspec.Struct, frozen=True):
-    """The variances by an excess and a correlation time, beside independent noise of 1."""
+    """The variances for an excess and a correlation time, beside independent noise of 1."""
 
     log_weight: float
-    """Of the prior, and of the noise at each time scale."""
+    """The logarithm of prior and noise weights."""
     precisions: tuple[float, ...]
-    """1 / variance of the differences at each time scale."""
+    """1 / variance of the differences, by time scale."""
     whole: float
-    """Variance of the sum over the window, by half second."""
+    """The variance of the sum over the window, per half second."""
 
 
 @lru_cache(maxsize=8)
 def _hypotheses(size: int) -> tuple[_Hypothesis, ...]:
-    """Return every excess and correlation time of a window of this number of half seconds."""
+    """Return all hypotheses for a window of this number of half seconds."""
     scales = [2**n for n in range(size.bit_length() - 1)]
     times = [2**n for n in range(size.bit_length()) if 2**n <= size]
     weigh = sum(math.sqrt(time) for time in times) * len(_EXCESSES)
@@ -289,8 +288,8 @@ def _readable(seconds: float) -> float:
 def _wilson(share: float, n: float) -> tuple[float, float]:
     """Return the interval of a share of n independent operations, with continuity correction.
 
-    With half an event or less on a side it reaches to the end there, as the correction exceeds the
-    share itself (Newcombe 1998).
+    With half an event or less beyond an end, that end is 0 or 1, because the correction exceeds the
+    share (Newcombe 1998).
     """
     twice, square = 2 * n * share, _Z * _Z
     spread = 4 * share * n * (1 - share)

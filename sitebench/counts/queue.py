@@ -1,4 +1,4 @@
-"""The queue of operations that are due and not answered, and its growth by chance."""
+"""The queue of operations that are due and not answered."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import math
 import msgspec
 
 LEAST_SHARE = 0.005
-"""The least growth, by the operations due: a third of that at a rate 1.5 % above the target's."""
+"""Least share of the due operations in a growing queue: a third of the growth at a rate 1.5 % too
+high for the target."""
 
 _DEVIATIONS = 3
 
 
 class Queue(msgspec.Struct, frozen=True):
-    """Operations that wait for a lane, and those under way."""
+    """Operations that wait for a lane, and operations under way."""
 
     backlog: int = 0
     in_flight: int = 0
@@ -27,8 +28,8 @@ NO_QUEUE = Queue()
 
 
 def allowed_growth(length: float, due: float) -> float:
-    """Return the growth of a queue of this length that chance explains.
+    """Return the largest growth of a queue by chance.
 
-    The number under way is Poisson distributed; the difference of two has twice its variance.
+    The length is Poisson distributed; the difference of two lengths has twice the variance.
     """
     return max(LEAST_SHARE * due, _DEVIATIONS * math.sqrt(2 * (length + 1)))

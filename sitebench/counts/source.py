@@ -1,7 +1,7 @@
-"""The source of a load and its drains.
+"""The source of a load, and its drains.
 
-Those of the native engine are snapshots. Portable Python lanes, and a master for its workers, have
-the same as plain values.
+A drain of the native engine is a snapshot. Portable Python lanes, and a master for its workers,
+have a `Drain` of plain values.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from sitebench.counts import metrics
 SEQUENCE = "sequence"
 """Step name under which a whole pass of a program is recorded."""
 START = "start"
-"""What rows of a scenario's `[start]` are under: a user does it once, and it is no operation."""
+"""Program name of a scenario's `[start]`, which a user does once and which is no operation."""
 
 
 class StepTotals(msgspec.Struct):
-    """One step of one program, summed over drains."""
+    """A step of a program, summed over drains."""
 
     program: str
     step: str
@@ -31,13 +31,13 @@ class StepTotals(msgspec.Struct):
     clocks: dict[str, Histogram] = msgspec.field(default_factory=lambda: defaultdict(Histogram))
     counters: dict[str, int] = msgspec.field(default_factory=lambda: defaultdict(int))
     overlaps: bool = False
-    """Whether its time and failures are those of other steps too."""
+    """Whether other steps have its time and failures too."""
     examples: dict[str, str] = {}
-    """The first request and its answer, by kind of failure."""
+    """The first failed request with its answer, by kind of failure."""
 
     @classmethod
     def closed(cls, program: str, step: str, *, overlaps: bool = False) -> StepTotals:
-        """Begin a step of a closed schedule: some clocks are one histogram then."""
+        """Begin a step of a closed schedule, in which some clocks share a histogram."""
         clocks: dict[str, Histogram] = {
             clock: Histogram() for clock in metrics.CLOCKS if clock.closed is None
         }
@@ -50,7 +50,7 @@ class StepTotals(msgspec.Struct):
 
     @property
     def clock_ns(self) -> int:
-        """Time of lanes for this step, with failures and the engine's own time."""
+        """Lanes' time for this step, including failures and the engine's own time."""
         engine_ns = self.counters[metrics.FAILED] + self.counters[metrics.PROCESSING]
         return self.clocks[metrics.SERVICE].sum + engine_ns
 
@@ -66,7 +66,7 @@ class StepTotals(msgspec.Struct):
 
 
 class Drain(msgspec.Struct, frozen=True):
-    """One drain of one process, or of several together, as plain values."""
+    """A drain of a process, or of several processes together, as plain values."""
 
     t0_ns: int
     t1_ns: int
@@ -77,39 +77,39 @@ class Drain(msgspec.Struct, frozen=True):
     waiting_ns: int
     underway_ns: int
     lane_counts: Sequence[int] = ()
-    """Requests that succeeded, by lane; of several processes one after the other."""
+    """Requests that succeeded, by lane; the lanes of several processes follow one another."""
     backlog: int = 0
     in_flight: int = 0
     owed: int = 0
     late: Sequence[StepTotals] = ()
-    """Operations due in the window before the last cut; those in `steps` were due since."""
+    """Operations due in the window before the last cut; operations in `steps` were due since."""
     older: Sequence[StepTotals] = ()
     """Operations due before that window."""
     without_row: int = 0
-    """Users that have ended since the start, as no row was left for them."""
+    """Users that have ended since the start, because no row was left for them."""
     row_wait_ns: int = 0
     """Waits of users for exclusive rows."""
     lost_rows: int = 0
-    """Exclusive rows lost since the start, as a change was never answered."""
+    """Exclusive rows lost since the start, because a change was never answered."""
     log: Sequence[str] = ()
     """The engine's log of requests, as lines of JSON."""
     spans: Sequence[tuple[int, StepTotals]] = ()
-    """Of stages, the arrivals among all these by the span in which they were due."""
+    """The arrivals of stages, by the span in which they were due."""
 
 
 StepRecord = StepStats | StepTotals
-"""One step of one program between two drains."""
+"""A step of a program between two drains."""
 
 Drained = Snapshot | Drain
 
 
 def used_up(drained: Drained) -> bool:
-    """Return whether no user is left, as their data are used up."""
+    """Return whether all users have ended because their data are used up."""
     return drained.without_row > 0 and drained.lanes == 0
 
 
 def ended(drained: Drained) -> Iterator[StepRecord]:
-    """Yield the steps of all operations that ended between two drains, whenever they were due."""
+    """Yield the steps that ended between two drains, whenever they were due."""
     yield from drained.steps
     yield from drained.late
     yield from drained.older

@@ -1,7 +1,7 @@
-"""Counts, lateness and latency in each span of a test in stages, minute by minute.
+"""Counts, lateness and latency in the spans (minutes) of a test in stages.
 
-An operation is in the span in which it was due, however late it ended. Histograms are kept encoded:
-a day has 1,440 minutes, and a decoded one holds megabytes.
+An operation is in the span in which it was due, however late it ended. Histograms stay encoded: a
+day has 1,440 minutes, and a decoded histogram holds megabytes.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ from sitebench.counts.stages import Stages
 _CLOCKS = (LATENCY, CENSORED, LAG)
 
 _HELD_BACK_S = 2.0
-"""Drains are taken every half second: a load generator this late with one had no core."""
+"""A load generator whose drain, due every half second, took this long had no core."""
 
 
 class Span(msgspec.Struct, frozen=True):
-    """Operations due in one span."""
+    """Operations due in a span."""
 
     begin_s: float
     seconds: float
     operations: int
-    """Those that ended, answered or given up, and those that were thinking."""
+    """Operations that ended, answered or given up, and operations that were thinking."""
     failures: int
     latency_us: Durations
     lag_us: Durations
     tester_busy: float | None = None
     """Share of the span in which the busiest thread of the load generator was on a core."""
     tester_late: float | None = None
-    """Share of the span's half seconds after which operations were due with most lanes free, or
-    which the load generator ended late; older run files have neither."""
+    """Share of the span in which operations were due while most lanes were free, or in which the
+    load generator had no core; older run files have none."""
     asked: float | None = None
-    """Operations that the stages plan, on average."""
+    """The mean number of operations that the stages plan."""
     users: float | None = None
-    """The mean number, of stages of users."""
+    """The mean number of users, for stages of users."""
     thinking: int = 0
     """Operations in a think time of their own at the end of the test."""
 
@@ -57,7 +57,7 @@ class Span(msgspec.Struct, frozen=True):
 
     @property
     def answered_per_s(self) -> float:
-        """Operations that succeeded, whenever they ended."""
+        """The rate of operations that succeeded, whenever they ended."""
         return (self.operations - self.failures - self.thinking) / self.seconds
 
     def to_json(self) -> dict[str, Any]:
@@ -78,7 +78,7 @@ class Span(msgspec.Struct, frozen=True):
 
 
 class _Counted(msgspec.Struct):
-    """One step in one span."""
+    """A step in a span."""
 
     count: int = 0
     failures: int = 0
@@ -98,7 +98,7 @@ class _Counted(msgspec.Struct):
 
 
 class _Tester(msgspec.Struct):
-    """The load generator in one span."""
+    """The load generator in a span."""
 
     seconds: float = 0.0
     late_s: float = 0.0
@@ -126,10 +126,10 @@ class SpanCounts:
             self._steps.setdefault(key, _Counted()).add(record)
 
     def add_tester(self, drained: Drained, began_ns: int, cpu_s: Sequence[float]) -> None:
-        """Add the load generator's time up to this drain, shared out among its spans."""
+        """Divide the load generator's time up to this drain among its spans."""
         begin_s, end_s = (drained.t0_ns - began_ns) / 1e9, (drained.t1_ns - began_ns) / 1e9
         seconds = end_s - begin_s
-        # One operation may have come due as the drain was taken.
+        # An operation may have become due at the moment of the drain.
         waits = drained.backlog > 1 and 2 * drained.in_flight < drained.lanes
         late = waits or seconds >= _HELD_BACK_S
         while begin_s < end_s:
@@ -143,9 +143,9 @@ class SpanCounts:
     def spans(
         self, stages: Stages, counts: Collection[tuple[str, str]], ended_s: float = math.inf
     ) -> tuple[Span, ...]:
-        """Return the spans of these stages, of the steps that count as an operation.
+        """Return the spans of these stages, for the steps that count as an operation.
 
-        `ended_s`: the end of the test, if before that of the stages.
+        `ended_s` is the end of a test that ended before its stages.
         """
         edges = list(stages.spans(ended_s))
         parts_of: list[list[_Counted]] = [[] for _ in edges]

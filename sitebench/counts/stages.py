@@ -1,10 +1,10 @@
 """`--stages 30s:100,1m:500`: a load that rises and falls, as on a Monday morning.
 
-A stage is its length and the rate at its end, in operations a second. The rate is linear within it,
-from that of the stage before, or from 0: k6's stages of arrivals. The engine computes when each
-operation is due (`native/tester/load/src/choose/schedule.rs`).
+A stage is its length and the rate at its end, in operations a second. Within a stage the rate is
+linear; it begins at the end of the stage before, or at 0 (k6's stages of arrivals). The engine
+computes when operations are due (`native/tester/load/src/choose/schedule.rs`).
 
-With `30s:100 users` users come and go (`locust/role_local.py` starts and stops them).
+With `30s:100 users`, `locust/role_local.py` starts and stops users.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 import msgspec
 
@@ -27,24 +28,23 @@ _EXAMPLE = (
 )
 _USERS = re.compile(r"\s*users?$")
 _ROW = "write a minute and the rate then on each line, such as 0,100 and 1,250"
-_CLOCK = re.compile(r"\d:\d\d")
-"""A time of day."""
+_TIME_OF_DAY = re.compile(r"\d:\d\d")
 _LEAST_S = 0.001
 _MOST_S = 86_400.0
-"""A day: a table of 1,440 minutes can still be read."""
+"""A day, as a table of 1,440 minutes can still be read."""
 _MOST_STAGES = 1_500
-"""A day of minutes, and some. They are an argument of a process, which the kernel bounds."""
+"""More than the minutes of a day. The kernel bounds the length of an argument."""
 _MOST_NAMED = 5
 _MINUTE_S = 60.0
 WITHIN_MINUTES_S = 180.0
-"""The least length with spans of a minute: fewer than three are no curve."""
+"""The least length with spans of a minute: fewer than three spans are no curve."""
 _SHORT_S = (1.0, 2.0, 5.0, 10.0, 20.0)
 _MOST_SHORT = 12
-"""Spans of a short test; of more, each has too few operations for a percentile."""
+"""Spans of a short test; more spans would have too few operations for a percentile."""
 
 
 class Stage(msgspec.Struct, frozen=True):
-    """Its length, and the rate or the number of users at its end."""
+    """A length, and the rate or the number of users at its end."""
 
     lasts_s: float
     level: float
@@ -63,7 +63,7 @@ class Stages(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Their name in tables."""
+        """The name of the stages in tables."""
         if len(self.stages) <= _MOST_NAMED:
             return f"stages {', '.join(map(str, self.stages))}"
         highest = plural(round(self.highest), "user")
@@ -73,7 +73,7 @@ class Stages(msgspec.Struct, frozen=True):
 
     @classmethod
     def from_option(cls, text: str) -> Stages:
-        """Read an option's value: stages, or `@FILE.csv` with minutes and rates."""
+        """Read the value of an option: stages, or `@FILE.csv` with minutes and rates."""
         return _of_file(text[1:]) if text.startswith("@") else cls.parse(text)
 
     @classmethod
@@ -88,7 +88,7 @@ class Stages(msgspec.Struct, frozen=True):
 
     @property
     def of_users(self) -> bool:
-        """Whether they are of users, without a rate."""
+        """Whether the stages have numbers of users instead of rates."""
         return self.stages[0].of_users
 
     @property
@@ -100,7 +100,7 @@ class Stages(msgspec.Struct, frozen=True):
         return max(stage.level for stage in self.stages)
 
     def users_at(self, at_s: float) -> int:
-        """Return the number of users, at least 1, as a test begins with one."""
+        """Return the number of users, at least 1, because a test begins with a user."""
         return max(1, round(self._level(at_s)))
 
     def _level(self, at_s: float) -> float:
@@ -113,14 +113,14 @@ class Stages(msgspec.Struct, frozen=True):
 
     @property
     def span_s(self) -> float:
-        """The length of a span: a minute, or less in a short test."""
+        """The length of a span: a minute, but less in a short test."""
         lasts_s = self.lasts_s
         if lasts_s >= WITHIN_MINUTES_S:
             return _MINUTE_S
         return next(width for width in _SHORT_S if lasts_s <= _MOST_SHORT * width)
 
     def due(self, upto_s: float) -> float:
-        """Return the operations due up to a time on average, or the seconds of all users."""
+        """Return the mean number of operations due up to a time, or the seconds of all users."""
         due = begin_s = level = 0.0
         for stage in self.stages:
             lasts_s = min(stage.lasts_s, max(0.0, upto_s - begin_s))
@@ -130,7 +130,7 @@ class Stages(msgspec.Struct, frozen=True):
 
     @property
     def edges(self) -> Iterator[tuple[float, float]]:
-        """Yield the corners of the load's line: seconds, and rate or users."""
+        """Yield the corners of the line of the load: seconds, and the rate or users then."""
         begin_s = 0.0
         yield 0.0, 0.0
         for stage in self.stages:
@@ -138,9 +138,9 @@ class Stages(msgspec.Struct, frozen=True):
             yield begin_s, stage.level
 
     def spans(self, ended_s: float = math.inf) -> Iterator[tuple[float, float]]:
-        """Yield the begin and the end of each span, in seconds; a short rest joins the last.
+        """Yield the begin and the end of each span, in seconds; the last may be half as long again.
 
-        `ended_s`: the end of the test, if before that of its stages.
+        `ended_s` is the end of a test that ended before its stages.
         """
         lasts_s, span_s = min(self.lasts_s, ended_s), self.span_s
         last = max(0, round(lasts_s / span_s) - 1)
@@ -157,11 +157,18 @@ def _stage(text: str) -> Stage:
     return Stage(_length(lasts, text), _rate(level, text))
 
 
-def _length(text: str, stage: str) -> float:
+@contextmanager
+def _naming(stage: str, hint: str = "") -> Iterator[None]:
+    """Name the stage in the error of its values."""
     try:
-        lasts_s = units.parse_duration(text)
+        yield
     except UnknownValue as error:
-        raise UnknownValue(f"stage {stage!r}: {error.message}", error.remedy) from None
+        raise UnknownValue(f"stage {stage!r}: {error.message}", error.remedy + hint) from None
+
+
+def _length(text: str, stage: str) -> float:
+    with _naming(stage):
+        lasts_s = units.parse_duration(text)
     if lasts_s < _LEAST_S:
         remedy = "give it a time; with 1ms the rate jumps"
         raise UnknownValue(f"stage {stage!r} is shorter than 1 ms", remedy)
@@ -172,20 +179,15 @@ def _rate(text: str, stage: str) -> float:
     bare = text.strip().removesuffix("/s")
     if not bare.strip("0.") and "0" in bare:
         return 0.0
-    try:
+    with _naming(stage, "; 0 is allowed too"):
         return sendable(bare)
-    except UnknownValue as error:
-        remedy = f"{error.remedy}; 0 is allowed too"
-        raise UnknownValue(f"stage {stage!r}: {error.message}", remedy) from None
 
 
 def _users(text: str, stage: str) -> int:
     if text.strip() == "0":
         return 0
-    try:
+    with _naming(stage):
         return units.parse_size(text)
-    except UnknownValue as error:
-        raise UnknownValue(f"stage {stage!r}: {error.message}", error.remedy) from None
 
 
 def _check(source: str, parts: Iterable[Stage]) -> Stages:
@@ -205,7 +207,7 @@ def _check(source: str, parts: Iterable[Stage]) -> Stages:
 
 
 def _of_file(path: str) -> Stages:
-    """Read rows of a minute and its rate; a first row of minute 0 has the initial rate."""
+    """Read rows of a minute and its rate; a row of minute 0 has the first rate."""
     import csv
 
     text = read_text(path, "the stages", BadFile, f"name a CSV file; {_ROW}")
@@ -229,13 +231,12 @@ def _of_file(path: str) -> Stages:
         minute = _number(cells[0])
         if len(cells) != 2 or minute is None or minute < 0:
             remedy = _ROW
-            if _CLOCK.search(cells[0]):
+            if _TIME_OF_DAY.search(cells[0]):
                 remedy += "; count the minutes from the first row, which is minute 0"
             raise BadFile(f"{place} is not a minute and a rate", remedy)
         at_s = minute * 60.0
         if not stages and not at_s:
-            # The rate begins here, and does not rise from 0.
-            at_s = _LEAST_S
+            at_s = _LEAST_S  # The load begins at this rate, instead of a rise from 0.
         if at_s < begin_s + _LEAST_S:
             raise BadFile(f"{place} is not after the minute before", "put the minutes in order")
         stages.append(Stage(float(f"{at_s - begin_s:.12g}"), _rate(cells[1], place)))

@@ -1,20 +1,20 @@
 """Whether throughput had settled: a slope test over the measured window and its parts.
 
-The window is cut into slots of about half a second. The slope of their rates is Theil and Sen's,
-the median of all pairs' slopes, which one slot lost to another process does not move. Its
-significance depends on the autocorrelation of the rates: a busy machine is busy for seconds at a
-time. That is estimated from the steps between neighbours, after removal of a monotone trend: steps
-are reversed by the next where slots are independent, and not in a random walk. The estimate from
-few slots is rounded up, in the target's favour.
+The window is cut into slots of about half a second. The slope of their rates is Theil and Sen's:
+the median slope of all pairs of slots, which a single slot with another process does not move. The
+significance of a slope depends on the autocorrelation of the rates, as a busy machine is busy for
+seconds at a time. The autocorrelation is estimated from the differences of neighbours, after
+removal of a monotone trend: if slots are independent, a rise is followed by a fall, and in a random
+walk it is not. With few slots the estimate is rounded up, in the target's favour.
 
-A window is unsettled when its rate drifts by more than `_DRIFT` and that is significant, over the
-whole window or over one of the half windows that roll over it: a window that begins before the
-target is warm has a steady end and no steady mean. With a larger drift that is not significant the
-window is too short to tell; one of the default length is made longer (`locust.role_local`).
+A window is unsettled if its rate has a significant drift of more than `_DRIFT`, in the whole window
+or in a half of it: a window that begins before the target is warm has a steady end and no steady
+mean. With a larger drift that is not significant the window is too short to tell; a window of the
+default length is made longer (`locust.role_local`).
 
-On an open schedule the throughput is that of the arrivals. So the logarithm of the slots' mean
-latency is tested in the same way, and the queue's growth: operations in a growing queue have no
-latency yet.
+On an open schedule the throughput is the rate of arrivals. So the logarithm of the slots' mean
+latency is tested in the same way, and the growth of the queue, in which operations have no latency
+yet.
 """
 
 from __future__ import annotations
@@ -35,33 +35,33 @@ MIN_SLOTS = 8
 """With fewer slots only a strictly monotone series is significant."""
 
 MOST_WINDOWS = 3
-"""The greatest length of a window that is made longer, in default ones."""
+"""The greatest length of a lengthened window, as a multiple of the default."""
 
 _DRIFT = 0.05
-"""A change within the window that comparisons have to find: 5 %."""
+"""A change within the window that comparisons have to detect: 5 %."""
 
 _LATENCY_DRIFT = 0.25
-"""The effect on latency of 5 % in the cost of an operation, in a queue that is 80 % busy."""
+"""The change of latency if operations cost 5 % more, in a queue that is 80 % busy."""
 
 _LATENCY_DOUBT = 1.0
 """A change of latency that is not significant is reported from a doubling or halving on: a queue
-that is nearly full has smaller ones in most windows."""
+that is nearly full has smaller changes in most windows."""
 
 _FALSE_ALARM_RATE = 0.002
-"""The probability of a steady target's being called unsettled, of rate and latency each; up to 4 %
-where slots have an autocorrelation of 0.95 (simulated)."""
+"""The probability that a steady target is called unsettled, for its rate and again for its latency;
+up to 4 % if slots have an autocorrelation of 0.95 (simulated)."""
 
 _DOUBT = 4.0
 """Standard errors, 1 / sqrt(slots), by which the autocorrelation may be higher than estimated."""
 
 _SMOOTH = 3
-"""Slots on each side over which the trend is smoothed: a stair would follow chance."""
+"""Slots on each side over which the trend is smoothed, as its steps would follow chance."""
 
 _SHORTEST_S = 0.4
-"""Shorter drains are merged: those at a phase's ends last milliseconds."""
+"""Shorter drains are merged, as the drains at the ends of a phase last milliseconds."""
 
 _MAX_SLOTS = 240
-"""Longer windows have longer slots: the slope takes all pairs of slots."""
+"""Longer windows have longer slots, because the slope is computed from all pairs."""
 
 _Slot = tuple[float, float, float]
 """Begin and end in seconds, and a value."""
@@ -76,32 +76,33 @@ class Steadiness(StrEnum):
     """The queue of an open schedule was growing."""
     TOO_SHORT = "too-short"
     STAGED = "staged"
-    """It changed by stages: nothing was tested."""
+    """The load changed by stages, so nothing was tested."""
 
 
 class Settled(msgspec.Struct, frozen=True):
     state: str
     evidence: str
     slope_percent: float | None = None
-    """The change from end to end, in percent of the median half second: below -100 where the rate
-    fell before most half seconds."""
+    """The change from end to end, in percent of the median slot; below -100 after an early fall."""
 
 
 class _Drift(msgspec.Struct, frozen=True):
-    """Drift of one span: its change as a share of the median, and the p-value."""
+    """The drift of a part of the window."""
 
     begin_s: float
     end_s: float
     first: float
     """The fitted line at `begin_s`, as a rate or in nanoseconds; never below 0."""
     last: float
-    """The value at `end_s`."""
+    """The fitted line at `end_s`."""
     change: float
+    """The change as a share of the median."""
     chance: float
+    """The p-value."""
 
 
 class _Series:
-    """Slots of a window, each (begin, end, value), tested for a drift."""
+    """The slots of a window, tested for a drift."""
 
     def __init__(
         self,
@@ -123,12 +124,12 @@ class _Series:
 
     @property
     def may_be_chance(self) -> bool:
-        """Whether the change over the whole window is large; it may not be significant."""
+        """Whether the change over the whole window is large, significant or not."""
         return self._larger(self.whole, self._doubt)
 
     @property
     def drifting(self) -> str:
-        """Both ends of the worst drift, as its change may exceed the median."""
+        """The worst drift in words, by its two ends, as its change may exceed the median."""
         if (drift := self.worst) is None:
             return ""
         verb = "rose" if drift.change > 0 else "fell"
@@ -140,7 +141,7 @@ class _Series:
 
     @property
     def wandering(self) -> str:
-        """Evidence that the window is too short: steady rates often vary as much."""
+        """Evidence that the window is too short, as steady rates often vary as much."""
         chance, allowed = 100 * self.whole.chance, 100 * self.allowed
         return (
             f"{self._name} of half seconds differs so much that a steady one looks like this in "
@@ -159,7 +160,7 @@ class _Series:
         return f"{format_rate(float(f'{value:.3g}'))}/s"
 
     def _larger(self, drift: _Drift, limit: float) -> bool:
-        """Whether a drift exceeds a share, of logarithms as a ratio in both directions."""
+        """Whether a drift exceeds a share; for logarithms the share is a ratio, up or down."""
         fall = 1 / (1 + limit) - 1 if self._logarithms else -limit
         return not fall <= drift.change <= limit
 
@@ -171,8 +172,8 @@ def settle(
 ) -> Settled:
     """Judge consecutive drains, each (seconds, operations).
 
-    Of an open schedule `queue` is the queue's length at the end of each, and `waited_ns` the sum of
-    its operations' latencies.
+    For an open schedule, `queue` has the queue's length at the end of each drain, and `waited_ns`
+    the sum of its operations' latencies.
     """
     drains = list(drains)
     rates = list(_rates(drains))
@@ -183,7 +184,7 @@ def settle(
         return Settled(Steadiness.TOO_SHORT, "in most half seconds no operation ended")
     if queue and (grown := _growth(drains, queue)):
         return Settled(Steadiness.GROWING, grown)
-    # The throughput of an open schedule is that of its random arrivals.
+    # The throughput of an open schedule is the rate of its random arrivals.
     series = [] if queue else [_Series("the rate", rates, _DRIFT, _DRIFT)]
     latencies = _latencies([seconds for seconds, _ in drains], rates, waited_ns)
     if len(latencies) >= MIN_SLOTS:
@@ -274,9 +275,9 @@ def _drift(rates: Sequence[_Slot], *, logarithms: bool = False) -> _Drift:
 def _wander(rest: Sequence[float], middles: Sequence[float]) -> float:
     """Return the standard deviation of the slope of values with this autocorrelation.
 
-    The mean square of the difference of values k slots apart is V(k) = V(1) (1 - r^k) / (1 - r),
-    with a first-order autocorrelation r. The slope's weights add up to 0, so its variance follows
-    from V alone.
+    With a first-order autocorrelation r, the mean square of the difference of values k slots apart
+    is V(k) = V(1) (1 - r^k) / (1 - r). The weights of the slope add up to 0, so the variance of the
+    slope follows from V alone.
     """
     steps = [following - value for value, following in pairwise(rest)]
     square = sum(step * step for step in steps)
@@ -295,7 +296,7 @@ def _wander(rest: Sequence[float], middles: Sequence[float]) -> float:
 
 
 def _smooth(values: Sequence[float]) -> list[float]:
-    """Return means over neighbours, as many on each side, fewer at the ends."""
+    """Return means over neighbours, the same number on both sides, fewer at the ends."""
     reach = [min(_SMOOTH, n, len(values) - 1 - n) for n in range(len(values))]
     return [sum(values[n - k : n + k + 1]) / (2 * k + 1) for n, k in enumerate(reach)]
 

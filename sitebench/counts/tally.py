@@ -17,11 +17,11 @@ _WAITS = 0.01
 """Share of their time above which lanes count as waiting; pauses after failures are below it."""
 
 MOST_STRETCHES = 2_048
-"""Eight times the slots of the test for steadiness; an hour has 7,200 drains."""
+"""The largest number of stretches: eight times the slots of the test for steadiness."""
 
 
 def _pairs(values: array[Any]) -> array[Any]:
-    """Add neighbours in pairs; an odd last value stays."""
+    """Add neighbours in pairs; the last value of an odd number stays as it is."""
     pairs = zip_longest(values[::2], values[1::2], fillvalue=0)
     return array(values.typecode, (a + b for a, b in pairs))
 
@@ -35,10 +35,10 @@ def _add(steps: _Steps, record: StepRecord) -> None:
 
 
 class Tally(msgspec.Struct):
-    """Every step over one window, with the window's true bounds.
+    """Totals of every step over a window, with the window's true bounds.
 
-    Rates are of operations that ended in the window (`steps`), durations and failures of those due
-    in it (`due`), the slowest of which end after it.
+    Rates count operations that ended in the window (`steps`). Durations and failures count
+    operations that were due in the window (`due`), some of which end later.
     """
 
     t0_ns: int | None = None
@@ -51,25 +51,25 @@ class Tally(msgspec.Struct):
     queue_end: Queue = NO_QUEUE
     longest_drain_s: float = 0.0
     stretch_s: array[float] = msgspec.field(default_factory=lambda: array("d"))
+    """The length of each stretch: of each drain, or in a long window of several drains."""
     succeeded: dict[tuple[str, str], array[int]] = {}
-    """The seconds of each drain (in a long window, of each stretch of several), and the successes
-    of each (program, step) in it. A shorter array is zero from its end on."""
+    """The successes in each stretch, by program and step; a missing last value is zero."""
     waited_ns: dict[tuple[str, str], array[float]] = {}
-    """Likewise, the sum of the latencies of those successes."""
+    """The sum of the latencies of those successes, likewise."""
     queue: array[int] = msgspec.field(default_factory=lambda: array("q"))
-    """The queue's length at the end of each drain or stretch."""
+    """The queue's length at the end of each stretch."""
     lane_ns: int = 0
     waiting_ns: int = 0
     row_wait_ns: int = 0
     """Waits for exclusive rows, a part of `waiting_ns`."""
     lost_rows: int = 0
-    """Rows lost up to the window's end, as a change was never answered."""
+    """Rows lost up to the window's end, because a change was never answered."""
     lane_counts: list[int] = []
     """Requests that succeeded, by lane; empty unless a target's `phases` are recorded."""
     underway_start_ns: int = 0
     underway_ns: int = 0
     length_s: float | None = None
-    """Of several workers' windows: the length by which the rate is the sum of theirs."""
+    """The length of the merged windows of several workers, by which their rates add up."""
 
     @classmethod
     def starting(cls, boundary: Drained) -> Tally:
@@ -108,14 +108,14 @@ class Tally(msgspec.Struct):
 
     @property
     def target_s(self) -> float:
-        """Lane-seconds of waits for the target: connects, binds and requests of all steps."""
+        """Lane-seconds of waits for the target, in connects, binds and requests."""
         steps = (step for step in self.steps.values() if not step.overlaps)
         own = sum(step.counters[PROCESSING] for step in steps)
         return self.clock_s - (self.waiting_ns + own) / 1e9
 
     @property
     def waits(self) -> bool:
-        """Whether lanes were idle for a noticeable time, as their users think."""
+        """Whether lanes were idle for a noticeable time, because their users think."""
         return self.waiting_ns > _WAITS * self.lane_ns
 
     @property
@@ -154,26 +154,26 @@ class Tally(msgspec.Struct):
         self.stretch_s.append(seconds)
         self.queue.append(self.queue_end.length)
         if len(self.stretch_s) == MOST_STRETCHES:
-            # Each two become one, to bound the memory of windows of any length.
+            # Pairs of stretches become one, to bound the memory of a long window.
             self.stretch_s = _pairs(self.stretch_s)
             self.queue = self.queue[1::2]
             self.succeeded = {key: _pairs(values) for key, values in self.succeeded.items()}
             self.waited_ns = {key: _pairs(values) for key, values in self.waited_ns.items()}
 
     def add_late(self, steps: Iterable[StepRecord]) -> None:
-        """Add operations that were due in this window and ended after it."""
+        """Add operations that were due in this window and ended later."""
         for record in steps:
             _add(self.due, record)
 
     def merge(self, later: Tally) -> None:
-        """Add the steps only of another window."""
+        """Add the steps of another window, and nothing else of it."""
         for totals in later.steps.values():
             _add(self.steps, totals)
         for totals in later.due.values():
             _add(self.due, totals)
 
     def with_starts(self, earlier: Iterable[Tally]) -> Tally:
-        """Return the tally with users' starts before the window: a failed user seldom retries."""
+        """Return the tally with users' starts before the window too, as users start once."""
         due = {key: totals for key, totals in self.due.items() if key[0] != START}
         for tally in (*earlier, self):
             for totals in tally.due.values():
@@ -182,19 +182,19 @@ class Tally(msgspec.Struct):
         return msgspec.structs.replace(self, due=due)
 
     def operations(self, counts: Iterable[tuple[str, str]]) -> Iterator[tuple[float, int]]:
-        """Yield the seconds of each drain or stretch, and its successful operations."""
+        """Yield the seconds of each stretch, and its successful operations."""
         counted = [self.succeeded[key] for key in counts if key in self.succeeded]
         for n, seconds in enumerate(self.stretch_s):
             yield seconds, sum(column[n] for column in counted if n < len(column))
 
     def latencies_ns(self, counts: Iterable[tuple[str, str]]) -> list[float]:
-        """Return the sum of the counted latencies of each drain or stretch."""
+        """Return the sum of the counted latencies of each stretch."""
         counted = [self.waited_ns[key] for key in counts if key in self.waited_ns]
         stretches = range(len(self.stretch_s))
         return [sum(column[n] for column in counted if n < len(column)) for n in stretches]
 
     def merge_steps(self, counts: Iterable[tuple[str, str]], *, due: bool = False) -> StepTotals:
-        """Merge the steps that count as an operation, one (program, step) for each program."""
+        """Merge the steps that count as an operation: one (program, step) per program."""
         merged, steps = StepTotals("", "operation"), self.due if due else self.steps
         for key in counts:
             if key in steps:

@@ -1,8 +1,7 @@
-"""`--until p99:5%`: a window that goes on until a percentile is known precisely enough.
+"""`--until p99:5%`: a window that goes on until a percentile is precise enough.
 
-Known to 5 % means that half of its two-sided 95 % interval (`counts.percentile_interval`) is at
-most 5 % of it. Frequent looks would favour windows that seem calm by chance: the next look comes
-only after the window has grown.
+A precision of 5 % means that half of the percentile's two-sided 95 % interval
+(`counts.percentile_interval`) is at most 5 % of the percentile.
 """
 
 from __future__ import annotations
@@ -49,6 +48,5 @@ class Until(msgspec.Struct, frozen=True):
         return cls(name, precision, limit_s, text)
 
     def is_precise(self, intervals: Intervals) -> bool:
-        """Return whether these intervals of a window are precise enough."""
         low, high = intervals.bounds.get(self.percentile, (0.0, None))
         return high is not None and high - low <= self.precision * (high + low)

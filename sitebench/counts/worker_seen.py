@@ -13,9 +13,9 @@ from sitebench.monitor.use import Use
 class WorkerSeen(msgspec.Struct, frozen=True):
     """A worker within the measured window.
 
-    `operations` counts every step. `ended` is `lost` or `left`: before the test's end, without or
-    with notice. `missing` counts operations in no report. `skew_s` is its wall clock minus the
-    master's; timelines do not depend on it.
+    `operations` counts every step. `ended` is `lost` or `left`, for a worker that ended before the
+    test without or with notice. `missing` counts operations in no report. `skew_s` is the worker's
+    wall clock minus the master's.
     """
 
     index: int
@@ -39,6 +39,5 @@ class WorkerSeen(msgspec.Struct, frozen=True):
         return f"worker {self.index} ({self.host}, {self.address})"
 
     def to_json(self) -> dict[str, Any]:
-        """Return it for `--json` and the run file."""
         use = None if self.use is None else self.use.to_json()
         return {**asdict(self), "use": use}

@@ -1,4 +1,4 @@
-"""The part of a test's load that one of its processes makes."""
+"""The part of a test's load that a process makes."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ import msgspec
 
 
 class WorkerSlot(msgspec.Struct, frozen=True):
-    """A process's index among those of the load of one test, and their number."""
+    """The index of a process among the processes that make a test's load, and their number."""
 
     index: int = 0
     count: int = 1
 
     def rate(self, total: float | None) -> float | None:
-        """Return this process's part of a rate; all parts add up to it exactly.
+        """Return this process's part of a rate; the parts add up to the rate without rounding.
 
-        A float is an integer times a power of two: the integer is divided, so that adding the parts
-        rounds nothing.
+        A float is an integer times a power of two, and the integer is divided.
         """
         if total is None:
             return None

@@ -15,8 +15,6 @@ _PORTS = {"http": 80, "https": 443}
 
 
 class SiteAddress(msgspec.Struct, frozen=True):
-    """A site's address, and the path below which it is."""
-
     host: str
     port: int
     base_path: str = ""
@@ -32,7 +30,6 @@ class SiteAddress(msgspec.Struct, frozen=True):
 
 
 def parse_address(url: str) -> SiteAddress:
-    """Read http://host:port/path."""
     try:
         parts = urlsplit(secret.address(url))
         port = parts.port

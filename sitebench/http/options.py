@@ -21,7 +21,6 @@ class LogOption:
 
 
 def refuse_log(options: LogOption) -> None:
-    """Refuse the option for a server that runs already."""
     if options.access_log:
         raise BadInput(
             "only a server that is started here is told to log its requests",
@@ -33,7 +32,7 @@ _Keeping = TypeVar("_Keeping", bound=Any)
 
 
 def settle_keepalive(options: _Keeping, script: Script | None) -> _Keeping:
-    """Return options with `keepalive` set; a scenario decides it itself."""
+    """Return options with `keepalive` set, by the scenario if there is one."""
     keepalive: bool | None = options.keepalive
     if script is None:
         return replace(options, keepalive=bool(keepalive))

@@ -1,4 +1,4 @@
-"""A web site as an open target, and the probe of whether it answers."""
+"""A web site as an open target, and the probe for an answer."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from sitebench.targets.open_target import OpenTarget
 from sitebench.targets.tls import SYSTEM, Trust, short, tls_failed
 
 WHOLE_S = 10.0
-"""Time limit of a whole probe."""
+"""Time limit of a probe."""
 _ANSWER_S = 5.0
-"""Time limit of each byte."""
+"""Time limit of each read."""
 _MOST_BYTES = 1 << 20
-"""Of a front page with its head; the rest is not read."""
+"""The part of a page, with its head, that is read."""
 
 
 class Page(msgspec.Struct, frozen=True):
@@ -41,7 +41,7 @@ class Page(msgspec.Struct, frozen=True):
 
 
 def probe(address: SiteAddress, trust: Trust = SYSTEM, path: str = "/") -> Page:
-    """Return a page of a site, of any status; raise where it does not answer in HTTP."""
+    """Return a page of a site, of any status; raises without an answer in HTTP."""
     context = trust.context() if address.is_encrypted else None
     connection: http.client.HTTPConnection
     if context is None:
@@ -55,7 +55,7 @@ def probe(address: SiteAddress, trust: Trust = SYSTEM, path: str = "/") -> Page:
         _connect(connection, address, context, deadline)
         try:
             connection.request("GET", f"{address.base_path}{path}", headers={"Connection": "close"})
-            # It keeps the connection open until it is read to its end, or closed.
+            # The answer keeps the connection open until it is read to its end, or closed.
             with connection.getresponse() as answer:
                 try:
                     body = answer.read(_MOST_BYTES)
@@ -70,7 +70,7 @@ def probe(address: SiteAddress, trust: Trust = SYSTEM, path: str = "/") -> Page:
                 answer.getheader("Location"),
                 body,
             )
-        # What a site says of a length may be too large a number, or more than there is memory.
+        # A length of the answer may be too large for a number, or for the memory.
         except (OSError, http.client.HTTPException, MemoryError, OverflowError) as error:
             if deadline.is_over:
                 raise _late(address, deadline) from error
@@ -79,7 +79,7 @@ def probe(address: SiteAddress, trust: Trust = SYSTEM, path: str = "/") -> Page:
 
 
 class _Received(io.RawIOBase):
-    """A connection's bytes, which end after `_MOST_BYTES`, and raise after the deadline."""
+    """The bytes of a connection: they end after `_MOST_BYTES`, and raise after the deadline."""
 
     def __init__(self, raw: io.RawIOBase, deadline: Deadline) -> None:
         self._raw, self._deadline, self.budget = raw, deadline, _MOST_BYTES
@@ -102,7 +102,7 @@ class _Received(io.RawIOBase):
 
 
 class _Answer(http.client.HTTPResponse):
-    """An answer, of which also the head, and provisional ones before it, are read within limits."""
+    """An answer whose head, and provisional answers before it, are read within the limits too."""
 
     def __init__(self, *arguments: Any, deadline: Deadline, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)
@@ -161,7 +161,7 @@ class OpenSite(OpenTarget[SiteAddress]):
 
 
 def open_live(options: SuiteOptions) -> OpenSite:
-    """Return a site that runs already, after a probe."""
+    """Probe a site that runs already, and return it."""
     address, trust = parse_address(options.target), Trust.from_options(options)
     server = probe(address, trust).server
     facts = {} if server is None else {"server": server}

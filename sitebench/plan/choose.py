@@ -1,8 +1,8 @@
 """From a machine's measured rates to a plan: the size whose rates apply.
 
-Rates depend on the number of people in a directory or database, which is a part of the answer: the
-plan takes the smallest measured size with room for it; without one the largest, for up to twice as
-many people (method rule 11).
+Rates depend on the number of people in a directory or database, and the plan computes that number.
+So the plan takes the smallest measured size with room for the people; without such a size the
+largest, for up to twice as many people (method rule 11).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _STRETCH = 2.0
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """One answer: the scenario, its rates, and warnings."""
+    """An answer of the planner; `values` has every number of the law."""
 
     suite: PlanSuite
     scenario: Scenario
@@ -34,11 +34,10 @@ class Plan(msgspec.Struct, frozen=True):
     values: Mapping[str, float]
     warnings: tuple[str, ...] = ()
     calculations: tuple[Calculation, ...] = ()
-    """The suite's other laws."""
 
 
 def plan(suite: PlanSuite, scenario: Scenario, table: RateTable, size: int | None = None) -> Plan:
-    """Plan with a machine's rates at the size that the answer needs, or at the given one."""
+    """Plan with a machine's rates at the given size, or at the size that the answer needs."""
     if size is not None:
         return _plan_at(suite, scenario, table, size)
     plans = [_plan_at(suite, scenario, table, n) for n in _complete(scenario, table)]
@@ -68,14 +67,14 @@ def on_first(suite: PlanSuite, tables: Sequence[RateTable]) -> tuple[Plan, RateT
 
 
 def with_calculations(plan: Plan, options: PlanOptions | None = None) -> Plan:
-    """Return a plan with the suite's other laws, by default with its usual options."""
+    """Return a plan with the suite's further laws."""
     suite = plan.suite
     calculations = suite.calculations(options or suite.options(), plan.rates, plan.values)
     return replace(plan, calculations=tuple(calculations))
 
 
 def _complete(scenario: Scenario, table: RateTable) -> list[int]:
-    """Return the sizes with a rate for every operation; refuse a table without one."""
+    """Return the sizes with a rate for every operation; raises if there are none."""
     names = needed(scenario)
     sizes = [size for size in table.sizes if all(name in table.rates_at(size) for name in names)]
     if sizes:

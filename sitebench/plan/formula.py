@@ -1,7 +1,7 @@
-"""Formulas written once, then computed, or printed for Excel, in JavaScript and in words.
+"""Formulas that are computed, or printed for Excel, in JavaScript and in words.
 
-The command line, the workbook and the page use the same `Formula`: its operations have the same
-order in each, so that even the last bit of a result is equal.
+The command line, the workbook and the page use the same `Formula`, with operations in the same
+order, so that even the last bits of their results are equal.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from operator import add, mul, sub, truediv
 from typing import ClassVar
 
 Name = Callable[[str], str]
-"""Returns an input's name in another language: a cell, a property of an object."""
+"""Returns the name of an input in another language: a cell, or a property of an object."""
 
 Number = float | int
 
 _ROUNDING = 1e-9
-"""The rounding error by which a result may exceed a whole number."""
+"""The largest rounding error of a whole number."""
 
 
 class Formula(ABC):
@@ -27,21 +27,20 @@ class Formula(ABC):
 
     _EXCEL: ClassVar[str]
     _SCRIPT: ClassVar[str]
-    """Templates of its fields, in which a formula stands for its text in the same language."""
+    """Templates of a class's fields; a field that is a formula becomes its text."""
 
     @abstractmethod
     def value(self, inputs: Mapping[str, float]) -> float: ...
 
     @abstractmethod
     def words(self, inputs: Mapping[str, float]) -> str:
-        """Return the formula in words; of a condition, the branch for these inputs."""
+        """Return the formula in words; for a condition, the branch that applies."""
 
     def excel(self, name: Name) -> str:
         """Return the formula for Excel and LibreOffice."""
         return self._EXCEL.format_map(self._fields(lambda part: part.excel(name)))
 
     def script(self, name: Name) -> str:
-        """Return the formula in JavaScript."""
         return self._SCRIPT.format_map(self._fields(lambda part: part.script(name)))
 
     def _fields(self, text: Callable[[Formula], str]) -> dict[str, object]:
@@ -65,7 +64,6 @@ class Formula(ABC):
 
 
 def formula(value: Formula | Number) -> Formula:
-    """Return a number as a formula, and a formula as it is."""
     return value if isinstance(value, Formula) else Constant(float(value))
 
 
@@ -90,8 +88,6 @@ class Input(Formula):
 
 @dataclass(frozen=True)
 class Constant(Formula):
-    """A number of the law itself."""
-
     number: float
 
     _EXCEL = _SCRIPT = "{number:.15g}"
@@ -111,14 +107,14 @@ class Operation(Formula):
     left: Formula
     right: Formula
 
-    # Every parenthesis, so that the order of operations is that of `value`.
+    # With all parentheses, so that the order of operations is the same as in `value`.
     _EXCEL, _SCRIPT = "({left}{sign}{right})", "({left} {sign} {right})"
 
     def value(self, inputs: Mapping[str, float]) -> float:
         return _OPERATORS[self.sign](self.left.value(inputs), self.right.value(inputs))
 
     def words(self, inputs: Mapping[str, float]) -> str:
-        # Only the parentheses that a reader needs.
+        # With the parentheses that a reader needs.
         left, right = self.left.words(inputs), self.right.words(inputs)
         of_left, of_right = _active_side(self.left, inputs), _active_side(self.right, inputs)
         sum_left = isinstance(of_left, Operation) and of_left.sign in "+-"
@@ -137,7 +133,7 @@ _OPERATORS = {"+": add, "-": sub, "*": mul, "/": truediv}
 
 
 def _active_side(side: Formula, inputs: Mapping[str, float]) -> Formula:
-    """Return a formula, of a condition the side that applies."""
+    """Return a formula; for a condition, the side that applies."""
     while isinstance(side, IfAny):
         side = side.then if side.condition.value(inputs) > 0 else side.otherwise
     return side
@@ -145,7 +141,7 @@ def _active_side(side: Formula, inputs: Mapping[str, float]) -> Formula:
 
 @dataclass(frozen=True)
 class Least(Formula):
-    """The smaller of two."""
+    """The smaller of two formulas."""
 
     left: Formula
     right: Formula
@@ -177,7 +173,7 @@ class WholeUp(Formula):
 
 @dataclass(frozen=True)
 class IfAny(Formula):
-    """One formula where a condition is above zero, else another."""
+    """A formula if a condition is above zero, else another formula."""
 
     condition: Formula
     then: Formula
@@ -189,7 +185,7 @@ class IfAny(Formula):
     )
 
     def value(self, inputs: Mapping[str, float]) -> float:
-        # Only the side that applies: the other may divide by a number that is missing.
+        # The side that does not apply may divide by a number that is missing.
         return _active_side(self, inputs).value(inputs)
 
     def words(self, inputs: Mapping[str, float]) -> str:
@@ -197,4 +193,4 @@ class IfAny(Formula):
 
 
 _SPELT_OUT = (Least, WholeUp)
-"""Formulas whose words are no signs."""
+"""Formulas whose words have no operator."""

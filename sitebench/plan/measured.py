@@ -1,7 +1,7 @@
 """Rates from a run: the highest among its loads, as a median over repeats.
 
-A point that is not usable (unsettled, failed) is left out, with a remark. A rate that is a lower
-bound counts: the plan needs no more machines than it says.
+A point that is not usable (unsettled, failed) is left out, with a remark. A lower bound of a rate
+counts: the plan then has machines enough, or too many.
 """
 
 from __future__ import annotations
@@ -23,21 +23,20 @@ from sitebench.units import format_rate
 from sitebench.verdict.verdict import Bound, Quoted
 
 _SAME_TABLE = frozenset(("arrivals", "think", "threads", "until", "timeout", "seed"))
-"""Settings in which points of one rate table may differ: load and duration. Points that differ in
-any other setting measured another thing."""
+"""Settings of load and duration, in which the points of a rate table may differ."""
 
 
 def tables_of(
     results: Iterable[PointResult], suite: PlanSuite, objective: Objective | None = None
 ) -> tuple[RateTable, ...]:
-    """Return a table for each target that a run measured, in the order of the run.
+    """Return a table for each target of a run, in the order of the run.
 
-    With an objective only loads at a rate count, and only those that met it: a closed loop of few
-    users meets nearly any objective at a rate that independent users would not.
+    With an objective only loads at a rate count, and only if they met it: few users in a closed
+    loop meet nearly any objective, at a rate at which independent users would not.
     """
     groups: dict[tuple[str, ...], list[Series]] = {}
     for point in series(results):
-        # The mean rate of stages is that of no one load.
+        # The mean rate of stages is not the rate of a load.
         of_suite = point.spec.suite == suite.name and point.spec.stages is None
         if of_suite and suite.operation(point) is not None:
             groups.setdefault(_target_key(point.spec), []).append(point)
@@ -46,13 +45,13 @@ def tables_of(
 
 
 def _target_key(spec: PointSpec) -> tuple[str, ...]:
-    """Return the key by which points are put into tables."""
+    """Return the same key for points of the same table."""
     settings = {n: value for n, value in spec.settings.items() if n not in _SAME_TABLE}
     return spec.target, spec.client, json.dumps(settings, sort_keys=True)
 
 
 def _target_names(keys: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
-    """Name each target by the settings in which it differs from the others."""
+    """Name each target by the settings in which it differs from other targets."""
     settings: list[dict[str, Any]] = [json.loads(key[2]) for key in keys]
     differ = sorted(
         name
@@ -92,10 +91,10 @@ _Rates = list[tuple[float, Series]]
 def _that_met(
     valid: _Rates, tried: Sequence[Series], objective: Objective
 ) -> tuple[_Rates, tuple[str, str] | None]:
-    """Return the rates that met the objective; where none did, the reason and the remedy.
+    """Return the rates that met the objective; if none did, the reason and the remedy.
 
-    A rate is left out that met it in a search's short window, where it or a lower one broke it in a
-    longer window.
+    A rate that met the objective in a search's short window is left out if the same or a lower rate
+    missed it in a longer window.
     """
     spec = valid[0][1].spec
     search = (
@@ -134,7 +133,7 @@ def _state(point: Series, objective: Objective) -> ObjectiveState:
 
 
 def _broke(point: Series, objective: Objective) -> bool:
-    """Return whether a search would judge that the target did not keep this rate."""
+    """Return whether a search would judge that the target did not sustain this rate."""
     return point.spec.rate is not None and any(
         reply_of(result, objective).answer is Answer.BROKE
         for result in point.results
@@ -143,7 +142,7 @@ def _broke(point: Series, objective: Objective) -> bool:
 
 
 def _outweighs(broke: Series, met: Series) -> bool:
-    """Return whether a broken point had no higher rate, shorter window or fewer users."""
+    """Return whether `broke` had at most the rate, and at least the window and users, of `met`."""
     broken, other = broke.spec, met.spec
     return (
         (broken.rate or 0.0) <= (other.rate or 0.0)
@@ -155,11 +154,11 @@ def _outweighs(broke: Series, met: Series) -> bool:
 def _of_one_kind(
     tried: Sequence[Series], remarks: list[Remark], remark: Callable[..., Remark]
 ) -> Iterator[Series]:
-    """Yield the points that count one kind of step; raise where points count different ones."""
+    """Yield the points that count one kind of step; raises if points count different kinds."""
     kinds: dict[bool, PointResult] = {}
     for point in tried:
         for result in point.results:
-            # On an open schedule a web request counts as the whole pass.
+            # On an open schedule a web request is counted as a whole pass.
             first = kinds.setdefault(point.spec.rate is None, result)
             if not same_steps(first, result):
                 raise BadInput(
@@ -168,7 +167,7 @@ def _of_one_kind(
                     "plan from runs of one of both",
                 )
         programs = {s.program for s in point.results[0].steps if s.counted and s.count}
-        # The names of several user classes are joined; the operations of a scenario are one.
+        # Names of user classes are joined by a plus; the operations of a scenario count together.
         several = "+" in point.spec.operation and not point.spec.of_a_file
         if several and len(programs) > 1 < len(counts := point.results[0].counts):
             reason = f"left out: its rate is of {_words(counts)} together"

@@ -1,9 +1,9 @@
-"""The planner's two laws, each a list of steps that compute one number from those before.
+"""The planner's two laws, for pages and for sessions: lists of steps, one number computed in each.
 
 Both are Little's law: people present = arrivals per second x seconds they stay. A machine is busy
 for 1 / rate seconds per page, or for the sum over the operations of a session, each measured alone.
-How busy it may be for a response-time objective has a formula for pages; for a mix it is an input,
-`queue_limit`, that `solve` simulates. docs/planner.md derives each step and states its limits.
+For pages the busy time that an objective allows has a formula; for sessions it is an input,
+`queue_limit`, that `solve` simulates. docs/planner.md derives the steps and states their limits.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MOST_CORES = 10_000
 
 
 class Step(msgspec.Struct, frozen=True):
-    """One number of a law, and the formula that gives it."""
+    """A number of a law, and its formula."""
 
     key: str
     meaning: str
@@ -78,7 +78,7 @@ def _of_sessions(operations: Iterable[str]) -> Law:
 
 
 def _of_pages() -> Law:
-    """Return the law of visitors who look at one page after the other."""
+    """Return the law of visitors who look at one page after another."""
     return Law(
         (
             Step("mean_s", "a machine's time per page", "s", Constant(1.0) / _PAGES_PER_S),
@@ -101,13 +101,13 @@ def _limit(allowed: Formula) -> Step:
 
 
 def _of_one_kind() -> tuple[Step, ...]:
-    """Return how busy a machine may be: the lesser of the limits by headroom and by objective.
+    """Return how busy a machine may be: the lower of the limits by headroom and by objective.
 
-    M/M/c: one queue, random arrivals and service times, `cores` operations at once, each for
-    `service_s`. An operation waits with Erlang's probability C, and then for service_s / (cores x
-    (1 - busy)) on average. Response times are taken as exponential: the share q is answered within
-    the mean x `wait_factor`, ln(1 / (1 - q)). That is exact with one core; with more it is on the
-    safe side from p90 on, as times vary less. C is taken as `busy`, its upper bound, so that the
+    The model is M/M/c: one queue, random arrivals and service times, `cores` operations at once,
+    each for `service_s`. An operation waits with Erlang's probability C, and then for service_s /
+    (cores x (1 - busy)) on average. Response times are taken as exponential: the share q is
+    answered within the mean x `wait_factor`, ln(1 / (1 - q)). That is exact with one core; with
+    more cores it is an upper bound from p90 on. C is taken as its upper bound, `busy`, so that the
     limit has a formula.
     """
     limit: Formula = 1 - _HEADROOM
@@ -134,9 +134,9 @@ def _machines(busy: Formula) -> tuple[Step, ...]:
 class Scenario(msgspec.Struct, frozen=True):
     """The behaviour of people, and the requirements of the machines.
 
-    `objective` is a percentile and its bound in seconds, to be estimated from rates alone; None for
-    rates of loads that met it when measured. A machine works on `cores` operations at once. In the
-    busiest minutes `burst` times as many arrive as on average.
+    `objective` is a percentile and its bound in seconds, estimated from rates alone; None if the
+    rates were measured at loads that met it. In the busiest minutes `burst` times as many people
+    arrive as on average.
     """
 
     active: float
@@ -148,7 +148,7 @@ class Scenario(msgspec.Struct, frozen=True):
     cores: int = 1
     burst: float = 1.0
     lists_all: bool = False
-    """Whether each directory lists the whole community, or its share of those online."""
+    """Whether a directory lists the whole community, or its share of the people online."""
 
     def __post_init__(self) -> None:
         _check(0 < self.active <= 1, f"--active {self.active:.0%}", "0% < x <= 100%")
@@ -187,39 +187,35 @@ def _check(fine: bool, problem: str, remedy: str) -> None:
 
 
 def wait_factor(share: float) -> float:
-    """Return a quantile of exponentially distributed times, in means."""
+    """Return a quantile of exponentially distributed times, as a multiple of their mean."""
     return -math.log1p(-share)
 
 
 def with_all(scenario: Scenario, operations: Sequence[str]) -> Scenario:
-    """Return a scenario whose mix names every operation, 0 for those that it lacked."""
+    """Return a scenario whose mix has all operations, 0 times if it lacked one."""
     if scenario.mix is None:
         return scenario
     return replace(scenario, mix={name: scenario.mix.get(name, 0.0) for name in operations})
 
 
 def law_of(scenario: Scenario) -> Law:
-    """Return the law of sessions for a scenario with a mix, else that of pages."""
     return _of_pages() if scenario.mix is None else _of_sessions(scenario.mix)
 
 
 def needed(scenario: Scenario) -> tuple[str, ...]:
-    """Return the operations whose rates a scenario needs."""
+    """Return the operations of a scenario."""
     if scenario.mix is None:
         return (PAGES,)
     return tuple(name for name, number in scenario.mix.items() if number)
 
 
 def rate_key(scenario: Scenario, operation: str) -> str:
-    """Return the name of an operation's rate among the law's inputs."""
+    """Return the name of an operation's rate in the law's inputs."""
     return _PAGES_PER_S.key if scenario.mix is None else f"rate_{operation}"
 
 
 def solve(scenario: Scenario, rates: Mapping[str, float]) -> dict[str, float]:
-    """Return every number of the law, inputs included.
-
-    `rates` are operations per second by name, of every operation that is needed.
-    """
+    """Return all numbers of the law; `rates` are operations per second by name."""
     values, law = scenario.inputs(), law_of(scenario)
     for name in needed(scenario):
         _check(0 < rates[name] < math.inf, f"{rates[name]:g} {name}/s", "a rate above zero")
@@ -240,8 +236,7 @@ def solve(scenario: Scenario, rates: Mapping[str, float]) -> dict[str, float]:
 def _by_queueing(scenario: Scenario, rates: Mapping[str, float]) -> float:
     """Return how busy a machine may be for the objective; 1.0 without one.
 
-    A queue of several kinds of operations has no formula: `busy_limit` simulates it, with random
-    arrivals and with random service times of each kind.
+    A queue of several kinds of operations has no formula, so `busy_limit` simulates it.
     """
     if scenario.objective is None or scenario.mix is None:
         return 1.0
@@ -278,15 +273,12 @@ _busy_limit = lru_cache(busy_limit)
 
 
 def round_half_up(value: float) -> int:
-    """Round as the paper's workbook does: Python's `round` rounds halves to the even number."""
+    """Round as the paper's workbook does (Python's `round` rounds halves to even)."""
     return math.floor(value + 0.5)
 
 
 def people_per_machine(values: Mapping[str, float]) -> float:
-    """Return the people in each machine's directory or database at this answer.
-
-    A directory lists its share of those online, or the whole community, as each site does.
-    """
+    """Return the people in each machine's directory or database."""
     if "view_s" in values or values.get("lists_all"):
         return values.get("community", values["served"])
     if "machines" in values:

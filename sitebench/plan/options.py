@@ -35,7 +35,7 @@ def rates_option(explanation: str) -> Pairs | None:
 
 
 GIGABIT = 1e9
-"""Bits/s of a line where no network card with a speed was monitored."""
+"""Bits/s of a line, if no network card with a speed was monitored."""
 
 
 def _show(pairs: Pairs) -> str:
@@ -44,7 +44,7 @@ def _show(pairs: Pairs) -> str:
 
 @dataclass(frozen=True)
 class PlanOptions:
-    """The planner's options of all suites; each suite's class adds its own and its presets."""
+    """Options of the planner; a suite's class adds its own options and presets."""
 
     community: int | None = option.size(
         None, "People in the community to plan machines for.", panel="Load"
@@ -90,7 +90,7 @@ class PlanOptions:
     )
 
     def scenario(self, objective: tuple[float, float] | None) -> Scenario:
-        """Return the scenario; `objective` is set where it is estimated from rates alone."""
+        """Return the scenario; `objective` is set if it is estimated from rates alone."""
         raise NotImplementedError
 
     def typed_in(self) -> RateTable | None:

@@ -1,19 +1,18 @@
-"""The planner in an HTML report: sliders, and numbers that follow them.
+"""The planner in an HTML report: sliders, and a script with the formulas of `model`.
 
-The page's script gets its laws from the formulas of `model`. Without a script, and on paper, the
-page shows the plan's answers.
+Without the script, and on paper, the page shows the plan's answers.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from html import escape
 from importlib.resources import files
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from sitebench.plan.choose import Plan, on_first, with_calculations
 from sitebench.plan.choose import plan as planned
@@ -41,7 +40,7 @@ _ANSWERS = {
 
 
 class _Field(msgspec.Struct, frozen=True):
-    """One input; the law gets its number, divided by `per` and multiplied by `times`."""
+    """An input; the law gets its number, divided by `per` and multiplied by `times`."""
 
     key: str
     label: str
@@ -55,13 +54,14 @@ class _Field(msgspec.Struct, frozen=True):
 
 
 def planner_fragment(rates: Mapping[str, Sequence[RateTable]]) -> tuple[str, str]:
-    """Return planners as HTML, and their script; `rates` are of measured machines, by suite."""
+    """Return planners as HTML, and their script; `rates` has the measured machines by suite."""
     planners = [_planner(s, rates[s.name]) for s in plan_suites() if s.name in rates]
     laws = ", ".join(
         f"{_literal(name)}: {_laws(steps)}" for planner in planners for name, steps in planner.laws
     )
     data = _literal({planner.suite.name: planner.data for planner in planners})
-    script = f"{{const LAWS = {{{laws}}};\nconst DATA = {data};\n{_script()}}}"
+    planner = files("sitebench.plan").joinpath("planner.js").read_text()
+    script = f"{{const LAWS = {{{laws}}};\nconst DATA = {data};\n{planner}}}"
     sections = "".join(_section(planner) + _other_laws(planner) for planner in planners)
     return f'<div class="plan-planner">{sections}</div>', script
 
@@ -69,11 +69,6 @@ def planner_fragment(rates: Mapping[str, Sequence[RateTable]]) -> tuple[str, str
 def _literal(value: object) -> str:
     """Return a value for a script, without `</script>`."""
     return json.dumps(value).replace("<", "\\u003c")
-
-
-@cache
-def _script() -> str:
-    return files("sitebench.plan").joinpath("planner.js").read_text()
 
 
 class _Planner(msgspec.Struct, frozen=True):
@@ -88,7 +83,7 @@ class _Planner(msgspec.Struct, frozen=True):
 
     @property
     def laws(self) -> list[tuple[str, Sequence[Step]]]:
-        """Steps by the name of the plan's law and of the suite's further ones."""
+        """Steps by name: of the plan's law, then of the suite's further laws."""
         calculations = enumerate(self.plan.calculations)
         return [
             (self.suite.name, self.law.steps),
@@ -97,7 +92,7 @@ class _Planner(msgspec.Struct, frozen=True):
 
     @property
     def data(self) -> list[dict[str, Any]]:
-        """The machines' rates for the script, and the remarks on those of each size."""
+        """The machines' rates for the script, with remarks for each size."""
         keys = {name: rate_key(self.plan.scenario, name) for name in self.operations}
         return [
             {
@@ -164,14 +159,12 @@ def _fields(planner: _Planner) -> Iterator[_Field]:
 
 
 def _top(scenario: Scenario) -> float:
-    """Return the largest active share of slider and chart."""
+    """Return the largest active share of the slider and the chart."""
     return 0.2 if scenario.active <= 0.2 else 1.0
 
 
 def _percent(field: _Field, share: float) -> _Field:
-    return _Field(
-        field.key, field.label, share * 100, field.least, field.most, field.slider, per=100
-    )
+    return replace(field, value=share * 100, per=100)
 
 
 def _section(planner: _Planner) -> str:
@@ -218,7 +211,6 @@ def _section(planner: _Planner) -> str:
 
 
 def _other_laws(planner: _Planner) -> str:
-    """Return the suite's further laws: inputs and results."""
     pairs = zip(planner.laws[1:], planner.plan.calculations, strict=True)
     laws = "".join(_other(f"plan-{name}", name, calculation) for (name, _), calculation in pairs)
     title = f"{planner.suite.title}: {', '.join(m.title for m in planner.plan.calculations)}"
@@ -231,9 +223,7 @@ def _other(prefix: str, name: str, calculation: Calculation) -> str:
         for key, (label, number) in calculation.inputs.items()
     )
     rows = "".join(
-        f'<tr><th scope="row">{escape(step.meaning)}, {escape(step.unit)}</th>'
-        f'<td><output data-answer="{escape(step.key)}">'
-        f"{calculation.values[step.key]:,.6g}</output></td></tr>"
+        _row(f"{step.meaning}, {step.unit}", step.key, f"{calculation.values[step.key]:,.6g}")
         for step in calculation.steps
     )
     notes = "".join(f'<p class="note">{escape(note)}</p>' for note in calculation.notes)
@@ -246,7 +236,7 @@ def _other(prefix: str, name: str, calculation: Calculation) -> str:
 
 
 def _slider(number: float) -> tuple[float, float, float]:
-    """Return a slider's bounds and step: shares end at 1, other numbers at four times theirs."""
+    """Return a slider's bounds and step: up to 1 for shares, else up to four times the number."""
     return (0.01, 1, 0.01) if 0 < number <= 1 else (0, 4 * number, number / 100)
 
 
@@ -280,15 +270,16 @@ def _choice(prefix: str, name: str, label: str, options: str, *, hidden: bool = 
 
 
 def _answers(plan: Plan) -> str:
-    rows = []
-    for key, label in _ANSWERS.items():
-        value = plan.values.get(key)
-        text = "" if value is None else f"{round_half_up(value):,}"
-        rows.append(
-            f'<tr><th scope="row">{label}</th>'
-            f'<td><output data-answer="{key}">{text}</output></td></tr>'
-        )
-    return "".join(rows)
+    values = {key: plan.values.get(key) for key in _ANSWERS}
+    texts = {key: "" if v is None else f"{round_half_up(v):,}" for key, v in values.items()}
+    return "".join(_row(label, key, texts[key]) for key, label in _ANSWERS.items())
+
+
+def _row(label: str, key: str, text: str) -> str:
+    return (
+        f'<tr><th scope="row">{escape(label)}</th>'
+        f'<td><output data-answer="{escape(key)}">{text}</output></td></tr>'
+    )
 
 
 _CHART = (

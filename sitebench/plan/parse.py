@@ -11,7 +11,6 @@ from sitebench.plan.model import PERCENTILES, wait_factor
 from sitebench.units import parse_rate
 
 Pairs = tuple[tuple[str, float], ...]
-"""Names and numbers."""
 
 _NUMBER_REMEDY = "write a number of at least 0, such as lookup=6"
 
@@ -51,10 +50,7 @@ def _number(text: str) -> float:
 
 
 def estimable(objective: Objective) -> tuple[float, float]:
-    """Return the percentile and bound for the queueing estimate: the tightest of several.
-
-    Failures and CPU use cannot be estimated from rates.
-    """
+    """Return the percentile and bound for the queueing estimate: the tightest condition."""
     bounds = []
     for condition in objective.conditions:
         if condition.metric not in PERCENTILES or not condition.operator.startswith("<"):

@@ -18,19 +18,23 @@
     return valid ? Number(field.value) / Number(field.dataset.per) * Number(field.dataset.times) : NaN;
   }
 
+  function numbers(root) {
+    return Object.fromEntries([...root.querySelectorAll("input[type=number]")].map((field) => [field.name, number(field)]));
+  }
+
+  function write(root, values, format, isPossible = true) {
+    for (const cell of root.querySelectorAll("output[data-answer]")) {
+      const value = values[cell.dataset.answer];
+      const valid = Number.isFinite(value) && isPossible;
+      cell.value = valid ? format(value, cell.dataset.answer) : "n/a";
+      cell.dataset.value = valid ? String(value) : "";
+    }
+  }
+
   // A law with nothing but inputs: no machines, no chart.
   function calculate(root) {
-    function show() {
-      const inputs = {};
-      for (const field of root.querySelectorAll("input[type=number]")) inputs[field.name] = number(field);
-      const values = solve(root.dataset.law, inputs);
-      for (const cell of root.querySelectorAll("output[data-answer]")) {
-        const value = values[cell.dataset.answer];
-        const valid = Number.isFinite(value);
-        cell.value = valid ? Number(value.toPrecision(6)).toLocaleString("en-US", { maximumSignificantDigits: 6 }) : "n/a";
-        cell.dataset.value = valid ? String(value) : "";
-      }
-    }
+    const digits = (value) => Number(value.toPrecision(6)).toLocaleString("en-US", { maximumSignificantDigits: 6 });
+    const show = () => write(root, solve(root.dataset.law, numbers(root)), digits);
     root.addEventListener("input", (event) => {
       const moved = event.target;
       const other = moved.type === "range" ? `[name="${moved.dataset.of}"]` : `[data-of="${moved.name}"]`;
@@ -70,10 +74,7 @@
     }
 
     function inputs() {
-      const values = {};
-      for (const field of root.querySelectorAll("input[type=number]")) {
-        values[field.name] = number(field);
-      }
+      const values = numbers(root);
       for (const field of root.querySelectorAll('[name="wait_factor"], [name="lists_all"]')) values[field.name] = Number(field.value);
       for (const [name, row] of Object.entries(table().rates)) {
         values[name] = row[Number(find("size").value)] ?? NaN;
@@ -103,12 +104,7 @@
     function show() {
       if (!isChosen) fitSize();
       const values = solve(suite, inputs());
-      for (const cell of root.querySelectorAll("output[data-answer]")) {
-        const value = values[cell.dataset.answer];
-        const valid = Number.isFinite(value) && values.busy_limit > 0;
-        cell.value = valid ? FORMATS[cell.dataset.answer](value) : "n/a";
-        cell.dataset.value = valid ? String(value) : "";
-      }
+      write(root, values, (value, answer) => FORMATS[answer](value), values.busy_limit > 0);
       root.querySelector(".plan-warning").textContent = remarks(values) + warning(values);
       draw(root.querySelector("svg"), suite, values);
     }

@@ -13,24 +13,24 @@ PAGES = "pages"
 """The operation of a site's visitors (Table 13's "Web pages requested")."""
 
 UNSTATED = 0
-"""The size of typed-in rates, whose number of people is not known."""
+"""The size of typed-in rates: their number of people is not known."""
 
 
 class Remark(msgspec.Struct, frozen=True):
-    """A note on one rate: why it is missing or uncertain."""
+    """A note on a rate: why it is missing or uncertain."""
 
     operation: str
     size: int
     message: str
     remedy: str | None = None
-    """How to get the rate, where it is missing."""
+    """How to measure a missing rate."""
 
     def __str__(self) -> str:
         return f"{self.operation} at {format_size(self.size)}: {self.message}"
 
 
 class RateTable(msgspec.Struct, frozen=True):
-    """A machine's rates of each operation, one per size; None where it was not measured."""
+    """A machine's rates by operation, for each of `sizes`; None if not measured."""
 
     machine: str
     sizes: tuple[int, ...]

@@ -19,11 +19,10 @@ from sitebench.tables.terminal import to_text
 from sitebench.units import format_duration, format_percent, format_rate, format_size
 
 _MOST_COLUMNS = 4
-"""Of machines in a terminal; more have a row each."""
+"""Columns of machines in a terminal; with more machines, each has a row."""
 
 
 def render(plan: Plan, rest: Sequence[Plan | SitebenchError]) -> list[Printable]:
-    """Return a plan, the same scenario on other machines, the law, what-ifs and warnings."""
     return [
         _inputs(plan),
         _answers([plan, *(other for other in rest if isinstance(other, Plan))]),
@@ -78,7 +77,7 @@ def _people_text(plan: Plan) -> str:
 
 
 def number(value: float) -> str:
-    """Format a number with four digits, or its whole part."""
+    """Format a number with four digits, or a large one without decimals."""
     return f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:,.4g}"
 
 
@@ -110,7 +109,6 @@ def _answers(plans: Sequence[Plan]) -> Table:
 
 
 def law_lines(plan: Plan) -> list[str]:
-    """Return every step as a formula and its result."""
     return _steps(_solved_steps(plan), plan.values)
 
 
@@ -133,7 +131,7 @@ def _solved_steps(plan: Plan) -> list[Step]:
 
 
 def _what_ifs(plan: Plan) -> list[tuple[str, Mapping[str, float]]]:
-    """Return the answers with half and double the active share and the stay."""
+    """Return the answers for half and double the active share, and for half and double the stay."""
     stay = "seconds per page" if plan.scenario.mix is None else "session"
     scenario, cases = plan.scenario, [("as asked", plan.values)]
     for times, word in ((0.5, "half"), (2.0, "double")):
@@ -159,7 +157,7 @@ def _what_if_table(plan: Plan) -> Table:
 
 
 def compared_with_1997(suite: PlanSuite) -> list[dict[str, Any]]:
-    """Return the answers that the paper prints for its own inputs, and ours."""
+    """Return the answers that the paper prints for its own inputs, beside ours."""
     rows = []
     for printed in suite.printed:
         table = suite.presets[printed.preset]
@@ -179,7 +177,7 @@ def compared_with_1997(suite: PlanSuite) -> list[dict[str, Any]]:
 
 
 def _example_of_1997(plan: Plan) -> list[Printable]:
-    """Return the paper's example, if the plan's rates are the paper's."""
+    """Return the paper's example, if the plan uses the paper's rates."""
     suite = plan.suite
     if plan.machine not in {table.machine for table in suite.presets.values()}:
         return []

@@ -17,13 +17,13 @@ from sitebench.suite import suites
 
 
 class PrintedAnswer(msgspec.Struct, frozen=True):
-    """The results that the paper's workbook prints for its own inputs on one machine."""
+    """The results that the paper's workbook prints for a machine and its own inputs."""
 
     preset: str
     simultaneous: int
     community: int
     near: bool = False
-    """Whether the paper rounds: ours may differ by a percent."""
+    """Whether the paper rounds, so that ours may differ by a percent."""
 
     def matches_printed(self, simultaneous: int, community: int) -> bool:
         pairs = ((simultaneous, self.simultaneous), (community, self.community))
@@ -32,7 +32,7 @@ class PrintedAnswer(msgspec.Struct, frozen=True):
 
 
 class Calculation(msgspec.Struct, frozen=True, dict=True):
-    """A further law of a suite: inputs, and steps that follow from them."""
+    """A further law of a suite: inputs, and steps that compute numbers from them."""
 
     title: str
     inputs: Mapping[str, tuple[str, float]]
@@ -55,25 +55,25 @@ class PlanSuite(msgspec.Struct, frozen=True, kw_only=True):
     """The text of `sitebench plan NAME --help`."""
     options: type[PlanOptions]
     people_in: str = ""
-    """Each machine's store of people: "directory", "database"; none on a web server."""
+    """A machine's store of people: "directory", "database", or none on a web server."""
     operation: Callable[[Series], str | None]
-    """Returns a measured operation's name in a plan, or None if plans leave it out."""
+    """Returns the name of a measured operation in plans, or None if plans leave it out."""
     rate: Of
-    """Returns its rate per second."""
+    """Returns the operation's rate per second."""
     scenario: Scenario
     """The paper's users."""
     presets: Mapping[str, RateTable]
-    """The paper's machines: the first is the default; the last stands for the reader's own in a
-    workbook made without a run."""
+    """The paper's machines: the first is the default; the last is a template for the reader's own
+    machine, in a workbook without a run."""
     size: int
     """The size whose rates the paper's example uses."""
     printed: Sequence[PrintedAnswer]
     calculations: Callable[
         [PlanOptions, Mapping[str, float], Mapping[str, float]], Sequence[Calculation]
     ] = lambda options, rates, values: ()
-    """Returns the suite's further laws, from the machine's rates and every number of the plan."""
+    """Returns the suite's further laws, from the machine's rates and the numbers of the plan."""
     explain: Callable[[], list[str]] = list
-    """Returns why our answers differ from the printed ones, a paragraph each."""
+    """Returns paragraphs on why our answers differ from the printed ones."""
 
 
 def sheet_name(suite: PlanSuite) -> str:

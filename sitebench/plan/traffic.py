@@ -1,4 +1,4 @@
-"""Calculations of the paper of 1997 besides processors: networks, memory, operations of a day."""
+"""Further calculations of the 1997 paper: networks, memory, operations a day."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from sitebench.plan.suite import Calculation
 _DAY_S = 86_400.0
 
 IN_PRACTICE = 0.94
-"""Share of a line used in practice (the capacity table of 1996, of 250 K)."""
+"""Share of a line that is used in practice (from the capacity table of 1996)."""
 
 
 def traffic(
     unit: str, per_s: float, bytes_each: float, line: float, notes: Sequence[str]
 ) -> Calculation:
-    """Return the networks that the highest rate of one machine takes, and its day."""
+    """Return the networks for the highest rate of a machine, and its operations a day."""
     bits = Input("per_s") * Input("bytes_each") * Constant(8.0)
     line_bits = Input("line_bits_per_s") * Input("in_practice")
     networks = WholeUp(Input("traffic_bits_per_s") / line_bits)
@@ -39,7 +39,6 @@ def traffic(
 
 
 def memory(people: float, bytes_each: float, notes: Sequence[str]) -> Calculation:
-    """Return the memory of people's entries."""
     megabytes = Input("people") * Input("bytes_each") / Constant(1e6)
     return Calculation(
         "Memory of a directory",

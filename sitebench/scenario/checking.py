@@ -1,6 +1,6 @@
-"""`--check`: each operation of a scenario once, by one user, and what came of each of its steps.
+"""`--check`: one user does each operation of a scenario once; the results of its steps are printed.
 
-The engine logs what was sent and answered, with names in place of secrets.
+The engine logs requests and answers, with names in place of secrets.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from sitebench.scenario.script import Operation, Script, alone, is_script
 from sitebench.units import format_ns
 
 _OPENS = re.compile(r"(^|: )(connect|bind)$")
-"""Rows of what is done for a connection."""
+"""Rows of steps that open a connection."""
 _WAITS = ": wait"
 _PARTS = frozenset((SEQUENCE, "connecting", "handshake", "first byte", "request"))
-"""Rows of wholes, and of parts of requests, which web servers have."""
+"""Rows of whole operations, and of parts of web requests."""
 _LONGEST = 1_000
 _LONG_S = 86_400.0
-"""What a user thinks after the operation, on average: it does not come to another."""
+"""Think time after the operation, so that the user does not begin another."""
 
 
 _O = TypeVar("_O", bound=Options)
@@ -55,8 +55,7 @@ def check(
             print(f"  {line}")
         wrong += [name] * any(step.failures for step in steps)
         if is_stuck:
-            # No user comes to any operation, and another try may lock an account.
-            break
+            break  # No user reaches an operation, and another try may lock an account.
     if wrong:
         expected = f"{script.path} says" if is_script(script.path) else "it has to be"
         raise MeasurementFailed(f"{', '.join(wrong)}: not answered as {expected}", remedy)
@@ -65,11 +64,11 @@ def check(
 def _once(
     script: Script, operation: Operation, options: _O, opening: Opening[_O], timeout_s: float
 ) -> tuple[list[StepStats], list[dict[str, Any]]]:
-    """Return what the steps of one operation did, connecting first, and each of its requests."""
+    """Return the steps of an operation, including connects, and its requests."""
     one = replace(alone(script, operation).thinking(_LONG_S), pauses=False)
     last, times = one.counts or SEQUENCE, 1
     if one.counts == SEQUENCE:
-        # The think time after a pass is a part of it, so its last step has to tell.
+        # The think time is a part of the pass, so the end of the last step has to suffice.
         names = [name for name, _ in operation.steps]
         last = names[-1]
         times = names.count(last)
@@ -82,7 +81,7 @@ def _once(
         if _is_cut_off(steps) or _has_failed_start(script, steps):
             break
         if time.monotonic() > give_up:
-            # What is stopped would be told as answers that never came, and may not be asked yet.
+            # The steps are not printed: a request that is stopped here would count as unanswered.
             engine.stop(0.0)
             raise MeasurementFailed(
                 f"{operation.name} did not end within {2 * timeout_s:g} s",
@@ -100,24 +99,24 @@ def _once(
 
 
 def _is_shown(step: StepStats) -> bool:
-    """Whether it is a step; one user seldom waits for a place on a shared connection."""
+    """Return whether a row is of a step; a wait for a shared connection is shown if it failed."""
     waited = step.step.endswith(_WAITS) and not step.failures
     return step.step not in _PARTS and step.count > 0 and not waited
 
 
 def _is_cut_off(steps: list[StepStats]) -> bool:
-    """Whether the user never reached the operation, and would retry."""
+    """Return whether the user could not connect, and would retry."""
     return any(step.failures for step in steps if _OPENS.search(step.step))
 
 
 def _has_failed_start(script: Script, steps: list[StepStats]) -> bool:
-    """Whether a step failed that a user does before the first operation."""
+    """Return whether a step of `[start]` failed."""
     begins = bool(script.start["steps"])
     return begins and any(step.failures for step in steps if step.program == START)
 
 
 def _lines(steps: list[StepStats], requests: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield a line for each request, and for each step before and after them that is none."""
+    """Yield a line for each request; before them for connects, after them for other steps."""
     requested = {(request["operation"], request["step"]) for request in requests}
     rest = [step for step in steps if (step.program, step.step) not in requested]
     first = [step for step in rest if _OPENS.search(step.step)]
@@ -127,7 +126,7 @@ def _lines(steps: list[StepStats], requests: list[dict[str, Any]]) -> Iterator[s
 
 
 def _request(request: dict[str, Any]) -> str:
-    """Write a request: how long it took, what was sent and answered, and what was captured."""
+    """Write a request with its time, its answer and its captures."""
     kind = request["kind"]
     took = format_ns(round(request["ms"] * 1e6)) if kind is None else f"failed, {kind}:"
     sent = f"{request['asked']} {request['rest']}".rstrip()

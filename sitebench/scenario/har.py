@@ -1,9 +1,9 @@
 """From a recording of a browser to a scenario file.
 
-The requests of one host become the steps of one operation. A value of an answer that is sent later
-is captured there. What is sent under the name of a secret is not written, nor is the same text
-elsewhere: it becomes a column of accounts, or a variable of the environment. A note says where the
-file has what looks random: it may be a secret too.
+The requests of a host become the steps of an operation. If a value of an answer is sent later, it
+is captured. A value that is sent under the name of a secret is never written: it becomes a column
+of accounts, or an environment variable. A note has the lines with random texts, which may be
+secrets too.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from sitebench.scenario.script import SECRET
 from sitebench.units import plural
 
 _LEAST = 8
-"""Characters of a value that is looked for in answers: shorter ones are found by chance."""
+"""Characters of a value that may be captured: a shorter value is in an answer by chance."""
 _LEAST_PASSWORD = 4
-"""Characters of a password that is known again under another name."""
+"""Characters of a password that is recognised under another name."""
 _MOST_CAPTURES = 64
-"""Captures of one step, at most: the engine takes no more."""
+"""The engine's limit on the captures of a step."""
 _MOST_PLACES = 20
 _DEEPEST = 20
-"""JSON within JSON in a scenario, whose reader takes 24 brackets."""
+"""The deepest JSON in a scenario, whose reader takes 24 nested brackets."""
 _PAUSE_S, _LONGEST_PAUSE_S = 1.0, 600.0
-"""From when on it is the person who asks nothing; a longer pause is an absence."""
+"""A shorter pause is the browser's; a longer pause is shortened."""
 _FORM = "application/x-www-form-urlencoded"
 _PART = re.compile(r"((?:[^\r\n]+\r?\n)+\r?\n)(.*)", re.DOTALL)
-"""A part of a form of several (RFC 7578): its headers, and its value."""
+"""A part of a multipart form (RFC 7578): its headers, and its value."""
 _PART_NAME = re.compile(r";[ \t]*name=\"?([^\";\r\n]*)")
 _OF_BROWSER = re.compile(
     r"sec-.*|user-agent|accept-encoding|connection|keep-alive|proxy-connection|host|origin|cookie|"
@@ -51,12 +51,12 @@ _OF_BROWSER = re.compile(
     r"upgrade-insecure-requests",
     re.IGNORECASE,
 )
-"""Headers that a browser writes of itself, or the tester."""
+"""Headers that a browser, or the load generator, writes by itself."""
 _OWN_ACCEPT = re.compile(r"text/html|text/css|image/|\*/\*")
-"""How a browser's `Accept` begins where no script has chosen it."""
+"""The begin of an `Accept` that no script has set."""
 _PASSWORD = re.compile(r"(?i:pass|pwd|kennwort|wachtwoord|contrase|senha|credential|pw(?![a-z]))")
 _TOKEN = re.compile("(?i:token|csrf|xsrf|nonce)")
-"""What is called so is of an answer, and no account's."""
+"""Names of values that come from an answer, and not from an account."""
 _SECRET = re.compile(
     rf"(?i:{SECRET.pattern})|{_PASSWORD.pattern}"
     r"|(?i:(api|access|private|subscription)[_-]?key|sess(ion|id)|jwt|saml|signature)"
@@ -64,8 +64,7 @@ _SECRET = re.compile(
     r"|((?<![A-Za-z])|(?<=[a-z])(?=[A-Z]))(?i:pin|sid|sig|sess|cred)(?![a-z])"
     rf"|{_TOKEN.pattern}"
 )
-"""What secrets are called: `auth`, but not `author`; `userPin` and `a.sid`, but not `spin` or
-`inside`."""
+"""Names of secrets: `auth`, but not `author`; `userPin` and `a.sid`, but not `spin` or `inside`."""
 _SAID = re.compile(rf"({_SECRET.pattern})\w{{0,40}}[\"'\\]{{0,9}}\s{{0,9}}[:=>]|[?&]code=")
 """A secret within a longer text, such as an address or a query of GraphQL."""
 _NO_SECRET = re.compile("true|false|null|undefined", re.IGNORECASE)
@@ -77,10 +76,10 @@ _BEFORE_NAME = re.compile(
 )
 _OBJECT = re.compile(r"\d{1,19}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _KEY = re.compile(r"(?<![A-Za-z])([Ii][Dd]|pk|uuid|key|number)$|[a-z]I[Dd]$")
-"""How the names of JSON end whose values number objects."""
+"""Ends of the names of JSON members with the number of an object."""
 _ORIGIN = re.compile("^https?://[^/?#]*|#.*", re.IGNORECASE)
 _OF_CONTENT = re.compile(r">[^<]*\w[^<]*<|(?<![\w-])\d+(?![\w-])")
-"""A text between tags, or a number: other objects have others."""
+"""A text between tags, or a number: they differ from object to object."""
 _TAKEN = re.findall(r"\w+", "account base choice env iteration now random user uuid worker")
 _TO_ESCAPE = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -93,7 +92,6 @@ class Converted(msgspec.Struct, frozen=True):
 def convert(
     har: str, source: str, host: str | None = None, *, think: bool = True, pages_only: bool = False
 ) -> Converted:
-    """Return the scenario of the recording `source`; raises what is wrong with it."""
     reasons = [(e, e.unusable(pages_only=pages_only)) for e in read(har, source)]
     left_out = Counter(reason for _, reason in reasons if reason)
     usable = [exchange for exchange, reason in reasons if not reason]
@@ -108,7 +106,7 @@ def convert(
     exchanges = [exchange for exchange in usable if exchange.host == site]
     secrets = dict[str, str]()
     credentials = {value: name for e in reversed(exchanges) for name, value in _credentials(e)}
-    for collects in (True, False):  # Some are sent before the name that tells that they are.
+    for collects in (True, False):  # The name of a secret may follow the secret.
         making = _Making(secrets, credentials, collects)
         for exchange, pause_s in zip(exchanges, _pauses(exchanges), strict=True):
             making.add(exchange, pause_s if think else 0.0)
@@ -132,7 +130,7 @@ def convert(
 
 
 def _credentials(exchange: Exchange) -> Iterator[tuple[str, str]]:
-    """Yield what headers and the address of a request prove who asks by, each with its name."""
+    """Yield the names and values of the credentials in the headers and address of a request."""
     pairs = [("password", urlsplit(exchange.url).password or "")]
     pairs += [(name, unquote(text)) for name, text in exchange.sent_cookies if _SECRET.search(name)]
     for name, text in exchange.sent_headers:
@@ -152,7 +150,7 @@ def _is_secret_header(name: str) -> bool:
 
 
 def _pauses(exchanges: Sequence[Exchange]) -> Iterator[float]:
-    """Yield the pause before each request; 0 if it was none."""
+    """Yield the pause before each request, or 0."""
     ended_s: float | None = None
     for exchange in exchanges:
         if (begun_s := exchange.begun_s) is None:
@@ -173,7 +171,7 @@ def _preset_cookies(exchanges: Sequence[Exchange]) -> Sequence[str]:
 
 @dataclass
 class _Step:
-    """What a request has become; values for later ones may be found in its answer."""
+    """A step made of a request, whose answer may have values of later requests."""
 
     exchange: Exchange
     keys: dict[str, Any]
@@ -182,7 +180,7 @@ class _Step:
 
     @cached_property
     def _members(self) -> Mapping[str, Sequence[str]]:
-        """JSON pointers by their values."""
+        """JSON pointers by value."""
         pointers: dict[str, list[str]] = {}
         for pointer, value in _leaves(_json(self.exchange.body)):
             pointers.setdefault(value, []).append(pointer)
@@ -190,7 +188,7 @@ class _Step:
 
     @cached_property
     def _numbers(self) -> frozenset[str]:
-        """Texts that may number an object in a path."""
+        """Texts in paths of the answer that may be the number of an object."""
         parts = re.finditer(rf"/({_OBJECT.pattern})(?![\w-])", self.exchange.body, re.IGNORECASE)
         return frozenset(part[1] for part in parts)
 
@@ -200,9 +198,9 @@ class _Step:
         return bool(redirects) and _ORIGIN.sub("", lines[0]) == _ORIGIN.sub("", following.url)
 
     def source(self, value: str, name: str, path: str | None) -> dict[str, str] | None:
-        """Return where a value was; None if nowhere, or at several places of JSON.
+        """Return the place of a value in the answer; None if it has none, or several in JSON.
 
-        The number of an object is one behind the same `path`, or under a key of JSON.
+        The number of an object has to follow the same `path`, or to be under a key of JSON.
         """
         sure = _is_value(value)
         pointers = [p for p in self._members.get(value, ()) if sure or _KEY.search(p)]
@@ -224,9 +222,9 @@ class _Step:
 
 
 def _find_between(body: str, value: str, name: str, path: str) -> dict[str, str] | None:
-    """Return what stands around a value, behind its path if it has one: the engine finds it so.
+    """Return the texts around a value, by which the engine captures it.
 
-    What may be there by chance, such as a date, has to be there once.
+    A value that may be in the body by chance, such as a date, has to occur once.
     """
     times = body.count(path + value)
     if not times or (times > 1 and not (path or _SECRET.search(name) or _random(value))):
@@ -234,11 +232,11 @@ def _find_between(body: str, value: str, name: str, path: str) -> dict[str, str]
     text = rf"{re.escape(path)}(?<![\w-]){re.escape(value)}(?![\w-])([\0-\x7f])"
     for place in islice(re.finditer(text, body), _MOST_PLACES):
         offset = place.start(1) - len(value)
-        # The engine compares bytes, and what is not ASCII may have come in another encoding.
+        # The engine compares bytes, and other characters than ASCII depend on the encoding.
         tail = re.split(r"[^\t -~]", body[max(0, offset - 200) : offset])[-1]
         starts = [match.start() + (match[0] != "<") for match in re.finditer(r"[<\s,;{&?(]", tail)]
         tails = [tail[start:] for start in reversed(starts) if name in tail[start:]]
-        # The shortest that has its name, or its tag.
+        # The shortest prefix with the name of the value, or with its tag.
         for prefix in (path, *tails, tail[max(0, tail.rfind("<")) :], tail):
             varies = not prefix or place[1] in value or (path and _OF_CONTENT.search(prefix))
             if not varies and body.find(prefix) + len(prefix) == offset:
@@ -249,25 +247,25 @@ def _find_between(body: str, value: str, name: str, path: str) -> dict[str, str]
 @dataclass
 class _Making:
     _secrets: dict[str, str]
-    """Under which name each was sent first, and will be."""
+    """The name under which a secret was sent first, by value."""
     _credentials: Mapping[str, str]
-    """Of the person who recorded, by their value: variables of the environment."""
+    """The names of the credentials of the person who recorded, by value."""
     _collects: bool
-    """Whether secrets are all that is looked for."""
+    """Whether this pass only collects secrets."""
     notes: list[str] = field(default_factory=list)
     columns: dict[str, str] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)
     _captures: dict[str, str] = field(default_factory=lambda: dict.fromkeys(_TAKEN, ""))
     _names: dict[str, str] = field(default_factory=dict)
-    """Of steps, by their paths and the statuses expected."""
+    """Names of steps, with the path and the expected status of each."""
     _numbered_steps: list[str] = field(default_factory=list)
     """Steps whose paths have numbers that were not captured."""
     _logins: set[str] = field(default_factory=set)
     _steps: list[_Step] = field(default_factory=list)
     _fields: dict[tuple[str, str], str] = field(default_factory=dict)
-    """Fields, by what they stand for, and the path before the number of an object."""
+    """Fields, by the path before an object's number and by value."""
     _looked: dict[tuple[str | None, str], int] = field(default_factory=dict)
-    """In how many answers a value was looked for in vain, and behind which path."""
+    """The number of answers that were searched for a value behind a path."""
 
     def add(self, exchange: Exchange, pause_s: float) -> None:
         verb, status = exchange.method.lower(), exchange.status
@@ -276,7 +274,7 @@ class _Making:
         keeps = not self._collects and any(map(_OBJECT.fullmatch, re.split("[/;?]", path)))
         last = self._steps[-1] if keeps and self._steps else None
         if last and not last.captures and last.leads_to(exchange):
-            # Only the redirect has the number.
+            # Only the redirect has the object's number.
             followed = last.keys | {"follow": True, "expect": {"status": status}}
             self._steps[-1] = _Step(exchange, followed, last.pause_s)
             self._looked.clear()
@@ -284,7 +282,7 @@ class _Making:
         bare = re.sub(r"[^A-Za-z0-9_.,:+-]+", " ", path.partition("?")[0]).strip() or "root"
         for random in _random(bare):
             bare = bare.replace(random, "...")
-        # Without a cache, a page that has not changed is answered as any other.
+        # Without a cache, an unchanged page is answered with 200.
         expected = "" if status == 304 or (reads and status == 200) else str(status)
         name = _unique_name(self._names, f"{verb} {bare}"[:58].rstrip(), f"{path} {expected}")
         self._numbered_steps += [name] * keeps
@@ -312,7 +310,7 @@ class _Making:
         return path + (f"?{self._pairs(address.query)}" if address.query else "")
 
     def _pairs(self, text: str, login: str = "") -> str:
-        """Return a query, or a form as one text."""
+        """Return a query, or a form as a text."""
         pairs = (pair.partition("=") for pair in text.split("&"))
         return "&".join(
             f"{_of_url(name)}{equals}"
@@ -329,7 +327,7 @@ class _Making:
                 continue
             kind, space, value = text.rpartition(" ")
             if name.lower() == "referer":
-                # Some sites want it with a change. What was asked for at their host may be secret.
+                # Some sites check it for changes. A path may be secret.
                 if not reads and (origin := re.match(r"https?://[^/?#@]+(?![^/?#])", text)):
                     yield name, _escape(f"{origin[0]}/")
             elif not self._tells(kind) and (field := self._capture(value, name)):
@@ -375,7 +373,7 @@ class _Making:
         return {"body": text, "content_type": kind or "text/plain"}
 
     def _fill(self, value: Any, name: str, login: str, write_name: Callable[[str], str]) -> Any:
-        """Return JSON with fields in it, and with its names as they are `write_name`."""
+        """Return JSON with fields in place of values, and names by `write_name`."""
         if isinstance(value, dict):
             name_of = value.get("name")
             names = {key: key for key in value}
@@ -397,7 +395,7 @@ class _Making:
         return self._field(value, name, login) or _escape(value)
 
     def _field(self, value: str, name: str, login: str = "", path: str | None = None) -> str | None:
-        """Return the field that a value is filled in by; None where it is always the same."""
+        """Return the field that replaces a value; None if the value stays."""
         if not value:
             return None
         is_password, is_secret = _PASSWORD.search(name), _SECRET.search(name)
@@ -458,7 +456,7 @@ class _Making:
         return f"{{env.{_unique_name(self.variables, variable, value)}}}"
 
     def needs(self, text: str) -> Iterator[str]:
-        """Yield the tasks that remain for the author of a file."""
+        """Yield the remaining tasks of the author."""
         if places := ", ".join(_random_places(text)):
             yield f"what looks random is kept on lines {places}: see that none is a secret"
         if self.columns:
@@ -495,19 +493,19 @@ class _Making:
 
 
 def _unique_name(values: dict[str, str], stem: str, value: str) -> str:
-    """Return the name of a value: another value has another."""
+    """Return the name of a value, which no other value has."""
     tries = (stem if n == 1 else f"{stem}_{n}" for n in count(1))
     return next(name for name in tries if values.setdefault(name, value) == value)
 
 
 def _is_value(text: str) -> bool:
-    """Return whether a value is no word, and too long to be in a page by chance."""
+    """Return whether a text is no word, and too long to be in a page by chance."""
     is_word = len(text) < 2 * _LEAST and not re.search(r"\d", text)
     return len(text) >= _LEAST and not is_word and re.fullmatch("[!-~]+", text) is not None
 
 
 def _random_places(text: str) -> Iterator[str]:
-    """Yield the lines of a file with random-looking texts, and the beginnings of these."""
+    """Yield the numbers of lines with random texts, and the begins of these texts."""
     boundaries = set(re.findall(r"boundary=-*([\w-]+)", text))
     for number, line in enumerate(text.splitlines(), 1):
         for word in dict.fromkeys(_random(re.sub(r"\\+[a-z]", " ", line))):
@@ -516,7 +514,7 @@ def _random_places(text: str) -> Iterator[str]:
 
 
 def _random(text: str) -> Sequence[str]:
-    """Return the long texts that mix letters and digits as no words do."""
+    """Return the long texts that mix letters and digits unlike words."""
 
     def is_random(word: str) -> bool:
         bare = re.sub("[-_]", "", word)
@@ -532,7 +530,7 @@ def _login(names: Sequence[str]) -> str:
 
 
 def _json(text: str) -> Any:
-    """Return JSON that can be rewritten without a change of meaning; None for other texts."""
+    """Return JSON that can be written again without a change of meaning; else None."""
 
     def finite(number: str) -> float:
         if not math.isfinite(value := float(number)):
@@ -606,7 +604,7 @@ def _toml(value: Any) -> str:
         return f"[{', '.join(map(_toml, value))}]"
     if isinstance(value, str) and value.isprintable() and '"' in value and "'" not in value:
         return f"'{value}'"
-    # As in JSON, but for what TOML or a terminal cannot hold as it is.
+    # As in JSON, except for characters that TOML or a terminal cannot hold.
     return _TO_ESCAPE.sub(_as_escape, json.dumps(value, ensure_ascii=False))
 
 

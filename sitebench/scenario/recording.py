@@ -1,6 +1,6 @@
 """A recording of a browser: HTTP Archive 1.2, as developer tools save it.
 
-A file of another program's, and at times a stranger's: what is not as it should be reads as empty.
+The file may be a stranger's: members of a wrong type are read as empty.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ class Exchange:
         self.status = _member(answer, "status", int)
         headers = _pairs(answer, "headers")
         self.headers = [(name, line) for name, text in headers for line in text.split("\n")]
-        """Of the answer: a line for each cookie, which browsers save as one with line breaks."""
+        """Headers of the answer; browsers save several cookies as one header with line breaks."""
         lines = [text for name, text in self.headers if name.lower() == "set-cookie"]
         self.cookies = [_pair(line.partition(";")[0]) for line in lines if "=" in line]
         self._is_asset = _ASSET.match(_member(content, "mimeType", str)) is not None
         self.body = "" if self._is_asset else _decode(content) or ""
-        """What was answered, if it is a text of its own."""
+        """The body of the answer; empty for images, style sheets, scripts and fonts."""
         self._cached = _member(entry, "_fromCache", str) in ("memory", "disk")
 
     def unusable(self, *, pages_only: bool) -> str:
-        """Return why a request is left out; empty if it is not."""
+        """Return why a request is left out, or an empty text."""
         scheme = self.url.partition(":")[0].lower()
         reasons = {
             "websockets": scheme in ("ws", "wss") or self.status == 101,
@@ -72,7 +72,7 @@ def _seconds(timestamp: str) -> float | None:
 
 
 def _host_of(url: str) -> str:
-    """Return the host with its port, and without the name and password of a user."""
+    """Return the host and port of a URL, without user name and password."""
     try:
         parts = urlsplit(url)
         port = "" if parts.port in (None, 80, 443) else f":{parts.port}"

@@ -1,7 +1,7 @@
-"""A scenario file as a suite's users run it: its operations, its data, and what it may do.
+"""A scenario file: its operations, its data, and what it may do to the target.
 
-`FILE.toml` names all of its operations, `FILE.toml:OPERATION` one of them. Here the engine's reader
-says what a command has to know before the first request.
+`FILE.toml` names all operations of the file, `FILE.toml:OPERATION` one of them. The engine's reader
+gives the facts that a command needs before the first request.
 """
 
 from __future__ import annotations
@@ -29,31 +29,29 @@ from sitebench.system.texts import read_text
 
 SUFFIX = ".toml"
 SEEDED = "seeded"
-"""Data that are people who are there before a run."""
+"""Rows of data that are people of the target before a run."""
 NOT_BEGUN = "not begun"
 REMOVE = "remove"
-"""The step that takes a person away who is added again."""
+"""The step that removes an added person, who is then added again."""
 HTTP, LDAP = "http", "ldap"
 _READING = frozenset(("GET", "HEAD", "file", "program"))
 _BY_DN = frozenset(("bind", "compare", "modify", "modify_dn", "delete", "refresh"))
 
 
 class Operation(msgspec.Struct, frozen=True):
-    """A card of the deck."""
-
     name: str
     weight: int
     counts: str
     """The step that is counted, or `sequence`."""
     steps: tuple[tuple[str, str], ...]
-    """Those that ask the target something, each with its verb."""
+    """The steps with requests to the target, each with its verb."""
     writes: bool
     overwrites: bool
     """Whether it changes entries that it has not added."""
     keeps: tuple[str, ...]
     adding: tuple[str, ...] = ()
     removing: tuple[str, ...] = ()
-    """Steps that add and delete people whom the run adds."""
+    """Steps that add people, and that delete added people."""
     page: bool = False
     objective: str | None = None
 
@@ -63,11 +61,11 @@ class Operation(msgspec.Struct, frozen=True):
 
 
 class Pool(msgspec.Struct, frozen=True):
-    """Connections that all users share, and the rows of the steps that go over them."""
+    """Connections that all users share, and the rows of the steps that use them."""
 
     name: str
     places: int
-    """How many requests may be in flight on them: `pool` times `outstanding`."""
+    """Requests that may be in flight: `pool` times `outstanding`."""
     rows: tuple[tuple[str, str], ...]
 
 
@@ -85,43 +83,43 @@ class Script:
     protocol: str
     text: str = field(repr=False)
     needs_base: bool
-    """Whether the base has to be there: it uses one, of its own or of the command."""
+    """Whether requests use a base, which then has to exist in the target."""
     operations: tuple[Operation, ...]
     start: Mapping[str, Any] = field(repr=False)
-    """What a user does once: whether that writes, and what it leaves."""
+    """Facts about `[start]`, which a user does once."""
     per_user: Mapping[str, int]
-    """Data of which each user has a row to keep, and how many there are."""
+    """Data of which each user has a row of its own, and the number of rows."""
     env: tuple[str, ...]
     tables: Mapping[str, Table] = field(repr=False)
     digests: Mapping[str, str]
-    """Of its data, but for what is secret."""
+    """Digests of the data without secrets."""
     load: Mapping[str, Any]
-    """What holds where the command line says nothing: of the load, and the base."""
+    """Defaults of load and base, which the command line may replace."""
     needs_people: bool = False
     counts: str | None = None
     """The step that is counted, if the file is one of the papers' operations and nothing else."""
     needed: tuple[Needed, ...] = ()
     contents: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     keeps_alive: bool = True
-    """Whether a connection of its users serves more than one request."""
+    """Whether a user's connection serves more than one request."""
     by_class: bool = False
-    """Whether operations of one request are kinds of requests, with rows under its own name."""
+    """Whether operations of a single request are kinds of requests, with rows of the script."""
     facts: Mapping[str, Any] = field(default_factory=dict, repr=False)
     least_s: float = 0.0
-    """How long a pass takes at least, where passes are its operations: its constant think times."""
+    """The constant think times of a pass, if passes are the operations."""
     own_env: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Variables that it brings itself, instead of the environment's."""
+    """Variables that replace the environment's."""
     think_s: float = 0.0
     pauses: bool = True
 
     @property
     def adding(self) -> frozenset[tuple[str, str]]:
-        """Rows of steps that enter people."""
+        """Rows of steps that add people."""
         return frozenset((row, step) for row, operation in self._rows for step in operation.adding)
 
     @property
     def removing(self) -> frozenset[tuple[str, str]]:
-        """Rows of steps that take people away, once the ring of the added is full too."""
+        """Rows of steps that remove people, also before they are added again."""
         rows = ((row, step) for row, operation in self._rows for step in operation.removing)
         return frozenset((*rows, *((row, REMOVE) for row, op in self._rows if op.adding)))
 
@@ -164,7 +162,7 @@ class Script:
 
     @property
     def counted_rows(self) -> Sequence[tuple[str, str]]:
-        """Rows whose sum is the total; arrivals that no user took have one of their own."""
+        """Rows whose sum is the total; arrivals that no user began have a row of their own."""
         if self.counts is not None:
             return [(self.name, self.counts)]
         return [(self.name, NOT_BEGUN), *((op.name, op.counts) for op in self.operations)]
@@ -181,18 +179,24 @@ class Script:
         return replace(self, think_s=mean_s)
 
     def spec(self, slot: WorkerSlot) -> dict[str, Any]:
-        """Return the script for one engine."""
+        """Return the script for an engine."""
         return {
-            "name": self.name,
-            "text": self.text,
-            "operation": self.only,
-            "env": dict(self.secrets),
-            "files": in_base64(self.contents),
-            "classes": self.by_class,
+            **self.checked_spec(self.secrets),
             "think_ms": self.think_s * 1e3,
             "session_ms": None if self.pauses else 0.0,
             "worker": slot.index,
             "of": slot.count,
+        }
+
+    def checked_spec(self, env: Mapping[str, str]) -> dict[str, Any]:
+        """Return the part of the script for an engine that `check_scenario` reads."""
+        return {
+            "name": self.name,
+            "text": self.text,
+            "operation": self.only,
+            "env": dict(env),
+            "files": in_base64(self.contents),
+            "classes": self.by_class,
         }
 
     @property
@@ -234,25 +238,22 @@ class Script:
     @property
     def secrets(self) -> Mapping[str, str]:
         """The environment variables that it sends; raises if one is not set."""
-        if missing := [name for name in self.env if name not in self._environment]:
+        environment = self.own_env or os.environ
+        if missing := [name for name in self.env if name not in environment]:
             variables = ", ".join(f"${name}" for name in missing)
             raise BadInput(
                 f"{self.path} takes {variables} from the environment, which has none", "set it"
             )
-        return {name: self._environment[name] for name in self.env}
-
-    @property
-    def _environment(self) -> Mapping[str, str]:
-        return self.own_env or os.environ
+        return {name: environment[name] for name in self.env}
 
 
 class ScenarioFile(str):
-    """`FILE.toml`, or `FILE.toml:OPERATION`; it is read once, whatever is saved meanwhile."""
+    """`FILE.toml` or `FILE.toml:OPERATION`, which is read once, even if it is saved again."""
 
     __slots__ = ("scripts",)
 
     scripts: dict[tuple[Any, ...], Script]
-    """By the other files for its data, and whether its requests are told apart."""
+    """Scripts by the arguments of `read`."""
 
     def __new__(cls, name: str) -> Self:
         file = super().__new__(cls, name)
@@ -265,7 +266,6 @@ class ScenarioFile(str):
 
 
 def is_script(text: str) -> bool:
-    """Return whether a word of a command line names a scenario file."""
     return SUFFIX in text and split(text)[0].endswith(SUFFIX)
 
 
@@ -279,16 +279,16 @@ def split(source: str) -> tuple[str, str | None]:
 
 
 def name_of(source: str) -> str:
-    """Return the name in results: the operation, or the file without its extension."""
+    """Return the name in results: of the operation, or of the file without its extension."""
     path, only = split(source)
     return only or Path(path).stem
 
 
 def read(source: str, data: Mapping[str, str] | None = None, *, by_class: bool = False) -> Script:
-    """Read a scenario file and its data; raises what is wrong with them, and where.
+    """Read a scenario file and its data.
 
-    `data` has other files for some of the data, which lie where the command runs; all others lie in
-    the scenario's folder. With `by_class`, operations of one request are kinds of requests.
+    `data` replaces files of data, which lie in the scenario's folder, by files that the command
+    line names. With `by_class`, operations of a single request are kinds of requests.
     """
     scripts = source.scripts if isinstance(source, ScenarioFile) else {}
     key = (*sorted((data or {}).items()), by_class)
@@ -309,11 +309,10 @@ def _read_script(source: str, data: Mapping[str, str], *, by_class: bool) -> Scr
 
 
 def entrusts(source: str) -> bool:
-    """Return whether a scenario file sends what is not in it: of files, or of the environment."""
+    """Return whether a scenario file sends other files or environment variables."""
     try:
         facts = _facts_of(source)
     except BadFile:
-        # Nothing runs with it as it is.
         return True
     files = any(operation["file"] is not None for operation in facts["data"])
     return bool(files or facts["value_files"] or facts["env"])
@@ -334,12 +333,12 @@ def _facts_of(source: str) -> dict[str, Any]:
 def from_text(
     name: str, text: str, *, by_class: bool = False, session_s: float | None = None
 ) -> Script:
-    """Return a scenario that is in no file; its data lie where the command runs."""
+    """Return a scenario from a text; its data lie in the current folder."""
     return _script(name, name, None, text, {}, by_class=by_class, session_s=session_s)
 
 
 def alone(script: Script, operation: Operation) -> Script:
-    """Return the script with one operation of it, which has rows of its own."""
+    """Return the script with a single operation, which has rows of its own."""
     lone = replace(script, only=operation.name, operations=(operation,), by_class=False)
     return replace(lone, counts=_check(lone))
 
@@ -355,7 +354,7 @@ def _script(
     strange: bool = False,
     session_s: float | None = None,
 ) -> Script:
-    """Return the script of a text, which may be a stranger's and then names no files elsewhere."""
+    """Return the script of a text; if it may be a stranger's, its data lie in its folder."""
     facts = _facts(path, text, {})
     of_files = {fact["name"]: fact["file"] for fact in facts["data"] if fact["file"] is not None}
     of_files |= {fact["path"]: fact["path"] for fact in facts["value_files"]}
@@ -388,7 +387,7 @@ def _script(
         operations = matches
     base = facts["base"]
     of_environment = base is not None and "{" in base
-    # A site's own are not looked for before they are made.
+    # People of a site need not exist before the run.
     people = (SEEDED, "new") if facts["protocol"] == HTTP else (SEEDED,)
     script = Script(
         name,
@@ -396,7 +395,7 @@ def _script(
         only,
         facts["protocol"],
         text,
-        # People lie below it, whatever a search names.
+        # People lie below the base, even if no search names it.
         (facts["uses_base"] or any(fact["rows"] in (SEEDED, "new") for fact in facts["data"]))
         and not of_environment,
         tuple(operations),
@@ -429,7 +428,7 @@ def _script(
     )
     counts, least_s = _check(script), 0.0
     if counts is not None and facts["protocol"] == LDAP:
-        # The rows of its passes: a step that is the operation has the operation's name.
+        # A step that is the whole operation has its rows under the operation's name.
         [lone] = operations
         [fact] = [row for row in facts["operations"] if row["name"] == lone.name]
         if fact["is_step"]:
@@ -460,7 +459,6 @@ def _facts(path: str, text: str, columns: dict[str, list[str]]) -> dict[str, Any
 
 
 def _bad_file(path: str, error: EngineError) -> BadFile:
-    """Return the error of a scenario: a line for each problem, with its place."""
     first, *rest = str(error).splitlines()
     places = ", ".join(":".join(problem.split(":")[:2]) for problem in rest)
     message = f"{path}:{first}" + (f"; and at {places}" if places else "")
@@ -468,15 +466,8 @@ def _bad_file(path: str, error: EngineError) -> BadFile:
 
 
 def _check(script: Script) -> str | None:
-    """Refuse what cannot be run; return the counted step, if passes are operations."""
-    spec = {
-        "name": script.name,
-        "text": script.text,
-        "operation": script.only,
-        "env": dict.fromkeys(script.env, ""),
-        "files": in_base64(script.contents),
-        "classes": script.by_class,
-    }
+    """Refuse a script that cannot run; return the counted step, if passes are operations."""
+    spec = script.checked_spec(dict.fromkeys(script.env, ""))
     try:
         return check_scenario(json.dumps(spec), {**script.own_tables})
     except EngineError as error:
@@ -541,13 +532,13 @@ def in_base64(contents: Mapping[str, bytes]) -> Mapping[str, str]:
 def _read(
     path: str, separator: str, columns: tuple[str, ...] | None, state: tuple[int, int]
 ) -> Table:
-    """Read a file; `state` tells one that was changed from what it was before."""
+    """Read a file; a changed file has another `state`."""
     with translated():
         return Table.read(path, separator, None if columns is None else list(columns))
 
 
 SECRET = re.compile(r"pass|pwd|secret|token|(?<![a-z])(otp|pin|pw)(?![a-z])", re.IGNORECASE)
-"""In the names of columns that are not digested: what is in them could be guessed at."""
+"""Names of columns that are not digested, as their values could be guessed from a digest."""
 
 
 def _digest(data: Mapping[str, Any], tables: Mapping[str, Table]) -> str:

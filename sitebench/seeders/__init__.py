@@ -1,23 +1,22 @@
-"""People for what is measured: name pools, populations, LDIF.
+"""People of targets: name pools, populations, LDIF.
 
-Entry `i` of a population is a pure function of (seed, i); see `native/shared/people` for how.
+Entry `i` of a population is a pure function of (seed, i); see `native/shared/people`.
 """
 
 from typing import Literal, get_args
 
 DEFAULT_BASE = "ou=Dynamic,o=Intranet"
-"""The container of people in a directory."""
 
 DEFAULT_LOCALES = ("en_US", "de_DE", "fr_FR", "es_ES", "ru_RU", "el_GR", "ja_JP")
 """Latin, Cyrillic, Greek and Japanese names, with and without diacritics."""
 
 Profile = Literal["paper", "small", "ils", "person", "posix", "ad"]
-"""Which attributes people have."""
+"""A set of attributes of people."""
 PROFILES: tuple[Profile, ...] = get_args(Profile)
 
 HASHES = ("ssha", "ssha512", "clear", "crypt", "pbkdf2-sha256", "pbkdf2-sha512", "argon2")
-"""Forms of passwords, the default first. The slow ones, from `crypt` on, take parameters behind
-their names (`native/shared/hashes`)."""
+"""Hashes of passwords, the default first; from `crypt` on they are slow and take parameters
+(`native/shared/hashes`)."""
 
 DEFAULT_POOL = 1_000
 """The default number of slow hashes that people share."""

@@ -1,13 +1,12 @@
-"""Name pools drawn from Faker: given names, cities, sentences and the rest.
+"""Pools of given names, cities, sentences and other values, drawn from Faker.
 
-Faker takes hundreds of microseconds for a person, the engine a fifth of one with pools. The same
-Faker gives the same bytes: a field has a generator seeded for it alone, without weights, and values
-stand in the order in which they were first drawn.
+Faker takes hundreds of microseconds for a person, the engine with pools a fifth of a microsecond.
+The same version of Faker gives the same bytes, as each field has a seeded generator of its own.
 
     python -m sitebench.seeders.harvest > sitebench/seeders/pools.txt
 
-makes the pools of the default locales again, after a change of the fields or rules below. That
-makes other people, so that no run can be compared with an earlier one.
+makes the pools of the default locales anew, after a change of the fields or rules below. New pools
+make different people, so that no run can be compared with an earlier run.
 """
 
 from __future__ import annotations
@@ -27,15 +26,14 @@ if TYPE_CHECKING:
 
 HEADER = "sitebench-pools 1"
 RECIPE = 2
-"""Raise it when fields, limits or rules below change: files of an older recipe are left alone."""
+"""To raise when fields, limits or rules below change, so that cached files are made anew."""
 FALLBACK_LOCALE = "en_US"
-"""Its values replace those of a locale that suit no attribute: user names and telephone numbers are
-ASCII by their syntax."""
+"""The locale of the user names and telephone numbers, which are ASCII, of locales without any."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One pool: Faker's provider, the bounds of its values, and a test of each."""
+    """A pool: Faker's provider, the bounds of its values, and a test of a value."""
 
     name: str
     provider: str
@@ -45,7 +43,7 @@ class Field:
 
 
 def harvest(locales: Sequence[str]) -> str:
-    """Return a pools file of locales, drawn from the installed Faker."""
+    """Return the pools file of these locales, drawn from the installed Faker."""
     from importlib.metadata import version
 
     head = f"{HEADER}\nfaker {version('faker')}\n"
@@ -55,7 +53,7 @@ def harvest(locales: Sequence[str]) -> str:
 
 
 def section(locale: str, fallback: Callable[[Field], Sequence[str]]) -> str:
-    """Return the pools of one locale; `fallback` has the values where none of the locale suits."""
+    """Return the pools of a locale; `fallback` gives values if no value of the locale suits."""
     lines = [f"[{locale} country]", country(locale)]
     for field in FIELDS:
         lines += [f"[{locale} {field.name}]", *(_values(locale, field) or fallback(field))]
@@ -68,7 +66,7 @@ def _values(locale: str, field: Field) -> list[str]:
     fake.seed_instance(f"{HEADER} {field.name}")
     draw = getattr(fake, field.provider)
     values: dict[str, None] = {}
-    # A provider of n values shows 99.97 % of them within 8 n draws; more would cost time only.
+    # A provider of n values shows 99.97 % of them within 8 n draws.
     for _ in range(8 * field.most_values):
         value = unicodedata.normalize("NFC", draw())
         if len(value.encode()) <= field.max_bytes and _is_clean(value) and field.suits(value):
@@ -79,7 +77,7 @@ def _values(locale: str, field: Field) -> list[str]:
 
 
 def _faker_for(locale: str) -> Faker:
-    """Return a generator of its own for `locale`; unweighted, which is 10 to 40 times faster."""
+    """Return a new generator without weights, which is 10 to 40 times faster."""
     from faker import Faker
 
     try:
@@ -102,8 +100,8 @@ def country(locale: str) -> str:
 
 
 def _is_clean(value: str) -> bool:
-    """Whether `value` is a line of its own that no reader trims."""
-    # Other, line separator, paragraph separator: control characters, soft hyphens, direction marks.
+    """Whether `value` is a line that no reader trims or takes for a heading."""
+    # Category C has control characters, soft hyphens and direction marks.
     unseen = any(unicodedata.category(c)[0] == "C" or c in "\u2028\u2029" for c in value)
     return bool(value) and value.strip() == value and not unseen and not value.startswith("[")
 
@@ -114,7 +112,7 @@ def _is_name(value: str) -> bool:
 
 
 def _is_user(value: str) -> bool:
-    """Whether `value` is part of an e-mail address as it is (RFC 5321, 4.1.2)."""
+    """Whether `value` needs no quotes in an e-mail address (RFC 5321, 4.1.2)."""
     words = value.split(".")
     return value.isascii() and all(
         word.replace("-", "").replace("_", "").isalnum() for word in words
@@ -122,7 +120,7 @@ def _is_user(value: str) -> bool:
 
 
 def _is_phone(value: str) -> bool:
-    """Whether `value` is a telephone number as in E.123 (RFC 4517, 3.3.31); ApacheDS asks so."""
+    """Whether `value` is a telephone number by E.123 (RFC 4517, 3.3.31), as ApacheDS checks."""
     return re.fullmatch(r"\+?(\([0-9 -]+\)|[0-9 -])+", value) is not None
 
 
@@ -130,7 +128,7 @@ def _is_any(_: str) -> bool:
     return True
 
 
-# The limits keep a lookup's answer at its size: the text of an entry takes up what these leave.
+# The text of an entry fills the rest of its size, whatever these values take.
 FIELDS = (
     Field("given", "first_name", 400, 40, _is_name),
     Field("family", "last_name", 400, 40, _is_name),

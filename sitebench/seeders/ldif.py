@@ -16,13 +16,13 @@ from sitebench.errors import BadInput
 from sitebench.system.native_errors import translated
 
 _PEOPLE_PER_PIECE = 2_000
-"""Some 3 MB: large enough that Python's overhead is negligible, small enough for the CPU cache."""
+"""Some 3 MB: Python's overhead is negligible, and the piece fits into the CPU cache."""
 
 
 def pieces(
     population: Population, start: int, stop: int, *, containers: bool = True
 ) -> Iterator[tuple[int, bytes]]:
-    """Yield the number of people so far and a piece of whole entries; a thread makes the next."""
+    """Yield the number of people so far and a piece of entries; a thread makes the next piece."""
     from concurrent.futures import ThreadPoolExecutor
 
     def make(begin: int) -> tuple[int, bytes]:
@@ -48,11 +48,11 @@ def write_ldif(
     progress: Callable[[int], object] = lambda written: None,
     more: Iterable[bytes] = (),
 ) -> int:
-    """Write the base DN, everyone and `more` to `path`, and return the file's size.
+    """Write the base DN, the people and `more` to `path`; return the size of the file.
 
-    `progress` is called with the number of people written. The file appears when it is complete:
-    half a file would load as if it were all. An interruption leaves `PATH.part`, of which the next
-    call keeps the part that is right: reading is quicker than writing.
+    `progress` is called with the number of people written. The file appears when it is complete,
+    because half a file would load without an error. An interruption leaves `PATH.part`, whose
+    correct beginning the next call keeps.
     """
     with complete_or_resumable(path) as file:
         going_on = True
@@ -70,7 +70,7 @@ def write_ldif(
 
 @contextmanager
 def complete_or_resumable(path: Path) -> Iterator[BinaryIO]:
-    """Yield a file that becomes `path` on success; after an interruption it can be continued."""
+    """Yield a file that becomes `path` on success, and that can be continued after an error."""
     part = path.with_name(f"{path.name}.part")
     if path.is_dir():
         raise _cannot_write(path, "it is a directory")
@@ -90,7 +90,7 @@ def complete_or_resumable(path: Path) -> Iterator[BinaryIO]:
 
 
 def _open_own(path: str, flags: int) -> int:
-    """Open a file of this user that is no link: other users who may write there know its name."""
+    """Open a file of this user that is no link; another user may have made one in the folder."""
     descriptor = os.open(path, flags | os.O_NOFOLLOW, 0o666)
     if os.fstat(descriptor).st_uid != os.geteuid():
         os.close(descriptor)
@@ -100,7 +100,7 @@ def _open_own(path: str, flags: int) -> int:
 
 @contextmanager
 def _gone_if_empty(part: Path, file: BinaryIO) -> Iterator[None]:
-    """Remove an empty file after an error, while it is locked: later it may be another's."""
+    """Remove an empty file after an error, while this process still has its lock."""
     try:
         yield
     except BaseException:

@@ -1,4 +1,4 @@
-"""Populations: the engine's people, and the pools that they are made from."""
+"""Populations: the engine's people, and the pools of their values."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 _PEOPLE_AT_A_TIME = 10_000
 _LOOKED_AT = 100
-"""People searched for a name in ASCII: most of seven locales have one among so many."""
+"""People that are searched for a name in ASCII."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """All that determines a population, besides the pools."""
+    """The parameters of a population besides its pools."""
 
     size: int
     seed: int = 1997
@@ -34,16 +34,16 @@ class Spec:
     locales: tuple[str, ...] = DEFAULT_LOCALES
     base: str = DEFAULT_BASE
     hash: str | None = None
-    """The form of passwords, where the profile has any; default {SSHA}."""
+    """The hash of passwords, if the profile has passwords; default {SSHA}."""
     one_password: str | None = None
-    """One password of all people."""
+    """The password of all people."""
     hash_pool: int | None = None
-    """Number of different logins: person i has that of person i mod this. 0 for all; default: all
-    with a quick hash, DEFAULT_POOL with a slow one."""
+    """Number of different logins, which people share in turn; 0: as many as people. Default: as
+    many as people with a quick hash, DEFAULT_POOL with a slow hash."""
 
     @property
     def pool(self) -> int | None:
-        """Number of different logins; None for all."""
+        """Number of different logins; None for as many as people."""
         if self.hash_pool is not None:
             return self.hash_pool or None
         if self.hash is None:
@@ -67,12 +67,11 @@ class Spec:
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Spec:
-        """Read a spec from `to_dict`."""
         fields = {**stored, "locales": tuple(stored["locales"])}
         if (passwords := fields.pop("passwords", None)) is not None:
             fields |= {"hash": passwords["hash"], "one_password": passwords.get("one")}
             spec = cls(**fields)
-            # Set only where it differs from the default.
+            # Set only if it differs from the default.
             if spec.pool != (pool := passwords.get("pool")):
                 fields["hash_pool"] = pool or 0
         return cls(**fields)
@@ -80,7 +79,7 @@ class Spec:
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """A population, and all that another process needs to make it again."""
+    """A population, with its spec and its pools for other processes."""
 
     population: Population
     spec: Spec
@@ -92,7 +91,7 @@ class People:
         return json.dumps(self.spec.to_dict())
 
     def manifest(self) -> dict[str, object]:
-        """Return the identity of the people, without paths of this machine."""
+        """Return the identity of the people, without paths."""
         return {
             "digest": self.population.digest,
             "spec": self.spec.to_dict(),
@@ -101,7 +100,7 @@ class People:
 
 
 def generate(spec: Spec, *, cache: Path | None = None) -> People:
-    """Return the people of `spec`; harvests their pools if this machine has none yet."""
+    """Return the people of `spec`; draw their pools if the cache has none."""
     no_people_or_seed_below_zero(spec.size, spec.seed)
     with translated():
         _check_passwords(spec)
@@ -142,14 +141,14 @@ def no_people_or_seed_below_zero(size: int, seed: int) -> None:
 
 
 def easily_typed(population: Population) -> int:
-    """Return one of the first people whose name is ASCII, as an example; else the first."""
+    """Return the first person with a name in ASCII, as an example; else the first person."""
     first = range(min(population.size, _LOOKED_AT))
     return next((index for index in first if population.name(index).isascii()), 0)
 
 
 @contextmanager
 def contents_meanwhile(population: Population) -> Iterator[Future[Contents]]:
-    """Digest the whole population in a thread, which an exception in the block ends early."""
+    """Digest the population in a thread, which an exception in the block ends early."""
     from concurrent.futures import ThreadPoolExecutor
 
     abandoned = Event()

@@ -1,9 +1,9 @@
 """Name pools, as files for the engine.
 
-The SHA-256 of a pools file is in every manifest, and runs are compared only where it is equal. So
+The SHA-256 of a pools file is in every manifest, and only runs with the same pools are compared. So
 that people do not change with each release of Faker, the pools of the default locales were drawn
-once (by `harvest`); Faker draws other locales only. Line 2 of every pools file names the Faker of
-the default locales: equal names have equal digests.
+once (by `harvest`), and Faker draws other locales only. Line 2 of every pools file names the Faker
+of the default locales.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _SHIPPED = Path(__file__).with_name("pools.txt")
 
 @dataclass(frozen=True, slots=True)
 class PoolsFile:
-    """A pools file, and what identifies it."""
+    """A pools file, and its SHA-256."""
 
     path: Path
     digest: str
 
 
 def pools(locales: Sequence[str] = DEFAULT_LOCALES, *, cache: Path | None = None) -> PoolsFile:
-    """Return the pools of `locales`; any but the default ones are kept in a cache folder."""
+    """Return the pools of `locales`; the cache keeps pools that are not shipped."""
     _check_locales(locales)
     if tuple(locales) == DEFAULT_LOCALES:
         return PoolsFile(_SHIPPED, hashlib.sha256(_SHIPPED.read_bytes()).hexdigest())
@@ -46,7 +46,7 @@ def pools(locales: Sequence[str] = DEFAULT_LOCALES, *, cache: Path | None = None
 
 
 def _put_together(locales: Sequence[str]) -> str:
-    """Return the pools of `locales`: shipped ones, and those that Faker draws."""
+    """Return the pools of `locales`, shipped or drawn by Faker."""
     head, shipped = _read_shipped()
 
     def fallback(field: Field) -> Sequence[str]:
@@ -59,14 +59,14 @@ def _put_together(locales: Sequence[str]) -> str:
 
 @functools.cache
 def _read_shipped() -> tuple[str, Mapping[str, str]]:
-    """Return the first two lines of a pools file, and the shipped pools of each locale."""
+    """Return the first two lines of a pools file, and the shipped pools by locale."""
     text = _SHIPPED.read_text(encoding="utf-8")
     head, *parts = re.split(r"^(?=\[\S+ country\])", text, flags=re.MULTILINE)
     return head, dict(zip(DEFAULT_LOCALES, parts, strict=True))
 
 
 def _check_locales(locales: Sequence[str]) -> None:
-    """Refuse locales that cannot be harvested, before any is."""
+    """Refuse locales that Faker cannot draw, before it draws any."""
     if not locales:
         raise BadInput(
             "--locales: none to take names from", f"name at least one, for example {EXAMPLES}"
@@ -78,18 +78,17 @@ def _check_locales(locales: Sequence[str]) -> None:
 
 
 def cache_folder() -> Path:
-    """Return the cache folder (XDG Base Directory Specification)."""
+    """Return the cache folder; the XDG specification says that a relative path is ignored."""
     base = os.environ.get("XDG_CACHE_HOME", "")
-    # A relative path in the variable is invalid and to be ignored, says the specification.
     root = Path(base) if base.startswith("/") else Path.home() / ".cache"
     return root / "sitebench"
 
 
 def _file_name(locales: Sequence[str]) -> str:
-    """Return a name that changes whenever the content would."""
+    """Return a name that identifies the content."""
     drawn = ""
     if not set(locales) <= set(DEFAULT_LOCALES):
-        # Imported here: it takes as long as all other imports.
+        # Late: this import takes as long as all others.
         from importlib.metadata import version
 
         drawn = f"-faker-{version('faker')}"
@@ -98,7 +97,7 @@ def _file_name(locales: Sequence[str]) -> str:
 
 
 def read_cached(kind: str, path: Path) -> bytes:
-    """Return a file of the cache; nothing if it does not exist."""
+    """Return the content of a cached file; empty if it does not exist."""
     try:
         return path.read_bytes()
     except FileNotFoundError:
@@ -108,7 +107,7 @@ def read_cached(kind: str, path: Path) -> bytes:
 
 
 def cache_content(kind: str, path: Path, content: bytes) -> None:
-    """Write a file of the cache, which another process may be reading or writing too."""
+    """Write a cached file, which another process may read or write at the same time."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with atomic_write(path) as fresh:

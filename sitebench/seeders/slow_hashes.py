@@ -1,7 +1,7 @@
-"""Pools of slow password hashes, computed once.
+"""Pools of slow password hashes.
 
-A value is a pure function of seed, hash and number. It takes up to a second, so values are kept in
-the user's cache folder, where every process of a test reads them.
+A hash is a pure function of seed, kind of hash and number. It takes up to a second, so hashes are
+kept in the user's cache folder, where every process of a test reads them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def make_hashes(people: People, *, cache: Path | None = None) -> None:
     _, _, _, memory = hash_facts(spec.hash)
     free = _free_bytes()
     if memory > free:
-        # Systems overcommit memory, and kill the process that uses it.
+        # Linux overcommits memory, and kills the process that uses it.
         raise BadInput(
             f"{spec.hash} takes {format_bytes(memory)} of memory for each password, and "
             f"{format_bytes(free)} are free here",
@@ -56,8 +56,7 @@ def make_hashes(people: People, *, cache: Path | None = None) -> None:
 
 
 def _free_bytes() -> int:
-    # Imported here, as nearly no directory has hashes that are slow.
-    import psutil
+    import psutil  # Late: few directories have slow hashes.
 
     from sitebench.monitor.memory import usable_bytes
 
@@ -80,7 +79,7 @@ def _make_and_say(people: People, threads: int, left_s: float, one_s: float) -> 
 
 
 def _file(spec: Spec, cache: Path | None) -> Path:
-    """Return a name that changes whenever the values would."""
+    """Return a path that identifies the hashes."""
     identity = json.dumps([spec.seed, spec.hash, spec.one_password])
     digest = hashlib.sha256(identity.encode()).hexdigest()[:16]
     return (cache or cache_folder()) / f"hashes-{digest}"

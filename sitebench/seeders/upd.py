@@ -1,7 +1,4 @@
-"""User-property databases: built once per (seed, size, people), kept, and copied for each point.
-
-A copy for each, so that every point starts from the same file.
-"""
+"""User-property databases: built once per (seed, size, people), cached, copied for each point."""
 
 from __future__ import annotations
 
@@ -21,12 +18,12 @@ from sitebench.seeders.pools import PoolsFile, cache_folder, no_cache, pools
 from sitebench.system.native_errors import translated
 
 Progress = Callable[[int, int], object]
-"""Called with the numbers of people written and of all."""
+"""Called with the number of people written, and the total."""
 
 
 @dataclass(frozen=True, slots=True)
 class UpdSpec:
-    """What, besides the pools, determines a user-property database."""
+    """The parameters of a user-property database besides its pools."""
 
     size: int
     seed: int = 1997
@@ -38,14 +35,11 @@ class UpdSpec:
 
 @dataclass(frozen=True, slots=True)
 class Upd:
-    """A user-property database and its manifest."""
-
     path: Path
     manifest: Mapping[str, str | int]
 
 
 def visitors(spec: UpdSpec) -> Visitors:
-    """Return the people of a spec, of any number."""
     source = _pools(spec)
     with translated():
         identity = {"seed": spec.seed, "locales": list(spec.locales)}
@@ -55,10 +49,10 @@ def visitors(spec: UpdSpec) -> Visitors:
 def open_cached(
     spec: UpdSpec, progress: Progress = lambda written, total: None, *, cache: Path | None = None
 ) -> Upd:
-    """Return the database of a spec; build it if the cache has none, or another one."""
+    """Return the database of a spec; build it if the cache has none, or a wrong one."""
     path = (cache or cache_folder() / "upd") / _name(spec, _pools(spec))
     if path.exists():
-        # A truncated file or one of another version in the cache can be made again.
+        # A cached file that is truncated or of another version is built anew.
         with contextlib.suppress(SitebenchError):
             return inspect(spec, path)
     try:
@@ -69,7 +63,7 @@ def open_cached(
 
 
 def inspect(spec: UpdSpec, path: Path) -> Upd:
-    """Return the database at `path`; raises when it is not that of the spec."""
+    """Return the database at `path`; raises if the spec is of another database."""
     with translated():
         manifest = inspect_upd(str(path), json.dumps({"size": spec.size}))
     if manifest["population"] != visitors(spec).digest:
@@ -93,7 +87,7 @@ def build(spec: UpdSpec, path: Path, progress: Progress = lambda written, total:
 
 @contextmanager
 def temporary_copy(upd: Upd, folder: Path) -> Iterator[Path]:
-    """Yield a copy of a database that may be changed, and remove it afterwards."""
+    """Yield a temporary copy of a database, which may be changed."""
     path = folder / "upd.sqlite"
     with translated():
         copy_upd(str(upd.path), str(path))
@@ -110,6 +104,6 @@ def _pools(spec: UpdSpec) -> PoolsFile:
 
 
 def _name(spec: UpdSpec, source: PoolsFile) -> str:
-    """Return a file name that changes whenever the people would."""
+    """Return a file name that identifies the people."""
     people = hashlib.sha256(f"{source.digest} {' '.join(spec.locales)}".encode()).hexdigest()
     return f"upd-{spec.seed}-{spec.size}-{people[:12]}.sqlite"

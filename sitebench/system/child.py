@@ -1,8 +1,9 @@
-"""Helper processes: targets and responders that must not share a process with the generator.
+"""Child processes for targets, which must not share a process with the load generator.
 
 The parent writes a JSON line with the configuration to the child's standard input (every user of
-the machine can read arguments). The child answers `{"ready": ...}` or `{"error": ...}`, and each
-further line with the state of its service. It ends when its standard input does: with its parent.
+the machine can read arguments). The child answers `{"ready": ...}` or `{"error": ...}`, and answers
+further lines with the state of its service. It ends at the end of its input, and so with its
+parent.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ from sitebench.system.stop import Stop
 
 _STOP_S = 15.0
 ANSWER_S = 60.0
-"""Time limit for an answer: long, because on a busy machine a slow child is not a dead one."""
+"""Time limit for an answer, long enough for a slow child on a busy machine."""
 _PARENT = "SITEBENCH_PARENT"
-"""Environment variable: the parent's process id, for processes that have no pipe to it."""
+"""Environment variable with the parent's process id, for processes without a pipe to it."""
 _EXIT_TERMINATED = 128 + signal.SIGTERM
 
 
@@ -45,7 +46,7 @@ class Child:
         timeout_s: float = 60.0,
         before: Sequence[str] = (),
     ) -> None:
-        """Start the process and wait until it is ready; `before` is a command to run it under."""
+        """Start the process and wait until it is ready; `before` is a prefix of its command."""
         self.name = module
         # A session of its own: Ctrl-C is for the parent, which stops its children in order.
         self._process = subprocess.Popen(
@@ -68,7 +69,7 @@ class Child:
             raise
 
     def ask(self) -> dict[str, Any]:
-        """Return the present state of its service."""
+        """Return the state of the child's service."""
         state: dict[str, Any] = self._exchange({}, ANSWER_S)["state"]
         return state
 
@@ -115,7 +116,7 @@ class Child:
         return self._process.poll() is None
 
     def stop(self) -> None:
-        """End the process; calling it again does nothing."""
+        """End the process; a second call does nothing."""
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 with contextlib.suppress(BrokenPipeError):
@@ -139,7 +140,7 @@ def is_orphaned() -> bool:
 
 
 def lives(pid: int) -> bool:
-    """Return whether a process runs; a zombie does not."""
+    """Return whether a process runs and is no zombie."""
     import psutil
 
     try:
@@ -149,12 +150,10 @@ def lives(pid: int) -> bool:
 
 
 def dump(error: SitebenchError) -> dict[str, str]:
-    """Return an error in JSON types, for another process."""
     return {"kind": type(error).__name__, "message": error.message, "remedy": error.remedy}
 
 
 def revive(dumped: Mapping[str, str]) -> SitebenchError:
-    """Return the error that another process dumped."""
     kind = getattr(errors, dumped["kind"], None)
     if not (isinstance(kind, type) and issubclass(kind, SitebenchError)):
         kind = MeasurementFailed
@@ -162,7 +161,7 @@ def revive(dumped: Mapping[str, str]) -> SitebenchError:
 
 
 class Service(msgspec.Struct, frozen=True):
-    """The service of a child: its first answer, how to stop it, and its state."""
+    """The service of a child process; `ready` is its first answer."""
 
     ready: Mapping[str, Any]
     stop: Callable[[], object]
@@ -172,7 +171,7 @@ class Service(msgspec.Struct, frozen=True):
 def serve(start: Callable[[dict[str, Any]], Service]) -> None:
     """Run as the child process: read the request, start, report ready, serve until stopped.
 
-    `start` must clean up on any exception: SystemExit is raised in it if the parent ends.
+    `start` must clean up after any exception: if the parent ends, SystemExit is raised in it.
     """
     stopped = Stop()
     service: Service | None = None
@@ -198,8 +197,7 @@ def serve(start: Callable[[dict[str, Any]], Service]) -> None:
 
 
 def _answer(answer: Mapping[str, Any]) -> None:
-    """Write a line to the parent; the end of standard input shows whether it is gone."""
-    with contextlib.suppress(BrokenPipeError):
+    with contextlib.suppress(BrokenPipeError):  # Standard input ends if the parent has ended.
         print(json.dumps(answer), flush=True)
 
 

@@ -7,7 +7,7 @@ from typing import Self
 
 class Closing:
     def close(self) -> None:
-        """Release what was opened; calling it again does nothing."""
+        """Release the resources; a second call does nothing."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""Atomic writes, which leave a file unchanged when they fail half-way, and holders of locks."""
+"""Files: atomic writes, which leave a file unchanged if they fail, and holders of locks."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from sitebench.system.scratch import scratch
 
 @contextlib.contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
-    """Yield a path beside `path`; the file written there replaces `path` at the end.
+    """Yield a path for a file that replaces `path` at the end.
 
-    Of a symbolic link the target is replaced. A pipe or a device is written to directly.
+    The target of a symbolic link is replaced. A pipe or a device is written directly.
     """
     if path.exists() and not path.is_file():
         yield path
@@ -32,7 +32,6 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
 
 def write(path: Path, content: str | bytes) -> None:
-    """Write a file atomically; raises BadFile where that is not possible."""
     try:
         with atomic_write(path) as fresh:
             fresh.write_bytes(content if isinstance(content, bytes) else content.encode())
@@ -41,12 +40,12 @@ def write(path: Path, content: str | bytes) -> None:
 
 
 def lock_holder(descriptor: int) -> int | None:
-    """Return the process that holds a flock(2) of an open file, where /proc/locks shows it."""
+    """Return the process that holds a flock(2) of an open file, if /proc/locks shows it."""
     status = os.fstat(descriptor)
     device = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}"
     with contextlib.suppress(OSError):
         for line in Path("/proc/locks").read_text().splitlines():
-            # `1: FLOCK ADVISORY WRITE 20934 fe:00:6138242 0 EOF`; `->` begins those that wait.
+            # `1: FLOCK ADVISORY WRITE 20934 fe:00:6138242 0 EOF`; a waiting process has `->`.
             _, kind, _, _, *rest = line.split()
             if kind == "FLOCK" and rest[1] == f"{device}:{status.st_ino}":
                 return int(rest[0])
@@ -54,7 +53,6 @@ def lock_holder(descriptor: int) -> int | None:
 
 
 def refuse_existing(path: Path) -> None:
-    """Raise if a file exists: it may be the only copy."""
     if path.is_file():
         raise BadInput(f"{path} is there already", "remove it, or name another file")
 

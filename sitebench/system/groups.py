@@ -1,4 +1,4 @@
-"""Control groups, which limit the memory and disk of processes: version 1 or 2."""
+"""Control groups of version 1 or 2, which limit the memory and disk of processes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Group(msgspec.Struct, frozen=True):
 
 @contextlib.contextmanager
 def memory(max_bytes: int) -> Iterator[Group]:
-    """Make a group that limits the memory of its processes together, cached files included."""
+    """Make a group that limits the memory of its processes together, including cached files."""
     with _group("memory", "memory") as group:
         group.write("memory.limit_in_bytes" if group.version == 1 else "memory.max", str(max_bytes))
         yield group
@@ -49,7 +49,7 @@ def memory(max_bytes: int) -> Iterator[Group]:
 
 @contextlib.contextmanager
 def disk(bytes_per_s: int, folder: Path) -> Iterator[Group]:
-    """Make a group that limits how fast its processes read and write the disk of a folder."""
+    """Make a group that limits reads and writes of its processes to the disk of a folder."""
     device = _disk_under(folder)
     with _group("blkio", "io") as group:
         if group.version == 1:
@@ -74,15 +74,14 @@ def _group(old: str, new: str) -> Iterator[Group]:
     finally:
         give_up = time.monotonic() + _EMPTY_S
         while group.path.exists() and time.monotonic() < give_up:
-            # A process stays in its group for a moment after its end.
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError):  # An ended process stays in its group for a moment.
                 group.path.rmdir()
                 break
             time.sleep(0.02)
 
 
 def _parent(old: str, new: str) -> tuple[int, Path]:
-    """Return the version of the groups with a controller, and their parent folder."""
+    """Return the version of the groups with a controller, and the parent folder of new groups."""
     mounts = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
     for _, place, kind, options, *_ in mounts:
         if kind == "cgroup" and old in options.split(","):
@@ -90,7 +89,7 @@ def _parent(old: str, new: str) -> tuple[int, Path]:
     for _, place, kind, *_ in mounts:
         if kind == "cgroup2" and new in (Path(place) / "cgroup.controllers").read_text().split():
             subtree = Path(place) / "cgroup.subtree_control"
-            with contextlib.suppress(OSError):  # refused, or enabled already: reading it tells
+            with contextlib.suppress(OSError):  # It may be enabled already.
                 subtree.write_text(f"+{new}")
             if new in subtree.read_text().split():
                 return 2, Path(place)

@@ -1,8 +1,7 @@
-"""Signals that end a command: Ctrl-C, SIGTERM, and SIGHUP of a terminal that is closed.
+"""Signals that end a command: Ctrl-C, SIGTERM, and SIGHUP of a closed terminal.
 
-While modules are imported, Ctrl-C ends the process at once and quietly. This module imports next to
-nothing, as imports before it are not covered: `signal` would import `enum`, which takes as long as
-the start of Python.
+While modules are imported, Ctrl-C ends the process at once and quietly, except during the imports
+of this module. So they are few: `signal` would import `enum`, as long as the start of Python takes.
 """
 
 from __future__ import annotations
@@ -13,10 +12,7 @@ import stat
 
 
 class EndingQuietly:
-    """Ends the process on Ctrl-C within its block; an ignored signal stays ignored.
-
-    The import that an exception interrupts would print or change it.
-    """
+    """Ends the process on Ctrl-C in its block, as an import would print or change an exception."""
 
     def __enter__(self) -> None:
         self._previous_handler = signal.getsignal(signal.SIGINT)
@@ -32,13 +28,13 @@ def _end(number: int, _: object) -> None:
 
 
 def ending() -> tuple[int, ...]:
-    """Return the signals that end a command in order; not SIGHUP where it is ignored (nohup)."""
+    """Return the signals that end a command, without SIGHUP if it is ignored (nohup)."""
     hang_up = () if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN else (signal.SIGHUP,)
     return (signal.SIGINT, signal.SIGTERM, *hang_up)
 
 
 def end_in_order() -> None:
-    """Treat SIGTERM and SIGHUP as Ctrl-C: targets are stopped, results so far are kept."""
+    """Treat SIGTERM and SIGHUP as Ctrl-C: stop targets, and keep results."""
     for number in ending():
         if number == signal.SIGTERM:
             signal.signal(number, signal.default_int_handler)
@@ -54,7 +50,7 @@ def _interrupt_once(number: int, _: object) -> None:
 def hang_up(number: int) -> None:
     """Ignore further signals of this kind, and write nothing to the closed terminal.
 
-    The kernel and the shell send one each. A write error would end the clean-up.
+    The kernel and the shell both send SIGHUP. A write error would end the clean-up.
     """
     signal.signal(number, signal.SIG_IGN)
     null = os.open(os.devnull, os.O_RDWR)

@@ -19,7 +19,7 @@ def most_connections(lowest: int, highest: int) -> int:
 
 
 def allow_descriptors(connections: int) -> None:
-    """Raise the limit on open files as far as is needed, for this process and its children."""
+    """Raise the limit on open files of this process and its children for so many connections."""
     needed = connections + _SPARE
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= needed:

@@ -10,26 +10,25 @@ from sitebench.errors import BadInput
 from sitebench.units import plural
 
 MOST_THREADS = 4
-"""More are given with --threads only: the target needs the other cores."""
+"""The most engine threads without --threads, because the target needs cores too."""
 
 _SCHEDULED = 2
-"""CPUCLOCK_SCHED of the kernel's posix-timers: time on a core, in user mode or the kernel."""
+"""CPUCLOCK_SCHED of the kernel's posix-timers: time on a core, user and system."""
 
 
 def this_machine() -> str:
-    """Return an identifier of this machine; containers and network namespaces share it."""
+    """Return an identifier of this machine, which its containers share."""
     return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
 
 
 def usable_cores() -> int:
-    """Return how many cores this process may run on."""
     return len(os.sched_getaffinity(0))
 
 
 def engine_threads(threads: int | None) -> int:
-    """Return the engine's threads: the number given, or half of the cores.
+    """Return the number of engine threads: half of the cores by default.
 
-    With more threads than cores the engine would be the limit, and seem to be the target's.
+    With more threads than cores the engine would be the limit.
     """
     if threads is not None and threads > (cores := usable_cores()):
         raise BadInput(
@@ -40,8 +39,5 @@ def engine_threads(threads: int | None) -> int:
 
 
 def cpu_ns(pid: int) -> int:
-    """Return a process's CPU time, by the clock of clock_getcpuclockid(3).
-
-    /proc counts in ticks of 10 ms, which are too coarse for a short measurement.
-    """
+    """Return a process's CPU time by clock_getcpuclockid(3), as /proc counts in ticks of 10 ms."""
     return time.clock_gettime_ns(~pid << 3 | _SCHEDULED)

@@ -1,4 +1,4 @@
-"""A host across a network, on this machine: a network namespace, and a cable to it."""
+"""A remote host on this machine: a network namespace, and a virtual cable to it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from sitebench.errors import NotPossible
 from sitebench.system.programs import find_program
 
 _BUCKET = ("burst", "32kb", "latency", "50ms")
-"""The token bucket's size, and how long packets queue before they are dropped."""
+"""The token bucket's size, and the time after which queued packets are dropped."""
 _numbers = itertools.count()
 
 
 class RemoteHost(msgspec.Struct, frozen=True):
-    """The host's address, this end's, and the command prefix to run a program on the host."""
+    """The address of the host, of this machine, and the prefix of commands on the host."""
 
     address: str
     own_address: str
@@ -29,10 +29,7 @@ class RemoteHost(msgspec.Struct, frozen=True):
 
 @contextmanager
 def remote_host(bits_per_s: int | None = None) -> Iterator[RemoteHost]:
-    """Make a host and a cable of this rate in each direction; both end with the context.
-
-    Raises NotPossible where that is not allowed.
-    """
+    """Make a host and a cable with this rate in each direction; may raise NotPossible."""
     ip = find_program("ip", "install iproute2")
     pid, n = os.getpid(), next(_numbers)
     name, device = f"sitebench-{pid}-{n}", f"sb{pid}-{n}"
@@ -59,7 +56,7 @@ def remote_host(bits_per_s: int | None = None) -> Iterator[RemoteHost]:
 
 
 def _addresses(interface: int) -> tuple[str, str]:
-    """Return both ends' addresses, unique as the interface's number is."""
+    """Return the addresses of both ends, which are unique as the interface's number is."""
     network = 4 * (interface % (1 << 14))
     own_address, other_address = (
         f"10.95.{number >> 8}.{number & 255}" for number in (network + 1, network + 2)

@@ -15,22 +15,22 @@ _REMEDIES = {
     "OutOfDescriptors": "raise `ulimit -n`",
     "PortInUse": "choose another port",
 }
-"""Remedies for messages without one, by the kind of error."""
+"""Remedies by kind of error, for messages without a remedy."""
 _HINTS = {
     "Cannot assign requested address": "name an address of this machine, such as 127.0.0.1, or "
     "0.0.0.0 for all of them",
     ": people have ": "name one of these in the file; people log in with --profile person",
     "unknown field": "use one of those that it expects",
 }
-"""Remedies for messages without one, by words in them; they come first."""
+"""Remedies by words of a message without a remedy, before those by kind."""
 
 
 @contextlib.contextmanager
 def translated() -> Iterator[None]:
     """Raise errors of the engine as errors of sitebench.
 
-    The engine writes `message; remedy`. The message may quote a server's semicolons, so the remedy
-    follows the last one.
+    The engine writes `message; remedy`. The remedy follows the last semicolon, as the message may
+    quote semicolons of a server.
     """
     try:
         yield

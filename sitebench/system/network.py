@@ -11,13 +11,13 @@ from pathlib import Path
 
 from sitebench.system.machine import this_machine
 
-_LOWEST_PORT = 10_000  # Well-known services keep below.
+_LOWEST_PORT = 10_000  # Well-known services have lower ports.
 HOST_AND_PORT = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*:\d{1,5}")
 """An address without its scheme."""
 
 
 def on_loopback(host: str) -> bool:
-    """Return whether a host resolves to loopback addresses only; `127.example.com` may not."""
+    """Return whether a host resolves to loopback addresses only."""
     try:
         addresses = socket.getaddrinfo(host, None)
     except OSError:
@@ -29,18 +29,18 @@ def on_loopback(host: str) -> bool:
 
 
 def this_loopback() -> str:
-    """Return an identifier of this network namespace, as each has its own 127.0.0.1."""
+    """Return an identifier of this network namespace, which has its own 127.0.0.1."""
     return f"{this_machine()}/{Path('/proc/self/ns/net').readlink()}"
 
 
 def free_port() -> int:
-    """Return a port on which nothing listens now, below the ephemeral range if there is one.
+    """Return a port on which nothing listens, if possible below the ephemeral range.
 
     Under load an outgoing connection often takes a port of that range before the server binds it.
     """
     first, _ = _ephemeral_range() or (_LOWEST_PORT, 0)
     below = range(_LOWEST_PORT, first)
-    # Not the generator of the program: processes with one seed would try the same ports.
+    # With the default generator, processes with the same seed would try the same ports.
     for port in (*random.SystemRandom().sample(below, min(100, len(below))), 0):
         with socket.socket() as probe, contextlib.suppress(OSError):
             probe.bind(("127.0.0.1", port))
@@ -49,7 +49,7 @@ def free_port() -> int:
 
 
 def local_ports() -> int | None:
-    """Return the number of ephemeral ports of an address; None where unknown."""
+    """Return the number of ephemeral ports of an address, if known."""
     port_range = _ephemeral_range()
     return port_range and port_range[1] - port_range[0] + 1
 
@@ -63,6 +63,6 @@ def _ephemeral_range() -> tuple[int, int] | None:
 
 
 def page_url(host: str, port: int, path: str = "/", *, scheme: str = "http") -> str:
-    """Return the URL for a browser on this machine of a server that listens at `host`."""
+    """Return the URL, for a browser on this machine, of a server that listens at `host`."""
     shown_host = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
     return f"{scheme}://{f'[{shown_host}]' if ':' in shown_host else shown_host}:{port}{path}"

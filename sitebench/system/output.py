@@ -1,4 +1,4 @@
-"""Standard output, whose reader may end early, such as `head`, and whose disk may be full."""
+"""Standard output: its reader, such as `head`, may end early, and its disk may be full."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ from sitebench.errors import SitebenchError
 
 
 class StandardOutput(io.FileIO):
-    """The bytes of standard output: its write errors are distinguished from those of files."""
+    """Standard output, whose write errors are distinguished from write errors of files."""
 
     def __init__(self) -> None:
         super().__init__(1, "wb", closefd=False)
 
     def write(self, data: Any, /) -> int:
-        if not data:
-            # click probes whether it takes bytes.
+        if not data:  # click's test of whether it takes bytes
             return 0
         try:
             return super().write(data)
@@ -35,7 +34,7 @@ class StandardOutput(io.FileIO):
 
 
 def assure_open() -> None:
-    """Open closed standard streams (`>&-`) on /dev/null: else a file of ours gets the number."""
+    """Open closed standard streams (`>&-`) on /dev/null, before another file gets their number."""
     for name, number in (("stdin", 0), ("stdout", 1), ("stderr", 2)):
         if getattr(sys, name) is None:
             null = os.open(os.devnull, os.O_RDWR)
@@ -56,7 +55,7 @@ def assure_open() -> None:
 
 
 def no_longer_read() -> bool:
-    """Return whether standard output is a pipe without a reader; if so, drop the rest."""
+    """Return whether standard output is a pipe without a reader; then drop further output."""
     output = sys.stdout.fileno()
     poll = select.poll()
     poll.register(output)
@@ -67,7 +66,7 @@ def no_longer_read() -> bool:
 
 
 def _to_nowhere(output: int) -> None:
-    """Drop unwritten output: Python would report the error again when it flushes at exit."""
+    """Drop unwritten output, as Python would report the error again when it flushes at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), output)
 
 

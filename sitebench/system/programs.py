@@ -1,4 +1,4 @@
-"""Other programs: where they are installed, and the last line of their output."""
+"""Paths, commands and output of other programs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ _DAEMONS = ("/usr/sbin", "/usr/local/sbin", "/usr/libexec", "/usr/local/libexec"
 
 
 def find_program(name: str, remedy: str) -> str:
-    """Return the path of a program; raises ProgramMissing where it is not installed."""
     path = shutil.which(name, path=os.pathsep.join((os.environ.get("PATH", ""), *_DAEMONS)))
     if path is None:
         raise ProgramMissing(f"{name} is not installed on this machine", remedy)
@@ -21,7 +20,7 @@ def find_program(name: str, remedy: str) -> str:
 
 
 def python_module(name: str) -> list[str]:
-    """Return the command that runs a module of ours, whatever the current folder holds."""
+    """Return the command that runs a module, never a module of the current folder."""
     return [sys.executable, "-P", "-m", name]
 
 

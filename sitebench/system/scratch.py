@@ -1,7 +1,7 @@
-"""Temporary folders that are removed by their process, or by a later one if it was killed.
+"""Temporary folders, removed by their process or, if it was killed, by a later process.
 
-A process holds a lock on its folder, which the kernel releases when the process ends: a folder that
-can be locked belongs to no running process.
+A process holds a lock on its folder, which the kernel releases when the process ends. So a folder
+that can be locked belongs to no running process.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ _PREFIX = "sitebench-scratch-"
 
 @contextlib.contextmanager
 def scratch(parent: Path | None = None) -> Iterator[Path]:
-    """Yield an empty folder, after removing those of dead processes."""
+    """Yield an empty folder; the folders of dead processes are removed."""
     parent = parent or Path(tempfile.gettempdir())
     for leftover in parent.glob(f"{_PREFIX}*"):
         if (lock := _lock(leftover)) is not None:
             shutil.rmtree(leftover, ignore_errors=True)
             os.close(lock)
-    # Locked before it gets the name that other processes look for.
+    # The folder is locked before it gets the name that other processes search for.
     unlocked = Path(tempfile.mkdtemp(prefix="sitebench-", dir=parent))
     try:
         lock = os.open(unlocked, os.O_RDONLY | os.O_DIRECTORY)
     except OSError:
         unlocked.rmdir()
         raise
-    with contextlib.suppress(OSError):  # Without locks in a file system no folder is removed there.
+    with contextlib.suppress(OSError):  # In a file system without locks no folder is removed.
         fcntl.flock(lock, fcntl.LOCK_EX)
     folder = unlocked.rename(unlocked.with_name(_PREFIX + unlocked.name.rpartition("-")[2]))
     try:
@@ -43,7 +43,7 @@ def scratch(parent: Path | None = None) -> Iterator[Path]:
 
 
 def _lock(folder: Path) -> int | None:
-    """Lock a folder of this user; return None if another process has the lock."""
+    """Lock a folder of this user, and return its descriptor; None if another process has it."""
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:

@@ -1,8 +1,8 @@
 """Secrets: read from a file or the environment, or typed at the terminal; never an argument.
 
-A secret that was typed, or passed in by a program, is kept in an anonymous file in memory
-(memfd_create(2)), whose path is used like that of a password file. Child processes that inherit the
-descriptors of `handed_on` can open it; no other user can, and it ends with the last of them.
+A secret that was typed, or that a program passed, is kept in an anonymous file in memory
+(memfd_create(2)), whose path is used as that of a password file. Only child processes that inherit
+the descriptors of `handed_on` can open it, and it ends with the last of them.
 """
 
 from __future__ import annotations
@@ -27,8 +27,7 @@ WEB_TOKEN = "SITEBENCH_WEB_TOKEN"
 _VARIABLES = (BIND_PASSWORD, KEY_PASSWORD, UI_LOGIN, WEB_TOKEN)
 
 FIRST_DESCRIPTOR = 100
-"""Descriptors handed on have at least this number, or half of the limit: a child process has opened
-fewer files."""
+"""The lowest number of an inherited descriptor, above those of a child's own files."""
 _descriptors: list[int] = []
 
 
@@ -37,9 +36,9 @@ _AUTHORITY = re.compile(r"[^\s@:\[\]?#]*(:\d*)?|\[[^\s@\]]*\](:\d*)?")
 
 
 def address(url: str) -> str:
-    """Return an address; refuse one that may contain a password, which would be stored and shown.
+    """Return an address; refuse an address that may contain a password.
 
-    A slash in a password ends the authority, so an @ may stand only behind a host and port.
+    A password may contain a slash, which ends the authority. So any @ behind it is refused too.
     """
     rest = url.partition("://")[2]
     if _UNSCHEMED.match(url) or ("@" in rest and not _AUTHORITY.fullmatch(rest.partition("/")[0])):
@@ -64,7 +63,7 @@ def first_line(path: str, kind: str, variable: str) -> str:
 
 
 def read_once(path: str, kind: str, variable: str) -> str:
-    """Return a path that can be read repeatedly: of a pipe, that of a copy in memory."""
+    """Return a path that can be read repeatedly: a pipe is replaced by a copy in memory."""
     if Path(path).is_fifo():
         return _hold_for_children(first_line(path, kind, variable))
     return path
@@ -78,7 +77,7 @@ def read(path: str | None, kind: str, variable: str) -> str | None:
 def prompt_for_secret(prompt: str, none: BadInput) -> str:
     """Prompt at the terminal, without echo, and return the path of a file with the answer.
 
-    Raises `none` if there is no terminal, or the answer is empty.
+    Raises `none` without a terminal or an answer.
     """
     if not sys.stdin.isatty():
         raise none
@@ -95,7 +94,7 @@ def prompt_for_secret(prompt: str, none: BadInput) -> str:
 
 
 def _hold_for_children(text: str) -> str:
-    """Return the path of a secret that is held until this process and its children end."""
+    """Hold a secret until this process and its children end; return its path."""
     descriptor = _hold(text.encode())
     # Locust's web UI replaces this process by exec, which closes other descriptors.
     os.set_inheritable(descriptor, True)
@@ -134,5 +133,5 @@ def handed_on() -> tuple[int, ...]:
 
 
 def without_secrets(environment: Mapping[str, str], *names: str) -> dict[str, str]:
-    """Return the environment without our secrets, except for those in `names`."""
+    """Return the environment without sitebench's secrets, except for those in `names`."""
     return {k: v for k, v in environment.items() if k in names or k not in _VARIABLES}

@@ -1,4 +1,4 @@
-"""An event that a signal sets and the main thread waits for."""
+"""An event that a signal sets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _Handler = Callable[[int, FrameType | None], None]
 
 
 class Stop:
-    """An event that signals may set: a byte in a pipe, seen whenever it was written.
+    """An event that signals may set: a byte in a pipe.
 
     A signal handler that calls `threading.Event.set` deadlocks on the lock of an interrupted
     `wait`, and does not run if the signal arrives just before the thread sleeps.
@@ -25,8 +25,7 @@ class Stop:
         os.set_blocking(self._write, False)
 
     def set(self) -> None:
-        # If the pipe is full, the event is set already.
-        with contextlib.suppress(BlockingIOError):
+        with contextlib.suppress(BlockingIOError):  # If the pipe is full, the event is set already.
             os.write(self._write, b"\0")
 
     def wait(self, timeout: float | None = None) -> bool:

@@ -1,4 +1,4 @@
-"""Text files that options name: a worker reads the master's, not those of its own machine."""
+"""Text files that options name. A worker has the texts of its master."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def receive(path: str, text: str) -> None:
 def read_text(
     path: Path | str, kind: str, error: type[BadFile], remedy: str = "name a readable TOML file"
 ) -> str:
-    """Return a file's text, the master's if there is one; `kind` is for the error."""
+    """Return the text of a file, or the master's text; `kind` names the file in an error."""
     try:
         return _RECEIVED.get(str(path)) or Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as wrong:

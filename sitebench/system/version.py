@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def version() -> str:
-    # Late: it imports what reads mail and archives, half of what `--version` takes.
+    # Late: this import of readers of mail and archives is half of the time of `--version`.
     from importlib.metadata import version as of
 
     return of("sitebench")

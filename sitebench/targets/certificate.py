@@ -21,7 +21,7 @@ basicConstraints = critical, CA:FALSE
 subjectKeyIdentifier = hash
 subjectAltName = DNS:localhost, IP:{host}
 """
-"""Self-signed: a client that trusts it trusts no other."""
+"""A self-signed certificate: a client that trusts it trusts no other certificate."""
 
 
 def make_certificate(cert: Path, key: Path, host: str = "127.0.0.1") -> None:
@@ -39,7 +39,7 @@ def make_certificate(cert: Path, key: Path, host: str = "127.0.0.1") -> None:
 
 
 def unlock(locked: str, password: str, key: Path) -> None:
-    """Write a key without its password, as servers prompt for it at the terminal."""
+    """Write a key without its password, for which a server would prompt at the terminal."""
     key.touch(0o600)
     argv = ["pkey", "-in", locked, "-passin", "stdin", "-out", str(key)]
     process = _openssl(argv, f"{password}\n")

@@ -1,4 +1,4 @@
-"""A time limit for a whole conversation: each byte renews the timeout of a socket."""
+"""A time limit for a whole conversation, as every byte renews the timeout of a socket."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from sitebench.system.closing import Closing
 
 
 def connecting_s(timeout_s: float) -> float:
-    """Return the connect timeout of Python lanes, as `CONNECT_MS` of the engine's config.rs."""
+    """Return the connect timeout of Python lanes: that of the engine (config.rs: CONNECT_MS)."""
     return min(timeout_s, 5.0)
 
 
 class Deadline(Closing):
     """Shuts down the connections that it watches, if its block has not ended in time.
 
-    That wakes a thread, or a greenlet, which waits for one of them. A greenlet that never waits has
-    to look at `is_over`.
+    The end of a connection wakes a thread or greenlet that waits for it. A greenlet that never
+    waits has to check `is_over`.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -51,12 +51,12 @@ class Deadline(Closing):
 
     def remaining(self, at_most: float) -> float:
         """Return a timeout for the next call."""
-        # With a timeout of zero a socket does not block, and fails otherwise.
+        # A timeout of zero would make the socket non-blocking.
         return min(at_most, max(0.001, self._end - time.monotonic()))
 
     def watch(self, connection: socket.socket) -> None:
-        # A descriptor of its own: TLS detaches the connection's, and the number of a closed one
-        # may be reused.
+        # A duplicate, because TLS detaches the connection's descriptor, and the number of a closed
+        # descriptor may be reused.
         duplicate = socket.socket(fileno=os.dup(connection.fileno()))
         with self._lock:
             self._watched.append(duplicate)

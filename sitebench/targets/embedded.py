@@ -1,7 +1,6 @@
-"""A native server in a process of its own, so that its CPU time is its own.
+"""A native server in a process of its own, so that its CPU time can be measured.
 
-The process is `python -m` a suite's module, which calls `serve` of `sitebench.system.child`: it
-reads its request from standard input and serves until that ends.
+The process runs a suite's module, which calls `serve` of `sitebench.system.child`.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from sitebench.targets.open_target import Known
 from sitebench.targets.tls import Trust, trusting
 
 _START_S = 600.0
-"""For making or copying a million people, which takes seconds on a quick machine."""
+"""Time limit for making or copying a million people, which takes seconds on a fast machine."""
 _NOT_SETTINGS = {"host", "port", "admin_password"}
 
 
@@ -34,7 +33,7 @@ def open_child(
 ) -> tuple[str, dict[str, Any], Known]:
     """Start a suite's server; return its host, its first answer, and the fields of its OpenTarget.
 
-    The first answer has its `port`. `data` is the folder of the target's files, if it has any.
+    `data` is the folder of the target's files, if any.
     """
     with contextlib.ExitStack() as opening:
         confinement = opening.enter_context(confine(limits, data))

@@ -1,4 +1,4 @@
-"""The engine's configuration, the part of all suites."""
+"""The part of the engine's configuration that all suites have."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sitebench.system.machine import engine_threads
 from sitebench.targets.open_target import ServerAddress
 
 _TRIED = 1_000
-"""Requests of an operation that `--check` shows."""
+"""The most requests of an operation that `--check` shows."""
 
 
 def engine_config(
@@ -24,7 +24,7 @@ def engine_config(
     adds: Mapping[str, int],
     scenarios: Sequence[Mapping[str, Any]],
 ) -> str:
-    """Return the configuration of one engine; workers differ in draws, additions and their share.
+    """Return the configuration of an engine; engines of workers differ by their `slot` and `adds`.
 
     `target` has the settings of the suite's protocol, `adds` the people that this engine may add.
     """
@@ -48,7 +48,7 @@ def engine_config(
         "target": {
             "host": address.host,
             "port": address.port,
-            # Each loopback address has ports of its own to connect from.
+            # Every loopback address has its own ephemeral ports.
             "spread_sources": address.host.startswith("127."),
             **target,
         },
@@ -58,7 +58,7 @@ def engine_config(
         "keys": {"choice": options.keys, "seed": options.seed, "engine": slot.index},
         "adds": dict(adds),
         "scenarios": list(scenarios),
-        # Failed requests are logged, with --check all.
+        # Failed requests are logged; with --check, all requests.
         "log": {"most": _TRIED, "all": True}
         if options.check
         else {"most": MOST if options.fail_log else 0},

@@ -49,7 +49,7 @@ class InProcess(Closing, Generic[_S]):
             with translated():
                 self._server = start(json.dumps(config))
             self.ca = stopping(self._server, opening)
-            """File with the authority of its made certificate."""
+            """File with the authority of a certificate that was made for the server."""
             self._opened = opening.pop_all()
 
     @property
@@ -58,14 +58,13 @@ class InProcess(Closing, Generic[_S]):
 
     @property
     def url(self) -> str:
-        """Its address, as clients take it."""
         return f"{self._scheme}://{self._server.address}"
 
     def stats(self) -> dict[str, int]:
         return self._server.stats()
 
     def unknown_names(self) -> list[str]:
-        """Return attributes and matching rules that clients requested and it does not have."""
+        """Return attributes and matching rules that clients requested and the server lacks."""
         return self._server.unknown_names()
 
     def close(self) -> None:
@@ -73,7 +72,7 @@ class InProcess(Closing, Generic[_S]):
 
 
 def stopping(server: NativeServer, opened: contextlib.ExitStack) -> str | None:
-    """Stop a server when `opened` is closed; return the file of a CA made for it, if any."""
+    """Stop a server when `opened` is closed; return the file of a CA that was made for it."""
     opened.callback(server.stop)
     return None if server.made_ca is None else opened.enter_context(ca_file(server.made_ca))
 
@@ -95,7 +94,7 @@ def certificate(tls: bool | ServerTls, host: str) -> dict[str, Any]:
 
 
 def start(server: type[_C], options: Any, **overrides: Any) -> _C:
-    """Start the server of a suite's `serve`; errors name its options, not the parameters."""
+    """Start the server of a suite's `serve`; errors name options instead of parameters."""
     names = (name for name in inspect.signature(server).parameters if name in vars(options))
     same = {name: vars(options)[name] for name in names}
     same |= {"limits": options.limit, "tls": ServerTls.from_options(options) or False}

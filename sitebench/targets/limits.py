@@ -1,7 +1,4 @@
-"""Limits on a target that is started here: its processors, memory, network and disk.
-
-The papers varied one of these and held the rest.
-"""
+"""Limits on a target that is started here: its processors, memory, network and disk."""
 
 from __future__ import annotations
 
@@ -29,12 +26,12 @@ _UNITS = {
 }
 _NONE = "none"
 
-# A shell that enters the groups, and becomes the target.
+# A shell enters the control groups, and is replaced by the target.
 _ENTER = 'for group in $1; do echo $$ > "$group" || exit 1; done; shift; exec "$@"'
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """Limits of a target; None is no limit."""
+    """Limits of a target; None means no limit."""
 
     processors: int | None = None
     memory: int | None = None
@@ -68,7 +65,7 @@ class Limits(msgspec.Struct, frozen=True):
         def format_limit(name: str, value: int) -> str:
             units, _ = _UNITS[name]
             whole = (unit_size for unit_size in units.items() if value % unit_size[1] == 0)
-            # Of the names of a unit, the first and shortest.
+            # A unit has several names, of which the first is the shortest.
             smallest = next(iter(units.items()))
             unit, size = max(whole, key=lambda unit_size: unit_size[1], default=smallest)
             return f"{name}={value / size:.15g}{unit}"
@@ -78,12 +75,12 @@ class Limits(msgspec.Struct, frozen=True):
 
 
 class Confinement(msgspec.Struct, frozen=True):
-    """How a target is started within its limits."""
+    """The start of a target within its limits."""
 
     before: tuple[str, ...] = ()
-    """The prefix of its command."""
+    """The prefix of the target's command."""
     host: str | None = None
-    """The address that it must listen on, with a limit of the network."""
+    """The address for the target to listen on, if the network is limited."""
 
 
 UNCONFINED = Confinement()
@@ -91,7 +88,7 @@ UNCONFINED = Confinement()
 
 @contextmanager
 def confine(limits: Limits | None, data: Path | None = None) -> Iterator[Confinement]:
-    """Prepare for a target within limits, with its files in `data`; may raise NotPossible."""
+    """Prepare the start of a target with its files in `data`; may raise NotPossible."""
     limits, wrapper, host = limits or Limits(), list[str](), None
     with ExitStack() as stack:
         procs = []
@@ -115,8 +112,8 @@ def confine(limits: Limits | None, data: Path | None = None) -> Iterator[Confine
 def forget(folder: Path) -> None:
     """Drop a folder's files from the page cache.
 
-    Cached pages count for the group that read or wrote them first: a limited target would find them
-    for nothing.
+    Cached pages count for the control group that read or wrote them first, and not for a limited
+    target that reads them later.
     """
     for path in folder.rglob("*"):
         if path.is_file():
@@ -129,7 +126,6 @@ def forget(folder: Path) -> None:
 
 
 def refuse_limits(target: str, limits: Limits | None) -> None:
-    """Refuse limits of a target that runs already."""
     if limits is not None:
         raise BadInput(
             f"{target} runs already, and only a target that is started here can be limited",

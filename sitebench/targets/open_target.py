@@ -54,26 +54,23 @@ def _stop_nothing() -> None: ...
 
 @dataclass(frozen=True)
 class OpenTarget(Closing, Generic[_A]):
-    """A server that answers; each suite defines `probe`.
-
-    `pid`, `cores` and `counters` (its own) are those of a server that was started here.
-    """
+    """A server that answers; `pid`, `cores` and `counters` are set if it was started here."""
 
     name: str
     address: _A
     pid: int | None = field(default=None, kw_only=True)
     cores: int | None = field(default=None, kw_only=True)
     disposable: bool = field(default=False, kw_only=True)
-    """It is deleted afterwards, so that nothing needs to be removed from it."""
+    """The target is deleted after the test, so that additions need not be removed."""
     owned: bool = field(default=False, kw_only=True)
-    """The user says that it may be written to (`--i-own-this-target`)."""
+    """The user permits writes (`--i-own-this-target`)."""
     alive: Callable[[], bool] = field(default=_lives, kw_only=True)
     stop: Callable[[], None] = field(default=_stop_nothing, kw_only=True)
     counters: Callable[[], dict[str, int]] = field(default=dict, kw_only=True)
     facts: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
     trust: Trust = field(default=SYSTEM, kw_only=True)
     ca: str | None = field(default=None, kw_only=True)
-    """File with the authority of its made certificate."""
+    """File with the authority of a certificate that was made for the target."""
 
     def probe(self) -> object:
         raise NotImplementedError
@@ -90,7 +87,7 @@ class OpenTarget(Closing, Generic[_A]):
         return replace(self, alive=_lives, stop=_stop_nothing, counters=dict)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields that hold on other machines too, without secrets."""
+        """Return the fields that are valid on other machines too, without secrets."""
         names = [field.name for field in fields(self) if field.name not in _OF_HERE]
         sent: dict[str, Any] = msgspec.to_builtins({name: getattr(self, name) for name in names})
         return sent
@@ -100,19 +97,19 @@ class OpenTarget(Closing, Generic[_A]):
         return self
 
     def pending_cleanup(self, pid: int) -> str | None:
-        """Describe the clean-up that the process of a test still does."""
+        """Describe the pending clean-up of a test's process."""
         return None
 
     def warnings(self) -> tuple[PointWarning, ...]:
         return self.trust.warnings() if self.address.is_encrypted else ()
 
     def owns(self, *, named: bool) -> bool:
-        """Return whether it may be written to; `named`: by a command that names the writing."""
+        """Return whether writes are permitted; `named` if the operation's name implies a write."""
         owned = self.owned or self.disposable
         return ownership.owns(self.address.host, self.address.port, owned=owned, named=named)
 
     def check(self) -> None:
-        """Raise TargetDied when it does not answer any more."""
+        """Raise TargetDied if the target does not answer any more."""
         if not self.alive():
             raise TargetDied(f"{self.name} at {self.address} ended during the measurement", _REMEDY)
         try:

@@ -1,8 +1,9 @@
 """Permission to write to a target that sitebench did not start.
 
 A typing error in an address must not fill a stranger's directory, nor submit a stranger's forms.
-`--i-own-this-target` or a list of one's own permits it. So does, on loopback, a command whose name
-says that it writes, such as `add`; any other may have met a tunnel to production.
+`--i-own-this-target` or the user's list of targets permits writes. On loopback an operation whose
+name says that it writes, such as `add`, is permitted too; a port there may be a tunnel to
+production.
 """
 
 from __future__ import annotations
@@ -17,15 +18,15 @@ FLAG = "--i-own-this-target"
 
 
 def own_targets() -> Path:
-    """Return the file that lists targets, as host or host:port, that the user may write to."""
+    """Return the user's list of targets to which writes are permitted, as host or host:port."""
     base = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
     return Path(base) / "sitebench" / "own-targets"
 
 
 def owns(host: str, port: int, *, owned: bool, named: bool) -> bool:
-    """Return whether a target may be written to.
+    """Return whether writes to a target are permitted.
 
-    `owned` is --i-own-this-target; `named`: the user named the writing, enough on loopback.
+    `owned` is --i-own-this-target; `named` means that the user named an operation that writes.
     """
     return owned or (named and on_loopback(host)) or _is_listed(host, port)
 

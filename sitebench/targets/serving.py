@@ -1,4 +1,4 @@
-"""The `serve` commands of all suites: their limits, output and end."""
+"""The `serve` commands of all suites."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def serve_until_stopped(
 
 
 def _totals(counters: Mapping[str, int]) -> str:
-    """Return a server's totals in a line, to compare with a client's."""
+    """Return a server's totals in a line, to compare with a client's totals."""
     counts = [
         f"{name.replace('_', ' ')} {count:,}"
         for name, count in counters.items()
@@ -74,6 +74,6 @@ def _totals(counters: Mapping[str, int]) -> str:
 
 @contextmanager
 def until_stopped() -> Iterator[Stop]:
-    """Yield an event that the signals which end a command set."""
+    """Yield an event that is set by the signals that end a command."""
     with closing(Stop()) as stopped, stopped.on_signals(*ending()):
         yield stopped

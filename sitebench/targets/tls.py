@@ -1,4 +1,4 @@
-"""TLS: the trust of every client of a test, a server's certificate, and failures."""
+"""TLS: the trust of clients, the certificate of a server, and failures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _OF_TLS = ("tls_ca", "tls_insecure", "tls_cert", "tls_key", "tls_key_password_fi
 
 
 class Trust(msgspec.Struct, frozen=True):
-    """Client TLS settings. CA certificates are passed as PEM text, private keys as paths."""
+    """TLS settings of clients. CA certificates are passed as PEM text, private keys as paths."""
 
     ca_pem: str | None = None
     insecure: bool = False
@@ -53,7 +53,6 @@ class Trust(msgspec.Struct, frozen=True):
         return {**fields, "key_password": key_password(self.key_password_file)}
 
     def context(self) -> ssl.SSLContext:
-        """Return the trust as an SSLContext."""
         try:
             context = ssl.create_default_context(cadata=self.ca_pem)
         except (ssl.SSLError, ValueError) as error:
@@ -61,8 +60,8 @@ class Trust(msgspec.Struct, frozen=True):
                 f"--tls-ca holds no certificate: {error}",
                 "give it in PEM (-----BEGIN CERTIFICATE-----)",
             ) from error
-        # As the engine verifies: a given certificate itself is trusted, and only names of the
-        # subjectAltName count.
+        # As the engine verifies: --tls-ca may be the server's own certificate, and only names of
+        # the subjectAltName count.
         context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
         context.hostname_checks_common_name = False
         if self.insecure:
@@ -105,7 +104,7 @@ def trusting(trust: Trust, ca: str) -> Trust:
 
 def _authorities(path: str) -> str:
     try:
-        # Bundles have names of authorities between the certificates, such as Főtanúsítvány.
+        # Between certificates, bundles have names of authorities such as Főtanúsítvány.
         return Path(path).read_bytes().decode("ascii", "ignore")
     except OSError as error:
         raise BadFile(
@@ -130,7 +129,7 @@ def _lone() -> BadInput:
 def check_tls(
     options: TlsOptions, target: str, *, start_tls: bool = False, may_choose: bool = False
 ) -> None:
-    """Check a test's TLS options; `may_choose`: connections may use TLS whatever the address."""
+    """Check a test's TLS options; if `may_choose`, a scenario's connections may use TLS."""
     over_tls = target.lower().startswith(("ldaps:", "https:"))
     if options.tls and "://" in target and not over_tls and not start_tls:
         raise BadInput(
@@ -149,7 +148,7 @@ def check_tls(
 
 
 class ServerTls(msgspec.Struct, frozen=True):
-    """A server's certificate; without files one is made."""
+    """A server's certificate; without files a certificate is made."""
 
     cert: str | None = None
     key: str | None = None
@@ -182,7 +181,7 @@ class ServerTls(msgspec.Struct, frozen=True):
 
 @contextlib.contextmanager
 def ca_file(pem: str) -> Iterator[str]:
-    """Yield a file with the authority of a made certificate, for clients to trust."""
+    """Yield a file with the authority of a certificate that was made for a server."""
     with scratch() as folder:
         path = folder / "ca.pem"
         path.write_text(pem, encoding="ascii")
@@ -247,7 +246,7 @@ _FAULTS = (
     ),
     _Fault("tls:broken", ("SSL", "TLS"), "it does not keep to TLS", "see its log"),
 )
-"""Recognised by OpenSSL's words, which libraries keep where they replace the exception."""
+"""Faults by OpenSSL's words, which libraries keep if they replace the exception."""
 
 
 def _fault(error: BaseException) -> _Fault | None:
@@ -262,13 +261,13 @@ def _fault(error: BaseException) -> _Fault | None:
 
 
 def fault_kind(error: BaseException) -> str | None:
-    """Return the engine's name for a failure of TLS, if it is one."""
+    """Return the engine's name for an error, if it is a failure of TLS."""
     fault = _fault(error)
     return None if fault is None else fault.kind
 
 
 def tls_failed(address: object, error: BaseException) -> TlsFailed | None:
-    """Return the error to raise about a failure of TLS, if it is one."""
+    """Return the error to raise instead of a failure of TLS."""
     if (fault := _fault(error)) is None:
         return None
     return TlsFailed(f"no TLS with {address}: {fault.message}", fault.remedy)

@@ -15,14 +15,14 @@ _KEY_PASSWORD_HELP = (
     f"${secret.KEY_PASSWORD})."
 )
 
-# The same point whichever file the certificate is in, and no file of a key from a web form.
+# A file's name does not change the identity of a point. A web form cannot name the file of a key.
 _CERTIFICATE: Final[Placement] = {"panel": "TLS", "local": True}
 _KEY: Final[Placement] = {"panel": "TLS", "local": True, "form": False}
 
 
 @dataclass(frozen=True)
 class TlsOptions:
-    """TLS of clients: what they trust, their certificate, and session resumption."""
+    """TLS of clients: trusted authorities, their certificate, and session resumption."""
 
     tls: bool = option.flag(
         "TLS to a target that sitebench starts, with a generated certificate.", panel="TLS"

@@ -1,4 +1,4 @@
-"""A suite's other laws on a sheet: inputs in yellow, and each step as a formula."""
+"""A suite's further laws on a sheet: inputs in yellow, and steps as formulas."""
 
 from __future__ import annotations
 

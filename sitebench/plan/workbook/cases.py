@@ -1,4 +1,4 @@
-"""Tables that vary one input, with a column for each machine, and their charts."""
+"""Tables that vary an input, with a column for each machine, and their charts."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ FIRST_COLUMN = 2
 
 _SHARES = (0.01, 0.02, 0.04, 0.06, 0.08, 0.1)
 _COMMUNITIES = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
-"""Active shares, and multiples of the community."""
+"""Multiples of the planned community."""
 
 
 @dataclass
 class Column:
-    """A column of cells: their names in formulas and their values, by key."""
+    """A column of cells, with their names in formulas and their values by key."""
 
     names: dict[str, str]
     values: dict[str, Value]
@@ -59,9 +59,9 @@ def _vary(
     columns: Sequence[Column],
     shape: str,
 ) -> int:
-    """Write one row per case, with the law's step for each machine; return the row below.
+    """Write a row per case, with the law's step for each machine; return the row below.
 
-    A case is an input, its formula and its value; without a formula it is an input cell.
+    A case is an input, its formula and its value; without a formula its cell is an input.
     """
     grid.put(row, 1, title, "heading")
     for index, column in enumerate(columns, FIRST_COLUMN):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Value = float | str
 MISSING = "n/a"
-"""The content of a cell without a number, and of all cells that follow from it."""
+"""The content of a cell without a number, and of all cells computed from it."""
 
 NUMBER, SHARE = "[>=100]#,##0;[>=10]#,##0.0;0.####", "[>=0.01]0.0%;0.0##%"
 SMALL, WHOLE = "0.000000", "#,##0"
@@ -47,7 +47,6 @@ class Grid:
         self._formats: dict[str, Format] = {}
 
     def format(self, **properties: Any) -> Format:
-        """Return the workbook's format with these properties, made at first use."""
         key = repr(properties)
         if key not in self._formats:
             self._formats[key] = self.book.add_format(properties)
@@ -84,7 +83,7 @@ class Grid:
         self.book.define_name(name, f"='{self.name}'!{xl_range_abs(top, left, bottom, right)}")
 
     def choose(self, row: int, column: int, source: str) -> None:
-        """Have an input cell offer a range's values."""
+        """Offer the values of a range in an input cell."""
         rule = {"validate": "list", "source": f"={source}"}
         self.sheet.data_validation(row, column, row, column, rule)
 
@@ -94,12 +93,12 @@ class Grid:
 
 
 def cell(row: int, column: int) -> str:
-    """Return a cell's absolute name within its sheet."""
+    """Return the absolute name of a cell within its sheet."""
     return str(xl_rowcol_to_cell(row, column, row_abs=True, col_abs=True))
 
 
 def compute(law: Formula, values: Mapping[str, Value]) -> Value:
-    """Return a law's result, `MISSING` without one of its inputs."""
+    """Return the result of a law; `MISSING` without one of its inputs."""
     try:
         result = law.value(values)  # type: ignore[arg-type]
     except (TypeError, ZeroDivisionError):
@@ -108,5 +107,5 @@ def compute(law: Formula, values: Mapping[str, Value]) -> Value:
 
 
 def guard(law: Formula, name: Name) -> str:
-    """Return a law's formula for a cell, `MISSING` without one of its inputs."""
+    """Return the formula of a law, which is `MISSING` without one of its inputs."""
     return f'IFERROR({law.excel(name)},"{MISSING}")'

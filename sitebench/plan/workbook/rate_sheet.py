@@ -1,7 +1,7 @@
 """The editable rate tables: one block per machine, sizes across, operations down.
 
-The operations of all blocks are the same, so that a formula finds a rate by its machine's row, the
-operation's position and the column of its size.
+All blocks have the same operations, so that a formula finds a rate by the machine's row, the
+operation's position and the size's column.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PLAIN = "Operations per second"
 
 
 def size_label(size: int) -> Value:
-    """Return a size as a cell's value; typed-in rates hold for any."""
+    """Return a size as a cell's value; typed-in rates hold for any size."""
     return "any" if size == UNSTATED else float(size)
 
 
@@ -47,18 +47,18 @@ class RateSheet(msgspec.Struct, frozen=True):
         return f"People in the {self.suite.people_in}" if self.suite.people_in else ""
 
     def range_name(self, content: str) -> str:
-        """Return the name of a range of the sheet: of `names`, `rates` or `machines`."""
+        """Return the name of the range of `names`, `rates` or `machines`."""
         return f"{self.suite.name.upper()}_{content}"
 
     def _row(self, machine: str) -> str:
         return f"MATCH({machine},{self.range_name('names')},0)"
 
     def sizes(self, machine: str) -> str:
-        """Return the range of sizes of the machine that a cell names."""
+        """Return the range of the sizes of the machine in a cell."""
         return f"INDEX({self.range_name('rates')},{self._row(machine)},0)"
 
     def find(self, machine: str, size: str, operation: str) -> str:
-        """Return the formula that looks a rate up; an empty cell is `MISSING`."""
+        """Return the formula that looks up a rate; an empty cell is `MISSING`."""
         down = f"{self._row(machine)}+{self.operations.index(operation) + 1}"
         across = f"MATCH({size},{self.sizes(machine)},0)"
         lookup = f"INDEX({self.range_name('rates')},{down},{across})"

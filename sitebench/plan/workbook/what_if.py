@@ -1,7 +1,7 @@
-"""One what-if sheet, laid out like those of the paper's Appendix A.
+"""A what-if sheet, laid out like the sheets of the paper's Appendix A.
 
-The scenario, then three machines side by side (the one planned with, and 1997's two) with rates,
-the law's steps and the answers, then the two tables of the charts.
+Its parts are the scenario; the plan's machine and the two of 1997 side by side, with rates, steps
+of the law and answers; and the two tables of the charts.
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ _SHAPES = {"share": SHARE, "s": SMALL}
 
 
 class WhatIf(msgspec.Struct, frozen=True):
-    """The content of one sheet."""
+    """The content of a sheet."""
 
     suite: PlanSuite
     scenario: Scenario
     law: Law
     rates: RateSheet
     machines: Sequence[tuple[RateTable, int]]
-    """Those with a column, and the size whose rates are taken."""
+    """The machines with a column, and the size whose rates are taken."""
     queue_limit: float = 1.0
-    """How busy the machine planned with may be for the objective of a mix."""
+    """How busy the plan's machine may be, for the objective of a mix."""
     bounds: Sequence[str] = ()
-    """Which of its rates are lower bounds, and why."""
+    """Warnings about rates of the plan's machine that are lower bounds."""
 
 
 def write(book: Workbook, what_if: WhatIf, measured: str) -> None:
@@ -111,7 +111,7 @@ def _range_rule(low: float, high: float, message: str) -> dict[str, Any]:
 def _inputs(
     scenario: Scenario, operations: Sequence[str], queue_limit: float
 ) -> list[tuple[str, str, Value, str, dict[str, Any]]]:
-    """Return every input cell: key, label, value, number format, validation."""
+    """Return the input cells: key, label, value, number format, validation."""
     share = _range_rule(1e-6, 1, "Type a percentage above 0% and up to 100%.")
     time = _range_rule(1e-6, 1e9, "Type a time above zero.")
     count = _range_rule(0, 1e9, "Type a number of at least zero.")
@@ -151,7 +151,7 @@ def _inputs(
 
 
 def _derived_inputs(scenario: Scenario, entries: Column) -> list[tuple[str, str, str, Value]]:
-    """Return the law's inputs that follow from typed ones: key, label, formula, value."""
+    """Return the law's inputs that are computed from input cells: key, label, formula, value."""
     names, values = entries.names, entries.values
     if scenario.mix is not None:
         seconds = float(values["session_min"]) * 60
@@ -213,7 +213,7 @@ def _machine(
         shape, bold = _SHAPES.get(step.unit, WHOLE), step.key in _ANSWERS
         text = guard(step.formula, column.names.__getitem__)
         if step.key == "busy_limit":
-            # Of a text nothing below is computed.
+            # A text makes all cells below `MISSING`.
             text = f'IF({text}<=0,"{_SLOW}",{text})'
             value = _SLOW if isinstance(value, float) and value <= 0 else value
         column.names[step.key] = grid.formula(row, index, text, value, shape, bold=bold)

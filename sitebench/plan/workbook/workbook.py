@@ -40,13 +40,12 @@ _SOURCES = (
 )
 
 
-# In memory, without temporary files. A text is never a formula or a link: machines' names come from
-# run files.
+# A text is never a formula or a link: the names of machines come from run files.
 _BOOK = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
 
 
 class Planned(msgspec.Struct, frozen=True):
-    """One suite: its plan, and the machines that its sheet offers, the plan's first."""
+    """A suite's plan, and the machines that its sheet offers, with the plan's machine first."""
 
     plan: Plan
     tables: tuple[RateTable, ...]
@@ -78,11 +77,11 @@ def _what_if(sheet: Planned) -> WhatIf:
     tables = [*sheet.tables, *suite.presets.values()]
     names = dict.fromkeys(name for table in tables for name in table.rates)
     mix = sheet.plan.scenario.mix
-    # How busy a machine may be for the objective of a mix is known of the one that is planned with.
+    # For the objective of a mix, only the plan's own machine was simulated.
     presets = {} if mix and sheet.plan.scenario.objective else suite.presets
     operations = tuple(dict.fromkeys([*(mix or {}), *names]))
     scenario = with_all(sheet.plan.scenario, operations)
-    # Formulas look tables up by name: of each machine the first.
+    # Formulas look a table up by its machine's name, which finds the first.
     first_tables: dict[str, RateTable] = {}
     for table in tables:
         first_tables.setdefault(table.machine, table)
@@ -101,7 +100,7 @@ def _what_if(sheet: Planned) -> WhatIf:
 
 
 def _size_of(plan: Plan, table: RateTable) -> int:
-    """Return the size that the command takes for another machine; the paper's example has one."""
+    """Return the size that the command takes for another machine."""
     if plan.scenario.community is None:
         return plan.suite.size
     try:
@@ -111,11 +110,7 @@ def _size_of(plan: Plan, table: RateTable) -> int:
 
 
 def example(suite: PlanSuite, tables: Sequence[RateTable]) -> Planned:
-    """Return the paper's scenario on a run's machine.
-
-    Without a run it is a machine with the rates of 1997's larger one, to be typed over as in
-    Appendix A.
-    """
+    """Return the paper's scenario on a run's machine; without a run, on a template to type over."""
     first_plan = on_first(suite, tables)
     if first_plan is not None:
         plan, table = first_plan
