@@ -36,8 +36,7 @@ def test_step_of_the_wall_clock_does_not_change_results(
         assert eventually(lambda: "measure" in ground.phases())
         clock.set_ahead(step_s)
         out, err = process.communicate(timeout=left_s())
-    ran = Ran(process.returncode, out, err).check(0)
-    (point,) = ran.objects
+    point = Ran(process.returncode, out, err).point
     assert point["failures"] == 0
     # The steps are hours, far more than any delay of a busy machine.
     assert point["resources"]["seconds"] == pytest.approx(point["measure_s"], abs=2)

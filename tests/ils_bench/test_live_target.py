@@ -84,8 +84,7 @@ def own_temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("operation", ["lookup", "add", "register"])
 def test_run_leaves_the_directory_unchanged(live: Live, operation: str) -> None:
-    ran = live.ils("run", operation, "--entries", "300", *SHORT).check(0)
-    (point,) = ran.objects
+    point = live.ils("run", operation, "--entries", "300", *SHORT).point
     assert point["failures"] == 0
     assert point["ops_per_s"] > 0
     assert live.people == 0
@@ -370,11 +369,10 @@ def test_real_slapd_is_filled_and_emptied(openldap: OpenDirectory) -> None:
 
 def test_slapd_of_the_user_on_this_machine_is_monitored(openldap: OpenDirectory) -> None:
     assert openldap.pid is not None
-    ran = in_process(
+    point = in_process(
         *("ils", "run", "lookup", "--target", str(openldap.address), "--entries", "300"),
         *(*LOCALES, *SHORT),
-    )
-    (point,) = ran.objects
+    ).point
     used = sum(psutil.Process(openldap.pid).cpu_times()[:2])
     assert 0 < point["target"]["cpu_s"] <= used
     unknown = {each["resource"] for each in point["bottlenecks"] if each["grade"] == "unknown"}

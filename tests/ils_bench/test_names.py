@@ -59,8 +59,7 @@ def test_all_names_of_a_file_are_looked_up(
     theirs: LdapDirectory, tmp_path: Path, column: str
 ) -> None:
     before = theirs.stats()["searches"]
-    ran = in_process(*lookup(theirs, f"@{csv_of(tmp_path)}{column}", "--json")).check(0)
-    (point,) = ran.objects
+    point = in_process(*lookup(theirs, f"@{csv_of(tmp_path)}{column}", "--json")).point
     assert point["entries"] == len(PEOPLE)
     assert point["failures"] == 0
     assert 0 < point["operations"] <= theirs.stats()["searches"] - before
@@ -75,8 +74,7 @@ def test_portable_client_looks_up_all_names(theirs: LdapDirectory, tmp_path: Pat
 def test_missing_person_is_a_wrong_answer(theirs: LdapDirectory, tmp_path: Path) -> None:
     listed = tmp_path / "people.txt"
     listed.write_text("jsmith\nwho\n\njsmith\n")
-    ran = in_process(*lookup(theirs, f"@{listed}", "--allow-failures", "--json"))
-    (point,) = ran.objects
+    point = in_process(*lookup(theirs, f"@{listed}", "--allow-failures", "--json")).point
     share = point["failures"] / (point["failures"] + point["operations"])
     assert point["entries"] == 3
     assert point["failures_by_kind"].keys() == {"wrong-answer"}

@@ -51,8 +51,7 @@ def let_in(tried: Ran) -> None:
 
 
 def right(ran: Ran) -> None:
-    assert ran.code == 0, ran.err
-    (point,) = ran.objects
+    point = ran.point
     assert point["operations"] > 0
     assert point["failures"] == 0, point["examples"]
 
@@ -109,8 +108,7 @@ def test_accepted_wrong_password_is_a_wrong_answer(tmp_path: Path) -> None:
     with refusing(BASE, "it refuses adds alone, and lets everyone in") as url:
         at = ("--target", url, "--accounts", path, "--wrong", "50%")
         ran = in_process("ils", "run", "login", *at, *BRIEF, "--allow-failures")
-    assert ran.code == 0, ran.err
-    (point,) = ran.objects
+    point = ran.point
     wrong = next(s for s in point["steps"] if (s["program"], s["step"]) == ("wrong", "sequence"))
     assert wrong["count"] > 10
     # Operations due at the window's edge end after it.
@@ -511,8 +509,7 @@ def test_no_account_gets_two_wrong_passwords(
     stock: StockSlapd, strangers: Path, before: Counter[str], more: tuple[str, ...]
 ) -> None:
     wrong = ("--wrong", "30%", "--measure", "20s")
-    ran = in_process("ils", "run", "login", *at(stock, strangers), *FAST, *wrong, *more).check(0)
-    (point,) = ran.objects
+    point = in_process("ils", "run", "login", *at(stock, strangers), *FAST, *wrong, *more).point
     # Sixty of two hundred logins are wrong: the run ends with the last account.
     kinds = {each["kind"] for each in point["warnings"]}
     assert "data-used-up" in kinds

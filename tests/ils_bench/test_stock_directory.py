@@ -101,8 +101,7 @@ def test_lookups_of_people_in_a_stock_directory_succeed(
     where = ("--target", f"{seeded.url}/{BASE}") if operation == "lookup" else at(seeded)
     out = ("--out", str(tmp_path / "run.sitebench"))
     session = ("--session", "100ms") if operation == "ils-user" else ()
-    ran = ils(seeded, "run", operation, *where, *BRIEF, *session, "--json", *out).check(0)
-    (point,) = ran.objects
+    point = ils(seeded, "run", operation, *where, *BRIEF, *session, "--json", *out).point
     assert (point["failures"], point["ops_per_s"] > 0) == (0, True), point
     with RunFile(tmp_path / "run.sitebench") as file:
         (stored,) = file.points()
@@ -173,8 +172,7 @@ def test_missing_people_are_reported_with_the_seed_command(stock: StockSlapd) ->
 
 
 def test_portable_client_reads_people_of_a_stock_directory(seeded: StockSlapd) -> None:
-    ran = ils(seeded, "run", "lookup", *at(seeded), *BRIEF, "--client", "ldap3", "--json").check(0)
-    (point,) = ran.objects
+    point = ils(seeded, "run", "lookup", *at(seeded), *BRIEF, "--client", "ldap3", "--json").point
     assert (point["failures"], point["ops_per_s"] > 0) == (0, True), point
 
 
@@ -196,8 +194,7 @@ def test_people_of_a_stock_directory_log_in_by_a_scenario(
     expect.entry = "person"
     """
     (tmp_path / "login.toml").write_text(text)
-    ran = ils(seeded, "run", str(tmp_path / "login.toml"), *at(seeded), *BRIEF, "--json").check(0)
-    (point,) = ran.objects
+    point = ils(seeded, "run", str(tmp_path / "login.toml"), *at(seeded), *BRIEF, "--json").point
     assert (point["failures"], point["ops_per_s"] > 0) == (0, True), point
 
 

@@ -97,11 +97,10 @@ def test_plan_refuses_passes_that_cannot_be_counted(
 
 def test_rate_of_ils_user_counts_arrivals_of_passes() -> None:
     rate = ("--rate", "40", "--warmup", "500ms", "--measure", "2s", "--session", "100ms")
-    ran = in_process(
+    found = in_process(
         *("ils", "run", "ils-user", "--entries", "500", "--users", "16", "--locales", "en_US"),
         *(*rate, "--arrivals", "even", "--json"),
-    ).check(0)
-    (found,) = ran.objects
+    ).point
     assert found["counts"] == ["sequence"]
     # All operations due in the window, however late a busy machine completes them.
     passes = step(found, "sequence")["count"]
@@ -156,12 +155,11 @@ USERS, SESSION_S = 20, 0.5
 
 
 def test_rate_of_ils_users_is_their_session_rate_without_censoring() -> None:
-    ran = in_process(
+    point = in_process(
         *("ils", "run", "ils-user", "--entries", 100, "--locales", "en_US", "--json"),
         *("--session", "500ms", "--users", USERS, "--threads", 1, "--timeout", "200ms"),
         *("--warmup", "1s", "--measure", "4s"),
-    ).check(0)
-    (point,) = ran.objects
+    ).point
     assert (point["failures"], point["censored_us"]["n"]) == (0, 0)
     # A pass includes its think times, and a user begins the next pass at its end.
     pass_s = point["latency_us"]["mean"] / 1e6

@@ -44,12 +44,11 @@ def test_example_site_starts_with_a_fresh_database(tmp_path: Path) -> None:
 def measured(url: str, *more: str) -> None:
     """Run the example's scenario; everything must be right, and everything must have been asked."""
     for window in ("2s", "8s", "30s"):  # A busy machine needs longer for a deck of a hundred.
-        ran = in_process(
+        point = in_process(
             *("ps", "run", str(EXAMPLE / "site.toml"), "--target", url),
             *("--entries", str(PEOPLE), "--users", "4", "--threads", "1", "--think", "20ms"),
             *("--warmup", "0s", "--measure", window, "--json", *more),
-        ).check(0)
-        (point,) = ran.objects
+        ).point
         assert point["failures_by_kind"] == {}
         mix = point["figures"]["mix"]["site"]
         if mix["page"]["count"] > 90:
@@ -80,7 +79,6 @@ def test_a_site_behind_a_login_with_accounts_from_a_csv_file(tmp_path: Path) -> 
             *("--rate", "20"),
             *("--warmup", "0s", "--measure", "2s", "--json"),
         )
-    assert ran.code == 0, ran.err
-    (point,) = ran.objects
+    point = ran.point
     assert point["failures_by_kind"] == {}
     assert point["figures"]["mix"]["login"]["session"]["count"] > 10

@@ -117,9 +117,9 @@ def test_site_with_fast_refusals_is_not_faster(site: OpenSite) -> None:
         time.sleep(takes_s)
         return ask(asked)
 
-    _, point = measured(site, refuses_every_second_page, "--measure", "1s")
+    _, point = measured(site, refuses_every_second_page, "--measure", "2s")
     (page,) = [each for each in point["steps"] if each["step"] == "page"]
-    assert page["failures"] == page["wrong"]["n"] > 5
+    assert page["failures"] == page["wrong"]["n"] > 0
     assert page["service"]["n"] == page["count"] - page["failures"]
     # In microseconds; on a busy machine all take longer.
     assert page["service"]["p50"] is None
@@ -185,7 +185,7 @@ def test_more_bytes_than_announced_are_named(site: OpenSite) -> None:
     def fault(asked: Asked, answer: Answer) -> Answer:
         return replace(answer, says=len(answer.body) - 90)
 
-    _, point = measured(site, in_time(on_pages(fault)), "--keepalive")
+    _, point = measured(site, in_time(on_pages(fault)), "--keepalive", "--measure", "2s")
     assert set(point["failures_by_kind"]) <= {"wrong-length", "malformed", "closed", "reset"}
     assert point["failures_by_kind"]["wrong-length"] > 0
 

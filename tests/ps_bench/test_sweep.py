@@ -57,11 +57,10 @@ def test_dead_site_is_named_and_measured_points_are_kept(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("operation", ["page", "create", "update", "image"])
 def test_each_request_can_be_measured_alone(operation: str) -> None:
-    ran = in_process(
+    point = in_process(
         *("ps", "run", operation, "--entries", "200", "--keepalive", "--json"),
         *(*LOAD, "--rate", "5k", *SHORT),  # Several hundredths of a second of CPU.
-    ).check(0)
-    (point,) = ran.objects
+    ).point
     assert point["failures"] == 0
     assert point["ops_per_s"] > 0
     assert point["target"]["cpu_s"] > 0
@@ -78,11 +77,10 @@ def test_connections_are_per_request_or_per_user() -> None:
 
 
 def test_an_open_schedule_keeps_its_rate() -> None:
-    ran = in_process(
+    point = in_process(
         *("ps", "run", "--entries", "200", "--rate", "200", "--arrivals", "even", "--json", *LOAD),
         *("--warmup", "200ms", "--measure", "2s"),
-    )
-    (point,) = ran.objects
+    ).point
     # What was due in the window has ended in it, or has joined its queue. A user under way may be
     # at the images of a page that is counted.
     begin, end = point["queue_start"], point["queue_end"]

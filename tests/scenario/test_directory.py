@@ -264,8 +264,7 @@ def test_mistake_in_a_file_is_reported_without_a_traceback(
 
 
 def test_the_portable_client_does_a_file(folder: Path, directory: LdapDirectory) -> None:
-    ran = measured(folder, directory, "--client", "ldap3", "--json").check(0)
-    (point,) = ran.objects
+    point = measured(folder, directory, "--client", "ldap3", "--json").point
     assert (point["failures_by_kind"], point["generator"]["client"]) == ({}, "ldap3")
     assert point["operations"] > 0
 
@@ -433,8 +432,7 @@ def test_explicit_default_base_overrides_the_file(tmp_path: Path) -> None:
         "expect.entries = 1\n"
     )
     where = ("--base", "ou=Dynamic,o=Intranet", "--entries", "20", "--locales", "en_US")
-    ran = in_process("ils", "run", "mix.toml", *where, *LOAD, "--json", cwd=tmp_path).check(0)
-    (point,) = ran.objects
+    point = in_process("ils", "run", "mix.toml", *where, *LOAD, "--json", cwd=tmp_path).point
     assert (point["failures"], point["operations"] > 0) == (0, True)
 
 
@@ -735,8 +733,7 @@ def test_users_share_connections(tls: str, folder: Path) -> None:
     )
     ldif = write_ldif(folder, PEOPLE)
     with LdapDirectory(0, ldif=ldif, suffix=SUFFIX, start_tls=True) as directory:
-        ran = measured(folder, directory, "--users", "9", "--tls-insecure", "--json").check(0)
-        (point,) = ran.objects
+        point = measured(folder, directory, "--users", "9", "--tls-insecure", "--json").point
         assert (point["failures"], point["operations"] > 0) == (0, True)
         assert rows(point)["find"]["step"] == "sequence"
         counts = {each["step"]: each["count"] for each in point["steps"]}

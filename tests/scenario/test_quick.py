@@ -35,8 +35,9 @@ def measured(folder: Path, directory: LdapDirectory, *argv: str) -> Ran:
 
 def test_filter_option_sets_the_search(folder: Path, directory: LdapDirectory) -> None:
     people = ("--names", "@accounts.csv:uid")
-    ran = measured(folder, directory, "--filter", "(|(uid={name})(cn=nothing))", *people, *SHORT)
-    (point,) = ran.objects
+    point = measured(
+        folder, directory, "--filter", "(|(uid={name})(cn=nothing))", *people, *SHORT
+    ).point
     assert (point["operation"], point["failures"]) == ("search", 0), point
     assert point["operations"] > 0
 

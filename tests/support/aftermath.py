@@ -90,9 +90,7 @@ class Ground:
             ran = self.ran(*command, before=before, **environment)
         else:
             ran = self.here(*command)
-        assert ran.code == 0, ran.err
-        (point,) = ran.objects
-        return point
+        return ran.point
 
     def befallen(self, fault: Callable[[Callable[[], bool]], object], *argv: str) -> dict[str, Any]:
         """Measure a point, in whose window a fault happens, into the run file, and return it.

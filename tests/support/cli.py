@@ -48,6 +48,12 @@ class Ran:
         """What `--json` printed."""
         return [json.loads(line) for line in self.out.splitlines()]
 
+    @property
+    def point(self) -> dict[str, Any]:
+        """The only object that `--json` printed, of a command that succeeded."""
+        (point,) = self.check(0).objects
+        return point
+
 
 def sitebench(
     *argv: str, cwd: Path | None = None, timeout_s: float | None = None, **env: str

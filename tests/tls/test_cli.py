@@ -92,12 +92,12 @@ def test_unverified_certificate_is_marked_in_every_output(tmp_path: Path) -> Non
     with LdapDirectory(50, tls=True, locales=("en_US",)) as serving_it:
         asked = ("ils", "run", "lookup", "--target", serving_it.url, *PEOPLE)
         in_process(*asked, *SHORT).refuse(1, "not signed by a trusted authority", "--tls-ca")
-        ran = in_process(*asked, *SHORT, "--tls-insecure", "--out", str(out))
+        point = in_process(*asked, *SHORT, "--tls-insecure", "--out", str(out)).point
         table = in_process(*asked, *SHORT[:-1], "--tls-insecure", "--out", str(out))
         for command in ("seed", "clean"):
             filled = in_process("ils", command, *asked[3:], "--tls-insecure")
             assert "any server may have answered" in filled.err
-    assert "tls-unverified" in [warning["kind"] for warning in ran.objects[0]["warnings"]]
+    assert "tls-unverified" in [warning["kind"] for warning in point["warnings"]]
     assert "any server may have answered" in table.out + table.err
     page = tmp_path / "report.html"
     assert in_process("report", str(out), "--out", str(page)).code == 0

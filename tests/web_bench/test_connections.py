@@ -27,6 +27,8 @@ from web_bench.targets.open_web import OpenWeb
 from web_bench.workload import Workload, parse
 
 USERS = 2
+PROBES = 10
+"""Connections of the looks at a server before and after the load, at most."""
 LOAD = ("--users", str(USERS), "--threads", "1", "--rate", "100", "--warmup", "100ms")
 CLOSED = 'connection.main.per = "step"\n[[operation]]\nget = "/"\n'
 KEPT = '[[operation]]\nget = "/"\n'
@@ -69,13 +71,11 @@ def test_connections_per_request_are_what_was_asked_for(
     (tmp_path / "closed.toml").write_text(CLOSED)
     (point,) = measured(server, *argv[2:], command=argv[:2], cwd=tmp_path)
     requests = len(server.requests)
-    assert requests > 30
-    # Probes of the server have some ten connections of their own.
+    assert point["operations"] > 0
     if kept:
-        assert server.connections <= requests / 2
+        assert server.connections <= USERS + PROBES
     else:
         assert server.connections >= requests
-    assert point["operations"] > 30
     # What was sent in all is what the server counted, but for the probes.
     assert 0 <= requests - point["sent"] <= 8
 

@@ -130,12 +130,11 @@ def test_connections_are_closed_unless_kept(swept: tuple[Ran, Path], cache: Path
 
 def test_a_workload_of_ones_own_is_measured(tmp_path: Path, cache: Path) -> None:
     (tmp_path / "own.toml").write_text(OWN)
-    ran = in_process(
+    point = in_process(
         *("web", "run", "own.toml", "--users", "2", *SHORT, *THINK, "--json", "--out", "run"),
         cwd=tmp_path,
         XDG_CACHE_HOME=str(cache),
-    ).check(0)
-    (point,) = ran.objects
+    ).point
     counts = {name: each["count"] for name, each in point["figures"]["mix"]["own"].items()}
     assert point["failures"] == 0
     assert counts.keys() == {"page", "made", "template", "head", "part", "again"}
@@ -146,12 +145,11 @@ def test_a_workload_of_ones_own_is_measured(tmp_path: Path, cache: Path) -> None
 
 def test_operations_of_several_steps_have_rows_of_their_own(tmp_path: Path, cache: Path) -> None:
     (tmp_path / "own.toml").write_text(SEVERAL)
-    ran = in_process(
+    point = in_process(
         *("web", "run", "own.toml", "--users", "2", *SHORT, *THINK, "--json"),
         cwd=tmp_path,
         XDG_CACHE_HOME=str(cache),
-    ).check(0)
-    (point,) = ran.objects
+    ).point
     assert point["failures"] == 0
     rows = {(each["program"], each["step"]): each["count"] for each in point["steps"]}
     for row in (("read", "get"), ("both", "get"), ("both", "file"), ("both", "program")):
