@@ -18,7 +18,7 @@ from sitebench.verdict.verdict import Bound
 from tests.docs.cli_page import ROOT
 from tests.support.drains import histogram
 from tests.support.evidence import changed
-from tests.support.points import a_result, a_use
+from tests.support.points import a_result, a_use, judged
 
 
 def test_percentile_of_too_few_samples_is_printed_as_none_with_their_number() -> None:
@@ -89,9 +89,8 @@ def test_objective_on_an_unmeasurable_metric_is_undecided_without_advice() -> No
 
 def test_generator_bound_point_leaves_objective_undecided() -> None:
     point = a_result()
-    verdict = replace(point.verdict, bound=Bound.GENERATOR, valid=False)
     with pytest.raises(NotDecided, match=r"^invalid: lookup at 1k, 64 clients: generator: "):
-        checked(replace(point, verdict=verdict), "p99<5ms")
+        checked(judged(point, bound=Bound.GENERATOR, valid=False), "p99<5ms")
 
 
 def test_invalid_objective_raises_bad_input() -> None:

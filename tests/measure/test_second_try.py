@@ -5,7 +5,6 @@ from typing import Any, Never
 
 import pytest
 from msgspec import structs
-from msgspec.structs import replace
 
 from sitebench.measure.progress import LiveProgress, counting
 from sitebench.measure.sweep import Stage, second_try, sweep
@@ -15,7 +14,7 @@ from sitebench.runs.repeats import best_tries, series
 from sitebench.runs.store import RunStore
 from sitebench.system.machine import usable_cores
 from sitebench.verdict.verdict import Bound, Quoted
-from tests.support.points import a_result, a_spec, a_tally, a_test, a_use
+from tests.support.points import a_result, a_spec, a_tally, a_test, a_use, judged
 
 USE = a_use()
 
@@ -53,7 +52,7 @@ def test_key_of_a_first_try_is_unchanged() -> None:
     [
         a_result(),
         limited(a_spec(threads=2)),
-        structs.replace(limited(), verdict=replace(limited().verdict, bound=Bound.OTHERS)),
+        judged(limited(), bound=Bound.OTHERS),
         limited(a_spec(settings={"threads": "1"})),
         limited(a_spec(client="ldap3")),
         limited(generator_cpu_s=(1.0,) * usable_cores()),
@@ -77,9 +76,7 @@ def test_try_with_higher_rate_counts_or_the_valid_one_at_equal_rates() -> None:
     # The target's rate was higher before: the thread took its core.
     assert best_tries([first, a_result(again, 15_000)]) == [first]
     spoilt = a_result(again, 30_000)
-    spoilt = structs.replace(
-        spoilt, verdict=replace(spoilt.verdict, bound=Bound.UNSETTLED, valid=False)
-    )
+    spoilt = judged(spoilt, bound=Bound.UNSETTLED, valid=False)
     assert best_tries([first, spoilt]) == [first]
 
 

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 from sitebench.runs.store import RunStore
 from sitebench.verdict.warning import PointWarning, WarningKind
 from tests.report import made
 from tests.support.cli import in_process
+from tests.support.points import judged
 
 
 def test_page_is_written_beside_the_run_by_default(run: Path, tmp_path: Path) -> None:
@@ -77,8 +77,7 @@ def test_advice_on_time_is_for_the_objective_of_the_run(tmp_path: Path) -> None:
         few = WarningKind.TOO_FEW_SAMPLES
         result = made.measured(store, made.spec())
         warning = PointWarning(few, "too few for a p99", "measure longer: --measure 500s")
-        verdict = replace(result.verdict, warnings=(warning,))
-        store.complete(1, {}, replace(result, verdict=verdict))
+        store.complete(1, {}, judged(result, warnings=(warning,)))
         store.confirm(result.spec)
         store.set_manifest({"objective": "p50<1s"})
     assert in_process("report", path).code == 0

@@ -30,6 +30,7 @@ from sitebench.report.sections import (
 from sitebench.runs.timeline import Slot
 from sitebench.verdict.warning import PointWarning
 from tests.report import made
+from tests.support.points import judged
 
 
 @pytest.fixture(scope="session")
@@ -60,9 +61,7 @@ def with_bound(report: Report, operation: str, bound: str) -> Report:
         if point.spec.operation != operation
         else replace(
             point,
-            result=replace(
-                point.result, verdict=replace(point.result.verdict, bound=bound, valid=False)
-            ),
+            result=judged(point.result, bound=bound, valid=False),
         )
         for point in run.points
     ]
@@ -92,8 +91,7 @@ def of_one(report: Report, bound: str, *kinds: str) -> Run:
     (point,) = (each for each in run.points if each.spec.operation == "add")
     kept = tuple(PointWarning(kind, "", "") for kind in kinds)
     valid = bound not in ("generator", "others", "unsettled", "leak")
-    judged = replace(point.result.verdict, bound=bound, valid=valid, warnings=kept)
-    one = replace(point, result=replace(point.result, verdict=judged))
+    one = replace(point, result=judged(point.result, bound=bound, valid=valid, warnings=kept))
     return replace(run, points=[one], stored=[])
 
 

@@ -18,7 +18,7 @@ from sitebench.tables.table import Table
 from sitebench.targets.limits import Limits
 from sitebench.verdict.verdict import Bound
 from tests.support.evidence import changed
-from tests.support.points import a_result, a_spec, a_test
+from tests.support.points import a_result, a_spec, a_test, judged
 from tests.support.shown import shown as drawn
 from web_bench.options import WebOptions
 
@@ -27,8 +27,7 @@ INTERVAL = re.compile(r"([+-][\d.]+)% to ([+-][\d.]+)%")
 
 def point(threads: int, count: int, bound: str = Bound.TARGET_CPU) -> PointResult:
     made = a_result(a_spec(settings={"threads": str(threads)}), count)
-    verdict = structs.replace(made.verdict, bound=bound, valid=bound == Bound.TARGET_CPU)
-    return structs.replace(made, verdict=verdict)
+    return judged(made, bound=bound, valid=bound == Bound.TARGET_CPU)
 
 
 def level(result: PointResult) -> tuple[Level, str]:

@@ -53,3 +53,8 @@ def a_result(spec: PointSpec | None = None, count: int = 20_000) -> PointResult:
     counts = [(spec.operation, spec.operation)]
     tally = a_tally(spec.operation, count)
     return summarise(spec, tally, counts, a_use(), target_cores=1, native=True)
+
+
+def judged(result: PointResult, **verdict: Any) -> PointResult:
+    """Change fields of the verdict of a result."""
+    return replace(result, verdict=replace(result.verdict, **verdict))

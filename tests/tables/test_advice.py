@@ -1,7 +1,6 @@
 """What to do about a run: each cause once, with its points and its remedy."""
 
 import pytest
-from msgspec.structs import replace
 from rich.console import Console
 
 from sitebench.runs.point import PointResult, PointSpec
@@ -9,7 +8,7 @@ from sitebench.tables.advice import WhatToDo
 from sitebench.verdict.verdict import Bound
 from sitebench.verdict.warning import PointWarning, WarningKind
 from sitebench.verdict.warnings import QUOTA, WOKE_LATE
-from tests.support.points import a_result, a_spec
+from tests.support.points import a_result, a_spec, judged
 
 WIDE = 10_000
 
@@ -23,10 +22,7 @@ def a_point(
 ) -> PointResult:
     found = a_result(spec)
     valid = bound == Bound.TARGET_CPU
-    verdict = replace(
-        found.verdict, bound=bound, valid=valid, evidence="because", warnings=warnings
-    )
-    return replace(found, verdict=verdict)
+    return judged(found, bound=bound, valid=valid, evidence="because", warnings=warnings)
 
 
 def advised(*results: PointResult) -> list[str]:

@@ -9,7 +9,7 @@ from sitebench.runs.point import PointResult, PointSpec, StepResult
 from sitebench.tables.screen import PointsTable
 from sitebench.verdict.verdict import Bound
 from sitebench.verdict.warning import PointWarning, WarningKind
-from tests.support.points import a_result, a_spec
+from tests.support.points import a_result, a_spec, judged
 
 
 def shown(*results: PointResult, width: int = 80) -> list[str]:
@@ -26,8 +26,7 @@ def a_point(
 ) -> PointResult:
     found = a_result(spec, count)
     valid = bound == Bound.TARGET_CPU
-    verdict = replace(found.verdict, bound=bound, valid=valid, at_most_per_s=at_most)
-    return replace(found, verdict=verdict)
+    return judged(found, bound=bound, valid=valid, at_most_per_s=at_most)
 
 
 def test_a_healthy_point_is_a_title_a_head_and_a_row() -> None:
@@ -144,7 +143,7 @@ def test_upper_bound_of_latency_is_explained_only_where_a_figure_has_it(
 ) -> None:
     result = a_point(count=count)
     waits = PointWarning(WarningKind.OTHERS_IN_LATENCY, "an operation waited", "end others")
-    result = replace(result, verdict=replace(result.verdict, warnings=(waits,)))
+    result = judged(result, warnings=(waits,))
     lines = " ".join(shown(result, width=120))
     assert ("<= 50 us" in lines) == is_explained
     assert ("<=: waits for other programs are in it" in lines) == is_explained

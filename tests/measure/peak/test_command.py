@@ -35,7 +35,7 @@ from sitebench.runs.store import RunStore
 from sitebench.tables.table import Cell, Mark
 from sitebench.verdict.verdict import Bound
 from tests.support.evidence import changed
-from tests.support.points import a_result, a_spec, a_test
+from tests.support.points import a_result, a_spec, a_test, judged
 
 P99 = Objective.parse("p99<5ms")
 
@@ -103,7 +103,7 @@ def test_invalid_point_is_no_peak() -> None:
     peak = clients_peak(series(spoilt), None)
     assert peak.rate == 5_000.0
     assert "what 16 clients gave is not usable" in peak.said
-    none = [structs.replace(r, verdict=structs.replace(r.verdict, valid=False)) for r in sweep()]
+    none = [judged(r, valid=False) for r in sweep()]
     assert clients_peak(series(none), None).rate is None
     assert "the peak is not known" in clients_peak(series(none), None).said
 
@@ -145,9 +145,7 @@ def test_tester_bound_rate_is_a_lower_bound_of_the_peak() -> None:
 
 
 def with_bound(result: PointResult, bound: Bound) -> PointResult:
-    return structs.replace(
-        result, verdict=structs.replace(result.verdict, bound=bound, valid=False)
-    )
+    return judged(result, bound=bound, valid=False)
 
 
 PLAN = SearchPlan(start=100, users=64, most_users=1024)
@@ -213,12 +211,11 @@ def test_limit_of_the_tester_is_never_reported_as_that_of_the_target() -> None:
 
 def test_the_best_rate_of_a_search_has_a_mark_of_its_own() -> None:
     found = changed(a_result(a_spec(rate=10_000)), latency=Durations(p50=50.0, p99=90.0, n=20_000))
-    verdict = structs.replace(found.verdict, bound=Bound.GENERATOR, valid=False)
     tried = [
         Probe(Trial(rate, 64, True, 0), a_spec(rate=rate), each, Reply(answer, rate, ""))
         for rate, each, answer in (
             (10_000.0, found, Answer.HELD),
-            (20_000.0, structs.replace(found, verdict=verdict), Answer.TESTER),
+            (20_000.0, judged(found, bound=Bound.GENERATOR, valid=False), Answer.TESTER),
         )
     ]
     held, tester = rates_table(tried, 10_000.0).rows

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -31,7 +32,7 @@ from sitebench.verdict.verdict import Bound
 from sitebench.verdict.warning import PointWarning, WarningKind
 from tests.support.drains import histogram
 from tests.support.evidence import changed
-from tests.support.points import a_result, a_spec, a_tally, a_use
+from tests.support.points import a_result, a_spec, a_tally, a_use, judged
 
 Target = Callable[[Trial], Reply]
 START = SearchPlan(start=100, users=64, most_users=1024)
@@ -380,38 +381,35 @@ def test_percentile_among_unanswered_operations_does_not_hold() -> None:
     assert "p99 is >= 1 s" in reply.message
 
 
-def test_tester_bound_point_leaves_the_target_unknown() -> None:
+@pytest.mark.parametrize(
+    ("bound", "answer"),
+    [
+        (Bound.GENERATOR, Answer.TESTER),
+        # Also where the machine has few cores, and as a whole is not noisy.
+        (Bound.OTHERS, Answer.BUSY),
+        (Bound.UNSETTLED, Answer.BROKE),
+    ],
+)
+def test_invalid_point_is_answered_by_its_bound(bound: str, answer: Answer) -> None:
     result = a_result(a_spec(rate=20_000))
-    verdict = structs.replace(
-        result.verdict, bound=Bound.GENERATOR, valid=False, evidence="used up"
-    )
-    assert reply_of(structs.replace(result, verdict=verdict), OBJECTIVE).answer is Answer.TESTER
+    reply = reply_of(judged(result, bound=bound, valid=False, evidence="1 of 1 core"), OBJECTIVE)
+    assert (reply.answer, "1 of 1 core" in reply.message) == (answer, True), reply
 
 
 def test_break_on_a_noisy_machine_leaves_the_target_unknown() -> None:
     result = a_result(a_spec(rate=10_000))
     noise = PointWarning(WarningKind.NOISY_MACHINE, "everything else 1.42", "end it")
-    result = structs.replace(result, verdict=structs.replace(result.verdict, warnings=(noise,)))
+    result = judged(result, warnings=(noise,))
     assert reply_of(result, OBJECTIVE).answer is Answer.HELD
     broke = reply_of(result, Objective.parse("p99<1us"))
     assert broke.answer is Answer.BUSY
     assert broke.message.startswith("everything else 1.42; p99 is ")
 
 
-def test_break_on_cores_taken_by_others_leaves_the_target_unknown() -> None:
-    """Also where it has few cores, and the machine as a whole is not noisy."""
-    result = a_result(a_spec(rate=20_000))
-    verdict = structs.replace(
-        result.verdict, bound=Bound.OTHERS, valid=False, evidence="1 of 1 core"
-    )
-    broke = reply_of(structs.replace(result, verdict=verdict), OBJECTIVE)
-    assert (broke.answer, broke.message) == (Answer.BUSY, "1 of 1 core")
-
-
 def test_latency_including_waits_for_other_programs_breaks_no_rate() -> None:
     result = a_result(a_spec(rate=10_000))
     noise = PointWarning(WarningKind.OTHERS_IN_LATENCY, "others", "end them")
-    result = structs.replace(result, verdict=structs.replace(result.verdict, warnings=(noise,)))
+    result = judged(result, warnings=(noise,))
     assert reply_of(result, OBJECTIVE).answer is Answer.HELD
     broke = reply_of(result, Objective.parse("p99<40us"))
     assert (broke.answer, broke.message) == (Answer.BUSY, "p99 is <= 50 us (asked: p99<40us)")
@@ -444,12 +442,6 @@ def beside(busy: Callable[[int], bool], target: Target) -> Target:
     return answer
 
 
-def test_a_point_that_is_invalid_for_another_reason_does_not_hold() -> None:
-    result = a_result(a_spec(rate=10_000))
-    verdict = structs.replace(result.verdict, bound="unsettled", valid=False, evidence="it drifts")
-    assert reply_of(structs.replace(result, verdict=verdict), OBJECTIVE).answer is Answer.BROKE
-
-
 def late(
     users: int,
     service_us: float,
@@ -474,27 +466,20 @@ def late(
     return reply_of(altered, OBJECTIVE)
 
 
-def test_late_operations_with_every_lane_busy_may_need_more_lanes() -> None:
-    # 10,000/s of 500 us each keep five lanes busy.
-    reply = late(users=5, service_us=500, lag_us=900)
-    assert reply.answer is Answer.BROKE
-    assert reply.crowded
-
-
-def test_late_operations_with_free_lanes_are_due_to_the_tester() -> None:
-    assert late(users=64, service_us=500, lag_us=900).answer is Answer.TESTER
-
-
-def test_operations_that_open_connections_are_not_late() -> None:
-    reply = late(users=64, service_us=500, lag_us=900, connecting_us=900)
-    assert (reply.answer, reply.crowded) == (Answer.BROKE, False)
-
-
-def test_late_operations_of_a_saturated_target_are_due_to_the_target() -> None:
-    reply = late(users=5, service_us=500, lag_us=900, bound=Bound.TARGET_CPU)
-    assert (reply.answer, reply.crowded) == (Answer.BROKE, False)
-
-
-def test_slow_target_breaks_a_rate_even_if_the_tester_was_late() -> None:
-    reply = late(users=64, service_us=2_000, lag_us=9_000)
-    assert (reply.answer, reply.crowded) == (Answer.BROKE, False)
+@pytest.mark.parametrize(
+    ("users", "more", "answer", "crowded"),
+    [
+        # 10,000/s of 500 us keep five lanes busy.
+        (5, {}, Answer.BROKE, True),
+        (64, {}, Answer.TESTER, False),
+        (64, {"connecting_us": 900}, Answer.BROKE, False),
+        (5, {"bound": Bound.TARGET_CPU}, Answer.BROKE, False),
+        # A slow target breaks a rate, although the tester was late.
+        (64, {"service_us": 2_000, "lag_us": 9_000}, Answer.BROKE, False),
+    ],
+)
+def test_late_operations_are_due_to_lanes_tester_or_target(
+    users: int, more: dict[str, Any], answer: Answer, crowded: bool
+) -> None:
+    reply = late(**{"users": users, "service_us": 500, "lag_us": 900, **more})
+    assert (reply.answer, reply.crowded) == (answer, crowded)
