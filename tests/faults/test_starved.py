@@ -67,13 +67,35 @@ def two_cores() -> tuple[int, int]:
     return usable[0], usable[1]
 
 
-def test_generator_with_a_small_cpu_quota_is_the_bottleneck(tmp_path: Path) -> None:
+@contextlib.contextmanager
+def with_a_sliver(of: str, other: str) -> Iterator[Callable[[Pids], None]]:
+    """Yield what gives a process a quota, and puts the other one ahead."""
     with cpu_quota(SLIVER) as group:
 
         def held(pids: Pids) -> None:
-            group.add(pids[GENERATOR])
-            put_ahead(pids[DIRECTORY])
+            group.add(pids[of])
+            put_ahead(pids[other])
 
+        yield held
+
+
+@contextlib.contextmanager
+def beside_rivals(of: str, other: str) -> Iterator[Callable[[Pids], None]]:
+    """Yield what puts a process on a core with rivals, and the other one on a core of its own."""
+    crowded, free = two_cores()
+    with rivals(crowded) as loose:
+
+        def held(pids: Pids) -> None:
+            pin(pids[of], crowded)
+            pin(pids[other], free)
+            put_ahead(pids[other])
+            loose()
+
+        yield held
+
+
+def test_generator_with_a_small_cpu_quota_is_the_bottleneck(tmp_path: Path) -> None:
+    with with_a_sliver(GENERATOR, DIRECTORY) as held:
         point = measured(tmp_path, *RUN, held=held, spared="target")
     assert (point["verdict"], point["valid"]) == ("generator", False), point["evidence"]
     # Beside other programs the generator may not even get its quota.
@@ -83,12 +105,7 @@ def test_generator_with_a_small_cpu_quota_is_the_bottleneck(tmp_path: Path) -> N
 
 
 def test_target_with_a_small_cpu_quota_is_cpu_bound(tmp_path: Path) -> None:
-    with cpu_quota(SLIVER) as group:
-
-        def held(pids: Pids) -> None:
-            group.add(pids[DIRECTORY])
-            put_ahead(pids[GENERATOR])
-
+    with with_a_sliver(DIRECTORY, GENERATOR) as held:
         point = measured(tmp_path, *RUN, held=held, spared="generator")
     assert (point["verdict"], point["valid"]) == ("target-cpu", True), point["evidence"]
     assert grades(point)["cpu"] == "primary"
@@ -96,32 +113,14 @@ def test_target_with_a_small_cpu_quota_is_cpu_bound(tmp_path: Path) -> None:
 
 
 def test_generator_sharing_its_core_with_other_programs_is_the_bottleneck(tmp_path: Path) -> None:
-    crowded, free = two_cores()
-
-    with rivals(crowded) as loose:
-
-        def held(pids: Pids) -> None:
-            pin(pids[GENERATOR], crowded)
-            pin(pids[DIRECTORY], free)
-            put_ahead(pids[DIRECTORY])
-            loose()
-
+    with beside_rivals(GENERATOR, DIRECTORY) as held:
         point = measured(tmp_path, *RUN, held=held, spared="target")
     assert (point["verdict"], point["valid"]) == ("generator", False), point["evidence"]
     assert "its threads waited" in point["evidence"]
 
 
 def test_target_sharing_its_core_with_other_programs_has_a_lower_bound(tmp_path: Path) -> None:
-    crowded, free = two_cores()
-
-    with rivals(crowded) as loose:
-
-        def held(pids: Pids) -> None:
-            pin(pids[DIRECTORY], crowded)
-            pin(pids[GENERATOR], free)
-            put_ahead(pids[GENERATOR])
-            loose()
-
+    with beside_rivals(DIRECTORY, GENERATOR) as held:
         point = measured(tmp_path, *RUN, held=held, spared="generator")
     assert (point["verdict"], point["grade"]) == ("others", "at least"), point["evidence"]
     assert "of the 1 core that it may use was busy" in point["evidence"]

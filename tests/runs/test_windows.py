@@ -1,13 +1,16 @@
 """Phases of a test: what is measured when users come and go while it runs."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from sitebench.counts import source
+from sitebench.counts.percentile_interval import Intervals
 from sitebench.measure.summarise import summarise
 from sitebench.monitor.monitor import Monitor
+from sitebench.runs.point import PointResult
 from sitebench.runs.runfile import RunFile
 from sitebench.runs.store import RunStore
 from sitebench.runs.timeline import slots
@@ -85,95 +88,81 @@ def test_late_ends_are_in_the_last_half_second(tmp_path: Path, last: int) -> Non
     assert found[-1] is measured[-1]
 
 
-def test_interval_uses_the_half_seconds_of_the_window(tmp_path: Path) -> None:
-    spec = a_spec(users=2)
-    took = histogram()
-    took.record(1_000_000, 2_000)
-    stall = took.copy()
-    stall.record(20_000_000, 500)
-    ramp = histogram()
-    ramp.record(3_000_000, 2_000)
-    with RunStore(tmp_path / "run") as store:
+def stored(
+    path: Path, drains: Sequence[source.Drain], begins: int = 0
+) -> tuple[PointResult, Intervals]:
+    """Return the stored result of a point, and its intervals; `begins` is the drain before both."""
+    spec, counts = a_spec(users=2), [("lookup", "lookup")]
+    with RunStore(path) as store:
         store.begin(spec)
-        monitor = Monitor(None)
-        windows = Windows(monitor, PointFile(store, store.point_id(spec.key)))
-        for n in range(30):
-            service = ramp if n < 10 else stall if n == 20 else took
-            step = Step("lookup", "lookup", 2_000, service=service)
-            other = Step("lookup", "bind", 9, service=histogram(10**9))
-            drain = Drain(n * SECOND, (n + 1) * SECOND, (step, other))
-            if n in (9, 29):
-                windows.enter_phase(drain, Phase.MEASURE if n == 9 else Phase.AFTER)
+        windows = Windows(Monitor(None), PointFile(store, store.point_id(spec.key)))
+        phases = {begins: Phase.MEASURE, len(drains) - 1: Phase.AFTER}
+        for n, drain in enumerate(drains):
+            if n in phases:
+                windows.enter_phase(drain, phases[n])
             else:
                 windows.absorb(drain)
         assert windows.measured is not None
-        windows.complete(
-            summarise(
-                spec, windows.measured, [("lookup", "lookup")], a_use(), target_cores=1, native=True
-            )
-        )
-        store.confirm(spec)
-        monitor.close()
-    with RunFile(tmp_path / "run") as run:
-        (result,) = run.results()
-    assert result.clocks["latency"].p99 is not None
-    low, high = result.clocks["latency"].intervals["p99"]
-    assert (low, high) == pytest.approx((1_000, 20_000), rel=2e-3) or high is None
-    assert result.clocks["latency"].intervals["p50"] == pytest.approx((1_000, 1_000), rel=2e-3)
-
-
-def test_interval_holds_with_abandoned_operations(tmp_path: Path) -> None:
-    spec, counts = a_spec(users=2), {("lookup", "lookup")}
-    took = histogram(*(us * 1_000 for us in range(1_000, 6_000)))
-    with RunStore(tmp_path / "run") as store:
-        store.begin(spec)
-        monitor = Monitor(None)
-        windows = Windows(monitor, PointFile(store, store.point_id(spec.key)))
-        windows.enter_phase(lookups(1, 1, 2), Phase.MEASURE)
-        for n in range(1, 21):
-            given_up = histogram(*[10 * SECOND] * 25)
-            step = Step("lookup", "lookup", 5_000, service=took, censored=given_up)
-            drain = Drain(n * SECOND, (n + 1) * SECOND, (step,))
-            (windows.absorb(drain) if n < 20 else windows.enter_phase(drain, Phase.AFTER))
-        assert windows.measured is not None
-        result = summarise(spec, windows.measured, [*counts], a_use(), target_cores=1, native=True)
-        found = windows.intervals(counts)
+        result = summarise(spec, windows.measured, counts, a_use(), target_cores=1, native=True)
+        intervals = windows.intervals(set(counts))
         windows.complete(result)
         store.confirm(spec)
         windows.close()
-        (kept,) = store.results()
-    assert kept.clocks["latency"].intervals == found.bounds
-    assert "p99_9" in kept.clocks["latency"].at_least
-    assert "p99_9" not in found.bounds
-    for name, (low, high) in found.bounds.items():
-        value = kept.clocks["latency"].percentiles[name]
+        (result,) = store.results()
+    return result, intervals
+
+
+def seconds(n: int, *steps: source.StepTotals) -> source.Drain:
+    return Drain(n * SECOND, (n + 1) * SECOND, steps)
+
+
+def test_interval_uses_the_half_seconds_of_the_window(tmp_path: Path) -> None:
+    took, ramp = histogram(), histogram()
+    took.record(1_000_000, 2_000)
+    stall = took.copy()
+    stall.record(20_000_000, 500)
+    ramp.record(3_000_000, 2_000)
+    other = Step("lookup", "bind", 9, service=histogram(10**9))
+    services = [ramp] * 10 + [took] * 10 + [stall] + [took] * 9
+    drains = [
+        seconds(n, Step("lookup", "lookup", 2_000, service=service), other)
+        for n, service in enumerate(services)
+    ]
+    latency = stored(tmp_path / "run", drains, begins=9)[0].clocks["latency"]
+    assert latency.p99 is not None
+    low, high = latency.intervals["p99"]
+    assert (low, high) == pytest.approx((1_000, 20_000), rel=2e-3) or high is None
+    assert latency.intervals["p50"] == pytest.approx((1_000, 1_000), rel=2e-3)
+
+
+def test_interval_holds_with_abandoned_operations(tmp_path: Path) -> None:
+    took = histogram(*(us * 1_000 for us in range(1_000, 6_000)))
+    given_up = histogram(*[10 * SECOND] * 25)
+    step = Step("lookup", "lookup", 5_000, service=took, censored=given_up)
+    drains = [lookups(1, 1, 2), *(seconds(n, step) for n in range(1, 21))]
+    result, intervals = stored(tmp_path / "run", drains)
+    latency = result.clocks["latency"]
+    assert latency.intervals == intervals.bounds
+    assert "p99_9" in latency.at_least
+    assert "p99_9" not in intervals.bounds
+    for name, (low, high) in intervals.bounds.items():
+        value = latency.percentiles[name]
         assert value is not None
         assert low <= value
         assert high is None or value <= high
 
 
 def test_too_correlated_half_seconds_are_stored_with_the_window_needed(tmp_path: Path) -> None:
-    spec, counts = a_spec(users=2), {("lookup", "lookup")}
-    with RunStore(tmp_path / "run") as store:
-        store.begin(spec)
-        windows = Windows(Monitor(None), PointFile(store, store.point_id(spec.key)))
-        windows.enter_phase(lookups(1, 1, 2), Phase.MEASURE)
-        for n in range(1, 21):
-            slow = 2 if n > 10 else 1
-            took = histogram(*(slow * us * 1_000 for us in range(1_000, 2_000)))
-            step = Step("lookup", "lookup", 1_000, service=took)
-            drain = Drain(n * SECOND, (n + 1) * SECOND, (step,))
-            (windows.absorb(drain) if n < 20 else windows.enter_phase(drain, Phase.AFTER))
-        assert windows.measured is not None
-        result = summarise(spec, windows.measured, [*counts], a_use(), target_cores=1, native=True)
-        windows.complete(result)
-        store.confirm(spec)
-        windows.close()
-        (kept,) = store.results()
-    assert not kept.clocks["latency"].intervals
+    drains = [lookups(1, 1, 2)]
+    for n in range(1, 21):
+        slow = 2 if n > 10 else 1
+        took = histogram(*(slow * us * 1_000 for us in range(1_000, 2_000)))
+        drains.append(seconds(n, Step("lookup", "lookup", 1_000, service=took)))
+    latency = stored(tmp_path / "run", drains)[0].clocks["latency"]
+    assert not latency.intervals
     # Each drain is a second, so a window is twice as long as one of as many half seconds.
-    assert kept.clocks["latency"].too_alike["p50"] >= 60
-    assert kept.clocks["latency"].too_alike["p50"] % 60 == 0
+    assert latency.too_alike["p50"] >= 60
+    assert latency.too_alike["p50"] % 60 == 0
 
 
 def test_observers_get_each_drain_with_its_phase() -> None:
