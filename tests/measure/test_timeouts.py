@@ -1,7 +1,7 @@
-"""Timeouts of 0.5 % and 2 % anywhere, edges included: every figure is that of the closed form.
+"""Timeouts of 0.5 % and 2 % at any time, edges included: all figures agree with the closed form.
 
-Of `n` operations that were due in the window, `k` never come. They took the timeout at least, and
-all others nearly nothing. So a percentile that fewer than `k` operations are beyond is the timeout
+Of `n` operations due in the window, `k` are never answered. They took at least the timeout, and
+all others almost no time. So a percentile with fewer than `k` operations beyond it is the timeout
 and a lower bound; any lower one is neither, and the mean is `k / n` of the timeout.
 """
 
@@ -28,33 +28,33 @@ pytestmark = [pytest.mark.long, pytest.mark.timeout(300)]
 RATE = 1_000
 WARMUP_S = 1.5
 MEASURE_S = 11.0
-"""So that p99 has 100 operations beyond it."""
+"""Long enough that p99 has 100 operations beyond it."""
 
 TIMEOUT_S = 0.4
 LANES = 400
-"""Enough for those that wait in vain for a block of 2 %, and for the others."""
+"""Enough for the operations that wait for a lost block of 2 %, and for all others."""
 
 LATE_S = 0.2
-"""What else delays an answer on a shared machine."""
+"""Other delays of an answer on a shared machine."""
 
 NEAR = 3
-"""Arrivals so close to an edge may be on either side of it."""
+"""Arrivals this close to an edge may be on either side of it."""
 
 BEYOND = {"p50": 0.5, "p90": 0.1, "p99": 0.01, "p99_9": 0.001, "max": 0.0}
-"""What is looked at, by the share of the operations that took longer."""
+"""The checked percentiles, by the share of the operations that took longer."""
 
 Lost = Callable[[float], bool]
-"""Whether what is asked so many seconds after the window's begin never comes."""
+"""Whether a request this many seconds after the window's begin is lost."""
 
 
 def scattered(share: float, seed: int) -> Lost:
-    """Lose each with this probability."""
+    """Lose each request with this probability."""
     lot = random.Random(seed)
     return lambda _: lot.random() < share
 
 
 def block(share: float, start_s: float) -> Lost:
-    """Lose as many in one piece."""
+    """Lose the same share in one block."""
     return lambda s: start_s <= s < start_s + share * MEASURE_S
 
 
@@ -64,7 +64,7 @@ def cases() -> dict[str, Lost]:
     found: dict[str, Lost] = {}
     for share in (0.005, 0.02):
         length_s = share * MEASURE_S
-        # A window ends up to a twentieth of a second later than asked.
+        # A window ends up to a twentieth of a second later than requested.
         edges_s = (-0.5 * length_s, 0.0, MEASURE_S - length_s, MEASURE_S)
         starts_s = [*edges_s, *(lot.uniform(0.0, MEASURE_S) for _ in range(2))]
         found |= {f"{share:.1%} from {each:.2f} s": block(share, each) for each in starts_s}
@@ -76,7 +76,7 @@ CASES = cases()
 
 
 class Losing:
-    """A way on which some entries never come; it knows when each was asked for."""
+    """A relay that loses some entries, and records the time of each request."""
 
     def __init__(self, lost: Lost) -> None:
         self.lost = lost
@@ -96,17 +96,17 @@ class Losing:
         client.sendall(piece)
 
     def lost_between(self, start_ns: float, end_ns: float) -> int:
-        """Return how many of those that were due there never came."""
+        """Return the number of lost requests that were due in an interval."""
         gap_ns = 1e9 / RATE
         asked = sorted(self.asked)
-        # Arrivals are even, and none is asked for before it is due.
+        # Arrivals are evenly spaced, and none is sent before it is due.
         first_ns = min(at_ns - n * gap_ns for n, (at_ns, _) in enumerate(asked))
         due = ((first_ns + n * gap_ns, lost) for n, (_, lost) in enumerate(asked))
         return sum(lost for due_ns, lost in due if start_ns <= due_ns < end_ns)
 
 
 def measure(out: Path, port: int, way: Losing) -> None:
-    """Measure while some entries never come."""
+    """Measure while some entries are lost."""
     argv = ["ils", "run", "lookup", "--target", f"ldap://127.0.0.1:{port}"]
     argv += ["--entries", "100", "--locales", "en_US", "--threads", "1", "--users", str(LANES)]
     argv += ["--rate", str(RATE), "--arrivals", "even", "--timeout", f"{TIMEOUT_S}s"]

@@ -1,4 +1,4 @@
-"""A tester that is kept from running: what answers waited for it is said, and not the target's."""
+"""A tester that is stopped: waits of received answers are reported, and not as the target's."""
 
 import contextlib
 import json
@@ -33,7 +33,7 @@ def test_answers_unread_by_a_stopped_generator_are_detected(tmp_path: Path, stop
             assert eventually(lambda: began_ns(out) is not None)
             tester = psutil.Process(process.pid).children(recursive=True)
             for _ in range(70 * stopped):
-                # One that has ended meanwhile needs no stop.
+                # A process that has ended meanwhile needs no stop.
                 for each in tester:
                     with contextlib.suppress(psutil.NoSuchProcess):
                         each.send_signal(signal.SIGSTOP)
@@ -50,7 +50,7 @@ def test_answers_unread_by_a_stopped_generator_are_detected(tmp_path: Path, stop
     assert unread["max"] <= service["max"]
     kinds = [each["kind"] for each in found["warnings"]]
     if stopped:
-        # All but what came between two stops waited for a part of one.
+        # All answers except those received between two stops waited for a part of a stop.
         assert unread["max"] >= STOPPED_S * 1e6 / 2
         assert unread["mean"] >= service["mean"] / 4
         assert "answers-unread" in kinds

@@ -1,4 +1,4 @@
-"""`--until p99:5%`: the window goes on until the percentile is known, or its time is over."""
+"""`--until p99:5%`: the window continues until the percentile is precise, or its time is over."""
 
 import random
 
@@ -35,7 +35,7 @@ def test_half_width_of_the_interval_is_compared_with_the_percentile() -> None:
 
 
 def test_correlated_half_seconds_seldom_stop_the_window_too_early() -> None:
-    """Each is looked at every 10 s for a minute."""
+    """Each window is checked every 10 s for a minute."""
     lot, until = random.Random(1997), Until.parse("p50:10%")
     true, wrong = true_us(0.1)["p50"], 0
     for _ in range(12):
@@ -47,14 +47,14 @@ def test_correlated_half_seconds_seldom_stop_the_window_too_early() -> None:
     assert wrong <= 1
 
 
-def test_a_one_sided_interval_stops_no_window() -> None:
+def test_one_sided_interval_does_not_stop_the_window() -> None:
     assert not Until.parse("p99:50%").is_precise(Intervals({"p99": (1_000.0, None)}))
 
 
-def test_undecided_correlated_half_seconds_give_the_window_needed() -> None:
+def test_undecided_correlated_half_seconds_yield_the_required_window() -> None:
     until = Until.parse("p99:5%")
     assert not_known(until, {}, 300.2).message == "p99 was not known to 5% within 5m"
-    # Known at a look, and not with the half second after it.
+    # Precise at a check, but not with the half second after it.
     assert "within 12s" in not_known(until, {}, 12.3).message
     assert not_known(until, {"p99": 600.0, "p50": 60.0}, 300.0).message.endswith(
         "within 5m: half seconds too alike to tell, a window of 10m would do"
@@ -62,25 +62,27 @@ def test_undecided_correlated_half_seconds_give_the_window_needed() -> None:
 
 
 def test_window_lasts_until_the_percentile_is_precise() -> None:
-    """The network's delays are independent; what this machine is slowed by comes in long waves.
+    """The network's delays are independent; delays of this machine come in long waves.
 
-    So they are long and differ: a wave of 10 milliseconds makes half seconds no more alike.
+    The network's delays are therefore long and different: a wave of 10 milliseconds does not
+    correlate half seconds.
     """
     lot = random.Random(1997)
     way = delaying(lambda _: lot.uniform(0.05, 0.25))
     with LdapDirectory(100, locales=("en_US",)) as directory, relayed(directory.port, way) as port:
         target = ("--target", f"ldap://127.0.0.1:{port}")
         many = ("--users", 16, "--warmup", "1s")
-        # Half seconds of a busy machine may be too alike to tell.
+        # Half seconds of a busy machine may be too correlated.
         for _ in range(3):
             (point,) = in_process(*LOAD, *WINDOW, *many, *target, "--until", "p50:25%,1m").objects
-            # Fewer than 8 half seconds have no interval; mostly it takes 16 to tell how alike they
-            # are.
+            # Fewer than 8 half seconds have no interval; mostly 16 are needed to estimate their
+            # correlation.
             assert point["measure_s"] >= 3.9
             if point["measure_s"] < 50:
                 break
     assert point["measure_s"] < 50
-    # With the half second after the last look it may be known no longer: that is told.
+    # With the half second after the last check the percentile may be imprecise again, which is
+    # reported.
     if "not-known" not in str(point["warnings"]):
         low, high = point["latency_us"]["intervals"]["p50"]
         assert high - low <= 0.25 * (high + low)
@@ -113,7 +115,7 @@ def test_precision_is_0_5_to_50_percent_and_the_default_limit_5_minutes() -> Non
 
 
 def test_percentile_is_precise_if_the_half_width_is_at_most_the_precision() -> None:
-    """100 +- 5: to 5 %, and a little more is not."""
+    """100 +- 5 is precise to 5 %, and a slightly wider interval is not."""
     for high, known in ((105.0, True), (105.1, False), (None, False)):
         bounds: dict[str, tuple[float, float | None]] = {"p50": (95.0, high)}
         assert Until.parse("p50:5%").is_precise(Intervals(bounds)) is known

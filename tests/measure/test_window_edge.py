@@ -1,4 +1,4 @@
-"""A stall at a window's end: the arrivals that it makes wait are the window's, and none is lost."""
+"""A stall at a window's end: the delayed arrivals belong to the window, and none is lost."""
 
 import contextlib
 import subprocess
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 def began_ns(path: Path, phase: str = "measure") -> float | None:
-    """Return when a phase began, once its first drain is there."""
+    """Return the begin of a phase, once its first drain is stored."""
     with contextlib.suppress(BadRunFile), RunFile(path) as run:
         drains = [row for point in run.points() for row in run.timeline(point.id)]
         starts = [row.t_ns - row.seconds * 1e9 for row in drains if row.phase == phase]
@@ -38,7 +38,7 @@ def began_ns(path: Path, phase: str = "measure") -> float | None:
 
 @contextlib.contextmanager
 def ended(process: subprocess.Popen[str]) -> Iterator[subprocess.Popen[str]]:
-    """End a process that a test has left."""
+    """End a process at the end of a test."""
     with process:
         try:
             yield process
@@ -47,9 +47,10 @@ def ended(process: subprocess.Popen[str]) -> Iterator[subprocess.Popen[str]]:
 
 
 def ran_beside(happen: Callable[[float], T], out: Path, *argv: object) -> tuple[Ran, T]:
-    """Measure in this process into a file, and do something on another thread meanwhile.
+    """Measure in this process into a file, and run `happen` in another thread meanwhile.
 
-    It is told when the window began, in ns; where none does, the command's end ends the wait.
+    `happen` gets the begin of the window in ns; if no window begins, the command's end ends the
+    wait.
     """
     over = threading.Event()
 
@@ -70,9 +71,9 @@ def ran_beside(happen: Callable[[float], T], out: Path, *argv: object) -> tuple[
 
 
 def stalled(folder: Path, out: Path, workers: int) -> tuple[dict[str, Any], int, int]:
-    """Measure a directory that stands still about the window's end.
+    """Measure a directory that stalls around the window's end.
 
-    Return what was found, and between which instants it stood still.
+    Return the result, and the times between which the directory stalled.
     """
     folder.mkdir()
     with served("directory", folder) as (pid, port):
@@ -109,18 +110,18 @@ def test_stall_at_the_end_of_the_window_is_in_latencies(tmp_path: Path, workers:
         start_ns = min(row.t_ns - row.seconds * 1e9 for row in rows)
         end_ns = start_ns + found["measure_s"] * 1e9
         waited = (end_ns - stopped_ns) / 1e9
-        # On a busy machine the stall may miss the edge, or the window begin with a queue.
+        # On a busy machine the stall may miss the edge, or the window may begin with a queue.
         queued = sum(found["queue_start"].values())
         if stopped_ns < end_ns < goes_on_ns and queued < waited * RATE / 2:
             break
     else:
         raise AssertionError("the stall was never over the edge of a window that began well")
     assert sum(row.count for row in rows if row.step == "lookup") == lookup.count
-    # All that was due in the window is there: nobody was left out for being late.
+    # All arrivals of the window are present: none was left out as late.
     n, due = lookup.clocks["latency"].count, found["measure_s"] * RATE
     assert found["failures"] == lookup.clocks["censored"].count == 0
     assert n == pytest.approx(due, abs=3 + 2 * workers)
-    # What was due at d waited until the directory went on at least.
+    # An arrival due at d waited at least until the end of the stall.
     for share in (0.1, 0.5, 0.9):
         x_ns = goes_on_ns - stopped_ns - share * (end_ns - stopped_ns)
         longer = sum(k for ns, k in lookup.clocks["latency"].buckets() if ns > x_ns * 0.999)
@@ -130,6 +131,6 @@ def test_stall_at_the_end_of_the_window_is_in_latencies(tmp_path: Path, workers:
     queue = found["queue_end"]
     assert queue["backlog"] + queue["in_flight"] >= waited * RATE - 3 - 2 * workers
     assert queue["in_flight"] == LANES
-    # What ended in the window was due in it before the stall, or waited at its start.
+    # Operations that ended in the window were due in it before the stall, or waited at its start.
     assert found["operations"] <= queued + due - waited * RATE + LANES + 3
     assert found["little"]["holds"]

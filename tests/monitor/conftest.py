@@ -10,7 +10,7 @@ from sitebench.monitor.monitor import Monitor
 
 @pytest.fixture(autouse=True)
 def closed_afterwards(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Have no monitor look on after its test."""
+    """Close every monitor after its test."""
     made: list[Monitor] = []
     begin = Monitor.__init__
 
@@ -26,6 +26,6 @@ def closed_afterwards(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture
 def on_disk() -> Iterator[Path]:
-    """A file to be: on a disk, where /tmp may be memory."""
+    """The path of a new file on a disk, because /tmp may be memory."""
     with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="sitebench-") as folder:
         yield Path(folder) / "file"

@@ -1,4 +1,4 @@
-"""The programs behind a target are found by the connections that it opens; strangers are not."""
+"""Programs behind a target are recognised by the target's connections to them; others are not."""
 
 import os
 import signal
@@ -42,7 +42,7 @@ time.sleep(60)
 
 @contextmanager
 def running(program: str, *argv: str) -> Iterator[tuple[int, str]]:
-    """Run a program; return its process and the line that it printed."""
+    """Run a program; return its process and its first line."""
     argv = (sys.executable, "-c", program, *argv)
     process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
     try:
@@ -60,17 +60,17 @@ def test_program_called_by_the_target_is_behind_the_target(kind: str, tmp_path: 
         (found,) = Behind(ProcessReader(proxy, family=True)).look()
         name = Path(f"/proc/{server}/comm").read_text().strip()
         assert (found.pid, found.name) == (server, name)
-        # The other way round there is nothing: it is the proxy that calls.
+        # In the opposite direction there is none: the proxy opens the connections.
         assert Behind(ProcessReader(server, family=True)).look() == ()
 
 
-def test_cpu_of_programs_behind_is_apart_from_that_of_the_target() -> None:
+def test_cpu_of_programs_behind_is_separate_from_that_of_the_target() -> None:
     with running(SERVER, "tcp") as (server, address), running(PROXY, address) as (proxy, _):
         monitor = Monitor(proxy)
         try:
             assert eventually(lambda: bool(monitor.sample().behind))
             start = monitor.sample()
-            # One window: half a second of its CPU, however long that takes here.
+            # One window: half a second of CPU, however long that takes here.
             reader = ProcessReader(server, family=True)
             began = reader.read()
             assert began is not None

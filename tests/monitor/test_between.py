@@ -38,7 +38,7 @@ def test_counters_are_differences_and_gauges_are_final_values() -> None:
     assert found.target_cpu_percent == 125.0
 
 
-def test_figure_missing_at_one_end_is_unknown() -> None:
+def test_figure_missing_at_one_end_of_the_window_is_unknown() -> None:
     start = a_sample(target=ProcessSample(1, 1, 1, waited_s=1.0))
     found = use_between(start, a_sample(1.0), 1.0)
     assert found.target is not None
@@ -51,14 +51,14 @@ def test_core_is_at_most_fully_busy() -> None:
     assert use_between(a_sample(), a_sample(machine=end), 1.0).machine.busy_per_core == (1.0,)
 
 
-def test_stolen_time_is_busy_and_iowait_is_not() -> None:
+def test_stolen_time_counts_as_busy_and_iowait_does_not() -> None:
     end = machine(2.0, cores=(CoreSample(0.5, 0, 0.4, 0, 0.3, 0),))
     found = use_between(a_sample(), a_sample(machine=end), 2.0).machine
     assert found.busy_cores == pytest.approx(0.4)
     assert (found.stolen_s, found.iowait_s) == (0.3, 0.4)
 
 
-def test_shares_are_of_the_time_between_samples_of_that_machine() -> None:
+def test_shares_refer_to_the_time_between_samples_of_that_machine() -> None:
     start, end = a_sample(), a_sample(9.0)
     start = replace(start, target_machine=machine(5.0, pressure_s={"cpu.some": 1.0}))
     end = replace(end, target_machine=machine(9.0, pressure_s={"cpu.some": 2.0, "io.some": 7.0}))
@@ -67,7 +67,7 @@ def test_shares_are_of_the_time_between_samples_of_that_machine() -> None:
     assert found.pressure == {"cpu.some": 0.25}
 
 
-def test_the_run_queue_is_the_mean_over_the_windows_readings() -> None:
+def test_run_queue_is_the_mean_of_the_readings_in_the_window() -> None:
     start = machine(0.0, runnable_sum=10, readings=4)
     end = machine(1.0, runnable_sum=25, readings=9)
     assert use_between(a_sample(machine=start), a_sample(machine=end), 1.0).machine.run_queue == 3

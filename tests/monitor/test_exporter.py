@@ -1,4 +1,4 @@
-"""Against a real node_exporter, whose figures are held against /proc of the same machine."""
+"""Tests with a real node_exporter, whose figures are compared with /proc of the same machine."""
 
 import contextlib
 import os
@@ -25,7 +25,7 @@ from tests.support.programs import required_program, running_server
 from tests.support.waiting import eventually
 
 PATIENCE_S = 20
-"""How long a busy machine may take for a page."""
+"""The time limit for a page on a busy machine."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def running() -> Iterator[Running]:
 
 
 SPENT = ("user_s", "system_s", "irq_s", "stolen_s")
-"""Idle and iowait may go back by a tick: proc(5)."""
+"""Without idle and iowait, which may decrease by a tick: proc(5)."""
 COUNTERS = (
     *("swapped_in_pages", "swapped_out_pages", "faults", "major_faults", "context_switches"),
     *("segments_out", "retransmits", "listen_overflows", "listen_drops"),
@@ -69,7 +69,7 @@ COUNTERS = (
 
 
 def between(before: Sequence[float], there: Sequence[float], after: Sequence[float]) -> bool:
-    """Whether counters were read in this order; the exporter's text rounds to 1e-9 at most."""
+    """Whether counters were read in this order; the exporter's text is rounded to 1e-9."""
     assert len(before) == len(there) == len(after) > 0
     return all(
         low - 1e-6 <= seen <= high + 1e-6
@@ -78,7 +78,7 @@ def between(before: Sequence[float], there: Sequence[float], after: Sequence[flo
 
 
 def _counters(sample: MachineSample) -> list[float]:
-    """Return every counter of the machine that both sources have, in one order."""
+    """Return every counter of the machine that both sources have, in a fixed order."""
     return [
         *(getattr(core, name) for core in sample.cores for name in SPENT),
         *(getattr(sample, name) for name in COUNTERS[:5]),
@@ -108,7 +108,7 @@ def test_exporter_has_the_disks_and_interfaces_of_this_machine(running: Running)
         assert first.read_bytes <= read <= last.read_bytes
         assert first.written_bytes <= written <= last.written_bytes
         assert first.busy_s <= disk.busy_s + 1e-6 <= last.busy_s + 2e-6
-    # Debian's leaves out loopback.
+    # Debian's node_exporter omits loopback.
     ours = {name for name in before.network.interfaces if name != "lo"}
     assert there.network.interfaces.keys() - {"lo"} == ours
     for name in ours:
@@ -117,7 +117,7 @@ def test_exporter_has_the_disks_and_interfaces_of_this_machine(running: Running)
         assert one.out_packets <= there.network.interfaces[name].out_packets <= two.out_packets
 
 
-def test_only_disabled_collectors_are_missing() -> None:
+def test_only_disabled_collectors_of_an_exporter_are_missing() -> None:
     with exporting("--no-collector.pressure") as found:
         exporter = Exporter(found.url, timeout_s=PATIENCE_S)
         sample = exporter.read()
@@ -127,7 +127,7 @@ def test_only_disabled_collectors_are_missing() -> None:
     assert sample.network.segments_out is not None
 
 
-def test_window_has_the_use_of_another_machine(running: Running) -> None:
+def test_window_contains_the_use_of_another_machine(running: Running) -> None:
     monitor = Monitor(None, exporter=running.url)
     try:
         start = monitor.sample()
@@ -186,7 +186,7 @@ def answering(body: bytes, status: int = 200) -> Iterator[str]:
         yield f"{server.url}/metrics"
 
 
-def test_a_web_page_is_no_exporter() -> None:
+def test_web_page_is_refused_as_an_exporter() -> None:
     with answering(b"<html><body>hello</body></html>") as url:
         exporter = Exporter(url)
         with pytest.raises(ValueError, match="not a node_exporter"):
@@ -194,7 +194,7 @@ def test_a_web_page_is_no_exporter() -> None:
         exporter.close()
 
 
-def test_damaged_page_is_refused() -> None:
+def test_damaged_page_of_an_exporter_is_refused() -> None:
     with answering(b'node_cpu_seconds_total{cpu="0" 7\n') as url:
         _, end = _seen(url)
     assert "not in Prometheus' text format" in end.answers[0].reason
@@ -218,7 +218,7 @@ node_memory_MemAvailable_bytes 1e9
         (PAGE + 40_000 * "# a comment of some thirty bytes\n", "longer than 1 MiB"),
     ],
 )
-def test_senseless_page_is_a_one_line_error(page: str, why: str) -> None:
+def test_page_with_senseless_values_is_a_one_line_error(page: str, why: str) -> None:
     with answering(page.encode()) as url:
         exporter = Exporter(url, timeout_s=PATIENCE_S)
         with pytest.raises(ValueError, match=why):
@@ -252,7 +252,7 @@ def test_trickling_exporter_times_out(sent: bytes) -> None:
         thread.join()
 
 
-def test_only_the_wanted_metrics_are_parsed_labels_and_escapes_included() -> None:
+def test_only_required_metrics_are_parsed_with_labels_and_escapes() -> None:
     page = '# HELP a b\na{b="x\\ny",c="{"} 1 1395066363000\nab 2\nnot { a metric\na 3\n'
     found = metrics(page, ("a",))
     assert [(each.labels, each.value) for each in found["a"]] == [
@@ -283,7 +283,7 @@ def test_refusal_is_reported_with_its_status_code() -> None:
         ("http://[::1]:9100/metrics?collect[]=cpu", "http://[::1]:9100/metrics?collect[]=cpu"),
     ],
 )
-def test_short_address_is_completed(typed: str, meant: str) -> None:
+def test_short_address_of_an_exporter_is_completed(typed: str, meant: str) -> None:
     assert parse_exporter(typed) == meant
 
 
@@ -293,18 +293,18 @@ def test_invalid_address_is_refused_with_an_example(typed: str) -> None:
         parse_exporter(typed)
 
 
-def test_an_address_with_a_password_is_refused_and_not_repeated() -> None:
+def test_address_with_a_password_is_refused_and_not_printed() -> None:
     with pytest.raises(UnknownValue) as refused:
         parse_exporter("http://somebody:secret@host")
     assert "leave them out of it" in str(refused.value)
     assert "secret" not in str(refused.value)
 
 
-# Requests to a source: counted when they have ended.
+# Requests to a source are counted after they have ended.
 
 
 class HangingSource:
-    """A probe whose first request fails, and whose second is under way until it is let go."""
+    """A probe whose first request fails, and whose second request hangs until it is released."""
 
     source = "a target"
 

@@ -10,7 +10,7 @@ from sitebench.monitor.sample import Changes, Row
 
 
 class Kept(NamedTuple):
-    """A row as the run file has it."""
+    """A row of the run file."""
 
     t_ns: int
     who: str
@@ -26,7 +26,7 @@ def test_every_written_figure_has_a_description() -> None:
     assert not {what for _, what, _ in rows if what.partition(".")[0] not in FIGURES}
 
 
-def test_name_with_index_describes_its_core() -> None:
+def test_name_with_an_index_describes_its_core() -> None:
     found = describe("core_busy_s.3")
     assert (found.title, found.unit, found.rate_unit, found.counter) == (
         "Core 3",
@@ -43,7 +43,7 @@ def test_figure_of_the_target_ending_in_total_is_a_counter() -> None:
     assert not describe("connections").counter
 
 
-def test_a_counter_becomes_a_rate_and_a_gauge_stays() -> None:
+def test_counter_is_shown_as_a_rate_and_gauge_unchanged() -> None:
     rows = [
         Kept(0, "target", "cpu_s", 10.0),
         Kept(0, "target", "resident_bytes", 100),
@@ -65,7 +65,7 @@ def test_samples_less_than_100_ms_apart_have_no_own_rate() -> None:
     assert (t_ns, round(cores, 6)) == (SECOND, 0.5)
 
 
-def test_unwritten_unchanged_values_have_a_rate_of_zero() -> None:
+def test_omitted_unchanged_values_have_a_rate_of_zero() -> None:
     rows = [
         Kept(0, "machine", "available_bytes", 5),
         Kept(0, "machine", "retransmits", 7),

@@ -1,4 +1,4 @@
-"""The kernel's own round trip: to a listener, to a closed port, and to an unserved listener."""
+"""The kernel's own round trip: to a listener, a closed port, and an unserved listener."""
 
 import contextlib
 import socket
@@ -13,7 +13,7 @@ from tests.support.waiting import eventually
 
 @pytest.fixture
 def listener() -> Iterator[socket.socket]:
-    """A socket that a kernel answers for; no program ever accepts."""
+    """A socket for which a kernel answers; no program ever accepts."""
     with socket.create_server(("127.0.0.1", 0)) as made:
         yield made
 
@@ -42,7 +42,7 @@ def test_handshake_does_not_block_a_server_with_one_worker(listener: socket.sock
         handshakes.close()
 
 
-def test_a_closed_port_has_no_round_trip(listener: socket.socket) -> None:
+def test_closed_port_has_no_round_trip_time(listener: socket.socket) -> None:
     address = listener.getsockname()[:2]
     listener.close()
     handshakes = Handshakes(*address)
@@ -52,7 +52,7 @@ def test_a_closed_port_has_no_round_trip(listener: socket.socket) -> None:
         handshakes.close()
 
 
-def test_unknown_host_name_loses_only_this_figure() -> None:
+def test_unknown_host_name_omits_only_the_round_trip_time() -> None:
     assert Handshakes("nobody.invalid", 1).read().typical_since(RoundTrips()) is None
 
 
@@ -68,7 +68,7 @@ def test_median_is_of_the_handshakes_in_the_window_including_outstanding_ones() 
 
 def test_handshake_with_a_lost_first_segment_is_counted() -> None:
     with contextlib.ExitStack() as opened:
-        # A kernel drops what comes for a queue that is full; the segment is sent again.
+        # A kernel drops segments for a full queue, and the client sends them again.
         listener = opened.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
         address = listener.getsockname()
         opened.enter_context(socket.create_connection(address))
@@ -85,13 +85,13 @@ def test_handshake_with_a_lost_first_segment_is_counted() -> None:
 
         assert eventually(lambda: typical_s() > 0.9)
         assert longest_s() == 0.0
-        # With room again, those begun since then are quick, and may end before it.
+        # With space in the queue, later handshakes are fast, and may end before the delayed one.
         listener.listen(4_096)
         assert eventually(lambda: longest_s() > 0.9)
 
 
 def test_round_trips_of_load_connections_include_target_time() -> None:
-    # Why they are not used: the acknowledgement of a request comes with its answer.
+    # Why they are not used: the acknowledgement of a request arrives with its answer.
     with socket.create_server(("127.0.0.1", 0)) as listener:
         ours = socket.create_connection(listener.getsockname())
         theirs, _ = listener.accept()

@@ -1,4 +1,4 @@
-"""Something happens on this machine; the monitor must have seen at least that."""
+"""Activity on this machine, and the monitor's figures for it."""
 
 import contextlib
 import os
@@ -28,7 +28,7 @@ def actor() -> Iterator[Actor]:
 
 
 class Watch:
-    """Both ends of a window around what happens."""
+    """Both ends of a window around an activity."""
 
     def __init__(self, pid: int | None = None) -> None:
         self.monitor = Monitor(pid)
@@ -86,7 +86,7 @@ def test_machine_counts_include_faults_and_switches_of_a_process(actor: Actor) -
     assert used.context_switches >= 200
 
 
-def test_more_runnable_threads_than_cores_give_queue_and_pressure(actor: Actor) -> None:
+def test_more_runnable_threads_than_cores_cause_queue_and_pressure(actor: Actor) -> None:
     watch = Watch()
     core = min(os.sched_getaffinity(0))
     actor.do(
@@ -109,7 +109,7 @@ def test_more_runnable_threads_than_cores_give_queue_and_pressure(actor: Actor) 
         actor.do("[os.kill(child, 9) for child in children]")
 
 
-def test_synced_bytes_are_disk_writes(on_disk: Path) -> None:
+def test_synced_bytes_are_counted_as_disk_writes(on_disk: Path) -> None:
     if os.major(on_disk.parent.stat().st_dev) == 0:
         pytest.skip("/var/tmp lies on no disk of its own")
     watch = Watch()
@@ -124,7 +124,7 @@ def test_synced_bytes_are_disk_writes(on_disk: Path) -> None:
 
     disks = write()
     assert sum(disk.written_bytes for disk in disks) >= len(written)
-    # A quick disk may be done before the kernel's clock has ticked.
+    # A fast disk may finish before the kernel's clock has ticked.
     assert eventually(lambda: any(disk.busy_share > 0 for disk in write()))
     assert not [disk for disk in disks if not Path("/sys/block", disk.name).exists()]
 
@@ -162,7 +162,7 @@ def test_loopback_bytes_are_counted_in_both_directions(actor: Actor) -> None:
 
 def test_token_bucket_rate_is_the_speed_of_a_virtual_interface() -> None:
     with remote_host(10_000_000) as slow, remote_host() as fast:
-        # An interface that has carried nothing is not listed.
+        # An interface without any traffic is not listed.
         with socket.socket(type=socket.SOCK_DGRAM) as sender:
             for host in (slow, fast):
                 sender.sendto(b"", (host.address, 9))
@@ -210,7 +210,7 @@ APART = ("unshare", "--user", "--map-root-user", "--net")
 LINK_UP = """
 import fcntl, socket, struct
 with socket.socket() as any_socket:
-    # SIOCSIFFLAGS, IFF_UP | IFF_RUNNING: a new namespace's loopback is down.
+    # SIOCSIFFLAGS, IFF_UP | IFF_RUNNING: the loopback of a new namespace is down.
     fcntl.ioctl(any_socket, 0x8914, struct.pack("16sH22x", b"lo", 0x41))
 """
 SEND = """
@@ -262,7 +262,7 @@ def test_handshake_gives_the_round_trip_time() -> None:
         monitor.close()
 
 
-def test_a_closed_port_has_no_handshake() -> None:
+def test_closed_port_has_no_handshake() -> None:
     monitor = Monitor(None, ("127.0.0.1", free_port()))
     start = monitor.sample()
     used = use_between(start, monitor.sample(), 1.0)

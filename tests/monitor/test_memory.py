@@ -1,4 +1,4 @@
-"""The memory that there is: the machine's, or what a control group leaves of it."""
+"""Available memory: the machine's, or the part that a control group allows."""
 
 import subprocess
 import sys
@@ -22,7 +22,7 @@ def test_available_memory_matches_psutil() -> None:
 
 
 def test_control_group_limits_available_memory() -> None:
-    """A hash that takes a gibibyte was refused by the machine's memory alone."""
+    """Only the machine's memory was checked when a hash with a gibibyte was refused."""
     try:
         with groups.memory(_MOST) as group:
             assert _inside(group, "-c", _SAYS).stdout.strip() == str(_MOST)

@@ -1,4 +1,4 @@
-"""What other programs take of the machine is seen before anything is measured."""
+"""The load of other programs on the machine is noticed before a measurement."""
 
 import subprocess
 import sys
@@ -10,11 +10,11 @@ from sitebench.monitor.others import Others, _Reading, other_programs
 SPIN = "import time\nend = time.monotonic() + 20\nwhile time.monotonic() < end: pass"
 
 
-def test_a_busy_program_is_seen_and_named() -> None:
+def test_busy_program_is_noticed_and_named() -> None:
     name = Path(sys.executable).name[:15]
     busy = subprocess.Popen([sys.executable, "-c", SPIN])
     try:
-        # It may be starved itself by what else runs here.
+        # Other load may starve the busy program itself.
         until = time.monotonic() + 15
         found = other_programs()
         while name not in dict(found.busiest) and time.monotonic() < until:
@@ -28,7 +28,7 @@ def test_a_busy_program_is_seen_and_named() -> None:
 
 
 def test_cpu_of_this_process_is_not_counted() -> None:
-    """Of two cores that were busy all of a second, it had one, and the program 7 the other."""
+    """Two cores were busy for a whole second; this process used one, and program 7 the other."""
     before = _Reading(10.0, (100.0, 200.0), 5.0, {7: 1.0, 8: 3.0})
     now = _Reading(11.0, (101.0, 201.0), 6.0, {7: 1.5, 8: 3.01, 2**22 + 9: 0.4})
     found = now.other_use_since(before)

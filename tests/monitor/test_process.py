@@ -1,4 +1,4 @@
-"""A process does something; the monitor must have seen it."""
+"""Activity of a process, and the monitor's figures for it."""
 
 import contextlib
 import ctypes
@@ -52,7 +52,7 @@ def actor() -> Iterator[Actor]:
 
 
 class Watch:
-    """Both ends of a window around what an actor does."""
+    """Both ends of a window around an actor's activity."""
 
     def __init__(self, pid: int) -> None:
         self.monitor = Monitor(pid)
@@ -86,7 +86,7 @@ def test_system_time_is_measured_separately(actor: Actor) -> None:
     assert 0.2 - TICKS_S < found.system_s <= found.cpu_s
 
 
-def test_target_includes_its_children(actor: Actor) -> None:
+def test_figures_of_the_target_include_its_children(actor: Actor) -> None:
     watch = Watch(actor.pid)
     actor.do(FORK + "children = [burning_child(hold=True) for _ in range(2)]")
     try:
@@ -105,7 +105,7 @@ def test_reaped_child_stays_in_the_sum(actor: Actor) -> None:
     assert found.threads == 1
 
 
-def test_unreaped_child_lowers_no_figure(actor: Actor) -> None:
+def test_unreaped_child_decreases_no_figure(actor: Actor) -> None:
     watch = Watch(actor.pid)
     actor.do(
         "import signal; signal.signal(signal.SIGCHLD, signal.SIG_IGN)"
@@ -123,7 +123,7 @@ IGNORING = "import signal; signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
 
 @pytest.fixture
 def child_clock(actor: Actor) -> None:
-    """Skip where the kernel refuses it."""
+    """Skip if the kernel refuses the clock of a child process."""
     try:
         ChildClock(actor.pid)
     except OSError as error:
@@ -143,7 +143,7 @@ def test_children_with_ignored_sigchld_stay_in_the_sum(actor: Actor) -> None:
     actor.do("[burning_child(hold=False) for _ in range(2)]")
     assert eventually(lambda: len(root.children()) == 1)
     assert watch.used().cpu_s == pytest.approx(0.6, abs=2 * TICKS_S)
-    # One that runs is not counted twice, nor lost or counted again when it ends.
+    # A running child is counted once; at its end it is neither lost nor counted again.
     new = actor.do("result = new = burning_child(hold=True)")
     assert eventually(lambda: burned(new))
     assert watch.used().cpu_s == pytest.approx(0.9, abs=2 * TICKS_S)
@@ -169,10 +169,10 @@ for at in range(0, len(held), mmap.PAGESIZE):
 """
 
 
-def test_touched_pages_are_minor_faults_and_resident(actor: Actor) -> None:
+def test_touched_pages_are_minor_faults_and_resident_memory(actor: Actor) -> None:
     watch = Watch(actor.pid)
     assert watch.start.target is not None
-    # The kernel keeps resident pages by core, and adds them up now and then.
+    # The kernel counts resident pages by core, and adds them up now and then.
     size = PAGES * os.sysconf("SC_PAGE_SIZE") // 2
     actor.do(TOUCH)
     found = watch.used()
@@ -229,7 +229,7 @@ def test_each_sleep_is_a_voluntary_switch(actor: Actor) -> None:
 def test_two_processes_on_one_core_wait_and_are_switched(actor: Actor) -> None:
     watch = Watch(actor.pid)
     core = min(os.sched_getaffinity(0))
-    # The kernel forgets of a thread that ended, so look while they burn.
+    # The kernel forgets an ended thread, so the monitor reads while the threads run.
     actor.do(
         f"import os; os.sched_setaffinity(0, {{{core}}}){FORK}"
         "children = [burning_child(hold=True) for _ in range(2)]"
@@ -284,7 +284,7 @@ def test_ended_threads_stay_in_the_sums_by_name() -> None:
     assert after.cpu_s > 0.1
 
 
-def test_killed_unreaped_target_is_gone(actor: Actor) -> None:
+def test_killed_unreaped_target_counts_as_ended(actor: Actor) -> None:
     monitor = Monitor(actor.pid)
     assert monitor.sample().target is not None
     start = monitor.sample()
@@ -293,7 +293,7 @@ def test_killed_unreaped_target_is_gone(actor: Actor) -> None:
     assert use_between(start, monitor.sample(), 1.0).target is None
 
 
-def test_unknown_target_process_is_none() -> None:
+def test_process_of_an_unknown_target_is_none() -> None:
     pid = int(Path("/proc/sys/kernel/pid_max").read_text()) + 1
     assert Monitor(pid).sample().target is None
 
@@ -311,7 +311,7 @@ def test_generator_is_only_this_process(actor: Actor) -> None:
 
 @pytest.fixture
 def quota() -> Iterator[Path]:
-    """A control group that may use a tenth of a core, of either version."""
+    """A control group of either version with a quota of a tenth of a core."""
     name = f"sitebench-test-{os.getpid()}"
     one, two = Path("/sys/fs/cgroup/cpu") / name, Path("/sys/fs/cgroup") / name
     made = _limited(one, "cpu.cfs_quota_us", "10000") or _limited(two, "cpu.max", "10000 100000")
@@ -342,7 +342,7 @@ def test_throttling_by_a_quota_is_measured(actor: Actor, quota: Path) -> None:
     found = watch.used()
     actor.kill()
     assert found.throttled_s is not None
-    # 0.3 s of CPU at 10 ms in each 100: some 30 times 90 ms, fewer where ticks are coarse.
+    # 0.3 s of CPU at 10 ms in each 100: some 30 times 90 ms, or fewer with coarse ticks.
     assert found.throttled_s > 1.0
     assert found.quota_cores == pytest.approx(0.1)
 
@@ -352,13 +352,13 @@ def test_unreadable_threads_are_not_counted_as_working() -> None:
 
 
 def test_many_threads_are_read_in_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # A look that takes long on a busy machine would put off the next.
+    # A slow reading on a busy machine would delay the next one.
     monkeypatch.setattr("sitebench.monitor.process._LOOK_BUDGET", 1.0)
     waits, runs = tmp_path / "waits", tmp_path / "runs"
     waits.write_text("1 (a D name) D 0")
     runs.write_text("2 (x) R 0")
     stalls = Stalls((str(waits),) * 300 + (str(runs),) * 300)
-    # 256 that wait; 44 that wait among 212 that run; the last 88, which run.
+    # 256 waiting threads; 44 waiting among 212 running threads; the last 88, which run.
     assert eventually(lambda: stalls.look().looked == 3)
     assert stalls.stalled == pytest.approx(1 + 44 / 256)
 

@@ -1,4 +1,4 @@
-"""Which process listens at an address of this machine, and through what it is reached."""
+"""The process that listens at an address of this machine, and the network interface to it."""
 
 import os
 import socket
@@ -41,7 +41,7 @@ def test_server_process_is_the_parent_of_its_workers(
     six = ":" in listens
     family = int(socket.AF_INET6 if six else socket.AF_INET)
     port = int(actor.do(LISTEN.format(host=listens, family=family, dual=listens == "::")))
-    # Its connections are listed with it, and those that are over.
+    # Its connections are listed with it, also ended ones.
     with socket.create_connection((asked, port)):
         socket.create_connection((asked, port)).close()
         assert listener(asked, port) == actor.pid
@@ -52,12 +52,12 @@ def test_port_without_listener_has_no_process() -> None:
     assert listener("nobody.invalid", 389) is None
 
 
-def test_this_process_is_no_target() -> None:
+def test_this_process_is_never_the_target() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         assert listener(*server.getsockname()) is None
 
 
-def test_the_interface_is_that_of_the_route() -> None:
+def test_interface_is_that_of_the_route_to_the_target() -> None:
     assert interface_to("127.0.0.1", 1) == interface_to("127.3.2.1", 1) == "lo"
     try:
         with remote_host() as there:

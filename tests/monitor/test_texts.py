@@ -1,4 +1,4 @@
-"""What kernels print, as they printed it: Linux 2.6.32, 3.10, 4.19, 5.10 and 6.18."""
+"""Files of kernels as printed by Linux 2.6.32, 3.10, 4.19, 5.10 and 6.18."""
 
 from typing import Any
 
@@ -50,7 +50,7 @@ def test_guest_time_is_counted_once_as_user_time() -> None:
     assert (core.user_s, core.irq_s, core.stolen_s) == (user, irq, stolen)
 
 
-def test_a_core_that_waits_for_a_disk_is_not_busy() -> None:
+def test_core_that_waits_for_a_disk_is_not_busy() -> None:
     (core,) = texts.stat(STAT_6_18).cores
     all_but_idle = 500826 + 160188 + 143156 + 7 + 45495 + 1330
     assert core.busy_s == pytest.approx(all_but_idle * TICK_S)
@@ -103,7 +103,7 @@ def test_only_whole_disks_are_read_in_bytes_and_seconds() -> None:
     }
 
 
-def test_later_kernels_have_more_disk_columns() -> None:
+def test_additional_disk_columns_of_later_kernels_are_accepted() -> None:
     whole = {"loop0", "nvme0n1", "vda", "zram0"}
     assert texts.disks(DISKS_4_19, whole)["nvme0n1"] == DiskSample(800 * 512, 1600 * 512, 0.025, 1)
     assert texts.disks(DISKS_6_18, whole) == {
@@ -111,7 +111,7 @@ def test_later_kernels_have_more_disk_columns() -> None:
     }
 
 
-def test_a_loop_device_counts_once_it_is_used() -> None:
+def test_loop_device_is_counted_once_it_is_used() -> None:
     assert "loop0" in texts.disks(DISKS_4_19, {"loop0", "nvme0n1"})
     assert "loop0" not in texts.disks(DISKS_6_18, {"loop0", "vda"})
 
@@ -135,7 +135,7 @@ def test_used_interfaces_are_read_even_without_space_after_the_colon() -> None:
     }
 
 
-def test_a_protocols_columns_are_found_by_name_whatever_their_order() -> None:
+def test_protocol_columns_are_found_by_name_in_any_order() -> None:
     older = "TcpExt: SyncookiesSent ListenOverflows ListenDrops TCPHPHits\nTcpExt: 1 22 23 4\n"
     newer = "TcpExt: New ListenDrops Other ListenOverflows\nTcpExt: 9 23 8 22\nIpExt: A\nIpExt: 1\n"
     wanted = ("ListenOverflows", "ListenDrops")

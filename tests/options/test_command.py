@@ -1,4 +1,4 @@
-"""What a command is made of: its options know which of them were set."""
+"""Options of a command, and their record of explicitly set options."""
 
 from dataclasses import dataclass, replace
 
@@ -11,7 +11,7 @@ from sitebench.options.option import Options
 
 @dataclass(frozen=True)
 class Length(Options):
-    """A length."""
+    """Options with a length."""
 
     measure: float | None = option.duration(10.0, "Length.")
 
@@ -25,12 +25,14 @@ class Length(Options):
     ],
     ids=str,
 )
-def test_default_may_be_set_explicitly(argv: tuple[str, ...], found: tuple[bool, Length]) -> None:
+def test_explicitly_set_default_is_recorded_as_set(
+    argv: tuple[str, ...], found: tuple[bool, Length]
+) -> None:
     seen = []
 
     @command(Length, panel="Measure")
     def take(options: Length) -> None:
-        """Take it."""
+        """Run the command."""
         seen.append(options)
 
     assert invoke(take, "take", argv) == 0

@@ -41,7 +41,7 @@ def through_click(*argv: str) -> Example:
     return seen[0]
 
 
-def test_the_command_line_gives_the_defaults_of_the_definition() -> None:
+def test_command_line_has_the_defaults_of_the_definition() -> None:
     assert through_click() == Example()
 
 
@@ -49,17 +49,17 @@ def test_command_line_and_locust_parse_values_alike() -> None:
     argv = ["--rate", "2k", "--warmup", "500ms", "--measure", "1m", "--keys", "zipfian"]
     argv += ["--verify", "full", "--quiet", "--locales", "de_DE,ja_JP", "--threads", "2"]
     words = ("rate", "warmup", "measure", "keys", "verify", "quiet", "locales", "threads")
-    # Only a command knows what was set: in Locust there is no default length.
+    # Only a command records explicitly set options: in Locust there is no default length.
     assert through_click(*argv) == replace(through_locust(*argv), explicit=frozenset(words))
 
 
-def test_test_in_the_web_ui_lasts_until_stopped() -> None:
+def test_web_ui_test_runs_until_stopped() -> None:
     chosen = through_locust()
     assert chosen.measure is None
     assert chosen.warmup == 0.0
 
 
-def test_locust_keeps_values_as_text_because_its_web_form_posts_text() -> None:
+def test_locust_stores_values_as_text_because_its_web_form_posts_text() -> None:
     parser = argparse.ArgumentParser()
     convert.add_arguments(parser, Example, "Example options")
     namespace = parser.parse_args([])
@@ -126,7 +126,7 @@ def test_texts_omit_options_that_do_not_identify_a_point() -> None:
     assert "where" not in convert.to_texts(Example(where="here"))
 
 
-def test_message_for_a_wrong_choice_lists_the_choices() -> None:
+def test_message_for_an_invalid_choice_lists_the_choices() -> None:
     with pytest.raises(UnknownValue, match="use one of a, b"):
         OneOf("a", "b")("c")
 
@@ -157,7 +157,7 @@ class Switched(Example):
     kept: bool = option.flag("Something kept.", paired=True)
 
 
-def test_a_paired_switch_can_be_turned_off_by_name() -> None:
+def test_paired_switch_can_be_turned_off_by_name() -> None:
     seen: list[Switched] = []
 
     @command(Switched, panel="Load")

@@ -1,4 +1,4 @@
-"""Programs that read what the planner writes."""
+"""Programs that read the planner's output."""
 
 import pytest
 
@@ -8,5 +8,5 @@ from tests.support.programs import required_program
 
 @pytest.fixture(scope="session")
 def libreoffice(tmp_path_factory: pytest.TempPathFactory) -> LibreOffice:
-    """Return a LibreOffice that computes every cell anew when it opens a workbook."""
+    """Return a LibreOffice that recomputes every cell when it opens a workbook."""
     return LibreOffice(required_program("soffice"), tmp_path_factory.mktemp("libreoffice"))

@@ -1,4 +1,4 @@
-"""Formulas in words are those that are computed."""
+"""The printed formulas equal the computed formulas."""
 
 import random
 
@@ -18,7 +18,7 @@ def drawn(dice: random.Random, depth: int) -> Formula:
     return Operation(dice.choice("+-*/"), one, other)
 
 
-def test_formula_in_words_matches_its_value() -> None:
+def test_printed_formula_matches_its_value() -> None:
     dice, tried = random.Random(1997), 0
     while tried < 500:
         made = drawn(dice, 4)
@@ -31,7 +31,7 @@ def test_formula_in_words_matches_its_value() -> None:
         tried += 1
 
 
-def test_named_subexpression_has_parentheses() -> None:
+def test_named_subexpression_is_printed_in_parentheses() -> None:
     least = Least(1 - Input("a"), Input("b"))
     assert (least / Input("c")).words(VALUES) == "(the smaller of 1 - a and b) / c"
     assert (IfAny(Input("d"), least, 1 - Input("a")) / Input("c")).words(VALUES) == "(1 - a) / c"
@@ -40,6 +40,6 @@ def test_named_subexpression_has_parentheses() -> None:
 @pytest.mark.parametrize(
     ("value", "up"), [(3.0, 3), (3.0000000001, 3), (2.9999999999, 3), (3.000001, 4), (3.5, 4)]
 )
-def test_float_error_does_not_add_a_machine(value: float, up: int) -> None:
-    """0.1 + 0.2 of ten are three machines, and not four."""
+def test_rounding_error_does_not_add_a_machine(value: float, up: int) -> None:
+    """0.1 + 0.2 of ten are three machines, not four."""
     assert WholeUp(Input("n")).value({"n": value}) == up

@@ -1,4 +1,4 @@
-"""From a run's points to the rates that a plan is made from."""
+"""The rates of a plan, computed from a run's points."""
 
 import re
 
@@ -32,13 +32,13 @@ def a_page_result(pages_per_s: float, entries: int = 1_000) -> PointResult:
     return structs.replace(made, figures={"web_pages_per_s": pages_per_s})
 
 
-def test_a_rate_is_the_median_over_repeats() -> None:
+def test_rate_of_a_plan_is_the_median_over_repeats() -> None:
     results = [a_result(a_spec(repeat=n), count) for n, count in enumerate((2_000, 9_000, 4_000))]
     (table,) = tables_of(results, ILS)
     assert table.rates_at(1_000) == {"lookup": 2_000.0}
 
 
-def test_highest_rate_of_several_loads_counts() -> None:
+def test_highest_rate_of_several_loads_is_used() -> None:
     results = [
         a_result(a_spec(users=u), count) for u, count in ((2, 5_000), (8, 9_000), (64, 8_000))
     ]
@@ -76,7 +76,7 @@ def test_plan_from_invalid_points_only_is_refused_with_the_reason() -> None:
         plan(ILS, ONLY_LOOKUPS, table)
 
 
-def test_numbers_of_two_targets_are_never_mixed() -> None:
+def test_rates_of_two_targets_are_never_mixed() -> None:
     slow = a_result(a_spec(target="openldap"), 2_000)
     tuned = a_result(a_spec(users=9, settings={"a": "c"}), 9_000)
     tables = tables_of([a_result(), slow, tuned], ILS)
@@ -87,12 +87,12 @@ def test_numbers_of_two_targets_are_never_mixed() -> None:
     ]
 
 
-def test_points_that_differ_only_in_load_are_of_one_target() -> None:
+def test_points_that_differ_only_in_load_have_the_same_target() -> None:
     pushed = [a_result(a_spec(users=u)) for u in (1, 2)]
     assert len(tables_of(pushed, ILS)) == 1
 
 
-def test_points_with_until_are_of_the_same_target() -> None:
+def test_points_with_until_have_the_same_target() -> None:
     specs = [a_spec(users=1), a_spec(users=2, settings={"a": "b", "until": "p99:5%"})]
     (table,) = tables_of(map(a_result, specs), ILS)
     assert table.machine == "embedded"
@@ -111,7 +111,7 @@ def test_site_is_planned_in_whole_pages_without_single_requests() -> None:
 
 
 def test_pages_of_a_user_defined_scenario_are_used() -> None:
-    """`page = true` is "for `sitebench plan ps` too", which had no finished points to plan from."""
+    """`page = true` is "for `sitebench plan ps` too", but plan used no finished points with it."""
     settings = {"scenario": "shop.toml"}
     made = a_result(a_spec("shop", suite="ps", settings=settings))
     (table,) = tables_of([structs.replace(made, figures={"web_pages_per_s": 120.0})], PS)
@@ -124,7 +124,7 @@ def test_pages_of_a_user_defined_scenario_are_used() -> None:
 AT_RANDOM = {"arrivals": "poisson"}
 
 
-def test_only_rates_that_met_the_objective_count() -> None:
+def test_only_rates_that_met_the_objective_are_used() -> None:
     specs = [a_spec(rate=rate, settings=AT_RANDOM) for rate in (10e3, 15e3)]
     results = [a_result(*pair) for pair in zip(specs, (20_000, 30_000), strict=True)]
     slow = structs.replace(results[1].clocks["latency"], p99=9e4)
@@ -134,7 +134,7 @@ def test_only_rates_that_met_the_objective_count() -> None:
 
 
 def at_rate(per_s: float, p99_us: float, seconds: float, users: int = 64) -> PointResult:
-    """Return a window at a rate: the short one of a search, or one in which it is held."""
+    """Return a window at a rate: a short window of a search, or a window of a hold."""
     spec = a_spec(rate=per_s, measure_s=seconds, users=users, settings=AT_RANDOM)
     made = a_result(spec, round(2 * per_s))
     return changed(made, latency=structs.replace(made.clocks["latency"], p99=p99_us))
@@ -149,7 +149,7 @@ def test_rate_broken_in_a_long_hold_is_not_used() -> None:
 
 
 def test_break_in_a_shorter_window_or_with_fewer_users_is_ignored() -> None:
-    """A search tries once more for longer, and with more users where all were busy."""
+    """A search repeats a rate with a longer window, and with more users if all were busy."""
     broke = [at_rate(180.0, 9e4, 5), at_rate(180.0, 9e4, 15, users=32)]
     (table,) = tables_of([*broke, at_rate(180.0, 1e4, 15)], ILS, Objective.parse("p99<50ms"))
     assert table.rates_at(1_000) == {"lookup": 180.0}
@@ -166,14 +166,14 @@ def test_objective_met_by_no_rate_is_refused_with_advice() -> None:
         plan(ILS, ONLY_LOOKUPS, table)
 
 
-def test_closed_schedules_are_no_rate_under_an_objective() -> None:
-    """A closed load of one user met nearly any objective, at a rate that no crowd may have."""
+def test_closed_schedules_yield_no_rate_under_an_objective() -> None:
+    """A closed load of one user met almost any objective, at a rate of no real crowd."""
     (table,) = tables_of([a_result(a_spec(users=2))], ILS, Objective.parse("p99<50ms"))
     with pytest.raises(BadInput, match=r"wait for each answer.*sitebench ils peak lookup"):
         plan(ILS, ONLY_LOOKUPS, table)
     (table,) = tables_of([a_result(a_spec(users=2))], ILS)
     assert table.rates_at(1_000) == {"lookup": 10_000.0}
-    # Nor are operations that come one after the other, as people do not.
+    # Evenly spaced operations do not count either, because people arrive at random.
     even = a_result(a_spec(rate=10e3, settings={"arrivals": "even"}))
     (table,) = tables_of([even], ILS, Objective.parse("p99<50ms"))
     with pytest.raises(BadInput, match="evenly spaced, and people come at random"):
@@ -208,22 +208,22 @@ def test_extrapolation_beyond_twice_the_measured_size_is_refused_by_default() ->
     assert plan(PS, far, table, size=10_000).values["machines"] == 1
 
 
-def test_a_directory_is_shared_out_among_its_machines() -> None:
+def test_people_online_are_divided_among_the_machines() -> None:
     table = RateTable("m", (10_000,), {"lookup": (100.0,)})
-    # 40,000 online are more than the directory measured, but four machines have 10,000 each.
+    # 40,000 people online exceed the measured directory, but four machines have 10,000 each.
     scenario = Scenario(0.04, 600.0, {"lookup": 6.0}, community=1_000_000)
     made = plan(ILS, scenario, table)
     assert made.values["machines"] == 4
     assert not any("people" in warning for warning in made.warnings)
 
 
-def test_the_tightest_of_several_percentiles_is_estimated() -> None:
+def test_strictest_of_several_percentiles_is_estimated() -> None:
     assert estimable(Objective.parse("p50<10ms,p99<1s")) == (0.5, 0.01)
     with pytest.raises(BadInput, match="failures<1% cannot be estimated"):
         estimable(Objective.parse("failures<1%"))
 
 
-def test_mixes_and_rates_are_pairs() -> None:
+def test_mixes_and_rates_are_parsed_as_pairs() -> None:
     assert parse_mix("lookup=10, add=0.5") == (("lookup", 10.0), ("add", 0.5))
     assert parse_rates("lookup=40k") == (("lookup", 40_000.0),)
 
@@ -231,13 +231,13 @@ def test_mixes_and_rates_are_pairs() -> None:
 @pytest.mark.parametrize(
     "text", ["", "lookup", "lookup=", "=3", "lookup=x", "lookup=-1", "a=1,a=2"]
 )
-def test_a_mix_that_cannot_be_read_is_refused(text: str) -> None:
+def test_unreadable_mix_is_refused(text: str) -> None:
     with pytest.raises(UnknownValue):
         parse_mix(text)
 
 
 def counting(result: PointResult, *steps: tuple[str, str]) -> PointResult:
-    """Return a result whose operations are these (program, step)."""
+    """Return a result that counts these operations (program, step)."""
     (one,) = result.steps
     each = (structs.replace(one, program=program, step=step) for program, step in steps)
     return structs.replace(result, steps=tuple(each))
@@ -253,7 +253,7 @@ def test_points_with_different_counted_steps_give_no_rate() -> None:
 
 
 def of_a_file(users: int, *operations: tuple[str, str], name: str = "shop") -> PointResult:
-    """Return a result of a scenario file, whose operations are these."""
+    """Return a result of a scenario file with these operations."""
     settings = {"scenario": f"{name}.toml"}
     return counting(a_result(a_spec(name, users=users, settings=settings)), *operations)
 
@@ -262,13 +262,13 @@ BROWSE, PAY, LATE = ("browse", "open"), ("pay", "sequence"), ("shop", "not begun
 
 
 def test_operation_without_passes_does_not_change_the_kind_of_rate() -> None:
-    """One user for 2 s did not come to the card of one in a thousand; one arrival was late."""
+    """In 2 s one user did not reach the card of one in a thousand; one arrival was late."""
     results = [of_a_file(1, BROWSE), of_a_file(8, BROWSE, PAY), of_a_file(64, BROWSE, PAY, LATE)]
     (table,) = tables_of(results, ILS)
     assert table.rates_at(1_000) == {"shop": 10_000.0}
 
 
-def test_operations_of_a_scenario_are_one_rate_whatever_the_file_name() -> None:
+def test_operations_of_a_scenario_are_one_rate_under_any_file_name() -> None:
     (table,) = tables_of([of_a_file(1, BROWSE, PAY, name="read+write")], ILS)
     assert table.rates_at(1_000) == {"read+write": 10_000.0}
 
@@ -308,7 +308,7 @@ def test_reasons_for_no_rate_begin_with_the_lowest_rate_and_name_unknowns() -> N
     )
     (table,) = tables_of([met_none, unknown], ILS, Objective.parse("p99<50ms"))
     assert "no rate from 100/s up met the objective" in str(table.remarks[0])
-    # A spoiled point is left out before.
+    # An invalid point is left out before.
     (table,) = tables_of([invalid(unknown), met_none], ILS, Objective.parse("p99<50ms"))
     assert "no rate from 500/s up met the objective" in str(table.remarks[-1])
 
@@ -326,7 +326,7 @@ def test_rate_of_two_programs_with_the_same_counted_step_is_used() -> None:
     alike = counting(a_result(a_spec("lookup+search")), ("lookup", "lookup"), ("search", "lookup"))
     (table,) = tables_of([alike], ILS)
     assert table.rates_at(1_000) == {"lookup+search": 10_000.0}
-    # One program of two had nothing to do: it counts nothing.
+    # One program of two had no operation, so it has no counted step.
     both = counting(a_result(a_spec("lookup+ils-user")), ("lookup", "lookup"), ("ils-user", "all"))
     one, none = both.steps
     idle = structs.replace(both, steps=(one, structs.replace(none, count=0)))

@@ -1,4 +1,4 @@
-"""The laws: what they give for 1997's inputs, and what must hold for any."""
+"""The planner's laws: results for the inputs of 1997, and invariants for any inputs."""
 
 import heapq
 import math
@@ -39,7 +39,7 @@ def test_cost_of_a_session_is_the_sum_of_its_operations() -> None:
 @given(
     active=shares, stay=times, mix=st.tuples(numbers, numbers, st.floats(0.1, 50)), data=st.data()
 )
-def test_a_machine_with_its_simultaneous_users_is_exactly_as_busy_as_it_may_be(
+def test_machine_with_its_simultaneous_users_has_exactly_the_allowed_load(
     active: float, stay: float, mix: tuple[float, float, float], data: st.DataObject
 ) -> None:
     names = ("connect", "add", "lookup")
@@ -66,13 +66,14 @@ def test_number_of_machines_is_the_minimum(
     assert machines == int(machines) >= 1
     assert machines * values["simultaneous"] >= values["online"] * (1 - 1e-8)
     if machines > 1:
-        # Of 25 million machines that a community fills, the quotient is off by more than one knows.
+        # For 25 million exactly filled machines, the rounding error of the quotient exceeds one
+        # machine's share.
         assert (machines - 1) * values["simultaneous"] < values["online"] * (1 + 1e-8)
     assert values["busy"] <= (1 - headroom) * (1 + 1e-8)
 
 
 def test_community_that_fills_whole_machines_needs_no_extra_machine() -> None:
-    # 0.1 x 3 is a little more than 0.3 in binary.
+    # 0.1 x 3 is slightly more than 0.3 in binary.
     values = solve(Scenario(0.1, 1.0, community=3_000), {"pages": 100.0})
     assert values["machines"] == 3
 
@@ -93,7 +94,7 @@ def test_objective_limits_the_utilisation_of_a_machine() -> None:
 
 
 def late(cores: int, busy: float, seconds: float) -> float:
-    """Return the share that M/M/c answers later, of operations that take a second each."""
+    """Return the share that M/M/c answers later than `seconds`, for operations of a second each."""
     blocked = 1.0
     for servers in range(1, cores + 1):
         # Erlang's B, server by server.
@@ -108,18 +109,20 @@ def late(cores: int, busy: float, seconds: float) -> float:
 
 @pytest.mark.parametrize("percentile", ["p50", "p90", "p99", "p99.9"])
 @pytest.mark.parametrize("cores", [1, 2, 4, 16, 64])
-def test_late_share_is_what_the_objective_allows(cores: int, percentile: str) -> None:
+def test_share_of_late_operations_is_at_most_that_of_the_objective(
+    cores: int, percentile: str
+) -> None:
     share = PERCENTILES[percentile]
     for times in (1.02, 1.2, 2.0, 5.0):
         within = times * wait_factor(share)
-        # Operations of a second each: so many cores finish so many in a second.
+        # Operations of a second each: the number of cores is the rate per second.
         asked = Scenario(0.04, 25.0, objective=(share, within), cores=cores)
         limit = solve(asked, {"pages": float(cores)})["busy_limit"]
         found = late(cores, limit, within) / (1 - share)
-        # Of a median up to an eighth more are late than half of them.
+        # For a median, up to an eighth more than half of the operations are late.
         assert found <= (1.13 if percentile == "p50" else 1 + 1e-9)
         assert cores > 1 or math.isclose(found, 1.0)
-        # It is no more careful than it needs to be where one core decides.
+        # For one core the result is no more careful than necessary.
         assert limit >= 1 - 1 / times
 
 
@@ -134,15 +137,15 @@ MIXES: dict[str, tuple[dict[str, float], tuple[float, ...], tuple[float, float],
     ),
     "a median": ({"a": 500, "b": 50}, (9, 1), (0.5, 0.01), 2),
 }
-"""Rates, how often each comes, the objective, cores."""
+"""Rates, frequencies, the objective, cores."""
 
 
 def played(
     scenario: Scenario, rates: dict[str, float], dice: random.Random, draw: Callable[[float], float]
 ) -> float:
-    """Return the share that ends late: one queue, first come first served, arrivals at random.
+    """Return the late share of a simulated queue: first come first served, random arrivals.
 
-    Another way than the planner's: every operation is timed, and counted late or not.
+    Unlike the planner, this times every operation and counts the late ones.
     """
     assert scenario.mix is not None
     assert scenario.objective is not None
@@ -165,30 +168,30 @@ def check_late(name: str, plays: int) -> None:
     dice = random.Random(1997)
 
     def of_allowed(draw: Callable[[float], float]) -> tuple[float, float]:
-        """Return the late share of what is allowed, and twice its standard error."""
+        """Return the late share relative to the allowed share, and twice its standard error."""
         late = [played(scenario, rates, dice, draw) / (1 - objective[0]) for _ in range(plays)]
         return statistics.mean(late), 2 * statistics.stdev(late) / math.sqrt(plays)
 
     found, doubt = of_allowed(lambda mean: dice.expovariate(1 / mean))
     assert 1 / 3 - doubt <= found <= 1.1 + doubt
-    # Where the times of a kind vary less, fewer are late.
+    # If the times of a kind vary less, fewer operations are late.
     found, doubt = of_allowed(lambda mean: mean)
     assert found <= 1.1 + doubt
 
 
-# The plan of five kinds takes six seconds, and the other mixes have many cores and kinds too.
+# The plan of five kinds takes six seconds, and the other mixes also have many cores and kinds.
 @pytest.mark.parametrize("name", sorted(MIXES.keys() - {"five kinds"}))
-def test_late_share_of_a_mix_is_what_the_objective_allows(name: str) -> None:
+def test_share_of_late_operations_of_a_mix_is_at_most_that_of_the_objective(name: str) -> None:
     check_late(name, plays=4)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", MIXES)
-def test_late_share_of_a_long_run_is_what_the_objective_allows(name: str) -> None:
+def test_share_of_late_operations_in_a_long_run_meets_the_objective(name: str) -> None:
     check_late(name, plays=40)
 
 
-def test_bursts_need_headroom() -> None:
+def test_bursts_require_headroom() -> None:
     calm = solve(Scenario(0.04, 25.0, objective=(0.99, 0.5)), {"pages": 43.5})
     bursts = solve(Scenario(0.04, 25.0, objective=(0.99, 0.5), burst=1.6), {"pages": 43.5})
     assert math.isclose(bursts["served"], calm["served"] / 1.6)

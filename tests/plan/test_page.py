@@ -1,4 +1,4 @@
-"""The planner of a page, moved in a browser."""
+"""The planner of a page, operated in a browser."""
 
 import json
 import random
@@ -43,7 +43,7 @@ return JSON.stringify(Object.fromEntries([...cells].map(
 
 
 def page(path: Path, rates: Mapping[str, Sequence[RateTable]] = RATES) -> str:
-    # A page that may load nothing, and whose errors are kept.
+    # A page that may load no resource, and whose errors are recorded.
     body, script = planner_fragment(rates)
     path.write_text(
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>plan</title>'
@@ -67,14 +67,14 @@ def answers(browser: Browser, suite: str) -> dict[str, tuple[str, float | None]]
 
 @pytest.fixture(scope="module")
 def window(chromedriver: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """One browser for all: starting it is what takes the time."""
+    """One browser for all tests, because its start takes most of the time."""
     with browsing(chromedriver, tmp_path_factory.mktemp("browser")) as opened:
         yield opened
 
 
 @pytest.fixture
 def browser(window: Browser, tmp_path: Path) -> Iterator[Browser]:
-    """A browser that shows the planner as it is at first."""
+    """A browser that shows the planner in its initial state."""
     window.open(page(tmp_path / "plan.html"))
     yield window
     assert window.run("return window.errors") == []
@@ -85,7 +85,7 @@ def exactly(browser: Browser, suite: str, values: dict[str, float]) -> None:
     assert shown == {key: values[key] for key in shown}
 
 
-def test_initial_answers_match_the_model(browser: Browser) -> None:
+def test_initial_answers_of_the_page_match_the_model(browser: Browser) -> None:
     directory = Scenario(0.04, 1_200.0, MIX, community=1_000_000)
     exactly(browser, "ils", solve(directory, TODAY.rates_at(10_000)))
     exactly(browser, "ps", solve(Scenario(0.04, 25.0, community=1_000_000), {"pages": 1_234.5}))
@@ -121,13 +121,13 @@ def test_answers_for_any_typed_numbers_match_the_model(browser: Browser) -> None
         }
         for name, value in typed.items():
             put(browser, "ils", name, value)
-        # What an objective leaves free counts as headroom does, where it is more.
+        # The capacity that an objective leaves free acts like headroom, if it is more.
         free = max(free / 100, 1 - limit / 100)
         scenario = Scenario(percent / 100, minutes * 60, mix, free, community, burst=1.5)
         exactly(browser, "ils", solve(scenario, TODAY.rates_at(10_000)))
 
 
-def test_a_page_s_objective_is_estimated_as_the_model_does(browser: Browser) -> None:
+def test_objective_on_the_page_is_estimated_as_in_the_model(browser: Browser) -> None:
     for name, value in {"objective_s": 250.5, "cores": 3, "community": 500_000}.items():
         put(browser, "ps", name, value)
     scenario = Scenario(0.04, 25.0, None, 0.0, 500_000, (0.99, 0.2505), 3)
@@ -135,7 +135,7 @@ def test_a_page_s_objective_is_estimated_as_the_model_does(browser: Browser) -> 
 
 
 def test_choice_of_another_machine_sets_its_sizes_and_rates(browser: Browser) -> None:
-    # 1997's come after today's.
+    # The machines of 1997 are listed after today's.
     put(browser, "ils", "machine", "2")
     put(browser, "ils", "size", "0")
     scenario = Scenario(0.04, 1_200.0, MIX, community=1_000_000)
@@ -201,8 +201,8 @@ def test_page_without_script_has_the_answers_of_the_plan() -> None:
     assert len(fragment) < 40_000
 
 
-def test_calculation_beside_the_plan_follows_its_inputs(browser: Browser) -> None:
-    """Lines of a web server: the numbers of 1996, where K is bits."""
+def test_calculations_beside_the_plan_follow_its_inputs(browser: Browser) -> None:
+    """Lines of a web server with the numbers of 1996, where K is bits."""
     typed = {"line_bits_per_s": 100 * 2**20, "k_per_request": 250, "bits_per_k": 1_024}
     for name, value in (typed | {"efficiency": 0.94}).items():
         browser.run(SET.replace("data-suite=${suite}", 'data-law="${suite}"'), "web-0", name, value)

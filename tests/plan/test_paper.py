@@ -1,4 +1,4 @@
-"""1997's printed rates and answers, and ours."""
+"""The printed rates and answers of 1997, compared with sitebench's."""
 
 import pytest
 from msgspec.structs import replace
@@ -38,8 +38,8 @@ def test_answers_agree_for_the_site_and_differ_for_the_directory() -> None:
 
 
 def test_no_mix_of_the_printed_rates_can_give_both_printed_answers() -> None:
-    # An answer is inversely proportional to a sum of n / rate; two such sums, term by term at most
-    # so many times apart, are at most so many times apart, whatever n and whichever columns.
+    # An answer is inversely proportional to a sum of n / rate. If the terms of two such sums differ
+    # by at most some factor, the sums differ by at most that factor, for any n and any columns.
     less, more = ILS.presets.values()
     apart = max(
         high / low

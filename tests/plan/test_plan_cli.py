@@ -1,4 +1,4 @@
-"""`sitebench plan` as a person runs it."""
+"""`sitebench plan` as a user runs it."""
 
 import json
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ def planned(*argv: str) -> dict[str, Any]:
 
 
 def a_run(path: Path, rate: float | None = None, cards: Sequence[InterfaceUse] = ()) -> Path:
-    """Write a run of a directory and a site, one point of it invalid."""
+    """Write a run of a directory and a site, with one invalid point."""
     at_random = {"a": "b", "arrivals": "poisson"}
     results = [
         *(
@@ -54,7 +54,7 @@ def test_plan_of_the_site_matches_the_paper() -> None:
     assert "They agree." in in_process("plan", "ps", "--preset", "paper-2500").out
 
 
-def test_a_site_without_pages_says_how_to_count_them(tmp_path: Path) -> None:
+def test_run_of_a_site_without_pages_advises_how_to_count_pages(tmp_path: Path) -> None:
     run = tmp_path / "run.sitebench"
     with RunStore(run) as store:
         result = a_result(a_spec(suite="ps", operation="scenario"))
@@ -65,7 +65,7 @@ def test_a_site_without_pages_says_how_to_count_them(tmp_path: Path) -> None:
     assert "--mix" not in ran.err
 
 
-def test_plan_of_the_directory_has_its_answer_beside_that_of_the_paper() -> None:
+def test_plan_of_the_directory_prints_its_answer_beside_the_papers() -> None:
     ran = in_process("plan", "ils").check(0)
     for text in (
         "demand s = cost connect + cost add + cost lookup",
@@ -83,7 +83,7 @@ def test_unprinted_rates_can_be_given_as_options() -> None:
     assert found["size"] is None
 
 
-def test_a_run_gives_the_rates_of_both_suites(tmp_path: Path) -> None:
+def test_run_provides_the_rates_of_both_suites(tmp_path: Path) -> None:
     run = a_run(tmp_path / "run.sitebench")
     ils = planned("ils", str(run), "--community", "200k", "--headroom", "30%")
     assert ils["machine"] == "embedded"
@@ -94,11 +94,11 @@ def test_a_run_gives_the_rates_of_both_suites(tmp_path: Path) -> None:
     assert ps["answers"] == {"simultaneous": 10_000, "community": 500_000}
 
 
-def test_a_run_can_be_planned_with_an_objective_that_its_rates_met(tmp_path: Path) -> None:
+def test_run_can_be_planned_with_an_objective_that_its_rates_met(tmp_path: Path) -> None:
     run = str(a_run(tmp_path / "run.sitebench", rate=4_000))
     met = planned("ils", run, "--objective", "p50<5ms")
     assert met["values"]["queue_limit"] == 1
-    # Nothing else of the plan says which objective it is for.
+    # Only this line of the plan names its objective.
     assert "each operation met p50<5ms when measured alone" in met["doubts"][-1]
     in_process("plan", "ils", run, "--objective", "p50<5us").check(2, "met the objective")
     closed = str(a_run(tmp_path / "closed.sitebench"))
@@ -107,8 +107,8 @@ def test_a_run_can_be_planned_with_an_objective_that_its_rates_met(tmp_path: Pat
     )
 
 
-def test_a_mix_is_estimated_with_all_its_kinds() -> None:
-    """By the mean of the mix alone 183 users were promised, of whom 7 hold it."""
+def test_mix_is_estimated_with_all_its_kinds() -> None:
+    """From the mix's mean alone 183 users were promised, where 7 meet the objective."""
     mix = ("--rates", "spice-static=1000,spice-cgi=10", "--mix", "spice-static=98,spice-cgi=2")
     made = planned("web", *mix, "--objective", "p99<150ms")
     assert 0 < made["answers"]["simultaneous"] <= 8
@@ -120,7 +120,7 @@ def test_a_mix_is_estimated_with_all_its_kinds() -> None:
 
 
 def test_simulation_of_queues_reports_its_progress() -> None:
-    """They took up to a minute each on a busy machine, without a word."""
+    """A simulation took up to a minute on a busy machine, without output."""
     ran = in_process("plan", "ils", "--objective", "p90<50ms").check(0)
     said = ran.err.splitlines()
     assert len(said) > 1
@@ -170,7 +170,7 @@ def test_impossible_plan_has_one_line_and_remedy(argv: tuple[str, ...], message:
     assert remedy.startswith("  ")
 
 
-def test_a_run_without_a_suite_says_how_to_measure_it(tmp_path: Path) -> None:
+def test_run_without_a_suite_advises_how_to_measure_it(tmp_path: Path) -> None:
     path = tmp_path / "run.sitebench"
     with RunStore(path) as store:
         store.set_manifest({})
@@ -197,8 +197,8 @@ def test_workbook_has_only_sheets_of_measured_suites(tmp_path: Path) -> None:
     assert {name.split()[0] for name in sheets} == {"Directory", "Personalized", "Notes"}
 
 
-def test_line_is_that_of_the_busiest_monitored_card(tmp_path: Path) -> None:
-    """It was 10 Mbit/s, as in 1997."""
+def test_network_line_is_that_of_the_busiest_monitored_card(tmp_path: Path) -> None:
+    """The line was 10 Mbit/s, as in 1997."""
     cards = [
         InterfaceUse("lo", 10**9, 10**9, 1, 1, 0),
         InterfaceUse("eth0", 9, 9, 1, 1, 0, 25 * 10**8),
@@ -220,7 +220,7 @@ def test_plan_of_the_directory_lists_people_online_or_all_people(tmp_path: Path)
     assert "directory would have 15,000 people" in whole
 
 
-def test_first_sheet_has_the_machine_and_the_machines_needed(tmp_path: Path) -> None:
+def test_first_sheet_has_the_machine_and_the_number_of_machines(tmp_path: Path) -> None:
     run, book = a_run(tmp_path / "run.sitebench"), tmp_path / "plan.xlsx"
     argv = ("plan", "ils", str(run), "--community", "100k", "--xlsx", str(book))
     assert in_process(*argv).code == 0

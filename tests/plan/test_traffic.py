@@ -1,4 +1,4 @@
-"""Networks, memory and a day in the planner: the paper's rules beside the processors."""
+"""Networks, memory and a day's pages in the planner, by the rules of the papers."""
 
 import json
 from typing import Any
@@ -19,8 +19,10 @@ def calculated(*argv: str) -> dict[str, dict[str, float]]:
     ("line", "networks"), [("10m", 2), ("100m", 1)], ids=["10 Mbit/s", "100 Mbit/s"]
 )
 @pytest.mark.parametrize("preset", ["paper-2500", "paper-7000"])
-def test_highest_rate_needs_the_papers_networks(preset: str, line: str, networks: int) -> None:
-    """Two of 10 Mbit/s for either machine and both features, one of 100 (page 20)."""
+def test_highest_rate_needs_the_papers_number_of_networks(
+    preset: str, line: str, networks: int
+) -> None:
+    """Two of 10 Mbit/s for either machine and both features, or one of 100 (page 20)."""
     directory = calculated("ils", "--preset", preset, "--line", line)["Networks and a day: lookups"]
     site = calculated("ps", "--preset", preset, "--line", line)["Networks and a day: pages"]
     assert (directory["networks"], site["networks"]) == (networks, networks)
@@ -33,7 +35,7 @@ def test_daily_pages_match_the_summary_of_the_paper(rate: str, millions: float) 
     assert site["traffic_bits_per_s"] == pytest.approx(8 * 30_210 * float(rate))
 
 
-def test_the_people_online_are_kept_in_memory() -> None:
+def test_people_online_need_memory() -> None:
     rates = ("--rates", "connect=500,add=850,lookup=900", "--mix", "lookup=6", "--session", "20m")
     memory = calculated("ils", *rates)["Memory of a directory"]
     assert memory["people"] == pytest.approx(180_000)
@@ -47,7 +49,7 @@ def test_plan_prints_the_rules_of_the_paper() -> None:
 
 
 def test_memory_is_that_of_the_people_in_the_plan() -> None:
-    """With an objective it had those of a machine that may be busy all the time, 2.8 times that."""
+    """With an objective it was the memory of a fully used machine, 2.8 times as much."""
     rates = ("--rates", "connect=2k,add=1k,lookup=15k", "--objective", "p99<5ms")
     ran = in_process("plan", "ils", *rates, "--json")
     answer = json.loads(ran.out)["answers"]["simultaneous"]

@@ -1,4 +1,4 @@
-"""The workbook: what is stored in it is what a spreadsheet computes, and model.py too."""
+"""The workbook: stored values equal those computed by a spreadsheet and by model.py."""
 
 import math
 import random
@@ -30,12 +30,12 @@ TODAY = RateTable(
 )
 PAGES = RateTable("embedded", (100_000,), {"pages": (1_234.5,)})
 FIRST = "C"
-"""The column of the machine that is planned with."""
+"""The column of the planned machine."""
 
 
 @pytest.fixture(scope="module")
 def workbook(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A workbook of today's rates, and scenarios of one's own."""
+    """A workbook with today's rates and user-defined scenarios."""
     busy = Scenario(0.07, 900.0, {"connect": 1.0, "lookup": 9.5}, 0.3, 3_000_000, (0.9, 0.05))
     site = Scenario(0.03, 12.0, None, 0.25, 150_000)
     path = tmp_path_factory.mktemp("plan") / "plan.xlsx"
@@ -51,7 +51,7 @@ def workbook(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def changed(workbook: Path, name: str, suite: str, label: str, value: float) -> Path:
-    """Type a value into a copy, as a person would."""
+    """Type a value into a copy, as a user would."""
     book = openpyxl.load_workbook(workbook)
     sheet = book[suite]
     sheet[f"{FIRST}{rows(sheet)[label]}"] = value
@@ -71,8 +71,8 @@ def drawn() -> list[tuple[Scenario, Scenario, str, int]]:
 def recalculated(
     workbook: Path, drawn: list[tuple[Scenario, Scenario, str, int]], libreoffice: LibreOffice
 ) -> dict[str, Path]:
-    """The workbook and changed copies of it, computed by one LibreOffice, which starts slowly."""
-    # openpyxl keeps formulas without their values: what is there afterwards was computed.
+    """The workbook and changed copies, computed by one LibreOffice, because its start is slow."""
+    # openpyxl stores formulas without values, so all later values were computed.
     empty = workbook.with_name("empty.xlsx")
     openpyxl.load_workbook(workbook).save(empty)
     assert {value for _, value in formulas(empty).values()} == {None}
@@ -110,7 +110,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def rows(sheet: Any) -> dict[str, int]:
-    """Return where each label of a what-if sheet is; of equal ones, the first."""
+    """Return the position of each label of a what-if sheet; of equal labels, the first."""
     found: dict[str, int] = {}
     for (cell,) in sheet.iter_rows(min_col=2, max_col=2):
         if cell.value is not None:
@@ -119,7 +119,7 @@ def rows(sheet: Any) -> dict[str, int]:
 
 
 def cells(path: Path, sheet: str) -> Callable[..., Any]:
-    """Return a way to ask for stored values by label."""
+    """Return a function that looks up stored values by label."""
     found = openpyxl.load_workbook(path, data_only=True)[sheet]
     places = rows(found)
     return lambda label, column=FIRST: found[f"{column}{places[label]}"].value
@@ -145,7 +145,7 @@ def test_libreoffice_computes_the_stored_cell_values(
         assert same(value, computed[sheet][cell].value), (sheet, cell, formula)
 
 
-def test_the_first_machine_has_the_plans_answers(workbook: Path) -> None:
+def test_first_machine_of_the_workbook_has_the_plans_answers(workbook: Path) -> None:
     site = cells(workbook, "Personalized site")
     values = solve(Scenario(0.03, 12.0, None, 0.25, 150_000), {"pages": 1_234.5})
     assert site("Simultaneous users (users)") == values["simultaneous"]
@@ -156,7 +156,7 @@ def test_the_first_machine_has_the_plans_answers(workbook: Path) -> None:
 def test_other_machines_use_the_size_for_the_community_with_bounds_marked(
     workbook: Path, tmp_path: Path
 ) -> None:
-    """As the console: 1997's rates were those of 10,000 people whatever the community."""
+    """As on the console: 1997's rates were those of 10,000 people for any community."""
     site = cells(workbook, "Personalized site")
     assert [site("Size measured", column) for column in "DE"] == [1_000_000, 1_000_000]
     bound = Remark("pages", 100_000, "a lower bound: other programs had the cores")
@@ -199,7 +199,7 @@ def test_input_cells_are_marked_named_and_validated(workbook: Path) -> None:
     assert "A fine processor, 2 cores" in str([cell.value for cell in book["Notes"]["A"]])
 
 
-def test_changed_inputs_give_what_the_model_gives(
+def test_changed_inputs_yield_the_results_of_the_model(
     drawn: list[tuple[Scenario, Scenario, str, int]], recalculated: dict[str, Path]
 ) -> None:
     tables = {table.machine: table for table in (TODAY, *ILS.presets.values())}
@@ -211,7 +211,7 @@ def test_changed_inputs_give_what_the_model_gives(
 
 
 def draw(dice: random.Random) -> tuple[Scenario, Scenario, str, int]:
-    """Return two scenarios, and a machine at a size that both suites have rates of."""
+    """Return two scenarios, and a machine at a size for which both suites have rates."""
     machine = dice.choice([TODAY.machine, *(table.machine for table in ILS.presets.values())])
     mix = {name: round(dice.uniform(0, 9), 1) for name in ("connect", "add")} | {"lookup": 2.5}
 
@@ -231,8 +231,8 @@ def draw(dice: random.Random) -> tuple[Scenario, Scenario, str, int]:
 
 
 def fill(sheet: Any, scenario: Scenario, machine: str, size: int) -> None:
-    """Type a scenario into a sheet, as a person would."""
-    # A machine that an objective leaves idle is one with headroom.
+    """Type a scenario into a sheet, as a user would."""
+    # A machine that an objective keeps partly idle has headroom.
     leaves_room = scenario.objective is None and scenario.burst > 1
     typed: dict[str, Any] = {
         "Share of the whole community active at once": scenario.active,
@@ -274,11 +274,11 @@ def agrees(cell: Callable[..., Any], values: dict[str, float]) -> None:
         assert math.isclose(cell(label), values[key], rel_tol=1e-9), label
 
 
-def test_missing_rate_gives_no_answer(recalculated: dict[str, Path]) -> None:
+def test_missing_rate_yields_no_answer(recalculated: dict[str, Path]) -> None:
     assert cells(recalculated["missing"], "Directory")("Simultaneous users (users)") == "n/a"
 
 
-def test_impossible_objective_has_no_negative_users(recalculated: dict[str, Path]) -> None:
+def test_impossible_objective_yields_no_negative_users(recalculated: dict[str, Path]) -> None:
     again = recalculated["slow"]
     cell = cells(again, "Personalized site")
     for label in ("Simultaneous users (users)", "Machines needed (machines)"):

@@ -1,4 +1,4 @@
-"""The pytest fixtures: a real server for each test, as marked, and gone afterwards."""
+"""The pytest fixtures: a real server for each test, as marked, which ends with the test."""
 
 import sqlite3
 import subprocess
@@ -19,7 +19,7 @@ ENGLISH = ("en_US",)
 
 
 def names_in(directory: LdapDirectory) -> int:
-    """Count the people that a client sees."""
+    """Count the people that a client finds."""
     with ldap3.Connection(directory.url) as connection:
         found = connection.extend.standard.paged_search(
             directory.base, "(cn=*)", attributes=["cn"], paged_size=500
@@ -27,7 +27,9 @@ def names_in(directory: LdapDirectory) -> int:
         return len(list(found))
 
 
-def test_a_test_gets_a_directory_of_a_thousand_people(ldap_directory: LdapDirectory) -> None:
+def test_directory_of_a_test_has_a_thousand_people_by_default(
+    ldap_directory: LdapDirectory,
+) -> None:
     assert names_in(ldap_directory) == 1_000
 
 
@@ -44,7 +46,7 @@ def test_entries_added_by_a_test_are_hidden_from_other_tests(
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_a_directory_has_people_of_any_profile(
+def test_directory_can_have_people_of_any_profile(
     ldap_directory_factory: Callable[..., LdapDirectory], profile: Profile
 ) -> None:
     people = ldap_directory_factory(entries=5, locales=ENGLISH, profile=profile).people
@@ -55,7 +57,7 @@ def test_a_directory_has_people_of_any_profile(
 @pytest.mark.parametrize(
     ("profile", "attribute"), [("posix", "memberUid"), ("person", "member"), ("ad", "member")]
 )
-def test_a_directory_has_groups_of_people_who_log_in(
+def test_directory_can_have_groups_of_people_who_log_in(
     ldap_directory_factory: Callable[..., LdapDirectory], profile: Profile, attribute: str
 ) -> None:
     served = ldap_directory_factory(entries=40, locales=ENGLISH, profile=profile, groups=4)
@@ -80,7 +82,9 @@ def test_groups_of_no_people_are_refused() -> None:
 
 @pytest.mark.parametrize("turn", [1, 2])
 @pytest.mark.ldap_directory(entries=5, locales=ENGLISH, profile="posix", hash="ssha512")
-def test_people_log_in_and_change_passwords(ldap_directory: LdapDirectory, turn: int) -> None:
+def test_people_of_a_directory_log_in_and_change_passwords(
+    ldap_directory: LdapDirectory, turn: int
+) -> None:
     people = ldap_directory.people
     assert people is not None
     dn, password = people.dn(2), people.password(2)
@@ -103,7 +107,7 @@ def ldif(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_directory_is_made_from_an_ldif_file(
+def test_directory_can_be_loaded_from_an_ldif_file(
     ldap_directory_factory: Callable[..., LdapDirectory], ldif: Path
 ) -> None:
     directory = ldap_directory_factory(entries=0, ldif=ldif, suffix="dc=example,dc=com")
@@ -119,7 +123,7 @@ _shared: set[int] = set()
 
 
 @pytest.mark.parametrize("turn", [1, 2])
-def test_a_directory_can_be_shared(staff: LdapDirectory, turn: int) -> None:
+def test_several_tests_can_share_a_directory(staff: LdapDirectory, turn: int) -> None:
     _shared.add(staff.port)
     assert len(_shared) == 1
     assert names_in(staff) == 5
@@ -127,11 +131,15 @@ def test_a_directory_can_be_shared(staff: LdapDirectory, turn: int) -> None:
 
 @pytest.mark.ldap_directory(entries=7, locales=ENGLISH)
 class TestMarkersOfAClass:
-    def test_hold_for_its_tests(self, ldap_directory: LdapDirectory) -> None:
+    def test_options_of_a_marked_class_apply_to_its_tests(
+        self, ldap_directory: LdapDirectory
+    ) -> None:
         assert names_in(ldap_directory) == 7
 
     @pytest.mark.ldap_directory(entries=2)
-    def test_and_give_way_to_the_tests_own(self, ldap_directory: LdapDirectory) -> None:
+    def test_options_of_a_test_override_those_of_its_class(
+        self, ldap_directory: LdapDirectory
+    ) -> None:
         assert names_in(ldap_directory) == 2
 
 
@@ -146,7 +154,7 @@ def test_test_gets_its_own_writable_database(user_property_db: Path) -> None:
 
 
 @pytest.mark.personalized_site(entries=20, locales=ENGLISH)
-def test_a_test_gets_a_site(personalized_site: PersonalizedSite) -> None:
+def test_test_gets_a_running_site(personalized_site: PersonalizedSite) -> None:
     asked = urllib.request.Request(personalized_site.url, headers={"Cookie": "user=7"})
     with urllib.request.urlopen(asked) as page:
         assert len(page.read()) == 8_290
@@ -202,7 +210,9 @@ objectclass ( 1.3.6.1.4.1.99999.2 NAME 'badged' SUP top AUXILIARY MUST badgeNumb
 """
 
 
-def test_own_schema(ldap_directory_factory: Callable[..., LdapDirectory], tmp_path: Path) -> None:
+def test_directory_accepts_a_user_defined_schema(
+    ldap_directory_factory: Callable[..., LdapDirectory], tmp_path: Path
+) -> None:
     schema = tmp_path / "badges.schema"
     schema.write_text(SCHEMA)
     classes, attributes = ["person", "badged"], {"sn": "Lee", "badgeNumber": 7}

@@ -1,4 +1,4 @@
-"""A project and a user outside the repository, who have only the wheel."""
+"""A project and a user outside the repository, with only the wheel."""
 
 import os
 import shutil
@@ -63,7 +63,7 @@ def test_a_site_is_measured(personalized_site):
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build the wheel that would be published, as `make wheel` does.
 
-    Its engine has symbols, as that of `make build`: linking one without them takes minutes.
+    Its engine has symbols, as with `make build`, because linking without them takes minutes.
     """
     out = tmp_path_factory.mktemp("wheel")
     argv = ("build", "--release", "--locked", "--quiet", "--out", out)
@@ -73,7 +73,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def built(*argv: str | Path, cwd: Path = ROOT, **more: str) -> str:
-    """Run a command that must succeed; return what it said."""
+    """Run a command that must succeed; return its output."""
     environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
     environment["VIRTUAL_ENV"] = str(Path(sys.executable).parents[1]) if cwd == ROOT else ""
     environment |= more
@@ -113,7 +113,7 @@ def test_wheel_measures_and_reports_without_a_compiler(wheel: Path, tmp_path: Pa
     path = str(empty / "bin")
     assert [shutil.which(tool, path=path) for tool in ("cargo", "rustc", "cc")] == [None] * 3
     install = ("--quiet", "--only-binary", ":all:", "--python", empty / "bin/python")
-    # As pyproject.toml has it, which is not read there.
+    # As in pyproject.toml, which is not read there.
     pip = (UV, "pip", "--system-certs", "install")
     built(*pip, *install, "--requirement", locked, wheel, cwd=tmp_path, PATH=path)
     sitebench, version = empty / "bin/sitebench", wheel.name.split("-")[1]
@@ -127,7 +127,7 @@ def test_wheel_measures_and_reports_without_a_compiler(wheel: Path, tmp_path: Pa
     assert (tmp_path / "page.html").stat().st_size > 100_000
 
 
-def test_wheel_installs_only_our_top_level_names(wheel: Path) -> None:
+def test_wheel_installs_only_sitebenchs_top_level_names(wheel: Path) -> None:
     with ZipFile(wheel) as packed:
         names = {name.partition("/")[0] for name in packed.namelist()}
     assert names == {"sitebench", *SUITES, f"{wheel.name.split('-cp')[0]}.dist-info"}
@@ -143,7 +143,7 @@ def test_source_distribution_suffices_for_a_locked_build(tmp_path: Path) -> None
     assert (source / "native/servers/cgi/src/main.rs").exists(), "the engine compiles it itself"
 
 
-# A project with folders of its own that Locust users have too: both sides find their modules.
+# A project whose folders have the names of Locust users' folders: both sides find their modules.
 
 OWN = {
     "locustfiles/common.py": "X = 1\n",
@@ -173,7 +173,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def python(project: Path, *argv: str) -> str:
-    """Run Python there, with the folder on its path; return what it said."""
+    """Run Python there, with the folder on its path; return its output."""
     ran = subprocess.run(
         [sys.executable, *argv],
         cwd=project,
@@ -188,14 +188,16 @@ def python(project: Path, *argv: str) -> str:
     return ran.stdout
 
 
-def test_the_users_modules_are_found(project: Path) -> None:
+def test_modules_of_the_users_project_are_found(project: Path) -> None:
     python(project, "-c", "import locustfiles.site, seeders.users, sitebench")
 
 
 @pytest.mark.parametrize("command", [("-h",), ("lookup", *RUN)])
-def test_the_command_line_finds_ours(project: Path, command: tuple[str, ...]) -> None:
+def test_command_line_finds_sitebenchs_modules_despite_equal_names(
+    project: Path, command: tuple[str, ...]
+) -> None:
     python(project, "-m", "sitebench", "ils", "run", *command)
 
 
-def test_the_fixtures_of_pytest_find_ours(project: Path) -> None:
+def test_pytest_fixtures_find_sitebenchs_modules_despite_equal_names(project: Path) -> None:
     assert "1 passed" in python(project, "-m", "pytest", "-q", "-p", "no:cacheprovider")

@@ -16,6 +16,6 @@ SHORT = ("--users", "8", "--threads", "1", "--warmup", "100ms", "--measure", "50
 
 @pytest.fixture
 def site() -> Iterator[OpenSite]:
-    """An embedded site of 300 people, on a copy of its own."""
+    """An embedded site of 300 people, on a copy of the database."""
     with open_target(PsOptions(entries=PEOPLE, locales=LOCALES)) as opened:
         yield opened

@@ -1,4 +1,4 @@
-"""Everything that can be asked for wrongly: one line, its remedy, and an exit code."""
+"""Invalid input of all kinds: one line, its remedy, and an exit code."""
 
 import shlex
 import shutil
@@ -25,7 +25,7 @@ def upd(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def mine(upd: Path, tmp_path: Path) -> Path:
-    """A database to spoil."""
+    """A database for a test to damage."""
     return Path(shutil.copy(upd, tmp_path / "mine.sqlite"))
 
 
@@ -41,7 +41,7 @@ def mine(upd: Path, tmp_path: Path) -> Path:
     ],
 )
 def test_foreign_site_without_scenario_is_refused(command: str) -> None:
-    """It is refused before any load: our pages are not there."""
+    """It is refused before any load, because the suite's pages are missing there."""
     with other_site() as (url, asked):
         ran = in_process(*shlex.split(command), "--target", url, *SIZE, *SHORT[:-1])
     ran.refuse(
@@ -105,7 +105,7 @@ def test_locked_database_is_refused(mine: Path) -> None:
     db = sqlite3.connect(mine, isolation_level=None)
     db.execute("BEGIN EXCLUSIVE")
     try:
-        # A lock of SQLite's is the process's: it would not keep this one out.
+        # A lock of SQLite belongs to a process, so another process must hold it.
         ran = sitebench("ps", "serve", "--database", str(mine), "--port", "0")
     finally:
         db.close()

@@ -1,4 +1,4 @@
-"""The page as a person sees it: in a browser, with nothing but a cookie."""
+"""The page in a browser with only a cookie, as a person sees it."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ PERSON = 7
 
 
 def choose(browser: Browser, name: str, value: str) -> None:
-    """Set a field of the form as its picker would: the picker itself is the system's."""
+    """Set a field of the form as its picker would; the picker itself belongs to the system."""
     browser.run(
         "const field = document.getElementsByName(arguments[0])[0];"
         "field.value = arguments[1]; field.dispatchEvent(new Event('change'));",
@@ -20,7 +20,9 @@ def choose(browser: Browser, name: str, value: str) -> None:
     )
 
 
-def test_two_preferences_are_changed(chromedriver: Path, site: OpenSite, tmp_path: Path) -> None:
+def test_two_preferences_are_changed_in_the_browser(
+    chromedriver: Path, site: OpenSite, tmp_path: Path
+) -> None:
     person = visitors(UpdSpec(PEOPLE, locales=LOCALES)).visitor(PERSON)
     with browsing(chromedriver, tmp_path) as browser:
         browser.open(f"{site.address}/enter?user={PERSON}")
@@ -34,7 +36,7 @@ def test_two_preferences_are_changed(chromedriver: Path, site: OpenSite, tmp_pat
         choose(browser, "background", "#c0ffee")
         choose(browser, "city", "Zürich & <Umgebung>")
         browser.submit("form button")
-        # The form is answered with a redirect to the page, so reloading sends nothing again.
+        # The form is answered with a redirect to the page, so a reload sends no form again.
         browser.reload()
 
         assert browser.attribute("body", "data-background") == "#c0ffee"
@@ -47,7 +49,9 @@ def test_two_preferences_are_changed(chromedriver: Path, site: OpenSite, tmp_pat
     assert (tmp_path / "after.png").stat().st_size > 10_000
 
 
-def test_stranger_joins_and_has_a_page(chromedriver: Path, site: OpenSite, tmp_path: Path) -> None:
+def test_new_user_registers_and_gets_a_page(
+    chromedriver: Path, site: OpenSite, tmp_path: Path
+) -> None:
     with browsing(chromedriver, tmp_path) as browser:
         browser.open(str(site.address))
         assert browser.text("h1") == "Welcome"

@@ -42,7 +42,7 @@ def test_example_site_starts_with_a_fresh_database(tmp_path: Path) -> None:
 
 
 def measured(url: str, *more: str) -> None:
-    """Run the example's scenario; everything must be right, and everything must have been asked."""
+    """Run the example's scenario; all answers must be right, and all requests must occur."""
     for window in ("2s", "8s", "30s"):  # A busy machine needs longer for a deck of a hundred.
         point = in_process(
             *("ps", "run", str(EXAMPLE / "site.toml"), "--target", url),
@@ -58,17 +58,17 @@ def measured(url: str, *more: str) -> None:
     assert 80 < mix["page"]["percent"] < 97
 
 
-def test_flask_on_sqlite(tmp_path: Path) -> None:
+def test_flask_example_on_sqlite_is_measured(tmp_path: Path) -> None:
     with flask(str(tmp_path / "notes.sqlite"), tmp_path) as url:
         measured(url)
 
 
-def test_flask_on_postgresql(tmp_path: Path) -> None:
+def test_flask_example_on_postgresql_is_measured(tmp_path: Path) -> None:
     with postgresql() as database, flask(database, tmp_path) as url:
         measured(url)
 
 
-def test_a_site_behind_a_login_with_accounts_from_a_csv_file(tmp_path: Path) -> None:
+def test_site_with_login_is_measured_with_accounts_from_a_csv_file(tmp_path: Path) -> None:
     accounts = tmp_path / "accounts.csv"
     rows = "".join(f"{i},secret-{i},Person {i}\n" for i in range(PEOPLE))
     accounts.write_text(f"number,password,name\n{rows}")

@@ -1,4 +1,4 @@
-"""A faulty site: each planted fault is caught under its own name."""
+"""A faulty site: each planted fault is detected under its own name."""
 
 import itertools
 import re
@@ -35,14 +35,14 @@ def on_pages(change: Callable[[Asked, Answer], Answer], every: int = 3) -> Fault
 
 
 def another_persons_page(asked: Asked, ask: Ask) -> Answer:
-    """Show the neighbour's page, as a cache without the cookie in its key does."""
+    """Show another user's page, as a cache without the cookie in its key does."""
     if asked.is_page and asked.user is not None and asked.user % 3 == 0:
         return ask(replace(asked, headers={"Cookie": f"user={asked.user + 1}"}))
     return ask(asked)
 
 
 def forgets_updates(asked: Asked, ask: Ask) -> Answer:
-    """Answer updates, and store none."""
+    """Answer updates without storing them."""
     if asked.path == "/preferences":
         return Answer(204, (), b"")
     return ask(asked)
@@ -53,7 +53,7 @@ def _without_a_byte(asked: Asked, answer: Answer) -> Answer:
 
 
 def _for_another_name(asked: Asked, answer: Answer) -> Answer:
-    """Greet another person on the right person's page, at the same length."""
+    """Greet another person on the right person's page, with the same length."""
     found = re.search(rb"Hello, (.*?)</h1>", answer.body)
     assert found is not None
     return replace(answer, body=answer.body.replace(found[1], b"?" * len(found[1])))
@@ -68,7 +68,7 @@ def _mid_body(asked: Asked, answer: Answer) -> Answer:
 
 
 WRONG_PAGES = (_without_a_byte, _for_another_name, _error)
-"""In turn, so that a page that is told under another's name is one too many there."""
+"""In turn, so that a page counted under a wrong name would be one too many there."""
 FAULTS: dict[str, tuple[Fault, set[str]]] = {
     "leak": (another_persons_page, {"leak"}),
     "stale": (forgets_updates, {"stale"}),
@@ -77,11 +77,11 @@ FAULTS: dict[str, tuple[Fault, set[str]]] = {
 
 ALLOWED = "--allow-failures"
 TAKES_S = 0.03
-"""A fault is the same at any speed, and one that answers at once takes a core for its answers."""
+"""A delay of answers: faults do not depend on speed, and immediate answers would take a core."""
 
 
 def in_time(fault: Fault) -> Fault:
-    """Have it answer as fast as a site that has something to do."""
+    """Delay the answers of a fault to those of a working site."""
 
     def slower(asked: Asked, ask: Ask) -> Answer | None:
         time.sleep(TAKES_S)
@@ -93,7 +93,7 @@ def in_time(fault: Fault) -> Fault:
 def measured(
     site: OpenSite, fault: Fault, *more: str, allowed: Sequence[str] = (ALLOWED,)
 ) -> tuple[Ran, dict[str, Any]]:
-    """Run the scenario against a faulty site; return how it ended and the point."""
+    """Run the scenario against a faulty site; return its output and the point."""
     with faulty(site.address, fault) as address:
         ran = in_process(
             *("ps", "run", "--target", str(address), *SIZE, *SHORT), *(*more, *allowed)
@@ -104,11 +104,11 @@ def measured(
 
 
 def updates(point: dict[str, Any]) -> int:
-    """Return how many updates the window saw."""
+    """Return the number of updates in the window."""
     return sum(step["count"] for step in point["steps"] if step["step"] == "update")
 
 
-def test_site_with_fast_refusals_is_not_faster(site: OpenSite) -> None:
+def test_fast_refusals_do_not_make_a_site_faster(site: OpenSite) -> None:
     takes_s, seen = 0.03, itertools.count()
 
     def refuses_every_second_page(asked: Asked, ask: Ask) -> Answer:
@@ -133,7 +133,7 @@ def test_site_with_fast_refusals_is_not_faster(site: OpenSite) -> None:
 @pytest.mark.parametrize("name", list(FAULTS))
 def test_planted_fault_is_detected_by_its_kind(site: OpenSite, name: str) -> None:
     fault, kinds = FAULTS[name]
-    # Updates are 4 of a hundred: a busy machine needs longer until the fault had its chance.
+    # Updates are 4 of a hundred, so on a busy machine the fault needs a longer window.
     for window in ("2s", "8s", "30s"):
         ran, point = measured(site, in_time(fault), "--measure", window)
         chances = updates(point) if name == "stale" else point["operations"] / 4
@@ -164,7 +164,7 @@ def test_wrong_pages_are_named_by_kind_and_fail_the_run(site: OpenSite) -> None:
             break
     told = point["failures_by_kind"]
     assert set(told) == {"wrong-length", "wrong-answer", "status:500"}
-    # The last of each of the eight users may be left out.
+    # The last pages of the eight users may be missing.
     assert max(told.values()) - min(told.values()) <= 8 + 1
     assert point["failures"] > 0.01 * point["operations"]
     ran.check(1, "more than 1% of the operations failed at 1 of 1 point;")
@@ -175,13 +175,13 @@ def test_wrong_pages_are_named_by_kind_and_fail_the_run(site: OpenSite) -> None:
 
 
 @pytest.mark.parametrize("keepalive", ["--keepalive", "--no-keepalive"])
-def test_truncated_bodies_are_named(site: OpenSite, keepalive: str) -> None:
+def test_truncated_bodies_have_their_failure_kind(site: OpenSite, keepalive: str) -> None:
     _, point = measured(site, in_time(on_pages(_mid_body)), keepalive)
     assert set(point["failures_by_kind"]) <= {"truncated"}
     assert sum(point["failures_by_kind"].values()) > 0
 
 
-def test_more_bytes_than_announced_are_named(site: OpenSite) -> None:
+def test_bodies_longer_than_announced_have_their_failure_kind(site: OpenSite) -> None:
     def fault(asked: Asked, answer: Answer) -> Answer:
         return replace(answer, says=len(answer.body) - 90)
 
@@ -190,7 +190,7 @@ def test_more_bytes_than_announced_are_named(site: OpenSite) -> None:
     assert point["failures_by_kind"]["wrong-length"] > 0
 
 
-def test_missing_pages_are_timeouts(site: OpenSite) -> None:
+def test_unanswered_page_requests_are_timeouts(site: OpenSite) -> None:
     seen = 0
 
     def fault(asked: Asked, ask: Ask) -> Answer | None:
@@ -201,18 +201,20 @@ def test_missing_pages_are_timeouts(site: OpenSite) -> None:
     ran, point = measured(site, in_time(fault), "--timeout", "300ms", "--measure", "2s")
     assert set(point["failures_by_kind"]) == {"timeout"}
     assert ran.code == 0, ran.err
-    # Waited in vain: censored, with the time that was waited, and in no other clock.
+    # Unanswered operations are censored at their waiting time, and in no other clock.
     steps = [step for step in point["steps"] if step["step"] != "sequence"]
     assert sum(step["censored"]["n"] for step in steps) == point["failures"] > 0
     for step in steps:
-        # They rank among the others by what was waited.
+        # They are ranked by their waiting time.
         assert step["service"]["n"] == step["count"]
         assert step["step"] != "page" or step["count"] > step["censored"]["n"]
         assert step["censored"]["n"] == 0 or step["censored"]["mean"] >= 290_000
     assert point["little"]["holds"], point["little"]
 
 
-def test_untrusted_certificate_of_a_site_is_named(site: OpenSite, tmp_path: Path) -> None:
+def test_untrusted_certificate_of_a_site_has_its_failure_kind(
+    site: OpenSite, tmp_path: Path
+) -> None:
     key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
     subprocess.run(
         [

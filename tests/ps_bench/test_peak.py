@@ -1,4 +1,4 @@
-"""The peak of a site whose limit is known: it serves one request at a time, and takes its time."""
+"""The peak of a site with a known limit: it serves one request at a time, and slowly."""
 
 import signal
 import sqlite3
@@ -23,7 +23,7 @@ from tests.support.waiting import eventually, left_s
 TAKES_S = 0.04
 LIMIT = 1 / TAKES_S
 SEARCH = ("--objective", "mean<1s,failures<=0%", "--start", "15")
-# Even ones: by chance a second may have no more arrivals than the site can serve.
+# Evenly spaced arrivals: by chance a second of random arrivals may stay below the site's limit.
 SHORT = ("--arrivals", "even", "--warmup", "200ms", "--measure", "1s", "--json")
 
 BRIEF = {"_HOLDS": 1, "_HOLD_WINDOWS": 1, "_PRECISION": 0.5}
@@ -36,7 +36,7 @@ main()
 
 
 def done(run: Path) -> int:
-    """Return how many points of a run file are done; it may not be there yet."""
+    """Return the number of finished points of a run file that may not exist yet."""
     try:
         with sqlite3.connect(f"file:{run}?mode=ro", uri=True) as db:
             found = db.execute("SELECT count(*) FROM points WHERE status = 'done'").fetchone()
@@ -53,8 +53,8 @@ def test_search_encloses_the_limit_and_resumes_after_ctrl_c(
     turn, free_s, answers = threading.Lock(), 0.0, dict[str, Answer]()
 
     def one_at_a_time(asked: Asked, ask: Ask) -> Answer:
-        # How late this process wakes up makes it no slower. The site behind is not tested: it is
-        # asked once for every path, and what it answers is given again.
+        # A late wake-up of this process does not slow the site down. The site behind it is not
+        # tested: each path is requested once, and its answer is repeated.
         nonlocal free_s
         with turn:
             if asked.path not in answers:
@@ -89,18 +89,18 @@ def test_search_encloses_the_limit_and_resumes_after_ctrl_c(
     assert points[0]["resumed"]
     assert not points[-1]["resumed"]
     peak = answer["peak"]
-    # Each takes at least so long, one at a time: no machine makes it faster.
+    # Each request takes at least this long, one at a time, on any machine.
     assert peak["rate"] <= LIMIT * 1.05
     keys = {msgspec.convert(point["spec"], PointSpec).key: point for point in points}
     assert keys[peak["best"]]["rate"] == peak["rate"]
     assert peak["interval"] is None
     if (seen := peak["seen"]) is not None:
-        # As many as the search had of each, and a rate that is reported held each time.
+        # As many holds as the search required, and a reported rate held each time.
         assert seen["held"] == seen["held_of"]
         assert 1 <= seen["broke"] <= seen["broke_of"]
         assert seen["broke_at"] > peak["rate"]
         assert f"broke {seen['broke']} of {seen['broke_of']} times" in peak["said"]
-    # The target is gone: the same search over the same file needs none to find the same.
+    # The target has ended: the same search over the same file needs no target for the same result.
     *known, same = in_process(*argv, cwd=tmp_path).check(0).objects
     assert all(point["resumed"] for point in known)
     assert same == answer

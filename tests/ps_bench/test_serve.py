@@ -1,4 +1,4 @@
-"""`sitebench ps serve` and `seed`, as a person starts them."""
+"""`sitebench ps serve` and `seed`, as a user starts them."""
 
 import re
 import signal
@@ -68,7 +68,7 @@ def test_port_in_use_is_refused() -> None:
     ran.refuse(2, port, "port")
 
 
-# What a manifest knows of a site: version and configuration, as far as it tells.
+# Facts about a site in the manifest: version and configuration, if the site shows them.
 
 
 class Kestrel(http_server.Handler):
@@ -77,12 +77,12 @@ class Kestrel(http_server.Handler):
         return "Kestrel/8"
 
 
-def test_the_embedded_site_gives_its_settings(site: OpenSite) -> None:
+def test_manifest_has_settings_of_the_embedded_site(site: OpenSite) -> None:
     assert site.facts["version"].startswith("sitebench ")
     assert site.facts["configuration"] == {"threads": 1, "durability": "normal", "row_cache": 0}
 
 
-def test_a_foreign_site_gives_what_its_server_calls_itself() -> None:
+def test_manifest_has_the_server_header_of_a_foreign_site() -> None:
     with (
         http_server.serving(Kestrel) as server,
         open_target(PsOptions(target=server.url)) as opened,

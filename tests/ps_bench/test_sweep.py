@@ -1,4 +1,4 @@
-"""Sweeps of the site as people run them."""
+"""Sweeps of the site as users run them."""
 
 from pathlib import Path
 
@@ -15,10 +15,10 @@ from tests.support.waiting import eventually, left_s
 LOAD = ("--users", "8", "--threads", "1", "--locales", ",".join(LOCALES))
 SHORT = ("--warmup", "100ms", "--measure", "500ms")
 RATE = ("--rate", "200")
-"""Where nothing depends on how fast users go: at full speed a window takes both cores."""
+"""A low rate for tests that do not depend on speed: at full speed a window takes both cores."""
 
 
-def test_a_sweep_measures_every_size_and_is_resumed(tmp_path: Path) -> None:
+def test_sweep_measures_every_size_and_is_resumed(tmp_path: Path) -> None:
     argv = ("ps", "sweep", "--sizes", "100,1k", "--out", "run", *LOAD, *RATE, *SHORT)
     ran = in_process(*argv, "--paper-tables", cwd=tmp_path).check(0)
     for words in ("Web pages requested/sec", "Average Connect Time", "Table 13", "exact in every"):
@@ -49,7 +49,7 @@ def test_dead_site_is_named_and_measured_points_are_kept(tmp_path: Path) -> None
     with RunFile(ground.run) as run:
         assert [point.status for point in run.points()] == ["done", "failed"]
     assert ground.done() == finished
-    # What a killed site leaves behind, the next one removes.
+    # The next site removes the remains of a killed site.
     resumed = ground.ran("resume", str(ground.run))
     assert [point["resumed"] for point in resumed.objects] == [True, False]
     ground.assert_clean()
@@ -104,12 +104,13 @@ def test_mix_is_exact_except_for_decks_cut_by_the_window() -> None:
         if total > 200:
             break
     assert total > 200
-    # One thread: a hundred is cut at each end, and eight users are in the middle of something.
+    # With one thread, a hundred is cut at each end, and each of eight users may be within an
+    # operation.
     for each in found.values():
         assert abs(each["count"] - total * each["asked_percent"] / 100) <= 2 * 10 + 8
 
 
 def test_think_times_lower_the_rate_of_a_user() -> None:
     ran = in_process("ps", "run", "--entries", "200", "--think", "50ms", "--json", *LOAD, *SHORT)
-    # Eight users that think 50 ms: 160 a second at most.
+    # Eight users that think 50 ms: at most 160 a second.
     assert 0 < ran.objects[0]["ops_per_s"] < 200

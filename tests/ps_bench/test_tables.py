@@ -1,4 +1,4 @@
-"""Tables 13 and 14, and what is counted for them."""
+"""Tables 13 and 14, and their counts."""
 
 import pytest
 from msgspec.structs import replace
@@ -64,14 +64,14 @@ def test_pages_and_requests_are_counted_as_in_the_paper() -> None:
     assert found["connect_s"] == pytest.approx(50e-6, rel=0.01)
 
 
-def test_mix_counts_failed_operations_too() -> None:
+def test_mix_of_a_site_includes_failed_operations() -> None:
     exact = mix(a_tally(), PAPER)
     assert [each["percent"] for each in exact.values()] == [5, 91, 4]
     assert off_by(exact) == 0
     assert off_by(mix(a_tally(extra_pages=100), PAPER)) == pytest.approx(9.0)
 
 
-def test_empty_window_gives_no_division_by_zero() -> None:
+def test_empty_window_causes_no_division_by_zero() -> None:
     found = figures(Tally(), [PAPER])
     assert found["web_pages_per_s"] == 0
     assert found["connect_s"] is None
@@ -118,7 +118,7 @@ def test_figures_survive_serialisation() -> None:
 
 
 def test_connections_of_all_steps_are_counted() -> None:
-    """Of a visit that has its own, they are a part of the operation."""
+    """For a visit with its own connections, they are part of the operation."""
     text = 'connection.main.per = "iteration"\n[[operation]]\nname = "home"\nget = "/"\n'
     tally = Tally.starting(Drain(0, 0))
     steps = (Step("home", "get", 8), Step("home", "main: connect", 8, service=histogram(*[9] * 8)))

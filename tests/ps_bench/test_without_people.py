@@ -1,4 +1,4 @@
-"""A web site that knows no people: every visitor is the same anonymous one."""
+"""A web site without users: every visitor is the same anonymous one."""
 
 import json
 from collections.abc import Iterator

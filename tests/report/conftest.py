@@ -1,4 +1,4 @@
-"""Run files to report on, and a browser to look with."""
+"""Run files for reports, and a browser that shows the reports."""
 
 from pathlib import Path
 
@@ -10,11 +10,11 @@ from tests.report import made
 
 @pytest.fixture(scope="session")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run file with everything in it."""
+    """A run file with all kinds of content."""
     return made.write(tmp_path_factory.mktemp("made") / "made.sitebench")
 
 
 @pytest.fixture(scope="session")
 def report(run: Path) -> model.Report:
-    """The same, loaded."""
+    """The report on this run file."""
     return model.load([run])

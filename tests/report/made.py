@@ -1,4 +1,4 @@
-"""A run file with everything that a report has a word for, written through the run store."""
+"""A run file with all kinds of content of a report, written through the run store."""
 
 from pathlib import Path
 from typing import Any
@@ -32,13 +32,13 @@ WARMUP, MEASURED = 4, 8
 
 
 def spec(operation: str = "lookup", entries: int = 1_000, **other: Any) -> PointSpec:
-    """Return what was asked for."""
+    """Return the spec of a point."""
     asked = PointSpec("ils", operation, entries, "embedded", 16, None, 2.0, 4.0)
     return replace(asked, **other)
 
 
 def took(median_ns: int, count: int = 10_000) -> Histogram:
-    """Return latencies from half the median to 1.5 times it."""
+    """Return latencies from half the median to 1.5 times the median."""
     made = Histogram()
     for n in range(100):
         made.record(round(median_ns * (0.5 + n / 100)), count // 100)
@@ -46,7 +46,7 @@ def took(median_ns: int, count: int = 10_000) -> Histogram:
 
 
 def drains(asked: PointSpec, clock: Histogram, failures: dict[str, int]) -> list[Drain]:
-    """Return what a point's lanes recorded: a tenth as many sequences as operations."""
+    """Return the records of a point's lanes: a tenth as many sequences as operations."""
     name = asked.operation
     counted = step(name, name, clock, failures)
     counted.examples = {kind: f"look up <{kind}>" for kind in failures}
@@ -98,7 +98,7 @@ def measured(
 
 
 def samples(n: int) -> list[tuple[str, str, float]]:
-    """Return what the monitor saw."""
+    """Return samples of a monitor."""
     return [
         ("target", "cpu_s", n * 0.45),
         ("generator", "cpu_s", n * 0.25),
@@ -110,7 +110,7 @@ def samples(n: int) -> list[tuple[str, str, float]]:
 
 
 def write(path: Path) -> Path:
-    """Write sizes twice, loads, a point of the tester's own, failures, and a failed point."""
+    """Write sizes twice, loads, a point limited by the tester, failures, and a failed point."""
     with RunStore(path) as store:
         store.set_manifest(
             {
@@ -136,7 +136,7 @@ def write(path: Path) -> Path:
 
 
 def search(path: Path) -> Path:
-    """Write a search for the highest rate that meets an objective: tried, broken, held."""
+    """Write a search for the highest rate that meets an objective: probes, breaks and holds."""
     with RunStore(path) as store:
         for rate in (500.0, 2_750.0, 8_000.0):
             measured(store, spec(rate=rate), generator_share=1.0)

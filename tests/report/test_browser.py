@@ -1,4 +1,4 @@
-"""The page as a person sees it: headless Chromium, the network off, a real run of each suite."""
+"""The page in headless Chromium without a network, with a real run of each suite."""
 
 import base64
 import re
@@ -19,7 +19,7 @@ from tests.support.cli import in_process
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.timeout(300)
-"""A real sweep is waited for, on a machine that may be busy."""
+"""A real sweep takes longer on a busy machine."""
 
 SHORT = ("--warmup", "100ms", "--measure", "1s", "--threads", "1")
 LEFT, RIGHT, ESCAPE = "\ue012", "\ue014", "\ue00c"
@@ -27,7 +27,7 @@ DRAWN = "return document.documentElement.dataset.state"
 PRINTED = {"printed-ils-lookup"} | {
     f"printed-ps-{name}" for name in ("web-pages", "asp-requests", "upd-reads")
 }
-"""Folded, and drawn when they are opened."""
+"""Collapsed figures, which are drawn when they are opened."""
 MARKS = """
 return Object.fromEntries([...document.querySelectorAll('figure.chart')].map(figure => [
   figure.dataset.chart,
@@ -80,7 +80,7 @@ def browser(chromedriver: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 @pytest.fixture
 def fresh(browser: Browser, page: Path) -> Browser:
-    """The page, drawn for one test, which may change it."""
+    """The page, drawn anew for one test, which may change it."""
     size(browser, 1_200)
     browser.open(page.as_uri())
     until_drawn(browser)
@@ -89,7 +89,7 @@ def fresh(browser: Browser, page: Path) -> Browser:
 
 @pytest.fixture
 def shown(browser: Browser, request: pytest.FixtureRequest) -> Browser:
-    """The page as the test before left it, if that has changed nothing of it either."""
+    """The page as the previous test left it, if that test did not change it."""
     if not browser.run("return window.unchanged === true"):
         request.getfixturevalue("fresh")
         browser.run("window.unchanged = true")
@@ -112,7 +112,9 @@ def size(browser: Browser, width: int, height: int = 1_400) -> None:
     )
 
 
-def test_charts_draw_without_errors_and_offline(shown: Browser, page: Path, tmp_path: Path) -> None:
+def test_charts_are_drawn_without_errors_and_offline(
+    shown: Browser, page: Path, tmp_path: Path
+) -> None:
     marks = shown.run(MARKS)
     assert set(marks) == {
         *("overview", "rate-ils-lookup", "curve", "spectrum", "over-time"),
@@ -168,7 +170,7 @@ def test_first_screen_has_target_date_load_result_trust_and_next_step(
 def test_first_screen_of_a_phone_has_a_result_of_several_runs(
     browser: Browser, page: Path, tmp_path: Path
 ) -> None:
-    """The heads and the stamps of three runs filled it."""
+    """The heads and stamps of three runs filled the first screen."""
     copies = [page.parent / name for name in ("directory.sitebench", "site.sitebench")]
     copies.append(Path(shutil.copy(copies[0], tmp_path / "again.sitebench")))
     report = tmp_path / "several.html"
@@ -187,7 +189,7 @@ CUT = (
 )
 
 
-def test_no_result_is_cut_on_a_screen_or_on_paper(fresh: Browser) -> None:
+def test_no_result_is_cut_off_on_screen_or_on_paper(fresh: Browser) -> None:
     assert fresh.run(CUT) == []
     fresh.devtools("Emulation.setEmulatedMedia", media="print", features=[])
     size(fresh, 710)  # Letter, without its margins.
@@ -222,7 +224,7 @@ def test_dark_theme_is_used_on_screen_and_light_on_paper(fresh: Browser) -> None
 
 
 def test_printed_report_of_a_demo_has_eight_pages(browser: Browser, tmp_path: Path) -> None:
-    """The demo's had 33: printing opened all folded tables, and drew one chart a row."""
+    """The demo's report had 33 pages: all collapsed tables were printed, and one chart a row."""
     files = [tmp_path / f"{name}.sitebench" for name in ("one", "two", "three")]
     for path in files:
         with RunStore(path) as store:
@@ -267,9 +269,9 @@ def test_legend_over_time_matches_the_drawn_lines(
     width: str,
     needs: str,
 ) -> None:
-    """666/s for 20 s: a p95 of every 4 s, and no p99, which was in the legend all the same.
+    """666/s for 20 s: a p95 for every 4 s and no p99, which was in the legend nevertheless.
 
-    An empty legend would have the whole figure laid out at infinity.
+    An empty legend would place the whole figure at infinity.
     """
     slots = [Slot("measured", n * 10**9, (n + 1) * 10**9, per_s) for n in range(20)]
     for slot in slots:
@@ -291,7 +293,7 @@ def test_legend_over_time_matches_the_drawn_lines(
     assert browser.complaints() == []
 
 
-def test_a_point_is_chosen_from_the_list_and_drawn(fresh: Browser) -> None:
+def test_point_can_be_chosen_from_the_list_and_is_drawn(fresh: Browser) -> None:
     drawing = (
         "return [...document.querySelectorAll('[data-chart=over-time] svg .mark-rect path')]"
         ".map(cell => cell.getAttribute('d') + cell.getAttribute('transform')).join()"
@@ -307,7 +309,7 @@ def test_a_point_is_chosen_from_the_list_and_drawn(fresh: Browser) -> None:
     assert eventually(lambda: fresh.run(drawing) == before), "not: the first one is drawn again"
 
 
-def test_arrow_keys_show_one_series_alone_and_escape_all(fresh: Browser) -> None:
+def test_arrow_keys_show_one_series_alone_and_escape_shows_all(fresh: Browser) -> None:
     fresh.run("document.querySelector('#papers details').open = true")
     place = "[data-chart=printed-ils-lookup] .drawing"
     assert eventually(lambda: fresh.run(MARKS)["printed-ils-lookup"] >= 3)

@@ -1,4 +1,4 @@
-"""The chart library is data of the wheel, and vl-convert an extra: pages are made without it."""
+"""The chart library is part of the wheel; without the extra vl-convert pages still work."""
 
 import sys
 from pathlib import Path
@@ -13,7 +13,7 @@ from tests.support.drains import histogram
 from tests.support.points import a_result
 
 
-def test_data_equals_the_output_of_the_locked_vl_convert() -> None:
+def test_chart_library_equals_the_output_of_the_locked_vl_convert() -> None:
     assert bundle.bundle() == bundle.build_bundle()
 
 
@@ -23,7 +23,9 @@ def without_vl_convert(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("without_vl_convert")
-def test_without_vl_convert(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_report_is_written_without_vl_convert(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     library = tmp_path / "charts.js"
     library.write_text("window.vegaEmbed = 0;")
     monkeypatch.setattr(bundle, "_FILE", library)
@@ -44,7 +46,7 @@ def test_figures_without_vl_convert_are_refused_before_reading(run: Path, tmp_pa
 
 
 @pytest.mark.usefixtures("without_vl_convert")
-def test_a_notebook_shows_the_table_without_vl_convert() -> None:
+def test_notebook_shows_the_table_without_vl_convert() -> None:
     result = Result(a_result(), histogram(), [Slot(MEASURED, 0, 10**9)])
     shown = result._repr_html_()
     assert "operations per second" in shown

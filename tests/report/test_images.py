@@ -1,4 +1,4 @@
-"""Figures as files of their own."""
+"""Figures as separate files."""
 
 import struct
 import xml.etree.ElementTree as ET
@@ -18,7 +18,9 @@ def drawn(report: Report) -> list[tuple[str, bytes]]:
     return list(images(build.sections(report), "svg"))
 
 
-def test_figures_are_svg_with_own_colours(report: Report, drawn: list[tuple[str, bytes]]) -> None:
+def test_figures_are_svg_with_their_own_colours(
+    report: Report, drawn: list[tuple[str, bytes]]
+) -> None:
     assert {name.partition(".")[0] for name, _ in drawn} >= {
         *("rate-ils-lookup", "printed-ils-add", "printed-ils-connect"),
         *("curve-lookup-1k-entries", "spectrum-lookup-16-users-by-size"),
@@ -37,7 +39,7 @@ def test_figures_are_svg_with_own_colours(report: Report, drawn: list[tuple[str,
 
 
 @pytest.mark.parametrize("name", ["rate-ils-lookup"])
-def test_a_png_has_two_pixels_a_unit(report: Report, name: str) -> None:
+def test_png_figure_has_two_pixels_per_unit(report: Report, name: str) -> None:
     sections = [each for each in build.sections(report) if each.id == "rates"]
     content = dict(images(sections, "png"))[f"{name}.png"]
     assert content[:8] == b"\x89PNG\r\n\x1a\n"

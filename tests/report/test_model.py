@@ -22,7 +22,7 @@ def test_clocks_are_those_of_counted_operations(report: Report) -> None:
         assert {slot.phase for slot in point.slots} == {"warm-up", "measured"}
 
 
-def test_points_are_named_by_their_differences_only() -> None:
+def test_points_are_named_only_by_their_differences() -> None:
     specs = [made.spec(users=2), made.spec(users=64), made.spec(users=64, target="openldap")]
     call = distinguishing_label(specs)
     assert [call(each) for each in specs] == [
@@ -53,12 +53,12 @@ def test_points_with_and_without_a_rate_have_different_names() -> None:
     assert [call(closed), call(even)] == ["64 users", "500/s, even"]
 
 
-def test_differing_settings_are_named() -> None:
+def test_points_are_named_by_differing_settings() -> None:
     specs = [made.spec(settings={"keys": keys, "seed": "1"}) for keys in ("uniform", "latest")]
     assert distinguishing_label(specs)(specs[1]) == "keys=latest"
 
 
-def test_a_file_without_a_finished_point_is_refused(tmp_path: Path) -> None:
+def test_run_file_without_a_finished_point_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "planned.sitebench"
     with RunStore(path) as store:
         store.plan([made.spec()])
@@ -66,7 +66,7 @@ def test_a_file_without_a_finished_point_is_refused(tmp_path: Path) -> None:
         load([path])
 
 
-def test_file_of_a_python_program_does_not_lead_to_resume(tmp_path: Path) -> None:
+def test_report_on_a_run_of_a_python_program_does_not_advise_resume(tmp_path: Path) -> None:
     path = tmp_path / "planned.sitebench"
     with RunStore(path) as store:
         store.plan([made.spec()])
@@ -77,7 +77,7 @@ def test_file_of_a_python_program_does_not_lead_to_resume(tmp_path: Path) -> Non
             load([path])
 
 
-def test_runs_of_one_file_name_are_distinguished_by_folder(tmp_path: Path) -> None:
+def test_runs_with_the_same_file_name_are_distinguished_by_folder(tmp_path: Path) -> None:
     paths = [tmp_path / name / "run.sitebench" for name in ("a", "b")]
     for path in paths:
         path.parent.mkdir()

@@ -1,4 +1,4 @@
-"""The page as a file: complete in itself, and nothing in it that a run file could run."""
+"""The page as a file: self-contained, and without code from a run file."""
 
 import base64
 import hashlib
@@ -75,7 +75,7 @@ def test_element_ids_are_unique(page: str) -> None:
     assert sorted(found) == sorted(set(found))
 
 
-def test_column_datasets_are_decoded_to_rows() -> None:
+def test_datasets_stored_by_column_are_decoded_to_rows() -> None:
     columns = {"who": names(["a", "b", "a"]), "n": [1, 2, 3], "unit": "us"}
     assert rows(columns) == [
         {"who": "a", "n": 1, "unit": "us"},
@@ -90,7 +90,7 @@ def test_page_with_all_slots_is_under_2_mb(tmp_path: Path) -> None:
     report = load([path])
     slots = sum(len(point.slots) for point in report.points)
     assert 500 <= slots <= 5 * 120
-    # The library is there once; the data grow with the slots, of which there are 2,400 at most.
+    # The library is included once; the data grow with the slots, of which there are at most 2,400.
     library = len(bundle())
     page = len(build.html(report, build.sections(report)).encode())
     assert library + (page - library) * 2_400 / slots < 2_000_000

@@ -1,4 +1,4 @@
-"""The claims of the paper of 1997, held against its own tables by arithmetic of this file."""
+"""The statements of the paper of 1997, compared with its own tables by independent arithmetic."""
 
 import html
 import re
@@ -28,7 +28,7 @@ def byte(cell: str) -> float:
 
 
 def busy(rows: dict[str, list[str]], column: int, networks: int) -> float:
-    """Return the share of so many networks of 100 Mbit/s, in %."""
+    """Return the load of this many networks of 100 Mbit/s, in %."""
     moved = sum(byte(rows[f"Bytes {way}/sec"][column]) for way in ("sent", "received"))
     return 8 * moved / (networks * 1e8) * 100
 
@@ -42,7 +42,9 @@ def cpu(rows: dict[str, list[str]]) -> list[list[float]]:
 @pytest.mark.parametrize(
     ("machine", "networks", "percent"), [(SMALL, 1, "10.4"), (LARGE, 2, "8.2")]
 )
-def test_three_percent_of_the_bandwidth_fail(machine: str, networks: int, percent: str) -> None:
+def test_statement_on_less_than_3_percent_network_traffic_is_refuted(
+    machine: str, networks: int, percent: str
+) -> None:
     said = of(f"On the {machine}, network traffic is less than 3 %")
     lookups = busy(TABLES_1997["lookup"][machine]["rows"], 0, networks)
     assert f"{lookups:.1f}" == percent
@@ -50,7 +52,7 @@ def test_three_percent_of_the_bandwidth_fail(machine: str, networks: int, percen
     assert f"{percent} %" in said.check
 
 
-def test_used_in_full_does_not_hold_of_adds_on_the_larger_machine() -> None:
+def test_statement_on_full_cpu_use_is_refuted_for_adds_on_the_larger_machine() -> None:
     assert cpu(TABLES_1997["add"][LARGE]["rows"])[3] == [76.1, 75.8]
     assert of("The ProLiant 7000's CPUs are used in full").holds is False
     least = min(min(cell) for t in TABLES_1997.values() for cell in cpu(t[SMALL]["rows"]))
@@ -58,7 +60,7 @@ def test_used_in_full_does_not_hold_of_adds_on_the_larger_machine() -> None:
     assert of("The ProLiant 2500's CPU is used in full").holds is True
 
 
-def test_not_all_rates_of_the_summary_are_in_the_tables() -> None:
+def test_some_rates_of_the_papers_summary_are_missing_in_the_tables() -> None:
     adds = TABLES_1997["add"]
     assert max(adds[SMALL]["ops_per_s"]) < 850
     assert min(WORKBOOK_1997["machines"]["paper-2500"]["add"]) == 840
@@ -75,7 +77,9 @@ def test_not_all_rates_of_the_summary_are_in_the_tables() -> None:
         ("A ProLiant 7000 serves them", "ASP requests/sec", "68.6", "51.2", 68 * 86_400),
     ],
 )
-def test_summary_of_1000(begins: str, row: str, smallest: str, largest: str, a_day: int) -> None:
+def test_statements_of_the_summary_for_1000_people_are_refuted(
+    begins: str, row: str, smallest: str, largest: str, a_day: int
+) -> None:
     said, machine = of(begins), begins[2:15]
     (rows,) = [rows for name, rows in SITES.items() if machine in name]
     assert (rows[row][0], rows[row][-1]) == (smallest, largest)
@@ -97,12 +101,12 @@ def test_statements_on_sites_are_compared_with_tables_13_and_14() -> None:
     assert [f"{busy(small, 0, 1):.1f}", f"{busy(large, 0, 2):.1f}"] == ["12.1", "7.6"]
 
 
-def test_ten_megabit_networks_are_as_many_as_the_text_says() -> None:
+def test_number_of_ten_megabit_networks_agrees_with_the_papers_text() -> None:
     lookups = (TABLES_1997["lookup"][m]["rows"] for m in (SMALL, LARGE))
     assert [round(busy(rows, 0, 1) / 10, 2) for rows in lookups] == [1.04, 1.65]
 
 
-def test_the_reports_have_the_tables_without_figures_and_the_claims() -> None:
+def test_reports_have_the_papers_tables_without_figures_and_its_statements() -> None:
     for suite, numbers in ((ILS_REPORT, "1 2 3 17 18"), (PS_REPORT, "1 12 17 18")):
         (group,) = suite.printed_1997
         titles = [table.title for table in group.tables]

@@ -1,4 +1,4 @@
-"""`sitebench report` as it is typed, and what it says of files that are none."""
+"""`sitebench report` as a command, and its messages for unsuitable files."""
 
 import re
 import sqlite3
@@ -37,7 +37,7 @@ def test_markdown_goes_to_standard_output_or_a_file(run: Path, tmp_path: Path) -
     assert (tmp_path / "tables.md").read_text(encoding="utf-8") == said
 
 
-def test_figures_go_into_a_folder(tmp_path: Path) -> None:
+def test_figures_are_written_into_a_folder(tmp_path: Path) -> None:
     path = tmp_path / "one.sitebench"
     with RunStore(path) as store:
         made.measured(store, made.spec())
@@ -53,7 +53,7 @@ def test_figures_go_into_a_folder(tmp_path: Path) -> None:
     ]
 
 
-def test_the_objective_of_a_run_is_in_its_report(tmp_path: Path) -> None:
+def test_objective_of_a_run_is_in_its_report(tmp_path: Path) -> None:
     path = tmp_path / "one.sitebench"
     load = ("--users", "2", "--rate", "100", "--warmup", "0s", "--measure", "500ms")
     short = ("--entries", "100", *load)
@@ -71,7 +71,7 @@ def test_several_runs_share_one_page(run: Path, tmp_path: Path) -> None:
     assert text.count('class="next"') == 2
 
 
-def test_advice_on_time_is_for_the_objective_of_the_run(tmp_path: Path) -> None:
+def test_advised_duration_fits_the_objective_of_the_run(tmp_path: Path) -> None:
     path = tmp_path / "few.sitebench"
     with RunStore(path) as store:
         few = WarningKind.TOO_FEW_SAMPLES
@@ -84,7 +84,7 @@ def test_advice_on_time_is_for_the_objective_of_the_run(tmp_path: Path) -> None:
     assert "500s" not in path.with_suffix(".html").read_text(encoding="utf-8")
 
 
-def test_page_of_several_runs_has_its_own_name(tmp_path: Path) -> None:
+def test_page_of_several_runs_has_a_separate_file_name(tmp_path: Path) -> None:
     runs = [made.write(tmp_path / f"{name}.sitebench") for name in ("before", "after")]
     assert in_process("report", *runs).code == 0
     assert [page.name for page in tmp_path.glob("*.html")] == ["before+after.html"]

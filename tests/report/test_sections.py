@@ -1,4 +1,4 @@
-"""What a report says, read from its HTML and its Markdown."""
+"""The content of a report, read from its HTML and its Markdown."""
 
 import html
 import re
@@ -70,7 +70,7 @@ def with_bound(report: Report, operation: str, bound: str) -> Report:
 
 @pytest.fixture(scope="session")
 def spoilt(report: Report) -> Report:
-    """The report, with a point that never settled in place of the tester's limit."""
+    """The report, with an unsettled point in place of the tester's limit."""
     return with_bound(report, "add", "unsettled")
 
 
@@ -86,7 +86,7 @@ def test_trust_sentence_names_the_limit_of_the_rates(report: Report, spoilt: Rep
 
 
 def of_one(report: Report, bound: str, *kinds: str) -> Run:
-    """Return the run with one point, of this verdict and with warnings of these kinds."""
+    """Return the run with one point that has this verdict and warnings of these kinds."""
     (run,) = with_bound(report, "add", bound).runs
     (point,) = (each for each in run.points if each.spec.operation == "add")
     kept = tuple(PointWarning(kind, "", "") for kind in kinds)
@@ -161,8 +161,8 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> Report:
     return load([made.search(tmp_path_factory.mktemp("made") / "search.sitebench")])
 
 
-def test_a_report_on_a_search_begins_with_its_answer(searched: Report) -> None:
-    """It began with the highest rate that was tried, at which the objective was not met."""
+def test_report_on_a_search_begins_with_the_searchs_answer(searched: Report) -> None:
+    """It began with the highest tried rate, at which the objective was not met."""
     section = verdict.section(searched)
     assert section is not None
     said = words(section)
@@ -203,7 +203,9 @@ def test_answers_of_several_runs_name_the_runs(searched: Report) -> None:
         ),
     ],
 )
-def test_unlimited_search(searched: Report, other: dict[str, Any], said: str, card: str) -> None:
+def test_report_on_a_search_without_an_upper_limit_shows_a_lower_bound(
+    searched: Report, other: dict[str, Any], said: str, card: str
+) -> None:
     (run,) = searched.runs
     peaks = [{**run.manifest["peaks"][0], **other}]
     section = verdict.section(Report([replace(run, manifest={**run.manifest, "peaks": peaks})]))
@@ -217,7 +219,7 @@ def test_unlimited_search(searched: Report, other: dict[str, Any], said: str, ca
         assert (bar["words"], bar["grade"]) == ("at least 2,620/s", "at least")
 
 
-def test_a_card_has_p95_p99_and_failures_beside_the_rate(sections: dict[str, Section]) -> None:
+def test_card_has_p95_p99_and_failures_beside_the_rate(sections: dict[str, Section]) -> None:
     card = words(sections["verdict"])
     met = "objective p99<1ms: passed; objective max<1us: missed"
     assert f"Lookup 20,000/s 1k entries: p95 146 µs, p99 150 µs; {met} " in card
@@ -226,7 +228,7 @@ def test_a_card_has_p95_p99_and_failures_beside_the_rate(sections: dict[str, Sec
     assert "objective p99<1ms: invalid" in card
 
 
-def test_rate_label_stands_after_the_interval_of_its_bar(report: Report) -> None:
+def test_label_of_a_rate_stands_after_the_interval_of_its_bar(report: Report) -> None:
     chart = overview.chart(report)
     *_, written = chart.spec["layer"]
     assert written["encoding"]["x"]["field"] == "after"
@@ -236,18 +238,20 @@ def test_rate_label_stands_after_the_interval_of_its_bar(report: Report) -> None
 
 
 def test_cards_call_foreign_servers_directory(sections: dict[str, Section]) -> None:
-    """It said "Directory of online users", which is what the paper measured."""
+    """They were called "Directory of online users", the directory of the paper."""
     assert "<h3>Directory</h3>" in sections["verdict"].body
 
 
-def test_the_first_chart_has_a_bar_for_each_size_and_its_rate_in_words(spoilt: Report) -> None:
+def test_first_chart_has_a_bar_for_each_size_with_its_rate_in_words(spoilt: Report) -> None:
     bars = rows(overview.chart(spoilt).choices[""]["bars"])
     said = {bar["label"]: (bar["rate"], bar["words"]) for bar in bars}
     assert said["Lookup, 10k entries"] == (20_000, "20,000/s")
     assert said["Add, 1k entries"] == (0, "not usable"), "it has no length"
 
 
-def test_chart_keeps_the_highest_bars(report: Report, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chart_with_too_many_bars_shows_the_highest(
+    report: Report, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(overview, "_MOST_BARS", 3)
     chart = overview.chart(report)
     assert chart.title == "Operations per second: the highest of each operation"
@@ -266,13 +270,15 @@ def test_chart_keeps_the_highest_bars(report: Report, monkeypatch: pytest.Monkey
         (dict.fromkeys(("add", "lookup", "connect"), "failed"), "Not usable"),
     ],
 )
-def test_stamp_counts_quotable_points(report: Report, bounds: dict[str, str], stamped: str) -> None:
+def test_stamp_of_a_report_counts_quotable_points(
+    report: Report, bounds: dict[str, str], stamped: str
+) -> None:
     for operation, bound in bounds.items():
         report = with_bound(report, operation, bound)
     (run,) = report.runs
     if not bounds:
         run = replace(run, points=[p for p in run.points if p.spec.operation != "add"])
-    # A point without a result is a part of its own.
+    # A point without a result counts separately.
     stored = [each for each in run.stored if each.status == "done"]
     assert trust.stamp(replace(run, stored=stored)) == stamped
 
@@ -287,15 +293,15 @@ def test_rate_with_many_failures_is_not_stamped_quotable(report: Report) -> None
     assert "In 1 point, more than 1% of the operations failed." in trust.sentence(failing)
 
 
-def test_every_remedy_names_its_points_worst_first(spoilt: Report) -> None:
+def test_every_remedy_lists_its_points_worst_first(spoilt: Report) -> None:
     missing, bad, *_ = trust.remedies(spoilt, spoilt.runs[0])
     assert missing.messages == {"it <i>died</i> | so": ["Connect, 10k entries"]}
     assert bad.bad
     assert list(bad.messages.values()) == [["Add, 1k entries"]]
 
 
-def test_points_of_other_settings_have_other_names_in_every_table(report: Report) -> None:
-    """Those of a sweep over hashes were all called `login, 1k entries`."""
+def test_points_with_different_settings_have_different_names_in_every_table(report: Report) -> None:
+    """Points of a sweep over hashes were all called `login, 1k entries`."""
     (run,) = with_bound(report, "add", "generator").runs
     (point,) = (each for each in run.points if each.spec.operation == "add")
 
@@ -371,19 +377,19 @@ def test_step_tables_are_collapsed_at_first(sections: dict[str, Section]) -> Non
     assert "service p50 service p95 service p99" in words_of(steps)
 
 
-def test_objectives_have_an_outcome_and_what_was_measured(sections: dict[str, Section]) -> None:
+def test_objectives_are_shown_with_outcome_and_measured_value(sections: dict[str, Section]) -> None:
     said = words(sections["results"])
     assert "lookup at 1k, 16 clients p99<1ms passed 150 µs max<1us missed 151 µs" in said
     assert "add at 1k, 16 clients p99<1ms invalid" in said, "the load generator was the limit"
 
 
-def test_unknown_objective_is_left_out(report: Report) -> None:
+def test_unknown_objective_is_omitted(report: Report) -> None:
     (run,) = report.runs
     newer = replace(run, manifest={**run.manifest, "objective": "p42<1ms"})
     assert objectives.tables(Report([newer])) == []
 
 
-def test_the_tail_has_the_samples_beyond_each_percentile(sections: dict[str, Section]) -> None:
+def test_tail_table_has_the_samples_beyond_each_percentile(sections: dict[str, Section]) -> None:
     """Two repeats of 8 drains of 10,000, merged: 1,600 beyond p99, one beyond p99.999."""
     said = words(sections["results"])
     row = "Lookup, 1k entries 16 users 160,000 150 µs (1,600) 151 µs (160) n/a (16) n/a (1)"
@@ -406,13 +412,13 @@ def test_section_of_1997_is_collapsed_at_first(sections: dict[str, Section]) -> 
     assert all("ProLiant" not in str(chart.choices) for chart in sections["rates"].charts)
 
 
-def test_a_single_size_makes_no_chart_over_sizes(report: Report) -> None:
+def test_single_size_has_no_chart_over_sizes(report: Report) -> None:
     (run,) = report.runs
     one = replace(run, points=[run.points[0]])
     assert "rates" not in {each.id for each in build.sections(Report([one]))}
 
 
-def test_head_has_arrivals_and_pauses(report: Report) -> None:
+def test_head_states_arrivals_and_pauses(report: Report) -> None:
     (run,) = report.runs
 
     def line(**other: Any) -> str:
@@ -437,7 +443,7 @@ def test_head_describes_the_login(report: Report) -> None:
 
 
 def over_time(report: Report, point: Point) -> Mapping[str, Columns]:
-    """Return what is drawn of one point."""
+    """Return the columns over time of one point."""
     section = overtime.section(Report([replace(report.runs[0], points=[point])]))
     assert section is not None
     (datasets,) = section.charts[0].choices.values()
@@ -482,7 +488,7 @@ def test_sparse_seconds_leave_gaps_in_percentiles(report: Report) -> None:
 def test_percentiles_over_time_use_enough_seconds_for_p95(
     report: Report, per_s: int, lasted_s: int, width_s: int, said: str
 ) -> None:
-    """At 666/s no second has enough for a p95: no line was drawn, and the legend had it."""
+    """At 666/s no second has enough samples for a p95: the legend named it without a line."""
     slots = [Slot("measured", n * 10**9, (n + 1) * 10**9, per_s) for n in range(lasted_s)]
     for slot in slots:
         slot.latency.record(100_000, per_s)
@@ -510,7 +516,7 @@ def test_failure_share_matches_that_of_an_objective(report: Report) -> None:
     (run,) = report.runs
     point = next(each for each in run.points if each.result.failures)
     (counted, *others) = point.result.steps
-    # Another step of the sequence, that never fails, as often again.
+    # Another step of the sequence that never fails, equally often.
     bind = replace(counted, step="bind", failures=0, counted=False)
     result = replace(point.result, steps=(counted, bind, *others))
     one = Report([replace(run, points=[replace(point, result=result)])])
@@ -519,7 +525,9 @@ def test_failure_share_matches_that_of_an_objective(report: Report) -> None:
     assert METRICS["failures"].read(result) == pytest.approx(shown, abs=0.001)
 
 
-def test_loads_make_a_curve_with_the_knee_of_its_search(sections: dict[str, Section]) -> None:
+def test_loads_are_drawn_as_a_curve_with_the_knee_of_the_search(
+    sections: dict[str, Section],
+) -> None:
     (chart,) = sections["curve"].charts
     (datasets,) = chart.choices.values()
     assert datasets["knee"] == {"rate": [20_000], "label": ["knee: 20,000/s with 16 clients"]}
@@ -557,14 +565,14 @@ def test_table_of_workers_marks_lost_workers(report: Report, sections: dict[str,
 
 
 def test_narrow_range_of_rates_has_axis_ticks() -> None:
-    """At 1, 2 and 5 alone, an axis from 3,400 to 4,700 would have none."""
+    """With ticks at 1, 2 and 5 alone, an axis from 3,400 to 4,700 would have none."""
     axis = log_axis("count, log", [3_400.0, 4_700.0])
     assert [mark for mark in axis["values"] if 3_400 <= mark <= 4_700] == [3_500, 4_000, 4_500]
     assert log_axis("count, log", [1.0, 100.0])["values"][:3] == [0.1, 0.2, 0.5]
 
 
 def test_axis_of_rates_over_sizes_spans_at_least_a_factor_of_four(report: Report) -> None:
-    """Else 106k to 127k fill the height, without one mark between them."""
+    """Otherwise 106k to 127k fill the height, without a mark between them."""
     made = {each.id: each for each in build.sections(report)}
     for chart in made["rates"].charts:
         rates = chart.choices[""]["points"]["rate"]
@@ -577,7 +585,7 @@ def test_axis_of_rates_over_sizes_spans_at_least_a_factor_of_four(report: Report
 
 
 def test_operations_without_people_are_drawn_over_clients(report: Report) -> None:
-    """A connect of the user's directory is with as many people as are there, not --entries."""
+    """Connects to the user's directory have the directory's number of people, not --entries."""
     (run,) = report.runs
     points = [
         replace(each, result=replace(each.result, spec=replace(each.spec, entries=0)))
@@ -601,7 +609,7 @@ def test_hollow_marks_are_bounds_with_their_direction(report: Report) -> None:
 
 
 def _of_a_site(report: Report, bound: str) -> Report:
-    """Return lookups over clients as requests of a site, with this verdict."""
+    """Return lookups over clients, in the form of a site's requests, with this verdict."""
     (run,) = report.runs
     points = [
         replace(
@@ -633,7 +641,9 @@ def _labels(section: Section, figure: str) -> set[str]:
         ("unsettled", "not usable", "not usable"),
     ],
 )
-def test_rate_and_latency_bound(report: Report, bound: str, of_rate: str, of_latency: str) -> None:
+def test_verdict_decides_which_bounds_rate_and_latency_are(
+    report: Report, bound: str, of_rate: str, of_latency: str
+) -> None:
     made = {each.id: each for each in build.sections(with_bound(report, "lookup", bound))}
     assert _labels(made["rates"], "-lookup") == {of_rate}
     made = {each.id: each for each in build.sections(_of_a_site(report, bound))}

@@ -1,4 +1,4 @@
-"""Keys of points: what they are made of, and that they stay."""
+"""Keys of points: their parts and their stability."""
 
 import dataclasses
 from pathlib import Path
@@ -14,8 +14,11 @@ from sitebench.suite_base.points import points_of
 from tests.support.planned import planned
 
 KEYS = Path(__file__).with_name("keys.txt")
-"""Commands, and the keys of their points behind them. A key that changes has `--out` and `resume`
-measure its point again: raise `runs.schema.VERSION`, so that they refuse older files instead."""
+"""Commands with the keys of their points.
+
+A changed key makes `--out` and `resume` measure its point again: in that case raise
+`runs.schema.VERSION`, so that older files are refused instead.
+"""
 
 FILES = {
     "site.toml": 'data.one.file = "ids.csv"\n[[operation]]\nname = "home"\nget = "/?{one.id}"\n',
@@ -27,12 +30,12 @@ NO_IDENTITY = {
     *("explicit", "i_own_this_target", "check", "fail_log", "monitor", "bind", "workers_wait"),
     *("data", "password_file", "tls_ca", "tls_cert", "tls_key", "tls_key_password_file"),
 }
-"""Options in which points do not differ: files, permissions, and how the command measures."""
+"""Options that do not distinguish points: files, permissions, and methods of the command."""
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Have the files of the commands in the current folder: their names are parts of keys."""
+    """Create the files of the commands in the current folder; their names belong to keys."""
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
     monkeypatch.chdir(tmp_path)
@@ -57,7 +60,7 @@ def test_every_declared_name_is_an_option() -> None:
 
 
 def renamed(options: type[Any], old: str, new: str) -> type[Any]:
-    """Return a class of the same options, of which one is called otherwise."""
+    """Return a class with the same options, one of which has another name."""
     body = {}
     for field, spec in fields_of(options):
         is_renamed = field.name == old
@@ -79,7 +82,7 @@ def test_renamed_option_keeps_the_key_of_points(name: str) -> None:
         assert identity.settings_of(renamed(options, name, "another")(rate=5.0)) == before
 
 
-def test_settings_without_effect_are_left_out() -> None:
+def test_settings_without_effect_are_omitted_from_keys() -> None:
     options = points_of(suites()[0]).options
     assert "arrivals" not in identity.settings_of(options())
     assert identity.settings_of(options(rate=5.0, arrivals="even"))["arrivals"] == "even"

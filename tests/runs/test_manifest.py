@@ -1,4 +1,4 @@
-"""The manifest names what rule 12 of the method asks for, and what a run was before it went on."""
+"""Facts of rule 12 of the method in the manifest, and the earlier facts of a resumed run."""
 
 import json
 from pathlib import Path
@@ -49,7 +49,7 @@ def test_every_target_is_described_once(tmp_path: Path) -> None:
 
 
 def test_run_of_another_method_is_not_continued() -> None:
-    """Its points would stand beside points that mean something else."""
+    """Its points would stand beside points with another meaning."""
     older = {"command": ["sitebench", "ils", "run"]}
     with pytest.raises(BadInput, match="version 1 of the method, and this sitebench has version"):
         resume_facts(older, collect([]))

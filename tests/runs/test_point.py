@@ -11,7 +11,7 @@ from tests.support.drains import Drain, Step, histogram
 from tests.support.points import a_result, a_spec, a_use
 
 
-def test_specification_survives_serialisation() -> None:
+def test_specification_of_a_point_survives_serialisation() -> None:
     spec = a_spec(rate=500.0)
     assert PointSpec.read(spec.stored()) == spec
 
@@ -57,7 +57,7 @@ def test_json_object_has_the_documented_fields() -> None:
 @pytest.mark.parametrize(
     ("name", "least"), [("p50", 200), ("p90", 1_000), ("p99", 10_000), ("p99_9", 100_000)]
 )
-def test_a_percentile_needs_a_hundred_samples_beyond_it(name: str, least: int) -> None:
+def test_percentile_needs_a_hundred_samples_beyond_it(name: str, least: int) -> None:
     enough, short = histogram(), histogram()
     enough.record(1_000, least)
     short.record(1_000, least - 1)
@@ -102,7 +102,7 @@ def test_throughput_excludes_failures_and_failures_of_all_steps_count() -> None:
     assert result.failures_by_kind == {"connect-refused": 2, "wrong-answer": 10}
 
 
-def test_the_portable_client_is_charged_with_its_whole_process() -> None:
+def test_cpu_of_the_portable_client_is_that_of_its_whole_process() -> None:
     tally = Tally.starting(Drain(0, 0, cpu_ns=()))
     tally.add(Drain(0, 10**9, (Step("lookup", "lookup", 1_000),), cpu_ns=()))
     counts = [("lookup", "lookup")]

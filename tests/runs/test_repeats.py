@@ -47,7 +47,7 @@ def test_median_interval_matches_the_textbook(n: int, k: int) -> None:
     assert found.confidence >= 0.95
 
 
-def test_fewer_than_six_values_give_no_interval_of_95_percent() -> None:
+def test_fewer_than_six_values_have_no_interval_of_95_percent() -> None:
     assert median_interval([1.0, 2.0, 3.0, 4.0, 5.0]) is None
     assert median_interval([]) is None
     assert least_repeats() == 6
@@ -59,7 +59,7 @@ def test_median_interval_covers_the_true_median_at_its_level() -> None:
     draw = random.Random(1997)
     hits = 0
     for _ in range(2_000):
-        # Skewed on purpose: its mean is e, its median 1.
+        # A skewed distribution: its mean is e, its median 1.
         found = median_interval([draw.lognormvariate(0, 1) for _ in range(9)])
         assert found is not None
         hits += found.low <= 1.0 <= found.high
@@ -102,7 +102,7 @@ def test_one_invalid_repeat_makes_the_series_invalid() -> None:
 
 
 def judged(bound: str, at_most: float | None = None, repeat: int = 0) -> PointResult:
-    """Return a point of a verdict."""
+    """Return a point with a verdict."""
     made = a_result(a_spec(repeat=repeat))
     verdict = structs.replace(
         made.verdict, bound=bound, valid=bound == Bound.SOFTWARE, at_most_per_s=at_most
@@ -139,7 +139,7 @@ def test_series_has_an_upper_bound_if_every_repeat_has_one() -> None:
 
 
 def of_two_operations(spec: PointSpec, finds: int, writes: int, failed: int = 0) -> PointResult:
-    """Return a point of 2 s of two operations: a search of 50 us, and a change of 900 us."""
+    """Return a point of 2 s with two operations: a search of 50 us and a change of 900 us."""
     steps = []
     for name, done, failures, ns in (
         ("find", finds, {}, 50_000),
@@ -207,7 +207,7 @@ def test_single_operation_has_no_parts() -> None:
     absent = of_operation(mixed, "nothing")
     assert (absent.operations, absent.failures, absent.steps) == (0, 0, ())
     limited = structs.replace(mixed, verdict=replace(mixed.verdict, at_most_per_s=9_000.0))
-    # What the target can do at most is of the mixture.
+    # The upper bound of the target belongs to the mixture.
     assert of_operation(limited, "find").verdict.at_most_per_s is None
 
 
@@ -228,9 +228,9 @@ def test_higher_rate_of_two_tries_counts_and_the_valid_one_within_noise() -> Non
     assert chosen(tried(1, own, 100), tried(2, tester, 104)) == 100
     assert chosen(tried(1, tester, 104), tried(2, own, 100)) == 100
     assert chosen(tried(1, own, 100), tried(2, tester, 106)) == 106
-    # Of what cannot be used, no rate is high enough.
+    # An invalid try never counts, however high its rate.
     assert chosen(tried(1, own, 100), tried(2, Bound.UNSETTLED, 900)) == 100
-    # Equal ones: the first.
+    # Of equal tries the first counts.
     assert best_tries([tried(1, own, 100), tried(2, own, 100)])[0].spec.threads == 1
 
 

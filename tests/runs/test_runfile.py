@@ -1,4 +1,4 @@
-"""What reads run files reads every one of them, and leaves no trace."""
+"""Readers of run files read every run file, and leave no file behind."""
 
 import contextlib
 import json
@@ -25,7 +25,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    # The index of SQLite's log holds the readers' locks: it is theirs to write.
+    # The index of SQLite's log holds the readers' locks, and readers may write it.
     return {p.name: p.read_bytes() for p in folder.iterdir() if not p.name.endswith("-shm")}
 
 
@@ -80,7 +80,9 @@ def test_file_copied_with_its_write_ahead_log_is_read_completely(
     assert {p.name for p in copy.parent.iterdir()} == {path.name, f"{path.name}-wal"}
 
 
-def test_closing_writer(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_whose_writer_closes_during_the_read_is_read_completely(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     copy = tmp_path / "copy.sitebench"
     with RunStore(path) as store:
         finish(store)
@@ -89,7 +91,7 @@ def test_closing_writer(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     copyfile = shutil.copyfile
 
     def close_first(source: Path, to: Path) -> object:
-        # What the last of its writers does: the log becomes part of the file, and goes.
+        # The last writer moves the log into the file and removes it.
         if source.name == copy.name:
             sqlite3.connect(copy).execute("PRAGMA wal_checkpoint(TRUNCATE)").connection.close()
             Path(f"{copy}-wal").unlink(missing_ok=True)
@@ -100,7 +102,7 @@ def test_closing_writer(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert run.results() == [a_result()]
 
 
-def test_a_file_of_another_schema_is_refused(path: Path) -> None:
+def test_run_file_of_another_schema_is_refused(path: Path) -> None:
     RunStore(path).close()
     for version, remedy in {4: "measure again", 99: "newer sitebench"}.items():
         with contextlib.closing(sqlite3.connect(path)) as db:
@@ -112,18 +114,18 @@ def test_a_file_of_another_schema_is_refused(path: Path) -> None:
 
 
 OPEN = {"failures_by_kind", "figures", "settings", "pressure", "sockets", "directory"}
-"""Objects whose names are data: every reader shows all of them."""
+"""Objects whose keys are data: every reader shows all of them."""
 
 
 def extended(found: Any, name: str = "") -> Any:
-    """Add a key to every object whose keys are known."""
+    """Add a key to every object with fixed keys."""
     if isinstance(found, dict):
         more = {} if name in OPEN else {"added_later": [1]}
         return {key: extended(value, key) for key, value in found.items()} | more
     return [extended(each) for each in found] if isinstance(found, list) else found
 
 
-def test_additions_of_newer_versions_are_ignored(path: Path) -> None:
+def test_additional_keys_of_newer_versions_are_ignored(path: Path) -> None:
     with RunStore(path) as store:
         finish(store)
         store.begin(a_spec("add"))
@@ -145,7 +147,7 @@ def test_additions_of_newer_versions_are_ignored(path: Path) -> None:
         assert store.results() == [a_result()]
 
 
-def test_a_truncated_file_is_refused(path: Path) -> None:
+def test_truncated_run_file_is_refused(path: Path) -> None:
     with RunStore(path) as store:
         finish(store)
     whole = path.read_bytes()
@@ -172,7 +174,7 @@ def test_file_of_another_kind_is_refused_with_its_kind(tmp_path: Path) -> None:
             RunFile(path)
 
 
-def test_the_documentation_names_every_column_and_the_schema(path: Path) -> None:
+def test_documentation_names_every_column_and_the_schema(path: Path) -> None:
     text = (Path(__file__).parents[2] / "docs" / "run-file.md").read_text()
     assert f"now\n**{schema.VERSION}**" in text
     RunStore(path).close()
@@ -200,7 +202,7 @@ def test_the_documentation_names_every_column_and_the_schema(path: Path) -> None
     ids=lambda damage: damage[:45],
 )
 def test_impossible_values_are_reported_as_damage(path: Path, damage: str) -> None:
-    """Found by tests/trust/test_hostile_files.py."""
+    """Discovered by tests/trust/test_hostile_files.py."""
     with RunStore(path) as store:
         store.set_manifest({})
         finish(store)

@@ -41,7 +41,7 @@ def test_second_writer_is_refused_with_the_process_of_the_first(path: Path) -> N
             f"sitebench: another command writes to {path} (process {os.getpid()})\n"
             "  wait until it has ended, or name another file with --out\n"
         )
-        # What measures for the first one is no other command, and who reads never waits.
+        # A process that measures for the first writer is no second writer, and readers never wait.
         with RunStore(path, create=False, joins=True) as joined, RunFile(path) as read:
             assert joined.results() == read.results() == [a_result()]
     with RunStore(path) as store:
@@ -55,7 +55,7 @@ def test_file_name_too_long_for_sqlite_is_named(tmp_path: Path) -> None:
         RunStore(folder / "run")
 
 
-def test_a_measured_point_is_not_done_before_it_is_confirmed(path: Path) -> None:
+def test_measured_point_is_not_done_before_its_confirmation(path: Path) -> None:
     spec = a_spec()
     with RunStore(path) as store:
         store.begin(spec)
@@ -114,8 +114,8 @@ def test_run_can_be_read_live_by_another_connection(path: Path) -> None:
         assert reader.latest(a_spec().key) == ("measure", "lookup", 900.0)
 
 
-def test_followed_step_is_a_counted_one(path: Path) -> None:
-    # A site's connects and requests are phases of its pages; a bind is a step of its own.
+def test_followed_step_is_a_counted_step(path: Path) -> None:
+    # A site's connects and requests are phases of its pages; a bind is a separate step.
     steps = [Step("pages", name, n) for name, n in (("connect", 9), ("page", 5), ("request", 9))]
     with RunStore(path) as store:
         store.begin(a_spec())
@@ -143,24 +143,24 @@ def test_manifest_is_stored(path: Path) -> None:
         assert store.manifest() == {"seed": 1997, "sizes": [1, 2]}
 
 
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
+def test_missing_run_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(BadRunFile, match="no run file at"):
         RunStore(tmp_path / "absent", create=False)
 
 
-def test_a_folder_that_does_not_exist_is_named(tmp_path: Path) -> None:
+def test_missing_folder_of_a_run_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(BadRunFile, match="cannot open run file"):
         RunStore(tmp_path / "absent" / "run")
 
 
-def test_a_file_of_another_kind_is_refused_and_left_alone(path: Path) -> None:
+def test_file_of_another_kind_is_refused_and_unchanged(path: Path) -> None:
     path.write_bytes(b"operations,per,second\n" * 100)
     with pytest.raises(BadRunFile, match="is not a run file of sitebench"):
         RunStore(path)
     assert path.read_bytes() == b"operations,per,second\n" * 100
 
 
-def test_a_database_of_another_program_is_refused_and_left_alone(path: Path) -> None:
+def test_database_of_another_program_is_refused_and_unchanged(path: Path) -> None:
     other = sqlite3.connect(path)
     other.execute("CREATE TABLE theirs (x)")
     other.commit()
@@ -171,7 +171,7 @@ def test_a_database_of_another_program_is_refused_and_left_alone(path: Path) -> 
     assert path.read_bytes() == before
 
 
-def test_a_truncated_file_is_refused(path: Path) -> None:
+def test_truncated_run_file_is_refused(path: Path) -> None:
     with RunStore(path) as store:
         finish(store)
     path.write_bytes(path.read_bytes()[:5000])
@@ -179,7 +179,7 @@ def test_a_truncated_file_is_refused(path: Path) -> None:
         RunStore(path).results()
 
 
-def test_a_newer_schema_is_refused_with_its_number(path: Path) -> None:
+def test_newer_schema_is_refused_with_its_number(path: Path) -> None:
     RunStore(path).close()
     newer = sqlite3.connect(path)
     newer.execute("PRAGMA user_version = 99")
@@ -200,7 +200,7 @@ for n in range(1, 10_000):
 """
 
 
-def test_a_killed_writer_leaves_every_finished_point_behind(path: Path) -> None:
+def test_killed_writer_leaves_every_finished_point_in_the_file(path: Path) -> None:
     root = str(Path(__file__).parents[2])
     code = WRITER.format(root=root, path=str(path))
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as writer:
@@ -210,7 +210,7 @@ def test_a_killed_writer_leaves_every_finished_point_behind(path: Path) -> None:
         writer.send_signal(signal.SIGKILL)
         finished = 1 + writer.stdout.read().count(b"\n")
     with RunStore(path, create=False) as store:
-        # The last one may have been finished and not yet said so.
+        # The last point may have been finished without a message.
         assert len(store.results()) in (finished, finished + 1)
         assert sqlite3.connect(path).execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
@@ -248,7 +248,7 @@ from sitebench.runs.store import RunStore
 from tests.support.runs import finish
 store = RunStore({path!r})
 finish(store, 1)
-# A file that may not grow is what a full disk is to SQLite.
+# For SQLite, a file that cannot grow is a full disk.
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 try:

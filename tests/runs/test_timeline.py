@@ -25,7 +25,7 @@ def row(n: int, phase: str, step: str = "lookup", *ns: int) -> TimelineRow:
     )
 
 
-def test_slots_keep_every_operation_and_merge_histograms_bucket_by_bucket() -> None:
+def test_slots_contain_every_operation_and_merge_histograms_by_bucket() -> None:
     chance = random.Random(1997)
     rows = [
         row(n, "measure", "lookup", *chance.choices(range(10**4, 10**7), k=50)) for n in range(40)
@@ -83,7 +83,7 @@ def test_stall_is_a_slot_without_operations() -> None:
     assert found[3].ops_per_s == 0.0
 
 
-def test_a_percentile_of_a_slot_needs_100_samples_beyond_it() -> None:
+def test_percentile_of_a_slot_needs_100_samples_beyond_it() -> None:
     (few,) = slots([row(0, "measure", "lookup", *[10_000] * 199)], COUNTED, 10)
     assert few.percentile(50.0) is None
     (enough,) = slots([row(0, "measure", "lookup", *[10_000] * 200)], COUNTED, 10)
@@ -104,13 +104,13 @@ def test_cells_count_every_sample_in_its_range(values: list[int]) -> None:
 
 
 @pytest.mark.parametrize("ns", [1, 999, 1_000, 123_456, 10**9])
-def test_a_cell_is_a_twelfth_of_a_decade(ns: int) -> None:
+def test_histogram_cell_is_a_twelfth_of_a_decade(ns: int) -> None:
     low = 10 ** (cell_of(ns) / PER_DECADE)
     assert low <= ns * (1 + 1e-9)
     assert ns < low * 10 ** (1 / PER_DECADE) * (1 + 1e-9)
 
 
-def test_the_spectrum_ends_where_100_samples_remain() -> None:
+def test_spectrum_ends_where_100_samples_remain() -> None:
     clock = Histogram()
     for n in range(1, 50_001):
         clock.record(n * 1_000)

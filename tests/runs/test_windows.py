@@ -1,4 +1,4 @@
-"""Phases of a test: what is measured when users come and go while it runs."""
+"""Phases of a test: the measured window when users start and stop during the test."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -182,7 +182,7 @@ def test_observers_get_each_drain_with_its_phase() -> None:
 
 
 def test_operation_due_two_phases_ago_is_counted_in_that_phase(tmp_path: Path) -> None:
-    """A request of the ramp that hangs beyond a short warm-up was in no row of the run file."""
+    """A request of the ramp that hung beyond a short warm-up was in no row of the run file."""
     hung = Step("lookup", "lookup", 1, {"timeout": 1}, 30, censored=histogram(10**9))
     drains = [Drain(n * SECOND, (n + 1) * SECOND) for n in range(3)]
     with RunStore(tmp_path / "run") as store:

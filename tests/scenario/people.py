@@ -1,4 +1,4 @@
-"""A directory with people of a stranger, and a file of their accounts."""
+"""A directory with foreign people, and a file of their accounts."""
 
 import csv
 from pathlib import Path
@@ -9,7 +9,7 @@ NAMES = ["jsmith", "Müller, Hans", "a+b=c", "x*(y)\\z", "#1", " blank", '"quote
 
 
 def names(count: int) -> list[str]:
-    """Return so many names; some are special in DNs and filters."""
+    """Return `count` names; some have special characters of DNs and filters."""
     return [*NAMES, *(f"user{n}" for n in range(count - len(NAMES)))][:count]
 
 
@@ -24,7 +24,7 @@ def write_accounts(folder: Path, count: int = 100) -> Path:
 
 
 def write_ldif(folder: Path, count: int = 100) -> Path:
-    """Write their directory."""
+    """Write the LDIF of their directory."""
     from base64 import b64encode
 
     from ldap3.utils.dn import escape_rdn

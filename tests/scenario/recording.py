@@ -1,4 +1,4 @@
-"""A browser that records what it does, as HTTP Archive."""
+"""A browser that records its requests as an HTTP Archive."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _pairs(found: Any) -> list[dict[str, str]]:
 
 
 class Browser:
-    """Keeps cookies, does not follow redirects, and has all in its `entries`."""
+    """Stores cookies, does not follow redirects, and records all requests in `entries`."""
 
     def __init__(self, url: str) -> None:
         self.entries: list[dict[str, Any]] = []

@@ -1,8 +1,8 @@
-"""Directories of other makers with people of a stranger, each started here and stopped again.
+"""Directories of other vendors with foreign people, each started and stopped here.
 
-OpenLDAP's is in every test run. 389-DS, ApacheDS and Samba's domain controller are for `make
-server-tests`: they need root, packages that are not among those of the tests, and the first and the
-last of them fixed places.
+OpenLDAP runs in every test run. 389-DS, ApacheDS and Samba's domain controller are for `make
+server-tests`: they need root and additional packages; 389-DS and Samba also
+need fixed places.
 """
 
 import contextlib
@@ -24,17 +24,17 @@ PASSWORD = "Passw0rd-of-tests"
 
 @dataclass(frozen=True)
 class Foreign:
-    """A directory, how to bind to it as one who may write, and what it has counted."""
+    """A directory, an identity with write access, and its counters."""
 
     url: str
     bind_dn: str
     base: str
     named: str
-    """What a person's RDN begins with, and the column that goes on."""
+    """The beginning of a person's RDN, and the column that completes it."""
     counted: Callable[[], tuple[int, int]] | None
-    """Searches and modifies so far, where it counts them."""
+    """Its numbers of searches and modifies, if it counts them."""
     looks: int = 0
-    """The searches of its own counters that one look at them takes."""
+    """The number of searches for one reading of its counters."""
     options: tuple[str, ...] = ()
 
 
@@ -51,7 +51,7 @@ def ldap(
 
 
 def accounts(folder: Path) -> None:
-    """Write the file of the accounts, beside a scenario."""
+    """Write the file of accounts beside a scenario."""
     with (folder / "accounts.csv").open("w", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(["uid", "cn"])
@@ -59,7 +59,7 @@ def accounts(folder: Path) -> None:
 
 
 def people(base: str, rdn: str, kind: str) -> str:
-    """Return them as LDIF; `rdn` and `kind` are a template of the RDN and more lines."""
+    """Return the people as LDIF; `rdn` is a template of the RDN, `kind` has further lines."""
     entries = [f"dn: {base}\nobjectClass: organizationalUnit\nou: people\n"]
     for n in range(PEOPLE):
         name = rdn.format(n=n)
@@ -73,7 +73,7 @@ def ask(url: str, who: str, password: str = PASSWORD) -> None:
 
 
 def values(found: str, *names: str) -> list[int]:
-    """Return numbers out of LDIF, by the attributes' names."""
+    """Return numbers from LDIF, by the attributes' names."""
     pairs = dict(line.split(": ", 1) for line in found.splitlines() if ": " in line)
     lower = {name.lower(): value for name, value in pairs.items()}
     return [int(lower[name.lower()]) for name in names]
@@ -81,7 +81,7 @@ def values(found: str, *names: str) -> list[int]:
 
 @contextlib.contextmanager
 def slapd(folder: Path) -> Iterator[Foreign]:
-    """Start OpenLDAP's with inetOrgPerson and nothing of ours."""
+    """Start OpenLDAP with inetOrgPerson and no schema of sitebench."""
     schemas = ("core", "cosine", "inetorgperson")
     base, admin = f"ou=people,{SUFFIX}", f"cn=admin,{SUFFIX}"
     lines = [f"include /etc/ldap/schema/{each}.schema" for each in schemas]
@@ -119,7 +119,8 @@ def ds389(folder: Path) -> Iterator[Foreign]:
     port, admin, base = free_port(), "cn=Directory Manager", f"ou=people,{SUFFIX}"
     defaults = Path("/usr/share/dirsrv/inf/defaults.inf")
     text = defaults.read_text()
-    # Without systemd its installer fails at `systemctl start`, whatever its file says.
+    # Without systemd its installer fails at `systemctl start`, whatever its configuration file
+    # says.
     defaults.write_text(text.replace("with_systemd = 1", "with_systemd = 0"))
     lines = ["[general]", "config_version = 2", "full_machine_name = localhost"]
     lines += ["strict_host_checking = False", "selinux = False", "systemd = False", "[slapd]"]
@@ -156,17 +157,17 @@ log4j.appender.out=org.apache.log4j.ConsoleAppender
 log4j.appender.out.layout=org.apache.log4j.PatternLayout
 log4j.appender.out.layout.ConversionPattern=%m%n
 """
-"""A line for each operation: its only count of them."""
+"""A log line for each operation, its only count of operations."""
 APACHEDS_JARS = (
     *("/usr/share/apacheds/lib/*", "/usr/share/java/caffeine.jar"),
     *(f"/usr/share/java/commons-{each}.jar" for each in ("codec", "collections4", "lang3", "text")),
 )
-"""Debian's unit has the first alone, and does not start with it."""
+"""Debian's unit has only the first, and does not start with it."""
 
 
 @contextlib.contextmanager
 def apacheds(folder: Path) -> Iterator[Foreign]:
-    """Start ApacheDS as Debian configures it, in a folder of its own."""
+    """Start ApacheDS as Debian configures it, in a temporary folder."""
     if not Path("/etc/apacheds/config.ldif").exists():
         refuse_without("ApacheDS", "servers")
     admin, base, instance = "uid=admin,ou=system", f"ou=people,{SUFFIX}", folder / "instance"
@@ -179,7 +180,7 @@ def apacheds(folder: Path) -> Iterator[Foreign]:
     (instance / "conf/config.ldif").write_text(config)
     (folder / "log4j.properties").write_text(APACHEDS_LOGS)
     command = ["java", "-Xmx256m", "-cp", ":".join(APACHEDS_JARS)]
-    # It makes its certificate with classes that Java 17 hides.
+    # It generates its certificate with classes that Java 17 hides.
     for hidden in ("x509", "util"):
         command += ["--add-exports", f"java.base/sun.security.{hidden}=ALL-UNNAMED"]
     command += [f"-Dlog4j.configuration=file:{folder}/log4j.properties"]

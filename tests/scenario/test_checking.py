@@ -1,4 +1,4 @@
-"""`--check`: each operation is done once, by one user, and what came of its steps is shown."""
+"""`--check`: one user performs each operation once, and the result of its steps is printed."""
 
 import re
 from collections.abc import Iterator
@@ -52,7 +52,9 @@ def test_check_runs_each_operation_once_and_prints_it(
     assert all(re.search(r"\d (us|ms)\b", line) for line in steps), ran.out
 
 
-def test_one_row_is_enough_where_users_keep_rows(directory: LdapDirectory, tmp_path: Path) -> None:
+def test_check_of_one_user_needs_only_one_row_with_a_row_per_user(
+    directory: LdapDirectory, tmp_path: Path
+) -> None:
     (tmp_path / "account.csv").write_text("uid\nuser1\n")
     account = '[data.account]\nfile = "account.csv"\nper = "user"\n[[operation]]'
     text = TWO.replace("[[operation]]", account, 1).replace("(uid=user1)", "(uid={account.uid})")
@@ -75,8 +77,8 @@ def test_check_ends_at_once_if_no_connection_opens(tmp_path: Path) -> None:
     assert "did not end within" not in ran.err
 
 
-def test_start_that_fails_is_shown_once_and_ends_the_check(tmp_path: Path) -> None:
-    """It was repeated without a pause, and the check advised to wait longer."""
+def test_failed_start_is_shown_once_and_ends_the_check(tmp_path: Path) -> None:
+    """The start was repeated without a pause, and the check advised to wait longer."""
     (tmp_path / "shop.toml").write_text(
         "[start]\nstep = [{ get = '/' }, "
         "{ name = 'login', get = '/login', expect.contains = 'Hello' }]\n"
@@ -94,7 +96,7 @@ def test_start_that_fails_is_shown_once_and_ends_the_check(tmp_path: Path) -> No
     assert "writes" not in ran.out
 
 
-def test_failed_start_is_named_where_no_operation_succeeds(tmp_path: Path) -> None:
+def test_failed_start_is_named_if_no_operation_succeeds(tmp_path: Path) -> None:
     (tmp_path / "shop.toml").write_text(
         "[start]\nstep = [{ name = 'login', get = '/login', expect.contains = 'Hello' }]\n"
         "[[operation]]\nname = 'browse'\nget = '/'\n"
@@ -125,7 +127,7 @@ PAUSE = '{ think = "10m", distribution = "constant" }'
 def test_skipped_pauses_are_reported(
     directory: LdapDirectory, tmp_path: Path, *, alone: bool
 ) -> None:
-    """How often a list is repeated is not known before."""
+    """The number of repeats over a list is not known in advance."""
     names = '{ search = "(uid=user*)", capture.name = { attribute = "dn", take = "all" } }'
     rounds = f'{names}, {{ repeat = "name", step = [{PAUSE}] }}, {{ name = "one"'
     if alone:
@@ -136,7 +138,7 @@ def test_skipped_pauses_are_reported(
     assert "pauses" not in checked(tmp_path, directory.url, TWO).out
 
 
-def test_pauses_of_a_site_s_file_are_left_out(tmp_path: Path) -> None:
+def test_check_skips_the_pauses_of_a_sites_file(tmp_path: Path) -> None:
     (tmp_path / "visit.toml").write_text(
         f"[[operation]]\nname = 'visit'\nstep = [{{ get = '/' }}, {PAUSE}, {{ get = '/' }}]\n"
     )
@@ -147,7 +149,7 @@ def test_pauses_of_a_site_s_file_are_left_out(tmp_path: Path) -> None:
     assert "pauses are left out" in ran.out
 
 
-def test_slow_operation_is_abandoned(directory: LdapDirectory, tmp_path: Path) -> None:
+def test_check_abandons_a_slow_operation(directory: LdapDirectory, tmp_path: Path) -> None:
     often = '{ repeat = 1000000, step = [{ name = "one", search = "(uid=user2)" }] }'
     slow = TWO.replace('{ name = "one", search = "(uid=user2)" }', often)
     checked(tmp_path, directory.url, slow, "--timeout", "300ms").check(
@@ -155,15 +157,17 @@ def test_slow_operation_is_abandoned(directory: LdapDirectory, tmp_path: Path) -
     )
 
 
-def test_people_are_not_added_by_a_check(tmp_path: Path) -> None:
+def test_check_adds_no_people(tmp_path: Path) -> None:
     (tmp_path / "add.toml").write_text(text_of("add"))
     argv = ("ils", "run", "add.toml", "--check", "--entries", "10", "--locales", "en_US")
     in_process(*argv, cwd=tmp_path).check(2, "--check adds no people")
 
 
 @pytest.mark.parametrize("operation", ["connect.toml", "connect"])
-def test_pass_ends_at_last_step(directory: LdapDirectory, tmp_path: Path, operation: str) -> None:
-    """Its pass has the think time after it, so it does not end while a check looks."""
+def test_pass_of_a_check_ends_at_its_last_step(
+    directory: LdapDirectory, tmp_path: Path, operation: str
+) -> None:
+    """The pass has a think time after it, so it does not end during a check."""
     (tmp_path / "connect.toml").write_text(text_of("connect"))
     argv = ("ils", "run", operation, "--check", "--target", directory.url, "--timeout", "2s")
     ran = in_process(*argv, cwd=tmp_path).check(0)

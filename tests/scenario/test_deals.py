@@ -1,4 +1,4 @@
-"""Rows that are dealt once, or to one user at a time: what a test does without one, and says."""
+"""Rows that are dealt once or to one user at a time: the behaviour and messages without a row."""
 
 import contextlib
 import json
@@ -52,13 +52,13 @@ def run(folder: Path, directory: LdapDirectory, *more: str) -> Ran:
 
 
 @pytest.mark.parametrize("client", ["native", "ldap3"])
-def test_window_ends_with_last_row(client: str, folder: Path, directory: LdapDirectory) -> None:
+def test_window_ends_with_the_last_row(client: str, folder: Path, directory: LdapDirectory) -> None:
     (point,) = run(folder, directory, "--measure", "60s", "--client", client).check(0).objects
     measured_s = point["measure_s"]
-    # Those that end as users are still starting are of no window.
+    # Operations that end while users are still starting belong to no window.
     assert ROWS - 100 < point["operations"] <= ROWS
     assert point["failures"] == 0
-    # Not the half second after which it is noticed.
+    # Without the half second after which the end is noticed.
     assert 0.3 < measured_s < 20
     assert point["ops_per_s"] == pytest.approx(point["operations"] / measured_s, rel=0.01)
     (warning,) = [each for each in point["warnings"] if each["kind"] == "data-used-up"]
@@ -71,11 +71,11 @@ def test_arrivals_without_a_free_row_are_not_late(folder: Path, directory: LdapD
     (point,) = run(folder, directory, "--measure", "60s", "--rate", "300").objects
     assert (point["failures"], point["operations"]) == (0, pytest.approx(ROWS, abs=8))
     assert point["queue_end"] == {"backlog": 0, "in_flight": 0}
-    # Those that were due before the window ended in it. Without rows 300 come each second.
+    # Arrivals due before the window ended in it. Without rows 300 come each second.
     due_before = sum(point["queue_start"].values())
     assert point["lag_us"]["n"] == pytest.approx(point["operations"] - due_before, abs=4)
     assert point["measure_s"] < 20
-    # A busy machine may take longer for 400 rows at 300 a second, and the tester is late then.
+    # A busy machine may take longer for 400 rows at 300 a second, and then the tester is late.
     late = point["verdict"] in ("generator", "others") and point["measure_s"] > 1.5
     assert point["valid"] or late, point
 
@@ -111,9 +111,12 @@ def locust(folder: Path, directory: LdapDirectory, *more: str) -> Ran:
     return run_locust(*argv, cwd=folder)
 
 
-def test_data_exhausted_without_a_warm_up(folder: Path, directory: LdapDirectory) -> None:
+def test_data_exhausted_before_a_window_without_warm_up_have_advice(
+    folder: Path, directory: LdapDirectory
+) -> None:
     write_accounts(folder, 4)
-    # The first is done with all of them seconds before the last begins, and with it the window.
+    # The first user has used all rows seconds before the last user starts, and so before the
+    # window.
     ran = locust(folder, directory, "-u", "20", "-r", "5", "--measure", "1s")
     assert ran.code != 0
     assert "before anything was measured" in ran.err
@@ -121,7 +124,7 @@ def test_data_exhausted_without_a_warm_up(folder: Path, directory: LdapDirectory
     assert "--warmup" not in ran.err
 
 
-def test_locust_ends_too(folder: Path, directory: LdapDirectory) -> None:
+def test_locust_test_ends_with_the_last_row(folder: Path, directory: LdapDirectory) -> None:
     ran = locust(folder, directory, "-u", "4").check(0)
     counted = {each["name"]: each["num_requests"] for each in json.loads(ran.out)}
     assert counted["search"] == ROWS
@@ -129,7 +132,7 @@ def test_locust_ends_too(folder: Path, directory: LdapDirectory) -> None:
 
 
 def test_workers_share_the_rows(folder: Path, directory: LdapDirectory) -> None:
-    # Slower than elsewhere: what ends before all have begun is of no window.
+    # Slow, because operations that end before all users have started belong to no window.
     (folder / "once.toml").write_text(ONCE.replace('"5ms"', '"20ms"'))
     others = [folder / name for name in ("one", "two")]
     port = free_port()
@@ -159,7 +162,7 @@ def test_waits_for_rows_are_reported(client: str, folder: Path, directory: LdapD
     (warning,) = [each for each in point["warnings"] if each["kind"] == "rows-held"]
     assert warning["message"].startswith("users waited ")
     if client == "native":
-        # No operation has a wait in its time: it would have 100 ms, or more.
+        # No operation's time includes a wait, which would be 100 ms or more.
         assert point["service_us"]["mean"] < 50_000
 
 

@@ -1,4 +1,4 @@
-"""A scenario file on a directory with people of a stranger: what it says is done, and counted."""
+"""A scenario file on a directory with foreign people: its operations are performed and counted."""
 
 import json
 import os
@@ -74,7 +74,7 @@ def measured(folder: Path, directory: LdapDirectory, *more: object) -> Ran:
 
 
 def found_by(directory: LdapDirectory, condition: str) -> set[str]:
-    """Return the uids of those who meet it."""
+    """Return the uids of entries that match a condition."""
     connection = Connection(Server(directory.url), auto_bind=True)
     try:
         connection.search(BASE, condition, attributes=["uid"])
@@ -87,19 +87,20 @@ def rows(point: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {step["program"]: step for step in point["steps"] if step["counted"]}
 
 
-def test_the_total_is_the_sum_of_the_operations(folder: Path, directory: LdapDirectory) -> None:
-    # Few rows: a busy machine comes to the last of them, too.
+def test_total_is_the_sum_of_the_operations(folder: Path, directory: LdapDirectory) -> None:
+    # Few rows, so that even a busy machine uses all of them.
     write_accounts(folder, 20)
     out = (*NO_PAUSE, "--out", "run.sitebench")
     (point,) = measured(folder, directory, *out, "--json").objects
     assert point["failures"] == 0, point["examples"]
     found = rows(point)
-    # Rates are of what ended in the window, rows of what was due in it: a few at its edges differ.
+    # Rates count operations that ended in the window, rows those that were due in it: a few at its
+    # edges differ.
     both = found["search"]["count"] + found["modify"]["count"]
-    # What 4 users had under way at both edges.
+    # Operations of 4 users under way at both edges.
     assert point["operations"] == pytest.approx(both, abs=8)
-    # Nine cards and one in each of two decks, of which the last may not be done; the first were
-    # dealt before the window.
+    # Nine cards and one in each of two decks, of which the last may be incomplete; the first decks
+    # were dealt before the window.
     with RunFile(folder / "run.sitebench") as run_file:
         (kept_point,) = run_file.points()
         done = Counter[str]()
@@ -108,7 +109,7 @@ def test_the_total_is_the_sum_of_the_operations(folder: Path, directory: LdapDir
     assert done["modify"] >= found["modify"]["count"] > 0
     assert abs(9 * done["modify"] - done["search"]) <= 2 * 9
     assert point["operation"] == "mix"
-    # Each row once and again: all people were changed, whatever they are called.
+    # Each row repeatedly: all people were changed, whatever their names.
     assert found_by(directory, "(telephoneNumber=+1 *)") == set(names(20))
     # Each operation has a row under the total.
     ran = measured(folder, directory, *out)
@@ -118,30 +119,30 @@ def test_the_total_is_the_sum_of_the_operations(folder: Path, directory: LdapDir
     assert in_process("report", "run.sitebench", "-o", "report.html", cwd=folder).code == 0
     page = (folder / "report.html").read_text()
     assert '<th scope="row">- search</th>' in page
-    # No row of the data, and nothing of a file's own secrets.
+    # No row of the data, and no secret of the file.
     kept = sqlite3.connect(folder / "run.sitebench")
     assert "secret-1" not in "\n".join(kept.iterdump())
 
 
-def test_a_file_is_measured_by_a_program(folder: Path, directory: LdapDirectory) -> None:
+def test_python_program_measures_a_scenario_file(folder: Path, directory: LdapDirectory) -> None:
     found = run(str(folder / "mix.toml"), directory, users=2, threads=1, warmup_s=0, measure_s=0.5)
     assert (found.point.failures, found.point.spec.operation) == (0, "mix")
     assert found.ops_per_s > 0
 
 
-def test_file_is_measured_by_locust(folder: Path, directory: LdapDirectory) -> None:
+def test_locust_measures_a_scenario_file(folder: Path, directory: LdapDirectory) -> None:
     load = ("--headless", "-u", "2", "--think", "2ms", "--only-summary", "--json")
     window = ("--warmup", "0s", "--measure", "1s")
     where = ("--target", directory.url, "--i-own-this-target", "--scenario", "mix.toml")
     file = str(Path(__file__).parents[2] / "locustfiles/ils.py")
-    # No class is named: where there is a file, it says what users do.
+    # Without a class name, the file determines the users' operations.
     ran = run_locust("-f", file, *load, *window, *where, cwd=folder).check(0)
     counted = {each["name"]: each["num_requests"] for each in json.loads(ran.out)}
     assert counted["search"] > counted["modify"] > 0
     assert not {"lookup", "add"} & set(counted)
 
 
-def test_rate_is_of_all_operations_together(folder: Path, directory: LdapDirectory) -> None:
+def test_rate_is_that_of_all_operations_together(folder: Path, directory: LdapDirectory) -> None:
     (point,) = measured(folder, directory, *NO_PAUSE, "--rate", "500", "--json").objects
     assert point["schedule"] == "open"
     assert point["failures"] == 0
@@ -159,14 +160,14 @@ def test_load_of_the_file_is_the_default(folder: Path, directory: LdapDirectory)
 
 
 def asked_of(ran: Ran) -> list[tuple[str | None, str, str]]:
-    """Return the conditions of a point, each with its operation and whether it is met."""
+    """Return the objectives of a point, each with its operation and whether it is met."""
     (point,) = ran.objects
     found = point["objective"]["conditions"]
     return [(each.get("operation"), each["condition"], each["state"]) for each in found]
 
 
 def test_operations_have_their_own_objectives(folder: Path, directory: LdapDirectory) -> None:
-    """The total may be right while an operation is not, and the other way round."""
+    """The total may meet an objective although an operation does not, and the reverse."""
     mix = MIX.replace("weight = 9\n", 'weight = 9\nobjective = "max<1h"\n')
     mix += 'objective = "max<1us,failures<1%"\n'
     (folder / "mix.toml").write_text(mix)
@@ -190,7 +191,9 @@ def test_operations_have_their_own_objectives(folder: Path, directory: LdapDirec
     assert asked_of(measured(folder, directory, "--json")) == [total, search, broken, modify]
 
 
-def test_objective_changes_no_program(folder: Path, directory: LdapDirectory) -> None:
+def test_objective_does_not_change_the_counted_steps_of_a_program(
+    folder: Path, directory: LdapDirectory
+) -> None:
     shown = in_process("ils", "operations", "--show", "lookup")
     lookup = script.from_text("lookup", shown.out)
     asked = script.from_text(
@@ -203,7 +206,9 @@ def test_objective_changes_no_program(folder: Path, directory: LdapDirectory) ->
 PEAK = ("--i-own-this-target", "--threads", "1", "--warmup", "0s", "--measure", "300ms")
 
 
-def test_peak_meets_the_objectives_of_all(folder: Path, directory: LdapDirectory) -> None:
+def test_peak_meets_the_objectives_of_all_operations(
+    folder: Path, directory: LdapDirectory
+) -> None:
     (folder / "mix.toml").write_text(f'load.clients = [3]\n{MIX}objective = "max<1us"\n')
     peak = ("ils", "peak", "mix.toml", "--target", directory.url, *PEAK)
     ran = in_process(*peak, "--start", "320", "--out", "run", cwd=folder)
@@ -211,7 +216,7 @@ def test_peak_meets_the_objectives_of_all(folder: Path, directory: LdapDirectory
         (found,) = run.manifest()["peaks"]
         *_, lowest = (each for each in run.results() if each.spec.rate == 20)
     assert found["rate"] is None
-    # At the lowest rate a tester without a core may be the reason, or other programs.
+    # At the lowest rate the reason may be a tester without a core, or other programs.
     noisy = any(each.kind == WarningKind.NOISY_MACHINE for each in lowest.verdict.warnings)
     if noisy or lowest.verdict.latency_at_most or lowest.verdict.bound == Bound.OTHERS:
         ran.check(1, "this machine was busy with other programs")
@@ -253,7 +258,7 @@ def test_peak_measures_named_loads(folder: Path, directory: LdapDirectory) -> No
         ('[[operation]]\nsearch = "(u={env.NOT_THERE})"', "takes $NOT_THERE from the environment"),
     ],
 )
-def test_mistake_in_a_file_is_reported_without_a_traceback(
+def test_error_in_a_scenario_file_is_reported_without_a_traceback(
     file: str, said: str, folder: Path, directory: LdapDirectory
 ) -> None:
     (folder / "bad.toml").write_text(file)
@@ -288,17 +293,19 @@ def test_who_am_i_is_captured(client: str, folder: Path, directory: LdapDirector
     assert described == {dn: f"dn:{dn}" for dn in described}
 
 
-def test_writes_need_ownership(folder: Path, directory: LdapDirectory) -> None:
+def test_file_with_writes_needs_declared_ownership(folder: Path, directory: LdapDirectory) -> None:
     argv = ("ils", "run", "mix.toml", "--target", directory.url, *LOAD)
     in_process(*argv, cwd=folder).check(2, "changes entries of 127.0.0.1")
     assert not found_by(directory, "(telephoneNumber=*)")
 
 
-def test_points_differ_where_a_file_or_its_data_do(folder: Path, directory: LdapDirectory) -> None:
+def test_points_differ_if_their_file_or_its_data_differ(
+    folder: Path, directory: LdapDirectory
+) -> None:
     out = ("--out", "run.sitebench", "--json")
     measured(folder, directory, *out)
     assert measured(folder, directory, *out).objects[0]["resumed"]
-    # The same rows in another place are the same.
+    # The same rows in another place are the same data.
     (folder / "mine.csv").write_bytes((folder / "accounts.csv").read_bytes())
     mine = ("--data", "person=mine.csv", *out)
     assert measured(folder, directory, *mine).objects[0]["resumed"]
@@ -325,17 +332,19 @@ WHERE = (
 )
 
 
-def test_entries_deleted_by_the_scenario_are_gone(folder: Path, directory: LdapDirectory) -> None:
+def test_entries_deleted_by_the_scenario_are_removed(
+    folder: Path, directory: LdapDirectory
+) -> None:
     (folder / "mix.toml").write_text(ADDED)
     argv = ("ils", "run", "mix.toml", "--target", directory.url, *WHERE)
     (point,) = in_process(*argv, cwd=folder).objects
     assert (point["failures"], point["operation"]) == (0, "mix")
     assert "entries-left" not in str(point["warnings"])
-    # Each user may have been between the two when it was stopped.
+    # Each user may have been between add and delete when it was stopped.
     assert len(found_by(directory, "(cn=u*-*)")) <= 2
 
 
-def test_entries_that_a_delete_misses_are_counted() -> None:
+def test_deletes_of_missing_entries_are_counted() -> None:
     steps = (("add", "add"), ("delete", "delete"))
     operation = Operation("o", 1, "sequence", steps, writes=True, overwrites=False, keeps=())
     still = {"writes": False, "overwrites": False, "keeps": []}
@@ -356,7 +365,7 @@ def test_entries_that_a_delete_misses_are_counted() -> None:
     assert warn_of_leftovers(spec, [LOOKUP], {"measure": tally(100, 0)}) == ()
 
 
-def test_columns_have_names_of_spreadsheets(folder: Path, directory: LdapDirectory) -> None:
+def test_columns_may_have_names_as_in_spreadsheets(folder: Path, directory: LdapDirectory) -> None:
     lines = (folder / "accounts.csv").read_text().splitlines()[-20:]
     rows = [f"x;{line.replace(',', ';')}" for line in lines]
     head = "Straße #;Login (AD);Pass Word"
@@ -382,7 +391,7 @@ OTHER = "ou=test,dc=example,dc=com"
 
 
 def test_base_of_the_command_overrides_the_file(folder: Path, directory: LdapDirectory) -> None:
-    """Who leads a test that writes to another branch overwrites none of the file's."""
+    """Writes redirected to another branch must not overwrite entries of the file's base."""
 
     def ran(*where: str) -> Ran:
         own = ("--i-own-this-target", *LOAD, "--json")
@@ -409,13 +418,13 @@ def test_base_of_the_command_overrides_the_file(folder: Path, directory: LdapDir
     assert phones(directory) != before
 
 
-def test_base_is_checked_first(folder: Path, directory: LdapDirectory) -> None:
+def test_missing_base_is_reported_before_the_load(folder: Path, directory: LdapDirectory) -> None:
     (folder / "mix.toml").write_text(MIX.replace(BASE, OTHER))
     measured(folder, directory).check(2, f"has no entry {OTHER!r}")
 
 
-def test_people_are_below_the_base_of_a_file_in_a_slapd_too(tmp_path: Path) -> None:
-    """Its people of the papers have no schema that knows a domain."""
+def test_people_in_a_slapd_are_below_the_base_of_the_file(tmp_path: Path) -> None:
+    """The papers' profile has no schema for a domain."""
     (tmp_path / "mix.toml").write_text(
         'base = "ou=People,dc=example,dc=com"\ndata.person = { people = "seeded" }\n'
         '[[operation]]\nsearch = "(cn={person.cn})"\nexpect.entries = 1\n'
@@ -425,7 +434,7 @@ def test_people_are_below_the_base_of_a_file_in_a_slapd_too(tmp_path: Path) -> N
 
 
 def test_explicit_default_base_overrides_the_file(tmp_path: Path) -> None:
-    """What was set is known in the point's process, too."""
+    """The point's process knows explicitly set options, too."""
     (tmp_path / "mix.toml").write_text(
         'base = "ou=elsewhere,o=Intranet"\ndata.person = { people = "seeded" }\n'
         '[[operation]]\nsearch = "(cn={person.cn})"\nbase = "ou=Dynamic,o=Intranet"\n'
@@ -437,7 +446,7 @@ def test_explicit_default_base_overrides_the_file(tmp_path: Path) -> None:
 
 
 def phones(directory: LdapDirectory) -> set[str]:
-    """Return the telephone numbers of its people."""
+    """Return the telephone numbers of the directory's people."""
     with Connection(directory.url) as connection:
         connection.search(BASE, "(uid=*)", attributes=["telephoneNumber"])
         return {str(entry.telephoneNumber) for entry in connection.entries}
@@ -472,20 +481,20 @@ def test_failure_of_an_operation_is_counted_once(folder: Path, directory: LdapDi
         f'[[operation]]\nname = "bad"\nstep = [{wrong}, {wrong}, {wrong}]\n'
         '[[operation]]\nname = "good"\nsearch = "(uid=user1)"\nexpect.entries = 1\n'
     )
-    # Connections that are opened in the window would be attempts, too.
+    # Connections opened in the window would count as attempts, too.
     argv = ("ils", "run", "mix.toml", "--target", directory.url, *WHERE, "--warmup", "200ms")
     (point,) = in_process(*argv, "--allow-failures", cwd=folder).objects
     found = rows(point)
     assert point["failures"] == found["bad"]["count"] == found["bad"]["failures"]
     assert point["operations"] == pytest.approx(found["good"]["count"], abs=2)
-    # The share is of operations, too: half of them are wrong.
+    # The share is relative to operations, too: half of them are wrong.
     ended = found["bad"]["count"] + found["good"]["count"]
     assert PointResult.read(point).attempts == pytest.approx(ended, abs=2)
 
 
 @pytest.mark.parametrize("found", ["expect.entries = 1", "size_limit = 2"])
 def test_wrong_answer_is_not_captured(found: str, folder: Path, directory: LdapDirectory) -> None:
-    """A search that found several is followed by no login: it would be somebody else's."""
+    """A search with several matches must not lead to a login with another person's name."""
 
     def tried(*steps: str) -> tuple[Ran, int]:
         head = f'base = "{BASE}"\ndata.person.file = "accounts.csv"\n'
@@ -530,7 +539,7 @@ def test_file_may_have_the_name_of_its_operation(folder: Path, directory: LdapDi
     argv = ("ils", "run", "search.toml", "--target", directory.url, *WHERE)
     (point,) = in_process(*argv, cwd=folder).objects
     (counted,) = [step for step in point["steps"] if step["counted"]]
-    # Those under way at either end of the window are as many as users, at most.
+    # Operations under way at the window's edges are at most as many as users.
     assert point["operations"] == pytest.approx(counted["count"], abs=2)
     (point,) = in_process(*argv, *NO_PAUSE, "--rate", "200", cwd=folder).objects
     assert point["ops_per_s"] == pytest.approx(200, rel=0.3)
@@ -545,7 +554,7 @@ def test_base_readable_only_by_the_identity_of_the_file_is_accepted(folder: Path
     with reader(100, require_bind=True, locales=("en_US",)) as hidden:
         load = ("--target", hidden.url, *WHERE)
         in_process("ils", "run", "mix.toml", *load, cwd=folder, READER="secret").check(0)
-        # Who is named on the command line reads.
+        # The identity of the command line reads.
         (folder / "bare.toml").write_text('base = "o=Intranet"\n[[operation]]\nsearch = "(cn=a)"\n')
         in_process("ils", "run", "bare.toml", *load, cwd=folder).check(
             2, "does not show 'o=Intranet'"
@@ -569,7 +578,7 @@ step = [{find}{{ search = "(uid=user2)", expect.entries = 1 }}]
 
 
 def test_bind_in_one_operation_does_not_silently_drop_bind_dn_of_others(folder: Path) -> None:
-    """A file, its operation alone and its check agree."""
+    """A file, its single operation and its check agree."""
     reader = partial(LdapDirectory, admin_dn="cn=reader", admin_password="secret")
     ldif = write_ldif(folder, PEOPLE)
     with reader(0, require_bind=True, ldif=ldif, suffix=SUFFIX) as hidden:
@@ -591,7 +600,9 @@ def test_bind_in_one_operation_does_not_silently_drop_bind_dn_of_others(folder: 
         assert ran("", "", "--check", only=":login").code == 0
 
 
-def test_the_first_steps_of_a_user_need_a_word_too(folder: Path, directory: LdapDirectory) -> None:
+def test_start_steps_with_writes_need_declared_ownership(
+    folder: Path, directory: LdapDirectory
+) -> None:
     (folder / "mix.toml").write_text(
         f'[start]\nstep = [{{ delete = "uid=user1,{BASE}" }}]\n'
         f'[[operation]]\nsearch = "(uid=user2)"\nbase = "{BASE}"\n'
@@ -602,7 +613,7 @@ def test_the_first_steps_of_a_user_need_a_word_too(folder: Path, directory: Ldap
     assert found_by(directory, "(uid=user1)")
 
 
-def test_locust_asks_for_a_word_too(folder: Path, directory: LdapDirectory) -> None:
+def test_locust_needs_declared_ownership_for_writes(folder: Path, directory: LdapDirectory) -> None:
     load = ("--headless", "-u", "1", "-t", "3s", "--only-summary")
     where = ("--target", directory.url, "--scenario", "mix.toml", "FileUser")
     file = str(Path(__file__).parents[2] / "locustfiles/ils.py")
@@ -612,7 +623,7 @@ def test_locust_asks_for_a_word_too(folder: Path, directory: LdapDirectory) -> N
     assert not found_by(directory, "(telephoneNumber=*)")
 
 
-def test_locust_ignores_the_files_load(folder: Path, directory: LdapDirectory) -> None:
+def test_locust_ignores_the_load_of_the_file(folder: Path, directory: LdapDirectory) -> None:
     (folder / "mix.toml").write_text(
         f'base = "{BASE}"\nload = {{ users = 3, warmup = "1s" }}\n'
         '[[operation]]\nsearch = "(uid=user2)"\n'
@@ -626,7 +637,7 @@ def test_locust_ignores_the_files_load(folder: Path, directory: LdapDirectory) -
     )
 
 
-def test_foreign_people_are_not_deleted_with_added_ones(
+def test_foreign_people_are_not_deleted_together_with_added_people(
     folder: Path, directory: LdapDirectory
 ) -> None:
     (folder / "mix.toml").write_text(
@@ -639,7 +650,7 @@ def test_foreign_people_are_not_deleted_with_added_ones(
     assert len(found_by(directory, "(uid=*)")) == PEOPLE
 
 
-def test_users_that_keep_a_row_are_limited_by_the_rows(
+def test_users_with_a_row_each_are_limited_by_the_number_of_rows(
     folder: Path, directory: LdapDirectory
 ) -> None:
     (folder / "mix.toml").write_text(
@@ -667,12 +678,12 @@ def test_values_are_read_from_files(folder: Path, directory: LdapDirectory) -> N
     connection.search(BASE, "(jpegPhoto=*)", attributes=["jpegPhoto"])
     assert {each.jpegPhoto.raw_values[0] for each in connection.entries} == {bytes(range(256))}
     connection.unbind()
-    # Another picture is another point.
+    # Another picture makes another point.
     (folder / "photo.jpg").write_bytes(b"another")
     assert not measured(folder, directory, *out).objects[0]["resumed"]
     (folder / "photo.jpg").unlink()
     measured(folder, directory).check(2, "cannot read photo.jpg, which is a value")
-    # To open one waits until somebody writes to it.
+    # Opening a pipe waits until a program writes to it.
     os.mkfifo(folder / "photo.jpg")
     measured(folder, directory).check(2, "photo.jpg, which is a value, is no regular file")
 
@@ -702,7 +713,7 @@ def test_paged_search_reads_all_pages(folder: Path, directory: LdapDirectory) ->
 
 @pytest.mark.parametrize("tls", ["true", '"starttls"', "false"])
 def test_tls_is_chosen_per_connection(tls: str, folder: Path) -> None:
-    """Beside one that does as the target's address says, which is in the clear."""
+    """Beside a connection that follows the target's address, which is cleartext."""
     chosen = f'[connection.other]\ntls = {tls}\n[[operation]]\nname = "a"\non = "other"\n'
     text = f'base = "{BASE}"\n{chosen}search = "(uid=x)"\n[[operation]]\nsearch = "(uid=y)"\n'
     (folder / "mix.toml").write_text(text)
@@ -714,7 +725,7 @@ def test_tls_is_chosen_per_connection(tls: str, folder: Path) -> None:
         where = ("--tls-target", secure.url, "--json")
         ran = measured(folder, started, "--tls-insecure", *where).check(0)
         assert ran.objects[0]["failures"] == 0
-        # Nobody signed their certificates, which is seen where TLS is used.
+        # Their certificates are not signed, which is noticed only with TLS.
         assert (measured(folder, started, *where, "--check").code == 0) == (tls == "false")
         if tls == "true":
             refused = measured(folder, started, "--tls-insecure")
@@ -724,7 +735,7 @@ def test_tls_is_chosen_per_connection(tls: str, folder: Path) -> None:
 
 @pytest.mark.parametrize("tls", ["false", '"starttls"'])
 def test_users_share_connections(tls: str, folder: Path) -> None:
-    """Two of them, divided among two threads: the file's row is whole, and has waits beside it."""
+    """Two connections for two threads: the file's row is complete, with waits beside it."""
     (folder / "mix.toml").write_text(
         f'base = "{BASE}"\ndata.person.file = "accounts.csv"\n'
         f"connection.main = {{ pool = 2, outstanding = 3, tls = {tls} }}\n"
@@ -737,7 +748,7 @@ def test_users_share_connections(tls: str, folder: Path) -> None:
         assert (point["failures"], point["operations"] > 0) == (0, True)
         assert rows(point)["find"]["step"] == "sequence"
         counts = {each["step"]: each["count"] for each in point["steps"]}
-        # Each user may be between the two at both ends.
+        # Each user may be between wait and search at both edges.
         assert abs(counts["main: wait"] - counts["search"]) <= 18, counts
         tried = measured(folder, directory, "--tls-insecure", "--check").check(0)
         assert "main: connect" in tried.out
@@ -777,7 +788,7 @@ expect.entry = "person"
 
 
 @pytest.mark.parametrize("named", [("--scenario", "people.toml"), ("people.toml",)])
-def test_a_sweep_takes_a_file(tmp_path: Path, named: tuple[str, ...]) -> None:
+def test_sweep_measures_a_scenario_file(tmp_path: Path, named: tuple[str, ...]) -> None:
     (tmp_path / "people.toml").write_text(LOOK)
     sweep = ("ils", "sweep", *named, "--sizes", "50,100", "--locales", "en_US")
     points = in_process(*sweep, *LOAD, "--json", cwd=tmp_path).objects
@@ -785,7 +796,7 @@ def test_a_sweep_takes_a_file(tmp_path: Path, named: tuple[str, ...]) -> None:
     assert found == [("people", 50, 0), ("people", 100, 0)]
 
 
-def test_sweep_of_one_named_operation_measures_that_alone() -> None:
+def test_sweep_of_one_named_operation_measures_only_that_operation() -> None:
     sweep = ("ils", "sweep", "connect", "--sizes", "50", "--locales", "en_US")
     (point,) = in_process(*sweep, *LOAD, "--json").objects
     assert point["operation"] == "connect"
@@ -802,7 +813,9 @@ def test_sweep_of_foreign_people_is_one_test(folder: Path, directory: LdapDirect
 
 
 @pytest.mark.parametrize("other", [("--operations", "connect"), ("--paper",)], ids="".join)
-def test_sweep_is_of_a_file_or_of_operations(other: tuple[str, ...], tmp_path: Path) -> None:
+def test_sweep_accepts_a_file_or_operations_but_not_both(
+    other: tuple[str, ...], tmp_path: Path
+) -> None:
     (tmp_path / "people.toml").write_text(LOOK)
     in_process("ils", "sweep", "--scenario", "people.toml", *other, cwd=tmp_path).check(
         2, f"so does {other[0]}"

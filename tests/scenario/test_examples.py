@@ -1,4 +1,4 @@
-"""The examples for directories do what they say, at an embedded directory with such people."""
+"""The examples for directories run as described, on an embedded directory with suitable people."""
 
 import re
 import time
@@ -21,18 +21,18 @@ FOLDER = Path(__file__).parents[2] / "examples" / "ldap"
 EXAMPLES = sorted(FOLDER.glob("*.toml"))
 PEOPLE = "ou=people,dc=example,dc=com"
 MANAGER = Identity(f"uid=user.1,{PEOPLE}", "secret-1")
-"""What `--bind-dn` and `--password-file` name."""
+"""The identity of `--bind-dn` and `--password-file`."""
 ENVIRONMENT = {
     "ADMIN_DN": MANAGER.dn or "",
     "ADMIN_PASSWORD": MANAGER.password or "",
     "BENCH_PASSWORD": "secret-of-the-bench",
 }
-"""What examples take out of the environment."""
+"""Environment variables that examples use."""
 
 
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LdapDirectory]:
-    """Serve the people of accounts.csv, and groups of them in groups."""
+    """Serve the people of accounts.csv, and nested groups of them."""
     ldif = tmp_path_factory.mktemp("ldif") / "people.ldif"
     entries = [
         "dn: dc=example,dc=com\nobjectClass: domain\ndc: example\n",
@@ -44,7 +44,7 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LdapDirector
             f"dn: uid={uid},{PEOPLE}\nobjectClass: inetOrgPerson\nuid: {uid}\ncn: {uid}\n"
             f"sn: Example\nmail: {mail}\nuserPassword: {password}\n"
         )
-    # Each level of groups is in the one before.
+    # Each level of groups belongs to the level before.
     uids = [row.split(",")[0] for row in (FOLDER / "accounts.csv").read_text().splitlines()[1:]]
     inside = [f"uid={uid}" for uid in uids]
     for name in ("team", "division", "company"):
@@ -59,7 +59,7 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LdapDirector
 
 
 def run(example: script.Script, directory: LdapDirectory) -> Snapshot:
-    """Run a scenario for half a second with as many users as it names, who pause a little."""
+    """Run a scenario for half a second with its number of users and short pauses."""
     options = IlsOptions(target=directory.url, threads=1)
     address = parse_address(directory.url)
     slot, tables = WorkerSlot(), {f"{example.name}/{k}": v for k, v in example.tables.items()}
@@ -75,7 +75,7 @@ def run(example: script.Script, directory: LdapDirectory) -> Snapshot:
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: str(path.stem))
-def test_an_example_runs_without_failures(
+def test_example_runs_without_failures(
     path: Path, directory: LdapDirectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in ENVIRONMENT.items():
@@ -89,7 +89,7 @@ def test_an_example_runs_without_failures(
     assert all(rows[each.name, step].count for each in example.operations for step, _ in each.steps)
 
 
-def test_mistake_in_an_example_is_noticed(directory: LdapDirectory, tmp_path: Path) -> None:
+def test_error_in_an_example_is_noticed(directory: LdapDirectory, tmp_path: Path) -> None:
     text = (FOLDER / "mix.toml").read_text().replace("expect.entries = 1", "expect.entries = 2")
     (tmp_path / "mix.toml").write_text(text)
     (tmp_path / "accounts.csv").write_bytes((FOLDER / "accounts.csv").read_bytes())
@@ -104,5 +104,5 @@ def test_example_names_its_purpose_and_the_replaced_tool(path: Path) -> None:
     first, second, *_ = path.read_text().splitlines()
     assert first.startswith("# ")
     assert path.stem == "mix" or re.match(r"# replaces: \w+", second), second
-    # The form of TOML that editors read.
+    # A form of TOML that editors can read.
     assert tomllib.loads(path.read_text())["operation"]

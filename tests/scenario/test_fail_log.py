@@ -1,4 +1,4 @@
-"""`--fail-log`: the first failed operations, whose they were, and no secret of theirs."""
+"""`--fail-log`: the first failed operations with their rows, and without secrets."""
 
 import contextlib
 import json
@@ -71,8 +71,8 @@ def logged(folder: Path) -> list[dict[str, Any]]:
 def assert_as_many(measured: list[dict[str, Any]], point: dict[str, Any]) -> None:
     """Check that the log has the failures of the window, or the first of them.
 
-    A line is in the phase in which its operation failed, and the point counts it in that in which
-    it began: each of two users has one under way at either end of the window.
+    A line names the phase in which its operation failed, and the point counts the operation in the
+    phase in which it began: each of two users has one under way at either end of the window.
     """
     assert 10 < len(measured) <= MOST
     if point["failures"] >= MOST + 2:
@@ -87,7 +87,7 @@ def test_first_failures_are_logged(folder: Path, directory: LdapDirectory) -> No
     ran = run(folder, directory)
     (point,) = ran.objects
     found = logged(folder)
-    # What fails while users are started takes none of the window's room.
+    # Failures while users are started take no space of the window.
     measured = [each for each in found if each["phase"] == "measure"]
     assert_as_many(measured, point)
     first = found[0]
@@ -95,7 +95,7 @@ def test_first_failures_are_logged(folder: Path, directory: LdapDirectory) -> No
     assert [*first][4:8] == ["iteration", "operation", "step", "kind"]
     assert (first["operation"], first["step"]) == ("login", "bind")
     assert (first["kind"], first["code"]) == ("result:invalidCredentials", "invalidCredentials")
-    # Those of the thread that began first may be all of them.
+    # All lines may be of the thread that began first.
     assert {each["user"] for each in found} <= {1, 2}
     assert {each["rows"]["person"] for each in found} <= {*range(1, 101)}
     assert "secret-" not in (folder / "failed.jsonl").read_text()
@@ -110,7 +110,7 @@ def test_workers_send_their_failures_to_the_master(folder: Path, directory: Ldap
             running.enter_context(worker(folder / name, port))
         ran = run(folder, directory, "--workers", "2", "--bind", f"127.0.0.1:{port}")
     assert ran.code == 0, ran.err
-    # Those of the worker that began first may be all of them.
+    # All lines may be of the worker that began first.
     phases = [each["phase"] for each in logged(folder)]
     assert_as_many([each for each in logged(folder) if each["phase"] == "measure"], ran.objects[0])
     assert max(map(phases.count, phases)) <= MOST
@@ -149,7 +149,7 @@ def test_resumed_run_keeps_its_log(folder: Path, directory: LdapDirectory) -> No
     assert logged(folder) == found
 
 
-def test_repeated_point_has_no_lines_of_its_first_try(tmp_path: Path) -> None:
+def test_log_of_a_repeated_point_has_no_lines_of_its_first_try(tmp_path: Path) -> None:
     path = tmp_path / "log"
     fail_log.begin(str(path))
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -158,7 +158,7 @@ def test_repeated_point_has_no_lines_of_its_first_try(tmp_path: Path) -> None:
     path.write_text(one + other + '{"time": "b", "point": "one", cut')
     fail_log.forget(str(path), "one")
     assert path.read_text() == other
-    # Replaced, not rewritten: a kill in between would lose the other's lines.
+    # The file is replaced, not rewritten: a kill in between would lose the other point's lines.
     assert path.stat().st_ino != first
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
@@ -178,7 +178,7 @@ def test_run_file_is_refused_as_fail_log(folder: Path, directory: LdapDirectory)
     assert not (folder / "run.sitebench").exists()
 
 
-def test_locust_truncates_the_log(folder: Path, directory: LdapDirectory) -> None:
+def test_locust_overwrites_an_earlier_log(folder: Path, directory: LdapDirectory) -> None:
     load = ("--headless", "-u", "2", "--think", "1ms", "--only-summary", "--warmup", "0s")
     scenario = ("--scenario", "mix.toml", "--wrong-passwords", "any", "FileUser")
     where = ("--target", directory.url, *scenario)
@@ -232,14 +232,14 @@ def test_lines_of_drains_are_merged_within_their_phase(tmp_path: Path) -> None:
     assert "rest" not in found[0]
 
 
-def test_full_disk_ends_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_full_disk_ends_the_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "log"
     log = FailLog(str(file), "key")
     log.take([json.dumps(LINE)], "measure")
     before = file.read_text()
     limit = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    # The second line has room, but not all of it.
+    # The disk has space for only a part of the second line.
     resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 10, limit[1]))
     try:
         for _ in range(3):
@@ -252,7 +252,7 @@ def test_full_disk_ends_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert warning.startswith(f"--fail-log: cannot write {file}: ")
 
 
-def test_a_full_disk_costs_no_point(folder: Path, directory: LdapDirectory) -> None:
+def test_full_disk_of_the_log_loses_no_point(folder: Path, directory: LdapDirectory) -> None:
     (folder / "failed.jsonl").symlink_to("/dev/full")
     ran = run(folder, directory).check(0)
     assert ran.objects[0]["failures"] > 10

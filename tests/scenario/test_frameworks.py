@@ -1,4 +1,4 @@
-"""Recordings of sites that others' frameworks make are replayed: tokens, cookies and objects."""
+"""Recordings of sites in common frameworks are replayed: tokens, cookies and objects."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.support.programs import running_server
 
 @pytest.fixture
 def django_url(tmp_path: Path) -> Iterator[str]:
-    """Yield the address of Django's admin; `requests.log` in the folder has what it answered."""
+    """Yield the address of Django's admin; `requests.log` in the folder lists its answers."""
     url = f"http://127.0.0.1:{(port := free_port())}"
     argv = [sys.executable, django_site.__file__, str(port)]
     with running_server(argv, lambda: probe(parse_address(url)), cwd=tmp_path):
@@ -38,7 +38,7 @@ def field(page: str, name: str) -> str:
 
 
 def test_recording_of_django_admin_is_replayed(django_url: str, tmp_path: Path) -> None:
-    """Its token stands twice in a page, and each replay makes a group with another number."""
+    """The token occurs twice in a page, and each replay adds a group with another number."""
     browser = Browser(django_url)
 
     def send(path: str, **form: str) -> None:
@@ -50,7 +50,7 @@ def test_recording_of_django_admin_is_replayed(django_url: str, tmp_path: Path) 
     person = {"username": django_site.USER, "password": django_site.PASSWORD}
     send("/admin/login/?next=/admin/", **person, next="/admin/")
     send(f"{groups}add/", name="bench", _save="Save")
-    # Its message links to the group too, behind a quotation mark that is not ASCII.
+    # Its message also links to the group, behind a non-ASCII quotation mark.
     assert "was added successfully" in browser.ask("GET", groups)
     assert 'value="bench"' in browser.ask("GET", f"{groups}1/change/")
     browser.ask("GET", f"{groups}?q=bench")
@@ -73,7 +73,7 @@ def test_recording_of_django_admin_is_replayed(django_url: str, tmp_path: Path) 
 
 
 class _Laravel(Handler):
-    """A site whose pages, cookies and answers to wrong tokens have the shape of Laravel's."""
+    """A site whose pages, cookies and answers to wrong tokens have the form of Laravel's."""
 
     sessions: dict[str, str]
     """Tokens, by the cookie of their session."""
@@ -134,12 +134,12 @@ class _Laravel(Handler):
 
 
 def _encrypted(token: str) -> str:
-    """Return what Laravel puts into the cookie for scripts: base64, which ends in equals signs."""
+    """Return Laravel's cookie for scripts: base64, which ends in equals signs."""
     return base64.b64encode(f"{{'value': '{token}'}}".ljust(70).encode()).decode()
 
 
 def test_recording_with_laravel_tokens_is_replayed() -> None:
-    """A token stands in a meta tag, a hidden field and a cookie; only a redirect has the number."""
+    """A token occurs in a meta tag, a hidden field and a cookie; only a redirect has the number."""
 
     class Site(_Laravel):
         sessions, orders, answers = dict[str, str](), list[int](), list[str]()

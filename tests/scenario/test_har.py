@@ -1,4 +1,4 @@
-"""Recordings of browsers become scenario files, which do the same again."""
+"""Recordings of browsers are converted to scenario files that repeat the recorded requests."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ JSON = "application/json"
 
 
 def steps(*entries: Any, **options: Any) -> list[dict[str, Any]]:
-    """Return the steps of a recording, pauses too."""
+    """Return the steps of a recording with pauses."""
     text = convert(archive(*entries), "session.har", **options).text
     found: list[dict[str, Any]] = tomllib.loads(text)["operation"][0]["step"]
     return found
@@ -39,7 +39,7 @@ def steps(*entries: Any, **options: Any) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Login:
-    """A recorded login at a site that runs, with a file of its accounts."""
+    """A recorded login at a running site, with a file of its accounts."""
 
     url: str
     har: str
@@ -123,7 +123,7 @@ API = [
 ]
 
 
-def test_recorded_api_gives_a_readable_file() -> None:
+def test_recorded_api_is_converted_to_a_readable_file() -> None:
     made = convert(archive(*API), "session.har")
     assert made.text.splitlines() == [
         "# 3 requests of shop.example.com, made of session.har by `sitebench site from-har`: look "
@@ -185,7 +185,7 @@ HOSTILE = [
 
 
 def test_special_characters_are_sent_unchanged() -> None:
-    """It would be a field, a header or another key where it is not escaped."""
+    """Unescaped, it would be a field, a header or another key."""
     urls = [f"{SHOP}/a/{{uuid}}/\u00e9?q={{uuid}}&q=1", f"{SHOP}/%7Bnow%7D?a=%zz&b", SHOP]
     forms = [[("x", text), (text, "y")] for text in HOSTILE]
     many = [("x", text) for text in HOSTILE]
@@ -240,8 +240,8 @@ def test_bodies_of_10_mb_are_converted_quickly() -> None:
     assert last["form"]["t"] == "{t}"
 
 
-def test_passwords_are_never_written() -> None:
-    """Under whatever name they are sent, or said again."""
+def test_passwords_are_never_written_to_the_scenario() -> None:
+    """Under any name, and wherever a password is repeated."""
     word = "Tr0ub4dor"
     asked = [
         entry("GET", f"{SHOP}/hint", body=f'<b hint="{word}">'),
@@ -326,7 +326,7 @@ BASIC = base64.b64encode(b"svc:Basic-pass-99").decode()
         (("Cookie", "lang=en_GB; PHPSESSID=to%2DKen.4711"), "to-Ken.4711", "PHPSESSID"),
     ],
 )
-def test_credential_in_header_is_dropped(sent: tuple[str, str], secret: str, field: str) -> None:
+def test_credential_in_a_header_is_removed(sent: tuple[str, str], secret: str, field: str) -> None:
     made = convert(
         archive(
             entry("GET", f"{SHOP}/dl?t={secret}"),
@@ -342,7 +342,7 @@ def test_credential_in_header_is_dropped(sent: tuple[str, str], secret: str, fie
     assert secret not in made.text + "".join(made.notes)
     assert BASIC not in made.text
     assert f'get = "/dl?t={{env.{field}}}"' in made.text.splitlines()
-    # One token of all users is no column of theirs.
+    # A token common to all users is no column of accounts.
     assert "accounts.csv" not in made.text
 
 
@@ -356,7 +356,7 @@ def test_credential_in_an_answer_is_captured() -> None:
     assert second["headers"] == {"Authorization": "Bearer {token}"}
 
 
-def test_secret_is_removed_before_its_named_occurrence() -> None:
+def test_secret_is_also_removed_before_its_first_named_occurrence() -> None:
     early, _, late = steps(
         entry("GET", f"{SHOP}/geheim?q=geheim&t=to%20geheim"),
         entry("POST", f"{SHOP}/login", post="user=ann&password=geheim"),
@@ -369,7 +369,7 @@ def test_secret_is_removed_before_its_named_occurrence() -> None:
     assert ("capture" in first, last["form"]["x"]) == (False, "0123456789")
 
 
-def test_header_with_a_captured_value_keeps_no_secret() -> None:
+def test_header_with_a_captured_value_contains_no_secret() -> None:
     _, last = steps(
         entry("GET", SHOP, headers=[("X-Id", "0123456789")]),
         entry("GET", SHOP, sent=[("X-A", "sig=geheim 0123456789"), ("X-B", "of 0123456789")]),
@@ -403,7 +403,7 @@ def test_different_secrets_have_different_names() -> None:
     ["8f3b2c9d7e6a5f41", "123e4567-e89b-12d3-a456-426614174000", "dGhpcyBpcyBhIHRva2Vu", 16 * "4"],
 )
 def test_random_looking_values_are_reported(token: str) -> None:
-    """It may be a secret under a name that nobody knows."""
+    """Such a value may be a secret under an unknown name."""
     made = convert(archive(entry("POST", f"{SHOP}/reset/{token}", post=f"x={token}")), "a.har")
     lines = made.text.splitlines()
     places = ", ".join(f"{n} ({token[:4]}...)" for n, line in enumerate(lines, 1) if token in line)
@@ -417,7 +417,7 @@ def test_random_looking_values_are_reported(token: str) -> None:
     ["getUserProfileDetails", "top-10-things-to-do-in-berlin", "2026-05-01T10:00:00.000", "a" * 99],
 )
 def test_values_made_of_words_are_not_reported_as_random(plain: str) -> None:
-    """Nor does what only divides the parts of a form."""
+    """Separators between the parts of a form are not reported either."""
     kind = "multipart/form-data; boundary=----WebKitFormBoundary7MA4YWxkTrZu0gW"
     part = f'Content-Disposition: form-data; name="a"\r\n\r\n{plain}\r\n'
     text = part.join(["------WebKitFormBoundary7MA4YWxkTrZu0gW\r\n"] * 2)
@@ -435,7 +435,7 @@ def test_values_made_of_words_are_not_reported_as_random(plain: str) -> None:
         ('<meta name="x" content="1"><meta name="y" content="{}">', "csrf",
          ('<meta name="y" content="', '"')),
         ("\u00e9 csrf={} ", "csrf", ("csrf=", " ")),
-        # What stands before it is not found first where it is; or it is a part of a word.
+        # The text before it occurs earlier elsewhere, or is a part of a word.
         ('<p a="1"><p a="{}">', "csrf", ('<p a="1"><p a="', '"')),
         ("{} is all", "csrf", None),
         ("it is {}", "csrf", None),
@@ -445,7 +445,9 @@ def test_values_made_of_words_are_not_reported_as_random(plain: str) -> None:
         ('<meta c="csrf" d="{}"><a csrf="{}">', "csrf", ('c="csrf" d="', '"')),
     ],
 )  # fmt: skip
-def test_value_is_found_by_context(body: str, sent: str, captured: tuple[str, str] | None) -> None:
+def test_value_is_captured_by_its_context_if_the_context_is_unique(
+    body: str, sent: str, captured: tuple[str, str] | None
+) -> None:
     value = "d41d8cd98f00"
     post = entry("POST", SHOP, post=urlencode({sent: value}))
     first, last = steps(entry("GET", SHOP, body=body.replace("{}", value)), post)
@@ -496,7 +498,7 @@ def test_token_without_origin_is_reported(sent: dict[str, Any], field: str) -> N
           "orders": {"before": "/orders/", "until": "?"}}, "/shops/{shops}/orders/{orders}"),
         ('<a href="/o/16">Ann</a> <a href="/o/17">Bob</a>', "/o/17",
          {"o": {"before": '</a> <a href="/o/', "until": '"'}}, "/o/{o}"),
-        # What is before it is of other objects.
+        # The text before it belongs to other objects.
         ('<a href="/o/15">A</a> <a href="/o/16">B</a> <a href="/o/17">', "/o/17", None, "/o/17"),
         ('<a href="/o/16"><b n="16"/><a href="/o/17">', "/o/17", None, "/o/17"),
         ('<a href="/o/171">', "/o/17", None, "/o/17"),
@@ -521,7 +523,7 @@ def test_object_numbers_are_captured_from_earlier_answers(
 
 
 def test_search_for_numbers_in_many_pages_is_as_fast_as_for_names() -> None:
-    """Such as in a gallery: not each page is searched for each number."""
+    """As in a gallery: not every page is searched for every number."""
     page = f"<p>{'x /y ' * 30_000}"
 
     def convert_pictures(name: str) -> tuple[float, str]:
@@ -554,7 +556,7 @@ def test_objects_of_two_kinds_with_one_number_have_separate_captures() -> None:
     assert [step["get"] for step in (third, last)] == ["/orders/{id_2}", "/users/{id}"]
 
 
-def test_steps_of_other_addresses_have_other_names() -> None:
+def test_steps_with_different_addresses_have_different_names() -> None:
     asked = [f"{SHOP}/list", f"{SHOP}/list?page=2", f"{SHOP}/list", f"{SHOP}/{'a' * 99}?b=c"]
     names = [
         step["name"] for step in steps(*(entry("GET", url) for url in (*asked, f"{asked[3]}d")))
@@ -568,7 +570,7 @@ def test_steps_of_other_addresses_have_other_names() -> None:
     ]
 
 
-def test_steps_of_other_statuses_have_other_names() -> None:
+def test_steps_with_different_statuses_have_different_names() -> None:
     asked = [entry("GET", f"{SHOP}/", status=status) for status in (302, 200, 304)]
     assert [step["name"] for step in steps(*asked)] == ["get root", "get root_2", "get root_2"]
 
@@ -661,7 +663,7 @@ _WORDS = st.sampled_from(["a", "token", "password", "id", "{uuid}", "d41d8cd98f0
 
 @st.composite
 def entries(draw: Any) -> Any:
-    """Draw requests as browsers save them, and now and then something else."""
+    """Draw requests as browsers record them, and sometimes invalid ones."""
     kind = st.sampled_from([JSON, "a/b+json", "application/x-www-form-urlencoded", "text/x"])
     body = _WORDS | _JSON.map(json.dumps) | st.lists(st.tuples(_WORDS, _WORDS)).map(_urlencoded)
     pairs = st.lists(st.tuples(_WORDS, _WORDS), max_size=3)
@@ -686,8 +688,8 @@ def _urlencoded(pairs: Any) -> str:
 
 
 @given(st.lists(entries(), max_size=6))
-def test_any_recording_gives_a_valid_file_or_a_one_line_error(found: Any) -> None:
-    """`convert` reads what it has made: what it does not write right is an error of `cannot be`."""
+def test_any_recording_yields_a_valid_file_or_a_one_line_error(found: Any) -> None:
+    """`convert` reads its own output: an error in writing is reported as `cannot be`."""
     try:
         made = convert(archive(*found), "any.har")
     except BadFile as error:

@@ -42,7 +42,7 @@ def test_filter_option_sets_the_search(folder: Path, directory: LdapDirectory) -
     assert point["operations"] > 0
 
 
-def test_a_mix_has_a_row_for_each_verb(folder: Path, directory: LdapDirectory) -> None:
+def test_mix_without_a_file_has_a_row_for_each_verb(folder: Path, directory: LdapDirectory) -> None:
     mix = ("--mix", "search=6,modify=3,compare=1", "--attribute", "telephoneNumber")
     for names in ("@people.txt", "@accounts.csv:uid"):
         own = ("--names", names, "--i-own-this-target")
@@ -52,7 +52,9 @@ def test_a_mix_has_a_row_for_each_verb(folder: Path, directory: LdapDirectory) -
         assert counts["search"] > counts["modify"] > counts["compare"] > 0
 
 
-def test_numbered_people_take_no_list(folder: Path, directory: LdapDirectory) -> None:
+def test_generated_people_cannot_be_combined_with_a_list_of_names(
+    folder: Path, directory: LdapDirectory
+) -> None:
     people = ("--names", "uid=user{i}", "--entries", "90")
     (point,) = measured(folder, directory, "--mix", "search=1", *people, *SHORT).objects
     assert (point["failures"], point["operation"]) == (0, "mix")
@@ -114,7 +116,7 @@ def test_check_runs_a_file_with_one_user(folder: Path, directory: LdapDirectory)
     assert "secret-" not in ran.out
     login = measured(folder, directory, "mix.toml:login", "--check").check(0)
     _, _, search, bind = login.out.splitlines()
-    # What was sent, filled in, and what came.
+    # The sent request with its values, and the answer.
     assert ' search "(uid=' in search
     assert f'base="{BASE}" scope=sub: 1 entries, success; who = ' in search
     assert " bind as " in bind

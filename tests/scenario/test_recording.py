@@ -1,4 +1,4 @@
-"""What is read of a recording: the order, the times, and what is not asked for again."""
+"""Reading a recording: the order, the times, and skipped requests."""
 
 from typing import Any
 
@@ -22,10 +22,10 @@ def test_exchanges_are_sorted_by_start_and_keep_order_without_times() -> None:
     late, early = timed("late", "2026-05-01T10:00:09Z"), timed("early", "2026-05-01T10:00:01Z")
     assert paths(late, early) == ["early", "late"]
     assert paths(late, early, timed("unknown", "soon")) == ["late", "early", "unknown"]
-    # A time without a zone is UTC; half past eleven in Berlin is before ten there.
+    # A time without a zone is UTC; half past eleven in Berlin is before ten in UTC.
     there = timed("there", "2026-05-01T11:30:00+02:00")
     assert paths(timed("here", "2026-05-01T10:00:00"), there) == ["there", "here"]
-    # The epoch began too, and before all else.
+    # The epoch is a valid begin too, before all others.
     assert paths(late, timed("epoch", "1970-01-01T00:00:00Z")) == ["epoch", "late"]
 
 
@@ -69,7 +69,7 @@ def test_skipped_exchange_has_a_reason(url: str, status: Any, why: str) -> None:
     assert Exchange(entry("GET", url, status)).unusable(pages_only=False) == why
 
 
-def test_invalid_method_is_named_truncated() -> None:
+def test_invalid_method_is_shown_truncated() -> None:
     assert Exchange(entry("", SHOP)).unusable(pages_only=False) == "no method"
     named = Exchange(entry("X" * 30, SHOP)).unusable(pages_only=False)
     assert named == "X" * 20 + "..."

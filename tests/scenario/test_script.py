@@ -1,4 +1,4 @@
-"""What a command knows of a scenario file before the first request."""
+"""Facts of a scenario file before the first request."""
 
 from pathlib import Path
 
@@ -65,7 +65,9 @@ def folder(tmp_path: Path) -> Path:
         ("lookup", "lookup", None, "lookup"),
     ],
 )
-def test_file_with_one_operation_named(named: str, path: str, only: str | None, name: str) -> None:
+def test_name_after_a_colon_selects_one_operation_of_a_file(
+    named: str, path: str, only: str | None, name: str
+) -> None:
     assert (split(named), name_of(named)) == ((path, only), name)
     assert is_script(named) is path.endswith(".toml")
 
@@ -122,7 +124,7 @@ def test_data_files_default_to_the_folder_of_the_scenario(folder: Path, tmp_path
 
 
 def test_overwritten_rows_are_counted_once_per_file(folder: Path) -> None:
-    """A thousand rows that are searched and one modify: "changes up to 2,000 entries"."""
+    """A thousand searched rows and one modify were reported as "changes up to 2,000 entries"."""
     (folder / "whom.csv").write_text("uid\nx\ny\n")
     data = "".join(
         f'[data.{name}]\nfile = "{file}"\n'
@@ -146,13 +148,13 @@ def test_overwritten_rows_are_counted_once_per_file(folder: Path) -> None:
     assert changed(modify("who"), only=":find") == 0
     own = '{ name = "new", add = "uid={who.uid},{base}", entry.objectClass = "person" }'
     assert changed(f'{own}, {{ delete = "uid={{who.uid}},{{base}}" }}') == 0
-    # A file of one column is named without it, and a value may be made of rows.
+    # A file of one column is referred to without the column, and a value may contain rows.
     assert changed('{ delete = "uid={whom},{base}" }') == 2
     data += '[values]\nsomebody = "{whom.uid}"\n'
     assert changed('{ delete = "uid={somebody},{base}" }') == 2
 
 
-def test_scenario_with_external_values_entrusts_them_to_the_target(folder: Path) -> None:
+def test_scenario_with_data_files_is_recognised_as_confidential(folder: Path) -> None:
     assert entrusts(f"{folder}/table.toml")
     assert not entrusts(f"{folder}/mix.toml")
     (folder / "bad.toml").write_text("[[operation")
@@ -171,7 +173,9 @@ FILES = {"who": ("who.csv", TABLE), "photo": ("photo", PHOTO)}
 @pytest.mark.parametrize(
     "how", ["beside", "by ..", "by its whole path", "by a link", "by a folder"]
 )
-def test_file_outside_its_folder_needs_the_command(name: str, how: str, folder: Path) -> None:
+def test_file_outside_the_scenarios_folder_must_be_named_in_the_command(
+    name: str, how: str, folder: Path
+) -> None:
     file, text = FILES[name]
     inside, outside = folder / "sub", folder / file
     inside.mkdir()
@@ -216,7 +220,7 @@ def test_digest_covers_rows_and_values_except_secret_columns(folder: Path) -> No
 @pytest.mark.parametrize(
     ("column", "hidden"), [("Password", True), ("pin", True), ("spin", False), ("uid", False)]
 )
-def test_names_of_secrets_are_known(column: str, hidden: bool) -> None:
+def test_names_of_secret_columns_are_recognised(column: str, hidden: bool) -> None:
     assert bool(SECRET.search(column)) is hidden
 
 
@@ -229,7 +233,7 @@ def test_missing_environment_variables_are_refused(monkeypatch: pytest.MonkeyPat
     assert asks.secrets == {"SITEBENCH_A": "1", "SITEBENCH_B": "2"}
 
 
-def test_a_value_may_be_a_file_of_less_than_16_mib(folder: Path) -> None:
+def test_value_may_be_a_file_of_less_than_16_mib(folder: Path) -> None:
     (folder / "photo.toml").write_text(PHOTO)
     with pytest.raises(BadFile, match="cannot read"):
         read(f"{folder}/photo.toml")
@@ -245,13 +249,13 @@ def test_a_value_may_be_a_file_of_less_than_16_mib(folder: Path) -> None:
         read(f"{folder}/photo.toml")
 
 
-def test_protocol_of_a_faulty_file_is_known(folder: Path) -> None:
+def test_protocol_of_an_invalid_file_is_known(folder: Path) -> None:
     assert asked_by(f"{folder}/mix.toml") == ("ldap", frozenset(("search", "add", "modify")))
     (folder / "who.csv").unlink()
     assert asked_by(f"{folder}/table.toml") == ("ldap", frozenset(("search",)))
 
 
-def test_writing_requests_of_a_site_are_all_but_reading_methods() -> None:
+def test_requests_of_a_site_with_other_than_reading_methods_are_writes() -> None:
     site = from_text(
         "site",
         '[[operation]]\nname = "all"\nstep = [\n'
@@ -281,7 +285,7 @@ def test_adds_of_the_paper_use_people_added_and_removed_by_the_run() -> None:
     register = from_text("register", text_of("register"))
     assert register.removing == frozenset([("register", "leave"), ("register", "remove")])
     assert register.removes
-    # One of several that removes is enough.
+    # One removing operation of several suffices.
     both = from_text(
         "both", f'{text_of("register")}\n[[operation]]\nname = "look"\nsearch = "(cn=a)"\n'
     )
@@ -293,7 +297,7 @@ def test_built_in_operations_declare_whether_they_need_people() -> None:
         assert from_text(name, text_of(name)).needs_people, name
     for name in ("connect", "add", "register"):
         assert not from_text(name, text_of(name)).needs_people, name
-    # A site's own are not looked for before they are made.
+    # A site's new users are not looked for before they are created.
     create, page = (
         from_text(name, (Path(ps_bench.__file__).parent / f"scenarios/{name}.toml").read_text())
         for name in ("create", "page")
@@ -301,7 +305,7 @@ def test_built_in_operations_declare_whether_they_need_people() -> None:
     assert (create.needs_people, page.needs_people) == (True, True)
 
 
-def test_connection_is_kept_unless_opened_per_step() -> None:
+def test_connection_is_persistent_unless_opened_per_step() -> None:
     each = """
 [connection.a]
 per = "step"
@@ -316,7 +320,7 @@ step = [{{ name = "x", get = "/", on = "a" }}, {{ name = "y", get = "/", on = "b
     assert from_text("connect", text_of("connect")).keeps_alive is False
 
 
-def test_pool_has_capacity_for_its_steps_only() -> None:
+def test_pool_has_capacity_only_for_its_steps() -> None:
     connections = "[connection.main]\npool = 3\noutstanding = 4\n[connection.own]\n"
     steps = '[{ search = "(uid=a)" }, { name = "b", search = "(uid=b)", on = "own" }]'
     text = f'base = "dc=e"\n{connections}[[operation]]\nname = "find"\nstep = {steps}\n'
@@ -325,7 +329,7 @@ def test_pool_has_capacity_for_its_steps_only() -> None:
     assert from_text("mix", text.replace("pool = 3", "")).pools == []
 
 
-def test_a_control_is_needed_where_its_operation_is_done(folder: Path) -> None:
+def test_control_is_required_where_its_operation_is_performed(folder: Path) -> None:
     (folder / "sorted.toml").write_text(
         'base = "dc=x"\n[[operation]]\nname = "a"\nsearch = "(uid=a)"\ncontrol.sort = "sn"\n'
         '[[operation]]\nname = "b"\nsearch = "(uid=b)"\n'

@@ -1,4 +1,4 @@
-"""A 90/10 mix of people from a file on directories of other makers: counts are the servers' own."""
+"""A 90/10 mix with people of a file on directories of other vendors, by the servers' own counts."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -54,7 +54,7 @@ def mixed(start: Callable[[Path], AbstractContextManager[Foreign]], folder: Path
     assert ours["search"] > ours["modify"] > 0
     if before and after:
         assert after[1] - before[1] == ours["modify"]
-        # Besides, it is looked at: for its base, its version, its counters.
+        # Sitebench also reads its base, its version, and its counters.
         others = after[0] - before[0] - ours["search"]
         assert server.looks <= others <= 60
 

@@ -1,4 +1,4 @@
-"""Scenario files against sites that other people's software serves."""
+"""Scenario files against sites served by other software."""
 
 from __future__ import annotations
 

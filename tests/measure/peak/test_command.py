@@ -1,4 +1,4 @@
-"""What `peak` refuses before anything is opened, and what it says of what it found."""
+"""Refusals of `peak` before the target is opened, and its printed answers."""
 
 import contextlib
 from collections.abc import Iterator
@@ -55,7 +55,7 @@ P99 = Objective.parse("p99<5ms")
         ({"objective": Objective.parse("p99<1s,pages_per_s>5")}, "pages_per_s in the objective"),
     ],
 )
-def test_contradicting_options_are_refused(asked: dict[str, Any], words: str) -> None:
+def test_contradicting_options_of_peak_are_refused(asked: dict[str, Any], words: str) -> None:
     with pytest.raises(BadInput) as caught:
         check_options(PeakOptions(**asked))
     assert words in str(caught.value)
@@ -71,12 +71,12 @@ def test_contradicting_options_are_refused(asked: dict[str, Any], words: str) ->
         {"objective": P99, "clients": (2, 4), "repeats": 3},
     ],
 )
-def test_consistent_options_are_accepted(asked: dict[str, Any]) -> None:
+def test_consistent_options_of_peak_are_accepted(asked: dict[str, Any]) -> None:
     check_options(PeakOptions(**asked))
 
 
 def sweep(n: int = 1) -> list[PointResult]:
-    """Return a made-up sweep: 8 clients fill the target, more only wait."""
+    """Return an invented sweep: 8 clients saturate the target, further clients only wait."""
     return [
         a_result(a_spec(users=users, repeat=repeat), 2_500 * min(users, 8) + repeat)
         for repeat in range(n)
@@ -84,7 +84,7 @@ def sweep(n: int = 1) -> list[PointResult]:
     ]
 
 
-def test_a_sweep_over_clients_says_its_peak_in_a_sentence() -> None:
+def test_sweep_over_clients_prints_its_peak_in_a_sentence() -> None:
     found = series(sweep(6))
     peak = clients_peak(found, knee(spots(sweep(6), lambda spec: spec.users)))
     assert (peak.rate, peak.interval) == (10_001.25, (10_000.0, 10_002.5))
@@ -95,7 +95,7 @@ def test_a_sweep_over_clients_says_its_peak_in_a_sentence() -> None:
     assert "no knee up to 16 clients" not in peak.said
 
 
-def test_invalid_point_is_no_peak() -> None:
+def test_invalid_point_is_not_a_peak() -> None:
     spoilt = [
         result if result.spec.users < 8 else with_bound(result, Bound.UNSETTLED)
         for result in sweep()
@@ -108,7 +108,7 @@ def test_invalid_point_is_no_peak() -> None:
     assert "the peak is not known" in clients_peak(series(none), None).said
 
 
-def test_a_point_that_failed_is_no_peak_and_says_how_much() -> None:
+def test_point_with_many_failures_is_not_a_peak_and_its_share_is_printed() -> None:
     found = [
         structs.replace(result, failures_by_kind={"timeout": lost} if lost else {})
         for result, lost in zip(sweep(), (0, 10, 800, 800), strict=True)
@@ -152,7 +152,7 @@ PLAN = SearchPlan(start=100, users=64, most_users=1024)
 
 
 def said(rate: float | None, answer: Answer, *above: Answer) -> str:
-    """Return the answer of a search: 760/s held three times, and 800/s gave these answers."""
+    """Return the answer of a search: 760/s was held three times, and 800/s gave these answers."""
     ceiling = Ceiling(800, Reply(answer, 700, "p99 is 9 ms (asked: p99<5ms)"), sure=True)
     found = HighestRate(rate, ceiling, 64)
     held = [(760.0, Answer.HELD, n) for n in range(3)]
@@ -174,7 +174,7 @@ def test_search_reports_held_broken_and_unknown_rates() -> None:
     assert "broke 1 of 2 times at 800/s" in said(760, Answer.BROKE, Answer.BROKE, Answer.HELD)
 
 
-def test_breaks_by_lanes_or_other_programs_are_not_counted() -> None:
+def test_rates_broken_by_lanes_or_other_programs_are_not_counted() -> None:
     ceiling = Ceiling(800, Reply(Answer.BROKE, 700, "p99 is 9 ms"), sure=True)
     probes = [
         Probe(Trial(rate, users, True, 0), a_spec(), None, Reply(answer, rate, "", crowded))
@@ -191,13 +191,13 @@ def test_breaks_by_lanes_or_other_programs_are_not_counted() -> None:
     assert saw == Seen(held=1, held_of=1, broke_at=800, broke=2, broke_of=2)
 
 
-def test_answer_has_the_time_between_holds() -> None:
+def test_answer_contains_the_time_between_holds() -> None:
     found = HighestRate(760, None, 64)
     answer = rates_answer(found, a_spec(), P99, replace(PLAN, apart_s=600), 30.0, saw=None)
     assert "held 3 of 3 times for 30s, 10m apart" in answer
 
 
-def test_broken_rate_is_not_reported_as_end_of_an_interval() -> None:
+def test_rate_broken_without_confirmation_is_no_end_of_an_interval() -> None:
     for above in ((Answer.BROKE,), (Answer.BROKE, Answer.HELD)):
         assert "between" not in said(760, Answer.BROKE, *above)
 
@@ -209,7 +209,7 @@ def test_limit_of_the_tester_is_never_reported_as_that_of_the_target() -> None:
         assert "known" in found
 
 
-def test_the_best_rate_of_a_search_has_a_mark_of_its_own() -> None:
+def test_best_rate_of_a_search_has_a_separate_mark() -> None:
     found = changed(a_result(a_spec(rate=10_000)), latency=Durations(p50=50.0, p99=90.0, n=20_000))
     tried = [
         Probe(Trial(rate, 64, True, 0), a_spec(rate=rate), each, Reply(answer, rate, ""))
@@ -224,13 +224,13 @@ def test_the_best_rate_of_a_search_has_a_mark_of_its_own() -> None:
     assert "90 us *" in tester
 
 
-# A search waits between the holds of a rate, and nowhere else.
+# A search waits only between the holds of a rate.
 
 LIMIT = 700
 
 
 class Clock:
-    """Time that passes only where it is waited for, or measured."""
+    """A clock that advances only during waits and measurements."""
 
     def __init__(self) -> None:
         self.now, self.held = 0.0, list[tuple[float, float, float]]()
@@ -242,7 +242,7 @@ class Clock:
         self.now += seconds
 
     def measure(self, test: Test, *_: Any) -> PointResult:
-        """Take as long as the window, and keep what is due up to the limit."""
+        """Advance by the window, and complete arrivals up to the limit."""
         spec = test.spec
         assert spec.rate is not None
         began, self.now = self.now, self.now + spec.measure_s

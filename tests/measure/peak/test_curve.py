@@ -1,4 +1,4 @@
-"""The throughput-latency curve: its knee, and how it is drawn."""
+"""The throughput-latency curve: its knee and its drawing."""
 
 import pytest
 from msgspec.structs import replace
@@ -8,7 +8,7 @@ from tests.support.points import a_result, a_spec
 
 
 def closed(clients: int, service_us: float = 100.0, parallel: int = 8) -> Spot:
-    """A target that serves so many at a time: what queues beyond them only waits."""
+    """A target that serves `parallel` requests at a time; further requests only queue."""
     rate = min(clients, parallel) / service_us * 1e6
     return Spot(clients, rate, clients / rate * 1e6, valid=True)
 
@@ -16,13 +16,13 @@ def closed(clients: int, service_us: float = 100.0, parallel: int = 8) -> Spot:
 LOADS = (2, 4, 8, 14, 28, 56, 112)
 
 
-def test_the_knee_is_where_queueing_begins() -> None:
+def test_knee_of_the_curve_is_where_queueing_begins() -> None:
     found = knee([closed(clients) for clients in LOADS])
     assert found is not None
     assert found.load == 8
 
 
-def test_a_target_that_serves_one_at_a_time_has_its_knee_at_the_first_load() -> None:
+def test_target_serving_one_request_at_a_time_has_its_knee_at_the_first_load() -> None:
     found = knee([closed(clients, parallel=1) for clients in LOADS])
     assert found is not None
     assert found.load == 2
@@ -55,7 +55,7 @@ def test_repeats_of_a_load_are_one_spot_at_their_medians() -> None:
     assert found[0].response_us == pytest.approx(50, rel=0.001)
 
 
-def test_point_without_success_has_no_spot() -> None:
+def test_point_without_success_has_no_spot_on_the_curve() -> None:
     assert spots([a_result(count=0)], lambda spec: spec.users) == []
 
 
@@ -74,5 +74,5 @@ def test_curve_and_knee_are_drawn_within_the_frame() -> None:
     assert lines[-1].endswith("80,000/s")
 
 
-def test_a_single_spot_is_no_curve() -> None:
+def test_single_spot_is_not_drawn_as_a_curve() -> None:
     assert plot([closed(2)], None) == ""

@@ -1,4 +1,4 @@
-"""The search for the highest rate that meets an objective, on made-up targets."""
+"""The search for the highest rate that meets an objective, on invented targets."""
 
 import math
 import random
@@ -40,7 +40,7 @@ START = SearchPlan(start=100, users=64, most_users=1024)
 
 @dataclass
 class Walk:
-    """A search that went to its end."""
+    """A completed search."""
 
     found: HighestRate
     trials: list[Trial] = field(default_factory=list)
@@ -63,7 +63,7 @@ def walk(target: Target, plan: SearchPlan = START) -> Walk:
 
 
 def holds_to(limit: float, above: Answer = Answer.BROKE) -> Target:
-    """A target that holds every rate up to its limit, and at that limit beyond."""
+    """A target that holds every rate up to its limit, and answers `above` beyond it."""
 
     def answer(trial: Trial) -> Reply:
         if trial.rate <= limit:
@@ -81,7 +81,7 @@ def test_limit_is_enclosed_to_the_requested_precision(limit: float, precision: f
     assert found.ceiling is not None
     assert found.ceiling.sure
     assert found.rate <= limit < found.ceiling.rate
-    # Rates have three digits, which may be coarser by a little.
+    # Rates have three digits, which may be slightly coarser.
     assert found.ceiling.rate / found.rate <= 1 + precision + 0.011
 
 
@@ -91,7 +91,7 @@ def test_search_raises_bisects_holds_and_confirms() -> None:
     assert went.rates[4:7] == [600, 700, 750]
     assert went.rates[7:] == [725, 700, 700, 700, 725]
     assert [trial.long for trial in went.trials[-5:]] == [False, True, True, True, True]
-    # A probe is never taken for a hold, even where both windows are of one length.
+    # A probe never counts as a hold, even if both windows have the same length.
     assert [trial.repeat for trial in went.trials[-5:]] == [0, 1, 2, 3, 1]
 
 
@@ -121,7 +121,7 @@ def test_tester_limited_at_every_rate_leaves_the_target_unknown() -> None:
     assert not found.limit_known
 
 
-def test_target_broken_below_the_tester_limit_gives_the_target_limit() -> None:
+def test_target_that_breaks_below_the_tester_limit_has_its_own_limit() -> None:
     def answer(trial: Trial) -> Reply:
         if trial.rate > 1_000:
             return Reply(Answer.TESTER, 900, "the load generator could not")
@@ -132,7 +132,7 @@ def test_target_broken_below_the_tester_limit_gives_the_target_limit() -> None:
     assert found.rate == 700
 
 
-def test_rate_held_only_briefly_is_replaced_by_a_lower_one() -> None:
+def test_rate_held_only_briefly_is_replaced_by_a_lower_rate() -> None:
     def answer(trial: Trial) -> Reply:
         return holds_to(650 if trial.long else 1_000)(trial)
 
@@ -141,7 +141,7 @@ def test_rate_held_only_briefly_is_replaced_by_a_lower_one() -> None:
     assert 600 < went.found.rate <= 650
     assert went.found.ceiling is not None
     assert went.found.ceiling.sure
-    # The rate that broke while it was held is the upper end: it need not be confirmed again.
+    # The rate that broke during its hold is the upper end, without another confirmation.
     assert went.trials[-1].rate == went.found.rate
 
 
@@ -180,7 +180,7 @@ def test_rate_broken_by_chance_reopens_the_search() -> None:
 
 def test_unconfirmed_ceiling_is_no_end_of_an_interval() -> None:
     def answer(trial: Trial) -> Reply:
-        # Whatever is asked for the long window holds: only short probes ever break.
+        # All long windows hold: only short probes break.
         limit = 10_000 if trial.long else 300
         return holds_to(limit)(trial)
 
@@ -196,17 +196,19 @@ SHAPES: dict[str, Callable[[float], float]] = {
     "steeper and steeper": lambda busy: math.exp(3 * busy),
     "a straight line": lambda busy: 1 + 2 * busy,
 }
-"""The p99 of a target by how busy it is."""
+"""The p99 of a target by its utilisation."""
 
 
 @pytest.mark.parametrize("noise", [0.05, 0.1, 0.2])
 @pytest.mark.parametrize("limit", [0.3, 0.5, 0.8])
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=list(SHAPES))
-def test_reported_rate_holds(shape: Callable[[float], float], limit: float, noise: float) -> None:
-    """Of a hundred searches, at most five end above the limit by more than the precision.
+def test_reported_rate_is_at_most_the_limit_in_95_of_100_searches(
+    shape: Callable[[float], float], limit: float, noise: float
+) -> None:
+    """At most five of a hundred searches end above the limit by more than the precision.
 
-    The p99 of a long window varies by `noise`, and that of a window of a third of it by the root
-    of three times as much.
+    The p99 of a long window varies by `noise`, and that of a window of a third by the root of three
+    times as much.
     """
     draw = random.Random(1997)
 
@@ -228,7 +230,7 @@ def test_reported_rate_holds_under_noise_if_holds_are_far_apart(
 ) -> None:
     """The p99 wanders with this time constant (AR(1)), and that of a window is off by a twentieth.
 
-    A window is 10 s with 2 s of warm-up, and a hold three windows.
+    A window is 10 s with 2 s of warm-up, and a hold has three windows.
     """
     plan, above = replace(START, apart_s=2 * lasts_s), 0
     for seed in range(200):
@@ -261,7 +263,7 @@ def test_search_ends_for_a_target_that_breaks_at_random() -> None:
 
 
 def lanes_needed(per_lane: float, limit: float = 1e9) -> Target:
-    """A target that takes its time: each lane does so many per second, however many there are."""
+    """A target with a fixed rate per lane, for any number of lanes up to a limit."""
 
     def answer(trial: Trial) -> Reply:
         most = min(per_lane * trial.users, limit)
@@ -300,7 +302,7 @@ def test_doubled_lanes_at_the_tester_limit_decide_nothing() -> None:
 
 
 def test_limit_of_the_tester_is_never_the_upper_end() -> None:
-    """The target used 91 % of its core, and 15,000 of 20,000/s were done."""
+    """The target used 91 % of its core, and 15,000 of 20,000/s were completed."""
     tally = a_tally(count=30_000)
     tally.cpu_ns = tuple(2 * 10**9 for _ in tally.cpu_ns)
     counts, spec = [("lookup", "lookup")], a_spec(rate=20_000)
@@ -319,35 +321,35 @@ def test_exhausted_lanes_are_a_limit_of_the_tester() -> None:
 @pytest.mark.parametrize(
     ("rate", "expected"), [(12_345.6, 12_300), (0.78125, 0.781), (1, 1), (99.95, 100.0)]
 )
-def test_rates_have_three_digits(rate: float, expected: float) -> None:
+def test_searched_rates_have_three_digits(rate: float, expected: float) -> None:
     assert round_rate(rate) == expected
 
 
 OBJECTIVE = Objective.parse("p99<1ms")
 
 
-def test_a_point_that_keeps_its_schedule_and_meets_the_objective_holds() -> None:
+def test_point_that_keeps_its_schedule_and_meets_the_objective_holds() -> None:
     # 20,000 operations in 2 s.
     result = a_result(a_spec(rate=10_000))
     assert reply_of(result, OBJECTIVE).answer is Answer.HELD
     assert reply_of(result, Objective.parse("p99<1us")).answer is Answer.BROKE
 
 
-def test_missed_schedule_does_not_hold_whatever_its_latency() -> None:
+def test_missed_schedule_does_not_hold_at_any_latency() -> None:
     reply = reply_of(a_result(a_spec(rate=10_500)), OBJECTIVE)
     assert reply.answer is Answer.BROKE
     assert "10,000 of 10,500/s were done" in reply.message
 
 
 def test_operations_cut_off_by_a_windows_edges_are_no_missed_schedule() -> None:
-    # 19 of 20 in 2 s: one came before the window or after it.
+    # 19 of 20 in 2 s: one ended before the window or after it.
     assert reply_of(a_result(a_spec(rate=10), 19), Objective.parse("mean<1s")).answer is Answer.HELD
     broke = reply_of(a_result(a_spec(rate=10), 16), Objective.parse("mean<1s"))
     assert broke.answer is Answer.BROKE
 
 
 def test_slow_service_of_one_operation_breaks_a_rate_despite_late_starts() -> None:
-    """More lanes would not help: what is judged is its own service time, not that of all."""
+    """More lanes would not help: the operation's own service time is judged, not that of all."""
     late, quick = histogram(), histogram()
     late.record(10**7, 20_000)
     quick.record(50_000, 20_000)
@@ -368,7 +370,7 @@ def test_unknown_percentile_does_not_hold() -> None:
 
 
 def test_percentile_among_unanswered_operations_does_not_hold() -> None:
-    # 1.8 % of 20,000 timed out after a second each, the others took 50 us.
+    # 1.8 % of 20,000 timed out after a second each, all others took 50 us.
     waited = histogram()
     waited.record(10**9, 360)
     tally = a_tally(count=20_000)
@@ -430,7 +432,7 @@ def test_permanently_noisy_machine_leaves_the_limit_unknown() -> None:
 
 
 def beside(busy: Callable[[int], bool], target: Target) -> Target:
-    """Return the target on a machine that others use at some of its trials that do not hold."""
+    """Return the target on a machine that other programs use at some of its failed trials."""
     broke = count()
 
     def answer(trial: Trial) -> Reply:
@@ -449,7 +451,7 @@ def late(
     bound: str = Bound.UNDECIDED,
     connecting_us: float = 0.0,
 ) -> Reply:
-    """Ask 11,000/s, get 10,000/s, each so long and so late."""
+    """Return a reply with 10,000/s of 11,000/s, and these service times and delays."""
     made = a_result(a_spec(rate=11_000, users=users))
     service, lag, latency = (
         Durations(p50=value, p90=value, p99=value, p99_9=value, max=value, mean=value, n=20_000)

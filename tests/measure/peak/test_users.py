@@ -1,4 +1,4 @@
-"""How many users an objective allows: of measured numbers of users to an answer."""
+"""The number of users that an objective allows, from measured numbers of users."""
 
 from collections.abc import Sequence
 
@@ -32,7 +32,7 @@ def answer(*points: PointResult) -> tuple[str, int | None, SitebenchError | None
     return users_answer("mine", judge_users(series(points), P95), P95)
 
 
-def test_largest_number_that_holds_is_the_answer() -> None:
+def test_largest_number_of_users_that_holds_is_the_answer() -> None:
     said, users, error = answer(a_point(50, 80), a_point(100, 290), a_point(200, 810))
     assert (users, error) == (100, None)
     assert said == (
@@ -65,7 +65,7 @@ def test_answer_does_not_claim_a_limit_beyond_the_largest_number() -> None:
     [
         ([a_point(50, 400), a_point(100, 500)], ObjectiveMissed, "50 users do not hold p95<300ms"),
         ([a_point(50, 40, valid=False)], MeasurementFailed, "mine: how many users is not known"),
-        # A larger number that passes: neither is believed.
+        # A larger number that passes: neither result is trusted.
         (
             [a_point(50, 80), a_point(100, 400), a_point(200, 90)],
             ObjectiveMissed,
@@ -73,7 +73,7 @@ def test_answer_does_not_claim_a_limit_beyond_the_largest_number() -> None:
         ),
     ],
 )
-def test_missing_answer_is_an_error(
+def test_missing_answer_for_users_is_an_error(
     points: Sequence[PointResult], kind: type[SitebenchError], words: str
 ) -> None:
     _, users, error = answer(*points)

@@ -14,7 +14,7 @@ from tests.support.runs import finish
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Return a run file with a point that is done, one that failed and one that is planned."""
+    """Return a run file with a finished, a failed and a planned point."""
     path = tmp_path / "run.sitebench"
     with RunStore(path) as store:
         store.set_manifest({"target": "embedded", "sizes": [1_000], "scenario": None})

@@ -1,4 +1,4 @@
-"""CSV: every figure in a column of its own, and nothing made up where nothing is known."""
+"""CSV: every figure in a separate column, and empty fields for unknown values."""
 
 import json
 from csv import DictReader
@@ -35,7 +35,7 @@ def test_every_figure_of_a_result_is_in_its_row(run: RunFile) -> None:
     assert done["settings.a"] == "b"
 
 
-def test_an_interval_without_an_upper_end_is_a_lower_bound(tmp_path: Path) -> None:
+def test_interval_without_an_upper_end_is_exported_as_a_lower_bound(tmp_path: Path) -> None:
     result = a_result()
     bounds = {"p50": (980.5, 1_020.25), "p99": (1_190.0, None)}
     latency = replace(result.clocks["latency"], intervals=bounds)
@@ -59,20 +59,20 @@ def test_unknown_value_is_an_empty_field(run: RunFile) -> None:
     assert failed["ops_per_s"] == ""
 
 
-def test_a_step_has_a_row_with_its_clocks(run: RunFile) -> None:
+def test_exported_step_has_a_row_with_its_clocks(run: RunFile) -> None:
     (row,) = read(run, "steps")
     assert (row["step"], row["count"], row["service_us.n"]) == ("lookup", "20000", "20000")
     assert float(row["service_us.p99"]) == pytest.approx(50.0, rel=0.001)
 
 
-def test_a_drain_has_a_row_and_no_percentile_of_three_operations(run: RunFile) -> None:
+def test_exported_drain_has_a_row_and_no_percentile_of_three_operations(run: RunFile) -> None:
     rows = read(run, "timeline")
     assert [row["step"] for row in rows] == ["lookup", "bind, simple"] * 3
     assert {row["latency_us.p50"] for row in rows} == {""}
     assert [row["latency_us.n"] for row in rows] == ["2", "2", "3", "3", "4", "4"]
 
 
-def test_a_reading_has_a_row(run: RunFile) -> None:
+def test_exported_monitor_reading_has_a_row(run: RunFile) -> None:
     rows = read(run, "samples")
     assert {row["who"] for row in rows} == {"generator", "machine"}
     assert all(float(row["value"]) >= 0 for row in rows)

@@ -1,4 +1,4 @@
-"""`sitebench export` with files as people give them."""
+"""`sitebench export` with the files of users."""
 
 import contextlib
 import sqlite3
@@ -38,7 +38,7 @@ def test_closed_pipe_of_an_export_is_no_error(path: Path) -> None:
 def test_impossible_values_are_reported_as_damage(
     path: Path, tmp_path: Path, form: str, what: str, damage: str
 ) -> None:
-    """Found by tests/trust/test_hostile_files.py."""
+    """Discovered by tests/trust/test_hostile_files.py."""
     with contextlib.closing(sqlite3.connect(path)) as database, database:
         database.execute(damage)
     with pytest.raises(BadRunFile, match="damaged"):
@@ -69,7 +69,7 @@ def test_run_file_is_not_overwritten(path: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_a_folder_that_does_not_exist_is_named(path: Path, tmp_path: Path) -> None:
+def test_missing_folder_of_an_export_is_named(path: Path, tmp_path: Path) -> None:
     with pytest.raises(BadFile, match=r"cannot write .*absent/out"):
         export(path, "--out", tmp_path / "absent" / "out")
 

@@ -1,4 +1,4 @@
-"""The histogram log, read by its specification: HdrHistogram's log format 1.3."""
+"""The histogram log, parsed by its specification: HdrHistogram's log format 1.3."""
 
 import base64
 import re
@@ -13,7 +13,7 @@ from sitebench.runs.runfile import RunFile
 SECONDS = r"(\d+\.\d{3})"
 INTERVAL = re.compile(rf"(?:Tag=([^,\s]+),)?{SECONDS},{SECONDS},{SECONDS},([A-Za-z0-9+/]+=*)")
 V2_COMPRESSED = 0x1C849304 | 0x10
-"""The cookie of an encoding that is compressed, per HdrHistogram's `EncodableHistogram`."""
+"""The cookie of a compressed encoding, by HdrHistogram's `EncodableHistogram`."""
 
 
 def intervals(lines: list[str]) -> list[tuple[str, float, float, float, Histogram]]:
@@ -49,7 +49,7 @@ def test_merged_export_has_the_measured_window_of_each_step(run: RunFile) -> Non
     assert [each[2] for each in read] == pytest.approx(lasted, abs=0.001)
 
 
-def test_the_head_names_the_version_and_the_start(run: RunFile) -> None:
+def test_log_head_has_the_version_and_the_start(run: RunFile) -> None:
     lines = list(hlog.points(run))
     assert "#[Histogram log format version 1.3]" in lines
     start = next(line for line in lines if line.startswith("#[StartTime: "))
@@ -57,7 +57,7 @@ def test_the_head_names_the_version_and_the_start(run: RunFile) -> None:
     assert lines[3].split(",")[0] == '"StartTimestamp"'
 
 
-def test_tag_has_point_phase_and_step_without_delimiters(run: RunFile) -> None:
+def test_log_tag_has_point_phase_and_step_without_delimiters(run: RunFile) -> None:
     tags = Counter(each[0] for each in intervals(list(hlog.points(run))))
     assert tags == {
         "1:lookup@1000:measure:lookup.lookup": 3,
@@ -65,6 +65,6 @@ def test_tag_has_point_phase_and_step_without_delimiters(run: RunFile) -> None:
     }
 
 
-def test_intervals_are_contiguous(run: RunFile) -> None:
+def test_log_intervals_are_contiguous(run: RunFile) -> None:
     read = [each for each in intervals(list(hlog.points(run))) if each[0].endswith(".lookup")]
     assert [each[1] for each in read] == [0.0, 1.0, 2.0]
