@@ -76,13 +76,13 @@ def test_connections_are_per_request_or_per_user() -> None:
     assert second["figures"]["connect_s"] is None
 
 
-def test_an_open_schedule_keeps_its_rate() -> None:
+def test_open_schedule_of_a_site_keeps_its_rate() -> None:
     point = in_process(
         *("ps", "run", "--entries", "200", "--rate", "200", "--arrivals", "even", "--json", *LOAD),
         *("--warmup", "200ms", "--measure", "2s"),
     ).point
-    # What was due in the window has ended in it, or has joined its queue. A user under way may be
-    # at the images of a page that is counted.
+    # Operations due in the window have ended in it or have joined its queue. A user may be at the
+    # images of a counted page.
     begin, end = point["queue_start"], point["queue_end"]
     due = point["operations"] + end["backlog"] - begin["backlog"]
     assert point["failures"] == 0

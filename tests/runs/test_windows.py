@@ -135,7 +135,7 @@ def test_interval_uses_the_half_seconds_of_the_window(tmp_path: Path) -> None:
     assert latency.intervals["p50"] == pytest.approx((1_000, 1_000), rel=2e-3)
 
 
-def test_interval_holds_with_abandoned_operations(tmp_path: Path) -> None:
+def test_interval_is_valid_with_abandoned_operations(tmp_path: Path) -> None:
     took = histogram(*(us * 1_000 for us in range(1_000, 6_000)))
     given_up = histogram(*[10 * SECOND] * 25)
     step = Step("lookup", "lookup", 5_000, service=took, censored=given_up)
@@ -152,7 +152,7 @@ def test_interval_holds_with_abandoned_operations(tmp_path: Path) -> None:
         assert high is None or value <= high
 
 
-def test_too_correlated_half_seconds_are_stored_with_the_window_needed(tmp_path: Path) -> None:
+def test_too_correlated_half_seconds_are_stored_with_the_required_window(tmp_path: Path) -> None:
     drains = [lookups(1, 1, 2)]
     for n in range(1, 21):
         slow = 2 if n > 10 else 1
@@ -160,7 +160,7 @@ def test_too_correlated_half_seconds_are_stored_with_the_window_needed(tmp_path:
         drains.append(seconds(n, Step("lookup", "lookup", 1_000, service=took)))
     latency = stored(tmp_path / "run", drains)[0].clocks["latency"]
     assert not latency.intervals
-    # Each drain is a second, so a window is twice as long as one of as many half seconds.
+    # Each drain is a second, so a window is twice as long as with as many half seconds.
     assert latency.too_alike["p50"] >= 60
     assert latency.too_alike["p50"] % 60 == 0
 

@@ -145,7 +145,7 @@ def test_workers_share_the_rows(folder: Path, directory: LdapDirectory) -> None:
         argv = ("ils", "run", "once.toml", "--target", directory.url, *LOAD, *workers)
         ran = in_process(*argv, cwd=folder)
     point = ran.point
-    # Those of one worker alone are half of them; without sharing it were twice as many.
+    # The rows of one worker are half of all rows; without sharing there would be twice as many.
     assert ROWS / 2 < point["operations"] <= ROWS
     assert point["measure_s"] < 20
     assert "data-used-up" in [each["kind"] for each in point["warnings"]]

@@ -268,7 +268,7 @@ def test_error_in_a_scenario_file_is_reported_without_a_traceback(
     assert "Traceback" not in ran.err
 
 
-def test_the_portable_client_does_a_file(folder: Path, directory: LdapDirectory) -> None:
+def test_portable_client_measures_a_scenario_file(folder: Path, directory: LdapDirectory) -> None:
     point = measured(folder, directory, "--client", "ldap3", "--json").point
     assert (point["failures_by_kind"], point["generator"]["client"]) == ({}, "ldap3")
     assert point["operations"] > 0

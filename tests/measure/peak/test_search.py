@@ -408,7 +408,7 @@ def test_break_on_a_noisy_machine_leaves_the_target_unknown() -> None:
     assert broke.message.startswith("everything else 1.42; p99 is ")
 
 
-def test_latency_including_waits_for_other_programs_breaks_no_rate() -> None:
+def test_latency_with_waits_for_other_programs_breaks_no_rate() -> None:
     result = a_result(a_spec(rate=10_000))
     noise = PointWarning(WarningKind.OTHERS_IN_LATENCY, "others", "end them")
     result = judged(result, warnings=(noise,))
