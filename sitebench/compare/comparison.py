@@ -148,7 +148,6 @@ class Row(msgspec.Struct, frozen=True):
 
     @property
     def verdict(self) -> str:
-        """The verdict on B in words."""
         if self.differs:
             return self.measure.if_more if self.effect.ratio > 1 else self.measure.if_less
         if self.least is None:

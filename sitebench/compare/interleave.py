@@ -213,37 +213,30 @@ def _is_done(path: Path, repeat: int) -> bool:
     return bool(statuses) and all(status == "done" for status in statuses)
 
 
-def _restart(plan: Interleaving, turn: Turn, command: str) -> None:
-    """Restart a running server; the command ends when the server is ready again."""
-    argv = command.replace(_PLACE, shlex.quote(plan.value(turn.side)))
-    with tempfile.TemporaryFile("w+") as errors:
-        # The restarted server inherits this output, so that must not be a pipe. In a session of its
-        # own, the server does not get Ctrl-C.
-        process = subprocess.run(
-            argv,
-            shell=True,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=errors,
-            start_new_session=True,
-            check=False,
-        )
-        if process.returncode:
-            errors.seek(0)
-            raise MeasurementFailed(
-                f"{turn.side.upper()} ({plan.value(turn.side)}), repeat {turn.repeat + 1}: "
-                f"--restart {argv!r} ended with code {process.returncode}: {errors.read().strip()}",
-                "run it by itself to see more",
-            )
-
-
 def _run(plan: Interleaving, turn: Turn, file: Path) -> None:
     if plan.restart:
-        _restart(plan, turn, plan.restart)
+        argv = plan.restart.replace(_PLACE, shlex.quote(plan.value(turn.side)))
+        # The restarted server inherits the output of the command, so that must not be a pipe.
+        code, errors = _call(["/bin/sh", "-c", argv])
+        if code:
+            raise MeasurementFailed(
+                f"{turn.side.upper()} ({plan.value(turn.side)}), repeat {turn.repeat + 1}: "
+                f"--restart {argv!r} ended with code {code}: {errors.strip()}",
+                "run it by itself to see more",
+            )
+    code, errors = _call(plan.argv(turn.side, file, turn.repeat + 1))
+    if code:
+        raise _failure(plan, turn, code, errors)
+
+
+def _call(argv: list[str]) -> tuple[int, str]:
+    """Run a command, and return its exit code and its errors.
+
+    In a session of its own it gets no Ctrl-C: this process ends it in order.
+    """
     with tempfile.TemporaryFile("w+") as errors:
-        # In a session of its own, the command gets no Ctrl-C: this process ends it in order.
         process = subprocess.Popen(
-            plan.argv(turn.side, file, turn.repeat + 1),
+            argv,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=errors,
@@ -253,9 +246,8 @@ def _run(plan: Interleaving, turn: Turn, file: Path) -> None:
             code = process.wait()
         finally:
             _end(process)
-        if code:
-            errors.seek(0)
-            raise _failure(plan, turn, code, errors.read())
+        errors.seek(0)
+        return code, errors.read()
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -270,7 +262,6 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _failure(plan: Interleaving, turn: Turn, code: int, errors: str) -> BaseException:
-    """Return the error that a command printed."""
     if code == EXIT_INTERRUPTED:
         return KeyboardInterrupt()
     lines = [line.strip() for line in errors.splitlines() if line.strip()]

@@ -52,8 +52,6 @@ class Matched(msgspec.Struct, frozen=True):
 
 
 class Matching(msgspec.Struct, frozen=True):
-    """Points of both runs, and points of one run only."""
-
     common: tuple[Matched, ...]
     only_a: tuple[PointSpec, ...]
     only_b: tuple[PointSpec, ...]

@@ -144,9 +144,7 @@ class LoadSource:
             gevent.sleep(_LATE_S)
             self.drain()
 
-    def await_users(self) -> None:
-        """Wait until every user has a lane."""
-
+    def await_users(self) -> None: ...
     def conclude(self) -> None:
         """Add a master's facts about its workers to the windows."""
 

@@ -142,16 +142,13 @@ class PortableLane(ABC):
         """Close a connection, if it is open."""
 
     @abstractmethod
-    def hang_up_all(self) -> None:
-        """Close its connections."""
-
+    def hang_up_all(self) -> None: ...
     def close(self) -> None:
         self.hang_up_all()
         self.clock.stop()
         self._all.forget_ended(self)
 
     def run_pass(self) -> None:
-        """Perform the steps until an operation ends."""
         while self._do(self._next()):
             continue
 

@@ -47,7 +47,7 @@ _SECTIONS: tuple[Callable[[Report], Section | None], ...] = (
 )
 
 _OF_FAILURES = (failures.section, manifest.section)
-"""The sections where no point was measured."""
+"""The sections of a report without a measured point."""
 
 _TABLES: tuple[Callable[[Report], list[Table]], ...] = (
     objectives.tables,

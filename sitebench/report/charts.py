@@ -107,12 +107,11 @@ class Chart(msgspec.Struct, frozen=True):
     description: str
     spec: Mapping[str, Any]
     choices: Mapping[str, Mapping[str, Columns]]
-    """Datasets by name, per choice; without a chooser there is a single choice, ""."""
+    """Datasets by name, by choice; without a chooser there is one choice, ""."""
     chooser: str = ""
     key: Mapping[str, str] = {}
     """The meaning of signs, listed below the drawing."""
     titles: Mapping[str, str] = {}
-    """The title of each choice."""
 
     def title_of(self, choice: str) -> str:
         return f"{self.title}: {self.titles[choice]}" if choice in self.titles else self.title

@@ -87,7 +87,6 @@ class Run(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def missing(self) -> list[StoredPoint]:
-        """Points that failed or are not measured yet."""
         return [point for point in self.stored if point.status != "done"]
 
     @property

@@ -156,7 +156,6 @@ class Windows:
 
     @property
     def lasted_s(self) -> float:
-        """Seconds of load, over all phases."""
         return sum(tally.seconds for tally in self.tallies.values())
 
     def use(self) -> Use:

@@ -52,12 +52,9 @@ _REMEDIES: Mapping[str, str] = {
 
 
 class Advice(msgspec.Struct):
-    """A remedy and its points."""
-
     kind: str
     remedy: str
     bad: bool = False
-    """Whether one of the points is not usable."""
     messages: dict[str, list[PointSpec]] = {}
     """The points by message, as the figures in messages differ."""
     concerned: dict[int, set[int]] = {}
@@ -88,8 +85,6 @@ def advise(points: Sequence[Series]) -> list[Advice]:
 
 
 class WhatToDo:
-    """A list of remedies for the terminal."""
-
     def __init__(self, results: Sequence[PointResult]) -> None:
         self._points = series(results)
 

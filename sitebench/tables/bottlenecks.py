@@ -91,7 +91,6 @@ def bottleneck_tables(results: Sequence[PointResult]) -> list[Table]:
 def overview(
     title: str, points: Sequence[tuple[str, Series]], *, unknown: str = WORDS[Grade.UNKNOWN]
 ) -> Table:
-    """Return a row per named point: each resource's grade, and the verdict."""
     rows: list[Row] = []
     for name, point in points:
         findings = findings_of(point)
@@ -102,7 +101,6 @@ def overview(
 
 
 def comments(title: str, point: Series) -> Table:
-    """Return the paper's table of one point: resource, bottleneck, comment."""
     findings = findings_of(point)
     rows: list[Row] = [
         [name, _grade(finding, WORDS[Grade.UNKNOWN]), finding.evidence]

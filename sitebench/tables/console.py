@@ -32,7 +32,6 @@ def results_console() -> Console:
 
 
 def show(parts: Iterable[Printable]) -> None:
-    """Print results; texts as they are."""
     console = results_console()
     for part in parts:
         drawn = Text(part) if isinstance(part, str) else part

@@ -279,7 +279,6 @@ def marked(point: Series, text: str) -> str | Cell:
 
 
 def why(point: Series) -> str:
-    """Return the reasons of an invalid series."""
     verdicts = (result.verdict for result in point.results if not result.verdict.valid)
     return "; ".join(dict.fromkeys(f"{verdict.bound}: {verdict.evidence}" for verdict in verdicts))
 

@@ -44,7 +44,6 @@ class Guard:
         self._shown = frozenset(ui_extra_args_dict())
 
     def __call__(self) -> Any:
-        """Return the refusal, or None."""
         if self._rebound():
             return ("this page is on loopback only: open it as localhost, or set --web-host\n", 403)
         if _cross_site():

@@ -31,7 +31,6 @@ class _User(UserMixin):  # type: ignore[misc]
 
 
 def check(*, web_login: bool, login_file: str | None) -> None:
-    """Check the name and password, or the chosen token."""
     if web_login:
         credentials(login_file)
     else:

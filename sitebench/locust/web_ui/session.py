@@ -59,10 +59,6 @@ class Session:
         self._sizes: set[int] = set()
 
     @property
-    def destination(self) -> str:
-        return f"results: {self.store.path}"
-
-    @property
     def current(self) -> SessionTest | None:
         return self.tests[-1] if self.tests else None
 

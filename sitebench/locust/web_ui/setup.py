@@ -120,7 +120,7 @@ def _serve_or_end(environment: Environment, announce: Callable[[], None]) -> Non
 
 def _announce(environment: Environment, session: Session, page: str, token: str | None) -> None:
     say(f"web UI: {page} (Ctrl-C to stop)")
-    say(session.destination)
+    say(f"results: {session.store.path}")
     assert environment.parsed_options is not None
     if from_namespace(SessionOptions, environment.parsed_options).browser:
         gevent.spawn(_show, environment, page, token)

@@ -59,12 +59,8 @@ class _RemoteWorker(msgspec.Struct):
         return f"worker {self.index}" if self.facts is None else self.to_seen(None, 0).name
 
     @property
-    def has_opened(self) -> bool:
-        return self.facts is not None
-
-    @property
     def ready(self) -> bool:
-        return self.has_opened and self.clock.pings >= ENOUGH
+        return self.facts is not None and self.clock.pings >= ENOUGH
 
     def learn(self, sent_ns: int, answer: messages.Pong | messages.Report) -> None:
         self.received = time.monotonic()
@@ -192,7 +188,7 @@ class _DistributedLoad(LoadSource):
 
     def finish(self) -> None:
         # A worker that begins later must not leave its lanes running.
-        self._gather(_QUIET_S, lambda worker: worker.has_opened)
+        self._gather(_QUIET_S, lambda worker: worker.facts is not None)
         self._await(self._ask(last=True))
 
     def _ask(

@@ -1,6 +1,6 @@
 "use strict";
-// Draws every figure of the page from the data in it, and again when a list, the window or the
-// chosen series changes. Everything is here already: nothing is fetched.
+// Draws every figure from the data in the page, and again after a change of a list, the window or
+// the chosen series. Nothing is fetched.
 (async () => {
   const unpack = async (id) => {
     const packed = Uint8Array.from(atob(document.getElementById(id).textContent), (c) => c.charCodeAt(0));
@@ -8,7 +8,7 @@
     return JSON.parse(await new Response(stream).text());
   };
 
-  // A dataset by column (see charts.py): a list, one value for all, or codes into names.
+  // A dataset by column (see charts.py): a list, one value for all rows, or codes into names.
   const rows = (columns) => {
     const spread = Object.entries(columns).map(([name, c]) =>
       [name, c && c.codes ? c.codes.map((code) => c.names[code]) : c]);
@@ -17,20 +17,20 @@
       Object.fromEntries(spread.map(([name, c]) => [name, Array.isArray(c) ? c[n] : c])));
   };
 
-  // In a column of charts nothing can be as wide as its container but by number; beside each is
-  // its legend, or above it where the screen is narrow.
+  // In a column of drawings, widths must be numbers. A legend is beside its drawing, or above it on
+  // a narrow screen.
   const AXES = 84, LEGEND = 130, NARROW = 640;
   const fit = (spec, width) => {
     if (!spec.vconcat) {
-      // One that fits itself into its width has its axes in it.
+      // With autosize, the width includes the axes.
       if (spec.width === "container") spec.width = spec.autosize ? width : Math.max(120, width - AXES);
       return spec;
     }
     const narrow = width < NARROW;
     const text = JSON.stringify(spec);
-    const made = JSON.parse(narrow ? text.replaceAll('"orient":"right","columns":1', '"orient":"top","columns":3') : text);
-    made.vconcat.forEach((part) => { part.width = Math.max(120, width - AXES - (narrow ? 0 : LEGEND)); });
-    return made;
+    const widened = JSON.parse(narrow ? text.replaceAll('"orient":"right","columns":1', '"orient":"top","columns":3') : text);
+    widened.vconcat.forEach((part) => { part.width = Math.max(120, width - AXES - (narrow ? 0 : LEGEND)); });
+    return widened;
   };
 
   const { theme, charts, files } = await unpack("data");
@@ -83,22 +83,21 @@
       this.element.dataset.state = "drawn";
     }
 
-    // Where a scale has to list the series of a dataset, they take the place of "all series".
+    // In scales, the names of the series replace "all series".
     listed() {
-      const text = JSON.stringify(this.chart.spec);
-      return JSON.parse(text.replaceAll('"all series"', JSON.stringify(this.series)));
+      return JSON.parse(JSON.stringify(this.chart.spec).replaceAll('"all series"', JSON.stringify(this.series)));
     }
 
     get field() {
-      return this.chart.spec.usermeta && this.chart.spec.usermeta.series;
+      return this.chart.spec.usermeta?.series;
     }
 
     get series() {
-      return this.field ? [...new Set(Object.values(this.sets).flat().map((row) => row[this.field]))]
-        .filter((name) => name !== undefined) : [];
+      const names = this.field ? Object.values(this.sets).flat().map((row) => row[this.field]) : [];
+      return [...new Set(names)].filter((name) => name !== undefined);
     }
 
-    // Left and right show one series at a time, Escape all of them: what a click in the legend does.
+    // The arrow keys show one series at a time and Escape all series, like a click in the legend.
     key(event) {
       const all = this.series;
       if (!all.length || !this.view) return;
@@ -113,8 +112,7 @@
     }
   }
 
-  const figures = [...document.querySelectorAll("figure.chart")].map((each) => new Figure(each));
-  const tables = [];
+  const figures = [...document.querySelectorAll("figure.chart")].map((element) => new Figure(element));
   for (const list of document.querySelectorAll("select[data-chooser]")) {
     const choose = () => {
       figures.filter((figure) => figure.chooser === list).forEach((figure) => {
@@ -128,7 +126,7 @@
     list.addEventListener("change", choose);
     choose();
   }
-  // One after the other, so that the first ones are there while the last are still being made.
+  // One after the other: the first figures are visible before the last are drawn.
   for (const figure of figures) if (!figure.chooser) await figure.draw();
   await Promise.all(figures.map((figure) => figure.busy));
   document.documentElement.dataset.state = "drawn";
@@ -141,7 +139,7 @@
       .forEach((figure) => figure.draw()), 150);
   });
 
-  document.querySelectorAll("details").forEach((each) => each.addEventListener("toggle", () => figures
-    .filter((figure) => each.contains(figure.element) && !figure.width)
+  document.querySelectorAll("details").forEach((details) => details.addEventListener("toggle", () => figures
+    .filter((figure) => details.contains(figure.element) && !figure.width)
     .forEach((figure) => figure.draw())));
 })();

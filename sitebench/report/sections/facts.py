@@ -13,7 +13,7 @@ from sitebench.units import format_duration, format_rate, format_size, parse_dur
 
 _FILES = ("accounts", "names", "scenario")
 _SETTINGS = ("how", "over", "wrong", "mix", "filter", *_FILES, "base", "bind_dn")
-"""Settings of operations that differ between runs of one suite."""
+"""Settings that describe an operation."""
 _LOGIN = {"how": "bind", "over": "new"}
 """The login of a run file without these settings."""
 

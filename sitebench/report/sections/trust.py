@@ -71,7 +71,6 @@ class Remedy(msgspec.Struct, frozen=True):
     bad: bool
     points: int
     messages: dict[str, list[str]]
-    """Names of points by message."""
 
 
 def remedies(report: Report, run: Run, points: Sequence[Series] | None = None) -> list[Remedy]:

@@ -17,8 +17,7 @@ from sitebench.units import plural
 from sitebench.verdict.verdict import Bound, Quoted
 
 _AT_ONCE = {True: 3, False: 1}
-"""Messages of a remedy shown at once, if its points are not usable or otherwise; others are
-folded."""
+"""Messages shown at once for a remedy of unusable points, and of others; more are folded."""
 
 
 def section(report: Report) -> Section | None:

@@ -22,7 +22,7 @@ from sitebench.runs.runfile import RunFile, StoredPoint, TimelineRow
 
 _LEGEND = '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"'
 _NS_PER_MS = 1e6
-"""Nanoseconds of the unit of `Interval_Max`."""
+"""`Interval_Max` is in milliseconds."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NOT_IN_A_TAG = re.compile(r"[,\s]")

@@ -1,15 +1,15 @@
-// Locust draws no charts in an extra tab: the live page is laid over its empty tab, and
-// the first fields of the start form are put before its own. This runs before Locust's own script.
+// Locust draws no charts in an extra tab: the live page covers its empty tab, and the first fields
+// of the start form precede its own. This script runs before Locust's own.
 "use strict";
-// The live page is in front unless another tab is asked for; Locust reads that from the address.
+// The live page is shown first, unless the address names another tab for Locust.
 const here = new URL(location.href);
 if (!here.searchParams.has("tab")) {
   here.searchParams.set("tab", "sitebench-live");
   history.replaceState(null, "", here);
 }
 
-// Locust's page goes back to the form, and polls no more, where an answer about its state that was sent for before a test
-// was started arrives after that: such an answer is sent for again.
+// Locust's page returns to the form, and stops polling, if an answer about its state arrives after
+// the start of a test but was requested before it: the request is repeated.
 const fetched = window.fetch;
 let starts = 0;
 window.fetch = async (...request) => {
@@ -29,7 +29,7 @@ let status = "";
 function place() {
   const tabs = document.querySelector("[role=tablist]");
   const now = headed("Status")?.textContent.toLowerCase() ?? "";
-  // Locust appends our tab: it comes first, for keyboard and screen reader, too.
+  // Locust appends our tab; it must be the first, also for keyboard and screen reader.
   if (tabs && tabs.lastChild.textContent === "Live") tabs.prepend(tabs.lastChild);
   if (tabs && now === "stopped" && !["", "ready", now].includes(status)) {
     tabs.firstChild.click(); // The verdict is the answer of a test.
@@ -57,8 +57,8 @@ function place() {
 }
 setInterval(place, 250);
 
-// Locust's downloads end with ours, and its report has the percentiles that it rounds; its RPS is a mean without a word of
-// the interval.
+// Our downloads precede Locust's, whose report has rounded percentiles. Its RPS is a mean over an
+// unnamed interval.
 setInterval(() => {
   const report = document.querySelector('a[href^="./stats/report"]');
   if (report?.textContent === "Download Report") {
@@ -70,13 +70,13 @@ setInterval(() => {
   if (rate) rate.textContent = "Steps/s, last\u00a010\u00a0s";
 }, 250);
 
-// Return what Locust's page shows at its top under a title.
+// Return the element below a title at the top of Locust's page.
 function headed(title) {
   return [...document.querySelectorAll("header p")].find((name) => name.textContent === title)?.nextElementSibling;
 }
 
-// The start form begins with one operation, its target and entries: Locust's would run all
-// operations together, and has the others among its folded parameters. What is in the form is sent.
+// The start form begins with one operation, its target and entries: Locust's own form would run all
+// operations together, and folds the other fields. All fields of the form are sent.
 const { mixed, operations, chosen, shapes, fields, groups, labels } = window.templateArgs.sitebench_form;
 
 function labelled(title, input, about) {
@@ -122,7 +122,7 @@ setInterval(() => {
   if (form) group(form);
 }, 100);
 
-// Locust's other fields are one long list, each labelled by its name with capitals: "Tls Ca".
+// Locust's other fields are one long list, labelled by their capitalised names: "Tls Ca".
 function group(form) {
   for (const [title, name] of groups) {
     const field = form.elements.namedItem(name.replace(/_(.)/g, (_, letter) => letter.toUpperCase()));
@@ -140,7 +140,7 @@ function group(form) {
     const text = caption.firstChild?.nodeType === Node.TEXT_NODE ? caption.firstChild : null;
     const [name, ...about] = text?.nodeValue.split(" (") ?? [];
     if (!labels[name] || !about.length) continue;
-    // Its help would be cut in the frame of the field: it stands below.
+    // The frame of the field would cut its help, which is put below.
     text.nodeValue = labels[name];
     const row = caption.closest(".MuiFormControlLabel-label, .MuiFormControl-root");
     if (!row.querySelector("small")) row.append(helpOf(about.join(" (").slice(0, -1)));
@@ -153,7 +153,7 @@ function unfold(heading, open) {
     row.style.display = open ? "" : "none";
 }
 
-// Locust's own page says so when the last counts are there, seconds later.
+// Locust's own page shows it seconds later, with the last counts.
 addEventListener("click", ({ target }) => {
   if (target.closest("button")?.textContent.trim() !== "Stop") return;
   const word = frame.contentDocument?.getElementById("word");
@@ -162,11 +162,12 @@ addEventListener("click", ({ target }) => {
   if (status) status.nodeValue = "stopping";
 }, true);
 
-// Locust's host is our target: the form asks for it once, and Locust's page shows it at the top.
-// Locust gives it to every class, so in a file with other people's the field is left to them.
+// Locust's host is our target: the form has one field for it, and Locust's page shows it at the
+// top. Locust gives the host to every class, so in a file with other classes the field belongs to
+// them.
 const style = document.createElement("style");
 style.textContent = (mixed ? '' : '.MuiFormControl-root:has(input[name="host"]) { display: none }')
-  // All tabs are in view on a common screen; the mark below the chosen one counts them as Locust has them.
+  // All tabs fit on a common screen; Locust's mark below the chosen tab assumes another order.
   + '[role=tablist] > button { min-width: 0; padding-inline: 10px; border-bottom: 2px solid transparent }'
   + '[role=tablist] > [aria-selected=true] { border-color: currentColor }'
   + '.MuiTabs-indicator { display: none }'

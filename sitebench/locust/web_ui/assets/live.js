@@ -1,5 +1,5 @@
-// The live page: polls new figures and draws them as plain SVG paths. The browser often runs on the
-// machine that makes the load, and every bit of CPU that this page takes is missing there.
+// The live page: polls new figures and draws them as plain SVG paths. It must use little CPU, as
+// the browser often runs on the machine that makes the load.
 "use strict";
 const ASK_MS = 2000, SPAN_S = 180, HEIGHT = 170, LEFT = 58, BOTTOM = 20, TOP = 8;
 const $ = (id) => document.getElementById(id);
@@ -223,7 +223,7 @@ async function ask() {
   } catch (error) {
     $("word").textContent = `Locust does not answer: ${error.message}`;
   }
-  // While the target is prepared nothing is measured, so polling more often disturbs nothing.
+  // While the target is being prepared, nothing is measured, and frequent polls disturb nothing.
   setTimeout(ask, $("filling").hidden ? ASK_MS : ASK_MS / 4);
 }
 
