@@ -11,16 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from benches.pairs import (
-    ROWS,
-    Pairs,
-    figures_table,
-    measure_against,
-    measure_in_turns,
-    measure_rows,
-    order_of,
-    stopped_side,
-)
+from benches import pairs
 from benches.ratios import Outcome, Row, mean_ratio, student_t
 from benches.sides import Slice
 from sitebench.errors import BadInput
@@ -61,7 +52,7 @@ def test_row_of_pairs_passes_or_fails_by_its_interval(ratios: list[float], state
 
 
 def test_sides_alternate_in_random_blocks_and_lead_equally_often() -> None:
-    order = order_of(14)
+    order = pairs.order_of(14)
     assert len(order) == 28
     blocks = {tuple(order[start : start + 4]) for start in range(0, 28, 4)}
     assert blocks == {(True, False, False, True), (False, True, True, False)}
@@ -74,12 +65,12 @@ def test_drift_of_the_machine_does_not_change_a_ratio() -> None:
     def side(rate: float) -> Slice:
         return {"rate": rate * (1 - next(clock) / 56)}
 
-    slices = measure_in_turns(lambda: side(90.0), lambda: side(100.0), 14)
+    slices = pairs.measure_in_turns(lambda: side(90.0), lambda: side(100.0), 14)
     assert mean_ratio(slices.ratios("rate"))[0] == pytest.approx(0.9, rel=0.005)
 
 
 def test_stopped_side_uses_no_cpu_until_its_slice() -> None:
-    with stopped_side("lookup") as measure:
+    with pairs.stopped_side("lookup") as measure:
         (pid,) = (process for process in _children() if "benches.sides" in process[1])
         slices = [measure() for _ in range(2)]
         time.sleep(0.1)  # the kernel stops its threads one after another
@@ -94,8 +85,8 @@ def test_stopped_side_uses_no_cpu_until_its_slice() -> None:
 
 
 def test_figures_of_both_sides_are_ratios_in_the_table() -> None:
-    slices = Pairs([{"rate": 80.0, "p50_us": 2.0}] * 7, [{"rate": 100.0}] * 7)
-    table = shown([figures_table({"lookup / floor": slices}, 7)], width=140)
+    slices = pairs.Pairs([{"rate": 80.0, "p50_us": 2.0}] * 7, [{"rate": 100.0}] * 7)
+    table = shown([pairs.figures_table({"lookup / floor": slices}, 7)], width=140)
     assert "0.800 [0.800, 0.800]" in table
     assert "lookup / floor" in table
 
@@ -105,7 +96,7 @@ def test_row_of_a_missing_program_names_the_program_as_reason(
 ) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     row = Row("page", "pages", "nginx", "page-nginx.rate", "page-wrk.rate", 0.9, at_least=0.5)
-    (outcome,), measured = measure_rows([row], 7, lambda text: None)
+    (outcome,), measured = pairs.measure_rows([row], 7, lambda text: None)
     assert (outcome.state, measured) == ("n/a", {})
     assert "wrk" in outcome.reason
 
@@ -114,13 +105,13 @@ def test_folder_without_sides_is_refused_with_the_command_that_creates_sides(
     tmp_path: Path,
 ) -> None:
     with pytest.raises(BadInput, match="no checkout") as raised:
-        measure_against(tmp_path, ROWS, 7, lambda text: None)
+        pairs.measure_against(tmp_path, pairs.ROWS, 7, lambda text: None)
     assert "git worktree add" in raised.value.remedy
 
 
 def test_rows_without_a_side_of_the_build_are_refused_in_a_comparison_of_builds() -> None:
     with pytest.raises(BadInput, match="no side of this build") as raised:
-        measure_against(Path(__file__).parents[2], [], 7, lambda text: None)
+        pairs.measure_against(Path(__file__).parents[2], [], 7, lambda text: None)
     assert "lookup" in raised.value.remedy
 
 

@@ -4,18 +4,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.conformance import random_operations
 from tests.conformance.pair import Pair
-from tests.conformance.random_operations import (
-    BEGINNING,
-    NAMES,
-    VALUES,
-    Add,
-    Operation,
-    Search,
-    filters,
-    operations,
-    searches,
-)
 
 # One test has thousands of round trips: seconds on an idle machine, minutes on a busy one.
 pytestmark = pytest.mark.timeout(300)
@@ -30,14 +20,14 @@ REPEATABLE = settings(
 
 
 @settings(REPEATABLE, max_examples=150)
-@given(st.lists(operations, min_size=5, max_size=30))
+@given(st.lists(random_operations.operations, min_size=5, max_size=30))
 def test_random_operations_have_equal_results_on_both_servers(
-    pair: Pair, several: list[Operation]
+    pair: Pair, several: list[random_operations.Operation]
 ) -> None:
     base = pair.new_container()
-    for operation in [*BEGINNING, *several]:
+    for operation in [*random_operations.BEGINNING, *several]:
         pair.agree(operation, base)
-    pair.agree(Search([], "(objectClass=*)"), base)
+    pair.agree(random_operations.Search([], "(objectClass=*)"), base)
 
 
 @pytest.fixture(scope="module")
@@ -45,31 +35,36 @@ def crowd(pair: Pair) -> str:
     """Three boxes of people with every value, many of which are shared."""
     base = pair.new_container()
     for box in range(3):
-        pair.agree(Add([f"ou=box{box}"], {}), base)
-        for i, name in enumerate(dict.fromkeys(name.casefold() for name in NAMES)):
+        pair.agree(random_operations.Add([f"ou=box{box}"], {}), base)
+        for i, name in enumerate(
+            dict.fromkeys(name.casefold() for name in random_operations.NAMES)
+        ):
             values = {
                 attribute: [choices[(i + box * 5 + k) % len(choices)] for k in range(1 + i % 2)]
-                for attribute, choices in VALUES.items()
+                for attribute, choices in random_operations.VALUES.items()
                 if (i + box) % (2 + len(attribute) % 3) != 0
             }
             distinct = {key: several[:1] for key, several in values.items()}
             safe = name.replace(",", "\\2c").replace("+", "\\2b").replace("  ", " x ")
             distinct.setdefault("sn", ["Tester"])
-            pair.agree(Add([f"cn={safe}", f"ou=box{box}"], distinct, "inetOrgPerson"), base)
+            pair.agree(
+                random_operations.Add([f"cn={safe}", f"ou=box{box}"], distinct, "inetOrgPerson"),
+                base,
+            )
     return base
 
 
 @settings(REPEATABLE, max_examples=600)
-@given(filters)
+@given(random_operations.filters)
 def test_random_filters_match_equal_entries_on_both_servers(
     pair: Pair, crowd: str, text: str
 ) -> None:
-    pair.agree(Search([], text), crowd)
+    pair.agree(random_operations.Search([], text), crowd)
 
 
 @settings(REPEATABLE, max_examples=300)
-@given(searches())
+@given(random_operations.searches())
 def test_random_searches_return_equal_answers_on_both_servers(
-    pair: Pair, crowd: str, search: Search
+    pair: Pair, crowd: str, search: random_operations.Search
 ) -> None:
     pair.agree(search, crowd)

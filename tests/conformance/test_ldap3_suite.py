@@ -33,7 +33,7 @@ def distribution() -> None:
 def results(kind: str, strategy: str, tmp_path_factory: pytest.TempPathFactory) -> SuiteResult:
     folder = tmp_path_factory.mktemp(f"suite-{kind}-{strategy}")
     with running(kind, folder, SKELETON) as served:
-        return run_suite(served, strategy=strategy)
+        return run_suite(served, strategy)
 
 
 @pytest.mark.parametrize("strategy", ["sync", "async"])

@@ -9,19 +9,8 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from tests.docs import cli_page, screenshots
+from tests.docs import cli_page, screenshots, shown
 from tests.docs.cli_page import ROOT
-from tests.docs.shown import (
-    FENCE,
-    command_of,
-    console,
-    known_options,
-    mentioned,
-    names_a_test,
-    options,
-    parse,
-    scripted,
-)
 from tests.support.programs import run_program
 
 DOCS = sorted((ROOT / "docs").rglob("*.md"))
@@ -43,14 +32,14 @@ def named(path: Path) -> str:
 
 def anchors(path: Path) -> set[str]:
     """Return the anchors of a page's headings, as GitHub and the site generate them."""
-    headings = re.findall(r"^#+ (.+)$", FENCE.sub("", path.read_text()), re.MULTILINE)
+    headings = re.findall(r"^#+ (.+)$", shown.FENCE.sub("", path.read_text()), re.MULTILINE)
     kept = (re.sub(r"[^\w\s-]", "", heading.lower()) for heading in headings)
     return {re.sub(r"\s+", "-", text.strip()) for text in kept}
 
 
 def broken(page: Path) -> list[str]:
     found = []
-    for link in LINK.findall(FENCE.sub("", page.read_text())):
+    for link in LINK.findall(shown.FENCE.sub("", page.read_text())):
         if re.match(r"\w+:", link):
             continue
         path, _, anchor = link.partition("#")
@@ -68,7 +57,7 @@ def test_links_and_anchors_have_a_target(page: Path) -> None:
 @pytest.mark.parametrize("page", [*DOCS, ROOT / "tests/truth/README.md"], ids=named)
 def test_tests_named_in_pages_exist(page: Path) -> None:
     tests = re.findall(r"`([\w/.-]+\.(?:py|rs)::\w+)`", page.read_text())
-    assert [test for test in tests if not names_a_test(test)] == []
+    assert [test for test in tests if not shown.names_a_test(test)] == []
 
 
 def test_broken_link_is_detected(tmp_path: Path) -> None:
@@ -93,30 +82,30 @@ def test_examples_in_a_page_equal_their_files(page: str) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
 def test_commands_in_examples_can_be_parsed(page: Path) -> None:
-    for argv in console(page.read_text()):
+    for argv in shown.console(page.read_text()):
         if argv[0].startswith("--"):
             continue
-        parse(argv)
+        shown.parse(argv)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
 def test_commands_named_in_text_have_their_options(page: Path) -> None:
     text = page.read_text()
-    for argv in (*mentioned(text), *scripted(text)):
+    for argv in (*shown.mentioned(text), *shown.scripted(text)):
         if argv[0].startswith("--") or len(argv) == 1:
             continue
-        _, command = command_of(argv)
-        assert set(options(argv)) <= known_options(command), argv
+        _, command = shown.command_of(argv)
+        assert set(shown.options(argv)) <= shown.known_options(command), argv
 
 
 def test_unknown_option_in_an_example_is_detected() -> None:
-    assert [*console("```console\n$ sitebench ils run \\\n    add --nope  # why\n```\n")] == [
+    assert [*shown.console("```console\n$ sitebench ils run \\\n    add --nope  # why\n```\n")] == [
         ["ils", "run", "add", "--nope"]
     ]
     with pytest.raises(Exception, match="--nope"):
-        parse(["ils", "run", "add", "--nope"])
+        shown.parse(["ils", "run", "add", "--nope"])
     with pytest.raises(AssertionError, match="no such command"):
-        parse(["ils", "walk"])
+        shown.parse(["ils", "walk"])
 
 
 def test_command_line_page_matches_the_commands() -> None:
@@ -168,6 +157,6 @@ def test_documentation_site_builds_and_loads_no_external_resources(tmp_path: Pat
 
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "SECURITY.md"], ids=named)
 def test_pages_contain_no_discouraged_words(page: Path) -> None:
-    prose = re.sub(r"`[^`\n]*`", "", FENCE.sub("", page.read_text()))
+    prose = re.sub(r"`[^`\n]*`", "", shown.FENCE.sub("", page.read_text()))
     odd = r"\b(?:some|no|every|any)body\b|\bwho(?:so)?ever\b|\banew\b|\bgone on with\b"
     assert re.findall(odd, prose, re.IGNORECASE) == []

@@ -39,17 +39,7 @@ from sitebench.http.address import SiteAddress
 from sitebench.http.site import OpenSite
 from sitebench.scenario import script
 from sitebench.suite_base.points import Load
-from tests.support.ldap_server import (
-    ABANDON,
-    COMPARE,
-    COMPARE_TRUE,
-    SEARCH,
-    UNBIND,
-    entry,
-    response,
-    result,
-    split,
-)
+from tests.support import ldap_server
 from tests.support.people import LOCALES, POOLS, small_population
 from web_bench.options import WebOptions
 from web_bench.points import POINTS as WEB
@@ -147,15 +137,15 @@ class Recorder:
 
 def answer_ldap(data: bytes) -> tuple[int, bytes] | None:
     """Answer with success, compareTrue, and one entry for a search."""
-    if (first := split(data)) is None:
+    if (first := ldap_server.split(data)) is None:
         return None
     number, operation, rest = first
     answer = b""
-    if operation[0] == SEARCH:
-        answer = entry(number, "cn=one,dc=example,dc=com")
-    if operation[0] not in (UNBIND, ABANDON):
-        code = COMPARE_TRUE if operation[0] == COMPARE else 0
-        answer += response(number, operation, result(code))
+    if operation[0] == ldap_server.SEARCH:
+        answer = ldap_server.entry(number, "cn=one,dc=example,dc=com")
+    if operation[0] not in (ldap_server.UNBIND, ldap_server.ABANDON):
+        code = ldap_server.COMPARE_TRUE if operation[0] == ldap_server.COMPARE else 0
+        answer += ldap_server.response(number, operation, ldap_server.result(code))
     return len(data) - len(rest), answer
 
 

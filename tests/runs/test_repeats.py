@@ -8,17 +8,8 @@ from msgspec.structs import replace
 
 from sitebench.counts.tally import Tally
 from sitebench.measure.summarise import summarise
+from sitebench.runs import repeats
 from sitebench.runs.point import PointResult, PointSpec, StepResult
-from sitebench.runs.repeats import (
-    Series,
-    best_tries,
-    least_repeats,
-    median_interval,
-    of_operation,
-    other_loads,
-    rate_at_half,
-    series,
-)
 from sitebench.verdict.verdict import Bound, Quoted
 from tests.support.drains import Drain, Step, histogram
 from tests.support.points import a_result, a_spec, a_use
@@ -41,18 +32,18 @@ def rate(result: PointResult) -> float:
 def test_median_interval_matches_the_textbook(n: int, k: int) -> None:
     values = [float(value) for value in range(1, n + 1)]
     random.Random(n).shuffle(values)
-    found = median_interval(values)
+    found = repeats.median_interval(values)
     assert found is not None
     assert (found.low, found.high) == (k, n + 1 - k)
     assert found.confidence >= 0.95
 
 
 def test_fewer_than_six_values_have_no_interval_of_95_percent() -> None:
-    assert median_interval([1.0, 2.0, 3.0, 4.0, 5.0]) is None
-    assert median_interval([]) is None
-    assert least_repeats() == 6
-    assert median_interval([1.0, 2.0, 3.0, 4.0, 5.0], confidence=0.9) is not None
-    assert least_repeats(0.9) == 5
+    assert repeats.median_interval([1.0, 2.0, 3.0, 4.0, 5.0]) is None
+    assert repeats.median_interval([]) is None
+    assert repeats.least_repeats() == 6
+    assert repeats.median_interval([1.0, 2.0, 3.0, 4.0, 5.0], confidence=0.9) is not None
+    assert repeats.least_repeats(0.9) == 5
 
 
 def test_median_interval_covers_the_true_median_at_its_level() -> None:
@@ -60,7 +51,7 @@ def test_median_interval_covers_the_true_median_at_its_level() -> None:
     hits = 0
     for _ in range(2_000):
         # A skewed distribution: its mean is e, its median 1.
-        found = median_interval([draw.lognormvariate(0, 1) for _ in range(9)])
+        found = repeats.median_interval([draw.lognormvariate(0, 1) for _ in range(9)])
         assert found is not None
         hits += found.low <= 1.0 <= found.high
     # 96.1 % by the binomial; five standard deviations of 2,000 draws are 2.2 %.
@@ -70,7 +61,7 @@ def test_median_interval_covers_the_true_median_at_its_level() -> None:
 def test_repeats_are_grouped_in_order_of_first_appearance() -> None:
     small, large = repeated(100, 300, 200), repeated(10, 20, 30, entries=5_000)
     mixed = [found for pair in zip(large, small, strict=True) for found in pair]
-    found = series(reversed(mixed))
+    found = repeats.series(reversed(mixed))
     assert [(each.spec.entries, each.n) for each in found] == [(1_000, 3), (5_000, 3)]
     assert [result.spec.repeat for result in found[0].results] == [0, 1, 2]
     assert found[0].spec == a_spec()
@@ -80,7 +71,7 @@ def test_repeats_are_grouped_in_order_of_first_appearance() -> None:
 
 
 def test_six_repeats_have_an_interval() -> None:
-    (found,) = series(repeated(120, 100, 140, 80, 160, 60))
+    (found,) = repeats.series(repeated(120, 100, 140, 80, 160, 60))
     interval = found.interval(rate)
     assert interval is not None
     assert (interval.low, interval.high) == (30.0, 80.0)
@@ -88,7 +79,7 @@ def test_six_repeats_have_an_interval() -> None:
 
 
 def test_figure_missing_in_one_repeat_is_unknown_for_the_series() -> None:
-    (found,) = series(repeated(20_000, 20_000, 50))
+    (found,) = repeats.series(repeated(20_000, 20_000, 50))
     assert found.median(lambda result: result.clocks["latency"].percentiles["p99"]) is None
     assert found.bounds(lambda result: result.clocks["latency"].percentiles["p99"]) is None
     assert found.median(rate) == 10_000.0
@@ -96,9 +87,9 @@ def test_figure_missing_in_one_repeat_is_unknown_for_the_series() -> None:
 
 def test_one_invalid_repeat_makes_the_series_invalid() -> None:
     good, bad = repeated(100, 100)
-    assert Series(good.spec, (good, good)).valid
+    assert repeats.Series(good.spec, (good, good)).valid
     spoilt = structs.replace(bad, verdict=replace(bad.verdict, valid=False))
-    assert not Series(good.spec, (good, spoilt)).valid
+    assert not repeats.Series(good.spec, (good, spoilt)).valid
 
 
 def judged(bound: str, at_most: float | None = None, repeat: int = 0) -> PointResult:
@@ -121,7 +112,7 @@ def judged(bound: str, at_most: float | None = None, repeat: int = 0) -> PointRe
 def test_grade_of_a_series_is_that_of_its_worst_repeat(
     bounds: tuple[str, ...], grade: Quoted
 ) -> None:
-    (found,) = series(judged(bound, repeat=n) for n, bound in enumerate(bounds))
+    (found,) = repeats.series(judged(bound, repeat=n) for n, bound in enumerate(bounds))
     assert found.grade == grade
     assert found.usable == (grade != Quoted.NOT_USABLE)
 
@@ -130,7 +121,7 @@ def test_series_has_an_upper_bound_if_every_repeat_has_one() -> None:
     tester = Bound.GENERATOR
 
     def at_most(*results: PointResult) -> float | None:
-        return Series(a_spec(), results).at_most
+        return repeats.Series(a_spec(), results).at_most
 
     assert at_most(judged(tester, 20_000.0), judged(tester, 30_000.0)) == 30_000.0
     assert at_most(judged(tester, 20_000.0), judged(Bound.SOFTWARE)) == 20_000.0
@@ -160,7 +151,7 @@ def test_total_is_the_sum_of_operations_with_their_own_figures() -> None:
         of_two_operations(a_spec("mix", repeat=0), 1_000, 200),
         of_two_operations(a_spec("mix", repeat=1), 3_000, 400, failed=7),
     ]
-    (found,) = series(points)
+    (found,) = repeats.series(points)
     assert not found.part
     find, write = found.parts
     assert (find.part, write.part) == (True, True)
@@ -180,14 +171,14 @@ def test_failure_of_an_earlier_step_counts_for_the_operation() -> None:
     mixed = of_two_operations(a_spec("mix"), 1_000, 200, failed=7)
     read = StepResult("write", "read", count=212, failures=5, per_s=103.5, counted=False)
     mixed = structs.replace(mixed, steps=(*mixed.steps, read))
-    assert [of_operation(mixed, name).failures for name in ("find", "write")] == [0, 12]
+    assert [repeats.of_operation(mixed, name).failures for name in ("find", "write")] == [0, 12]
 
 
 def test_failed_start_is_a_part_with_failures_and_no_figures() -> None:
     mixed = of_two_operations(a_spec("mix"), 1_000, 200)
     login = StepResult("start", "login", count=9, failures=0, per_s=4.5, counted=False)
     names = [
-        [part.spec.operation for part in series([result])[0].parts]
+        [part.spec.operation for part in repeats.series([result])[0].parts]
         for result in (
             structs.replace(mixed, steps=(*mixed.steps, structs.replace(login, failures=failures)))
             for failures in (0, 7)
@@ -195,20 +186,20 @@ def test_failed_start_is_a_part_with_failures_and_no_figures() -> None:
     ]
     assert names == [["- find", "- write"], ["- start", "- find", "- write"]]
     failed = structs.replace(mixed, steps=(*mixed.steps, structs.replace(login, failures=7)))
-    start = series([failed])[0].parts[0]
+    start = repeats.series([failed])[0].parts[0]
     assert (start.failures, start.results[0].operations) == (7, 0)
 
 
 def test_single_operation_has_no_parts() -> None:
-    (single,) = series(repeated(100, 200))
+    (single,) = repeats.series(repeated(100, 200))
     assert single.parts == ()
     mixed = of_two_operations(a_spec("mix"), 1_000, 0)
-    assert series([mixed])[0].parts == ()
-    absent = of_operation(mixed, "nothing")
+    assert repeats.series([mixed])[0].parts == ()
+    absent = repeats.of_operation(mixed, "nothing")
     assert (absent.operations, absent.failures, absent.steps) == (0, 0, ())
     limited = structs.replace(mixed, verdict=replace(mixed.verdict, at_most_per_s=9_000.0))
     # The upper bound of the target belongs to the mixture.
-    assert of_operation(limited, "find").verdict.at_most_per_s is None
+    assert repeats.of_operation(limited, "find").verdict.at_most_per_s is None
 
 
 def test_higher_rate_of_two_tries_counts_and_the_valid_one_within_noise() -> None:
@@ -220,7 +211,7 @@ def test_higher_rate_of_two_tries_counts_and_the_valid_one_within_noise() -> Non
     own, tester = Bound.SOFTWARE, Bound.GENERATOR
 
     def chosen(*results: PointResult) -> int:
-        (found,) = best_tries(results)
+        (found,) = repeats.best_tries(results)
         return found.operations
 
     assert chosen(tried(1, tester, 100), tried(2, tester, 101)) == 101
@@ -231,7 +222,7 @@ def test_higher_rate_of_two_tries_counts_and_the_valid_one_within_noise() -> Non
     # An invalid try never counts, however high its rate.
     assert chosen(tried(1, own, 100), tried(2, Bound.UNSETTLED, 900)) == 100
     # Of equal tries the first counts.
-    assert best_tries([tried(1, own, 100), tried(2, own, 100)])[0].spec.threads == 1
+    assert repeats.best_tries([tried(1, own, 100), tried(2, own, 100)])[0].spec.threads == 1
 
 
 def test_rate_at_half_load_is_of_the_same_repeat_or_the_median() -> None:
@@ -239,10 +230,10 @@ def test_rate_at_half_load_is_of_the_same_repeat_or_the_median() -> None:
         a_result(a_spec(users=8, repeat=n), count)
         for n, count in enumerate((20_000, 10_000, 30_000))
     ]
-    assert rate_at_half(a_spec(users=16, repeat=1), halves) == 5_000
-    assert rate_at_half(a_spec(users=16, repeat=3), halves) == 10_000
-    assert rate_at_half(a_spec(users=32), halves) is None
-    assert rate_at_half(a_spec(users=16, rate=100), halves) is None
+    assert repeats.rate_at_half(a_spec(users=16, repeat=1), halves) == 5_000
+    assert repeats.rate_at_half(a_spec(users=16, repeat=3), halves) == 10_000
+    assert repeats.rate_at_half(a_spec(users=32), halves) is None
+    assert repeats.rate_at_half(a_spec(users=16, rate=100), halves) is None
 
 
 def test_other_loads_are_successful_points_of_the_same_target() -> None:
@@ -254,7 +245,7 @@ def test_other_loads_are_successful_points_of_the_same_target() -> None:
     failed = structs.replace(lighter, failures_by_kind={"timeout": 1})
     unsettled = structs.replace(lighter.verdict, valid=False, bound="unsettled")
     unsteady = structs.replace(lighter, verdict=unsettled)
-    assert other_loads(spec, [other_keys, larger, failed, unsteady, a_result(spec)]) == []
-    found = other_loads(spec, [lighter, thread_more])
+    assert repeats.other_loads(spec, [other_keys, larger, failed, unsteady, a_result(spec)]) == []
+    found = repeats.other_loads(spec, [lighter, thread_more])
     assert [each.cores for each in found] == [0.95, 0.95]
     assert [each.cost_s * 1e6 for each in found] == pytest.approx([95.0, 47.5])

@@ -7,18 +7,7 @@ import pytest
 import ps_bench
 from ils_bench.sequences import text_of
 from sitebench.errors import BadFile, BadInput, UnknownValue
-from sitebench.scenario.script import (
-    MOST_BYTES,
-    SECRET,
-    alone,
-    asked_by,
-    entrusts,
-    from_text,
-    is_script,
-    name_of,
-    read,
-    split,
-)
+from sitebench.scenario import script
 
 MIX = """
 base = "dc=example"
@@ -68,20 +57,20 @@ def folder(tmp_path: Path) -> Path:
 def test_name_after_a_colon_selects_one_operation_of_a_file(
     named: str, path: str, only: str | None, name: str
 ) -> None:
-    assert (split(named), name_of(named)) == ((path, only), name)
-    assert is_script(named) is path.endswith(".toml")
+    assert (script.split(named), script.name_of(named)) == ((path, only), name)
+    assert script.is_script(named) is path.endswith(".toml")
 
 
 def test_unknown_scenario_file_or_operation_is_refused(folder: Path) -> None:
     with pytest.raises(UnknownValue, match="is not the name of a TOML file"):
-        read("lookup")
+        script.read("lookup")
     with pytest.raises(UnknownValue, match="has no operation 'delete'") as refused:
-        read(f"{folder}/mix.toml:delete")
+        script.read(f"{folder}/mix.toml:delete")
     assert refused.value.remedy == "use one of find, write"
 
 
 def test_mix_lists_its_counted_rows_writes_and_kept_entries(folder: Path) -> None:
-    mix = read(f"{folder}/mix.toml")
+    mix = script.read(f"{folder}/mix.toml")
     assert mix.counted_rows == [("mix", "not begun"), ("find", "search"), ("write", "sequence")]
     assert list(mix.objectives) == [("find", "p99<5ms", 0.75)]
     assert (mix.writes, mix.overwrites, mix.load["users"]) == (True, True, 7)
@@ -94,7 +83,7 @@ def test_mix_lists_its_counted_rows_writes_and_kept_entries(folder: Path) -> Non
 
 
 def test_operation_chosen_from_a_file_is_read_alone(folder: Path) -> None:
-    one = read(f"{folder}/mix.toml:find")
+    one = script.read(f"{folder}/mix.toml:find")
     assert (one.name, one.only, [each.name for each in one.operations]) == (
         "find",
         "find",
@@ -102,24 +91,24 @@ def test_operation_chosen_from_a_file_is_read_alone(folder: Path) -> None:
     )
     assert (one.writes, one.overwrites, one.keeps) == (False, False, [])
     assert list(one.objectives) == [("find", "p99<5ms", 1.0)]
-    mix = read(f"{folder}/mix.toml")
-    assert alone(mix, mix.operations[0]).operations == mix.operations[:1]
+    mix = script.read(f"{folder}/mix.toml")
+    assert script.alone(mix, mix.operations[0]).operations == mix.operations[:1]
 
 
 def test_data_files_default_to_the_folder_of_the_scenario(folder: Path, tmp_path: Path) -> None:
     named = f"{folder}/table.toml"
-    table = read(named)
+    table = script.read(named)
     assert (table.tables["who"].rows, table.per_user) == (3, {"who": 3})
     other = tmp_path / "other.csv"
     other.write_text("uid\nz\n")
-    given = read(named, {"who": str(other)})
+    given = script.read(named, {"who": str(other)})
     assert given.tables["who"].rows == 1
     for data, remedy in (({"whom": "a.csv"}, "use one of who"),):
         with pytest.raises(UnknownValue, match="no data 'whom' in a file") as refused:
-            read(named, data)
+            script.read(named, data)
         assert refused.value.remedy == remedy
     with pytest.raises(UnknownValue) as refused:
-        read(f"{folder}/mix.toml", {"who": str(other)})
+        script.read(f"{folder}/mix.toml", {"who": str(other)})
     assert refused.value.remedy == "leave --data out"
 
 
@@ -136,7 +125,7 @@ def test_overwritten_rows_are_counted_once_per_file(folder: Path) -> None:
     def changed(step: str, only: str = "") -> int:
         change = f'[[operation]]\nname = "change"\nstep = [{step}]\n'
         (folder / "changes.toml").write_text(f'base = "dc=e"\n{data}{find}{change}')
-        return read(f"{folder}/changes.toml{only}").changed_rows
+        return script.read(f"{folder}/changes.toml{only}").changed_rows
 
     def modify(name: str) -> str:
         return f'{{ modify = "uid={{{name}.uid}},{{base}}", change.replace.sn = "{{who.uid}}" }}'
@@ -155,10 +144,10 @@ def test_overwritten_rows_are_counted_once_per_file(folder: Path) -> None:
 
 
 def test_scenario_with_data_files_is_recognised_as_confidential(folder: Path) -> None:
-    assert entrusts(f"{folder}/table.toml")
-    assert not entrusts(f"{folder}/mix.toml")
+    assert script.entrusts(f"{folder}/table.toml")
+    assert not script.entrusts(f"{folder}/mix.toml")
     (folder / "bad.toml").write_text("[[operation")
-    assert entrusts(f"{folder}/bad.toml")
+    assert script.entrusts(f"{folder}/bad.toml")
 
 
 PHOTO = """
@@ -196,20 +185,20 @@ def test_file_outside_the_scenarios_folder_must_be_named_in_the_command(
     where = inside / "table.toml"
     where.write_text(text.replace(f'"{file}"', f'"{written}"'))
     if how == "beside":
-        read(str(where))
+        script.read(str(where))
         return
     known = name if name == "who" else written
     with pytest.raises(BadFile) as refused:
-        read(str(where))
+        script.read(str(where))
     assert f"{where}: {known!r} is in {outside}, outside the folder" in refused.value.message
     assert refused.value.remedy.endswith(f"add --data {known}={outside}")
-    read(str(where), {known: str(outside)})
+    script.read(str(where), {known: str(outside)})
 
 
 def test_digest_covers_rows_and_values_except_secret_columns(folder: Path) -> None:
     def digest(text: str) -> str:
         (folder / "who.csv").write_text(text)
-        return read(f"{folder}/table.toml").digests["who"]
+        return script.read(f"{folder}/table.toml").digests["who"]
 
     first = digest("uid,password\na,1\nb,2\n")
     assert digest("uid,password\na,1\nb,3\n") == first
@@ -221,11 +210,13 @@ def test_digest_covers_rows_and_values_except_secret_columns(folder: Path) -> No
     ("column", "hidden"), [("Password", True), ("pin", True), ("spin", False), ("uid", False)]
 )
 def test_names_of_secret_columns_are_recognised(column: str, hidden: bool) -> None:
-    assert bool(SECRET.search(column)) is hidden
+    assert bool(script.SECRET.search(column)) is hidden
 
 
 def test_missing_environment_variables_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    asks = from_text("asks", '[[operation]]\nsearch = "(uid={env.SITEBENCH_A}{env.SITEBENCH_B})"\n')
+    asks = script.from_text(
+        "asks", '[[operation]]\nsearch = "(uid={env.SITEBENCH_A}{env.SITEBENCH_B})"\n'
+    )
     monkeypatch.setenv("SITEBENCH_A", "1")
     with pytest.raises(BadInput, match=r"takes \$SITEBENCH_B from the environment"):
         _ = asks.secrets
@@ -236,27 +227,27 @@ def test_missing_environment_variables_are_refused(monkeypatch: pytest.MonkeyPat
 def test_value_may_be_a_file_of_less_than_16_mib(folder: Path) -> None:
     (folder / "photo.toml").write_text(PHOTO)
     with pytest.raises(BadFile, match="cannot read"):
-        read(f"{folder}/photo.toml")
+        script.read(f"{folder}/photo.toml")
     held = folder / "photo"
     held.write_bytes(b"x" * 1_000)
-    found = read(f"{folder}/photo.toml")
+    found = script.read(f"{folder}/photo.toml")
     assert len(found.contents["photo"]) == 1_000
     assert list(found.digests) == ["file photo"]
-    assert entrusts(f"{folder}/photo.toml")
+    assert script.entrusts(f"{folder}/photo.toml")
     with held.open("wb") as made_large:
-        made_large.truncate(MOST_BYTES)
+        made_large.truncate(script.MOST_BYTES)
     with pytest.raises(BadFile, match="16 MiB or more"):
-        read(f"{folder}/photo.toml")
+        script.read(f"{folder}/photo.toml")
 
 
 def test_protocol_of_an_invalid_file_is_known(folder: Path) -> None:
-    assert asked_by(f"{folder}/mix.toml") == ("ldap", frozenset(("search", "add", "modify")))
+    assert script.asked_by(f"{folder}/mix.toml") == ("ldap", frozenset(("search", "add", "modify")))
     (folder / "who.csv").unlink()
-    assert asked_by(f"{folder}/table.toml") == ("ldap", frozenset(("search",)))
+    assert script.asked_by(f"{folder}/table.toml") == ("ldap", frozenset(("search",)))
 
 
 def test_requests_of_a_site_with_other_than_reading_methods_are_writes() -> None:
-    site = from_text(
+    site = script.from_text(
         "site",
         '[[operation]]\nname = "all"\nstep = [\n'
         '{ name = "page", get = "/" }, { name = "top", head = "/" }, '
@@ -271,22 +262,22 @@ def test_requests_of_a_site_with_other_than_reading_methods_are_writes() -> None
 def test_think_times_are_handed_to_the_engine_in_ms() -> None:
     from sitebench.counts.worker_slot import WorkerSlot
 
-    lone = from_text("lone", '[[operation]]\nsearch = "(uid=a)"\n').thinking(0.25)
+    lone = script.from_text("lone", '[[operation]]\nsearch = "(uid=a)"\n').thinking(0.25)
     spec = lone.spec(WorkerSlot())
     assert (spec["think_ms"], spec["worker"], spec["of"]) == (250.0, 0, 1)
 
 
 def test_adds_of_the_paper_use_people_added_and_removed_by_the_run() -> None:
-    add = from_text("add", text_of("add"))
+    add = script.from_text("add", text_of("add"))
     assert list(add.counted_rows) == [("add", "add")]
     assert add.adding == frozenset([("add", "add")])
     assert add.removing == frozenset([("add", "remove")])
     assert not add.removes
-    register = from_text("register", text_of("register"))
+    register = script.from_text("register", text_of("register"))
     assert register.removing == frozenset([("register", "leave"), ("register", "remove")])
     assert register.removes
     # One removing operation of several suffices.
-    both = from_text(
+    both = script.from_text(
         "both", f'{text_of("register")}\n[[operation]]\nname = "look"\nsearch = "(cn=a)"\n'
     )
     assert (both.counts, both.removes) == (None, True)
@@ -294,12 +285,14 @@ def test_adds_of_the_paper_use_people_added_and_removed_by_the_run() -> None:
 
 def test_built_in_operations_declare_whether_they_need_people() -> None:
     for name in ("lookup", "retrieve", "ils-user"):
-        assert from_text(name, text_of(name)).needs_people, name
+        assert script.from_text(name, text_of(name)).needs_people, name
     for name in ("connect", "add", "register"):
-        assert not from_text(name, text_of(name)).needs_people, name
+        assert not script.from_text(name, text_of(name)).needs_people, name
     # A site's new users are not looked for before they are created.
     create, page = (
-        from_text(name, (Path(ps_bench.__file__).parent / f"scenarios/{name}.toml").read_text())
+        script.from_text(
+            name, (Path(ps_bench.__file__).parent / f"scenarios/{name}.toml").read_text()
+        )
         for name in ("create", "page")
     )
     assert (create.needs_people, page.needs_people) == (True, True)
@@ -315,18 +308,18 @@ per = {}
 name = "both"
 step = [{{ name = "x", get = "/", on = "a" }}, {{ name = "y", get = "/", on = "b" }}]
 """
-    assert from_text("both", each.format('"step"')).keeps_alive is False
-    assert from_text("both", each.format('"iteration"')).keeps_alive is True
-    assert from_text("connect", text_of("connect")).keeps_alive is False
+    assert script.from_text("both", each.format('"step"')).keeps_alive is False
+    assert script.from_text("both", each.format('"iteration"')).keeps_alive is True
+    assert script.from_text("connect", text_of("connect")).keeps_alive is False
 
 
 def test_pool_has_capacity_only_for_its_steps() -> None:
     connections = "[connection.main]\npool = 3\noutstanding = 4\n[connection.own]\n"
     steps = '[{ search = "(uid=a)" }, { name = "b", search = "(uid=b)", on = "own" }]'
     text = f'base = "dc=e"\n{connections}[[operation]]\nname = "find"\nstep = {steps}\n'
-    (pool,) = from_text("mix", text).pools
+    (pool,) = script.from_text("mix", text).pools
     assert (pool.name, pool.places, pool.rows) == ("main", 12, (("find", "search"),))
-    assert from_text("mix", text.replace("pool = 3", "")).pools == []
+    assert script.from_text("mix", text.replace("pool = 3", "")).pools == []
 
 
 def test_control_is_required_where_its_operation_is_performed(folder: Path) -> None:
@@ -334,17 +327,17 @@ def test_control_is_required_where_its_operation_is_performed(folder: Path) -> N
         'base = "dc=x"\n[[operation]]\nname = "a"\nsearch = "(uid=a)"\ncontrol.sort = "sn"\n'
         '[[operation]]\nname = "b"\nsearch = "(uid=b)"\n'
     )
-    assert [each.name for each in read(f"{folder}/sorted.toml").needed] == ["sort"]
-    assert [each.line for each in read(f"{folder}/sorted.toml:a").needed] == [5]
-    assert read(f"{folder}/sorted.toml:b").needed == ()
+    assert [each.name for each in script.read(f"{folder}/sorted.toml").needed] == ["sort"]
+    assert [each.line for each in script.read(f"{folder}/sorted.toml:a").needed] == [5]
+    assert script.read(f"{folder}/sorted.toml:b").needed == ()
 
 
 def test_every_problem_of_a_file_has_its_position() -> None:
     wrong = '[[operation]]\nserach = "(uid=a)"\n[[operation]]\nname = 1\nsearch = "(uid=a)"\n'
     with pytest.raises(BadFile, match=r"wrong:2:1: .*; and at 4:\d+"):
-        from_text("wrong", wrong)
+        script.from_text("wrong", wrong)
     with pytest.raises(BadFile) as one:
-        from_text("wrong", wrong[: wrong.index("[[operation]]\nname")])
+        script.from_text("wrong", wrong[: wrong.index("[[operation]]\nname")])
     assert "and at" not in one.value.message
 
 
@@ -352,19 +345,19 @@ def test_kept_rows_are_from_tables_and_not_from_people() -> None:
     people = (
         '[data.who]\npeople = "seeded"\nper = "user"\n[[operation]]\nsearch = "(cn={who.cn})"\n'
     )
-    kept = from_text("kept", people)
+    kept = script.from_text("kept", people)
     assert (dict(kept.per_user), kept.needs_people) == ({}, True)
     numbered = '[data.n]\nrange = [1, 5]\nper = "user"\n[[operation]]\nsearch = "(cn={n})"\n'
-    assert dict(from_text("numbered", numbered).per_user) == {"n": 5}
+    assert dict(script.from_text("numbered", numbered).per_user) == {"n": 5}
     dealt = '[data.n]\nrange = [1, 5]\n[[operation]]\nsearch = "(cn={n})"\n'
-    assert dict(from_text("dealt", dealt).per_user) == {}
+    assert dict(script.from_text("dealt", dealt).per_user) == {}
 
 
 def test_columns_are_named_by_the_header_or_the_scenario(folder: Path) -> None:
     text = TABLE.replace('per = "user"', 'columns = ["uid", "pin"]\nseparator = ";"')
     (folder / "named.toml").write_text(text)
     (folder / "who.csv").write_text("a;1\nb;2\n")
-    first = read(f"{folder}/named.toml")
+    first = script.read(f"{folder}/named.toml")
     assert (first.tables["who"].rows, first.tables["who"].columns) == (2, ["uid", "pin"])
     (folder / "who.csv").write_text("a;1\nb;3\n")
-    assert read(f"{folder}/named.toml").digests == first.digests
+    assert script.read(f"{folder}/named.toml").digests == first.digests

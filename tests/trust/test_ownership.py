@@ -5,19 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ils_bench.sequences import (
-    Add,
-    Bind,
-    Change,
-    Connect,
-    Delete,
-    Modify,
-    Refresh,
-    Repeat,
-    Search,
-    Sequence,
-    Step,
-)
+from ils_bench import sequences
 from ils_bench.targets.ldap_directory import LdapDirectory
 from ps_bench.targets.personalized_site import PersonalizedSite
 from sitebench import run
@@ -109,24 +97,26 @@ def test_scenario_is_refused_for_its_writes_whatever_its_name(tmp_path: Path) ->
 
 
 CHANGES = {
-    "add": Add(),
-    "delete": Delete("random"),
-    "modify": Modify((Change("replace", "description", ("x",)),), "random"),
-    "refresh": Refresh(person="random"),
-    "search that refreshes": Search("(&(cn=Anna*)(sttl=10))"),
+    "add": sequences.Add(),
+    "delete": sequences.Delete("random"),
+    "modify": sequences.Modify((sequences.Change("replace", "description", ("x",)),), "random"),
+    "refresh": sequences.Refresh(person="random"),
+    "search that refreshes": sequences.Search("(&(cn=Anna*)(sttl=10))"),
 }
 
 
 @pytest.mark.parametrize("step", CHANGES.values(), ids=CHANGES)
-def test_writing_steps_are_refused_before_connecting(step: Step) -> None:
-    sequence = Sequence("own", (Connect(), Bind(), Repeat(2, (step,))))
+def test_writing_steps_are_refused_before_connecting(step: sequences.Step) -> None:
+    sequence = sequences.Sequence(
+        "own", (sequences.Connect(), sequences.Bind(), sequences.Repeat(2, (step,)))
+    )
     with pytest.raises(NotYours, match=STRANGER):
         run(sequence, f"ldap://{STRANGER}", entries=10)
 
 
 @pytest.mark.parametrize("kind", ["delete", "modify"])
 def test_sequence_that_changes_entries_of_others_is_refused_on_loopback(kind: str) -> None:
-    sequence = Sequence("own", (Connect(), Bind(), CHANGES[kind]))
+    sequence = sequences.Sequence("own", (sequences.Connect(), sequences.Bind(), CHANGES[kind]))
     with pytest.raises(NotYours, match=r"changes entries of 127\.0\.0\.1:1 that it did not add"):
         run(sequence, "ldap://127.0.0.1:1", entries=10)
 

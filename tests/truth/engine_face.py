@@ -17,17 +17,7 @@ from ils_bench.targets.address import parse_address
 from ps_bench.engine_config import engine_config as of_site
 from ps_bench.options import PsOptions
 from sitebench._engine import Engine, Snapshot
-from sitebench.counts.metrics import (
-    ABANDONED,
-    CENSORED,
-    FAILED,
-    LAG,
-    LATENCY,
-    PAUSED,
-    SERVICE,
-    THINKING,
-    WRONG,
-)
+from sitebench.counts import metrics
 from sitebench.counts.metrics import Counter as Sum
 from sitebench.counts.source import StepTotals
 from sitebench.counts.stages import Stages
@@ -209,7 +199,7 @@ def slow(totals: StepTotals) -> int:
     """Return how many took longer than an answer without a stall may."""
     return sum(
         n
-        for clock in (LATENCY, CENSORED)
+        for clock in (metrics.LATENCY, metrics.CENSORED)
         for ns, n in totals.clocks[clock].buckets()
         if ns > SLOW_S * 1e9
     )
@@ -223,7 +213,10 @@ def whole(steps: Iterable[StepTotals]) -> Mapping[Key, Row]:
         merged.setdefault(key, StepTotals(*key)).add(totals)
     return {
         key: Row(
-            totals.count, totals.failed, totals.clocks[CENSORED].count, totals.counters[THINKING]
+            totals.count,
+            totals.failed,
+            totals.clocks[metrics.CENSORED].count,
+            totals.counters[metrics.THINKING],
         )
         for key, totals in merged.items()
     }
@@ -238,14 +231,14 @@ def reported(point: Mapping[str, Any], begin_ns: int, end_ns: int) -> Reported:
         counted=[(row["program"], row["step"]) for row in point["steps"] if row["counted"]],
         operations=point["operations"],
         failures=point["failures"],
-        latency=_times(point.get(LATENCY.key)),
+        latency=_times(point.get(metrics.LATENCY.key)),
         spans=[
             Span(
                 span["begin_s"],
                 span["seconds"],
                 span["operations"],
                 span["failures"],
-                _times(span[LATENCY.key]).max,
+                _times(span[metrics.LATENCY.key]).max,
             )
             for span in point.get("spans", ())
         ],
@@ -255,19 +248,19 @@ def reported(point: Mapping[str, Any], begin_ns: int, end_ns: int) -> Reported:
 
 
 def _row(row: Mapping[str, Any]) -> Row:
-    service = _times(row.get(SERVICE))
+    service = _times(row.get(metrics.SERVICE))
     return Row(
         row["count"],
         row["failures"],
-        _times(row.get(CENSORED)).n,
-        int(row.get(THINKING.key) or 0),
-        _times(row[LATENCY]) if LATENCY in row else service,
+        _times(row.get(metrics.CENSORED)).n,
+        int(row.get(metrics.THINKING.key) or 0),
+        _times(row[metrics.LATENCY]) if metrics.LATENCY in row else service,
         service,
-        lag=_times(row.get(LAG)),
-        wrong=_times(row.get(WRONG)),
-        abandoned=_times(row.get(ABANDONED)),
-        failed_s=_sum_s(row, FAILED),
-        paused_s=_sum_s(row, PAUSED),
+        lag=_times(row.get(metrics.LAG)),
+        wrong=_times(row.get(metrics.WRONG)),
+        abandoned=_times(row.get(metrics.ABANDONED)),
+        failed_s=_sum_s(row, metrics.FAILED),
+        paused_s=_sum_s(row, metrics.PAUSED),
     )
 
 

@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tests.truth.cells import (
-    FAULTS,
-    LOST_ANSWERS,
-    SCHEDULES,
-    STALL_IN_THE_MIDDLE,
-    Cell,
-    Schedule,
-    Shape,
-)
+from tests.truth import cells
 
-_CLOSED, _THINKING, _EVEN = SCHEDULES[:3]
+_CLOSED, _THINKING, _EVEN = cells.SCHEDULES[:3]
 
 
 def _search(step: str, more: str = "", row: str = "") -> str:
@@ -33,10 +25,10 @@ def _get(step: str, more: str = "") -> str:
 
 def _shape(
     name: str, *steps: str, head: str = "", more: str = "", requests: int = 2, wrong: bool = False
-) -> Shape:
+) -> cells.Shape:
     listed = ",\n  ".join(steps)
     text = f'{head}\n[[operation]]\nname = "o"\n{more}step = [\n  {listed},\n]\n'
-    return Shape(name, text, text, requests, wrong=wrong)
+    return cells.Shape(name, text, text, requests, wrong=wrong)
 
 
 RIGHT = _shape(
@@ -85,9 +77,9 @@ OF_USER = _shape(
 HTTP_1_0 = _shape("http 1.0", _get("find"), _get("ask"), head='connection.main.http = "1.0"\n')
 
 _WINDOW = 'warmup = "500ms"\nmeasure = "3s"\n'
-SESSION = Cell(
+SESSION = cells.Cell(
     "ldap",
-    Shape(
+    cells.Shape(
         "session",
         _shape(
             "", _search("find"), '{ think = "300ms", distribution = "constant" }', _compare("ask")
@@ -96,18 +88,18 @@ SESSION = Cell(
         2,
         {"ask": 0.8},
     ),
-    Schedule("a session of 0.8 s", _WINDOW + 'session = "800ms"'),
-    LOST_ANSWERS,
+    cells.Schedule("a session of 0.8 s", _WINDOW + 'session = "800ms"'),
+    cells.LOST_ANSWERS,
 )
-CLIENTS = Cell(
+CLIENTS = cells.Cell(
     "ldap",
-    Shape("clients", _shape("", _search("find")).ldap),
-    Schedule("clients of a sweep", _WINDOW + "clients = [20]", users=0),
-    STALL_IN_THE_MIDDLE,
+    cells.Shape("clients", _shape("", _search("find")).ldap),
+    cells.Schedule("clients of a sweep", _WINDOW + "clients = [20]", users=0),
+    cells.STALL_IN_THE_MIDDLE,
 )
-MIXED = Cell(
+MIXED = cells.Cell(
     "ldap",
-    Shape(
+    cells.Shape(
         "mixed",
         """
 [[operation]]
@@ -128,15 +120,15 @@ search = "(uid=p.search.{user}.{iteration})"
         2,
         {"ask": 0.1},
     ),
-    Schedule("think", _WINDOW + 'think = "50ms"\nobjective = "failures<0.1%"'),
-    STALL_IN_THE_MIDDLE,
+    cells.Schedule("think", _WINDOW + 'think = "50ms"\nobjective = "failures<0.1%"'),
+    cells.STALL_IN_THE_MIDDLE,
 )
 
 
-def _each(protocol: str, *shapes: Shape) -> Sequence[Cell]:
-    schedules: Sequence[Schedule] = (_CLOSED, _EVEN)
+def _each(protocol: str, *shapes: cells.Shape) -> Sequence[cells.Cell]:
+    schedules: Sequence[cells.Schedule] = (_CLOSED, _EVEN)
     return [
-        Cell(protocol, shape, schedule, FAULTS[(row + column) % len(FAULTS)])
+        cells.Cell(protocol, shape, schedule, cells.FAULTS[(row + column) % len(cells.FAULTS)])
         for row, shape in enumerate(shapes)
         for column, schedule in enumerate(schedules)
     ]
@@ -145,8 +137,8 @@ def _each(protocol: str, *shapes: Shape) -> Sequence[Cell]:
 KEY_CELLS = (
     *_each("ldap", RIGHT, UNBIND, TWO_CONNECTIONS, ANOTHER, BIND, LOGIN, OF_USER),
     *_each("http", HTTP_1_0),
-    Cell("ldap", WRONG_ENTRIES, _THINKING, LOST_ANSWERS),
-    Cell("ldap", WRONG_RESULT, _EVEN, LOST_ANSWERS),
-    Cell("http", WRONG_STATUS, _THINKING, LOST_ANSWERS),
+    cells.Cell("ldap", WRONG_ENTRIES, _THINKING, cells.LOST_ANSWERS),
+    cells.Cell("ldap", WRONG_RESULT, _EVEN, cells.LOST_ANSWERS),
+    cells.Cell("http", WRONG_STATUS, _THINKING, cells.LOST_ANSWERS),
 )
 """Straight through the engine; each shape of right answers meets users and arrivals."""

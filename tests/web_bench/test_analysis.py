@@ -11,21 +11,7 @@ from sitebench.runs.repeats import Series
 from sitebench.runs.repeats import series as series_of
 from sitebench.verdict.verdict import Bound, Verdict
 from tests.web_bench.made import a_result, a_sweep, used_up
-from web_bench.paper import tables
-from web_bench.paper.analysis import (
-    Stages,
-    bound_of,
-    curve,
-    efficiencies,
-    fair,
-    not_compared,
-    peak_of,
-    peak_reached,
-    predictions,
-    stages,
-    useful,
-    useful_peak,
-)
+from web_bench.paper import analysis, tables
 from web_bench.paper.figures import figure_of
 from web_bench.paper.tables import at_clients, peak_row
 
@@ -51,8 +37,8 @@ def invalid(result: PointResult) -> PointResult:
 
 def test_the_stages_of_1997_part_where_latency_becomes_linear() -> None:
     """The paper has latency linear from 48 clients on."""
-    found = stages(curve(series(a_sweep(STATIC, PROLIANT_5000_1P))))
-    assert found == Stages((12, 24), (48, 96))
+    found = analysis.stages(analysis.curve(series(a_sweep(STATIC, PROLIANT_5000_1P))))
+    assert found == analysis.Stages((12, 24), (48, 96))
 
 
 def closed_queue(most_per_s: float, elsewhere_s: float) -> dict[int, float]:
@@ -79,31 +65,33 @@ def test_the_stages_are_the_four_that_the_paper_prints(
     and network) for both: it prints 31 ms at 12 clients that do not queue yet.
     """
     points = a_sweep("webbench1-light", closed_queue(peak_per_s, 0.031))
-    assert stages(curve(series(points))) == Stages(rising, saturated)
+    assert analysis.stages(analysis.curve(series(points))) == analysis.Stages(rising, saturated)
 
 
 def test_a_rate_that_still_rises_has_one_stage() -> None:
-    assert stages(curve(series(a_sweep(STATIC, {1: 100, 2: 200, 4: 399})))) is None
+    assert (
+        analysis.stages(analysis.curve(series(a_sweep(STATIC, {1: 100, 2: 200, 4: 399})))) is None
+    )
 
 
 def test_the_peak_has_its_clients_and_an_invalid_point_is_none() -> None:
     results = a_sweep(STATIC, PROLIANT_5000_1P)
     unsettled = replace(a_result(STATIC, 240, 9_000), verdict=Verdict("unsettled", False, "drifts"))
-    best = peak_of(series([*results, unsettled]))
+    best = analysis.peak_of(series([*results, unsettled]))
     assert best is not None
     assert best.spec.users == 96
 
 
 def test_tester_bound_rate_is_a_lower_bound_of_the_peak() -> None:
     limited = invalid(a_result(STATIC, 240, 9_000))
-    best = peak_of(series([*a_sweep(STATIC, PROLIANT_5000_1P), limited]))
+    best = analysis.peak_of(series([*a_sweep(STATIC, PROLIANT_5000_1P), limited]))
     assert at_clients(best, figure_of("requests_per_s")) == ">= 9,000 @ 240"
 
 
 def test_tester_bound_points_are_on_no_curve() -> None:
     results = [*a_sweep(STATIC, {1: 100, 4: 300}), invalid(a_result(STATIC, 8, 900))]
-    assert [each.clients for each in curve(series(results))] == [1, 4]
-    best = useful_peak(series(results))
+    assert [each.clients for each in analysis.curve(series(results))] == [1, 4]
+    best = analysis.useful_peak(series(results))
     assert best is not None
     assert best.clients == 4
 
@@ -111,8 +99,8 @@ def test_tester_bound_points_are_on_no_curve() -> None:
 def test_a_peak_is_useful_only_where_clients_are_served_alike() -> None:
     unfair = a_result(STATIC, 4, 2_000, counts=(1_900, 1_900, 100, 100))
     results = [a_result(STATIC, 2, 1_500), unfair]
-    assert useful(series([unfair])[0]) is False
-    best = useful_peak(series(results))
+    assert analysis.useful(series([unfair])[0]) is False
+    best = analysis.useful_peak(series(results))
     assert best is not None
     assert best.clients == 2
 
@@ -121,26 +109,26 @@ def test_a_few_clients_who_get_nothing_are_not_treated_alike() -> None:
     # Two of fifty: a coefficient of variation of 20 %.
     starved = a_result(STATIC, 50, 1_332, counts=(*(2,) * 2, *(280,) * 48))
     assert starved.figures["clients"]["variation"] == pytest.approx(0.2, abs=0.01)
-    assert useful(series([starved])[0]) is False
+    assert analysis.useful(series([starved])[0]) is False
 
 
 def test_a_server_that_fails_one_request_in_a_hundred_has_no_useful_peak() -> None:
     failing = a_result(STATIC, 1, 400, latency_ms=0.3, lost=80)
-    assert useful(series([failing])[0]) is False
+    assert analysis.useful(series([failing])[0]) is False
     few = a_result(STATIC, 1, 400, latency_ms=0.3, lost=4)
-    assert useful(series([few])[0]) is True
+    assert analysis.useful(series([few])[0]) is True
 
 
 def test_a_peak_is_useful_only_where_clients_do_not_wait() -> None:
     slow = a_result(STATIC, 4, 2_000, latency_ms=1_500)
-    best = useful_peak(series([a_result(STATIC, 2, 1_500), slow]))
+    best = analysis.useful_peak(series([a_result(STATIC, 2, 1_500), slow]))
     assert best is not None
     assert best.clients == 2
 
 
 def test_too_few_requests_per_client_leave_fairness_unknown() -> None:
     few = a_result(STATIC, 4, 2_000, counts=(10, 10, 10, 10))
-    assert useful(series([few])[0]) is None
+    assert analysis.useful(series([few])[0]) is None
 
 
 def test_efficiencies_are_of_every_program_that_the_static_test_is_beside() -> None:
@@ -150,10 +138,10 @@ def test_efficiencies_are_of_every_program_that_the_static_test_is_beside() -> N
         *a_sweep("ecommerce-cgi", {8: 1_164}),
         *a_sweep(STATIC, {8: 2_000}),
     ]
-    found = efficiencies(by_workload(results))
+    found = analysis.efficiencies(by_workload(results))
     assert list(found) == ["spice-inprocess", "ecommerce-cgi"]
     assert found["spice-inprocess"].own_peaks.request == pytest.approx(0.3914, abs=1e-4)
-    assert efficiencies(by_workload(results[2:])) == {}
+    assert analysis.efficiencies(by_workload(results[2:])) == {}
 
 
 def test_heavy_is_predicted_from_static_and_light() -> None:
@@ -163,7 +151,7 @@ def test_heavy_is_predicted_from_static_and_light() -> None:
         *a_sweep("webbench1-light", {56: 344}),
         *a_sweep("webbench1-heavy", {56: 48}),
     ]
-    (made,), failed = predictions(by_workload(used_up(results)))
+    (made,), failed = analysis.predictions(by_workload(used_up(results)))
     assert made.requests_per_s == pytest.approx(48.9, abs=0.05)
     assert made.off == pytest.approx(0.019, abs=1e-3)
     assert failed == []
@@ -175,7 +163,7 @@ def test_rates_without_consistent_costs_are_reported() -> None:
         *a_sweep("webbench1-light", {12: 2_000}),
         *a_sweep("webbench1-heavy", {12: 48}),
     ]
-    made, (why,) = predictions(by_workload(used_up(results)))
+    made, (why,) = analysis.predictions(by_workload(used_up(results)))
     assert made == []
     assert "one bottleneck did not limit both" in why
 
@@ -189,14 +177,14 @@ def test_missing_valid_point_is_named_where_needed() -> None:
         *a_sweep("spice-cgi", {12: 344}),
     ]
     found = by_workload(results)
-    made, failed = predictions(found)
+    made, failed = analysis.predictions(found)
     assert made == []
     limited = "has no valid point that a used-up resource limited"
     every = "webbench1-static, webbench1-light, webbench1-heavy"
     assert failed == [f"webbench1-heavy: {every} {limited}"]
-    made, failed = predictions(by_workload([results[0], *used_up(results[1:3])]))
+    made, failed = analysis.predictions(by_workload([results[0], *used_up(results[1:3])]))
     assert failed == [f"webbench1-heavy: webbench1-static {limited}"]
-    assert not_compared(by_workload(a_sweep("spice-cgi", {12: 344}))) == []
+    assert analysis.not_compared(by_workload(a_sweep("spice-cgi", {12: 344}))) == []
 
 
 def test_a_peak_below_a_lower_bound_is_none() -> None:
@@ -204,19 +192,19 @@ def test_a_peak_below_a_lower_bound_is_none() -> None:
     static = [a_result("spice-static", 1, 5_000), invalid(a_result("spice-static", 16, 20_000))]
     results = [*static, *a_sweep("spice-cgi", {1: 2_000, 16: 5_000})]
     found = by_workload(results)
-    assert efficiencies(found) == {}
-    (told,) = not_compared(found)
+    assert analysis.efficiencies(found) == {}
+    (told,) = analysis.not_compared(found)
     assert "at least 20,000/s, so it keeps at most 25.0%" in told
     # The other way round it is a lower bound.
     of_program = [*a_sweep("spice-static", {1: 5_000}), invalid(a_result("spice-cgi", 1, 1_000))]
-    (told,) = not_compared(by_workload(of_program))
+    (told,) = analysis.not_compared(by_workload(of_program))
     assert "so keeps at least 20.0%" in told
     both = [*static, invalid(a_result("spice-cgi", 1, 1_000))]
-    (told,) = not_compared(by_workload(both))
+    (told,) = analysis.not_compared(by_workload(both))
     assert "it does at least 1,000/s, and spice-static at least 20,000/s" in told
     # A rate that was kept is no limit of the tester.
     both = [kept(a_result(f"spice-{name}", 1, 1_000)) for name in ("static", "cgi")]
-    (told,) = not_compared(by_workload(both))
+    (told,) = analysis.not_compared(by_workload(both))
     assert "load generator" not in told
     assert "spice-static at least 1,000/s" in told
 
@@ -242,12 +230,12 @@ def test_a_peak_below_a_point_that_is_on_no_curve_is_none() -> None:
         (kept(a_result("spice-static", 16, 4_000)), "at least 4,000/s, so it keeps at most 22.5%"),
     ):
         found = by_workload([*slow, above, *program])
-        assert efficiencies(found) == {}
-        (told,) = not_compared(found)
+        assert analysis.efficiencies(found) == {}
+        (told,) = analysis.not_compared(found)
         assert why in told
     # One that is slower than the peak changes nothing.
     failing = a_result("spice-static", 16, 900, lost=800)
-    assert list(efficiencies(by_workload([*slow, failing, *program]))) == ["spice-cgi"]
+    assert list(analysis.efficiencies(by_workload([*slow, failing, *program]))) == ["spice-cgi"]
 
 
 def test_a_useful_peak_below_a_lower_bound_is_one_itself() -> None:
@@ -271,7 +259,7 @@ def test_a_point_that_failed_is_no_peak() -> None:
 def test_a_mix_that_is_faster_with_tls_than_without_has_no_cost_of_tls() -> None:
     rates = {"spice-static": 5_000, "spice-inprocess": 307, "ecommerce-inprocess": 2_000}
     results = [a_result(name, 36, rate) for name, rate in rates.items()]
-    made, (why,) = predictions(by_workload(used_up(results)))
+    made, (why,) = analysis.predictions(by_workload(used_up(results)))
     assert made == []
     assert "faster than it would be without TLS" in why
 
@@ -283,7 +271,7 @@ def test_tls_costs_what_the_e_commerce_test_lacks() -> None:
         *a_sweep("spice-inprocess", {8: 307}),
         *a_sweep("ecommerce-inprocess", {36: 406}),
     ]
-    (made,), _ = predictions(by_workload(used_up(results)))
+    (made,), _ = analysis.predictions(by_workload(used_up(results)))
     assert made.requests_per_s == pytest.approx(756.8, abs=0.1)
     assert "14.3 ms for each request over TLS" in made.finding
 
@@ -311,7 +299,7 @@ def test_points_of_one_number_of_clients_have_no_stages() -> None:
     ]
     for results in (varied, rates):
         found = series(results)
-        assert stages(curve(found)) is None
+        assert analysis.stages(analysis.curve(found)) is None
         assert peak_row(found)[2:4] == ["-", "-"]
 
 
@@ -323,7 +311,7 @@ def test_requests_that_come_by_a_rate_are_no_peak_of_a_program() -> None:
             at_rate(a_result("spice-cgi", 16, 100, 1.0), 100),
         ]
     )
-    assert efficiencies(found) == {}
+    assert analysis.efficiencies(found) == {}
 
 
 def test_workloads_of_unlike_settings_are_not_compared() -> None:
@@ -331,15 +319,15 @@ def test_workloads_of_unlike_settings_are_not_compared() -> None:
     plain = a_sweep("spice-static", {1: 2_000, 8: 5_000})
     over_tls = [setting(each, tls="true") for each in a_sweep("spice-cgi", {1: 400, 8: 1_000})]
     found = by_workload([*plain, *over_tls])
-    assert efficiencies(found) == {}
-    (told,) = not_compared(found)
+    assert analysis.efficiencies(found) == {}
+    (told,) = analysis.not_compared(found)
     assert "they were not measured alike: tls" in told
     trio = [
         *a_sweep("webbench1-static", {120: 1_401}),
         *a_sweep("webbench1-light", {56: 344}),
         *(setting(each, tls="true") for each in a_sweep("webbench1-heavy", {56: 48})),
     ]
-    made, (why,) = predictions(by_workload(used_up(trio)))
+    made, (why,) = analysis.predictions(by_workload(used_up(trio)))
     assert made == []
     assert "webbench1-heavy: they were not measured alike: tls" in why
 
@@ -349,15 +337,15 @@ def test_costs_are_of_the_point_that_is_the_peak() -> None:
     short, long = a_result("webbench1-light", 56, 300), a_result("webbench1-light", 56, 344)
     long = replace(long, spec=replace(long.spec, measure_s=60.0))
     others = [*a_sweep("webbench1-static", {120: 1_401}), *a_sweep("webbench1-heavy", {56: 48})]
-    (made,), _ = predictions(by_workload([short, *used_up([long, *others])]))
+    (made,), _ = analysis.predictions(by_workload([short, *used_up([long, *others])]))
     assert made.requests_per_s == pytest.approx(48.9, abs=0.05)
 
 
 def test_one_client_alone_is_served_fairly_and_few_requests_of_two_do_not_tell() -> None:
-    assert fair(series([a_result(STATIC, 1, 100)])[0]) is True
+    assert analysis.fair(series([a_result(STATIC, 1, 100)])[0]) is True
     few, enough = ((n, n) for n in (29, 30))
-    assert fair(series([a_result(STATIC, 2, 2, counts=few)])[0]) is None
-    assert fair(series([a_result(STATIC, 2, 2, counts=enough)])[0]) is True
+    assert analysis.fair(series([a_result(STATIC, 2, 2, counts=few)])[0]) is None
+    assert analysis.fair(series([a_result(STATIC, 2, 2, counts=enough)])[0]) is True
 
 
 def test_failures_are_a_share_of_all_attempts() -> None:
@@ -367,14 +355,14 @@ def test_failures_are_a_share_of_all_attempts() -> None:
 
 def test_a_lower_bound_is_the_highest_of_them() -> None:
     bounds = [invalid(a_result(STATIC, n, 1_000 * n)) for n in (1, 3)]
-    assert bound_of(series([*bounds, a_result(STATIC, 4, 9_000)])) == pytest.approx(3_000)
-    assert bound_of(series(a_sweep(STATIC, {1: 100}))) == 0.0
+    assert analysis.bound_of(series([*bounds, a_result(STATIC, 4, 9_000)])) == pytest.approx(3_000)
+    assert analysis.bound_of(series(a_sweep(STATIC, {1: 100}))) == 0.0
 
 
 def test_a_bound_below_the_peak_leaves_it_and_so_does_one_as_high() -> None:
     for bound in (900, 1_000):
         results = [a_result(STATIC, 4, 1_000), invalid(a_result(STATIC, 8, bound))]
-        found = peak_reached(series(results))
+        found = analysis.peak_reached(series(results))
         assert found is not None
         assert found.requests_per_s == pytest.approx(1_000)
 
@@ -390,7 +378,7 @@ def test_reason_for_no_efficiency_names_the_missing_workload() -> None:
         ([*static, undone(a_result("spice-cgi", 1, 100))], "it has no valid point"),
         ([*static, *a_sweep("spice-cgi", {2: 400})], "no number of clients in common"),
     ):
-        (told,) = not_compared(by_workload(results))
+        (told,) = analysis.not_compared(by_workload(results))
         assert why in told
 
 
@@ -398,11 +386,11 @@ def test_one_repeat_that_no_resource_limited_predicts_nothing() -> None:
     rates = {"webbench1-static": 1_401, "webbench1-light": 344, "webbench1-heavy": 48}
     results = used_up(a_result(name, 12, rate) for name, rate in rates.items())
     twice = [replace(each, spec=replace(each.spec, repeat=1)) for each in results]
-    (made,), _ = predictions(by_workload([*results, *twice]))
+    (made,), _ = analysis.predictions(by_workload([*results, *twice]))
     assert made.workload == "webbench1-heavy"
     undecided = Verdict(Bound.UNDECIDED, True, "nothing was used up")
     twice[0] = replace(twice[0], verdict=undecided)
-    made_now, (why,) = predictions(by_workload([*results, *twice]))
+    made_now, (why,) = analysis.predictions(by_workload([*results, *twice]))
     assert made_now == []
     assert "webbench1-static has no valid point that a used-up resource limited" in why
 
@@ -412,7 +400,7 @@ def test_a_prediction_is_from_the_points_that_are_peaks() -> None:
     rates = {"webbench1-static": 1_401, "webbench1-light": 344, "webbench1-heavy": 48}
     idle = [a_result(name, 1, rate / 10) for name, rate in rates.items()]
     full = used_up(a_result(name, 100, rate) for name, rate in rates.items())
-    (made,), _ = predictions(by_workload([*idle, *full]))
+    (made,), _ = analysis.predictions(by_workload([*idle, *full]))
     assert made.workload == "webbench1-heavy"
 
 
@@ -434,11 +422,11 @@ def test_a_rate_that_was_asked_for_and_kept_is_a_lower_bound_of_the_peak() -> No
 )
 def test_clients_differ_by_at_most_a_quarter(counts: tuple[int, ...], alike: bool) -> None:
     made = a_result(STATIC, len(counts), 2_000, latency_ms=1, counts=counts)
-    assert fair(series([made])[0]) is alike
+    assert analysis.fair(series([made])[0]) is alike
 
 
 def test_one_failure_in_a_thousand_is_allowed_and_a_few_more_are_not() -> None:
     for lost, useful_ in ((19, True), (25, False)):
         failing = series([a_result(STATIC, 1, 1_000, latency_ms=0.3, lost=lost)])
-        assert useful(failing[0]) is useful_
-        assert bool(curve(failing)) is useful_
+        assert analysis.useful(failing[0]) is useful_
+        assert bool(analysis.curve(failing)) is useful_

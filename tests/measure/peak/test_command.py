@@ -14,19 +14,10 @@ from sitebench.counts.durations import Durations
 from sitebench.errors import BadInput
 from sitebench.measure.objective import Objective
 from sitebench.measure.options import PeakOptions
-from sitebench.measure.peak import command
+from sitebench.measure.peak import command, tables
 from sitebench.measure.peak.command import LoadLevel, PeakJob, check_options
 from sitebench.measure.peak.curve import knee, spots
 from sitebench.measure.peak.search import Answer, Ceiling, HighestRate, Reply, SearchPlan, Trial
-from sitebench.measure.peak.tables import (
-    Probe,
-    Seen,
-    clients_peak,
-    clients_table,
-    rates_answer,
-    rates_table,
-    see_limit,
-)
 from sitebench.measure.progress import JsonLines
 from sitebench.measure.test import Test
 from sitebench.runs.point import PointResult
@@ -86,7 +77,7 @@ def sweep(n: int = 1) -> list[PointResult]:
 
 def test_sweep_over_clients_prints_its_peak_in_a_sentence() -> None:
     found = series(sweep(6))
-    peak = clients_peak(found, knee(spots(sweep(6), lambda spec: spec.users)))
+    peak = tables.clients_peak(found, knee(spots(sweep(6), lambda spec: spec.users)))
     assert (peak.rate, peak.interval) == (10_001.25, (10_000.0, 10_002.5))
     assert (
         "highest measured 10,001/s, with 8 clients (median of 6, 95% interval 10,000..10,002)"
@@ -100,12 +91,12 @@ def test_invalid_point_is_not_a_peak() -> None:
         result if result.spec.users < 8 else with_bound(result, Bound.UNSETTLED)
         for result in sweep()
     ]
-    peak = clients_peak(series(spoilt), None)
+    peak = tables.clients_peak(series(spoilt), None)
     assert peak.rate == 5_000.0
     assert "what 16 clients gave is not usable" in peak.said
     none = [judged(r, valid=False) for r in sweep()]
-    assert clients_peak(series(none), None).rate is None
-    assert "the peak is not known" in clients_peak(series(none), None).said
+    assert tables.clients_peak(series(none), None).rate is None
+    assert "the peak is not known" in tables.clients_peak(series(none), None).said
 
 
 def test_point_with_many_failures_is_not_a_peak_and_its_share_is_printed() -> None:
@@ -115,11 +106,11 @@ def test_point_with_many_failures_is_not_a_peak_and_its_share_is_printed() -> No
     ]
     curve = spots(found, lambda spec: spec.users)
     assert [each.valid for each in curve] == [True, True, False, False]
-    peak = clients_peak(series(found), knee(curve))
+    peak = tables.clients_peak(series(found), knee(curve))
     # 10 of 10,000 are few enough.
     assert (peak.rate, peak.best) == (5_000.0, found[1].spec.key)
     assert "what 16 clients gave is not usable" in peak.said
-    table = clients_table(series(found), None, peak.best)
+    table = tables.clients_table(series(found), None, peak.best)
     marks = {row[0]: row[-1] for row in table.rows}
     assert marks["4"] == "highest rate"
     assert marks["8"] == marks["16"] == "3.8% failed"
@@ -127,7 +118,7 @@ def test_point_with_many_failures_is_not_a_peak_and_its_share_is_printed() -> No
 
 def test_peak_beside_other_programs_is_a_lower_bound() -> None:
     found = [with_bound(result, Bound.OTHERS) for result in sweep()]
-    said = clients_peak(series(found), None).said
+    said = tables.clients_peak(series(found), None).said
     assert said.endswith("at least 10,000/s, with 8 clients; other programs had the cores.")
 
 
@@ -136,7 +127,7 @@ def test_tester_bound_rate_is_a_lower_bound_of_the_peak() -> None:
         result if result.spec.users < 8 else with_bound(result, Bound.GENERATOR)
         for result in sweep()
     ]
-    peak = clients_peak(series(found), None)
+    peak = tables.clients_peak(series(found), None)
     assert peak.rate == 20_000.0 / 2
     assert (
         peak.said
@@ -157,10 +148,12 @@ def said(rate: float | None, answer: Answer, *above: Answer) -> str:
     found = HighestRate(rate, ceiling, 64)
     held = [(760.0, Answer.HELD, n) for n in range(3)]
     probes = [
-        Probe(Trial(at, 64, True, n), a_spec(), None, Reply(each, at, ""))
+        tables.Probe(Trial(at, 64, True, n), a_spec(), None, Reply(each, at, ""))
         for at, each, n in [*held, *((800.0, each, n) for n, each in enumerate(above))]
     ]
-    return rates_answer(found, a_spec(), P99, PLAN, 30.0, saw=see_limit(found, probes))
+    return tables.rates_answer(
+        found, a_spec(), P99, PLAN, 30.0, saw=tables.see_limit(found, probes)
+    )
 
 
 def test_search_reports_held_broken_and_unknown_rates() -> None:
@@ -177,7 +170,7 @@ def test_search_reports_held_broken_and_unknown_rates() -> None:
 def test_rates_broken_by_lanes_or_other_programs_are_not_counted() -> None:
     ceiling = Ceiling(800, Reply(Answer.BROKE, 700, "p99 is 9 ms"), sure=True)
     probes = [
-        Probe(Trial(rate, users, True, 0), a_spec(), None, Reply(answer, rate, "", crowded))
+        tables.Probe(Trial(rate, users, True, 0), a_spec(), None, Reply(answer, rate, "", crowded))
         for rate, users, answer, crowded in (
             (760.0, 32, Answer.BROKE, True),
             (760.0, 64, Answer.BUSY, False),
@@ -187,13 +180,13 @@ def test_rates_broken_by_lanes_or_other_programs_are_not_counted() -> None:
             (800.0, 128, Answer.BROKE, False),
         )
     ]
-    saw = see_limit(HighestRate(760, ceiling, 64), probes)
-    assert saw == Seen(held=1, held_of=1, broke_at=800, broke=2, broke_of=2)
+    saw = tables.see_limit(HighestRate(760, ceiling, 64), probes)
+    assert saw == tables.Seen(held=1, held_of=1, broke_at=800, broke=2, broke_of=2)
 
 
 def test_answer_contains_the_time_between_holds() -> None:
     found = HighestRate(760, None, 64)
-    answer = rates_answer(found, a_spec(), P99, replace(PLAN, apart_s=600), 30.0, saw=None)
+    answer = tables.rates_answer(found, a_spec(), P99, replace(PLAN, apart_s=600), 30.0, saw=None)
     assert "held 3 of 3 times for 30s, 10m apart" in answer
 
 
@@ -212,13 +205,13 @@ def test_limit_of_the_tester_is_never_reported_as_that_of_the_target() -> None:
 def test_best_rate_of_a_search_has_a_separate_mark() -> None:
     found = changed(a_result(a_spec(rate=10_000)), latency=Durations(p50=50.0, p99=90.0, n=20_000))
     tried = [
-        Probe(Trial(rate, 64, True, 0), a_spec(rate=rate), each, Reply(answer, rate, ""))
+        tables.Probe(Trial(rate, 64, True, 0), a_spec(rate=rate), each, Reply(answer, rate, ""))
         for rate, each, answer in (
             (10_000.0, found, Answer.HELD),
             (20_000.0, judged(found, bound=Bound.GENERATOR, valid=False), Answer.TESTER),
         )
     ]
-    held, tester = rates_table(tried, 10_000.0).rows
+    held, tester = tables.rates_table(tried, 10_000.0).rows
     assert held[-1] == Cell("held, best", Mark.PASS)
     assert "90 us" in held
     assert "90 us *" in tester
