@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tests.truth import cells
+from tests.truth.cells import (
+    FAULTS,
+    LOST_ANSWERS,
+    SCHEDULES,
+    STALL_IN_THE_MIDDLE,
+    Cell,
+    Schedule,
+    Shape,
+)
 
-_CLOSED, _THINKING, _EVEN = cells.SCHEDULES[:3]
+_CLOSED, _THINKING, _EVEN = SCHEDULES[:3]
 
 
 def _search(step: str, more: str = "", row: str = "") -> str:
@@ -25,10 +33,10 @@ def _get(step: str, more: str = "") -> str:
 
 def _shape(
     name: str, *steps: str, head: str = "", more: str = "", requests: int = 2, wrong: bool = False
-) -> cells.Shape:
+) -> Shape:
     listed = ",\n  ".join(steps)
     text = f'{head}\n[[operation]]\nname = "o"\n{more}step = [\n  {listed},\n]\n'
-    return cells.Shape(name, text, text, requests, wrong=wrong)
+    return Shape(name, text, text, requests, wrong=wrong)
 
 
 RIGHT = _shape(
@@ -77,9 +85,9 @@ OF_USER = _shape(
 HTTP_1_0 = _shape("http 1.0", _get("find"), _get("ask"), head='connection.main.http = "1.0"\n')
 
 _WINDOW = 'warmup = "500ms"\nmeasure = "3s"\n'
-SESSION = cells.Cell(
+SESSION = Cell(
     "ldap",
-    cells.Shape(
+    Shape(
         "session",
         _shape(
             "", _search("find"), '{ think = "300ms", distribution = "constant" }', _compare("ask")
@@ -88,18 +96,18 @@ SESSION = cells.Cell(
         2,
         {"ask": 0.8},
     ),
-    cells.Schedule("a session of 0.8 s", _WINDOW + 'session = "800ms"'),
-    cells.LOST_ANSWERS,
+    Schedule("a session of 0.8 s", _WINDOW + 'session = "800ms"'),
+    LOST_ANSWERS,
 )
-CLIENTS = cells.Cell(
+CLIENTS = Cell(
     "ldap",
-    cells.Shape("clients", _shape("", _search("find")).ldap),
-    cells.Schedule("clients of a sweep", _WINDOW + "clients = [20]", users=0),
-    cells.STALL_IN_THE_MIDDLE,
+    Shape("clients", _shape("", _search("find")).ldap),
+    Schedule("clients of a sweep", _WINDOW + "clients = [20]", users=0),
+    STALL_IN_THE_MIDDLE,
 )
-MIXED = cells.Cell(
+MIXED = Cell(
     "ldap",
-    cells.Shape(
+    Shape(
         "mixed",
         """
 [[operation]]
@@ -120,15 +128,15 @@ search = "(uid=p.search.{user}.{iteration})"
         2,
         {"ask": 0.1},
     ),
-    cells.Schedule("think", _WINDOW + 'think = "50ms"\nobjective = "failures<0.1%"'),
-    cells.STALL_IN_THE_MIDDLE,
+    Schedule("think", _WINDOW + 'think = "50ms"\nobjective = "failures<0.1%"'),
+    STALL_IN_THE_MIDDLE,
 )
 
 
-def _each(protocol: str, *shapes: cells.Shape) -> Sequence[cells.Cell]:
-    schedules: Sequence[cells.Schedule] = (_CLOSED, _EVEN)
+def _each(protocol: str, *shapes: Shape) -> Sequence[Cell]:
+    schedules: Sequence[Schedule] = (_CLOSED, _EVEN)
     return [
-        cells.Cell(protocol, shape, schedule, cells.FAULTS[(row + column) % len(cells.FAULTS)])
+        Cell(protocol, shape, schedule, FAULTS[(row + column) % len(FAULTS)])
         for row, shape in enumerate(shapes)
         for column, schedule in enumerate(schedules)
     ]
@@ -137,8 +145,8 @@ def _each(protocol: str, *shapes: cells.Shape) -> Sequence[cells.Cell]:
 KEY_CELLS = (
     *_each("ldap", RIGHT, UNBIND, TWO_CONNECTIONS, ANOTHER, BIND, LOGIN, OF_USER),
     *_each("http", HTTP_1_0),
-    cells.Cell("ldap", WRONG_ENTRIES, _THINKING, cells.LOST_ANSWERS),
-    cells.Cell("ldap", WRONG_RESULT, _EVEN, cells.LOST_ANSWERS),
-    cells.Cell("http", WRONG_STATUS, _THINKING, cells.LOST_ANSWERS),
+    Cell("ldap", WRONG_ENTRIES, _THINKING, LOST_ANSWERS),
+    Cell("ldap", WRONG_RESULT, _EVEN, LOST_ANSWERS),
+    Cell("http", WRONG_STATUS, _THINKING, LOST_ANSWERS),
 )
 """Straight through the engine; each shape of right answers meets users and arrivals."""
