@@ -23,7 +23,7 @@ from tests.web_bench.servers import nginx
 
 
 def rows(url: str, text: str, data: Path | None, *, count: int, lanes: int = 4) -> dict[str, Any]:
-    """Run a scenario, with the data `account` if any, until its operations were done so often."""
+    """Run a scenario, with `account` as its data, until its operations are done `count` times."""
     address = urlsplit(url)
     secure = {"tls": {"insecure": True}} if address.scheme == "https" else {}
     config = {
@@ -77,7 +77,7 @@ def test_wrong_password_is_a_failed_login_and_is_not_printed(tmp_path: Path) -> 
     assert "not-this-one" not in repr(found)
 
 
-def test_built_in_scenario_operation_is_checked() -> None:
+def test_built_in_scenario_operation_can_be_checked() -> None:
     ran = in_process("ps", "run", "page", "--check", "--entries", "100").check(0)
     assert re.search(r"^  page +\S+ \S+ GET / .*: 200 OK$", ran.out, re.MULTILINE), ran.out
 
@@ -104,7 +104,7 @@ step = [
     log = (tmp_path / "nginx/access.log").read_text()
     asked = [line.split('"')[1] + line.split('"')[2][:4] for line in log.splitlines()]
     expected = ["/news HTTP/1.1 301", "/news/ HTTP/1.1 200", "/news HTTP/1.1 301"]
-    # One user's; four take turns.
+    # One request of a user; four users take turns.
     for each in expected:
         assert asked.count(f"GET /base{each}") >= 40, each
     assert (
@@ -113,7 +113,7 @@ step = [
     )
 
 
-def test_a_login_is_followed_to_its_page(tmp_path: Path) -> None:
+def test_login_with_a_redirect_is_followed_to_its_page(tmp_path: Path) -> None:
     accounts = LOGIN / "accounts.csv"
     text = (LOGIN / "login.toml").read_text()
     wanted = 'expect = { status = 303, headers.Location = "/" }'
@@ -131,7 +131,7 @@ def test_a_login_is_followed_to_its_page(tmp_path: Path) -> None:
 
 
 class Silent(Handler):
-    """Answers what changes nothing."""
+    """Answers requests except those with changes."""
 
     def post(self) -> None:
         self.content()
@@ -142,7 +142,7 @@ class Silent(Handler):
             time.sleep(5)
 
 
-def test_lost_rows_are_reported_and_the_last_one_ends_the_test(tmp_path: Path) -> None:
+def test_lost_rows_are_reported_and_the_last_lost_row_ends_the_test(tmp_path: Path) -> None:
     text = """
 [data.account]
 range = [1, 6]

@@ -51,7 +51,7 @@ def measured(folders: list[Path]) -> Ran:
         return in_process(*argv, cwd=master)
 
 
-def test_two_workers_make_the_load_of_a_file(folders: list[Path]) -> None:
+def test_two_workers_run_the_load_of_a_scenario_file(folders: list[Path]) -> None:
     (point,) = measured(folders).check(0).objects
     assert point["failures"] == 0
     by_worker = [each["operations"] for each in point["workers"]]
@@ -60,14 +60,14 @@ def test_two_workers_make_the_load_of_a_file(folders: list[Path]) -> None:
     assert sum(by_worker) == point["operations"]
 
 
-def test_a_worker_with_other_data_is_refused(folders: list[Path]) -> None:
+def test_worker_with_other_data_is_refused(folders: list[Path]) -> None:
     write_accounts(folders[2], 99)
     ran = measured(folders)
     assert ran.code != 0
     assert "the data 'person' of mix.toml: other content here" in ran.err
 
 
-def test_a_worker_without_the_data_is_refused(folders: list[Path]) -> None:
+def test_worker_without_the_data_is_refused(folders: list[Path]) -> None:
     shutil.move(folders[2] / "accounts.csv", folders[2] / "elsewhere.csv")
     ran = measured(folders)
     assert ran.code != 0

@@ -1,4 +1,4 @@
-"""Pools harvested once for all tests of this package, in a folder of their own."""
+"""Pools harvested once for all tests of this package, in a temporary folder."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""LDIF files: read back by other programs, they hold the population."""
+"""LDIF files that other programs read back contain the population."""
 
 import os
 import subprocess
@@ -17,8 +17,8 @@ from tests.support.programs import required_program, run_program
 REPOSITORY = Path(__file__).resolve().parents[2]
 RTPERSON = REPOSITORY / "native/shared/people/schema/rtperson.schema"
 MSUSER = Path("/etc/ldap/schema/msuser.schema")
-"""Active Directory's user, as Debian's package has it; it clashes with RTPerson's comment."""
-# slapcat writes attributes under the first name of their type; ILS clients use the second.
+"""Active Directory's user in Debian's package; it conflicts with RTPerson's comment."""
+# slapcat writes attributes under the first name of their type; ILS clients use the second name.
 FIRST_NAMES = {"surname": "sn", "rfc822mailbox": "mail"}
 CONFIGURATION = """\
 include /etc/ldap/schema/core.schema
@@ -36,7 +36,7 @@ maxsize 268435456
 
 @pytest.fixture
 def database(people: People, tmp_path: Path) -> Path:
-    """Return the configuration of an empty OpenLDAP database that knows all who people may be."""
+    """Return the configuration of an empty OpenLDAP database with the schemas of all profiles."""
     required_program("slapadd")
     folder = tmp_path / "database"
     folder.mkdir()
@@ -47,7 +47,7 @@ def database(people: People, tmp_path: Path) -> Path:
 
 
 def slap(tool: str, configuration: Path, *arguments: str) -> str:
-    """Run one of OpenLDAP's offline tools; what it complains about fails the test."""
+    """Run one of OpenLDAP's offline tools; its complaints fail the test."""
     command = [str(required_program(tool)), "-f", str(configuration), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
@@ -57,8 +57,8 @@ def slap(tool: str, configuration: Path, *arguments: str) -> str:
 def test_slapadd_loads_the_population_file(people: People, database: Path, tmp_path: Path) -> None:
     path = tmp_path / "people.ldif"
     write_ldif(people.population, path)
-    # Without -q: slapadd checks every value against its syntax and every entry against its class.
-    # But that Active Directory itself adds some which its class must have.
+    # Without -q, slapadd checks every value against its syntax and every entry against its class.
+    # Exception: Active Directory itself adds some attributes that its class requires.
     unchecked = ["-s"] if people.spec.profile == "ad" else []
     slap("slapadd", database, *unchecked, "-l", str(path))
     stored = {entry.dn: lower_names(entry) for entry in parse_entries(slap("slapcat", database))}
@@ -74,11 +74,11 @@ def test_slapadd_loads_the_population_file(people: People, database: Path, tmp_p
 
 
 def lower_names(entry: Entry) -> dict[str, list[bytes]]:
-    """Return the attributes under names that compare as LDAP compares them."""
+    """Return the attributes under names normalised for LDAP's comparison."""
     return {name.lower(): values for name, values in entry.attributes.items()}
 
 
-def test_ldif_is_the_population_in_order(cache: Path) -> None:
+def test_ldif_contains_the_population_in_order(cache: Path) -> None:
     population = generate(Spec(500), cache=cache).population
     text = b"".join(piece for _, piece in pieces(population, 100, 200, containers=False))
     entries = parse_entries(text.decode("ascii"))
@@ -87,7 +87,7 @@ def test_ldif_is_the_population_in_order(cache: Path) -> None:
         assert (entry.dn, entry.attributes) == population.entry(i)
 
 
-def test_containers_follow_the_base(cache: Path, tmp_path: Path) -> None:
+def test_containers_of_an_ldif_file_follow_the_base(cache: Path, tmp_path: Path) -> None:
     population = generate(Spec(1, base="ou=People,dc=example,dc=com"), cache=cache).population
     path = tmp_path / "people.ldif"
     write_ldif(population, path)
@@ -95,7 +95,9 @@ def test_containers_follow_the_base(cache: Path, tmp_path: Path) -> None:
     assert dns == ["dc=example,dc=com", "ou=People,dc=example,dc=com", population.dn(0)]
 
 
-def test_progress_ends_with_the_number_of_people(cache: Path, tmp_path: Path) -> None:
+def test_progress_of_an_ldif_file_ends_with_the_number_of_people(
+    cache: Path, tmp_path: Path
+) -> None:
     population = generate(Spec(50_000), cache=cache).population
     calls: list[int] = []
     path = tmp_path / "people.ldif"
@@ -105,7 +107,7 @@ def test_progress_ends_with_the_number_of_people(cache: Path, tmp_path: Path) ->
     assert path.stat().st_size == size
 
 
-def test_unwritable_file_leaves_no_remainder(cache: Path, tmp_path: Path) -> None:
+def test_failed_write_leaves_no_partial_file(cache: Path, tmp_path: Path) -> None:
     population = generate(Spec(10), cache=cache).population
     occupied = tmp_path / "people.ldif"
     occupied.mkdir()
@@ -116,7 +118,7 @@ def test_unwritable_file_leaves_no_remainder(cache: Path, tmp_path: Path) -> Non
     assert [entry.name for entry in tmp_path.iterdir()] == ["people.ldif"]
 
 
-def test_unsuitable_base_is_named(cache: Path, tmp_path: Path) -> None:
+def test_base_without_a_container_class_is_named(cache: Path, tmp_path: Path) -> None:
     population = generate(Spec(1, base="uid=x,o=Intranet"), cache=cache).population
     with pytest.raises(BadInput, match="uid=x") as caught:
         write_ldif(population, tmp_path / "people.ldif")
@@ -137,7 +139,7 @@ def test_interrupted_file_is_compared_and_continued(cache: Path, tmp_path: Path)
     whole = b"".join(piece for _, piece in pieces(population, 0, 10_000))
     assert whole.startswith(part.read_bytes())
     assert 0 < part.stat().st_size < len(whole)
-    # What is not as it should be is written again, and so is all that comes after.
+    # A damaged person is written again, and so are all later people.
     for spoiled in (part.read_bytes(), part.read_bytes()[:-7] + b"garbage", whole + b"more"):
         part.write_bytes(spoiled)
         assert write_ldif(population, path) == len(whole)
@@ -145,7 +147,7 @@ def test_interrupted_file_is_compared_and_continued(cache: Path, tmp_path: Path)
     assert [each.name for each in tmp_path.iterdir()] == ["people.ldif"]
 
 
-def test_two_do_not_write_the_same_file(cache: Path, tmp_path: Path) -> None:
+def test_second_writer_of_an_ldif_file_is_refused(cache: Path, tmp_path: Path) -> None:
     population = generate(Spec(10), cache=cache).population
     path = tmp_path / "people.ldif"
 
@@ -157,10 +159,10 @@ def test_two_do_not_write_the_same_file(cache: Path, tmp_path: Path) -> None:
     assert path.exists()
 
 
-def test_a_refused_program_leaves_the_others_file_alone(tmp_path: Path) -> None:
+def test_refused_second_writer_leaves_the_first_writers_file_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "people.ldif"
     with complete_or_resumable(path) as first:
-        # Nothing is in it yet.
+        # The file is still empty.
         with (
             pytest.raises(BadInput, match="another program is writing"),
             complete_or_resumable(path),
@@ -177,7 +179,7 @@ def test_file_interrupted_before_its_first_byte_is_removed(tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == []
 
 
-def test_links_and_files_of_others_are_not_written(cache: Path, tmp_path: Path) -> None:
+def test_links_and_files_of_other_programs_are_not_written(cache: Path, tmp_path: Path) -> None:
     population = generate(Spec(100, locales=("en_US",)), cache=cache).population
     path, part = tmp_path / "people.ldif", tmp_path / "people.ldif.part"
     theirs = tmp_path / "theirs"
@@ -196,7 +198,7 @@ def test_links_and_files_of_others_are_not_written(cache: Path, tmp_path: Path) 
     assert not path.exists()
 
 
-# `python seeders/NAME.py` does what `sitebench SUITE seed` does.
+# `python seeders/NAME.py` does the same as `sitebench SUITE seed`.
 
 SCRIPTS = Path(__file__).parents[2] / "seeders"
 PEOPLE = ("--entries", "10", "--locales", "en_US")
@@ -208,7 +210,7 @@ ARGUMENTS = {
 
 
 @pytest.mark.parametrize("script", sorted(SCRIPTS.glob("*.py")), ids=lambda path: path.stem)
-def test_a_seeder_is_a_file_to_run(script: Path, tmp_path: Path) -> None:
+def test_seeder_can_be_run_as_a_file(script: Path, tmp_path: Path) -> None:
     ran = run_program([sys.executable, script, *ARGUMENTS[script.stem]], cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
     assert any(each.stat().st_size > 0 for each in tmp_path.rglob("*") if each.is_file())

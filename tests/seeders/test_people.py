@@ -13,7 +13,9 @@ from sitebench.seeders import DEFAULT_LOCALES, HASHES, PROFILES, Profile
 from sitebench.seeders.people import People, Spec, generate
 
 
-def test_a_thousand_are_the_first_of_a_million(people: People, cache: Path) -> None:
+def test_first_thousand_people_of_a_million_equal_a_population_of_a_thousand(
+    people: People, cache: Path
+) -> None:
     spec = Spec(1_000_000, profile=people.spec.profile)
     many = generate(spec, cache=cache).population
     assert many.digest == people.population.digest
@@ -21,7 +23,7 @@ def test_a_thousand_are_the_first_of_a_million(people: People, cache: Path) -> N
         assert people.population.entry(i) == many.entry(i)
 
 
-def test_ten_thousand_people_have_ten_thousand_names(people: People) -> None:
+def test_ten_thousand_people_have_ten_thousand_different_names(people: People) -> None:
     assert len({people.population.name(i) for i in range(10_000)}) == 10_000
 
 
@@ -66,7 +68,7 @@ def test_small_add_has_the_size_of_the_paper(locale: str, cache: Path) -> None:
 
 
 def add_bytes(population: Population, i: int) -> int:
-    """Return the size of the AddRequest message, computed here and nowhere else."""
+    """Return the size of the AddRequest message, computed independently of the product."""
     dn, attributes = population.entry(i)
     encoded = [
         element(element(len(name)) + element(sum(element(len(value)) for value in values)))
@@ -81,7 +83,7 @@ def element(content: int) -> int:
     return 1 + (1 if content < 128 else 2 if content < 256 else 3) + content
 
 
-def test_the_manifest_identifies_the_people(people: People, cache: Path) -> None:
+def test_manifest_identifies_the_people(people: People, cache: Path) -> None:
     manifest = people.manifest()
     assert manifest["digest"] == people.population.digest
     assert manifest["pools_digest"] == people.pools.digest
@@ -89,13 +91,13 @@ def test_the_manifest_identifies_the_people(people: People, cache: Path) -> None
     assert str(cache) not in str(manifest)
 
 
-def test_another_process_makes_the_same_people(people: People) -> None:
+def test_another_process_generates_the_same_people(people: People) -> None:
     again = Population(str(people.pools.path), people.spec_json)
     assert again.digest == people.population.digest
     assert again.entry(123) == people.population.entry(123)
 
 
-def test_ils_people_are_known_by_unique_ascii_addresses(cache: Path) -> None:
+def test_ils_people_have_unique_ascii_addresses(cache: Path) -> None:
     population = generate(Spec(10, profile="ils"), cache=cache).population
     dn, attributes = population.entry(4_711)
     (address,) = attributes["cn"]
@@ -105,7 +107,7 @@ def test_ils_people_are_known_by_unique_ascii_addresses(cache: Path) -> None:
     assert len(attributes) == 15
 
 
-def test_a_bad_base_is_refused_with_a_remedy(cache: Path) -> None:
+def test_invalid_base_is_refused_with_a_remedy(cache: Path) -> None:
     with pytest.raises(BadInput, match="no distinguished name") as caught:
         generate(Spec(10, base="Intranet"), cache=cache)
     assert "ou=Dynamic,o=Intranet" in caught.value.remedy
@@ -145,12 +147,12 @@ def test_specification_survives_serialisation() -> None:
 
 # RFC 4517, 3.3.31: a telephone number as in E.123.
 TAKEN = {"telephoneNumber": r"[0-9 +()/-]+", "uid": r"user\.\d+", "mail": r"user\.\d+@example\.com"}
-"""What slapd, 389-DS, OpenDJ, ApacheDS and Samba all take, by attribute: found by trying."""
+"""Values that slapd, 389-DS, OpenDJ, ApacheDS and Samba all accept, determined by experiment."""
 LONGEST = {"givenName": 64, "sn": 64, "telephoneNumber": 64, "title": 128, "displayName": 256}
 
 
 @pytest.mark.parametrize("profile", ["person", "posix", "ad"])
-def test_people_have_values_that_every_directory_takes(cache: Path, profile: Profile) -> None:
+def test_people_have_values_that_every_directory_accepts(cache: Path, profile: Profile) -> None:
     population = generate(Spec(2_000, profile=profile), cache=cache).population
     for i in range(0, 2_000_000, 499):
         dn, attributes = population.entry(i)

@@ -1,4 +1,4 @@
-"""Pools are the same wherever they are made, and hold only what suits an entry."""
+"""Pools are equal wherever they are harvested, and contain only values suitable for entries."""
 
 import hashlib
 import os
@@ -18,7 +18,7 @@ from sitebench.seeders.pools import pools
 
 # Two scripts, and the provider with the fewest names.
 FEW = ("en_US", "ja_JP")
-# One whose pools are shipped, and one that Faker draws: its Thai sentences are all too long.
+# A locale with shipped pools, and one that Faker draws: its Thai sentences are all too long.
 DRAWN = ("de_DE", "th_TH")
 
 
@@ -40,12 +40,12 @@ def harvested(cache: Path) -> dict[str, list[str]]:
     return sections(pools(cache=cache).path.read_text(encoding="utf-8"))
 
 
-def test_two_harvests_are_the_same_to_the_byte() -> None:
+def test_two_harvests_are_equal_to_the_byte() -> None:
     assert harvest(FEW) == harvest(FEW)
 
 
 @pytest.mark.parametrize("hash_seed", ["0", "4711"])
-def test_another_process_harvests_the_same(hash_seed: str) -> None:
+def test_another_process_harvests_equal_pools(hash_seed: str) -> None:
     program = f"from sitebench.seeders.harvest import harvest; print(harvest({FEW}), end='')"
     environment = os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONUTF8": "1"}
     root = Path(__file__).parents[2]
@@ -60,14 +60,16 @@ def test_pools_of_one_locale_do_not_depend_on_the_others() -> None:
     assert alone.items() <= both.items()
 
 
-def test_digest_matches_the_file(tmp_path: Path) -> None:
+def test_digest_of_pools_matches_the_file(tmp_path: Path) -> None:
     first = pools(FEW, cache=tmp_path)
     assert first.digest == hashlib.sha256(first.path.read_bytes()).hexdigest()
     first.path.unlink()
     assert pools(FEW, cache=tmp_path) == first
 
 
-def test_second_call_reads_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_second_call_reads_the_pools_from_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = pools(DRAWN, cache=tmp_path)
     again = "sitebench.seeders.pools._put_together"
     monkeypatch.setattr(again, lambda locales: pytest.fail("put together again"))
@@ -76,7 +78,7 @@ def test_second_call_reads_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def release_of_faker(number: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pretend that another Faker is installed."""
+    """Pretend that another version of Faker is installed."""
     monkeypatch.setattr(metadata, "version", lambda package: number)
 
 
@@ -89,17 +91,17 @@ def test_new_release_of_faker_does_not_change_shipped_people(
     assert pools(locales, cache=tmp_path / "theirs").digest == ours.digest
 
 
-def test_other_release_of_faker_has_its_own_file(
+def test_pools_of_another_release_of_faker_have_a_separate_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A cache outlives an upgrade, and Faker 99 may know other names."""
+    """A cache outlives an upgrade, and Faker 99 may have other names."""
     first = pools(DRAWN, cache=tmp_path)
     release_of_faker("99.0", monkeypatch)
     assert pools(DRAWN, cache=tmp_path).path != first.path
 
 
 @pytest.mark.parametrize("locales", [DEFAULT_LOCALES, FEW], ids="-".join)
-def test_names_that_are_shipped_need_no_faker(locales: tuple[str, ...], tmp_path: Path) -> None:
+def test_shipped_names_need_no_faker(locales: tuple[str, ...], tmp_path: Path) -> None:
     program = (
         "import sys; sys.modules['faker'] = None\n"
         "from pathlib import Path; from sitebench.seeders.pools import pools\n"
@@ -109,20 +111,22 @@ def test_names_that_are_shipped_need_no_faker(locales: tuple[str, ...], tmp_path
     assert alone.stdout.decode().strip() == pools(locales, cache=tmp_path).digest
 
 
-def test_drawn_locale_has_fallback(tmp_path: Path, harvested: dict[str, list[str]]) -> None:
+def test_drawn_locale_without_suitable_texts_has_english_texts(
+    tmp_path: Path, harvested: dict[str, list[str]]
+) -> None:
     drawn = sections(pools(("th_TH",), cache=tmp_path).path.read_text(encoding="utf-8"))
     assert drawn["th_TH text"] == harvested["en_US text"]
 
 
 def test_shipped_values_pass_the_rules_of_their_fields(harvested: dict[str, list[str]]) -> None:
-    """The fields' rules are asked when names are drawn; those shipped were, by earlier rules."""
+    """Rules of fields are checked when names are drawn; shipped names met earlier rules."""
     for field in FIELDS:
         for locale in DEFAULT_LOCALES:
             values = harvested[f"{locale} {field.name}"]
             assert [value for value in values if not field.suits(value)] == []
 
 
-def test_other_locales_or_order_have_their_own_file(tmp_path: Path) -> None:
+def test_other_locales_or_another_order_have_a_separate_file(tmp_path: Path) -> None:
     first, second = pools(FEW, cache=tmp_path), pools(FEW[::-1], cache=tmp_path)
     assert first.path != second.path
     assert first.digest != second.digest
@@ -149,7 +153,7 @@ def test_values_are_unique_and_within_their_limits(harvested: dict[str, list[str
             assert max(len(value.encode()) for value in values) <= field.max_bytes
 
 
-def test_names_need_no_escape_anywhere(harvested: dict[str, list[str]]) -> None:
+def test_names_need_no_escape_in_any_format(harvested: dict[str, list[str]]) -> None:
     for locale in DEFAULT_LOCALES:
         for value in harvested[f"{locale} given"] + harvested[f"{locale} family"]:
             assert not set(value) & set(',+"\\<>;=#*()\0'), value
@@ -192,7 +196,7 @@ def test_unknown_locale_is_refused(locales: tuple[str, ...], message: str, tmp_p
     assert not list(tmp_path.iterdir())
 
 
-def test_a_cache_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+def test_unusable_cache_of_pools_is_named(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
     with pytest.raises(BadInput, match="cannot keep the name pools") as caught:
@@ -207,7 +211,7 @@ def test_a_cache_that_cannot_be_used_is_named(tmp_path: Path) -> None:
         *[("965.693.5762x140", False), ("(+30) 6920 000943", False), ("", False)],
     ],
 )
-def test_a_telephone_number_is_one_that_strict_servers_take(number: str, suits: bool) -> None:
-    """Per E.123, as RFC 4517 3.3.31 asks; ApacheDS refuses an extension or a full stop."""
+def test_telephone_numbers_are_accepted_by_strict_servers(number: str, suits: bool) -> None:
+    """By E.123, as RFC 4517 3.3.31 requires; ApacheDS refuses an extension or a full stop."""
     (phone,) = [each for each in FIELDS if each.name == "phone"]
     assert phone.suits(number) == suits

@@ -1,4 +1,4 @@
-"""Slow hashes: made once, on all cores, kept, and said before they take long."""
+"""Slow hashes: computed once on all cores, cached, and announced if they take long."""
 
 import subprocess
 import sys
@@ -33,7 +33,7 @@ def test_slow_hashes_are_computed_once_and_cached(tmp_path: Path) -> None:
     assert again.population.slow_hashes == (30, 20)
     make_hashes(again, cache=tmp_path)
     assert len(file.read_bytes().splitlines()) == 30
-    # Fewer do not shorten it.
+    # A smaller number of hashes does not shorten the file.
     make_hashes(people("pbkdf2-sha256:20000", pool=2), cache=tmp_path)
     assert len(file.read_bytes().splitlines()) == 30
     make_hashes(people("pbkdf2-sha256:20000", pool=2, seed=2), cache=tmp_path)
@@ -50,14 +50,16 @@ def test_broken_cache_file_is_recomputed(tmp_path: Path) -> None:
         assert file.read_bytes() == whole
 
 
-def test_a_quick_hash_makes_no_file(tmp_path: Path) -> None:
+def test_fast_hash_is_not_cached_in_a_file(tmp_path: Path) -> None:
     for hashed in ("ssha", "clear"):
         make_hashes(people(hashed), cache=tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_hash_beyond_free_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Begun all the same, it would have the system end whatever has most memory."""
+def test_hash_beyond_free_memory_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise the system would kill the process with most memory."""
     memory = SimpleNamespace(available=60 << 20, total=1 << 40)
     monkeypatch.setattr("psutil.virtual_memory", lambda: memory)
     with pytest.raises(BadInput, match=r"argon2:64m takes 67.1 MB .* and 62.9 MB are free"):
@@ -79,7 +81,7 @@ def test_hash_failed_for_lack_of_memory_is_reported_and_not_cached(tmp_path: Pat
     assert "there is no memory for argon2:8g" in ran.stderr, ran.stderr
 
 
-def test_a_cache_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+def test_unusable_cache_of_hashes_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder")
     with pytest.raises(BadInput, match="cannot keep the hashes") as caught:
         make_hashes(people("crypt:1000", pool=2), cache=tmp_path / "file" / "below")
@@ -89,7 +91,7 @@ def test_a_cache_that_cannot_be_used_is_named(tmp_path: Path) -> None:
 def test_duration_is_announced_and_ctrl_c_keeps_computed_hashes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """All of a million argon2 are days: it says so first, and goes on where it was."""
+    """A million argon2 hashes take days: this is announced, and computed hashes are reused."""
     monkeypatch.setattr(slow_hashes, "_WORTH_SAYING_S", 0.0)
 
     def interrupted(done: int) -> None:

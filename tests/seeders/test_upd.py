@@ -1,4 +1,4 @@
-"""User-property databases: the same people each time, built once, copied for each use."""
+"""User-property databases: equal people each time, built once, copied for each use."""
 
 import sqlite3
 from pathlib import Path
@@ -57,7 +57,7 @@ def test_truncated_file_in_the_cache_is_rebuilt(tmp_path: Path) -> None:
     assert open_cached(SPEC, cache=tmp_path).path.read_bytes() == whole
 
 
-def test_sizes_and_seeds_have_files_of_their_own(tmp_path: Path) -> None:
+def test_each_size_and_seed_has_a_separate_database_file(tmp_path: Path) -> None:
     specs = [SPEC, UpdSpec(400, 7, LOCALES), UpdSpec(500, 8, LOCALES), UpdSpec(500, 7, ("en_US",))]
     assert len({open_cached(spec, cache=tmp_path).path for spec in specs}) == 4
 

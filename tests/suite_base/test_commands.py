@@ -1,4 +1,4 @@
-"""The points that the commands of every suite plan; nothing is measured."""
+"""The points that the commands of every suite plan, without measurements."""
 
 from pathlib import Path
 
@@ -42,7 +42,7 @@ def test_operations_that_change_a_directory_are_measured_last() -> None:
     ]
 
 
-def test_a_web_sweep_has_each_workload_with_its_own_clients() -> None:
+def test_web_sweep_has_each_workload_with_its_own_client_counts() -> None:
     specs = planned("web", "sweep", "spice-static", "silicon-surf")
     clients = {name: [s.users for s in specs if s.operation == name] for name in ("spice-static",)}
     assert clients["spice-static"] != [s.users for s in specs if s.operation == "silicon-surf"]
@@ -52,7 +52,7 @@ def test_a_web_sweep_has_each_workload_with_its_own_clients() -> None:
     ]
 
 
-def test_the_papers_sweeps_are_as_long_and_as_large_as_printed() -> None:
+def test_sweeps_of_the_papers_have_the_printed_durations_and_sizes() -> None:
     directory = planned("ils", "sweep", "--paper")
     assert {(each.warmup_s, each.measure_s) for each in directory} == {(10.0, 600.0)}
     assert sorted({each.entries for each in directory}) == [500, 1_000, 5_000, 10_000]
@@ -63,7 +63,7 @@ def test_the_papers_sweeps_are_as_long_and_as_large_as_printed() -> None:
 @pytest.mark.parametrize(
     ("lab", "connect", "add", "lookup"), [((), 250, 40, 200), (("--lab", "7000"), 400, 80, 400)]
 )
-def test_the_papers_sweep_of_directories_has_the_clients_of_tables_17_and_18(
+def test_papers_sweep_of_directories_has_the_clients_of_tables_17_and_18(
     lab: tuple[str, ...], connect: int, add: int, lookup: int
 ) -> None:
     specs = planned("ils", "sweep", "--paper", *lab)
@@ -72,12 +72,12 @@ def test_the_papers_sweep_of_directories_has_the_clients_of_tables_17_and_18(
         for size in (500, 1_000, 5_000, 10_000)
         for each in (("connect", connect), ("add", add), ("lookup", lookup))
     ]
-    # An add of 126 bytes, as all eight columns of Tables 5 and 8 have it.
+    # An add of 126 bytes, as in all eight columns of Tables 5 and 8.
     profiles = {each.operation: each.settings["profile"] for each in specs}
     assert profiles == {"connect": "paper", "add": "small", "lookup": "paper"}
 
 
-def test_the_papers_sweep_of_sites_has_33_clients_of_either_machine() -> None:
+def test_papers_sweep_of_sites_has_33_clients_of_either_machine() -> None:
     for lab in ((), ("--lab", "7000")):
         specs = planned("ps", "sweep", "--paper", *lab)
         assert [(each.entries, each.users) for each in specs] == [
@@ -85,7 +85,7 @@ def test_the_papers_sweep_of_sites_has_33_clients_of_either_machine() -> None:
         ]
 
 
-def test_the_papers_sweep_of_web_servers_has_their_clients_and_ramps() -> None:
+def test_papers_sweep_of_web_servers_has_the_printed_clients_and_ramps() -> None:
     specs = planned("web", "sweep", "webbench1-light", "webstone2-cgi", "--paper")
     assert {each.measure_s for each in specs} == {600.0}
     assert {each.settings["keepalive"] for each in specs} == {"false"}
@@ -98,7 +98,7 @@ def test_the_papers_sweep_of_web_servers_has_their_clients_and_ramps() -> None:
     assert webstone == [(users, 2.0) for users in many]
 
 
-def test_a_trial_of_the_papers_sweep_has_its_points_and_a_window_of_its_own() -> None:
+def test_papers_sweep_with_a_short_window_has_the_same_points() -> None:
     for suite in ("ils", "ps", "web"):
         long = planned(suite, "sweep", "--paper")
         brief = planned(suite, "sweep", "--paper", "--measure", "1s")
@@ -175,7 +175,7 @@ def test_points_name_people_of_a_directory_only_if_used() -> None:
     assert [each.title for each in both] == ["connect at 1k", "lookup at 1k"]
 
 
-def test_points_name_people_of_a_site_if_its_scenario_does(tmp_path: Path) -> None:
+def test_points_name_people_of_a_site_if_its_scenario_uses_people(tmp_path: Path) -> None:
     scenario = tmp_path / "site.toml"
     asked = ("ps", "run", "--target", "http://127.0.0.1:9", "--scenario", str(scenario))
     without, with_people = "site, 64 clients", "site at 10k"

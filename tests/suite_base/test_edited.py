@@ -1,4 +1,4 @@
-"""A scenario or its data edited while a sweep runs: a point measures what was planned, or fails."""
+"""A scenario or its data edited during a sweep: a point measures the planned text, or fails."""
 
 import contextlib
 import sys
@@ -60,7 +60,7 @@ def edited(self, *arguments):
 
 {run}.prepare = edited
 """
-"""The file of a suite, by which files are edited after they were read and compared."""
+"""A suite's locustfile that edits files after they were read and compared."""
 
 
 class Case(NamedTuple):
@@ -98,7 +98,7 @@ def measured(
     edit: Callable[[], object] = lambda: None,
     edits: dict[str, str] | None = None,
 ) -> PointResult:
-    """Measure a scenario: `edit` is called once it is planned, `edits` once the point has begun."""
+    """Measure a scenario: `edit` is called after planning, `edits` is written within the point."""
     (folder / "mix.toml").write_text(case.scenario)
     write_accounts(folder)
     bind = MasterAddress("127.0.0.1", free_port())
@@ -132,7 +132,9 @@ def measured(
 
 @OF_SUITES
 @LOADS
-def test_planned_scenario_is_measured(case: Case, workers: int | None, folder: Path) -> None:
+def test_scenario_is_measured_as_planned_despite_a_later_edit(
+    case: Case, workers: int | None, folder: Path
+) -> None:
     text = case.scenario.replace("entries = 1", "entries = 9").replace("= 200", "= 404")
     result = measured(case, folder, workers, edit=lambda: (folder / "mix.toml").write_text(text))
     assert result.failures == 0
@@ -140,7 +142,7 @@ def test_planned_scenario_is_measured(case: Case, workers: int | None, folder: P
 
 
 @OF_SUITES
-def test_point_fails_when_its_data_were_edited_after_planning(case: Case, folder: Path) -> None:
+def test_point_with_data_edited_after_planning_fails(case: Case, folder: Path) -> None:
     with pytest.raises(BadFile, match=r"^the data 'person' of mix\.toml changed after"):
         measured(case, folder, None, edit=lambda: write_accounts(folder, 99))
 
@@ -158,12 +160,12 @@ def test_edit_during_a_point_is_ignored(case: Case, workers: int | None, folder:
 
 
 @OF_SUITES
-def test_workers_refuse_data_edited_once_the_point_has_begun(case: Case, folder: Path) -> None:
+def test_workers_refuse_data_edited_after_the_begin_of_a_point(case: Case, folder: Path) -> None:
     with pytest.raises(BadFile, match=r"the data 'person' of mix\.toml: other content here"):
         measured(case, folder, 1, edits={"accounts.csv": "uid,password\nnobody,a\n"})
 
 
-# A command reads a scenario file once, whatever it has to know of it.
+# A command reads a scenario file once, for all of its uses.
 
 COUNTED = """
 import sys
@@ -187,7 +189,7 @@ LOAD = ("--users", "2", "--think", "20ms", "--warmup", "0s", "--measure", "300ms
     ],
     ids=" ".join,
 )
-def test_a_scenario_file_is_read_once(argv: tuple[str, ...], tmp_path: Path) -> None:
+def test_scenario_file_is_read_once(argv: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "mix.toml").write_text('[[operation]]\nget = "/a"\nexpect.status = 200\n')
     with other_site() as (url, _):
         load = () if "--check" in argv else LOAD[2:] if "--clients" in argv else LOAD

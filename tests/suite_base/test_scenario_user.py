@@ -1,4 +1,4 @@
-"""Which users run where there is a scenario file: Locust gives a locustfile a name of its own."""
+"""The user classes of a scenario file: Locust imports a locustfile under another name."""
 
 import pytest
 
@@ -10,7 +10,7 @@ FILE = '[[operation]]\nget = "/"\n'
 @pytest.mark.parametrize(
     ("package", "others"), [("ps_bench", 5), ("ils_bench", 6), ("web_bench", 1)]
 )
-def test_user_class_of_the_locustfile_is_kept_for_own_operations(package: str, others: int) -> None:
+def test_own_operations_use_the_user_classes_of_the_locustfile(package: str, others: int) -> None:
     found = in_locust(f"""
         import json
         import {package}.locustfile
@@ -25,7 +25,8 @@ def test_user_class_of_the_locustfile_is_kept_for_own_operations(package: str, o
         operations = {package}.suite.SUITE.operations
         classes = [each.user_class for each in operations.values()]
         assert set(users) == set([*classes, "FileUser"])
-        # Imported again, they are the same: Locust has a locustfile under a name of its own.
+        # A second import yields the same classes, because Locust has a locustfile under another
+        # name.
         assert all(vars({package}.locustfile)[name] is users[name] for name in users)
 
         def left(**options):
@@ -43,7 +44,7 @@ def test_user_class_of_the_locustfile_is_kept_for_own_operations(package: str, o
         print(json.dumps([left(scenario="site.toml"), left(), left(worker=True)]))
     """)
     with_file, without, of_worker = found
-    # It has no option of its own, and runs whichever its master says.
+    # The worker has no option of its own, and runs the user class that its master names.
     assert {"FileUser", *without} <= set(of_worker)
     assert with_file == ["FileUser"]
     assert "FileUser" not in without

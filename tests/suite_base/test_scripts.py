@@ -1,4 +1,4 @@
-"""What a suite makes of a scenario file: its load, its objectives, and for which targets it is."""
+"""A suite's use of a scenario file: its load, its objectives, and its targets."""
 
 import json
 from dataclasses import dataclass, replace
@@ -51,7 +51,7 @@ def mix(tmp_path: Path) -> str:
     return str(tmp_path / "mix.toml")
 
 
-def test_file_is_accepted_in_place_of_an_operation(mix: str) -> None:
+def test_scenario_file_is_accepted_in_place_of_an_operation(mix: str) -> None:
     options, name = ILS.choose(IlsOptions(), f"{mix}:find")
     assert (options.scenario, name) == (f"{mix}:find", "find")
     assert ILS.choose(options, "find") == (options, "find")
@@ -65,7 +65,7 @@ def test_file_is_accepted_in_place_of_an_operation(mix: str) -> None:
             ILS.choose(taken, mix)
 
 
-def test_the_load_of_a_file_holds_unless_the_command_names_one(mix: str) -> None:
+def test_load_of_a_file_applies_unless_the_command_overrides_it(mix: str) -> None:
     asked = ILS.apply_scenario(RUN(scenario=mix))
     assert (asked.users, asked.warmup) == (7, 3.0)
     given = ILS.apply_scenario(RUN(scenario=mix).assign(users=9))
@@ -99,7 +99,7 @@ def conditions(options: Any) -> list[str]:
     return [] if options.objective is None else str(options.objective).split(",")
 
 
-def test_objective_of_the_command_replaces_only_the_files(mix: str) -> None:
+def test_objective_of_the_command_replaces_only_the_files_objective(mix: str) -> None:
     assert conditions(ILS.apply_scenario(RUN(scenario=mix))) == ["p99<1s", "find: p99<5ms"]
     given = RUN(scenario=mix, objective=Objective.parse("max<1h"))
     assert conditions(ILS.apply_scenario(given)) == ["max<1h", "find: p99<5ms"]
@@ -115,13 +115,13 @@ def test_peak_searches_for_an_objective_unless_loads_are_named(mix: str) -> None
     assert (conditions(named), named.clients) == ([], (4,))
 
 
-def test_clients_of_the_command_win_over_users_of_the_file(mix: str) -> None:
+def test_clients_of_the_command_override_users_of_the_file(mix: str) -> None:
     named: Any = ILS.apply_scenario(PEAK(scenario=mix).assign(clients=(4, 8)))
     assert (named.users, named.clients) == (0, (4, 8))
     check_options(replace(named, objective=Objective.parse("p95<1s")))
 
 
-def test_a_file_without_an_objective_has_its_loads_measured(mix: str) -> None:
+def test_loads_of_a_file_without_an_objective_are_measured(mix: str) -> None:
     lines = (line for line in MIX.splitlines() if "objective" not in line)
     Path(mix).write_text("\n".join(lines))
     found: Any = ILS.apply_scenario(PEAK(scenario=mix))
@@ -159,7 +159,7 @@ def test_sent_values_and_changes_of_a_file_are_announced(
     assert said('[[operation]]\nsearch = "(u=a)"\n') == ""
 
 
-def test_a_user_who_keeps_a_row_needs_one(mix: str) -> None:
+def test_users_with_a_row_each_need_enough_rows(mix: str) -> None:
     Path(mix).write_text(MIX.replace('file = "who.csv"', 'file = "who.csv"\nper = "user"'))
     found = read(mix)
     ILS.check(RUN(scenario=mix, users=2), [found])
@@ -179,7 +179,7 @@ def test_file_of_another_protocol_is_refused() -> None:
     PS.check(PsOptions(), [site])
 
 
-def test_processes_share_the_data_of_the_first(mix: str) -> None:
+def test_processes_use_the_data_of_the_first_process(mix: str) -> None:
     programs = [built_in("lookup"), read(mix)]
     digests = digests_of(programs)
     assert list(digests) == [f"the data 'who' of {mix}"]
@@ -191,7 +191,7 @@ def test_processes_share_the_data_of_the_first(mix: str) -> None:
         assure_same(digests_of([read(mix)]), {})
 
 
-def test_point_is_refused_when_its_file_or_data_are_not_those_planned(mix: str) -> None:
+def test_point_is_refused_if_its_file_or_data_differ_from_the_plan(mix: str) -> None:
     planned = ILS.point(RUN(scenario=mix), "mix").settings
     assure_planned(planned, mix, [read(mix)])
     Path(mix).with_name("who.csv").write_text("uid\na\nc\n")
@@ -203,7 +203,7 @@ def test_point_is_refused_when_its_file_or_data_are_not_those_planned(mix: str) 
         assure_planned(planned, mix, [read(mix)])
 
 
-def test_the_data_of_a_file_are_part_of_its_point(mix: str) -> None:
+def test_data_of_a_file_identify_its_point(mix: str) -> None:
     point = ILS.point(RUN(scenario=mix), "mix")
     assert point.settings["data_who"] == read(mix).digests["who"]
     assert "data_who" not in ILS.point(RUN(), "lookup").settings
@@ -216,7 +216,9 @@ def test_file_with_verbs_of_one_suite_is_refused_by_another() -> None:
     assert "sitebench web run" in refused.value.remedy
 
 
-def test_remains_are_announced(mix: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_entries_that_stay_at_a_target_are_announced(
+    mix: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     keeps = (
         '[[operation]]\nadd = "cn=u{iteration},dc=x"\nkeep = true\nentry.objectClass = "person"\n'
     )

@@ -1,4 +1,4 @@
-"""What `vary` says of each level beside the base, and of more threads."""
+"""Printed comparisons of `vary`: each level with the base, and more threads."""
 
 import contextlib
 import math
@@ -42,14 +42,14 @@ def threads(varied: Table) -> list[str]:
     return [line for line in drawn([varied]).splitlines() if " threads " in f" {line}"]
 
 
-def test_a_level_is_compared_with_the_base_where_both_are_measured() -> None:
+def test_level_is_compared_with_the_base_if_both_are_measured() -> None:
     (line,) = shown(point(1, 20_000), point(2, 30_000))
     assert "15,000" in line
     assert "+50.0%" in line
 
 
-def test_tables_without_effect_seldom_show_a_gain() -> None:
-    """With an interval of 95 % for each of eight levels it was one table in four."""
+def test_tables_without_an_effect_seldom_show_a_gain() -> None:
+    """With an interval of 95 % for each of eight levels, one table in four showed a gain."""
     lot, tables, false = random.Random(1997), 60, 0
     made = point(1, 20_000)
     for _ in range(tables):
@@ -102,7 +102,7 @@ def failing(result: PointResult, failures: int) -> PointResult:
 
 
 def test_level_with_fast_failures_shows_no_gain() -> None:
-    """Of a server with slow answers a timeout of 20 ms had a gain of 15 %: 6 of 100 failed."""
+    """For a server with slow answers, a timeout of 20 ms had a gain of 15 %: 6 of 100 failed."""
     base, faster = point(1, 20_000), point(2, 23_000)
     (line,) = shown(base, failing(faster, 200))
     assert "+15.0%" in line  # Under 1 %, as without --allow-failures.
@@ -111,14 +111,14 @@ def test_level_with_fast_failures_shows_no_gain() -> None:
         assert "%" not in line
         assert scaling_lines([one, other], [level(one), level(other)]) == []
     assert scaling_lines([base, faster], [level(base), level(faster)]) != []
-    # One repeat of two is enough.
+    # One repeat of two suffices.
     one, other = repeats(2, 23_000, 23_000)
     (line,) = intervalall(repeats(1, 20_000, 20_000), [one, failing(other, 1_500)])
     assert "%" not in line
 
 
 def at_a_rate(threads: int, p50_us: float, lost: bool = False) -> PointResult:
-    """Return a point of 10,000/s that were kept, with this median latency."""
+    """Return a point that kept 10,000/s, with this median latency."""
     settings = {"threads": str(threads), "arrivals": "poisson"}
     made = a_result(a_spec(settings=settings, rate=10_000.0))
     bounds = ("p50",) if lost else ()
@@ -127,8 +127,8 @@ def at_a_rate(threads: int, p50_us: float, lost: bool = False) -> PointResult:
     )
 
 
-def test_gain_at_a_given_rate_is_of_the_latency() -> None:
-    """The rate is kept by all: a level that took half the time had a gain of 0.0 %."""
+def test_gain_at_a_fixed_rate_is_that_of_the_latency() -> None:
+    """All levels keep the rate: a level with half the latency had a gain of 0.0 %."""
     one, two = at_a_rate(1, 800.0), at_a_rate(2, 400.0)
     said = drawn([table([one, two], one.spec.key, [level(two)])])
     (line,) = (text for text in said.splitlines() if text.strip().startswith("threads"))
@@ -146,7 +146,7 @@ def test_latency_bounds_and_latencies_without_rate_are_not_compared() -> None:
         assert "%" not in line
 
 
-def test_scaling_by_threads_is_stated_for_measured_points_only() -> None:
+def test_scaling_by_threads_is_stated_only_for_measured_points() -> None:
     one, two, six = point(1, 20_000), point(2, 30_000), point(6, 60_000)
     assert scaling_lines([one, two, six], [level(each) for each in (one, two, six)]) == [
         "threads 1 to 2: +50 %, 75% of what twice the threads could bring",
@@ -160,7 +160,7 @@ def test_scaling_by_threads_is_stated_for_measured_points_only() -> None:
     assert scaling_lines([one, full], [level(one), level(full)]) == []
 
 
-def test_each_level_is_the_base_but_for_one_option() -> None:
+def test_each_level_differs_from_the_base_in_one_option() -> None:
     limits = Limits(processors=2, memory=1 << 30)
     base = WebOptions(target_limits=limits, directives={"KeepAlive": "on"})
     asked = ("processors=1", "workers=3", "keepalive=on, off", "config:MaxClients=9", "users=7")
@@ -183,7 +183,7 @@ def test_each_level_is_the_base_but_for_one_option() -> None:
     ("word", "on"),
     [("on", True), ("true", True), ("yes", True), ("off", False), ("false", False), ("no", False)],
 )
-def test_a_switch_is_turned_by_any_of_its_words(word: str, on: bool) -> None:
+def test_switch_is_turned_by_any_of_its_words(word: str, on: bool) -> None:
     (made,) = read(WebOptions(keepalive=not on), [f"keepalive={word}"])
     assert vars(made.options)["keepalive"] is on
 
@@ -211,7 +211,7 @@ def null_line(base: list[PointResult], *others: list[PointResult]) -> str | None
     return next(found, None)
 
 
-def test_the_null_is_of_measured_points_and_as_wide_as_the_levels_gains() -> None:
+def test_null_line_covers_measured_points_with_an_interval_like_the_levels() -> None:
     lot = random.Random(1997)
     base, level_ = (
         repeats(n, *(round(20_000 * math.exp(lot.gauss(0, 0.03))) for _ in range(32)))
@@ -225,7 +225,7 @@ def test_the_null_is_of_measured_points_and_as_wide_as_the_levels_gains() -> Non
     interval = _cells(effect(odd, even, 0.05))[1]
     assert INTERVAL.fullmatch(interval)
     assert interval in line
-    # Of points that the tester bounded, and of those that did nothing, there is none.
+    # There is no null line for points bound by the tester or without operations.
     bounded = repeats(2, *(9_000, 1_000) * 16, bound=Bound.GENERATOR)
     nothing = repeats(3, *(9_000, 0) * 16)
     odd, even = pairs[0]
@@ -247,7 +247,7 @@ def intervalall(base: list[PointResult], *others: list[PointResult]) -> list[str
     return threads(table(every, base[0].spec.key, [level(one[0]) for one in others]))
 
 
-def test_a_level_that_is_the_base_says_so_and_one_without_a_gain_does_not() -> None:
+def test_level_equal_to_the_base_is_marked_and_level_without_a_gain_is_not() -> None:
     base, bounded = point(1, 20_000), point(2, 30_000, Bound.GENERATOR)
     same, other = intervalall([base], [base], [bounded])
     assert "is the base" in same

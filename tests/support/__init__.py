@@ -1,1 +1,1 @@
-"""What several test packages share: real servers, small populations."""
+"""Helpers for several test packages: real servers, small populations."""

@@ -1,4 +1,4 @@
-"""A child process that runs the code it is given, so that what it used is known."""
+"""A child process that executes given code, so that its resource use is known."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ for line in sys.stdin:
 
 
 class Actor:
-    """A Python process at the other end of a pipe; it rests between two orders."""
+    """A Python process at the other end of a pipe; it is idle between two requests."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
         self.pid = process.pid
 
     def do(self, code: str) -> str:
-        """Have it run some code, and return how it wrote what it put into `result`."""
+        """Execute code in the actor, and return the representation of `result`."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(repr(textwrap.dedent(code)) + "\n")
@@ -35,13 +35,13 @@ class Actor:
         return answer.strip()
 
     def kill(self) -> None:
-        """End it, and leave it a zombie: its parent has not waited for it yet."""
+        """Kill the actor, and leave it a zombie by not waiting for it."""
         self._process.kill()
 
 
 @contextlib.contextmanager
 def acting(before: Sequence[str] = ()) -> Iterator[Actor]:
-    """Yield an actor, started by the words of `before` where there are any."""
+    """Yield an actor, started with the prefix `before`."""
     process = subprocess.Popen(
         [*before, sys.executable, "-c", _CODE],
         stdin=subprocess.PIPE,

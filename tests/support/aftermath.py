@@ -1,4 +1,4 @@
-"""Where commands are run that faults happen to, and what must hold there when they are over."""
+"""The folder of commands with faults, and the checks after their end."""
 
 import contextlib
 import itertools
@@ -24,14 +24,14 @@ from tests.support.cli import SITEBENCH, Ran, in_process, without_note
 from tests.support.waiting import eventually, left_s
 
 MARK = "SITEBENCH_TEST_OF_FAULTS"
-"""Environment variable that identifies processes, whatever their parent is now."""
+"""Environment variable that identifies processes regardless of their current parent."""
 
 Points = dict[str, list[object]]
-"""Everything that a run file has of each point, by the point's key."""
+"""All data of each point in a run file, by the point's key."""
 
 
 class Ground:
-    """One run file, and the processes and temporary files of all commands over it."""
+    """A run file, with the processes and temporary files of all commands that use it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -50,7 +50,7 @@ class Ground:
     def started(
         self, *argv: str, before: Sequence[str] = (), **environment: str
     ) -> Iterator[subprocess.Popen[str]]:
-        """Start a command in a process group of its own; it is gone afterwards."""
+        """Start a command in a new process group, which is killed afterwards."""
         process = subprocess.Popen(
             [*before, *SITEBENCH, *argv],
             stdin=subprocess.DEVNULL,
@@ -77,7 +77,7 @@ class Ground:
     def here(self, *argv: str) -> Ran:
         """Run a command to its end in this process."""
         with pytest.MonkeyPatch.context() as patch:
-            # Or it is the folder of the first one that asked in this process.
+            # Otherwise it is the folder of the first caller in this process.
             patch.setattr(tempfile, "tempdir", None)
             ran = in_process(*argv, cwd=self.folder, **self.environment)
         assert "Traceback" not in ran.err, ran.err
@@ -93,10 +93,10 @@ class Ground:
         return ran.point
 
     def befallen(self, fault: Callable[[Callable[[], bool]], object], *argv: str) -> dict[str, Any]:
-        """Measure a point, in whose window a fault happens, into the run file, and return it.
+        """Measure a point with a fault in its window into the run file, and return it.
 
-        The fault happens on another thread, once lanes are at work. It is told how to ask whether
-        the command has ended.
+        The fault happens in another thread, once lanes are running. It gets a function that returns
+        whether the command has ended.
         """
         over = threading.Event()
 
@@ -115,7 +115,7 @@ class Ground:
         return point
 
     def processes(self) -> list[str]:
-        """Return the command of everything that still runs."""
+        """Return the commands of all running processes of this folder."""
         found = []
         for each in psutil.process_iter():
             try:
@@ -126,11 +126,11 @@ class Ground:
         return found
 
     def _of_ours(self, process: psutil.Process) -> bool:
-        """Whether it is of a command that was started, or of one in this process."""
+        """Whether a process belongs to a started command, or to a command in this process."""
         return process.environ().get(MARK) == self.mark or process.cwd() == str(self.folder)
 
     def timeline(self) -> list[TimelineRow]:
-        """Return every drain of the run file until now."""
+        """Return every drain of the run file so far."""
         try:
             with RunFile(self.run) as run:
                 return [row for point in run.points() for row in run.timeline(point.id)]
@@ -138,7 +138,7 @@ class Ground:
             return []
 
     def phases(self) -> set[str]:
-        """Return the phases that the points have been in."""
+        """Return the phases of the points so far."""
         return {row.phase for row in self.timeline()}
 
     def windows(self) -> int:
@@ -146,11 +146,11 @@ class Ground:
         return len({row.point for row in self.timeline() if row.phase == "measure"})
 
     def failures(self) -> int:
-        """Return how much has failed until now."""
+        """Return the number of failures so far."""
         return sum(row.failures for row in self.timeline())
 
     def done(self) -> Points:
-        """Return everything that the file has of the points that are done."""
+        """Return all data of the finished points."""
         try:
             with RunFile(self.run) as run:
                 return {
@@ -167,9 +167,10 @@ class Ground:
             return {}
 
     def right_again(self) -> bool:
-        """Whether after a failure lanes were at work in two drains running, and none failed.
+        """Whether two consecutive drains after a failure have operations and no failure.
 
-        Anywhere after it: on a busy machine the last drains may have timeouts of their own.
+        These drains may be anywhere after the failure: on a busy machine the last drains may have
+        timeouts.
         """
         counts, failed = Counter[int](), Counter[int]()
         for row in self.timeline():
@@ -195,12 +196,12 @@ class Ground:
                     assert sum(row.failures for row in rows) == failed
 
     def assert_over(self) -> None:
-        """Check that nothing runs or lies about any more."""
+        """Check that no process and no temporary file remains."""
         assert eventually(lambda: not self.processes()), self.processes()
         assert list(self.temporary.iterdir()) == []
 
     def assert_clean(self) -> None:
-        """Check that it is over, and that the run file can be used and lies alone."""
+        """Check that all commands have ended, and that only the usable run file remains."""
         self.assert_over()
         if self.run.exists():
             self.assert_whole()

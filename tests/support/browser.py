@@ -15,14 +15,14 @@ from sitebench.system.network import free_port
 from tests.support.programs import running_server
 from tests.support.waiting import eventually, left_s
 
-# The machine may have no sandbox, no screen and no network but its own.
+# The machine may have no sandbox, no screen and no network except its own.
 FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
     "--window-size=1100,1400",
 )
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
-"""What WebDriver calls a reference to an element."""
+"""WebDriver's key for a reference to an element."""
 
 
 class Browser:
@@ -32,7 +32,7 @@ class Browser:
         self._session = f"{root}/session/{session}"
 
     def open(self, url: str) -> None:
-        """Go to an address and wait for the page."""
+        """Load an address and wait for the page."""
         call("POST", f"{self._session}/url", {"url": url})
 
     def reload(self) -> None:
@@ -40,7 +40,7 @@ class Browser:
         call("POST", f"{self._session}/refresh", {})
 
     def text(self, selector: str) -> str:
-        """Return what an element says."""
+        """Return the text of an element."""
         return str(call("GET", f"{self._find(selector)}/text"))
 
     def attribute(self, selector: str, name: str) -> str:
@@ -52,7 +52,7 @@ class Browser:
         call("POST", f"{self._find(selector)}/click", {})
 
     def submit(self, selector: str) -> None:
-        """Click what sends a form, and wait for the page that answers it."""
+        """Click a button that sends a form, and wait for the next page."""
         self.run("document.sent = true")
         self.click(selector)
 
@@ -70,20 +70,20 @@ class Browser:
         return call("POST", f"{self._session}/execute/sync", body)
 
     def screenshot(self, path: Path) -> None:
-        """Keep what the window shows."""
+        """Save a screenshot of the window."""
         path.write_bytes(base64.b64decode(call("GET", f"{self._session}/screenshot")))
 
     def press(self, selector: str, key: str) -> None:
-        """Type a key, or text, into an element."""
+        """Type a key or text into an element."""
         call("POST", f"{self._find(selector)}/value", {"text": key})
 
     def devtools(self, command: str, **parameters: Any) -> Any:
-        """Ask the browser itself, over its DevTools protocol."""
+        """Send a command to the browser itself, over its DevTools protocol."""
         body = {"cmd": command, "params": parameters}
         return call("POST", f"{self._session}/goog/cdp/execute", body)
 
     def complaints(self) -> list[str]:
-        """Return what went wrong in the page since this was last asked."""
+        """Return the page's errors since the last call."""
         logged = call("POST", f"{self._session}/se/log", {"type": "browser"})
         return [entry["message"] for entry in logged if entry["level"] in ("SEVERE", "WARNING")]
 
@@ -95,7 +95,7 @@ class Browser:
 
 @contextmanager
 def browsing(chromedriver: Path, folder: Path, *flags: str) -> Iterator[Browser]:
-    """Yield a browser with a profile of its own; `flags` are more of Chromium's."""
+    """Yield a browser with a new profile; `flags` are additional flags of Chromium."""
     port = free_port()
     log = folder / "chromedriver.log"
     root = f"http://127.0.0.1:{port}"
@@ -111,7 +111,7 @@ def browsing(chromedriver: Path, folder: Path, *flags: str) -> Iterator[Browser]
 
 
 def call(method: str, url: str, body: object = None) -> Any:
-    """Ask the driver something; what it refuses fails the test with its words."""
+    """Send a request to the driver; a refusal fails the test with the driver's message."""
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(url, data, {"Content-Type": "application/json"}, method=method)
     try:

@@ -1,4 +1,4 @@
-"""The command line in a process of its own, as a person or a pipeline runs it, or in this one."""
+"""The command line in a separate process, as users and pipelines run it, or in this process."""
 
 import io
 import json
@@ -22,14 +22,14 @@ SITEBENCH = (sys.executable, "-m", "sitebench.cli.main")
 
 @dataclass(frozen=True)
 class Ran:
-    """How a command ended, and what it printed."""
+    """The exit code and the output of a command."""
 
     code: int
     out: str
     err: str
 
     def check(self, code: int, *words: str) -> Self:
-        """Check the exit code, and that the messages have these words."""
+        """Check the exit code, and that the messages contain these words."""
         assert self.code == code, self.err
         assert "Traceback" not in self.err
         for part in words:
@@ -45,7 +45,7 @@ class Ran:
 
     @property
     def objects(self) -> list[dict[str, Any]]:
-        """What `--json` printed."""
+        """The output of `--json`."""
         return [json.loads(line) for line in self.out.splitlines()]
 
     @property
@@ -72,7 +72,7 @@ def in_process(*argv: object, cwd: Path | None = None, **env: str) -> Ran:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", ["sitebench", *map(str, argv)])
         patch.setattr(os, "execv", _becomes_another)
-        # What else this machine does is seen in other tests: a look takes up to a second.
+        # Other tests check the note on other programs, which takes up to a second.
         for place in ("measure.progress", "monitor.others"):
             patch.setattr(f"sitebench.{place}.other_programs", lambda: Others(0.0, 1))
         for name, value in {"COLUMNS": "160", **env}.items():
@@ -93,7 +93,7 @@ def _becomes_another(*_: object) -> None:
 def python_module(
     name: str, *argv: str, cwd: Path | None = None, timeout_s: float | None = None, **env: str
 ) -> Ran:
-    """Run `python -m NAME` to its end; a test waits as long as it has."""
+    """Run `python -m NAME` to its end, within the test's time limit."""
     done = subprocess.run(
         [sys.executable, "-m", name, *argv],
         capture_output=True,
@@ -107,6 +107,6 @@ def python_module(
 
 
 def without_note(said: str) -> str:
-    """Leave out that other programs use this machine: beside other tests they do."""
+    """Remove the note that other programs use this machine, because other tests do."""
     lines = said.splitlines(keepends=True)
     return "".join(line for line in lines if not line.startswith("note Other programs use "))

@@ -1,6 +1,6 @@
-"""Django's admin as it comes, as a program: `django_site.py PORT`, in an empty folder.
+"""Django's admin without changes, as a program: `django_site.py PORT`, in an empty folder.
 
-Its database and `requests.log`, a line of status and request for each answer, are there.
+The folder has its database and `requests.log`, with status and request of each answer.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def main() -> None:
         TEMPLATES=[_TEMPLATES],
         STATIC_URL="/static/",
         DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": "site.sqlite"}},
-        # Its own takes a third of a second of CPU for each login.
+        # The default hasher takes a third of a second of CPU for each login.
         PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"],
     )
     django.setup()

@@ -1,4 +1,4 @@
-"""What a source of lanes hands out, made by hand: plain values, for the pure parts."""
+"""Invented drains of a source of lanes: plain values, for the pure parts."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ def Step(  # noqa: N802, PLR0917 -- in the order in which a drain is read
     overlaps: bool = False,
     **clocks: Histogram,
 ) -> source.StepTotals:
-    """Return what one step did in a closed schedule, unless it is given a latency of its own."""
+    """Return the results of one step in a closed schedule, unless a latency is given."""
     known = clocks | ({} if service is None else {"service": service})
     own: dict[str, Histogram] = {
         each: known.get(each, Histogram())
@@ -64,6 +64,6 @@ def Drain(  # noqa: N802, PLR0917 -- in the order of its fields
     underway_ns: int = 0,
     **more: Any,
 ) -> source.Drain:
-    """Return what one lane, or more, did between two instants."""
+    """Return the results of one or more lanes between two instants."""
     first = (t0_ns, t1_ns, steps, lanes, cpu_ns, lane_ns, waiting_ns, underway_ns)
     return source.Drain(*first, **more)

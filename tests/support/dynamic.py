@@ -8,7 +8,7 @@ REFRESH = "1.3.6.1.4.1.1466.101.119.1"
 
 
 def refresh(connection: Any, dn: str, ttl_s: int) -> bool:
-    """Ask for `ttl_s` seconds more (RFC 2589 4.1)."""
+    """Refresh an entry for `ttl_s` seconds (RFC 2589 4.1)."""
     name = dn.encode()
     body = b"\x80" + bytes([len(name)]) + name + b"\x81\x04" + ttl_s.to_bytes(4)
     assert len(body) < 128

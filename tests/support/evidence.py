@@ -1,4 +1,4 @@
-"""Windows made by hand, for the rules of the verdict."""
+"""Invented windows for the rules of the verdict."""
 
 from typing import Any, TypeVar
 
@@ -38,7 +38,7 @@ TARGET = ProcessUse(
 
 
 def evidence(**other: Any) -> Evidence:
-    """Return ten seconds in which nothing was used up; `other` replaces any field."""
+    """Return ten seconds in which no resource was exhausted; `other` replaces any field."""
     use = Use(
         seconds=10.0,
         target=TARGET,
@@ -62,33 +62,33 @@ def evidence(**other: Any) -> Evidence:
 
 
 def changed(seen: _W, **other: Any) -> _W:
-    """Change any field of a window; clocks by their names, the others stay."""
+    """Change any field of a window, or clocks by their names; other clocks stay."""
     times = {str(name): other.pop(name) for name in metrics.CLOCKS if name in other}
     return replace(seen, clocks={**seen.clocks, **times}, **other)
 
 
 def with_target(seen: Evidence, **other: Any) -> Evidence:
-    """Change what the target's processes used."""
+    """Change the usage of the target's processes."""
     assert seen.use.target is not None
     return replace(seen, use=replace(seen.use, target=replace(seen.use.target, **other)))
 
 
 def with_generator(seen: Evidence, **other: Any) -> Evidence:
-    """Change what the generator's process used."""
+    """Change the usage of the generator's process."""
     return replace(seen, use=replace(seen.use, generator=replace(seen.use.generator, **other)))
 
 
 def with_machine(seen: Evidence, **other: Any) -> Evidence:
-    """Change what the machine used, which both are on."""
+    """Change the usage of the machine of target and generator."""
     return replace(seen, use=replace(seen.use, machine=replace(seen.use.machine, **other)))
 
 
 def with_use(seen: Evidence, **other: Any) -> Evidence:
-    """Change what else is known of the window."""
+    """Change other figures of the window."""
     return replace(seen, use=replace(seen.use, **other))
 
 
 def durations(mean_us: float, n: int = 100_000) -> Durations:
-    """Return the summary of `n` operations that took as long as each other."""
+    """Return the summary of `n` operations of equal duration."""
     marks = dict.fromkeys(("p50", "p90", "p99"), mean_us if n >= 10_000 else None)
     return Durations(**marks, max=mean_us, mean=mean_us, n=n)

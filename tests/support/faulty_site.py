@@ -1,4 +1,4 @@
-"""A site that is ours, with one fault planted between it and its clients."""
+"""A site of this repository with one planted fault between it and its clients."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Asked:
 
     @property
     def user(self) -> int | None:
-        """Who asks."""
+        """The user of the request."""
         found = re.search(r"user=(\d+)", self.headers.get("Cookie", ""))
         return None if found is None else int(found[1])
 
@@ -47,14 +47,14 @@ class Answer:
 
 Ask = Callable[[Asked], Answer]
 Fault = Callable[[Asked, Ask], Answer | None]
-"""Answers a request, asking the site behind it if it likes; None never answers."""
+"""Answers a request, with or without the site behind it; None is no answer."""
 
 
 @contextmanager
 def faulty(
     site: SiteAddress, fault: Fault, tls: ssl.SSLContext | None = None
 ) -> Iterator[SiteAddress]:
-    """Yield the address of a site with a fault, behind TLS where there is a context."""
+    """Yield the address of a site with a fault, over TLS if there is a context."""
 
     def ask(asked: Asked) -> Answer:
         connection = http.client.HTTPConnection(site.host, site.port, timeout=10)

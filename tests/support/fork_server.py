@@ -1,7 +1,7 @@
 """Processes that have imported Locust and the suites: forked by multiprocessing's fork server.
 
-One differs from a process that is started in what a process list shows of it, and in what a process
-has from its start (locale, time zone, hash seed). It ends with the tests: the server does.
+A fork differs from a started process in its name in a process list, and in what a process
+has from its start (locale, time zone, hash seed). The fork server ends with the tests.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from sitebench.system.child import of_this_parent
 
 @dataclass(frozen=True)
 class _Start:
-    """What a fork is to be, and to call."""
+    """The environment of a fork, and its function."""
 
     function: str
     arguments: Sequence[str]
@@ -56,7 +56,7 @@ class _Start:
 
 
 class Forked:
-    """A process that was forked; used like a `subprocess.Popen`."""
+    """A forked process; used like a `subprocess.Popen`."""
 
     def __init__(
         self,
@@ -68,25 +68,26 @@ class Forked:
         errors: int | None = None,
         folder: Path | None = None,
     ) -> None:
-        """Call a function, "module:name", in it: the arguments are in `sys.argv[1:]`."""
+        """Call a function, "module:name", in the fork, with the arguments in `sys.argv[1:]`."""
         start = _Start(function, arguments, dict(environment), str(folder or Path.cwd()))
         forkserver.set_forkserver_preload(["tests.support.unpatched", "tests.support.preloaded"])
         descriptors = [output, output if errors is None else errors]
         self._status, request = forkserver.connect_to_new_process(descriptors)
         with os.fdopen(request, "wb") as file:
-            # What `multiprocessing.spawn` reads: preparations, and what it calls `_bootstrap` of.
+            # The input of `multiprocessing.spawn`: preparations, and the object whose `_bootstrap`
+            # it calls.
             file.write(pickle.dumps({}) + pickle.dumps(start))
         self.pid = forkserver.read_signed(self._status)
         self.returncode: int | None = None
 
     def poll(self) -> int | None:
-        """Return the exit code (less than 0: of a signal), or None while it runs."""
+        """Return the exit code (below 0 for a signal), or None while the process runs."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.wait(0.0)
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait until it ends; return its exit code, or raise TimeoutExpired."""
+        """Wait until the process ends; return its exit code, or raise TimeoutExpired."""
         if self.returncode is None:
             status = select.poll()
             status.register(self._status, select.POLLIN)
@@ -97,10 +98,10 @@ class Forked:
         return self.returncode
 
     def send_signal(self, number: int) -> None:
-        """Send it a signal, unless it has ended."""
+        """Send a signal to the process, unless it has ended."""
         if self.poll() is None:
             os.kill(self.pid, number)
 
     def kill(self) -> None:
-        """Kill it, unless it has ended."""
+        """Kill the process, unless it has ended."""
         self.send_signal(signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""Commands in processes of their own, which may be sent a signal as they call a function."""
+"""Commands in separate processes, which may get a signal when they call a function."""
 
 import contextlib
 import itertools
@@ -17,10 +17,10 @@ from tests.support.cli import Ran
 
 
 def run_forked(*argv: str, cwd: Path, timeout_s: float, moment: str = "") -> tuple[Ran, float]:
-    """Run a command to its end; return also the most MiB of memory that a process of it had.
+    """Run a command to its end; return also the highest memory of one of its processes in MiB.
 
-    `moment` has it sent a signal as it calls a function: "15 module:Class.method 3" is SIGTERM at
-    the third call.
+    `moment` sends a signal at a call of a function: "15 module:Class.method 3" is SIGTERM at the
+    third call.
     """
     with tempfile.TemporaryFile() as memory:
         process = subprocess.Popen(
@@ -45,10 +45,10 @@ def run_forked(*argv: str, cwd: Path, timeout_s: float, moment: str = "") -> tup
 
 
 def main() -> None:
-    """Run the command in a fork: of that alone is known how much memory it had."""
+    """Run the command in a fork, because only a child's highest memory is known."""
     memory, moment, *sys.argv[1:] = sys.argv[1:]
     if child := os.fork():
-        # With what it waited for itself, which `getrusage` tells only of one's own children.
+        # Including its own waited-for children, because `getrusage` covers only own children.
         _, status, used = os.wait4(child, 0)
         os.write(int(memory), str(used.ru_maxrss / 1024).encode())
         sys.exit(os.waitstatus_to_exitcode(status))

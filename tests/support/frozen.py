@@ -1,4 +1,4 @@
-"""Embedded servers in processes of their own, which a test can stop and let go on."""
+"""Embedded servers in separate processes, which a test can stop and continue."""
 
 import json
 import os
@@ -26,7 +26,7 @@ def visitors() -> Visitors:
 
 @contextmanager
 def served(kind: str, folder: Path) -> Iterator[tuple[int, int]]:
-    """Yield process id and port of a "directory", a "site", or a "slapd" with the same people."""
+    """Yield process ID and port of a "directory", a "site", or a "slapd" with the same people."""
     if kind == "slapd":
         with running_slapd(folder / "slapd", ldif=_ldif(folder)) as slapd:
             yield int((folder / "slapd" / "slapd.pid").read_text()), slapd.port
@@ -47,7 +47,7 @@ def served(kind: str, folder: Path) -> Iterator[tuple[int, int]]:
 
 
 def freeze(pid: int, seconds: float) -> tuple[int, int]:
-    """Stop a process for so long; return between which instants it cannot have done anything."""
+    """Stop a process for some seconds; return the times between which it was certainly stopped."""
     os.kill(pid, signal.SIGSTOP)
     assert eventually(lambda: _state(pid) == "T")
     stopped_ns = time.monotonic_ns()

@@ -1,4 +1,4 @@
-"""A target that answers what no server does, on a thread for each connection."""
+"""A target with answers of no real server, in a thread for each connection."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BASE = "o=Intranet"
 
 
 def flood(block: bytes) -> Answer:
-    """Send a block again and again, as fast as it is taken."""
+    """Send a block repeatedly, as fast as the client accepts it."""
 
     def answer(connection: socket.socket, ended: threading.Event) -> None:
         while not ended.is_set():
@@ -35,7 +35,7 @@ def flood(block: bytes) -> Answer:
 
 
 def trickle(content: bytes) -> Answer:
-    """Send a byte, and another one as long as it is listened to: each renews a timeout."""
+    """Send single bytes while the client listens: each renews a timeout."""
 
     def answer(connection: socket.socket, ended: threading.Event) -> None:
         for each in content:
@@ -49,7 +49,7 @@ def trickle(content: bytes) -> Answer:
 
 
 def hold(connection: socket.socket, ended: threading.Event) -> None:
-    """Send nothing more, and do not close."""
+    """Send no further bytes, and do not close."""
     ended.wait(60)
 
 
@@ -59,7 +59,7 @@ OK = b"HTTP/1.1 200 OK\r\n"
 
 
 def site_that(*answers: Part) -> Answer:
-    """Give these answers to a request."""
+    """Return an answer function that sends these answers to a request."""
 
     def answer(connection: socket.socket, ended: threading.Event) -> None:
         connection.recv(65_536)
@@ -99,11 +99,11 @@ LARGE_SITES = {
 # A directory.
 
 PartOf = Callable[[bytes], Part]
-"""Of an answer, for the number of its request."""
+"""Part of an answer, by the message ID of its request."""
 
 
 def directory_that(*parts: PartOf, to: int = SEARCH) -> Answer:
-    """Answer one kind of request so, and others as they should be."""
+    """Answer one kind of request with `parts`, and other requests rightly."""
 
     def reply(number: bytes, operation: bytes) -> Iterator[Part]:
         if operation[0] == to:

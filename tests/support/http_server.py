@@ -1,4 +1,4 @@
-"""One scripted web server: it answers as a handler says, and counts connections and requests."""
+"""A scripted web server: a handler answers, and the server counts connections and requests."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Keeps connections open, and lists requests with their server as they are answered."""
+    """Keeps connections open, and records answered requests in the server."""
 
     protocol_version = "HTTP/1.1"
-    # Head and body are two writes: the second would wait for the client's delayed ACK.
+    # Head and body are two writes: the second write would wait for the client's delayed ACK.
     disable_nagle_algorithm = True
     server: Server
 
@@ -28,7 +28,7 @@ class Handler(BaseHTTPRequestHandler):
         self.reply()
 
     def post(self) -> None:
-        """Answer a POST: as a GET, unless a test says otherwise."""
+        """Answer a POST like a GET, unless a test overrides this."""
         self.get()
 
     def log_request(self, *_: object) -> None:
@@ -77,14 +77,14 @@ class Server(ThreadingHTTPServer):
         super().process_request(request, client_address)  # type: ignore[arg-type]
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Ignore clients that go away."""
+        """Ignore clients that disconnect."""
 
 
 @contextmanager
 def serving(
     handler: Callable[..., BaseHTTPRequestHandler], tls: ssl.SSLContext | None = None
 ) -> Iterator[Server]:
-    """Yield a server that answers with a handler, over TLS where there is a context."""
+    """Yield a server that answers with a handler, over TLS if there is a context."""
     with Server(handler) as server:
         if tls is not None:
             server.socket = tls.wrap_socket(server.socket, server_side=True)
@@ -100,7 +100,7 @@ def serving(
 
 @contextmanager
 def page(body: bytes, status: int = 200) -> Iterator[Server]:
-    """Yield a server that answers everything with one page."""
+    """Yield a server that answers every request with one page."""
 
     class Page(Handler):
         def get(self) -> None:
@@ -113,14 +113,14 @@ def page(body: bytes, status: int = 200) -> Iterator[Server]:
 
 @contextmanager
 def other_site() -> Iterator[tuple[str, list[str]]]:
-    """Yield the URL of a site that has no page of ours, and a list that gets every request."""
+    """Yield the URL of a site without the suite's pages, and a list of all its requests."""
     with page(b"<h1>Shop</h1>") as server:
         yield server.url, server.requests
 
 
 @contextmanager
 def silent_site() -> Iterator[str]:
-    """Yield the address of a site that has a front page, and answers no other request."""
+    """Yield the address of a site that answers requests only for its front page."""
 
     class Silent(Handler):
         def get(self) -> None:

@@ -1,4 +1,4 @@
-"""Code in a process of its own that has imported Locust, which patches the process it is in."""
+"""Code in a separate process that has imported Locust, which patches its process."""
 
 import contextlib
 import inspect
@@ -13,7 +13,7 @@ from tests.support.waiting import left_s
 
 
 def in_locust(body: str, before: str = "") -> Any:
-    """Run `body` there, after `before`, and return what it printed last, as JSON."""
+    """Run `before` and `body` there, and return the last printed line, parsed as JSON."""
     source = f"{before}\n{inspect.cleandoc(body)}"
     with tempfile.TemporaryFile("w+") as printed, tempfile.TemporaryFile("w+") as errors:
         process = Forked(

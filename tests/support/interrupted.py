@@ -1,4 +1,4 @@
-"""A test that starts one of everything and does not end: `tests/test_interrupted.py` ends it."""
+"""A test that starts processes of all kinds; `tests/test_interrupted.py` interrupts it."""
 
 import contextlib
 import json
@@ -22,7 +22,7 @@ from tests.support.waiting import eventually
 from web_bench.targets import apache, nginx
 
 BEGUN = "SITEBENCH_TEST_BEGUN"
-"""Environment variable with the file that gets the ids of all processes, and when they began."""
+"""Environment variable with the file for the IDs and start times of all processes."""
 DEAF = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(3600)"
 MEASURE = ("run", "lookup", "--entries", "100", "--locales", "en_US", "--rate", "10")
 
@@ -46,7 +46,7 @@ def test_that_is_interrupted(chromedriver: Path, tmp_path: Path) -> None:
         run = stack.enter_context(
             subprocess.Popen(measure, cwd=tmp_path, stderr=subprocess.DEVNULL)
         )
-        # Its directory, and the point.
+        # The directory, and the point.
         assert eventually(lambda: len(psutil.Process(run.pid).children()) == 2)
         begun = [psutil.Process(), *psutil.Process().children(recursive=True)]
         file = Path(os.environ[BEGUN])

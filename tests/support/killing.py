@@ -1,4 +1,4 @@
-"""Killing a command with all that it has begun."""
+"""Killing a command with all processes that it has started."""
 
 import contextlib
 import subprocess
@@ -7,7 +7,7 @@ import psutil
 
 
 def killed(process: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
-    """Kill the command first: it would tidy up if it saw the others end."""
+    """Kill the command first, because it would clean up if it noticed the end of its children."""
     begun = psutil.Process(process.pid).children(recursive=True)
     process.kill()
     for each in begun:

@@ -1,8 +1,8 @@
-"""Nothing that a test run started outlives it, however it ended.
+"""No process of a test run outlives the run, however the run ended.
 
-Ctrl-C ends xdist's workers before their fixtures, and SIGTERM ends pytest itself: servers would go
-on, and use the cores that the next run measures on. So a process beside pytest, in a session of its
-own, notes which processes come from the run, and ends those that remain when pytest has ended. They
+Ctrl-C ends xdist's workers before their fixtures, and SIGTERM ends pytest itself: servers would
+keep running, and use the cores of the next run. So a process beside pytest, in a session of its
+own, records the processes of the run, and ends the remaining ones when pytest has ended. Processes
 are recognised by an environment variable, or by their parent: nginx writes its title over its
 environment, and some tests start programs with none.
 """
@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 
 MARK = "SITEBENCH_TEST_RUNS"
-"""Environment variable with the run's name, after those of the runs that it is part of."""
+"""Environment variable with the run's name, after the names of enclosing runs."""
 
 _LOOKS_EVERY_S = 1.0
 _TIDIES_UP_WITHIN_S = 3.0
@@ -29,11 +29,11 @@ _NAMESPACES = Path("/run/netns")
 _DEVICES = Path("/sys/class/net")
 
 Identity = tuple[int, str]
-"""A process: its id, and when it started, as the id is used again."""
+"""A process: its ID and its start time, because IDs are reused."""
 
 
 def watcher() -> subprocess.Popen[bytes]:
-    """Start what ends the rest of this run once its input is closed, by this process or its end."""
+    """Start the watcher, which ends the run's remaining processes once its input is closed."""
     run = os.urandom(16).hex()
     os.environ[MARK] = f"{os.environ.get(MARK, '')} {run}".strip()
     # Isolated and without `site`, Python starts in half the time.
@@ -52,7 +52,7 @@ class Run:
         self._ours = {(root, started)}
 
     def look(self) -> set[int]:
-        """Note the processes that are new, and return all that live, but for pytest itself."""
+        """Record new processes, and return all living ones except pytest itself."""
         living = dict[int, Identity]()
         parents = dict[int, int]()
         for path in Path("/proc").glob("[0-9]*"):
@@ -83,7 +83,7 @@ class Run:
                 self._others.add(identity)
 
     def end(self) -> None:
-        """End what lives, in order if it can, and take its networks away."""
+        """End living processes, first by SIGTERM, and delete their networks."""
         began = time.monotonic()
         told = set[int]()
         while living := self.look():
@@ -102,14 +102,14 @@ class Run:
             self._delete(path.name, "link")
 
     def _delete(self, name: str, kind: str) -> None:
-        """Delete what has the id of one of our processes in its name."""
+        """Delete a network whose name contains the ID of one of the run's processes."""
         made_by = re.search(r"\d+", name)
         if made_by and int(made_by[0]) in {pid for pid, _ in self._ours}:
             subprocess.run(["ip", kind, "del", name], stderr=subprocess.DEVNULL, check=False)
 
 
 def _status(pid: int) -> tuple[str, int]:
-    """Return when a process started, and its parent; a zombie has ended."""
+    """Return the start time and the parent of a process; a zombie counts as ended."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     if fields[0] in {"Z", "X"}:
         raise ProcessLookupError
@@ -117,7 +117,7 @@ def _status(pid: int) -> tuple[str, int]:
 
 
 def main() -> None:
-    """Look until the other end of standard input is closed."""
+    """Watch until the other end of standard input is closed."""
     name, root = sys.argv[1:]
     run = Run(name, int(root))
     while not select.select([sys.stdin], [], [], _LOOKS_EVERY_S)[0]:

@@ -1,11 +1,11 @@
-"""A headless LibreOffice with a profile of its own, which recalculates what it opens."""
+"""A headless LibreOffice with a new profile, which recalculates opened workbooks."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from tests.support.programs import run_program
 
-# 0 is "always": left alone, it trusts the values that a workbook of Excel's stores.
+# 0 is "always": by default it trusts the values stored in a workbook of Excel.
 SETTINGS = """<?xml version="1.0" encoding="UTF-8"?>
 <oor:items xmlns:oor="http://openoffice.org/2001/registry"
  xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
@@ -25,7 +25,7 @@ class LibreOffice:
         (user / "registrymodifications.xcu").write_text(SETTINGS)
 
     def recalculated(self, paths: Sequence[Path]) -> list[Path]:
-        """Compute every cell of some workbooks anew; return where the new ones are."""
+        """Recompute every cell of some workbooks; return the paths of the new ones."""
         out = self._folder / "recalculated"
         done = run_program(
             [

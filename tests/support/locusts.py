@@ -1,6 +1,6 @@
-"""Locust as people start it, or forked from a process that has imported it, for half the CPU.
+"""Locust as users start it, or forked from a process that has imported it, for half the CPU.
 
-One that is forked differs in what a process list shows of it, in the order of imports, and in what
+A forked one differs in its name in a process list, in the order of imports, and in what
 a process has from its start (locale, time zone, hash seed).
 """
 
@@ -24,13 +24,13 @@ from tests.support.fork_server import Forked
 from tests.support.waiting import ends_s, left_s
 
 FORKED_LOCUST = "tests.support.preloaded:locust"
-"""Begins as `locust` does."""
+"""Starts like `locust`."""
 FORKED_UI = "tests.support.preloaded:web_ui"
-"""Begins as `sitebench`, and becomes Locust."""
+"""Starts like `sitebench`, and becomes Locust."""
 
 
 class Locust:
-    """A Locust, in a session of its own; used like a Popen."""
+    """A Locust in a new session; used like a Popen."""
 
     def __init__(
         self,
@@ -41,9 +41,9 @@ class Locust:
         forked: bool = True,
         main: str = FORKED_LOCUST,
     ) -> None:
-        """Start it; `env` is more of its environment, and `together` has errors as it prints.
+        """Start Locust; `env` extends its environment, `together` merges errors into the output.
 
-        One that is forked begins with `main`.
+        A forked Locust begins with `main`.
         """
         self._out, self._err = _Heard(), _Heard()
         start = functools.partial(_fork, main=main) if forked else _start
@@ -70,16 +70,16 @@ class Locust:
         self.send_signal(signal.SIGTERM)
 
     def kill(self) -> None:
-        """Kill it and its worker processes."""
+        """Kill Locust and its worker processes."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
 
     def said(self) -> str:
-        """Return what it has printed until now."""
+        """Return the output so far."""
         return self._out.text()
 
     def communicate(self, timeout: float | None = None) -> tuple[str, str]:
-        """Wait until it and all that it started have ended; return what they printed."""
+        """Wait until Locust and all its processes have ended; return their output."""
         deadline = math.inf if timeout is None else time.monotonic() + timeout
         self.wait(timeout)
         return self._out.whole(deadline), self._err.whole(deadline)
@@ -93,7 +93,7 @@ class Locust:
 
 
 class _Heard:
-    """What comes out of a pipe, until all have closed its other end."""
+    """The output of a pipe until all writers have closed it."""
 
     def __init__(self) -> None:
         begin, self.end = os.pipe()
@@ -147,7 +147,7 @@ def run_locust(
     forked: bool = True,
     main: str = FORKED_LOCUST,
 ) -> Ran:
-    """Run Locust to its end, or the test's."""
+    """Run Locust to its end, or to the end of the test."""
     with Locust(*argv, cwd=cwd, env=env, forked=forked, main=main) as process:
         out, err = process.communicate(left_s())
         return Ran(process.wait(), out, err)

@@ -1,4 +1,4 @@
-"""Servers in processes of their own that a test can stop or kill, and start with people or not."""
+"""Servers in separate processes that a test can stop, kill, and restart with or without people."""
 
 import contextlib
 import json
@@ -29,7 +29,7 @@ sys.stdin.read()
 
 
 class Mortal:
-    """A server at a port that it comes back to; `argv` says how it starts, with people or not."""
+    """A server with a fixed port; `argv` is its command, with or without people."""
 
     def __init__(self, scheme: str, argv: Callable[[int, bool], list[str]]) -> None:
         self.scheme = scheme
@@ -38,7 +38,7 @@ class Mortal:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self, *, empty: bool) -> None:
-        """Start it and wait until it listens."""
+        """Start the server and wait until it listens."""
         self._process = subprocess.Popen(
             self._argv(self.port, empty),
             stdin=subprocess.PIPE,
@@ -48,14 +48,14 @@ class Mortal:
         assert eventually(lambda: listens(self.port))
 
     def kill(self) -> None:
-        """End it at once, as SIGKILL does."""
+        """Kill the server with SIGKILL."""
         if self._process is not None:
             self._process.kill()
             self._process.communicate()
 
     @contextlib.contextmanager
     def stopped(self) -> Iterator[None]:
-        """Keep it from doing anything, as SIGSTOP does; the kernel still takes connections."""
+        """Stop the server with SIGSTOP; the kernel still accepts connections."""
         assert self._process is not None
         self._process.send_signal(signal.SIGSTOP)
         try:
@@ -66,7 +66,7 @@ class Mortal:
 
 @contextlib.contextmanager
 def mortal(kind: str, folder: Path, people: int, locales: tuple[str, ...]) -> Iterator[Mortal]:
-    """Yield a "directory", a "slapd" or a "site" that serves people; the empty one has none."""
+    """Yield a "directory", a "slapd" or a "site" that serves people; an empty one has none."""
     folder.mkdir()
     if kind == "site":
         made = Mortal("http", _site(folder, people, locales))

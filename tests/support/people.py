@@ -1,4 +1,4 @@
-"""Small populations that need no Faker: their pools are those of the Rust tests."""
+"""Small populations without Faker, from the pools of the Rust tests."""
 
 import json
 from pathlib import Path
@@ -13,6 +13,6 @@ BASE = "ou=Dynamic,o=Intranet"
 def small_population(
     size: int = 100, *, seed: int = 1, profile: str = "paper", base: str = BASE
 ) -> Population:
-    """Return `size` people of three locales, two of them in scripts of their own."""
+    """Return `size` people of three locales, two of them in non-Latin scripts."""
     spec = {"seed": seed, "size": size, "profile": profile, "locales": LOCALES, "base": base}
     return Population(str(POOLS), json.dumps(spec))

@@ -1,4 +1,4 @@
-"""The points that a command would measure; nothing is measured."""
+"""The points that a command would measure, without measurements."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ from tests.support.cli import in_process
 
 @contextmanager
 def unmeasured() -> Iterator[list[PointSpec]]:
-    """Have commands measure nothing; yield the list that gets their points."""
+    """Replace measurements by nothing; yield the list of planned points."""
     specs: list[PointSpec] = []
 
     def measure(options: Any, *, stages: Callable[[Any], Sequence[Any]], **_: Any) -> None:
@@ -27,7 +27,7 @@ def unmeasured() -> Iterator[list[PointSpec]]:
 
 
 def planned(*argv: str) -> list[PointSpec]:
-    """Return the specifications of the points of a command, in their order."""
+    """Return the specifications of a command's points, in order."""
     with unmeasured() as specs:
         done = in_process(*argv)
     assert done.code == 0, done.err

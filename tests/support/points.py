@@ -1,4 +1,4 @@
-"""Points and results made by hand, for stores and tables."""
+"""Invented points and results for stores and tables."""
 
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ def a_spec(operation: str = "lookup", entries: int = 1_000, **other: Any) -> Poi
 
 
 def a_test(spec: PointSpec | None = None) -> Test:
-    """Return a test of a point, for what only plans it."""
+    """Return a test of a point for code that only plans it."""
     options = LoadOptions()
     return Test(spec=spec or a_spec(), options=options, locustfile=Path(), user_classes=())
 
@@ -38,7 +38,7 @@ def a_tally(operation: str = "lookup", count: int = 20_000, seconds: float = 2.0
 
 
 def a_use(target_cpu_s: float | None = 1.9) -> Use:
-    """Return what a window used."""
+    """Return the resource usage of a window."""
     target = None if target_cpu_s is None else ProcessUse(target_cpu_s, 50_000_000)
     machine = MachineUse(busy_per_core=(0.9, 0.6), available_bytes=2_000_000_000)
     generator = ProcessUse(0.9, 20_000_000)
@@ -48,7 +48,7 @@ def a_use(target_cpu_s: float | None = 1.9) -> Use:
 
 
 def a_result(spec: PointSpec | None = None, count: int = 20_000) -> PointResult:
-    """Return a result without a blemish."""
+    """Return a valid result without warnings."""
     spec = spec or a_spec()
     counts = [(spec.operation, spec.operation)]
     tally = a_tally(spec.operation, count)

@@ -1,4 +1,4 @@
-"""A PostgreSQL cluster of the test's own: a temporary folder, a free port, ended by its pid."""
+"""A temporary PostgreSQL cluster: a temporary folder, a free port, ended by its process ID."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from sitebench.system.network import free_port
 from tests.support.programs import required_program, run_program, running_server
 
 USERS = ("postgres", "nobody")
-"""Users that root switches to: PostgreSQL refuses to run as root."""
+"""Users to which root switches, because PostgreSQL refuses to run as root."""
 
 
 @contextmanager
 def postgresql() -> Iterator[str]:
     """Yield the address of a database."""
-    # Not below pytest's folder: that is closed to the user PostgreSQL runs as.
+    # Not below pytest's folder, which is closed to PostgreSQL's user.
     folder = Path(tempfile.mkdtemp(prefix="sitebench-pg-"))
     user = _user()
     if user is not None:
@@ -53,7 +53,7 @@ def _user() -> str | None:
 
 
 def _program(name: str) -> str:
-    """Return where Debian keeps a program of its newest PostgreSQL."""
+    """Return the path of a program of Debian's newest PostgreSQL."""
     versions = sorted(
         Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), key=lambda p: int(p.parts[-3])
     )

@@ -1,4 +1,4 @@
-"""What the fork server imports, and what its forks run: Locust, a web UI, a worker, or code."""
+"""Imports of the fork server, and its forks' programs: Locust, a web UI, a worker, or code."""
 
 from sitebench.locust.process import main as begin_isolated  # First: Locust patches.
 
@@ -30,13 +30,13 @@ _CLONE_NEWNET = 0x40000000
 def locust() -> None:
     """Run Locust."""
     gevent.reinit()
-    # As `python -m` has it.
+    # As with `python -m`.
     sys.path.insert(0, str(Path.cwd()))
     begin_locust()  # type: ignore[no-untyped-call]
 
 
 class _Becomes(BaseException):
-    """In place of what never returns: this process shall run another program."""
+    """Raised in place of a call that never returns: this process becomes another program."""
 
     def __init__(self, path: str, argv: list[str]) -> None:
         self.argv = argv
@@ -47,7 +47,7 @@ def _become(path: str, argv: list[str]) -> None:
 
 
 def web_ui() -> None:
-    """Run `sitebench`, until it becomes Locust; then run that."""
+    """Run `sitebench` until it becomes Locust; then run that Locust."""
     gevent.reinit()
     os.execv = _become  # type: ignore[assignment]
     try:
@@ -57,16 +57,16 @@ def web_ui() -> None:
         assert (python, flags) == (sys.executable, ["-P", "-m"])
         assert module == begin_isolated.__module__
         sys.argv[1:] = program.argv[4:]
-    # As a new process has it.
+    # As in a new process.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     begin_isolated()
 
 
 def worker() -> None:
-    """Run this code, in this network namespace; then be the module of a worker."""
+    """Run this code in this network namespace; then run the module of a worker."""
     first, network, module, *sys.argv[1:] = sys.argv[1:]
     if network:
-        # `os.setns` is Python 3.12's.
+        # `os.setns` requires Python 3.12.
         libc = ctypes.CDLL(None, use_errno=True)
         with Path("/var/run/netns", network).open() as namespace:
             if libc.setns(namespace.fileno(), _CLONE_NEWNET) != 0:

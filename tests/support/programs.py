@@ -1,4 +1,4 @@
-"""Programs the tests talk to, such as slapd and ldapsearch."""
+"""Programs that the tests use, such as slapd and ldapsearch."""
 
 import contextlib
 import os
@@ -16,15 +16,15 @@ import pytest
 from sitebench.errors import SitebenchError
 from tests.support.waiting import ends_s, eventually, left_s
 
-# Debian keeps slapd in sbin, which is not on every user's PATH.
+# Debian installs slapd in sbin, which is not on every user's PATH.
 SEARCH_PATH = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"])
 
 
 def required_program(name: str, packages: str = "") -> Path:
-    """Return where `name` is installed; `packages` is the argument of .ci/system-packages for it.
+    """Return the path of `name`; `packages` is its argument of .ci/system-packages.
 
-    Without it the test is skipped on a developer's machine, and fails where CI is set: there a
-    skipped test would hide that nothing was tested.
+    Without the program the test is skipped on a developer's machine, and fails if CI is set,
+    because a skipped test would hide that it was not run.
     """
     path = shutil.which(name, path=SEARCH_PATH)
     if path is None:
@@ -33,7 +33,7 @@ def required_program(name: str, packages: str = "") -> Path:
 
 
 def refuse_without(name: str, packages: str = "") -> NoReturn:
-    """Skip the test, or fail where CI is set."""
+    """Skip the test, or fail if CI is set."""
     message = f"{name} is not installed: run .ci/system-packages {packages}".rstrip()
     if os.environ.get("CI"):
         pytest.fail(message)

@@ -1,6 +1,6 @@
-"""A network in front of a server, as bad as a test wants it: real sockets, a thread for each way.
+"""A faulty network in front of a server: real sockets, a thread for each direction.
 
-How answers travel is a `Way`; the test may change it at any time. Requests pass as they come.
+A `Way` forwards answers; the test may change it at any time. Requests pass unchanged.
 """
 
 import contextlib
@@ -12,21 +12,21 @@ import time
 from collections.abc import Callable, Iterator
 
 Way = Callable[[bytes, socket.socket], None]
-"""Brings a piece of an answer to a client; raises OSError where that ends the connection."""
+"""Forwards a piece of an answer to a client; raises OSError if that ends the connection."""
 
 _SMALL = 300
-"""Bytes of an answer to a probe, which asks for no attributes: a person's are 1,283."""
+"""Maximum size of an answer to a probe without attributes; a person's answer has 1,283 bytes."""
 AT_ONCE = struct.pack("ii", 1, 0)
-"""Of SO_LINGER: the end is a reset."""
+"""Value of SO_LINGER that makes a close a reset."""
 
 
 def passing(piece: bytes, client: socket.socket) -> None:
-    """Bring it as it is."""
+    """Forward a piece unchanged."""
     client.sendall(piece)
 
 
 def delaying(delay_s: Callable[[float], float]) -> Way:
-    """Bring it so much later; `delay_s` is asked with the seconds since now."""
+    """Forward pieces with a delay; `delay_s` gets the seconds since now."""
     began = time.monotonic()
 
     def way(piece: bytes, client: socket.socket) -> None:
@@ -37,10 +37,10 @@ def delaying(delay_s: Callable[[float], float]) -> Way:
 
 
 def paced(per_s: Callable[[float], float]) -> Way:
-    """Bring so many pieces a second, whatever connections they are of, and late ones at once.
+    """Forward a fixed number of pieces a second over all connections, and late pieces at once.
 
-    `per_s` is asked with the seconds since the first. How busy the machine is does not change how
-    many come in a second, as long as it brings all of them in the end.
+    `per_s` gets the seconds since the first piece. A busy machine does not change the number of
+    pieces per second, as long as all are forwarded in the end.
     """
     lock, began, due_s = threading.Lock(), 0.0, 0.0
 
@@ -57,7 +57,7 @@ def paced(per_s: Callable[[float], float]) -> Way:
 
 
 def trickling(pause_s: float, single: int) -> Way:
-    """Bring its first bytes one at a time with a pause after each, and the others then."""
+    """Forward the first bytes one at a time with a pause after each, then the remainder."""
 
     def way(piece: bytes, client: socket.socket) -> None:
         for n in range(min(single, len(piece))):
@@ -69,7 +69,7 @@ def trickling(pause_s: float, single: int) -> Way:
 
 
 def cutting(*, reset: bool) -> Way:
-    """Bring the half of it, and end the connection."""
+    """Forward half of a piece, and end the connection."""
 
     def way(piece: bytes, client: socket.socket) -> None:
         client.sendall(piece[: len(piece) // 2])
@@ -81,7 +81,7 @@ def cutting(*, reset: bool) -> Way:
 
 
 def losing(seconds: float) -> Way:
-    """Bring nothing for so long from now on, and then all of it: the connections stay."""
+    """Forward no bytes for some seconds from now on, and then all: the connections stay open."""
     goes_on = time.monotonic() + seconds
 
     def way(piece: bytes, client: socket.socket) -> None:
@@ -92,7 +92,7 @@ def losing(seconds: float) -> Way:
 
 
 def in_turn(*ways: Way) -> Way:
-    """Have a piece fare one way, the next one another, and so on round."""
+    """Forward pieces by several ways in turn."""
     turns = itertools.cycle(ways)
 
     def way(piece: bytes, client: socket.socket) -> None:
@@ -102,7 +102,7 @@ def in_turn(*ways: Way) -> Way:
 
 
 class Changing:
-    """A way that a test changes while pieces travel."""
+    """A way that a test changes while pieces are forwarded."""
 
     def __init__(self, now: Way = passing) -> None:
         self.now = now
@@ -151,7 +151,7 @@ def relayed(port: int, way: Way) -> Iterator[int]:
 
 @contextlib.contextmanager
 def silent_directory(port: int) -> Iterator[str]:
-    """Yield the address of a directory, at `port`, that binds and finds but shows no person."""
+    """Yield the address of a directory at `port` that answers binds but returns no person."""
 
     def way(piece: bytes, client: socket.socket) -> None:
         if len(piece) <= _SMALL:
@@ -163,7 +163,7 @@ def silent_directory(port: int) -> Iterator[str]:
 
 def _close(*sockets: socket.socket) -> None:
     for each in sockets:
-        # A reader would keep it open. A reset it is still: nothing is sent by this.
+        # A reader would keep it open. It is still a reset, because shutdown sends no byte.
         with contextlib.suppress(OSError):
             each.shutdown(socket.SHUT_RD)
         each.close()

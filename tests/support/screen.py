@@ -1,4 +1,4 @@
-"""Locust's web UI as a browser talks to it, without one."""
+"""Locust's web UI over HTTP, like a browser."""
 
 import csv
 import json
@@ -16,7 +16,7 @@ from tests.support.waiting import ends_s, eventually, left_s
 
 
 class Screen:
-    """Locust's web UI as a browser talks to it."""
+    """Locust's web UI over HTTP, like a browser."""
 
     def __init__(self, root: UiAddress) -> None:
         self.root = root
@@ -27,14 +27,14 @@ class Screen:
             return text
 
     def live(self) -> dict[str, Any]:
-        """Return what the live page draws."""
+        """Return the data of the live page."""
         found: dict[str, Any] = json.loads(self.get("/sitebench/live.json"))
         return found
 
     def until_done(self, step: str, n: int) -> None:
-        """Wait until the test that runs has done a step so often.
+        """Wait until the running test has done a step `n` times.
 
-        Locust's own rows may be those of the test before, for two seconds.
+        Locust's own rows may belong to the previous test for two seconds.
         """
 
         def done() -> bool:
@@ -45,15 +45,15 @@ class Screen:
         assert eventually(done), self.live()
 
     def until_lanes(self, n: int) -> None:
-        """Wait until so many lanes run."""
+        """Wait until `n` lanes run."""
         assert eventually(lambda: self.live()["moments"]["lanes"][-1:] == [n]), self.live()
 
     def workers(self) -> int:
-        """Return how many workers have come to this master."""
+        """Return the number of workers of this master."""
         return int(json.loads(self.get("/worker-count"))["worker_count"])
 
     def rows(self) -> list[dict[str, str]]:
-        """Return Locust's own rows; these are of this moment, unlike what it polls."""
+        """Return Locust's own rows, which are current, unlike polled ones."""
         return list(csv.DictReader(self.get("/stats/requests/csv").splitlines()))
 
     def totals(self) -> dict[str, int]:
@@ -65,7 +65,7 @@ class Screen:
         }
 
     def download(self, path: Path) -> Path:
-        """Keep the run file as it is now."""
+        """Download the present run file."""
         with urllib.request.urlopen(
             self.root.request("/sitebench/run"), timeout=left_s()
         ) as answer:
@@ -95,7 +95,7 @@ class Screen:
     def wait(self, ready: Any) -> dict[str, Any]:
         give_up = time.monotonic() + left_s()
         while True:
-            # The UI caches its statistics for two seconds.
+            # The web UI caches its statistics for two seconds.
             stats = self.stats()
             if ready(stats):
                 return stats
@@ -104,7 +104,7 @@ class Screen:
 
 
 def screen_of(locustfile: Path, folder: Path, *more: str) -> Iterator[Screen]:
-    """Yield the web UI of a Locust that was given its locustfile, and little else."""
+    """Yield the web UI of a Locust with its locustfile and few other options."""
     where = ("--web-host", "127.0.0.1", "--web-port", str(free_port()))
     with Locust("-f", str(locustfile), *where, *more, cwd=folder, together=True) as process:
         try:

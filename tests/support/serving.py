@@ -1,4 +1,4 @@
-"""`sitebench ils serve` and `ps serve`, as another program starts and ends them."""
+"""`sitebench ils serve` and `ps serve`, started and ended by another program."""
 
 import subprocess
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ GREETING = 3
 
 @contextmanager
 def serving(suite: str, *argv: str) -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
-    """Yield a running server of a suite and the lines it greeted with; it is ended in order."""
+    """Yield a running server of a suite and its first lines; it is ended by a signal."""
     with subprocess.Popen(
         [*SITEBENCH, suite, "serve", "--port", "0", *argv],
         stdout=subprocess.PIPE,

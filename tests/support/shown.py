@@ -1,4 +1,4 @@
-"""What the terminal shows of tables."""
+"""Tables as the terminal shows them."""
 
 import io
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from sitebench.tables.terminal import to_terminal
 
 
 def shown(tables: Iterable[Table], width: int = 140) -> str:
-    """Return the lines of a terminal of this width."""
+    """Return the lines on a terminal of this width."""
     console = Console(width=width, record=True, force_terminal=False, file=io.StringIO())
     for table in tables:
         console.print(to_terminal(table), crop=False)

@@ -1,4 +1,4 @@
-"""The slapd of a folder that `sitebench ils seed --to slapd:` made, started as it says."""
+"""The slapd of a folder of `sitebench ils seed --to slapd:`, started by the printed command."""
 
 import shlex
 import subprocess
@@ -22,12 +22,12 @@ class Slapd:
     process: subprocess.Popen[bytes]
 
     def has(self, dn: str) -> bool:
-        """Tell whether an entry is there."""
+        """Return whether an entry exists."""
         with connect(self.address) as connection:
             return exists(connection, dn)
 
     def people(self, base: str) -> int:
-        """Count everybody below a base, with OpenLDAP's own client."""
+        """Count all people below a base, with OpenLDAP's own client."""
         command = [str(required_program("ldapsearch")), "-x", "-LLL", "-H", str(self.address)]
         found = subprocess.run(
             [*command, "-b", base, "-s", "one", "(objectClass=RTPerson)", "1.1"],

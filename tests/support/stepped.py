@@ -1,4 +1,4 @@
-"""A wall clock that a test can step, only for the processes it starts."""
+"""A wall clock that a test can step for the processes that it starts."""
 
 import mmap
 import struct
@@ -12,7 +12,7 @@ SECONDS = struct.Struct("q")
 
 
 class WallClock:
-    """The clock of processes that have its `environment`."""
+    """The clock of processes with its `environment`."""
 
     def __init__(self, folder: Path) -> None:
         library, kept = folder / "stepped.so", folder / "stepped"
@@ -25,5 +25,5 @@ class WallClock:
         self.environment = {"LD_PRELOAD": str(library), "STEPPED": str(kept)}
 
     def set_ahead(self, seconds: int) -> None:
-        """Step it to so far ahead of this machine's; behind where that is below zero."""
+        """Set it ahead of the machine's clock; below zero, behind."""
         self._ahead[:] = SECONDS.pack(seconds)

@@ -1,4 +1,4 @@
-"""A slapd as Debian's package makes it: its own template of cn=config, in another folder."""
+"""A slapd with Debian's own template of cn=config, in another folder."""
 
 import re
 import subprocess
@@ -23,20 +23,20 @@ _REFUSAL = re.compile(r"(conn=\d+ op=\d+) RESULT tag=97 err=49")
 
 @dataclass(frozen=True)
 class StockSlapd:
-    """A running slapd, and the folder that it keeps its entries in."""
+    """A running slapd, and the folder of its entries."""
 
     url: str
     folder: Path
 
     def entries(self, kind: str) -> list[str]:
-        """Return the entries of a class as LDIF, as slapd's own slapcat has them."""
+        """Return the entries of a class as LDIF, as slapd's own slapcat prints them."""
         config = ["-F", str(self.folder / "config"), "-n", "1"]
         argv = [str(required_program("slapcat")), *config, "-a", f"(objectClass={kind})"]
         found = subprocess.run(argv, capture_output=True, text=True, check=True).stdout
         return [each for each in found.replace("\n ", "").split("\n\n") if each.strip()]
 
     def refused(self) -> Counter[str]:
-        """Return how many binds of each DN were refused so far, as its log has them."""
+        """Return the number of refused binds of each DN, from its log."""
         asked: dict[str, str] = {}
         found: Counter[str] = Counter()
         for line in (self.folder / "log").read_text(errors="replace").splitlines():
@@ -47,7 +47,7 @@ class StockSlapd:
         return found
 
     def client(self, program: str, *argv: str, text: str = "") -> str:
-        """Run one of OpenLDAP's clients; what it says if it fails, too."""
+        """Run one of OpenLDAP's clients; return its output, also on failure."""
         command = [str(required_program(program)), "-x", "-H", self.url, *argv]
         done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
         return done.stdout + done.stderr
@@ -62,7 +62,7 @@ pwdAttribute: userPassword
 pwdLockout: TRUE
 pwdMaxFailure: 3
 """
-"""Locks an account at the third wrong password, and counts them."""
+"""Locks an account at the third wrong password, and counts wrong passwords."""
 _POLICIES = f"""
 dn: olcOverlay=ppolicy,olcDatabase={{1}}mdb,cn=config
 objectClass: olcOverlayConfig
@@ -90,12 +90,12 @@ def running(
     closed: bool = False,
     hidden: str | None = None,
 ) -> Iterator[StockSlapd]:
-    """Start one with an empty database, not even its suffix, and stop it; with more modules.
+    """Start and stop a slapd with an empty database, even without its suffix; with further modules.
 
-    It hangs up on messages of more than `message_bytes`. With `auxiliary` a posixGroup must be
-    something else as well (RFC 2307bis). With `member_of` it keeps memberOf.
-    With `closed` it says of every entry that there is none, to those who have not logged in;
-    with `hidden` of the entries of that class.
+    It disconnects on messages of more than `message_bytes`. With `auxiliary` a posixGroup must be
+    of another class as well (RFC 2307bis). With `member_of` it maintains memberOf.
+    With `closed` it hides every entry from anonymous clients;
+    with `hidden` the entries of that class.
     With `last` each login is written down. With `policies` that of `POLICY` holds once it is there,
     and each request is logged, for `refused`.
     """

@@ -1,4 +1,4 @@
-"""Where a web UI is, with the token that it prints: what every client of it needs."""
+"""The address of a web UI with its printed token, as every client of the web UI needs it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.waiting import eventually
 
 @dataclass(frozen=True)
 class UiAddress:
-    """The address, which is its text, and the token; none where there is a login."""
+    """The address, which is its text, and the token, which is empty if there is a login."""
 
     base: str
     token: str | None
@@ -25,12 +25,12 @@ class UiAddress:
 
     @property
     def page(self) -> str:
-        """Return the address that a browser opens first; it has a cookie then."""
+        """Return the address that a browser opens first; then the browser has a cookie."""
         return f"{self.base}/" + ("" if self.token is None else f"?token={self.token}")
 
     @property
     def headers(self) -> dict[str, str]:
-        """Return what a client without cookies sends with every request."""
+        """Return the headers of a client without cookies."""
         return {} if self.token is None else {"Authorization": f"Bearer {self.token}"}
 
     def request(self, path: str, data: bytes | None = None, **more: str) -> urllib.request.Request:
@@ -40,7 +40,7 @@ class UiAddress:
 
 
 def printed(process: subprocess.Popen[str] | Locust, said: Callable[[], str]) -> UiAddress:
-    """Wait until a web UI has said its address, and answers there."""
+    """Wait until a web UI has printed its address, and answers there."""
 
     def address() -> UiAddress | None:
         found = re.search(r"web UI: (\S+)/(?:\?token=(\S+))? \(", said())

@@ -1,6 +1,6 @@
-"""Imported by the fork server before Locust: keeps for it what gevent exchanges.
+"""Imported by the fork server before Locust: saves the functions that gevent replaces.
 
-What gevent has instead waits in an event loop, and the fork server runs none.
+Gevent's functions wait in an event loop, which the fork server does not run.
 """
 
 from multiprocessing import forkserver

@@ -1,4 +1,4 @@
-"""Locust's web page with our tabs, used as a person does: in a browser, by what is on it."""
+"""Locust's web page with sitebench's tabs, used like a person: in a browser, by its contents."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.locusts import FORKED_UI, Locust
 from tests.support.ui_address import UiAddress, printed
 from tests.support.waiting import ends_s, eventually, left_s
 
-# React listens to events, and overwrites what was set behind its back.
+# React listens to events, and overwrites values set without them.
 FILL = """
 const [name, value] = arguments;
 const field = [...document.getElementsByName(name)].at(-1);
@@ -64,7 +64,7 @@ class WebPage:
         assert self.sees("return document.querySelectorAll('button, input').length > 3")
 
     def sees(self, script: str, *arguments: object) -> bool:
-        """Wait until a script in the page says yes."""
+        """Wait until a script in the page returns true."""
         return eventually(lambda: bool(self.browser.run(script, *arguments)))
 
     def fill(self, **fields: str) -> None:
@@ -73,26 +73,26 @@ class WebPage:
             assert self.browser.run(FILL, name, value) == value, name
 
     def choose(self, *classes: str) -> None:
-        """Have exactly these user classes run."""
+        """Select exactly these user classes."""
         assert self.sees(CHOOSE, list(classes)), classes
 
     def press(self, button: str) -> None:
-        """Press a button; the last one of that name, which is the one in front."""
+        """Press a button; of several with this name the last, which is in front."""
         assert self.sees(PRESS, button), button
 
     def tab(self, name: str) -> None:
-        """Turn to a tab."""
+        """Open a tab."""
         assert self.sees(TAB, name), name
 
     def lines(self) -> dict[str, str]:
-        """Return the lines of each live chart; none before the page is there."""
+        """Return the lines of each live chart, or none before the page is loaded."""
         if not self.browser.run(LIVE + "return Boolean(page?.querySelector('figure'))"):
             return {}
         found: dict[str, str] = self.browser.run(LINES)
         return found
 
     def get(self, path: str) -> bytes:
-        """Return what a link leads to."""
+        """Return the target of a link."""
         with urllib.request.urlopen(self.root.request(path), timeout=left_s()) as answer:
             content: bytes = answer.read()
             return content
@@ -108,10 +108,10 @@ def web_ui(
     forked: bool = True,
     **env: str,
 ) -> Iterator[tuple[subprocess.Popen[str] | Locust, UiAddress]]:
-    """Yield `sitebench HALF ui` and its address, once it answers; Ctrl-C stops it.
+    """Yield `sitebench HALF ui` and its address once it answers; Ctrl-C stops it.
 
-    What it prints goes into `output`. One that is `forked` has its imports already, and a process
-    list shows it otherwise; one that is not begins with the words of `before`.
+    Its output is appended to `output`. A `forked` one has its imports already, and has another name
+    in a process list; otherwise the command begins with `before`.
     """
     assert not (forked and before), "words before a command that is none"
     argv = [suite, "ui", "--no-browser", "--web-port", str(free_port()), *arguments]

@@ -1,7 +1,7 @@
-"""Workers as `sitebench worker` keeps them, forked from a process that has imported Locust.
+"""Workers as `sitebench worker` runs them, forked from a process that has imported Locust.
 
-Its supervisor runs here, on a thread. That the command starts one, and what a process list shows of
-both, is for tests with a real one: `tests.distributed.masters.worker`.
+The supervisor runs here, in a thread. The command's own start, and the process names of
+both, are tested with real workers: `tests.distributed.masters.worker`.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from tests.support.fork_server import Forked
 
 
 class Workers(WorkerCommand, frozen=True, kw_only=True):
-    """How they are started, and those that were."""
+    """Options of the workers, and the started workers."""
 
     cwd: Path
     log: Path
-    """What they print."""
+    """Their output."""
     network: str
-    """The network namespace that they are in, if it is another."""
+    """Their network namespace, if it is another."""
     first: str
-    """Code that runs in a worker's process before it begins."""
+    """Code that runs in a worker's process before the worker."""
     env: Mapping[str, str]
-    """More of their environment."""
+    """Additional environment variables."""
     started: list[Forked] = msgspec.field(default_factory=list)
 
     def start(self, folder: str) -> Forked:  # type: ignore[override]
@@ -62,7 +62,7 @@ def forked_workers(
     first: str = "",
     env: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Workers]:
-    """Have so many wait for masters, in a folder."""
+    """Start this many workers that wait for masters, in a folder."""
     where = MasterAddress.parse(master)
     log = cwd / "workers.log"
     made = Workers(

@@ -65,7 +65,7 @@ def test_error_of_a_child_is_raised_in_the_parent(module: str) -> None:
         Child(module, {"refuse": True})
 
 
-def test_a_child_that_cannot_even_start_is_an_error_not_a_hang() -> None:
+def test_child_that_cannot_start_is_an_error_and_no_hang() -> None:
     with pytest.raises(MeasurementFailed, match="ended before it answered"):
         Child("sitebench.no_such_module", {})
 
@@ -93,7 +93,9 @@ def test_child_answers_every_request(module: str, tmp_path: Path) -> None:
         child.stop()
 
 
-def test_late_answer_is_lost(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_late_answer_of_a_child_is_discarded(
+    module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     until = tmp_path / "until"
     child = Child(module, {"leaves": str(tmp_path / "left"), "until": str(until)})
     try:
@@ -129,7 +131,7 @@ def test_unknown_kind_of_error_is_a_failure(kind: str) -> None:
     assert (type(again), again.message) == (MeasurementFailed, "it is taken")
 
 
-def test_a_child_whose_parent_dies_while_it_starts_cleans_up(module: str, tmp_path: Path) -> None:
+def test_child_cleans_up_if_its_parent_dies_during_the_start(module: str, tmp_path: Path) -> None:
     begun, left = tmp_path / "begun", tmp_path / "left"
     request = {"slow": True, "begun": str(begun), "leaves": str(left)}
     code = f"from sitebench.system.child import Child; Child({module!r}, {request!r})"

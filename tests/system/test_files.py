@@ -1,4 +1,4 @@
-"""Files are there whole or not at all, and lie where their name leads."""
+"""Files exist completely or not at all, at the place to which their name leads."""
 
 import os
 import signal
@@ -34,7 +34,7 @@ def writer(path: Path) -> subprocess.Popen[str]:
     return process
 
 
-def test_killed_writers_files_go_and_living_writers_stay(tmp_path: Path) -> None:
+def test_files_of_killed_writers_are_removed_and_of_living_writers_kept(tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     write(path, "old")
     with writer(path) as killed:
@@ -78,7 +78,7 @@ def test_symbolic_link_is_kept_with_or_without_its_target(there: bool, tmp_path:
     assert list(goal.parent.iterdir()) == [goal]
 
 
-def test_links_that_lead_in_a_circle_become_a_file(tmp_path: Path) -> None:
+def test_circular_links_are_replaced_by_a_file(tmp_path: Path) -> None:
     one, other = tmp_path / "one", tmp_path / "other"
     one.symlink_to(other)
     other.symlink_to(one)
@@ -86,7 +86,7 @@ def test_links_that_lead_in_a_circle_become_a_file(tmp_path: Path) -> None:
     assert one.read_text() == "new"
 
 
-def test_permissions_are_kept_or_those_of_a_new_file(tmp_path: Path) -> None:
+def test_written_file_keeps_permissions_or_gets_those_of_a_new_file(tmp_path: Path) -> None:
     path, plain = tmp_path / "report.html", tmp_path / "plain"
     plain.touch()
     write(path, "old")

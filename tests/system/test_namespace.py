@@ -17,7 +17,7 @@ CONNECT = "import socket, sys; socket.create_connection((sys.argv[1], int(sys.ar
 
 
 def test_concurrent_hosts_have_different_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of other programs too: every 250th host had the same address."""
+    """Also hosts of other programs: every 250th host had the same address."""
     monkeypatch.setattr(namespace, "_numbers", itertools.count(0, 250))
     with contextlib.ExitStack() as stack:
         try:

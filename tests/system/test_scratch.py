@@ -1,4 +1,4 @@
-"""Temporary folders: gone with their process, and with the next one where it was killed."""
+"""Temporary folders: removed with their process, or by the next process after a kill."""
 
 import signal
 import subprocess
@@ -21,7 +21,7 @@ with scratch() as folder:
 
 @pytest.fixture(autouse=True)
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Temporary files are these tests' own."""
+    """A separate folder for the temporary files of these tests."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
     return tmp_path
@@ -57,7 +57,7 @@ def test_folder_of_a_killed_process_is_removed_and_others_stay(place: Path) -> N
     assert list(place.iterdir()) == []
 
 
-def test_foreign_folders_and_files_are_left_alone(place: Path) -> None:
+def test_foreign_folders_and_files_are_not_removed(place: Path) -> None:
     (place / "elsewhere").mkdir()
     (place / "sitebench-scratch-link").symlink_to(place / "elsewhere")
     (place / "sitebench-scratch-file").write_text("x")

@@ -20,8 +20,8 @@ print("ended")
 """
 
 
-def test_signal_at_any_moment_ends_the_wait() -> None:
-    """An event of `threading` is stuck within a few hundred rounds."""
+def test_signal_at_any_time_ends_the_wait() -> None:
+    """An event of `threading` hangs within a few hundred rounds."""
     ran = run_program([sys.executable, "-c", ROUNDS])
     assert ran.stdout == "ended\n", ran
 

@@ -1,4 +1,4 @@
-"""What to do about a run: each cause once, with its points and its remedy."""
+"""Advice about a run: each cause once, with its points and its remedy."""
 
 import pytest
 from rich.console import Console
@@ -46,7 +46,7 @@ def test_point_without_advice_prints_nothing() -> None:
     assert console.export_text() == ""
 
 
-def test_a_single_point_is_not_named() -> None:
+def test_advice_for_a_single_point_does_not_name_the_point() -> None:
     assert advised(a_point(SWAP)) == ["- do: swap", "  seen: swap"]
 
 
@@ -65,11 +65,13 @@ def test_two_points_with_one_cause_have_its_remedy_once() -> None:
         ((UNREAD, CEILING), [CEILING]),
         ((CEILING, SHARED), [CEILING, SHARED]),
         ((UNREAD,), [UNREAD]),
-        # Why a percentile is n/a is asked for by itself.
+        # The reason why a percentile is n/a is a separate question.
         ((SHORT, FEW), [SHORT, FEW]),
     ],
 )
-def test_cause_is_named_once(warnings: tuple[PointWarning, ...], left: list[PointWarning]) -> None:
+def test_each_cause_is_named_once(
+    warnings: tuple[PointWarning, ...], left: list[PointWarning]
+) -> None:
     lines = advised(a_point(*warnings))
     assert [line for line in lines if line.startswith("-")] == [f"- {w.remedy}" for w in left]
 
@@ -81,7 +83,7 @@ def test_cause_is_named_once(warnings: tuple[PointWarning, ...], left: list[Poin
         warned(WarningKind.SCHEDULE_LAG, "use more users"),
     ],
 )
-def test_a_quota_and_too_few_users_are_causes_of_their_own(other: PointWarning) -> None:
+def test_quota_and_too_few_users_are_separate_causes(other: PointWarning) -> None:
     assert f"- {other.remedy}" in advised(a_point(NOISY, other))
 
 
@@ -92,13 +94,15 @@ def test_a_quota_and_too_few_users_are_causes_of_their_own(other: PointWarning) 
         (Bound.UNSETTLED, (), "do not use its rate"),
     ],
 )
-def test_invalid_point_has_cause(bound: str, known: tuple[PointWarning, ...], remedy: str) -> None:
+def test_invalid_point_has_its_cause_and_remedy(
+    bound: str, known: tuple[PointWarning, ...], remedy: str
+) -> None:
     first, why, *_ = advised(a_point(*known, bound=bound))
     assert first.startswith(f"- {remedy}")
     assert why == "  because"
 
 
-def test_points_are_named_by_what_differs() -> None:
+def test_points_in_advice_are_named_by_their_differences() -> None:
     one, ten = a_spec(), a_spec(entries=10_000)
     added = a_spec("add", 10_000)
     points = (
@@ -129,7 +133,7 @@ def test_points_that_differ_in_a_setting_are_counted() -> None:
     assert advised(*points[:2], a_point(spec=points[2].spec))[0] == "- do: swap (2 of 3 points)"
 
 
-def test_cause_has_its_number_of_repeats() -> None:
+def test_cause_in_some_repeats_is_printed_with_their_number() -> None:
     specs = [a_spec(repeat=n) for n in range(3)]
     points = [a_point(spec=specs[0]), *(a_point(SWAP, spec=spec) for spec in specs[1:])]
     assert advised(*points) == [
@@ -138,7 +142,7 @@ def test_cause_has_its_number_of_repeats() -> None:
     ]
 
 
-def test_number_of_repeats_follows_the_number_of_clients() -> None:
+def test_number_of_repeats_is_printed_after_the_number_of_clients() -> None:
     specs = [a_spec(users=users, repeat=n) for users in (4, 64) for n in range(2)]
     points = [a_point(spec=each) for each in specs[:3]] + [a_point(SWAP, spec=specs[3])]
     assert advised(*points)[0] == "- do: swap (lookup, 64 clients (1 of 2 repeats))"
@@ -150,7 +154,7 @@ def test_advice_on_more_samples_comes_last() -> None:
 
 
 def test_longer_windows_of_two_causes_and_points_are_one_remedy() -> None:
-    """Three lines said to measure for 30 s, for a minute and for 93 s."""
+    """Three lines advised to measure for 30 s, for a minute and for 93 s."""
     short = warned(WarningKind.TOO_SHORT, "measure longer: --measure 30s", "too short")
     few = warned(WarningKind.TOO_FEW_SAMPLES, "measure longer: --measure 100s", "few")
     other = warned(WarningKind.TOO_SHORT, "measure longer: --measure 1m", "short, too")

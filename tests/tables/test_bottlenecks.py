@@ -20,7 +20,7 @@ ROWS = ("CPU", "Network", "Memory", "Operating System", "Software", "Disk Subsys
 def judged(
     grade: Grade, entries: int = 1_000, operation: str = "lookup", repeat: int = 0
 ) -> PointResult:
-    """Return a point whose CPU got this grade, and everything else a No."""
+    """Return a point with this grade for its CPU and No for all other resources."""
     findings = tuple(
         Finding(name, grade if name == Resource.CPU else Grade.NO, f"evidence of {name}")
         for name in Resource
@@ -48,7 +48,7 @@ def test_one_point_has_the_table_of_the_paper_with_comments() -> None:
     assert row(text, "Verdict") == ["target-cpu", "because", "of", "primary"]
 
 
-def test_invalid_rate_is_named_as_not_of_the_target() -> None:
+def test_invalid_rate_is_described_as_not_that_of_the_target() -> None:
     point = judged(Grade.NO)
     spoilt = structs.replace(point, verdict=replace(point.verdict, bound="generator", valid=False))
     assert "generator * because of no" in " ".join(drawn([spoilt]).split())
@@ -67,7 +67,7 @@ def test_several_points_have_a_column_each_and_their_evidence_below() -> None:
     assert "?: not enough information" in text
 
 
-def test_each_operation_has_a_table_of_its_own() -> None:
+def test_each_operation_has_a_separate_bottleneck_table() -> None:
     text = drawn([judged(Grade.PRIMARY), judged(Grade.PRIMARY, operation="add")])
     assert "Bottlenecks: lookup (embedded)" in text
     assert "Bottlenecks: add (embedded)" in text
@@ -87,7 +87,9 @@ P, Q, N, U = Grade.PRIMARY, Grade.POSSIBLE, Grade.NO, Grade.UNKNOWN
         ((U, N), ["No", "evidence"]),
     ],
 )
-def test_majority_of_repeats_is_primary(grades: tuple[Grade, ...], shows: list[str]) -> None:
+def test_grade_of_most_repeats_is_the_primary_grade(
+    grades: tuple[Grade, ...], shows: list[str]
+) -> None:
     text = drawn([judged(grade, repeat=n) for n, grade in enumerate(grades)])
     assert row(text, "CPU")[: len(shows)] == shows
 

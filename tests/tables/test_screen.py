@@ -1,4 +1,4 @@
-"""The table that ends a run: a row per point."""
+"""The final table of a run: one row per point."""
 
 import pytest
 from msgspec.structs import replace
@@ -29,7 +29,7 @@ def a_point(
     return judged(found, bound=bound, valid=valid, at_most_per_s=at_most)
 
 
-def test_a_healthy_point_is_a_title_a_head_and_a_row() -> None:
+def test_valid_point_is_a_title_a_head_and_a_row() -> None:
     assert shown(a_point()) == [
         "embedded, 64 clients, 500ms warm-up, 2s measured",
         "Operation  Size  Rate/s    p50    p95    p99  Fails  Limit",
@@ -46,7 +46,9 @@ def test_a_healthy_point_is_a_title_a_head_and_a_row() -> None:
         (Bound.UNSETTLED, None, "10,000", "unsettled (not usable)"),
     ],
 )
-def test_foreign_limit_is_named(bound: str, at_most: float | None, rate: str, limit: str) -> None:
+def test_limit_outside_the_target_is_named(
+    bound: str, at_most: float | None, rate: str, limit: str
+) -> None:
     _, _, row, *notes = shown(a_point(bound=bound, at_most=at_most), a_point(a_spec("add")))
     assert f"  {rate}  " in row
     assert "50 us *" in row
@@ -60,7 +62,7 @@ def test_foreign_limit_is_named(bound: str, at_most: float | None, rate: str, li
     assert about.endswith(f"*: {why.get(Bound(bound), 'not usable')}.")
 
 
-def test_star_is_explained_only_where_a_figure_has_one() -> None:
+def test_star_is_explained_only_if_a_figure_has_one() -> None:
     _, _, row, *notes = shown(a_point(bound=Bound.OTHERS, count=50))
     assert "n/a" in row
     assert "*" not in " ".join([row, *notes])
@@ -84,7 +86,7 @@ def test_repeats_have_their_interval_and_their_number() -> None:
     assert note == "Medians over 6 repeats."
 
 
-def test_sizes_and_clients_are_columns_where_they_tell_points_apart() -> None:
+def test_sizes_and_clients_are_columns_if_they_distinguish_points() -> None:
     heads = {
         "Size": shown(a_point(), a_point(a_spec(entries=10_000))),
         "Clients": shown(a_point(a_spec(entries=0)), a_point(a_spec(entries=0, users=2))),
@@ -95,7 +97,7 @@ def test_sizes_and_clients_are_columns_where_they_tell_points_apart() -> None:
         assert ("64 clients" in lines[0]) == (head == "Size")
 
 
-def test_lengthened_window_has_its_length() -> None:
+def test_lengthened_window_is_printed_with_its_length() -> None:
     longer = replace(a_point(), seconds=9.7)
     title, *_ = shown(longer)
     assert title.endswith("500ms warm-up, 10s measured")
@@ -103,7 +105,7 @@ def test_lengthened_window_has_its_length() -> None:
     assert title.endswith("500ms warm-up, 2s to 10s measured")
 
 
-def test_a_narrow_terminal_has_fewer_columns_and_whole_figures() -> None:
+def test_narrow_terminal_has_fewer_columns_and_whole_figures() -> None:
     spec = a_spec("a-workload-with-a-long-name", 0)
     point = a_point(spec, 2_000_000, Bound.GENERATOR, 12_345_678.0)
     title, head, row, *_ = shown(point)

@@ -14,7 +14,7 @@ TABLE = Table(
 )
 
 
-def test_markdown_is_a_table_that_no_text_breaks() -> None:
+def test_markdown_table_is_not_broken_by_any_text() -> None:
     assert to_markdown(TABLE) == (
         "### Rates \\| of &lt;all\\>\n"
         "\n"
@@ -28,7 +28,7 @@ def test_markdown_is_a_table_that_no_text_breaks() -> None:
     )
 
 
-def test_html_escapes_every_text_and_says_so_beside_the_colour() -> None:
+def test_html_escapes_every_text_and_names_grades_beside_colours() -> None:
     page = to_html(TABLE)
     assert "<all>" not in page
     assert "<100%>" not in page
@@ -37,7 +37,7 @@ def test_html_escapes_every_text_and_says_so_beside_the_colour() -> None:
     assert page.count("<tr") == 4
 
 
-def test_a_lower_bound_is_marked_in_text_too() -> None:
+def test_lower_bound_is_also_marked_in_text() -> None:
     cells = (Cell("98%", Mark.BOUND, "why"), Cell(">= 400", Mark.BOUND, "why"))
     assert "| CPU | 98% \\* | \\>= 400 |" in to_markdown(
         Table("t", ("a", "b", "c"), [["CPU", *cells]])

@@ -1,4 +1,4 @@
-"""What tables say of repeats."""
+"""Repeats in tables."""
 
 import pytest
 from msgspec.structs import replace
@@ -15,7 +15,7 @@ from tests.support.shown import shown
 
 
 def paper(results: list[PointResult]) -> str:
-    """Return what --paper-tables shows."""
+    """Return the output of --paper-tables."""
     return shown(terminal_tables(SUITE, results), width=160)
 
 
@@ -24,7 +24,7 @@ def repeats(n: int) -> list[PointResult]:
 
 
 def line(text: str, words: str) -> str:
-    """Return the one line of a text that has these words, its blanks squeezed."""
+    """Return the one line of a text with these words, with single spaces."""
     lines = (" ".join(each.split()) for each in text.splitlines())
     (found,) = [each for each in lines if words in each]
     return found
@@ -68,7 +68,7 @@ def test_samples_of_all_repeats_are_counted() -> None:
         ((1_190.0, None), "lookup 1k: p99 1.26 ms (>= 1.19 ms)"),
     ],
 )
-def test_a_p99_comes_with_its_interval(bounds: tuple[float, float | None], said: str) -> None:
+def test_p99_is_printed_with_its_interval(bounds: tuple[float, float | None], said: str) -> None:
     result = a_result()
     latency = replace(result.clocks["latency"], p99=1_260.0, intervals={"p99": bounds})
     assert said in shown(latency_tables([changed(result, latency=latency)]))
@@ -76,7 +76,7 @@ def test_a_p99_comes_with_its_interval(bounds: tuple[float, float | None], said:
     assert "(" not in shown(latency_tables([without])[:1])
 
 
-def test_p99_without_interval_has_the_reason_and_the_window_needed() -> None:
+def test_p99_without_interval_has_the_reason_and_the_required_window() -> None:
     result = a_result()
     latency = replace(result.clocks["latency"], p99=1_260.0, too_alike={"p99": 180.0})
     said = "lookup 1k: p99 1.26 ms (half seconds too alike to tell, a window of 3m would do)"

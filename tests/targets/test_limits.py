@@ -1,4 +1,4 @@
-"""Limits of a target that is started here: real affinities, control groups and namespaces."""
+"""Limits of a local target: real affinities, control groups and namespaces."""
 
 import os
 import signal
@@ -44,8 +44,8 @@ def test_printed_limits_parse_to_themselves(text: str, limits: Limits) -> None:
     assert Limits.parse(str(limits)) == limits
 
 
-def test_limits_have_one_spelling() -> None:
-    """Points are known by it."""
+def test_each_limit_has_only_one_spelling() -> None:
+    """Limits identify points."""
     assert str(Limits(memory=64 * MIB, disk=1_500)) == "memory=64m,disk=1.5kb/s"
 
 
@@ -89,13 +89,13 @@ def test_target_beyond_its_memory_limit_is_killed() -> None:
     assert not {*Path("/sys/fs/cgroup").rglob(f"sitebench-{os.getpid()}-*")}
 
 
-def test_a_disk_is_limited_where_the_files_are(tmp_path: Path) -> None:
+def test_disk_with_the_targets_files_is_limited(tmp_path: Path) -> None:
     with confine(Limits(disk=2_000_000), tmp_path) as confinement:
         before = time.monotonic()
         write = "import os, sys; f = open(sys.argv[1], 'wb'); f.write(bytes(4 << 20)); os.fsync(f)"
         assert ran(confinement.before, write, str(tmp_path / "file")).returncode == 0
         took_s = time.monotonic() - before
-    # 4 MiB take 2.1 s, and not all of it may have waited for the disk.
+    # 4 MiB take 2.1 s, and some of that may not be a wait for the disk.
     assert took_s > 1.0
     with pytest.raises(NotPossible, match="keeps nothing on a disk"), confine(Limits(disk=1)):
         pass
@@ -112,8 +112,8 @@ def cached(path: Path) -> bool:
         os.close(file)
 
 
-def test_limited_target_cannot_use_the_page_cache_of_others(tmp_path: Path) -> None:
-    """Otherwise a server with little memory finds all files in that of the seeder."""
+def test_limited_target_cannot_use_the_page_cache_of_other_programs(tmp_path: Path) -> None:
+    """Otherwise a server with little memory finds all files in the seeder's page cache."""
     written = tmp_path / "folder" / "file"
     written.parent.mkdir()
     written.write_bytes(bytes(MIB))
@@ -134,13 +134,13 @@ def test_network_limit_caps_the_throughput() -> None:
                 received = sum(len(part) for part in iter(lambda: receiver.recv(1 << 16), b""))
             took_s = time.monotonic() - began
     assert received == MIB
-    # A MiB takes 1.05 s at a million bytes a second, less what the bucket lets through at once.
+    # A MiB takes 1.05 s at a million bytes a second, less the burst of the token bucket.
     assert took_s > 0.9
     assert not Path(f"/run/netns/sitebench-{os.getpid()}-0").exists()
 
 
 @pytest.mark.timeout(300)
-def test_each_thing_is_varied_in_turn_and_the_rest_held(tmp_path: Path) -> None:
+def test_each_factor_is_varied_in_turn_with_the_others_constant(tmp_path: Path) -> None:
     factors = ("processors=1", "keys=uniform,zipfian", "processors=999", "target-threads=1,2")
     what = [word for factor in factors for word in ("--vary", factor)]
     ran = in_process(

@@ -1,4 +1,4 @@
-"""Certificates made by OpenSSL: an authority, and the certificates it signs."""
+"""Certificates made by OpenSSL: an authority, and the certificates that it signs."""
 
 import base64
 import hashlib
@@ -19,7 +19,7 @@ class Certificate:
     key: str
 
     def pin(self) -> str:
-        """Return the digest that its public key is known by (RFC 7469, 2.4)."""
+        """Return the digest that identifies its public key (RFC 7469, 2.4)."""
         shown = _openssl("pkey", "-in", self.key, "-pubout", "-outform", "der")
         return base64.b64encode(hashlib.sha256(shown).digest()).decode()
 
@@ -30,7 +30,7 @@ def _openssl(*argv: str, said: str = "") -> bytes:
 
 
 def self_signed(folder: Path, name: str, *more: str) -> Certificate:
-    """Return a certificate as everybody makes it: signed by itself, and so an authority's."""
+    """Return an ordinary self-signed certificate, which is therefore an authority's."""
     made = Certificate(str(folder / f"{name}.pem"), str(folder / f"{name}.key"))
     _openssl(
         *("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-days", "2"),
@@ -61,7 +61,7 @@ class Authority:
         names: str = "DNS:localhost,IP:127.0.0.1",
         days: int = 2,
     ) -> Certificate:
-        """Return a new certificate; with negative days it has ended already."""
+        """Return a new certificate; with negative days it has expired."""
         made = Certificate(str(self._folder / f"{name}.pem"), str(self._folder / f"{name}.key"))
         request, more = str(self._folder / f"{name}.csr"), self._folder / f"{name}.ext"
         more.write_text(f"subjectAltName={names}\nbasicConstraints=CA:FALSE\n")
@@ -78,7 +78,7 @@ class Authority:
     def locked(self, certificate: Certificate, password: str = PASSWORD) -> Certificate:
         """Return the same certificate with its key encrypted."""
         key = certificate.key + ".locked"
-        # As an argument it would stand in the list of processes, in which tests look for it.
+        # As an argument it would be in the list of processes, which tests search.
         _openssl(
             *("pkcs8", "-topk8", "-in", certificate.key, "-out", key, "-passout", "stdin"),
             said=f"{password}\n",

@@ -1,4 +1,4 @@
-"""Certificates for the tests of TLS: made once."""
+"""Certificates for the tests of TLS, created once."""
 
 import pytest
 
@@ -7,19 +7,19 @@ from tests.tls.certificates import Authority, Certificate
 
 @pytest.fixture(scope="session")
 def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
-    """An authority that servers and clients are signed by."""
+    """The authority of servers and clients."""
     return Authority(tmp_path_factory.mktemp("tls") / "authority")
 
 
 @pytest.fixture(scope="session")
 def server(authority: Authority) -> Certificate:
-    """What a server on this machine shows."""
+    """The certificate of a server on this machine."""
     return authority.sign("server")
 
 
 @pytest.fixture(scope="session")
 def ann(authority: Authority) -> Certificate:
-    """What a client shows."""
+    """The certificate of a client."""
     return authority.sign(
         "ann", subject="/O=Intranet/OU=Dynamic/CN=Ann, of the tests", names="DNS:ann"
     )

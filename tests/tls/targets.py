@@ -1,4 +1,4 @@
-"""Servers that are not ours, with TLS: OpenLDAP's slapd."""
+"""Foreign servers with TLS: OpenLDAP's slapd."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

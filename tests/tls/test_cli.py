@@ -1,4 +1,4 @@
-"""TLS by the command line: served, measured, and refused in one line."""
+"""TLS on the command line: served, measured, and refused in one line."""
 
 import re
 from pathlib import Path
@@ -40,14 +40,14 @@ def test_start_tls_command_suggested_by_serve_works() -> None:
         assert ran.objects[0]["failures"] == 0
 
 
-def test_an_embedded_target_speaks_tls_when_asked() -> None:
+def test_embedded_target_uses_tls_on_request() -> None:
     for suite, resume in (("ils", "--tls-resume"), ("ps", "--no-tls-resume")):
         ran = in_process(suite, "run", "--tls", resume, *PEOPLE, *SHORT).check(0)
         assert ran.objects[0]["failures"] == 0
 
 
 @pytest.mark.parametrize(("asked", "client"), [("--tls", "ldap3"), ("--start-tls", "native")])
-def test_slapd_has_tls_on_request(asked: str, client: str, tmp_path: Path) -> None:
+def test_slapd_target_uses_tls_on_request(asked: str, client: str, tmp_path: Path) -> None:
     out = tmp_path / "run.sitebench"
     run = ("ils", "run", "lookup", "--target", "openldap", asked, "--client", client)
     ran = in_process(*run, *PEOPLE, *SHORT, "--out", str(out)).check(0)
@@ -69,7 +69,7 @@ def test_lanes_trust_authorities_with_shared_names(client: str, tmp_path: Path) 
         ran = in_process(*argv).check(0)
         assert ran.objects[0]["failures"] == 0
         done = serving_it.stats()
-        # A connection without a bind only looks whether there is a server.
+        # A connection without a bind only checks whether there is a server.
         assert done["tls_handshakes"] == done["binds"] > 4
 
 
@@ -108,7 +108,7 @@ def test_unverified_certificate_is_marked_in_every_output(tmp_path: Path) -> Non
     assert "tls-unverified" in [warning.kind for warning in result.verdict.warnings]
 
 
-def test_each_mistake_is_one_line_with_its_remedy(
+def test_each_invalid_tls_option_is_refused_in_one_line_with_a_remedy(
     authority: Authority, server: Certificate, ann: Certificate, tmp_path: Path
 ) -> None:
     locked = authority.locked(server)

@@ -1,4 +1,4 @@
-"""The directory over TLS, as OpenLDAP's tools and ldap3 find it."""
+"""The directory over TLS, as used by OpenLDAP's tools and ldap3."""
 
 import os
 import subprocess
@@ -48,7 +48,7 @@ def trusting(ca: str | None, **more: Any) -> Trust:
 
 @contextmanager
 def connection(serving: LdapDirectory, trust: Trust, **more: Any) -> Iterator[Any]:
-    """Yield an open connection of ldap3's."""
+    """Yield an open connection of ldap3."""
     address = parse_address(serving.url, start_tls=serving.start_tls)
     opened: Any = ldap3.Connection(server_of(address, trust, 5.0), **more)
     opened.open(read_server_info=False)
@@ -78,7 +78,9 @@ def test_ldapsearch_finds_people_after_start_tls(start_tls: LdapDirectory) -> No
     assert "numEntries: 20" in plain.stdout, plain
 
 
-def test_start_tls_is_announced(start_tls: LdapDirectory, ldaps: LdapDirectory) -> None:
+def test_start_tls_is_listed_in_the_root_dse(
+    start_tls: LdapDirectory, ldaps: LdapDirectory
+) -> None:
     for serving, offered in ((start_tls, True), (ldaps, False)):
         with connection(serving, trusting(serving.ca)) as asking:
             asking.bind()
@@ -93,7 +95,7 @@ def test_start_tls_is_refused_unless_enabled() -> None:
     assert "StartTLS is not enabled" in refused.stderr, refused
 
 
-def test_start_tls_is_refused_over_tls(ldaps: LdapDirectory) -> None:
+def test_start_tls_over_tls_is_refused(ldaps: LdapDirectory) -> None:
     with connection(ldaps, trusting(ldaps.ca)) as asking:
         asking.extended(START_TLS)
         assert asking.result["description"] == "operationsError"
@@ -133,7 +135,9 @@ def mutual(authority: Authority, server: Certificate) -> Iterator[LdapDirectory]
         yield serving
 
 
-def test_client_has_identity(mutual: LdapDirectory, authority: Authority, ann: Certificate) -> None:
+def test_client_certificate_gives_the_identity_of_an_external_bind(
+    mutual: LdapDirectory, authority: Authority, ann: Certificate
+) -> None:
     said = tool(
         *("ldapwhoami", "-Y", "EXTERNAL", "-H", mutual.url),
         LDAPTLS_CACERT=authority.ca,
@@ -143,7 +147,7 @@ def test_client_has_identity(mutual: LdapDirectory, authority: Authority, ann: C
     assert said.stdout.strip() == f"dn:{ANN}", said
 
 
-def test_external_bind_has_no_other_identity(
+def test_external_bind_cannot_assume_another_identity(
     mutual: LdapDirectory, authority: Authority, ann: Certificate
 ) -> None:
     shown = trusting(authority.ca, cert=ann.cert, key=ann.key)
@@ -172,7 +176,9 @@ def test_sasl_mechanisms_are_listed_only_if_usable(
             assert asking.response[0]["raw_attributes"]["supportedSASLMechanisms"] == listed
 
 
-def test_client_certificate_is_required(mutual: LdapDirectory, authority: Authority) -> None:
+def test_client_without_a_required_certificate_is_refused(
+    mutual: LdapDirectory, authority: Authority
+) -> None:
     refused = tool(
         *("ldapsearch", "-x", "-H", mutual.url, "-b", mutual.base), LDAPTLS_CACERT=authority.ca
     )
@@ -180,7 +186,7 @@ def test_client_certificate_is_required(mutual: LdapDirectory, authority: Author
     assert mutual.stats()["searches"] == 0
 
 
-def test_external_needs_a_certificate(ldaps: LdapDirectory) -> None:
+def test_external_bind_without_a_certificate_is_refused(ldaps: LdapDirectory) -> None:
     sasl = {"authentication": ldap3.SASL, "sasl_mechanism": "EXTERNAL", "sasl_credentials": ""}
     with connection(ldaps, trusting(ldaps.ca), **sasl) as asking:
         asking.bind()

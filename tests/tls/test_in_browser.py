@@ -1,4 +1,4 @@
-"""The site over https in a browser, which shows it only if it trusts the certificate."""
+"""The site over https in a browser, which shows it only with a trusted certificate."""
 
 from pathlib import Path
 
@@ -12,7 +12,9 @@ PEOPLE, PERSON = 50, 7
 LOADED = "return [...document.images].filter(i => i.complete && i.naturalWidth > 0).length"
 
 
-def test_https_page_and_form(chromedriver: Path, server: Certificate, tmp_path: Path) -> None:
+def test_browser_shows_page_and_form_over_https_only_with_trust(
+    chromedriver: Path, server: Certificate, tmp_path: Path
+) -> None:
     for each in ("stranger", "friend"):
         (tmp_path / each).mkdir()
     trusts = f"--ignore-certificate-errors-spki-list={server.pin()}"

@@ -1,4 +1,4 @@
-"""Lanes over TLS against servers that are not ours, and how they fail where it is not to be had."""
+"""Lanes over TLS at foreign servers, and their failures without TLS."""
 
 import json
 import time
@@ -40,7 +40,7 @@ DONE = 20
 def ran(
     address: DirectoryAddress, trust: Trust, sequence: Script = LOOKUP, who: Identity = ANONYMOUS
 ) -> tuple[int, Counter[str]]:
-    """Run lanes until so many operations have ended; return them and the failures of all steps."""
+    """Run lanes until enough operations have ended; return their number and all failures."""
     options = IlsOptions(entries=PEOPLE.size, locales=PEOPLE.locales, threads=1)
     config = engine_config(
         options,
@@ -113,7 +113,7 @@ def test_certificate_of_an_untrusted_authority_is_refused(openldap: Slapd) -> No
         assert set(failures) == {"tls:untrusted"}
 
 
-def test_an_insecure_client_accepts_any_certificate(openldap: Slapd) -> None:
+def test_insecure_client_accepts_any_certificate(openldap: Slapd) -> None:
     ended, failures = ran(ways(openldap)[0], Trust(insecure=True))
     assert ended >= DONE
     assert not failures
@@ -121,7 +121,7 @@ def test_an_insecure_client_accepts_any_certificate(openldap: Slapd) -> None:
 
 @contextmanager
 def shown(certificate: Certificate, **more: Any) -> Iterator[DirectoryAddress]:
-    """Yield the address of a directory that shows this certificate."""
+    """Yield the address of a directory with this certificate."""
     tls = ServerTls(certificate.cert, certificate.key, **more)
     spec = {"seed": PEOPLE.seed, "locales": PEOPLE.locales}
     with LdapDirectory(PEOPLE.size, tls=tls, **spec) as serving:  # type: ignore[arg-type]
@@ -137,7 +137,9 @@ NAMES = ("-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1")
 
 
 @pytest.mark.parametrize("more", [(), ("-addext", "basicConstraints=critical,CA:FALSE")])
-def test_named_self_signed_certificate_is_trusted(tmp_path: Path, more: tuple[str, ...]) -> None:
+def test_self_signed_certificate_given_as_authority_is_trusted(
+    tmp_path: Path, more: tuple[str, ...]
+) -> None:
     made = self_signed(tmp_path, "own", *NAMES, *more)
     trust = Trust(_read(made.cert))
     with shown(made) as address:
@@ -147,7 +149,7 @@ def test_named_self_signed_certificate_is_trusted(tmp_path: Path, more: tuple[st
     assert not failures
 
 
-def test_trusted_certificate_needs_no_authority(authority: Authority) -> None:
+def test_certificate_that_is_trusted_itself_needs_no_authority(authority: Authority) -> None:
     made = authority.sign("leaf")
     with shown(made) as address:
         probe(address, PEOPLE.base, trust=Trust(_read(made.cert)))
@@ -163,7 +165,9 @@ def test_probe_and_lanes_ignore_the_common_name(tmp_path: Path) -> None:
         assert set(ran(address, trust)[1]) == {"tls:wrong-name"}
 
 
-def test_unnamed_self_signed_certificate_is_reported(tmp_path: Path, trust: Trust) -> None:
+def test_self_signed_certificate_that_is_not_given_is_reported(
+    tmp_path: Path, trust: Trust
+) -> None:
     with shown(self_signed(tmp_path, "own", *NAMES)) as address:
         assert set(ran(address, trust)[1]) == {"tls:is-authority"}
 
@@ -214,13 +218,13 @@ def test_server_without_tls_is_reported(trust: Trust) -> None:
         assert set(refused) == {"result:protocolError"}
 
 
-def test_a_closed_port_is_a_refused_connect(trust: Trust) -> None:
+def test_closed_port_is_reported_as_a_refused_connect(trust: Trust) -> None:
     failures = ran(DirectoryAddress("127.0.0.1", free_port(), "ldaps"), trust)[1]
     assert set(failures) == {"connect-refused"}
 
 
 @pytest.mark.parametrize("resume", [True, False])
-def test_sessions_are_resumed_when_asked_for(resume: bool) -> None:
+def test_sessions_are_resumed_only_if_configured(resume: bool) -> None:
     spec = {"seed": PEOPLE.seed, "locales": PEOPLE.locales}
     with LdapDirectory(PEOPLE.size, tls=True, **spec) as serving:  # type: ignore[arg-type]
         trust = Trust(_read(str(serving.ca)), resume=resume)
@@ -228,12 +232,14 @@ def test_sessions_are_resumed_when_asked_for(resume: bool) -> None:
         stats = serving.stats()
     assert ended >= DONE
     assert not failures
-    # The first of each lane have nothing to go on with.
+    # The first connections of each lane have no session to resume.
     assert stats["tls_resumed"] >= ended - 2 * LANES if resume else stats["tls_resumed"] == 0
     assert stats["tls_handshakes"] >= ended
 
 
-def test_wrong_files_are_named(authority: Authority, server: Certificate, ann: Certificate) -> None:
+def test_invalid_certificate_files_are_named(
+    authority: Authority, server: Certificate, ann: Certificate
+) -> None:
     address = DirectoryAddress("127.0.0.1", free_port(), "ldaps")
     for trust, said in (
         (Trust("nothing"), "holds none: no certificate found"),

@@ -1,4 +1,4 @@
-"""Lanes, seeding and probes that bind by SASL: EXTERNAL by a certificate, PLAIN by a password."""
+"""Lanes, seeding and probes that bind with SASL: EXTERNAL by certificate, PLAIN by password."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,7 +30,7 @@ SHORT = (
 
 @pytest.fixture
 def mutual(authority: Authority, server: Certificate) -> Iterator[LdapDirectory]:
-    """A directory in which Ann, and nobody else, may do anything."""
+    """A directory in which only Ann has access."""
     tls = ServerTls(server.cert, server.key, client_ca=authority.ca)
     rules = {"admin_dn": ANN, "admin_password": "s3same", "require_bind": True}
     with LdapDirectory(0, tls=tls, locales=("en_US",), **rules) as serving:  # type: ignore[arg-type]
@@ -61,7 +61,7 @@ def test_write_access_works_with_either_sasl_mechanism(
     assert mutual.stats()["entries"] < 60, "what was added is removed"
 
 
-def test_each_mistake_is_one_line_with_its_remedy(ann: Certificate) -> None:
+def test_each_invalid_sasl_option_is_refused_in_one_line_with_a_remedy(ann: Certificate) -> None:
     asked = ("ils", "run", "lookup", "--sasl")
     secure = ("--target", "ldaps://127.0.0.1:1")
     for argv, *said in (

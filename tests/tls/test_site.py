@@ -1,4 +1,4 @@
-"""The site over https, as Python and curl find it, and lanes against nginx."""
+"""The site over https, as used by Python and curl, and lanes at nginx."""
 
 import ssl
 import subprocess
@@ -36,7 +36,7 @@ DONE = 40
 
 
 def ran(address: SiteAddress, trust: Trust, scenario: Script) -> Counter[str]:
-    """Run lanes until so many passes have ended; return their failures by kind."""
+    """Run lanes until enough passes have ended; return their failures by kind."""
     options = PsOptions(entries=PEOPLE, threads=1)
     people = visitors(UpdSpec(PEOPLE))
     config = engine_config(options, address, [scenario], slot=WorkerSlot(), trust=trust)
@@ -55,7 +55,7 @@ def ran(address: SiteAddress, trust: Trust, scenario: Script) -> Counter[str]:
     return failures
 
 
-def test_python_and_curl_read_pages(tmp_path: Path) -> None:
+def test_python_and_curl_read_pages_over_https(tmp_path: Path) -> None:
     with PersonalizedSite(PEOPLE, tls=True) as site:
         assert site.url.startswith("https://")
         context = ssl.create_default_context(cafile=site.ca)
@@ -91,7 +91,7 @@ def test_lanes_read_verified_pages_over_tls(keepalive: bool) -> None:
     assert (stats["tls_resumed"] > 0) is not keepalive
 
 
-def test_lanes_read_what_nginx_serves_over_tls(authority: Authority, server: Certificate) -> None:
+def test_lanes_read_files_of_nginx_over_tls(authority: Authority, server: Certificate) -> None:
     trust = Trust(Path(authority.ca).read_text(encoding="ascii"))
     with nginx.serving(b"x" * PAGE_BYTES, ServerTls(server.cert, server.key)) as started:
         address = started.secure
@@ -101,7 +101,9 @@ def test_lanes_read_what_nginx_serves_over_tls(authority: Authority, server: Cer
         assert set(ran(address, Trust(), static())) == {"tls:untrusted"}
 
 
-def test_certificate_for_nginx(authority: Authority, server: Certificate, ann: Certificate) -> None:
+def test_nginx_accepts_a_client_certificate(
+    authority: Authority, server: Certificate, ann: Certificate
+) -> None:
     trust = Trust(Path(authority.ca).read_text(encoding="ascii"), cert=ann.cert, key=ann.key)
     shown = ServerTls(server.cert, server.key, client_ca=authority.ca)
     with nginx.serving(b"x" * PAGE_BYTES, shown) as started:
@@ -109,7 +111,9 @@ def test_certificate_for_nginx(authority: Authority, server: Certificate, ann: C
         assert not ran(started.secure, trust, static(keepalive=True))
 
 
-def test_certificate_for_site(authority: Authority, server: Certificate, ann: Certificate) -> None:
+def test_site_requires_and_accepts_a_client_certificate(
+    authority: Authority, server: Certificate, ann: Certificate
+) -> None:
     trust = Trust(Path(authority.ca).read_text(encoding="ascii"))
     known = replace(trust, cert=ann.cert, key=ann.key)
     with PersonalizedSite(

@@ -21,7 +21,7 @@ SHORT = (
     [("ils", "run", "connect", "--tls", "--tls-resume"), ("ps", "run", "page", "--tls")],
     ids=" ".join,
 )
-def test_a_worker_measures_over_tls(test: tuple[str, ...], tmp_path: Path) -> None:
+def test_worker_measures_over_tls(test: tuple[str, ...], tmp_path: Path) -> None:
     master, out = f"127.0.0.1:{free_port()}", tmp_path / "run"
     gathering = ("--workers", "1", "--bind", master, "--out", str(out))
     with forked_workers(tmp_path, master):

@@ -1,4 +1,4 @@
-"""A folder that is searched for secrets, and where they may stand."""
+"""A folder that is searched for secrets, and the places where secrets are permitted."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +19,7 @@ def searched(tmp_path: Path) -> Iterator[Searched]:
 
 @pytest.fixture
 def password_file(searched: Searched, tmp_path: Path) -> str:
-    """The folder where the password may be: it is not searched."""
+    """The folder of the password file, which is not searched."""
     path = tmp_path / "password"
     path.write_text(f"{searched.secret}\n")
     return str(path)

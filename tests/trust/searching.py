@@ -1,4 +1,4 @@
-"""Everything that a command writes, says and shows of itself, searched for a secret."""
+"""Everything that a command writes, prints and shows, searched for a secret."""
 
 import base64
 import contextlib
@@ -25,7 +25,7 @@ SERVE = ("ils", "serve", "--entries", "0", "--port", "0", "--admin-dn", ADMIN)
 
 
 READ_BYTES = 16 << 20
-"""Of each file: slapd's database is a hole of gigabytes."""
+"""The searched part of each file, because slapd's database is a sparse file of gigabytes."""
 
 
 def _content(path: Path) -> bytes:
@@ -34,17 +34,17 @@ def _content(path: Path) -> bytes:
 
 
 def codings(secret: bytes) -> Iterator[bytes]:
-    """Yield how a secret may be written: as it is, in hex, and in base64 with more around it."""
+    """Yield the spellings of a secret: plain, in hex, and in base64 within longer data."""
     yield from (secret, secret.hex().encode(), secret.hex().upper().encode())
     for before in range(3):
-        # Six bits make a letter; those that hold bits of a neighbour are left out.
+        # A letter has six bits; letters with bits of a neighbour are left out.
         begin, end = 8 * before, 8 * (before + len(secret))
         yield base64.b64encode(bytes(before) + secret)[-(-begin // 6) : end // 6]
 
 
 @dataclass
 class Terminal:
-    """A command at a terminal of its own, at which the secret is typed when it is asked for."""
+    """A command at a new terminal, at which a test types the secret when prompted."""
 
     process: subprocess.Popen[bytes]
     secret: str
@@ -53,8 +53,8 @@ class Terminal:
     typed: bool = False
 
     def until(self, words: str | None = None) -> str:
-        """Return what has been shown once these words are, or else when the command has ended."""
-        # A terminal whose programs have all ended says so by an error.
+        """Return the output once it contains these words, or at the end of the command."""
+        # A terminal whose programs have all ended returns an error.
         with contextlib.suppress(OSError):
             while (words is None or words.encode() not in self.shown) and (
                 part := os.read(self.screen, 65536)
@@ -67,7 +67,7 @@ class Terminal:
 
 @dataclass
 class Searched:
-    """A folder in which everything happens, and what was heard and seen of it."""
+    """A folder in which everything happens, with recorded output and processes."""
 
     folder: Path
     secret: str = field(default_factory=lambda: f"Geheim-{secrets.token_hex(8)}")
@@ -78,31 +78,31 @@ class Searched:
     passing: set[str] = field(default_factory=set, repr=False)
     """Files that held a secret for a while."""
     told: set[str] = field(default_factory=set, repr=False)
-    """Programs of ours that were started with a secret in their environment."""
+    """Started programs of sitebench with a secret in their environment."""
 
     def environment(self, **more: str) -> dict[str, str]:
-        """Return an environment whose every folder lies in ours."""
+        """Return an environment with all folders below this folder."""
         places = ("HOME", "TMPDIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR")
         found = {name: str(self.folder / name) for name in places}
         for place in found.values():
             Path(place).mkdir(exist_ok=True)
-        # Pools of names are what it holds, and take a minute to make.
+        # The cache contains pools of names, which take a minute to harvest.
         return {**found, "XDG_CACHE_HOME": str(cache_folder().parent), **more}
 
     def run(self, *argv: str, **env: str) -> Ran:
-        """Run a command and keep what it said."""
-        # Not forked: other users see the arguments and the environment that it starts with.
+        """Run a command and record its output."""
+        # Not forked, because other users see a process's first arguments and environment.
         where = self.environment(**env)
         ran = python_module(SITEBENCH[2], *argv, cwd=self.folder, timeout_s=110, **where)
         self.heard += [ran.out, ran.err]
         return ran
 
     def done(self, *argv: str, **env: str) -> None:
-        """Run a command that has to work."""
+        """Run a command that must succeed."""
         self.run(*argv, **env).check(0)
 
     def shown(self, *argv: str) -> None:
-        """Run a command, which has to work and is given no secret, in this process."""
+        """Run a command without a secret that must succeed, in this process."""
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(tempfile, "tempdir", None)
             ran = in_process(*argv, cwd=self.folder, **self.environment())
@@ -110,17 +110,17 @@ class Searched:
         assert ran.code == 0, (argv, ran.err)
 
     def typing(self, *argv: str) -> tuple[int, str]:
-        """Run a command at a terminal, and return its exit code and what it showed."""
+        """Run a command at a terminal, and return its exit code and output."""
         with self.terminal(*argv) as there:
             shown = there.until()
             return there.process.wait(left_s()), shown
 
     @contextlib.contextmanager
     def terminal(self, *argv: str) -> Iterator[Terminal]:
-        """Start a command at a terminal, and keep what it shows there."""
+        """Start a command at a terminal, and record its output."""
         master, slave = os.openpty()
         environment = {**os.environ, **self.environment(), "TERM": "dumb", "COLUMNS": "160"}
-        # A terminal of its own: the prompt appears there, not at the terminal of the test run.
+        # A new terminal, so that the prompt does not appear at the terminal of the test run.
         process = subprocess.Popen(
             [str(required_program("setsid")), "--ctty", *SITEBENCH, *argv],
             stdin=slave,
@@ -142,7 +142,7 @@ class Searched:
 
     @contextlib.contextmanager
     def watched(self) -> Iterator[None]:
-        """Look at every process that began since, and every file of ours, over and over."""
+        """Check every process started since, and every file of the folder, repeatedly."""
         ended, before = threading.Event(), {*psutil.pids()} - {os.getpid()}
         seen = dict[Path, tuple[int, int, int]]()
 
@@ -175,7 +175,7 @@ class Searched:
             thread.join()
 
     def _files(self) -> Iterator[Path]:
-        """Yield every file there is; folders may go away meanwhile."""
+        """Yield every file; folders may be removed meanwhile."""
         for folder, _, names in os.walk(self.folder):
             yield from (path for name in names if (path := Path(folder, name)).is_file())
 
@@ -187,14 +187,14 @@ class Searched:
         return any(coded in content for each in secrets for coded in codings(each))
 
     def traces(self) -> list[str]:
-        """Return everything that holds a secret, however it is written."""
+        """Return all places that contain a secret in any spelling."""
         found = [f"said: {text}" for text in self.heard if self._in(text)]
         found += [f"process: {title}" for title in list(self.titles) if self._in(title)]
         found += [f"file, for a while: {path}" for path in list(self.passing)]
         for path in self._files():
             content = _content(path)
             if content.startswith(b"SQLite format 3"):
-                # A long value is cut over pages, which a search of the bytes may miss.
+                # A long value is split over pages, so a search of the bytes may miss it.
                 with contextlib.closing(sqlite3.connect(path)) as database:
                     content += "\n".join(database.iterdump()).encode()
             if self._within(content):
@@ -204,7 +204,7 @@ class Searched:
 
 @contextlib.contextmanager
 def administered(searched: Searched, *options: str, **env: str) -> Iterator[str]:
-    """Serve a directory with an administrator; all it says is searched too."""
+    """Serve a directory with an administrator; its output is searched too."""
     log = searched.folder / "serve.log"
     with (
         log.open("wb") as said,

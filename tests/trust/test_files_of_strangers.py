@@ -1,4 +1,4 @@
-"""A run file of somebody else, made to do harm: it is shown or refused, and does nothing."""
+"""A hostile run file of a stranger: it is shown or refused, without harm."""
 
 import contextlib
 import csv
@@ -31,12 +31,12 @@ MARKUP = '"><img src=x onerror="document.title = `ran`"><meta http-equiv=refresh
 PATH = "x/../../../planted"
 FORMULA = "=HYPERLINK(1)"
 ESCAPE = r"\u001b]0;pwned\u0007"
-"""As JSON has it: what a terminal takes for its new title."""
+"""In JSON notation: a terminal escape that sets the title."""
 NAMES = (SCRIPT, MARKUP, PATH, FORMULA, "", "lookup\n", "\x1b[2J", "x" * 65, "../x", "-x", "@x")
 
 
 def written(path: Path, target: str) -> Path:
-    """Write a run with harm in every text that may be any."""
+    """Write a run with hostile content in every text field."""
     asked = structs.replace(made.spec(), target=target, settings={target: SCRIPT, "client": MARKUP})
     with RunStore(path) as store:
         store.set_manifest({"command": [SCRIPT], target: MARKUP, "cpu": {"model": SCRIPT}})
@@ -67,7 +67,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for column, text in (("result", '"evidence": "'), ("error", '"message": "')):
             change = f"UPDATE points SET {column} = replace({column}, ?, ?)"
             assert database.execute(change, (text, text + ESCAPE)).rowcount > 0
-        # The harm of the others stays as it is.
+        # The hostile parts of the other fields stay unchanged.
         for end in ("</script>", "url=a>"):
             change = "UPDATE manifest SET value = replace(value, ?, ?) WHERE instr(value, ?)"
             assert database.execute(change, (end, end + ESCAPE, end)).rowcount > 0
@@ -82,7 +82,7 @@ def browser(chromedriver: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 
 def commands(run: Path) -> dict[str, tuple[str, ...]]:
-    """Return every command that reads a run file of others."""
+    """Return every command that reads foreign run files."""
     out, other = run.parent, run.with_name("other.sitebench")
     shutil.copyfile(run, other)
     return {
@@ -165,7 +165,7 @@ def test_terminal_export_is_escaped(table: str, asked: tuple[str, ...], tmp_path
     assert "\x1b[31m" in file.read_text(encoding="utf-8")
 
 
-def test_a_target_with_control_characters_is_refused(tmp_path: Path) -> None:
+def test_target_name_with_control_characters_is_refused(tmp_path: Path) -> None:
     run = written(tmp_path / "run.sitebench", "\x1b]0;pwned\x07")
     for argv in commands(run).values():
         done = in_process(*argv)
@@ -189,7 +189,7 @@ def test_hostile_run_file_runs_no_script_in_a_browser(
 
 
 @pytest.mark.usefixtures("ran")
-def test_no_cell_of_a_table_is_a_formula(hostile: Path, tmp_path: Path) -> None:
+def test_exported_cells_are_never_formulas(hostile: Path, tmp_path: Path) -> None:
     run = written(tmp_path / "b.sitebench", FORMULA)
     table = tmp_path / "points.csv"
     assert in_process("export", str(run), "--out", str(table)).code == 0
@@ -208,7 +208,9 @@ def test_no_cell_of_a_table_is_a_formula(hostile: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "field"), [*((name, "operation") for name in NAMES), (SCRIPT, "suite"), ("", "suite")]
 )
-def test_a_name_that_no_operation_has_is_refused(name: str, field: str, tmp_path: Path) -> None:
+def test_unknown_operation_name_of_a_run_file_is_refused(
+    name: str, field: str, tmp_path: Path
+) -> None:
     run = made.write(tmp_path / "run.sitebench")
     with contextlib.closing(sqlite3.connect(run)) as database:
         rows = database.execute("SELECT id, spec, result FROM points").fetchall()
@@ -293,7 +295,7 @@ def test_impossible_values_are_shown_or_refused(table: str, change: str, tmp_pat
         assert "Traceback" not in done.err
 
 
-# Commands in a folder of a stranger: none of its files is run or read.
+# Commands in a stranger's folder: none of its files is executed or read.
 
 SITEBENCH = Path(sys.executable).with_name("sitebench")
 MODULES = ("locust", "sitebench", "ils_bench", "psutil", "msgspec", "json", "flask")
@@ -302,7 +304,7 @@ FEW = ("--entries", "10", "--locales", "en_US")
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Modules that leave a file and break, and options for Locust that write one."""
+    """Modules that write a file and fail, and options for Locust that write a file."""
     found = tmp_path / "of a stranger"
     found.mkdir()
     harm = f"open({str(tmp_path / 'ran')!r}, 'w').close()\nraise SystemExit('harm')\n"

@@ -1,7 +1,7 @@
-"""Damaged files: a scenario or a run file is read, or refused by our own error.
+"""Damaged files: a scenario or a run file is read, or refused with a sitebench error.
 
-Real files are changed at random: in the same ways each time, or with FUZZ_MINUTES (`make fuzz`) in
-ever new ones, for so long each.
+Real files are changed at random: by a fixed seed, or with FUZZ_MINUTES (`make fuzz`) by new seeds
+for that many minutes each.
 """
 
 import contextlib
@@ -41,7 +41,7 @@ Property = Callable[..., None]
 
 
 def damaged_by(*changes: st.SearchStrategy[Any]) -> Callable[[Property], Property]:
-    """Try some changes, and others until the time is up; say how many that were."""
+    """Try some changes, and further ones until the time is up; print their number."""
 
     def decorate(test: Property) -> Property:
         tries = itertools.count()
@@ -95,7 +95,7 @@ edits = st.lists(
 
 
 @damaged_by(edits)
-def test_a_damaged_scenario_is_read_or_refused(changes: list[tuple[float, int, str]]) -> None:
+def test_damaged_scenario_is_read_or_refused(changes: list[tuple[float, int, str]]) -> None:
     text = WHOLE.read_text()
     for place, cut, put in changes:
         at = int(place * len(text))
@@ -106,7 +106,7 @@ def test_a_damaged_scenario_is_read_or_refused(changes: list[tuple[float, int, s
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run file as a run leaves it."""
+    """A complete run file."""
     path = tmp_path_factory.mktemp("whole") / "run.sitebench"
     with RunStore(path) as store:
         store.set_manifest({"seed": 1997})
@@ -138,7 +138,7 @@ def read_everything(path: Path) -> None:
 
 
 @damaged_by(st.lists(st.tuples(places, st.integers(0, 255)), max_size=20), st.none() | places)
-def test_a_run_file_with_wrong_bytes_is_read_or_refused(
+def test_run_file_with_wrong_bytes_is_read_or_refused(
     whole: Path, tmp_path: Path, flips: list[tuple[float, int]], kept: float | None
 ) -> None:
     damaged = bytearray(whole.read_bytes())
@@ -159,7 +159,7 @@ def test_a_run_file_with_wrong_bytes_is_read_or_refused(
         st.sampled_from(["", "{", "{}", "[]", "null", "1", '"x"', "[" * 5_000, "\x00", "done"]),
     ),
 )
-def test_a_run_file_with_wrong_values_is_read_or_refused(
+def test_run_file_with_wrong_values_is_read_or_refused(
     whole: Path, tmp_path: Path, data: st.DataObject, value: object
 ) -> None:
     path = tmp_path / "damaged.sitebench"

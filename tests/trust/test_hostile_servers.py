@@ -1,6 +1,6 @@
-"""Commands at servers that send without end, or nothing, or nonsense: each ends soon, and small.
+"""Commands at servers that send endlessly, nothing, or nonsense end soon, with little memory.
 
-`test_hostile_targets` has the looks at a target one by one. Here are whole commands, and servers
+`test_hostile_targets` tests single probes of a target. Here are whole commands, and servers
 that turn hostile when the load begins.
 """
 
@@ -54,18 +54,18 @@ from tests.support.ldap_server import (
 
 pytestmark = pytest.mark.timeout(300)
 MOST_MIB = 64
-"""By which the memory of a command may exceed that of one at a good server."""
+"""Permitted memory of a command above that of a command at a good server."""
 LOOK_S = 10.0
-"""The limit of a look at a target, in which it may be late; a command takes a second beside it."""
+"""The time limit of a probe, which may end a little later; a command takes a second besides."""
 BUSY_S = 60.0
-"""More than a busy machine needs; far less than what has no end takes."""
+"""More than a busy machine needs; far less than an endless answer takes."""
 AT_ONCE = 6
-"""Commands: most of them wait."""
+"""Concurrent commands: most of them wait."""
 
 
 @dataclass(frozen=True)
 class Ended(Ran):
-    """How a command ended, and the most memory that a process of it had."""
+    """The exit of a command, and the highest memory of one of its processes."""
 
     mib: float
     took_s: float
@@ -80,7 +80,7 @@ def ended(argv: Sequence[str], answer: Answer, folder: Path) -> Ended:
         return Ended(ran.code, ran.out, ran.err, mib, time.monotonic() - began)
 
 
-# Longer than two timeouts: the first requests may have begun before the window.
+# Longer than two timeouts, because the first requests may begin before the window.
 LOAD = (
     *("--users", "2", "--threads", "1", "--rate", "20"),
     *("--warmup", "0s", "--measure", "1s", "--timeout", "400ms"),
@@ -97,10 +97,10 @@ MOVED = b"HTTP/1.1 302 Found\r\nLocation: /\r\nContent-Length: 0\r\n\r\n"
 
 
 def site(load: Answer | bytes, look: Answer | bytes = GOOD) -> Answer:
-    """Answer looks, which ask for the connection's end, and the requests of a load as told."""
+    """Answer probes, which ask to close the connection, with `look`, and the load with `load`."""
 
     def answer(connection: socket.socket, over: threading.Event) -> None:
-        # What answers by itself reads the request, too.
+        # An answer function reads the request itself.
         while asked := connection.recv(65_536, socket.MSG_PEEK):
             looks = b"Connection: close" in asked
             said = look if looks else load
@@ -119,7 +119,7 @@ MONITOR = b"cn=Monitor"
 
 
 def directory(load: PartOf | None = None, monitor: PartOf | None = None) -> Answer:
-    """Have everybody who is looked for; answer searches of a load and of cn=Monitor as told."""
+    """Find all looked-up people; answer searches of a load and of cn=Monitor as given."""
 
     def reply(number: bytes, operation: bytes) -> Iterator[Part]:
         # Below a base, and aliases are left alone (RFC 4511 4.5.1): a load's search.
@@ -137,11 +137,11 @@ def directory(load: PartOf | None = None, monitor: PartOf | None = None) -> Answ
 
 
 NAME = re.compile(rb"\x04\x02cn\x04\x01(.)")
-"""In a filter for one of ten people."""
+"""The name in a filter for one of ten people."""
 
 
 def closes(connection: socket.socket, over: threading.Event) -> None:
-    """Close without a word."""
+    """Close the connection without an answer."""
 
 
 def a_part(of: Mapping[str, Answer], *names: str) -> dict[str, Answer]:
@@ -187,7 +187,7 @@ REFUSED: Mapping[str, Mapping[str, Row]] = {
 
 
 class Turns:
-    """Answers the first operation in one way, the next one in another, and so on round."""
+    """Answers operations in several ways in turn."""
 
     def __init__(self, ways: Mapping[str, Callable[..., Any]]) -> None:
         self.unseen = set(ways)
@@ -201,7 +201,7 @@ class Turns:
 
 
 def hostile_site() -> tuple[Answer, set[str]]:
-    """Return one that turns hostile when a load begins, and its ways that no load has met yet."""
+    """Return a site that turns hostile when a load begins, and the ways not used so far."""
     turns = Turns(
         {
             **a_part(LARGE_SITES, "a body without end", "small chunks"),
@@ -209,7 +209,7 @@ def hostile_site() -> tuple[Answer, set[str]]:
             "silence": hold,
         }
     )
-    # Of a front page without end, the begin is a good answer to a look.
+    # The beginning of an endless front page is a good answer to a probe.
     look = LARGE_SITES["a body without end"]
     return site(turns, look), turns.unseen
 
@@ -229,14 +229,14 @@ def hostile_turns() -> Turns:
 
 
 def hostile_directory() -> tuple[Answer, set[str]]:
-    """Return such a directory."""
+    """Return such a directory, and the ways not used so far."""
     turns = hostile_turns()
     return directory(turns), turns.unseen
 
 
 A_LANE_EACH = ("--users", "4")
 UNHURRIED = ("--timeout", "60s")
-"""For good servers, which answer late where the machine is busy."""
+"""A long timeout for good servers, which answer late on a busy machine."""
 LDAP3 = (*(each for each in DIRECTORY if each not in ("--rate", "20")), "--client", "ldap3")
 TURNING: Mapping[str, tuple[Row, Callable[[], tuple[Answer, set[str]]]]] = {
     "web": ((WEB, site(GOOD)), hostile_site),
@@ -246,7 +246,7 @@ TURNING: Mapping[str, tuple[Row, Callable[[], tuple[Answer, set[str]]]]] = {
 
 
 def all_ended(rows: Mapping[str, Row], folder: Path) -> tuple[Ended, dict[str, Ended]]:
-    """Run a command at each server, some at a time; return that at the good one, and the others."""
+    """Run a command at each server, some concurrently; return the good server's and the others."""
     with ThreadPoolExecutor(AT_ONCE) as pool:
         running = {name: pool.submit(ended, *row, folder) for name, row in rows.items()}
         found = {name: each.result() for name, each in running.items()}
@@ -257,7 +257,7 @@ def assert_soon_and_small(each: Ended, good: Ended) -> None:
     assert each.code in (1, 2)
     assert each.took_s < LOOK_S + BUSY_S
     assert each.mib < good.mib + MOST_MIB
-    # Of what a server sent, nothing but what a terminal shows.
+    # The output contains no unprintable text of a server.
     assert (each.out + each.err).replace("\n", "").isprintable()
     assert "Traceback" not in each.err
     assert [line[:11] for line in each.err.splitlines()].count("sitebench: ") == 1
@@ -291,7 +291,7 @@ def test_load_on_a_hostile_server_is_bounded_in_time_and_memory(half: str, tmp_p
     assert unseen == set()
 
 
-def test_a_load_on_a_directory_whose_monitor_is_hostile_is_measured(tmp_path: Path) -> None:
+def test_load_on_a_directory_with_a_hostile_monitor_is_measured(tmp_path: Path) -> None:
     turns = hostile_turns()
     argv = (*DIRECTORY, *A_LANE_EACH, *UNHURRIED, "--measure", "4s", "--json")
     ran = ended(argv, directory(monitor=turns), tmp_path).check(0)

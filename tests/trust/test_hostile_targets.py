@@ -1,4 +1,4 @@
-"""A target that sends without end, or hardly anything: each look at it ends soon, in one line."""
+"""A target that sends endlessly or almost nothing: each probe ends soon, in one line."""
 
 import contextlib
 import signal
@@ -49,12 +49,12 @@ from tests.support.waiting import left_s
 pytestmark = pytest.mark.timeout(120)
 WHOLE_S = 1.0
 BUSY_S = 20.0
-"""More than a busy machine needs for what takes a second; far less than a flood takes."""
+"""More than a busy machine needs for a second's work; far less than a flood takes."""
 MOST_BYTES = 32 << 20
 TRUST = Trust(insecure=True)
 SMALL_IN_TLS = ("small chunks", True)
 MANY_IN_TLS = ("one entry of many attributes", "ldaps")
-"""TLS changes nothing of what takes a second to be taken apart: others are read over it."""
+"""Answers that take a second to parse are tested without TLS, and others also over TLS."""
 
 
 @pytest.fixture(autouse=True)
@@ -65,7 +65,7 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextlib.contextmanager
 def soon_and_small() -> Iterator[None]:
-    """Assert that what is done within takes neither long nor much memory."""
+    """Assert that the body takes neither long nor much memory."""
     tracemalloc.start()
     began = time.monotonic()
     try:
@@ -87,7 +87,7 @@ def tls(tmp_path_factory: pytest.TempPathFactory) -> ssl.SSLContext:
 
 
 def within(tls: ssl.SSLContext, answer: Answer) -> Answer:
-    """Do the same in TLS."""
+    """Return the same answer over TLS."""
 
     def over_tls(connection: socket.socket, ended: threading.Event) -> None:
         with tls.wrap_socket(connection, server_side=True) as encrypted:
@@ -97,14 +97,14 @@ def within(tls: ssl.SSLContext, answer: Answer) -> Answer:
 
 
 HANDSHAKE = b"\x16\x03\x03\x40\x00\x02\x00\x3f\xfc\x03\x03"
-"""The begin of a ServerHello, whose rest takes its time."""
+"""The beginning of a ServerHello whose remainder is delayed."""
 
 # A web site.
 
 
 @pytest.mark.parametrize("name", LATE_SITES)
 @pytest.mark.parametrize("encrypted", [False, True])
-def test_slow_site_is_refused(name: str, encrypted: bool, tls: ssl.SSLContext) -> None:
+def test_probe_of_a_slow_site_is_refused(name: str, encrypted: bool, tls: ssl.SSLContext) -> None:
     answer = LATE_SITES[name]
     with serving(within(tls, answer) if encrypted else answer) as port, soon_and_small():
         address = SiteAddress("127.0.0.1", port, scheme="https" if encrypted else "http")
@@ -113,7 +113,7 @@ def test_slow_site_is_refused(name: str, encrypted: bool, tls: ssl.SSLContext) -
 
 
 @pytest.mark.parametrize("name", ENDLESS_SITES)
-def test_a_site_without_an_answer_is_refused(name: str) -> None:
+def test_site_without_an_answer_is_refused(name: str) -> None:
     refused = pytest.raises(TargetTalksNonsense, match="does not answer as a web server does")
     with serving(ENDLESS_SITES[name]) as port, soon_and_small(), refused:
         site.probe(SiteAddress("127.0.0.1", port))
@@ -151,14 +151,14 @@ def test_probe_of_a_site_refuses_a_slow_handshake() -> None:
 
 
 def look(port: int, scheme: str = "ldap") -> None:
-    """Look at a directory as every test does before its load."""
+    """Probe a directory as every test does before its load."""
     start_tls = scheme == "starttls"
     url = f"{'ldap' if start_tls else scheme}://127.0.0.1:{port}"
     directory.probe(parse_address(url, start_tls=start_tls), BASE, trust=TRUST)
 
 
 def accepts_start_tls(connection: socket.socket) -> bool:
-    """Return whether a client asked for it; the first one only looks whether anything listens."""
+    """Return whether a client requested StartTLS; the first client only checks the port."""
     if (request := split(connection.recv(65_536))) is None:
         return False
     connection.sendall(message(request[0], EXTENDED + 1, result(0)))
@@ -166,7 +166,7 @@ def accepts_start_tls(connection: socket.socket) -> bool:
 
 
 def over(scheme: str, tls: ssl.SSLContext, answer: Answer) -> Answer:
-    """Answer in the clear, in TLS or, after an extended operation, in StartTLS."""
+    """Answer in cleartext, in TLS or, after an extended operation, in StartTLS."""
 
     def after_start_tls(connection: socket.socket, ended: threading.Event) -> None:
         if accepts_start_tls(connection):
@@ -177,7 +177,7 @@ def over(scheme: str, tls: ssl.SSLContext, answer: Answer) -> Answer:
 
 @pytest.mark.parametrize("name", LATE_DIRECTORIES)
 @pytest.mark.parametrize("scheme", ["ldap", "ldaps", "starttls"])
-def test_slow_directory_is_refused(name: str, scheme: str, tls: ssl.SSLContext) -> None:
+def test_probe_of_a_slow_directory_is_refused(name: str, scheme: str, tls: ssl.SSLContext) -> None:
     late = pytest.raises(TargetTalksNonsense, match=r"answers? takes? longer than 1 s")
     with serving(over(scheme, tls, LATE_DIRECTORIES[name])) as port, soon_and_small(), late:
         look(port, scheme)
@@ -195,7 +195,7 @@ def test_slow_directory_is_refused(name: str, scheme: str, tls: ssl.SSLContext) 
 def test_endless_answer_of_a_directory_is_refused(
     name: str, scheme: str, tls: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # By what it sends, and not by how long that takes.
+    # By the amount of data, not by time.
     monkeypatch.setattr(directory, "WHOLE_S", 60.0)
     refused = pytest.raises(TargetTalksNonsense, match="does not answer as an LDAP server does")
     with serving(over(scheme, tls, ENDLESS_DIRECTORIES[name])) as port, soon_and_small(), refused:
@@ -203,7 +203,7 @@ def test_endless_answer_of_a_directory_is_refused(
 
 
 @pytest.mark.parametrize("scheme", ["ldaps", "starttls"])
-def test_slow_handshake_is_refused(scheme: str, tls: ssl.SSLContext) -> None:
+def test_slow_tls_handshake_of_a_directory_is_refused(scheme: str, tls: ssl.SSLContext) -> None:
     def answer(connection: socket.socket, ended: threading.Event) -> None:
         if scheme == "ldaps" or accepts_start_tls(connection):
             connection.recv(65_536)
@@ -250,13 +250,13 @@ REFERRAL = b"\x0a\x01\x0a\x04\x00\x04\x00" + tlv(0xA3, tlv(4, b"ldap://127.0.0.1
         ),
     ],
 )
-def test_fault_of_an_answer_is_named(answer: Answer, said: str) -> None:
+def test_fault_of_a_directorys_answer_is_named(answer: Answer, said: str) -> None:
     with serving(answer) as port, pytest.raises(SitebenchError, match=said):
         look(port)
 
 
 def lasting(port: int) -> contextlib.AbstractContextManager[Any]:
-    """Connect as what fills a directory does."""
+    """Connect like a command that seeds a directory."""
     opened: contextlib.AbstractContextManager[Any] = directory.connect(
         parse_address(f"ldap://127.0.0.1:{port}")
     )
@@ -318,7 +318,7 @@ def test_ctrl_c_ends_a_probe_at_once(half: str) -> None:
     asked = threading.Event()
 
     def told(connection: socket.socket, ended: threading.Event) -> None:
-        # What has been received stays there to be read.
+        # The received bytes stay in the buffer.
         if connection.recv(1, socket.MSG_PEEK):
             asked.set()
             answer(connection, ended)

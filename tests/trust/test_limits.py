@@ -1,4 +1,4 @@
-"""Limits from the command line and from Python; what each does is tested where the servers are."""
+"""Limits on the command line and in Python; their effects are tested beside the servers."""
 
 import socket
 
@@ -14,7 +14,7 @@ from tests.support.cli import in_process
 from tests.support.serving import serving
 
 
-def test_limits_are_read_as_pairs() -> None:
+def test_limits_are_parsed_as_pairs() -> None:
     assert parse_limits("stall_ms=200, connections=5") == {"stall_ms": 200, "connections": 5}
     for wrong in ("stall_ms", "stall_ms=", "stall_ms=-1", "stall_ms=soon"):
         with pytest.raises(UnknownValue, match="name=number"):
@@ -22,13 +22,13 @@ def test_limits_are_read_as_pairs() -> None:
 
 
 @pytest.mark.parametrize("suite", ["ils", "ps"])
-def test_an_unknown_or_impossible_limit_is_refused(suite: str) -> None:
+def test_unknown_or_impossible_limit_is_refused(suite: str) -> None:
     start = (suite, "serve", "--entries", "5", "--locales", "en_US", "--port", "0", "--limit")
     in_process(*start, "patience=3").refuse(2, "patience", "connections_per_address")
     in_process(*start, "connections=0").refuse(2, "connections cannot be 0")
 
 
-def test_a_limit_of_the_command_line_is_in_force() -> None:
+def test_limit_of_the_command_line_is_in_force() -> None:
     limits = ("--limit", "search_entries=2,stall_ms=500")
     with serving("ils", *LOCALES, "--entries", "5", *limits) as (_, lines):
         connection = ldap3.Connection(address(lines), auto_bind=True)
@@ -38,7 +38,7 @@ def test_a_limit_of_the_command_line_is_in_force() -> None:
         connection.unbind()
 
 
-def test_limits_from_python() -> None:
+def test_limits_can_be_set_from_python() -> None:
     with (
         LdapDirectory(5, locales=("en_US",), limits={"connections": 1}) as directory,
         socket.create_connection(("127.0.0.1", directory.port), 10),

@@ -1,4 +1,4 @@
-"""Who does not say where to listen is heard on this machine only; who does is heard there."""
+"""Without an address programs listen only on this machine; with an address they listen there."""
 
 import contextlib
 import os
@@ -24,20 +24,20 @@ PEOPLE = ("--entries", "10", "--locales", "en_US")
 LOAD = ("--users", "2", "--threads", "1", "--rate", "10", "--warmup", "0s", "--measure", "1s")
 MEASURED = (*PEOPLE, *LOAD)
 ALONE = (*MEASURED, "--workers", "1", "--workers-wait", "3s")
-"""A master whose worker never comes."""
+"""A master whose worker never joins."""
 LOCUSTFILE = ("-f", str(SUITE.locustfile_path()))
 PAGE = (*LOCUSTFILE, "--web-port", "{port}")
 MASTER = (*LOCUSTFILE, "--master", "--headless", "--master-bind-port", "{port}")
-"""It waits for its worker for ever."""
+"""A master that waits for its worker forever."""
 _LOOKS_EVERY_S = 0.25
-"""What listens does so for a second at least."""
+"""Programs listen for at least a second."""
 LISTENS = "0A"
-"""TCP_LISTEN, as /proc/net has it."""
+"""TCP_LISTEN in the notation of /proc/net."""
 LOOPBACK = {"127.0.0.1", "::1"}
 
 
 def listening(pid: int) -> set[str]:
-    """Return the addresses that a process and its descendants can be reached at."""
+    """Return the listening addresses of a process and its descendants."""
     sockets: set[str] = set()
     with contextlib.suppress(psutil.NoSuchProcess):
         top = psutil.Process(pid)
@@ -46,7 +46,7 @@ def listening(pid: int) -> set[str]:
                 for file in Path(f"/proc/{each.pid}/fd").iterdir():
                     with contextlib.suppress(OSError):
                         sockets.add(str(file.readlink()))
-    # Read once for all processes: what psutil does for each of them takes most of a core.
+    # Read once for all processes, because psutil would use most of a core.
     return {
         ip
         for protocol in ("tcp", "tcp6", "udp", "udp6")
@@ -56,10 +56,10 @@ def listening(pid: int) -> set[str]:
 
 
 def reachable(protocol: str) -> Iterator[tuple[str, str]]:
-    """Yield the address and inode of each socket that strangers may send to.
+    """Yield the address and inode of each socket that strangers can reach.
 
-    The kernel lists those that listen before all connections (its proc_net_tcp.rst), of which there
-    may be tens of thousands.
+    The kernel lists listening sockets before connections (its proc_net_tcp.rst), of which there may
+    be tens of thousands.
     """
     with Path("/proc/net", protocol).open() as lines:
         next(lines)
@@ -69,14 +69,14 @@ def reachable(protocol: str) -> Iterator[tuple[str, str]]:
                 return
             if remote.endswith(":0000"):
                 words = bytes.fromhex(local.partition(":")[0])
-                # Each 32 bits are a number as this machine has it.
+                # Each group of 32 bits is a number in this machine's byte order.
                 numbers = struct.unpack(f"={len(words) // 4}I", words)
                 yield str(ip_address(struct.pack(f">{len(numbers)}I", *numbers))), inode
 
 
 @contextlib.contextmanager
 def started(folder: Path, *argv: str) -> Iterator[subprocess.Popen[bytes] | Locust]:
-    # What it keeps while it runs is no business of the tests beside it.
+    # Separate state, so that concurrent tests do not see it.
     env = {"XDG_STATE_HOME": str(folder / "state"), "TMPDIR": str(folder)}
     if argv[:2] == LOCUSTFILE:
         with Locust(*argv, cwd=folder, env=env, together=True) as locust:
@@ -102,16 +102,16 @@ def started(folder: Path, *argv: str) -> Iterator[subprocess.Popen[bytes] | Locu
 
 
 def heard_at(folder: Path, *argv: str, until: str | None = None) -> set[str]:
-    """Return where a command listens: until it ends, or a little longer than it begins to.
+    """Return the listening addresses of a command until its end, or shortly after its begin.
 
-    Or until it is heard at an address: on a busy machine a look takes seconds.
+    Or until it listens at `until`, because a reading takes seconds on a busy machine.
     """
     give_up, seen = time.monotonic() + left_s(), set[str]()
     serves = until is None and not {"serve", "ui", "-f"}.isdisjoint(argv)
     with started(folder, *(each.format(port=free_port()) for each in argv)) as process:
         while until not in seen and process.poll() is None and time.monotonic() < give_up:
             if seen and serves:
-                # A little longer, for the second one.
+                # A little longer, for a second address.
                 give_up = min(give_up, time.monotonic() + 1.0)
                 serves = False
             seen |= listening(process.pid)
@@ -154,7 +154,7 @@ def test_master_listens_only_on_loopback_by_default() -> None:
 
 @pytest.fixture(scope="module")
 def other() -> str:
-    """An address of this machine that others may reach it at."""
+    """An address of this machine that other machines may reach."""
     for addresses in psutil.net_if_addrs().values():
         for each in addresses:
             if each.family == socket.AF_INET and not each.address.startswith("127."):

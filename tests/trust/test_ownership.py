@@ -1,4 +1,4 @@
-"""Nothing is written to a target that runs already unless the user says that it is theirs."""
+"""Writes to a running target need the user's declaration of ownership."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +21,7 @@ from tests.support.screen import Screen, screen_of
 from tests.support.waiting import eventually
 
 STRANGER = "192.0.2.1"
-"""Not assigned (RFC 5737): a request to it would make the test wait."""
+"""An unassigned address (RFC 5737): a request to it would make the test wait."""
 
 PEOPLE = ("--entries", "10", "--locales", "en_US")
 BRIEF = ("--users", "2", "--threads", "1", "--rate", "200", "--warmup", "0s", "--measure", "500ms")
@@ -29,7 +29,7 @@ BRIEF = ("--users", "2", "--threads", "1", "--rate", "200", "--warmup", "0s", "-
 
 @pytest.fixture(autouse=True)
 def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Keep what is whose, and the journal, of every test to itself."""
+    """Give every test its own declarations of ownership and its own journal."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     own_targets().parent.mkdir(parents=True)
@@ -48,7 +48,7 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("127.0.0.1.nowhere.invalid", False),
     ],
 )
-def test_loopback_is_decided_by_address_not_by_name(host: str, is_loopback: bool) -> None:
+def test_loopback_is_recognised_by_address_not_by_name(host: str, is_loopback: bool) -> None:
     assert on_loopback(host) is is_loopback
 
 
@@ -89,7 +89,7 @@ def test_writes_are_refused_before_connecting(argv: tuple[str, ...], tmp_path: P
     in_process(*argv, *people, cwd=tmp_path).refuse(2, STRANGER, FLAG, "own-targets")
 
 
-def test_scenario_is_refused_for_its_writes_whatever_its_name(tmp_path: Path) -> None:
+def test_scenario_with_writes_is_refused_under_any_name(tmp_path: Path) -> None:
     scenario = tmp_path / "site.toml"
     start = ("ps", "run", "--target", f"http://{STRANGER}", "--scenario", str(scenario))
     scenario.write_text('[[operation]]\npost = "/"\n')
@@ -155,7 +155,9 @@ class OwnUser(SiteUser):
     ],
     ids=["directory", "disposable", "site"],
 )
-def test_locustfile_needs_consent(locustfile: str, target: tuple[str, ...], tmp_path: Path) -> None:
+def test_locustfile_with_writes_needs_declared_ownership(
+    locustfile: str, target: tuple[str, ...], tmp_path: Path
+) -> None:
     file = tmp_path / "own.py"
     file.write_text(locustfile)
     argv = arguments(file, None, "--headless", "-u", "1", "--target", *target)
@@ -176,13 +178,15 @@ def elsewhere() -> Iterator[LdapDirectory]:
 
 @pytest.fixture
 def screen(elsewhere: LdapDirectory, tmp_path: Path) -> Iterator[Screen]:
-    """The page of a locustfile that deletes, pointed there."""
+    """The page of a locustfile with deletes, at that directory."""
     file = tmp_path / "own.py"
     file.write_text(DELETING)
     yield from screen_of(file, tmp_path, *PEOPLE, "--target", elsewhere.url)
 
 
-def test_write_from_the_page_is_refused(screen: Screen, elsewhere: LdapDirectory) -> None:
+def test_write_from_the_page_is_refused_without_ownership(
+    screen: Screen, elsewhere: LdapDirectory
+) -> None:
     screen.start("OwnUser", 1)
     assert eventually(lambda: screen.live()["word"] == "failed"), screen.live()
     said = screen.live()["findings"][0]
@@ -199,7 +203,7 @@ def test_remote_directory_is_seeded_only_with_ownership(config: Path) -> None:
         assert directory.stats()["adds"] == added
         assert in_process(*seed, FLAG).code == 0
         assert directory.stats()["adds"] == added + 11
-        # What is there already is looked up without a word.
+        # Existing people are looked up without a declaration.
         target = ("--target", directory.url, "--base", "ou=p,o=Intranet", *PEOPLE, *BRIEF)
         in_process("ils", "run", "lookup", *target).check(0)
         config.write_text(f"{net.address}\n")
@@ -218,7 +222,7 @@ def test_remote_site_is_readable_without_and_writable_with_ownership() -> None:
 
 @pytest.fixture
 def empty() -> Iterator[LdapDirectory]:
-    """A directory on loopback that has its base and no people, and that sitebench did not start."""
+    """A directory on loopback with its base and no people that sitebench did not start."""
     with LdapDirectory(0) as directory:
         yield directory
 
@@ -279,14 +283,14 @@ def test_locust_run_of_reads_adds_no_people(
     assert empty.stats()["adds"] == before
 
 
-def test_missing_last_person_is_refused(empty: LdapDirectory) -> None:
+def test_directory_without_the_last_person_is_refused(empty: LdapDirectory) -> None:
     target = ("--target", empty.url, *HERE)
     assert in_process("ils", "seed", *target, "--entries", "9").code == 0
     in_process("ils", "run", "lookup", *target, "--entries", "10").refuse(2, *REMEDIES)
     assert in_process("ils", "run", "lookup", *target, "--entries", "9", *BRIEF).code == 0
 
 
-def test_connect_needs_no_people(empty: LdapDirectory) -> None:
+def test_connects_add_no_people(empty: LdapDirectory) -> None:
     before = empty.stats()["adds"]
     target = ("--target", empty.url, *HERE, *PEOPLE, *BRIEF)
     in_process("ils", "run", "connect", *target).check(0)
@@ -294,7 +298,9 @@ def test_connect_needs_no_people(empty: LdapDirectory) -> None:
     assert empty.stats()["adds"] == before
 
 
-def test_file_that_declares_ownership_may_write(empty: LdapDirectory, config: Path) -> None:
+def test_scenario_file_that_declares_ownership_may_write(
+    empty: LdapDirectory, config: Path
+) -> None:
     before = empty.stats()
     config.write_text("127.0.0.1\n")
     in_process("ils", "run", "lookup", "--target", empty.url, *HERE, *PEOPLE, *BRIEF).check(0)
@@ -315,7 +321,7 @@ def test_locust_adds_and_removes_people_with_ownership(
     assert after["entries"] == before["entries"]
 
 
-def test_adds_by_name_need_no_consent_on_loopback(empty: LdapDirectory) -> None:
+def test_adds_by_name_on_loopback_need_no_declared_ownership(empty: LdapDirectory) -> None:
     before = empty.stats()
     target = ("--target", empty.url, *HERE, *PEOPLE, *BRIEF)
     in_process("ils", "run", "add", *target).check(0)

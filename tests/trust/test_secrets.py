@@ -1,4 +1,4 @@
-"""A password given in every way there is leaves no trace: everything is searched for it."""
+"""A password given in any way leaves no trace: all files and outputs are searched for it."""
 
 import base64
 import contextlib
@@ -33,7 +33,7 @@ PEOPLE = ("--entries", "20", "--locales", "en_US")
 WINDOW = ("--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "500ms")
 BRIEF = ("--rate", "50", *WINDOW)
 SLOW = ("--think", "20ms", *WINDOW)
-"""The same of ldap3 and Locust's client, which keep no rate."""
+"""A think time for ldap3 and Locust's client, which have no rate."""
 
 SCENARIO = """\
 [headers]
@@ -75,7 +75,8 @@ def test_secret_scan_finds_every_encoding_of_a_secret(tmp_path: Path) -> None:
     for name, written in planted.items():
         (tmp_path / name).write_bytes(b"before " + written + b" behind")
     (tmp_path / "another").write_bytes(base64.b64encode(b"x" + word[:-1]))
-    # A search of the bytes misses it: a page ends within (each in a chain has room for 508).
+    # A search of the bytes misses it, because a page ends within it (an overflow page holds 508
+    # bytes).
     blob = tmp_path / "blob"
     with contextlib.closing(sqlite3.connect(blob)) as database:
         database.execute("pragma page_size = 512")
@@ -86,14 +87,15 @@ def test_secret_scan_finds_every_encoding_of_a_secret(tmp_path: Path) -> None:
     assert set(searched.traces()) == {f"file: {tmp_path / name}" for name in (*planted, "blob")}
 
 
-def test_a_password_from_a_file_leaves_no_trace(searched: Searched, password_file: str) -> None:
+def test_password_from_a_file_leaves_no_trace(searched: Searched, password_file: str) -> None:
     known = ("--bind-dn", ADMIN, "--password-file", password_file)
     with administered(searched, "--admin-password-file", password_file) as url:
         target = ("--target", url, *known, *PEOPLE)
         searched.done("ils", "seed", *target)
         measured = (*target, *BRIEF, "--out", "run.sitebench", "--junit", "junit.xml")
         ran = searched.run("ils", "run", "lookup", *measured, "--objective", "failures<1%")
-        # Where others keep the cores busy the point is invalid, and an invalid one misses.
+        # If other programs keep the cores busy the point is invalid, and therefore misses its
+        # objective.
         assert ran.code in {0, EXIT_MISSED}, ran.err
         assert (searched.folder / "junit.xml").exists()
         searched.done("ils", "run", "add", *target, *SLOW, "--client", "ldap3", "--json")
@@ -104,18 +106,18 @@ def test_a_password_from_a_file_leaves_no_trace(searched: Searched, password_fil
     assert searched.traces() == []
 
 
-def test_a_password_from_the_environment_leaves_no_trace(searched: Searched) -> None:
+def test_password_from_the_environment_leaves_no_trace(searched: Searched) -> None:
     env = {"SITEBENCH_BIND_PASSWORD": searched.secret}
     with administered(searched, **env) as url:
         target = ("--target", url, "--bind-dn", ADMIN, *PEOPLE)
         searched.done("ils", "seed", *target, **env)
         sweep = ("ils", "sweep", "--sizes", "20", "--operations", "lookup,add", *target[:4])
         searched.done(*sweep, *PEOPLE[2:], *BRIEF, "--out", "sweep.sitebench", **env)
-        # A failure prints more than a success: another person's name with our password.
+        # A failure prints more than a success: another person's name with this password.
         wrong = ("--target", url, "--bind-dn", "cn=nobody,o=Intranet", *PEOPLE, *BRIEF)
         assert searched.run("ils", "run", "lookup", *wrong, **env).code == 2
         assert searched.run("ils", "seed", *wrong[:6], **env).code == 2
-    # And a target that is gone.
+    # And an ended target.
     assert searched.run("ils", "run", "lookup", *target, *BRIEF, **env).code == 1
     searched.shown("report", "sweep.sitebench", "--out", "report.html")
     assert searched.traces() == []
@@ -132,7 +134,7 @@ def test_passwords_are_not_in_the_environment_of_other_processes(searched: Searc
     for target in ("embedded", "openldap"):
         searched.done("ils", *run, "--target", target, **env)
     assert searched.traces() == []
-    # Only who asked for it: what a point is told is not in the variables it was started with.
+    # Only the command itself: a point does not get the secret in its environment.
     assert searched.told == {"-m sitebench.cli.main ils"}
 
 
@@ -158,7 +160,8 @@ def test_debug_output_has_no_password(searched: Searched, password_file: str) ->
                 *("--out", "run.sitebench", "LookupUser"),
                 cwd=searched.folder,
                 env=searched.environment(),
-                # Others see of the first what it was started with; what all do then is the same.
+                # Other users see the start arguments of the first process; all later steps are the
+                # same.
                 forked=bool(more),
             )
             searched.heard += [ran.out, ran.err]
@@ -171,7 +174,7 @@ TYPED_WITHOUT_SIZE = ("--bind-dn", ADMIN, *PEOPLE[2:])
 TYPED = (*TYPED_WITHOUT_SIZE, *PEOPLE[:2])
 
 
-def test_a_password_typed_at_a_terminal_leaves_no_trace(searched: Searched) -> None:
+def test_password_typed_at_a_terminal_leaves_no_trace(searched: Searched) -> None:
     with searched.terminal(*SERVE) as serving:
         shown = serving.until("Ctrl-C to stop")
         assert shown.count("Password of the administrator") == 1
@@ -222,7 +225,7 @@ def test_password_in_an_address_is_recognised(shown: str) -> None:
         ("ps", "run", "--out", "run.sitebench", "--monitor", "ann:{}@127.0.0.1"),
     ],
 )
-def test_password_in_address_is_refused(command: tuple[str, ...], searched: Searched) -> None:
+def test_password_in_an_address_is_refused(command: tuple[str, ...], searched: Searched) -> None:
     ran = searched.run(*command[:-1], command[-1].format(searched.secret)).check(
         2, "an address contains credentials"
     )
@@ -231,7 +234,7 @@ def test_password_in_address_is_refused(command: tuple[str, ...], searched: Sear
     assert not list(searched.folder.glob("*.sitebench"))
 
 
-def test_a_token_of_a_scenario_leaves_no_trace(searched: Searched) -> None:
+def test_token_of_a_scenario_leaves_no_trace(searched: Searched) -> None:
     (searched.folder / "site.toml").write_text(SCENARIO)
     from ps_bench.targets.personalized_site import PersonalizedSite
 
@@ -243,7 +246,7 @@ def test_a_token_of_a_scenario_leaves_no_trace(searched: Searched) -> None:
     assert searched.traces() == []
 
 
-def test_a_token_in_a_scenario_is_sent() -> None:
+def test_token_of_the_environment_is_sent_by_a_scenario() -> None:
     os.environ["SITEBENCH_TEST_TOKEN"] = "s3cret"
     try:
         scenario = from_text("file", SCENARIO.replace("SITE_TOKEN", "SITEBENCH_TEST_TOKEN"))
@@ -262,7 +265,7 @@ def test_environment_variables_of_a_scenario_are_announced(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("end", ["\\n", "\\r", "\\u0000", "\\u0085"])
-def test_a_header_with_a_control_character_is_refused(end: str) -> None:
+def test_header_with_a_control_character_is_refused(end: str) -> None:
     with pytest.raises(BadFile, match="no header can hold"):
         from_text(
             "file",
@@ -274,7 +277,7 @@ def test_a_header_with_a_control_character_is_refused(end: str) -> None:
 
 @pytest.mark.parametrize("column", ["pw", "user_pw", "pin", "password"])
 def test_digest_does_not_depend_on_secret_columns(column: str, tmp_path: Path) -> None:
-    """Or it could be guessed at."""
+    """Otherwise a secret could be guessed from the digest."""
     file, accounts = tmp_path / "scenario.toml", tmp_path / "accounts.csv"
     file.write_text(
         '[data.account]\nfile = "accounts.csv"\n[[operation]]\nname = "a"\n'
@@ -294,7 +297,7 @@ def test_credentials_in_a_scenario_file_are_refused() -> None:
     assert "s3cret" not in str(refused.value)
 
 
-# A password in a sequence of a program's own leaves no trace, even if the program is killed.
+# A password in a program's own sequence leaves no trace, even if the program is killed.
 
 PROGRAM = """
 import sys
@@ -354,7 +357,7 @@ def test_password_in_a_user_defined_sequence_leaves_no_trace(searched: Searched)
     assert searched.told == set()
 
 
-# The web UI's pages and downloads hold no password, for any user who logged in.
+# The web UI's pages and downloads contain no password, for any logged-in user.
 
 PAGES = (
     *("/", "/stats/requests", "/stats/requests/csv", "/stats/failures/csv", "/stats/report"),
@@ -371,18 +374,18 @@ class Visitor:
         self._opener, self._root = urllib.request.build_opener(jar), root
 
     def get(self, path: str, **form: str) -> bytes:
-        """Return a page; what is said goes with it as a form."""
+        """Return a page; the arguments are sent as a form."""
         data = urllib.parse.urlencode(form).encode() if form else None
         with self._opener.open(f"{self._root}{path}", data, timeout=60) as answer:
             content: bytes = answer.read()
             return content
 
     def live(self) -> Any:
-        """Return what the live page draws."""
+        """Return the data of the live page."""
         return json.loads(self.get("/sitebench/live.json"))
 
     def looked_up(self) -> bool:
-        """Return whether people have been looked up."""
+        """Return whether lookups have been made."""
         steps = self.live()["steps"]
         return any(int(row["count"]) for row in steps if row["step"] == "lookup")
 
@@ -396,7 +399,7 @@ def test_web_pages_contain_no_password(
     login.write_text(f"ann:{word}\n")
     with administered(searched, *PEOPLE, "--admin-password-file", password_file) as url:
         known = ("--target", url, "--bind-dn", ADMIN, *PEOPLE, "--web-login")
-        # One of each way.
+        # One login for each way.
         given = ("--login-file", str(login))
         told = searched.environment(SITEBENCH_BIND_PASSWORD=searched.secret)
         words = [*known, *given]

@@ -1,4 +1,4 @@
-"""A key, the password that opens it and a bind password, with workers: none leaves a trace."""
+"""A key, its password and a bind password, with workers: none leaves a trace."""
 
 import secrets
 from pathlib import Path
@@ -38,7 +38,7 @@ def test_neither_keys_nor_their_passwords_leave_a_trace(
         run = ("ils", "run", "add", *target, *PEOPLE, *BRIEF)
         searched.done(*run, *given, "--client", "ldap3")
         for name, value in searched.environment(**told).items():
-            # The worker, too.
+            # Also for the worker.
             monkeypatch.setenv(name, value)
         with worker(searched.folder, master, None) as helper:
             searched.done(*run, "--workers", "1", "--bind", master, "--out", "run.sitebench")

@@ -1,4 +1,4 @@
-"""What the native engine is made of, held against deny.toml without any tool or network."""
+"""The dependencies of the native engine, checked against deny.toml without a tool or network."""
 
 import json
 import re
@@ -20,7 +20,7 @@ LOCKS = ("native/Cargo.lock", "native/fuzz/libfuzzer/Cargo.lock")
 
 
 def allowed(expression: str) -> bool:
-    """Return whether a licence expression (SPDX) can be met with what is allowed."""
+    """Return whether allowed licences satisfy a licence expression (SPDX)."""
     tokens = re.findall(r"[()]|[^\s()]+(?: WITH [^\s()]+)?", expression.replace("/", " OR "))
 
     def either() -> bool:
@@ -61,11 +61,11 @@ def allowed(expression: str) -> bool:
         ("MIT OR GPL-2.0-only AND GPL-3.0-only", True),
     ],
 )
-def test_expressions_are_read_as_spdx_has_them(expression: str, is_allowed: bool) -> None:
+def test_licence_expressions_are_parsed_as_spdx(expression: str, is_allowed: bool) -> None:
     assert allowed(expression) is is_allowed
 
 
-def test_every_crate_has_a_licence_that_is_allowed() -> None:
+def test_every_crate_has_an_allowed_licence() -> None:
     manifest = ("--manifest-path", str(ROOT / "native/Cargo.toml"))
     host = re.search(r"host: (\S+)", subprocess.check_output(["rustc", "-vV"], text=True))
     assert host is not None
@@ -88,7 +88,7 @@ def test_every_crate_comes_from_one_registry_with_its_checksum(lock: str) -> Non
     assert all(each["source"] == CRATES_IO and each["checksum"] for each in others)
     denied = {each["crate"] for each in RULES["bans"]["deny"]}
     assert denied.isdisjoint(each["name"] for each in packages)
-    # What has no source is ours.
+    # Crates without a source belong to this repository.
     ours = {each["name"] for each in packages if "source" not in each}
     assert all(name.startswith("sitebench-") for name in ours), ours
 
@@ -105,11 +105,11 @@ def test_fuzz_crate_has_unsafe_code_only_for_the_fuzzer() -> None:
     workspace = tomllib.loads((ROOT / "native/Cargo.toml").read_text())["workspace"]
     assert workspace["exclude"] == ["fuzz/libfuzzer"]
     (source,) = (ROOT / "native/fuzz/libfuzzer/src").rglob("*.rs")
-    # Its macro declares the function that libFuzzer calls; nothing is written by hand.
+    # Its macro declares the function that libFuzzer calls; the file itself has no unsafe code.
     assert "unsafe" not in source.read_text()
 
 
-def test_the_image_is_built_from_versions_that_are_named() -> None:
+def test_container_image_is_built_from_pinned_versions() -> None:
     text = (ROOT / "deploy/Dockerfile").read_text()
     locked = tomllib.loads((ROOT / "uv.lock").read_text())["package"]
     (maturin,) = (each["version"] for each in locked if each["name"] == "maturin")
@@ -119,7 +119,7 @@ def test_the_image_is_built_from_versions_that_are_named() -> None:
     assert re.findall(r"pip install --no-cache-dir (\S+) uv==\d", text) == [f"maturin=={maturin}"]
 
 
-def test_a_wheel_has_the_notices_of_what_its_lock_file_names() -> None:
+def test_wheel_has_the_notices_of_all_locked_dependencies() -> None:
     assert notices.FILE.read_text() == notices.text(), "run python -m tests.notices"
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert notices.FILE.name in project["license-files"]

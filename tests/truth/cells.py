@@ -1,4 +1,4 @@
-"""Which cells the matrix has: shapes x schedules x faults, as data, and their scenarios as text.
+"""The cells of the matrix: shapes x schedules x faults, as data, and their scenarios as text.
 
 Every request's key is `OPERATION.STEP.USER.ITERATION` (`tests.truth.log`).
 """
@@ -12,30 +12,30 @@ ANSWER_S = 0.1
 USERS = 20
 WINDOW_S = 3.0
 TIMEOUT_S = 1.5
-"""Longer than the stall and an answer."""
+"""Longer than the stall and an answer together."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What users do: the text of a scenario, for a directory and for a site."""
+    """The work of users: the text of a scenario, for a directory and for a site."""
 
     name: str
     ldap: str
     http: str | None = None
     requests: int = 1
-    """Requests of an operation."""
+    """Requests per operation."""
     pauses: Mapping[str, float] = field(default_factory=dict)
-    """Think times within an operation, by the step that they are before."""
+    """Think times within an operation, by the step after them."""
     at_a_time: int = USERS
-    """Operations that can be asked at a time, by users, places or rows."""
+    """The maximum of concurrent operations, by users, places or rows."""
     counts: str | None = None
-    """The step that is counted instead of the whole."""
+    """The step that is counted instead of the whole operation."""
     waits: bool = False
-    """Whether an operation waits for a place on a shared connection, in its time."""
+    """Whether an operation's time includes a wait for a place on a shared connection."""
     waits_for_row: bool = False
-    """Whether it waits for a row, in no operation's time but that of an arrival."""
+    """Whether it waits for a row, which counts only in the time of an arrival."""
     wrong: bool = False
-    """Whether every answer is wrong, by what the scenario expects."""
+    """Whether every answer is wrong by the scenario's expectations."""
 
     @property
     def operation_s(self) -> float:
@@ -43,7 +43,7 @@ class Shape:
 
     @property
     def capacity(self) -> float:
-        """Operations per second at most."""
+        """The maximum of operations per second."""
         return self.at_a_time / self.operation_s
 
 
@@ -159,16 +159,16 @@ SHAPES: Sequence[Shape] = (
 
 @dataclass(frozen=True)
 class Schedule:
-    """When operations begin: the lines of `[load]`."""
+    """The begin of operations: the lines of `[load]`."""
 
     name: str
     load: str
     rate: float = 0.0
-    """Of arrivals, as a share of what the users can do."""
+    """The rate of arrivals as a share of the users' capacity."""
     users: int = USERS
-    """0 where stages say how many there are."""
+    """0 if stages set the number of users."""
     stages: Sequence[tuple[float, float]] = ()
-    """Seconds, and the share of what the users can do at their end."""
+    """Seconds, and the share of the users' capacity at their end."""
     warmup_s: float = 0.5
 
     @property
@@ -195,7 +195,7 @@ SCHEDULES: Sequence[Schedule] = (
     Schedule("closed", _WINDOW),
     Schedule("closed with think", _WINDOW + 'think = "100ms"'),
     Schedule("even", _WINDOW + 'rate = {rate}\narrivals = "even"', 0.6),
-    # So many users that every arrival finds one: the log does not know when others were due.
+    # Enough users that every arrival finds a free one: the log has no due times of other arrivals.
     Schedule("poisson", _WINDOW + 'rate = {rate}\narrivals = "poisson"', 0.3, 120),
     Schedule(
         "stages of rates",
@@ -209,7 +209,7 @@ SCHEDULES: Sequence[Schedule] = (
 
 @dataclass(frozen=True)
 class Fault:
-    """What the server does at fixed times of the window, besides answering."""
+    """Actions of the server at fixed times of the window, besides answers."""
 
     name: str
     stall_s: tuple[float, float] | None = None
@@ -235,7 +235,7 @@ class Cell:
     fault: Fault
     threads: int = 1
     workers: int = 1
-    """Processes that make the load, each with its part of the rate and a pool of its own."""
+    """Load processes, each with its part of the rate and its own pool."""
     texts: tuple[str, ...] = ()
     """Scenarios in place of the shape's."""
     variant: str = ""
@@ -246,7 +246,7 @@ class Cell:
 
     @property
     def scenarios(self) -> Sequence[str]:
-        """Their texts; the first has the load."""
+        """The texts of the scenarios; the first contains the load."""
         own = self.shape.ldap if self.protocol == "ldap" else self.shape.http
         first, *more = self.texts or (own or "",)
         # Keys of the top level come before any table.
@@ -254,7 +254,7 @@ class Cell:
 
 
 def _matrix() -> Iterator[Cell]:
-    """Every shape meets every schedule, and each of both every fault."""
+    """Combine every shape with every schedule, and each of both with every fault."""
     for row, shape in enumerate(SHAPES):
         for column, schedule in enumerate(SCHEDULES):
             yield Cell("ldap", shape, schedule, FAULTS[(row + column) % len(FAULTS)])
@@ -263,7 +263,7 @@ def _matrix() -> Iterator[Cell]:
 
 
 NULL = Cell("ldap", SHAPES[0], SCHEDULES[0], NO_FAULT)
-"""What the tester itself adds to a constant time."""
+"""Measures the time that the tester adds to a constant time."""
 
 _CLOSED, _EVEN = SCHEDULES[0], SCHEDULES[2]
 LONG_THINK = Shape(
@@ -276,7 +276,7 @@ LONG_THINK = Shape(
 
 
 def _of(name: str, *texts: str) -> Cell:
-    # So few that what a stall delays is soon made up for, however busy the machine is.
+    # A low rate, so that a stall's delayed operations are made up for soon, even on a busy machine.
     schedule = _CLOSED if name.startswith("files") else replace(_EVEN, rate=0.3)
     threads = 2 if name.endswith("threads") else 1
     shape = Shape(name, texts[0])
@@ -295,7 +295,7 @@ PAIRS: Sequence[tuple[Cell, Cell]] = (
     ),
     (_of("a step", _ONE), _of("a step on two threads", _ONE)),
 )
-"""Cells that differ in what must change no figure."""
+"""Cells whose differences must not change any figure."""
 
 CELLS: Sequence[Cell] = (
     NULL,

@@ -1,7 +1,7 @@
-"""Compares what a test reported with what the log says; each check yields what is wrong.
+"""Compares a test's report with the log; each check yields the differences.
 
-A test of the command line is held to the same checks: those of `window` and `times` need nothing
-but its JSON and when its window was.
+Tests of the command line use the same checks: `window` and `times` need only
+its JSON and the times of its window.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ _THREE_DIGITS = 0.999
 _ABOVE = 1.3
 _NOT_LOGGED = ("bind", "unbind")
 _CONNECTING = ("connect", "wait", *_NOT_LOGGED)
-"""Of a connection: `main: connect`."""
+"""Steps of a connection: `main: connect`."""
 
 
 def whole(reported: Reported, truth: Truth) -> Iterator[str]:
-    """(a) What was sent, answered, failed and not answered is what the log has, to the last."""
+    """(a) Sent, answered, failed and unanswered requests equal those in the log."""
     rest = sum(
         row.count for key, row in (reported.whole or {}).items() if _step(key) in _NOT_LOGGED
     )
     requests = len(truth.requests)
-    # The portable client does not know the bytes of an unbind: it is not among what was sent.
+    # The portable client does not count the bytes of an unbind.
     if reported.sent not in (None, requests, requests + rest):
         yield f"sent {reported.sent}, {rest} to bind and unbind, and the server had {requests}"
     if reported.whole is None:
@@ -52,7 +52,7 @@ def whole(reported: Reported, truth: Truth) -> Iterator[str]:
         row = reported.whole.get(key, Row())
         seen = row.count + row.thinking, row.failures, row.unanswered
         wanted = expected.count + expected.thinking, expected.failures, expected.unanswered
-        # Of an operation that is left out it is not known whether it failed.
+        # For an operation that is left out, its failure is unknown.
         lost = sum(each.failed for each in hurried) if key[1] == SEQUENCE else 0
         if seen not in [(wanted[0], *(n - fewer for n in wanted[1:])) for fewer in range(lost + 1)]:
             yield f"whole test, {key}: (ended, failed, unanswered) {seen}, and the log has {wanted}"
@@ -68,7 +68,7 @@ def _step(key: Key) -> str:
 
 
 def window(reported: Reported, truth: Truth, window_s: Window) -> Iterator[str]:
-    """(b) Every operation is in the window and the span in which it was due, and fails once."""
+    """(b) Every operation is in the window and span of its due time, and fails at most once."""
 
     def differs(what: str, seen: int, expected: Range) -> Iterator[str]:
         if seen not in expected:
@@ -127,9 +127,9 @@ def _slow(operation: Operation, end: int) -> bool:
 
 
 def times(reported: Reported, truth: Truth, window_s: Window, null_s: float) -> Iterator[str]:
-    """(d) Times are never below the log's, and little above; objectives are judged accordingly.
+    """(d) Times are at least the log's, and slightly above; objectives are judged accordingly.
 
-    `null_s` is what the tester added to a constant time in a cell without a fault.
+    `null_s` is the time that the tester added to a constant time in a cell without a fault.
     """
     latencies = [each.latency_s for each in possible(truth.timed, window_s)]
     sure = [each.latency_s[0] for each in certain(truth.timed, window_s)]
@@ -147,7 +147,7 @@ def times(reported: Reported, truth: Truth, window_s: Window, null_s: float) -> 
     failed = truth.failed_in(window_s)
     lost = due_in((each for each in truth.timed if each.failed), window_s)
     states = {
-        # Where an operation was not answered the maximum is a lower bound.
+        # If an operation was not answered, the maximum is a lower bound.
         "max<900ms": (
             "broken" if longest_s > 0.9 else "unknown" if lost.least else "met",
             (longest_s < 0.9 and max((most for _, most in latencies), default=0.0) > 0.7)
@@ -164,7 +164,7 @@ def times(reported: Reported, truth: Truth, window_s: Window, null_s: float) -> 
 def clocks(
     reported: Reported, truth: Truth, window_s: Window, null_s: float, *, waits: bool
 ) -> Iterator[str]:
-    """(d) Each clock of operations has their times, and no others: by where it starts and ends.
+    """(d) Each clock of operations has exactly their times, by its start and its end.
 
     `waits`: whether an operation may wait for a place on a shared connection, after its lag.
     """
@@ -174,13 +174,13 @@ def clocks(
 
     def lag_s(operation: Operation) -> Window:
         first, (earliest, latest) = operation.requests[0], operation.due_s
-        # It is over when a connection is opened for it, which is in no log.
+        # Opening a connection for an operation, which no log contains, ends the clock.
         at_once = waits or opened[first.connection] is first
         least = 0.0 if at_once else max(0.0, first.earliest_s - latest)
         return least, first.arrived_s - earliest
 
     def taken_s(operation: Operation) -> Window:
-        # From when it was begun, without its pauses.
+        # From its begin, without its pauses.
         least, most = replace(operation, due_s=operation.begins_s).latency_s
         return least, operation.latency_s[1] if waits else most
 
@@ -220,7 +220,7 @@ def clocks(
 def _summed(
     what: str, seen: float, spans: Sequence[Window], sure: int, null_s: float
 ) -> Iterator[str]:
-    """Compare a sum with durations, of which so many are surely in it."""
+    """Compare a sum with durations, of which the first `sure` are certainly included."""
     least = _THREE_DIGITS * sum(sorted(each for each, _ in spans)[:sure])
     most = sum(_ABOVE * each + null_s for _, each in spans)
     if not least <= seen <= most:
@@ -234,7 +234,7 @@ def _bounded(
     possible: Sequence[tuple[float, float]],
     null_s: float,
 ) -> Iterator[str]:
-    """Compare a summary with durations: those that are surely in it, and all that may be."""
+    """Compare a summary with durations: the certainly and the possibly included ones."""
     least, most = sorted(sure), sorted(each for _, each in possible)
     if not most:
         return
@@ -257,7 +257,7 @@ def _bounded(
 
 
 def wrong(reported: Reported, truth: Truth, window_s: Window, null_s: float) -> Iterator[str]:
-    """Every answer is wrong: an operation of one step fails, answered or not, and only once."""
+    """With only wrong answers, an operation of one step fails exactly once, answered or not."""
     requests = len(truth.requests)
     for key, row in (reported.whole or {}).items():
         if _step(key) not in _CONNECTING and (row.count, row.failures) != (requests, requests):
@@ -282,7 +282,7 @@ def wrong(reported: Reported, truth: Truth, window_s: Window, null_s: float) -> 
 
 
 def apart(truth: Truth) -> Iterator[str]:
-    """Two steps go over two connections."""
+    """Two steps use two connections."""
     used = [
         {each.connection for each in truth.requests if each.step == step}
         for step in ("find", "ask")
@@ -292,7 +292,7 @@ def apart(truth: Truth) -> Iterator[str]:
 
 
 def kept(truth: Truth) -> Iterator[str]:
-    """A user has one row, and no other user has it."""
+    """A user has one row, which no other user has."""
     rows = {(each.requests[0].user, each.requests[0].rest) for each in truth.operations}
     users, values = ({pair[n] for pair in rows} for n in (0, 1))
     if not len(rows) == len(users) == len(values):
@@ -300,14 +300,14 @@ def kept(truth: Truth) -> Iterator[str]:
 
 
 def once(truth: Truth) -> Iterator[str]:
-    """A row of `once` is dealt once, from the first on."""
+    """A row of `once` is dealt once, beginning with the first row."""
     rows = sorted(int(each.requests[0].rest) for each in truth.operations)
     if rows != list(range(1, len(rows) + 1)):
         yield f"{len(rows)} rows were dealt, and they are not the first ones, once each"
 
 
 def exclusive(truth: Truth) -> Iterator[str]:
-    """No two operations have a row at a time; one whose change was not answered keeps it."""
+    """No two concurrent operations have one row; an unanswered change keeps its row."""
     spans: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for each in truth.operations:
         spans[each.requests[0].rest].append((each.began_s, each.ended_s))
@@ -318,7 +318,7 @@ def exclusive(truth: Truth) -> Iterator[str]:
 
 
 def captured(truth: Truth) -> Iterator[str]:
-    """What the second step sends is what the answer to the first had."""
+    """The second step sends the value that the answer to the first step contained."""
     for operation in truth.operations:
         find, *more = operation.requests
         expected = f"{find.operation}.{find.step}.{find.user}.{find.iteration}.captured"
@@ -327,7 +327,7 @@ def captured(truth: Truth) -> Iterator[str]:
 
 
 def places(truth: Truth, at_a_time: int) -> Iterator[str]:
-    """No more requests are in flight than connections have places."""
+    """At most as many requests are in flight as connections have places."""
     changes = sorted(
         change
         for each in truth.requests
@@ -343,7 +343,7 @@ def places(truth: Truth, at_a_time: int) -> Iterator[str]:
 
 
 def connections(truth: Truth) -> Iterator[str]:
-    """Each request has a connection of its own."""
+    """Each request has its own connection."""
     used = [each.connection for each in truth.requests]
     if len(set(used)) != len(used):
         yield f"{len(used)} requests came over {len(set(used))} connections"

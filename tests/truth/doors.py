@@ -1,7 +1,7 @@
-"""The doors by which people run a scenario, and what their run files say afterwards.
+"""The programs by which users run a scenario, and their run files afterwards.
 
 The engine alone is `tests.truth.engine_face`; here are the command line, its workers, Locust and
-the web page, each in processes of its own.
+the web page, each in separate processes.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ from tests.truth.figures import Reported
 ROOT = Path(__file__).parents[2]
 RUN, SCENARIO = "run.sitebench", "cell.toml"
 BROKEN = 3
-"""What a command ends with whose objectives do not all hold."""
+"""The exit code of a command with a missed objective."""
 _OPTIONS = ("rate", "arrivals", "stages", "think", "warmup", "measure", "timeout")
-"""The keys of `[load]` that Locust takes as options, as it does not read that table."""
+"""The keys of `[load]` that Locust needs as options, because it does not read that table."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """What a door is asked to run."""
+    """The task of a program."""
 
     folder: Path
-    """A folder of its own, which will have the run file and whatever the door writes."""
+    """A new folder for the run file and all other output."""
     protocol: str
     text: str
     """A scenario; its `[load]` has all options."""
     port: int
     objectives: Sequence[str] = ()
     ca: Path | None = None
-    """The authority of the target's certificate, where it speaks TLS."""
+    """The authority of the target's certificate, if it uses TLS."""
     more: Sequence[str] = ()
-    """More options of the command line."""
+    """Additional options of the command line."""
 
     @property
     def suite(self) -> str:
@@ -72,7 +72,7 @@ class Task:
 
 
 Door = Callable[[Task], object]
-"""Runs a task to its end, and returns what else it showed."""
+"""Runs a task to its end, and returns its other output."""
 
 
 def command_line(task: Task, *more: str, command: str = "run", operation: str = "") -> Ran:
@@ -88,7 +88,7 @@ def two_threads(task: Task) -> Ran:
 
 
 def one_operation(task: Task) -> Ran:
-    """Run one operation of a file that has another."""
+    """Run one operation of a file with two operations."""
     return command_line(task, operation=":o")
 
 
@@ -124,7 +124,7 @@ def _as_options(load: Mapping[str, object]) -> list[str]:
 
 
 def locust(task: Task) -> Ran:
-    """Run Locust without its web page, as people run it."""
+    """Run Locust without its web page, as users run it."""
     users = str(task.load.get("users", 1))
     locustfile = ROOT / "locustfiles" / f"{task.suite}.py"
     argv = ["-f", str(locustfile), "--headless", "-u", users, "-r", users, "--only-summary"]
@@ -133,7 +133,7 @@ def locust(task: Task) -> Ran:
 
 
 def page(task: Task) -> Mapping[str, object]:
-    """Run a test from the web page; return what it shows at the end."""
+    """Run a test from the web page; return the figures on the page at the end."""
     users = int(str(task.load.get("users", 1)))
     argv = [*task.target, "--scenario", SCENARIO, "--out", RUN, *_as_options(task.load)]
     with web_ui(task.folder, task.suite, *argv) as (_, root):
@@ -171,7 +171,8 @@ def run(door: Door, task: Task, begun: Callable[[int], None]) -> tuple[Reported,
         assert point.result is not None, (point.error, shown)
         ends = [row.t_ns for row in stored.timeline(point.id) if row.phase == Phase.MEASURE]
         assert ends, shown
-        # A drain without operations has no row: how long the window was, the rate says.
+        # A drain without operations has no row, so the length of the window is derived from the
+        # rate.
         length_ns = round(point.result.operations / point.result.ops_per_s * 1e9)
         found = engine_face.reported(point.result.to_json(), max(ends) - length_ns, max(ends))
         due = stored.steps(point.id)
@@ -185,7 +186,7 @@ def run(door: Door, task: Task, begun: Callable[[int], None]) -> tuple[Reported,
 
 
 def _watch(path: Path, begun: Callable[[int], None], ended: threading.Event) -> None:
-    """Say when the window has begun: half a second later there is a first row of it."""
+    """Report the begin of the window: half a second later its first row exists."""
     while not ended.wait(0.1):
         if not path.exists():
             continue

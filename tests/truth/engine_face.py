@@ -1,4 +1,4 @@
-"""The one file of `tests.truth` that touches the engine: runs a scenario's text, and reports."""
+"""The only file of `tests.truth` that uses the engine: runs a scenario's text, and reports."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ from tests.truth.figures import Key, Reported, Row, Span, Times
 from tests.truth.log import SLOW_S
 
 DRAIN_S = 0.25
-"""How often users come and go, and what they did is taken."""
+"""The interval at which users start or stop, and recorders are drained."""
 _LOOK_S = 0.02
 _STOP_S = 5.0
 
 
 class _Test:
-    """Users of some scenarios, and the windows that their load is recorded in."""
+    """Users of some scenarios, and the windows of their load."""
 
     def __init__(self, texts: Sequence[str], port: int, threads: int) -> None:
         scripts = [from_text(name, text) for name, text in zip("abcdef", texts, strict=False)]
@@ -65,7 +65,7 @@ class _Test:
         return self.measured.t0_ns
 
     def run(self, stagger_s: float, begun: Callable[[int], None]) -> None:
-        """Go through the phases of a point, as `sitebench.locust.role_local` does."""
+        """Run the phases of a point, as `sitebench.locust.role_local` does."""
         try:
             self._start(1 if self.of_users else self.load["users"], stagger_s)
             # Stages begin with the first cut.
@@ -98,7 +98,7 @@ class _Test:
         self.windows.absorb(self._engine.drain())
 
     def _have(self, users: int) -> None:
-        """Start or stop users, of each scenario as many."""
+        """Start or stop users, equally many of each scenario."""
         while (more := users - self._users.total()) != 0:
             names = sorted(self._users, key=self._users.__getitem__, reverse=more < 0)
             act = self._engine.start_lanes if more > 0 else self._engine.stop_lanes
@@ -152,10 +152,10 @@ def measure(
     begun: Callable[[int], None] = lambda begin_ns: None,
     objectives: Sequence[str] = (),
 ) -> Reported:
-    """Run scenarios at a target on 127.0.0.1; `[load]` of the first says how.
+    """Run scenarios at a target on 127.0.0.1, with `[load]` of the first.
 
-    Users start one after the other within `stagger_s`. `begun` is called with the window's begin
-    as soon as it begins.
+    Users start one after another within `stagger_s`. `begun` is called with the window's begin as
+    soon as it begins.
     """
     test = _Test(texts, port, threads)
     test.run(stagger_s, begun)
@@ -196,7 +196,7 @@ def _engine(
 
 
 def slow(totals: StepTotals) -> int:
-    """Return how many took longer than an answer without a stall may."""
+    """Return the number of operations that took longer than an answer without a stall may."""
     return sum(
         n
         for clock in (metrics.LATENCY, metrics.CENSORED)
@@ -206,7 +206,7 @@ def slow(totals: StepTotals) -> int:
 
 
 def whole(steps: Iterable[StepTotals]) -> Mapping[Key, Row]:
-    """Return the counts of the whole test, from those of its phases."""
+    """Return the counts of the whole test, from the counts of its phases."""
     merged: dict[Key, StepTotals] = {}
     for totals in steps:
         key = totals.program, totals.step
@@ -223,7 +223,7 @@ def whole(steps: Iterable[StepTotals]) -> Mapping[Key, Row]:
 
 
 def reported(point: Mapping[str, Any], begin_ns: int, end_ns: int) -> Reported:
-    """Read a point's JSON, as `--json` prints it; it does not say when its window was."""
+    """Read a point's JSON, as `--json` prints it; it lacks the times of its window."""
     return Reported(
         begin_ns=begin_ns,
         end_ns=end_ns,

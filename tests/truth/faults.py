@@ -1,8 +1,8 @@
-"""`make truth-faults`: puts faults into the engine, one at a time; the matrix must find each.
+"""`make truth-faults`: puts faults into the engine, one at a time; the matrix must detect each.
 
 Each is a patch in `faults/`. It is applied in a worktree of the last commit under `build/`, whose
-engine is built without optimisation; the matrix runs there. Fails where a fault is not found, and
-where the code has changed so that a patch does not apply or compile any more.
+engine is built without optimisation; the matrix runs there. Fails if a fault is not detected, and
+if a patch no longer applies or compiles.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def apply(patch: Path, folder: Path) -> None:
 
 
 def _prepare() -> None:
-    """Have the worktree hold the last commit."""
+    """Reset the worktree to the last commit."""
     if not _WORKTREE.exists():
         argv = ["git", "worktree", "add", "--quiet", "--detach", str(_WORKTREE)]
         subprocess.run(argv, cwd=ROOT, check=True)
@@ -93,7 +93,7 @@ def main() -> None:
     unfaulted = _found((passed := _matrix()).stdout)
     if len(unfaulted) >= _MOST_FAILED:
         sys.exit(f"the matrix fails without a fault\n{passed.stdout}")
-    # On a crowded machine: they find no fault either.
+    # On a crowded machine these cells fail, and cannot detect a fault either.
     print(f"without a fault: {len(unfaulted)} cells fail", *unfaulted, sep="\n    ", flush=True)
     missed, outdated = [], []
     for name in chosen:

@@ -1,4 +1,4 @@
-"""What a test reported, as plain values: `tests.truth.engine_face` fills them in."""
+"""A test's report as plain values: `tests.truth.engine_face` fills them in."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True)
 class Times:
-    """A summary of durations in seconds; what was never answered ranks as long as it was waited."""
+    """A summary of durations in seconds; unanswered operations are ranked by their waiting time."""
 
     n: int = 0
     mean: float = 0.0
@@ -22,7 +22,7 @@ class Times:
     p50: float | None = None
     p90: float | None = None
     p95: float | None = None
-    """None where the test printed none: too few samples lie beyond it."""
+    """None if the test printed none, for lack of samples beyond it."""
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,12 @@ class Row:
     """A step, or the whole of an operation."""
 
     count: int = 0
-    """Those that ended, rightly or not."""
+    """Ended operations, right or wrong."""
     failures: int = 0
     unanswered: int = 0
-    """Of the failures those without an answer: timeouts, and connections that were reset."""
+    """Failures without an answer: timeouts, and connections that were reset."""
     thinking: int = 0
-    """Operations in a think time of their own at the end of the test, which `count` lacks."""
+    """Operations within a think time at the end of the test, which are not in `count`."""
     latency: Times = Times()
     service: Times = Times()
     lag: Times = Times()
@@ -46,7 +46,7 @@ class Row:
     paused_s: float = 0.0
     """Sum of the think times inside operations."""
     slow: int | None = None
-    """Those of more than `SLOW_S` of `tests.truth.log`; None where an output has no histogram."""
+    """Operations above `SLOW_S` of `tests.truth.log`; None if an output has no histogram."""
 
 
 @dataclass(frozen=True)
@@ -62,13 +62,13 @@ class Span:
 
 @dataclass(frozen=True)
 class Reported:
-    """A test: its measured window, its spans, and all that it sent."""
+    """A test: its measured window, its spans, and all sent requests."""
 
     begin_ns: int
     end_ns: int
     """The window, on CLOCK_MONOTONIC."""
     rows: Mapping[Key, Row]
-    """What was due in the window, or began in it where nothing arrives."""
+    """Operations due in the window, or begun in it if there are no arrivals."""
     counted: Sequence[Key]
     """The rows that stand for operations."""
     operations: int
@@ -76,13 +76,13 @@ class Reported:
     failures: int
     """The total of failures."""
     latency: Times
-    """That of all operations together."""
+    """The latency of all operations together."""
     spans: Sequence[Span] = ()
     sent: int | None = None
     """Requests of the whole test."""
     whole: Mapping[Key, Row] | None = None
-    """Counts of the whole test, ramp and end included; None where the output has none."""
+    """Counts of the whole test, ramp and end included; None if the output has none."""
     state: str = ""
-    """Of the test for steadiness: `too-short`, `settled` and so on."""
+    """The result of the test for steadiness: `too-short`, `settled` and so on."""
     objectives: Mapping[str, str] = field(default_factory=dict)
-    """Objectives that it was held against: met, broken or unknown."""
+    """The outcome of its objectives: met, broken or unknown."""

@@ -1,9 +1,9 @@
-"""`make truth-intervals`: percentile intervals and `--until` against servers of a known truth.
+"""`make truth-intervals`: percentile intervals and `--until` with servers of known percentiles.
 
 Windows come from `windows.c`: one queue, half seconds with first-order autocorrelation, slow spells
 at random, independent latencies. Their true percentiles are formulas (or, of the queues that have
 none, a simulation of several million operations), and the intervals are the product's own. Fails
-where a bound of docs/method.md does not hold.
+if a bound of docs/method.md does not hold.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Cell:
         return {name: whole.percentile(100 * q) / 1e3 for name, q in PERCENTILES.items()}
 
     def _levels(self) -> Sequence[float] | None:
-        """Return the logarithms of the scales that latencies have, each for as long."""
+        """Return the logarithms of the scales of latencies, each for an equal time."""
         middles = [(n + 0.5) / 1_000 for n in range(1_000)]
         first, second = (*self.parameters, 0.0, 0.0)[:2]
         match self.kind:
@@ -128,14 +128,14 @@ FAMILIES = {
         *cells(("spells", 10, 1.3), loads=((60, 100), (60, 400), (60, 1_000))),
     ],
 }
-"""Each cell misses in at most 5 % of its windows and three standard errors, each family in 5 %.
+"""Each cell misses in at most 5 % of its windows plus three standard errors, each family in 5 %.
 
-Spells of 10 s need a window of 60 s: in windows of 30 s 7 to 10 % miss. 5 % of those windows
-have one level from end to end, and do not differ from those of a target that has one.
+Spells of 10 s need a window of 60 s: in windows of 30 s 7 to 10 % miss. 5 % of those windows have
+one level from begin to end, like a target without spells.
 """
 
 INDEPENDENT = cells(("even",), loads=((30, 40), (30, 100), (30, 1_000), (30, 5_000)))
-"""Nine windows in ten have an interval of p50 and p90, and of p99 from 1,000/s on."""
+"""At least nine windows in ten have an interval of p50 and p90, and from 1,000/s on of p99."""
 
 FURTHER = [
     *cells(
@@ -160,19 +160,19 @@ UNTIL = [
     (Until.parse("p90:25%"), Cell("mm1", 0.8, seconds=120, rate=1_000)),
     (Until.parse("p99:25%"), Cell("random-stalls", 1.0, 0.05, seconds=120, rate=400)),
 ]
-"""Windows that are looked at every 10 s, for two minutes."""
+"""Windows that are checked every 10 s, for two minutes."""
 _UNTIL_STOPS, _UNTIL_WINDOWS = 80, 300
 
 
 def misses(intervals: Intervals, name: str, true_us: float) -> bool:
-    """Whether an interval does not hold the true percentile, within the three digits kept."""
+    """Whether an interval misses the true percentile, within the histogram's three digits."""
     low, high = intervals.bounds.get(name, (0.0, None))
     above = high is not None and high * _THREE_DIGITS < true_us
     return above or low > true_us * _THREE_DIGITS
 
 
 class Counts:
-    """In how many windows a percentile has an interval, has a two-sided one, and misses."""
+    """The number of windows with an interval, with a two-sided interval, and with a miss."""
 
     def __init__(self) -> None:
         self.windows = self.bounded = self.two_sided = self.missed = 0
