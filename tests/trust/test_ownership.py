@@ -115,7 +115,7 @@ def test_writing_steps_are_refused_before_connecting(step: sequences.Step) -> No
 
 
 @pytest.mark.parametrize("kind", ["delete", "modify"])
-def test_sequence_that_changes_entries_of_others_is_refused_on_loopback(kind: str) -> None:
+def test_sequence_that_changes_foreign_entries_is_refused_on_loopback(kind: str) -> None:
     sequence = sequences.Sequence("own", (sequences.Connect(), sequences.Bind(), CHANGES[kind]))
     with pytest.raises(NotYours, match=r"changes entries of 127\.0\.0\.1:1 that it did not add"):
         run(sequence, "ldap://127.0.0.1:1", entries=10)
