@@ -24,13 +24,7 @@ from typing import Any
 import msgspec
 
 from sitebench.compare.comparison import LEAST_TO_DIFFER
-from sitebench.errors import (
-    EXIT_BAD_INPUT,
-    EXIT_INTERRUPTED,
-    BadInput,
-    MeasurementFailed,
-    SitebenchError,
-)
+from sitebench.errors import EXIT_INTERRUPTED, BadInput, MeasurementFailed, SitebenchError
 from sitebench.measure.command import say
 from sitebench.options.spelling import gives, long_option
 from sitebench.runs.manifest import COMPARED
@@ -270,7 +264,7 @@ def _failure(plan: Interleaving, turn: Turn, code: int, errors: str) -> BaseExce
         if line.startswith("sitebench: "):
             message, remedy = line.removeprefix("sitebench: "), " ".join(lines[n + 1 :])
             break
-    kind: type[SitebenchError] = BadInput if code == EXIT_BAD_INPUT else MeasurementFailed
+    kind: type[SitebenchError] = BadInput if code == BadInput.exit_code else MeasurementFailed
     return kind(
         f"{turn.side.upper()} ({plan.value(turn.side)}), repeat {turn.repeat + 1}: {message}",
         remedy or "run the command by itself to see more",

@@ -16,7 +16,6 @@ from sitebench.errors import BadInput
 from sitebench.runs.point import PointSpec
 from sitebench.runs.repeats import Series
 from sitebench.suite import suites
-from sitebench.units import plural
 
 _UNSET = "not set"
 
@@ -130,9 +129,8 @@ def _by_identity(
 
 
 def title(spec: PointSpec) -> str:
-    if spec.rate is not None:
-        return f"{spec.what}, {units.format_rate(spec.rate)}/s"
-    return f"{spec.what}, {plural(spec.users, 'user')}" if spec.entries else spec.title
+    has_load = spec.rate is not None or spec.entries
+    return f"{spec.what}, {spec.load}" if has_load else spec.title
 
 
 def _nothing_in_common(

@@ -281,14 +281,11 @@ def _labels_of(spec: PointSpec) -> dict[str, str]:
     """Return a point's labels besides its operation and size."""
     settings = {name: value for name, value in spec.settings.items() if name != "stages"}
     lanes = plural(spec.users, "user")
-    load = lanes if spec.rate is None else f"{format_rate(spec.rate)}/s"
-    if spec.stages is not None:
-        load = spec.stages.name
     labels = {
         "target": spec.target,
         "client": spec.client,
         **settings,
-        "load": load,
+        "load": spec.load,
         "lanes": lanes,
         "windows": f"{spec.warmup_s:g} s + {spec.measure_s:g} s",
     }

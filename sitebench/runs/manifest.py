@@ -25,24 +25,12 @@ ONCE = "measured_once"
 """Fact with the reason why the same command must not measure again."""
 
 SYSCTLS = (
-    "net/ipv4/ip_local_port_range",
-    "net/ipv4/tcp_tw_reuse",
-    "net/ipv4/tcp_fin_timeout",
-    "net/ipv4/tcp_max_tw_buckets",
-    "net/ipv4/tcp_max_syn_backlog",
-    "net/ipv4/tcp_congestion_control",
-    "net/ipv4/tcp_rmem",
-    "net/ipv4/tcp_wmem",
-    "net/ipv4/tcp_notsent_lowat",
-    "net/core/somaxconn",
-    "net/core/netdev_max_backlog",
-    "net/core/busy_poll",
-    "net/core/default_qdisc",
-    "kernel/sched_autogroup_enabled",
-    "kernel/numa_balancing",
-    "vm/swappiness",
-    "vm/overcommit_memory",
-    "vm/dirty_ratio",
+    *("net/ipv4/ip_local_port_range", "net/ipv4/tcp_tw_reuse", "net/ipv4/tcp_fin_timeout"),
+    *("net/ipv4/tcp_max_tw_buckets", "net/ipv4/tcp_max_syn_backlog"),
+    *("net/ipv4/tcp_congestion_control", "net/ipv4/tcp_rmem", "net/ipv4/tcp_wmem"),
+    *("net/ipv4/tcp_notsent_lowat", "net/core/somaxconn", "net/core/netdev_max_backlog"),
+    *("net/core/busy_poll", "net/core/default_qdisc", "kernel/sched_autogroup_enabled"),
+    *("kernel/numa_balancing", "vm/swappiness", "vm/overcommit_memory", "vm/dirty_ratio"),
     "vm/dirty_background_ratio",
 )
 """Kernel settings that affect such measurements."""

@@ -20,7 +20,7 @@ from sitebench.counts.steady import Settled
 from sitebench.counts.until import Until
 from sitebench.counts.worker_seen import WorkerSeen
 from sitebench.errors import printable
-from sitebench.units import format_size, plural
+from sitebench.units import format_rate, format_size, plural
 from sitebench.verdict.verdict import Verdict
 from sitebench.verdict.window import Window
 
@@ -115,6 +115,13 @@ class PointSpec(msgspec.Struct, frozen=True):
     def size(self) -> int:
         """The number of people, or the number of users if the target has no people."""
         return self.entries or self.users
+
+    @property
+    def load(self) -> str:
+        """The name of its stages, its rate, or its number of users."""
+        if self.stages is not None:
+            return self.stages.name
+        return plural(self.users, "user") if self.rate is None else f"{format_rate(self.rate)}/s"
 
     @property
     def clients(self) -> str:

@@ -13,7 +13,7 @@ from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series, series
 from sitebench.tables.table import Cell, Mark, Row, Table
 from sitebench.tables.tables import marked, needs_footnote, of_operation
-from sitebench.units import format_size, plural
+from sitebench.units import format_size
 from sitebench.verdict.finding import Finding, Grade, Resource
 
 TITLES: dict[str, str] = {
@@ -129,12 +129,7 @@ def _column(point: Series, among: Sequence[Series]) -> str:
     identity = [point.spec.size, point.spec.variant]
     if sum([other.spec.size, other.spec.variant] == identity for other in among) == 1:
         return size
-    load = (
-        plural(point.spec.users, "user") if point.spec.rate is None else f"{point.spec.rate:,.0f}/s"
-    )
-    if point.spec.stages is not None:
-        load = point.spec.stages.name
-    return f"{size}, {load}"
+    return f"{size}, {point.spec.load}"
 
 
 def _evidence(point: Series) -> str:

@@ -13,7 +13,7 @@ from sitebench.counts.source import SEQUENCE
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series, least_repeats, series
 from sitebench.tables.table import Cell
-from sitebench.tables.tables import around, latency_mark, limit, rate_mark, rate_of
+from sitebench.tables.tables import around, latency_mark, limit, load_name, rate_mark, rate_of
 from sitebench.tables.terminal import to_text
 from sitebench.units import format_duration, format_rate, format_size, plural
 from sitebench.verdict.verdict import Bound, Quoted
@@ -82,10 +82,9 @@ def _title(points: Sequence[Series]) -> str:
     parts = [first.target]
     if len({point.spec.users for point in points}) == 1:
         parts.append(first.clients)
-    if first.stages is not None:
-        parts.append(first.stages.name)
-    elif first.rate is not None and len({point.spec.rate for point in points}) == 1:
-        parts.append(f"{format_rate(first.rate)}/s asked for")
+    one_rate = first.rate is not None and len({point.spec.rate for point in points}) == 1
+    if first.stages is not None or one_rate:
+        parts.append(load_name(first))
     measured = format_duration(first.measure_s)
     seconds = [result.seconds for point in points for result in point.results]
     if min(seconds) > LONGER * first.measure_s:

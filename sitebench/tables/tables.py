@@ -140,11 +140,9 @@ def cost_table(points: Iterable[tuple[str, Series]]) -> Table:
 
 
 def load_name(spec: PointSpec) -> str:
-    if spec.stages is not None:
-        return spec.stages.name
-    if spec.rate is None:
-        return f"{spec.users:,}\u00a0user{'s' if spec.users > 1 else ''}"
-    return f"{format_rate(spec.rate)}/s asked for"
+    if spec.stages is None and spec.rate is not None:
+        return f"{spec.load} asked for"
+    return spec.load if spec.stages is not None else spec.load.replace(" ", "\u00a0")
 
 
 def _wrong(point: Series) -> str:
@@ -214,10 +212,8 @@ def point_name(spec: PointSpec) -> str:
     parts = [spec.title]
     if limits := spec.settings.get("target_limits"):
         parts.append(limits)
-    if spec.stages is not None:
-        parts.append(spec.stages.name)
-    elif spec.rate is not None:
-        parts.append(f"{format_rate(spec.rate)}/s")
+    if spec.stages is not None or spec.rate is not None:
+        parts.append(spec.load)
     if spec.entries:
         parts.append(spec.clients)
     if spec.repeat:

@@ -106,11 +106,11 @@ class Guard:
         bridge, options = self._bridge, self._options
         if bridge.role.preparing is not None:
             return "the target is still being prepared: wait, or stop the test"
-        if reason := form.withheld(self._shown, posted, self._parsed) or form.unreadable(
-            options, posted
+        if reason := (
+            form.withheld(self._shown, posted, self._parsed)
+            or form.unreadable(options, posted)
+            or form.changed_pinned_field(self._pinned, options, posted, self._parsed)
         ):
-            return reason
-        if reason := form.changed_pinned_field(self._pinned, options, posted, self._parsed):
             return reason
         if bridge.runner.state in (STATE_SPAWNING, STATE_RUNNING):
             return form.unchangeable(options, posted, self._parsed)

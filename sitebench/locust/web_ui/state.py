@@ -13,7 +13,6 @@ from sitebench.locust.web_ui.live import LiveView
 from sitebench.locust.web_ui.session import Session, SessionTest
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.windows import Phase
-from sitebench.units import plural
 
 _JUDGED_S = 4.0
 """Longest age of a verdict on a running test, whose computation reads everything, and least length
@@ -68,11 +67,8 @@ class State(msgspec.Struct, frozen=True):
 
 
 def title(spec: PointSpec) -> str:
-    load = plural(spec.users, "user") if spec.rate is None else f"{spec.rate:,g}/s"
-    if spec.stages is not None:
-        load = spec.stages.name
     people = " people" if spec.entries else ""
-    return f"{spec.what}{people}, {spec.target}, {load}"
+    return f"{spec.what}{people}, {spec.target}, {spec.load}"
 
 
 class WebUiState:

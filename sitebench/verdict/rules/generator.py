@@ -18,15 +18,17 @@ from sitebench.counts.queue import Queue, allowed_growth
 from sitebench.counts.spans import Span
 from sitebench.units import format_clock, format_ns, plural
 from sitebench.verdict.evidence import Evidence
-from sitebench.verdict.rules.thresholds import (
-    BUSY,
-    CHANCE_DEVIATIONS,
-    MIN_SCHEDULE_SHARE,
-    STALLED_MOST,
-    USED_UP,
-    WINDOW_EDGE_OPERATIONS,
-)
+from sitebench.verdict.rules.thresholds import BUSY, STALLED_MOST, USED_UP
 from sitebench.verdict.rules.wording import cores, share
+
+_MIN_SCHEDULE_SHARE = 0.98
+"""The least share of the requested rate with which a schedule is kept."""
+
+_WINDOW_EDGE_OPERATIONS = 2
+"""Operations that the edges of the window may cut off: a large share at a low rate."""
+
+_CHANCE_DEVIATIONS = 3
+"""A normally distributed number is so many standard deviations too low once in 700 times."""
 
 _MOST_NAMED = 5
 """Most stretches of spans in a sentence; the table of spans has all."""
@@ -88,8 +90,8 @@ def _held_up(span: Span) -> bool:
     late_us, latency_us = span.late_us, span.latency_us.mean
     if (span.tester_late or 0.0) < STALLED_MOST or late_us is None or latency_us is None:
         return False
-    late = late_us >= (1 - MIN_SCHEDULE_SHARE) * span.seconds * 1e6
-    most_failures = (1 - MIN_SCHEDULE_SHARE) * span.operations
+    late = late_us >= (1 - _MIN_SCHEDULE_SHARE) * span.seconds * 1e6
+    most_failures = (1 - _MIN_SCHEDULE_SHARE) * span.operations
     return late and 2 * late_us >= latency_us and span.failures <= most_failures
 
 
@@ -126,5 +128,5 @@ def rate_reached(
     grown = 0 if start is None or end is None else end.length - start.length
     if start is not None and grown > allowed_growth(start.length, due):
         return False
-    chance = CHANCE_DEVIATIONS * math.sqrt(due) if arrivals == "poisson" else 0.0
-    return operations + WINDOW_EDGE_OPERATIONS + chance >= MIN_SCHEDULE_SHARE * due
+    chance = _CHANCE_DEVIATIONS * math.sqrt(due) if arrivals == "poisson" else 0.0
+    return operations + _WINDOW_EDGE_OPERATIONS + chance >= _MIN_SCHEDULE_SHARE * due

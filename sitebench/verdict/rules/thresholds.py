@@ -31,12 +31,3 @@ between two requests a connection is free for a moment."""
 LOSS = 0.01
 """With 1 % of its segments lost, TCP has at most 1.22 / sqrt(0.01) = 12 segments in flight per
 round trip (Mathis and others, 1997, equation 3), whatever the capacity of the link."""
-
-MIN_SCHEDULE_SHARE = 0.98
-"""The least share of the requested rate with which a schedule is kept."""
-
-WINDOW_EDGE_OPERATIONS = 2
-"""Operations that the edges of the window may cut off: a large share at a low rate."""
-
-CHANCE_DEVIATIONS = 3
-"""A normally distributed number is so many standard deviations too low once in 700 times."""
