@@ -145,12 +145,11 @@ class Result:
         return f"<b>{html.escape(title)}</b><table>{rows}</table>{self._chart()}"
 
     def _chart(self) -> str:
-        from sitebench.report.bundle import NoVlConvert
+        from sitebench.report.bundle import NoVlConvert, load_vl_convert
         from sitebench.report.charts import INK, SERIES, theme
-        from sitebench.report.images import drawing
 
         try:
-            vl_convert = drawing()
+            vl_convert = load_vl_convert("figures")
         except NoVlConvert as error:
             return f"<p>For a chart: <code>{html.escape(error.remedy)}</code></p>"
         began = self.timeline[0].t0_ns

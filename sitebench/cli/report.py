@@ -45,11 +45,12 @@ def report(options: _ReportOptions, run: Sequence[Path]) -> None:
     """
     from sitebench.compare.page import comparison_section
     from sitebench.report import build, images
+    from sitebench.report.bundle import load_vl_convert
     from sitebench.report.model import load
     from sitebench.runs.runfile import showing
 
     if options.figures is not None:
-        images.drawing()
+        load_vl_convert("figures")
     with showing(run):
         loaded = load(run)
         sections = build.sections(loaded)

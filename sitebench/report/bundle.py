@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import sys
 from pathlib import Path
+from typing import Any
 
 from sitebench.errors import BadInput
 
@@ -33,12 +34,18 @@ def bundle() -> str:
 
 
 def build_bundle() -> str:
-    try:
-        from vl_convert import javascript_bundle
-    except ImportError:
-        raise NoVlConvert("the charts of a report") from None
+    javascript_bundle = load_vl_convert("the charts of a report").javascript_bundle
     licences = LICENCES.read_text(encoding="utf-8")
     return f"/*!\n{licences}*/\n{_OPEN}{javascript_bundle(snippet=_SNIPPET)}{_CLOSE}"
+
+
+def load_vl_convert(feature: str) -> Any:
+    """Import vl-convert, which draws a specification; raises NoVlConvert."""
+    try:
+        import vl_convert
+    except ImportError:
+        raise NoVlConvert(feature) from None
+    return vl_convert
 
 
 class NoVlConvert(BadInput):

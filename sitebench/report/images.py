@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sitebench.report.bundle import NoVlConvert
+from sitebench.report.bundle import load_vl_convert
 from sitebench.report.charts import Chart, rows, theme, with_data
 from sitebench.report.page import Section
 
@@ -29,17 +29,8 @@ def images(sections: Sequence[Section], image: str) -> Iterator[tuple[str, bytes
             yield f"{name}.{image}", render(chart, choice, image)
 
 
-def drawing() -> Any:
-    """Import vl-convert, which draws a specification; raises where it is not installed."""
-    try:
-        import vl_convert
-    except ImportError:
-        raise NoVlConvert("figures") from None
-    return vl_convert
-
-
 def render(chart: Chart, choice: str, image: str) -> bytes:
-    vl_convert = drawing()
+    vl_convert = load_vl_convert("figures")
     spec = _with_size(with_data(chart, choice)) | {"title": chart.title_of(choice)}
     if image == "svg":
         drawn: str = vl_convert.vegalite_to_svg(spec, config=theme(css=False))
