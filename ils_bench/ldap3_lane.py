@@ -36,12 +36,7 @@ _CHANGES = ("MODIFY_ADD", "MODIFY_DELETE", "MODIFY_REPLACE", "MODIFY_INCREMENT")
 
 class Ldap3Lanes(PortableLanes):
     def __init__(
-        self,
-        environment: Any,
-        target: OpenDirectory,
-        users: PortableUsers,
-        *,
-        options: IlsOptions,
+        self, environment: Any, target: OpenDirectory, users: PortableUsers, *, options: IlsOptions
     ) -> None:
         refuse_what_only_native_does("ldap3", options, resume=target.trust.resume)
         super().__init__(environment, users)

@@ -226,11 +226,7 @@ class LoadTestOptions(DirectoryOptions, GroupOptions, PeopleOptions, SuiteOption
         form=False,
     )
     attribute: str | None = option.text(
-        None,
-        "Attribute that the modify of --mix changes.",
-        "NAME",
-        panel="Load",
-        form=False,
+        None, "Attribute that the modify of --mix changes.", "NAME", panel="Load", form=False
     )
     how: str | None = option.choice(
         None,

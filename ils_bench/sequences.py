@@ -445,10 +445,7 @@ def _changes(changes: tuple[Change, ...]) -> str:
 
 @lru_cache
 def built_in(
-    operation: str,
-    profile: str = "paper",
-    session_s: float = 1200.0,
-    named_by: str | None = None,
+    operation: str, profile: str = "paper", session_s: float = 1200.0, named_by: str | None = None
 ) -> Script:
     """Return an operation of the suite, read from its file."""
     if operation == "register" and profile_facts(profile)[2]:

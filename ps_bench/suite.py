@@ -20,9 +20,7 @@ SUITE = Suite(
     takes_files="http",
     locustfile="ps_bench.locustfile",
     demo=Demo(
-        command=("sweep", "--entries", "1k,10k,100k"),
-        points=3,
-        next="ps serve --entries 10k",
+        command=("sweep", "--entries", "1k,10k,100k"), points=3, next="ps serve --entries 10k"
     ),
     points="ps_bench.points:POINTS",
     paper_sweep="ps_bench.paper.printed:SWEEP_1997",

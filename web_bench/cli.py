@@ -40,16 +40,9 @@ _TESTS = TestCommands(
             "vary --vary network=10mbit,100mbit,none --vary memory=64m,256m --repeats 6",
             "vary webbench1-static --target nginx --vary config:sendfile=on,off",
         ],
-        "clients": [
-            "peak silicon-surf --clients 12,24,48,96",
-        ],
-        "objective": [
-            "peak webbench1-static --objective 'p99<5ms,failures<0.1%'",
-        ],
-        "ui": [
-            "ui",
-            "ui --target http://127.0.0.1:8080 --users 64 --out tests.sitebench",
-        ],
+        "clients": ["peak silicon-surf --clients 12,24,48,96"],
+        "objective": ["peak webbench1-static --objective 'p99<5ms,failures<0.1%'"],
+        "ui": ["ui", "ui --target http://127.0.0.1:8080 --users 64 --out tests.sitebench"],
     },
 )
 
@@ -60,12 +53,7 @@ _SWEEP = combine(SweepOptions, MeasureOptions)
 @command(
     _SWEEP,
     argument(
-        "WORKLOAD...",
-        _WORKLOAD,
-        name="names",
-        words=_NAMES,
-        several=True,
-        shown=_TESTS.default,
+        "WORKLOAD...", _WORKLOAD, name="names", words=_NAMES, several=True, shown=_TESTS.default
     ),
     panel="Measure",
 )

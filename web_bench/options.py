@@ -86,10 +86,7 @@ class WebOptions(FileSetOptions, LogOption, SuiteOptions):
         panel="Target",
     )
     tls_target: str | None = option.text(
-        None,
-        "https:// address of the same server, for connections with TLS.",
-        "URL",
-        panel="TLS",
+        None, "https:// address of the same server, for connections with TLS.", "URL", panel="TLS"
     )
     programs: Mapping[str, str] | None = option.parsed(
         None,

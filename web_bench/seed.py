@@ -21,9 +21,7 @@ def file_set(spec: Mapping[str, Any]) -> FileSet:
 
 
 def seed(
-    spec: Mapping[str, Any],
-    docroot: Path,
-    progress: Progress = lambda written, total: None,
+    spec: Mapping[str, Any], docroot: Path, progress: Progress = lambda written, total: None
 ) -> Path:
     """Write a file set into `docroot` and return its manifest.
 

@@ -61,11 +61,10 @@ class _DirectoryPlanOptions(MixPlanOptions):
     preset: str | None = preset_option(_MACHINES)
     session: float = option.duration(_SESSION_S, "Length of a user's session.", panel="Load")
     mix: Pairs = mix_option(
-        tuple(MIX.items()),
-        "Operations per session, such as lookup=10,add=1,retrieve=0.5.",
+        tuple(MIX.items()), "Operations per session, such as lookup=10,add=1,retrieve=0.5."
     )
     rates: Pairs | None = rates_option(
-        "Operations/s of one machine, such as connect=462,add=840,lookup=900.",
+        "Operations/s of one machine, such as connect=462,add=840,lookup=900."
     )
 
 

@@ -11,12 +11,7 @@ from collections.abc import Sequence
 from msgspec import structs
 
 from ils_bench.login.costs import login_costs
-from ils_bench.paper.printed import (
-    PRINTED_1997,
-    SIZES_1997,
-    STATEMENTS_1997,
-    TABLES_1997,
-)
+from ils_bench.paper.printed import PRINTED_1997, SIZES_1997, STATEMENTS_1997, TABLES_1997
 from ils_bench.suite import SUITE
 from sitebench.report.paper import PaperTable, compare_with_paper
 from sitebench.report.suite import (

@@ -23,12 +23,7 @@ from ils_bench.seeding.destinations import (
     Stream,
     parse_destination,
 )
-from ils_bench.seeding.groups import (
-    has_group,
-    remove_groups_of,
-    seed_groups_of,
-    verify_groups,
-)
+from ils_bench.seeding.groups import has_group, remove_groups_of, seed_groups_of, verify_groups
 from ils_bench.seeding.logins import check_logins
 from ils_bench.targets import clean, journal
 from ils_bench.targets.address import parse_address
@@ -41,13 +36,7 @@ from ils_bench.targets.people import spec_of, suffix_of
 from ils_bench.targets.probe import WrongBase, connect, exists, probe
 from ils_bench.targets.profile import apply_profile, posix_group_is_auxiliary
 from ils_bench.targets.target import OpenDirectory
-from sitebench._engine import (
-    Contents,
-    Groups,
-    LdifCount,
-    Population,
-    read_people,
-)
+from sitebench._engine import Contents, Groups, LdifCount, Population, read_people
 from sitebench.errors import (
     EXIT_FAILED,
     BadFile,
@@ -464,13 +453,7 @@ def _clean_one(reservation: journal.Reservation, options: SeedOptions) -> int:
     identity = identity_of(ask_password(bind_options))
     with _or_forget(reservation.target, TargetUnreachable):
         probe(address, reservation.base, identity, trust)
-    target = OpenDirectory(
-        reservation.target,
-        address,
-        reservation.base,
-        identity,
-        trust=trust,
-    )
+    target = OpenDirectory(reservation.target, address, reservation.base, identity, trust=trust)
     total = reservation.stop - reservation.start
     refused = _or_forget(reservation.target, SitebenchError)
     with refused, bar(f"cleaning {reservation.target}", total) as move:

@@ -63,8 +63,7 @@ def check_sasl(options: DirectoryOptions) -> None:
         return
     if not (options.tls or options.start_tls or options.target.lower().startswith("ldaps:")):
         raise BadInput(
-            f"--sasl {options.sasl} needs TLS",
-            "name an ldaps:// target, or add --start-tls",
+            f"--sasl {options.sasl} needs TLS", "name an ldaps:// target, or add --start-tls"
         )
     if options.sasl == EXTERNAL:
         if options.bind_dn is not None:

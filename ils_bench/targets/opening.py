@@ -53,12 +53,7 @@ def open_embedded(
     """Start a directory in a process of its own, and wait until it listens."""
     module = "ils_bench.targets.embedded"
     host, ready, facts = open_child(
-        module,
-        config,
-        trust,
-        limits=limits,
-        people=people.to_dict(),
-        groups=groups,
+        module, config, trust, limits=limits, people=people.to_dict(), groups=groups
     )
     scheme = "ldap"
     if "tls" in config:

@@ -80,12 +80,7 @@ def open_openldap(
     with contextlib.ExitStack() as opening:
         confinement = opening.enter_context(confine(limits, Path(tempfile.gettempdir())))
         host = confinement.host or "127.0.0.1"
-        request = {
-            "people": people.to_dict(),
-            "groups": groups,
-            "scheme": scheme,
-            "host": host,
-        }
+        request = {"people": people.to_dict(), "groups": groups, "scheme": scheme, "host": host}
         module, hook = "ils_bench.targets.openldap", confinement.before
         child = Child(module, request, timeout_s=_FILL_S, before=hook)
         opened = opening.pop_all()

@@ -62,10 +62,7 @@ class HiddenBase(BadInput):
 
 
 def probe(
-    address: DirectoryAddress,
-    base: str | None,
-    who: Identity = ANONYMOUS,
-    trust: Trust = SYSTEM,
+    address: DirectoryAddress, base: str | None, who: Identity = ANONYMOUS, trust: Trust = SYSTEM
 ) -> None:
     """Raise if a directory cannot be used."""
     with connect(address, who, trust, brief=True) as connection:
@@ -221,8 +218,7 @@ def _refuse(address: DirectoryAddress, who: Identity, result: dict[str, Any]) ->
             "check --bind-dn, and --password-file or $SITEBENCH_BIND_PASSWORD",
         )
     raise BadInput(
-        f"{address} refuses the bind of {who}: {result['description']}",
-        "see the directory's log",
+        f"{address} refuses the bind of {who}: {result['description']}", "see the directory's log"
     )
 
 
@@ -258,9 +254,7 @@ def find_entry(connection: Any, base: str, filter_: str, attribute: str) -> tupl
 
 
 def root_dse(
-    address: DirectoryAddress,
-    who: Identity = ANONYMOUS,
-    trust: Trust = SYSTEM,
+    address: DirectoryAddress, who: Identity = ANONYMOUS, trust: Trust = SYSTEM
 ) -> dict[str, Any]:
     """Return vendor, version and classes in the root DSE (RFC 4512 5.1, RFC 3045)."""
     with connect(address, who, trust, brief=True) as connection:

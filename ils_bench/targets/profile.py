@@ -16,10 +16,7 @@ _T = TypeVar("_T", bound=DirectoryOptions)
 _ACTIVE_DIRECTORY = b"1.2.840.113556.1.4.800"
 """Capability in MS-ADTS 3.1.1.3.4.3.1. The schema does not identify Active Directory: Samba has
 inetOrgPerson, too, with which people cannot log in."""
-_WHY = {
-    "ad": "it is an Active Directory",
-    "person": "its schema has no RTPerson",
-}
+_WHY = {"ad": "it is an Active Directory", "person": "its schema has no RTPerson"}
 
 
 def apply_profile(options: _T) -> _T:

@@ -231,12 +231,7 @@ def instead(names: Sequence[str], explanation: str, do: Callable[[click.Context]
             ctx.exit()
 
     return Option(
-        [*names],
-        is_flag=True,
-        is_eager=True,
-        expose_value=False,
-        callback=act,
-        help=explanation,
+        [*names], is_flag=True, is_eager=True, expose_value=False, callback=act, help=explanation
     )
 
 

@@ -136,21 +136,12 @@ def file(explanation: str, **placement: Unpack[Placement]) -> str | None:
     return parsed(None, explanation, metavar="FILE", **placement)
 
 
-def choice(
-    default: _Text,
-    explanation: str,
-    *words: str,
-    **placement: Unpack[Placement],
-) -> _Text:
+def choice(default: _Text, explanation: str, *words: str, **placement: Unpack[Placement]) -> _Text:
     return parsed(default, explanation, metavar="|".join(words), parse=OneOf(*words), **placement)
 
 
 def duration(
-    default: _Number,
-    explanation: str,
-    *,
-    may_be_zero: bool = True,
-    **placement: Unpack[Placement],
+    default: _Number, explanation: str, *, may_be_zero: bool = True, **placement: Unpack[Placement]
 ) -> _Number:
     """Make the field of a time in seconds, written as `500ms` or `2m`."""
 

@@ -32,9 +32,7 @@ def call_marked(request: pytest.FixtureRequest, name: str, function: Callable[..
 
 
 @contextlib.contextmanager
-def factory(
-    server: Callable[..., AbstractContextManager[_T]],
-) -> Iterator[Callable[..., _T]]:
+def factory(server: Callable[..., AbstractContextManager[_T]]) -> Iterator[Callable[..., _T]]:
     """Yield a function that starts servers; all stop at the end."""
     with contextlib.ExitStack() as running:
         yield lambda *args, **kwargs: running.enter_context(server(*args, **kwargs))

@@ -118,9 +118,7 @@ class SuiteOptions(EndpointOptions, LoadOptions):
         local=True,
     )
     check: bool = option.flag(
-        "No load: each operation once, with the answer of each step.",
-        panel="Load",
-        locust=False,
+        "No load: each operation once, with the answer of each step.", panel="Load", locust=False
     )
 
     @property

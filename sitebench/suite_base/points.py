@@ -36,13 +36,7 @@ from sitebench.scenario import checking, script
 from sitebench.scenario.script import ScenarioFile, Script
 from sitebench.suite import Suite, suites
 from sitebench.suite_base.options import SuiteOptions
-from sitebench.suite_base.scripts import (
-    objective_of,
-    say_kept,
-    scenarios_of,
-    settings_of,
-    text_of,
-)
+from sitebench.suite_base.scripts import objective_of, say_kept, scenarios_of, settings_of, text_of
 from sitebench.system.native_errors import translated
 from sitebench.targets import ownership
 from sitebench.targets.in_process import facts_of
@@ -301,11 +295,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         return self.built_in(options, operation) if file is None else file
 
     def point(
-        self,
-        options: _O,
-        operation: str,
-        programs: Sequence[_P] | None = None,
-        **settings: str,
+        self, options: _O, operation: str, programs: Sequence[_P] | None = None, **settings: str
     ) -> PointSpec:
         """Return the specification of a point; `settings` identify it besides its options.
 
@@ -417,12 +407,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         return Stage(title, tests, open_target)
 
     def assure_allowed(
-        self,
-        options: _O,
-        programs: Sequence[_P],
-        word: str = "operation",
-        *,
-        named: bool = True,
+        self, options: _O, programs: Sequence[_P], word: str = "operation", *, named: bool = True
     ) -> None:
         """Raise NotYours if programs may not write to the target.
 

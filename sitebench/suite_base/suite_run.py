@@ -21,13 +21,7 @@ from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadInput, SitebenchError
 from sitebench.locust.lanes import Lane, Session
 from sitebench.locust.preparing import Preparing
-from sitebench.locust.recorder import (
-    Observed,
-    Recorder,
-    Recording,
-    Subject,
-    command_options,
-)
+from sitebench.locust.recorder import Observed, Recorder, Recording, Subject, command_options
 from sitebench.locust.user import LaneUser, runs_unnamed
 from sitebench.locust.web_ui.session import open_session
 from sitebench.locust.workers.choice import of_this_worker

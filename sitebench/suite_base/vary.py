@@ -32,12 +32,7 @@ from sitebench.suite_base.scaling import scaling
 from sitebench.tables.bottlenecks import bottleneck_tables
 from sitebench.tables.console import Printable
 from sitebench.tables.table import Cell, Mark, Row, Table
-from sitebench.tables.tables import (
-    latency_mark,
-    latency_tables,
-    limit,
-    rate_mark,
-)
+from sitebench.tables.tables import latency_mark, latency_tables, limit, rate_mark
 from sitebench.tables.terminal import to_text
 from sitebench.targets.limits import Limits, confine
 

@@ -83,7 +83,7 @@ class _WebPlanOptions(MixPlanOptions):
         "Requests of a user per --session by workload, such as webbench1-static=4.5,spice-cgi=0.5.",
     )
     rates: Pairs | None = rates_option(
-        "Requests/s of one machine by workload, such as webbench1-static=1330.",
+        "Requests/s of one machine by workload, such as webbench1-static=1330."
     )
     kilo_per_request: float = option.parsed(
         50.0,

@@ -51,11 +51,7 @@ WEBBENCH = {
     "Light CGI": "webbench1-light",
     "Heavy CGI": "webbench1-heavy",
 }
-WEBSTONE = {
-    "HTML": "webstone2-standard",
-    "NSAPI": "webstone2-inprocess",
-    "CGI": "webstone2-cgi",
-}
+WEBSTONE = {"HTML": "webstone2-standard", "NSAPI": "webstone2-inprocess", "CGI": "webstone2-cgi"}
 """Workloads by their names in the papers."""
 
 _ON_PROCESSORS = ("second processor", "second Pentium", "two processors")

@@ -115,7 +115,4 @@ def _greeting(
         trust = "" if server.ca is None else f"--cacert {server.ca} "
         return [first, f"  curl {trust}{server.url}/{path}"]
     trust = "" if server.ca is None else f" --tls-ca {server.ca}"
-    return [
-        first,
-        f"  sitebench web run {options.workload} --target {server.url}{trust}",
-    ]
+    return [first, f"  sitebench web run {options.workload} --target {server.url}{trust}"]
