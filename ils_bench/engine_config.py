@@ -56,6 +56,11 @@ def engine_config(
     trust: Trust = SYSTEM,
 ) -> str:
     """Return the configuration of one engine, which differs between workers."""
+    # Connections that choose TLS themselves have the trust, and the address of ldaps.
+    choices: dict[str, Any] = {"trust": trust.to_engine()}
+    if options.tls_target is not None:
+        secure = parse_address(options.tls_target)
+        choices["ldaps"] = [secure.host, secure.port]
     names = None
     if options.names is not None:
         names = {"template": names_of(options.names).template, "count": options.entries}
@@ -68,20 +73,11 @@ def engine_config(
             "profile": options.profile,
             "names": names,
             "tls": address.engine_tls(trust),
-            "choices": _choices(options, trust),
+            "choices": choices,
         },
         adds={"start": first_added, "keys": options.ring},
         scenarios=[_scenario(program, options, identity, slot) for program in programs],
     )
-
-
-def _choices(options: IlsOptions, trust: Trust) -> dict[str, Any]:
-    """Return the TLS settings for connections that choose TLS in a scenario file."""
-    choices: dict[str, Any] = {"trust": trust.to_engine()}
-    if options.tls_target is not None:
-        secure = parse_address(options.tls_target)
-        choices["ldaps"] = [secure.host, secure.port]
-    return choices
 
 
 def _scenario(

@@ -3,7 +3,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from ils_bench.mix import parse_mix, show_mix
 from ils_bench.names import check_form
 from ils_bench.suite import SUITE
 from sitebench import units
@@ -73,6 +72,25 @@ def _pool(text: str) -> int:
     return 0 if text.strip() == "all" else units.parse_size(text)
 
 
+_VERBS = ("search", "modify", "compare")
+
+
+def _parse_mix(text: str) -> tuple[tuple[str, int], ...]:
+    """Read `search=90,modify=10`."""
+    weights = []
+    for part in text.split(","):
+        verb, equals, weight = (word.strip() for word in part.partition("="))
+        if verb not in _VERBS or not equals or not weight.isdecimal() or int(weight) < 1:
+            raise UnknownValue(
+                f"{part.strip()!r} is not one of {', '.join(_VERBS)} with its weight",
+                "write it like search=90,modify=10",
+            )
+        weights.append((verb, int(weight)))
+    if len({verb for verb, _ in weights}) < len(weights):
+        raise UnknownValue(f"{text!r} names a verb twice", "add its weights up")
+    return tuple(weights)
+
+
 _NO_OPTION: Final[Placement] = {"command": False, "form": False, "hidden": True}
 """Fields without an option: set by a command or by `LdapDirectory`."""
 
@@ -115,12 +133,8 @@ class KindOptions(Options):
 
 
 def _group_sizes(text: str) -> tuple[int, ...]:
-    parts = [part.strip() for part in text.split(",")]
+    parts = map(str.strip, text.split(","))
     return tuple(0 if part == "all" else units.parse_sizes(part)[0] for part in parts)
-
-
-def _show_group_sizes(members: tuple[int, ...]) -> str:
-    return ",".join(str(size or "all") for size in members)
 
 
 @dataclass(frozen=True)
@@ -137,7 +151,7 @@ class GroupOptions:
         "Number of people in a group; each further number, such as 10,1k,all, is that of a single "
         "group.",
         parse=_group_sizes,
-        show=_show_group_sizes,
+        show=lambda members: ",".join(str(size or "all") for size in members),
         metavar="LIST",
         panel="Entries",
     )
@@ -219,8 +233,8 @@ class LoadTestOptions(DirectoryOptions, GroupOptions, PeopleOptions, SuiteOption
         None,
         "Operations on people of --names with their weights: search, modify and compare, such as "
         "search=90,modify=10.",
-        parse=parse_mix,
-        show=show_mix,
+        parse=_parse_mix,
+        show=lambda mix: ",".join(f"{verb}={weight}" for verb, weight in mix or ()),
         metavar="LIST",
         panel="Load",
         form=False,

@@ -37,25 +37,6 @@ from sitebench.targets.tls import check_tls
 from sitebench.units import format_size
 
 
-def _in_process(server: LdapDirectory, entries: int | None, load: dict[str, Any]) -> IlsOptions:
-    return IlsOptions(start_tls=server.start_tls, **load | options_of(server, entries))
-
-
-def _folder(options: IlsOptions) -> Path | None:
-    return Path(tempfile.gettempdir()) if options.target == "openldap" else None
-
-
-def _apply_list(options: IlsOptions) -> IlsOptions:
-    """Return options with as many people as the list of --names has."""
-    if options.names is None or not isinstance(options, EntriesOption):
-        return options
-    listed = is_list(options.names) and names_of(options.names).listed
-    default = options.entries == EntriesOption.entries
-    if not listed or options.is_set("entries") or not default:
-        return options
-    return replace(options, entries=len(listed))
-
-
 class IlsPoints(SuitePoints[IlsOptions, Script, OpenDirectory]):
     suite = SUITE
     options = IlsOptions
@@ -66,8 +47,12 @@ class IlsPoints(SuitePoints[IlsOptions, Script, OpenDirectory]):
         parse=parse_address,
         address=opening.address,
         open=lambda options, *ready: opening.open_target(options, options.entries, *ready),
-        in_process=_in_process,
-        folder=_folder,
+        in_process=lambda server, entries, load: IlsOptions(
+            start_tls=server.start_tls, **load | options_of(server, entries)
+        ),
+        folder=lambda options: (
+            Path(tempfile.gettempdir()) if options.target == "openldap" else None
+        ),
     )
     word = "sequence"
     for_engine = staticmethod(for_engine)
@@ -161,7 +146,15 @@ class IlsPoints(SuitePoints[IlsOptions, Script, OpenDirectory]):
         return program.needs_people or bool(program.adding)
 
     def apply_address(self, options: IlsOptions) -> IlsOptions:
-        return _apply_list(with_base(options))
+        """Return options with the base in the address, and as many people as --names lists."""
+        options = with_base(options)
+        if options.names is None or not is_list(options.names) or options.is_set("entries"):
+            return options
+        listed = names_of(options.names).listed
+        if not listed or not isinstance(options, EntriesOption):
+            return options
+        is_default = options.entries == EntriesOption.entries
+        return replace(options, entries=len(listed)) if is_default else options
 
     def complete(self, options: IlsOptions, file: Script | None) -> IlsOptions:
         return ask_password(logins.apply_accounts(options))

@@ -18,15 +18,9 @@ your own with `ldap_directory_factory`, which closes everything it made when the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
-
 import pytest
 
-from sitebench.suite_base.markers import call_marked, factory
-
-if TYPE_CHECKING:
-    from ils_bench.targets.ldap_directory import LdapDirectory
+from sitebench.suite_base.markers import fixtures_of
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -36,19 +30,6 @@ def pytest_configure(config: pytest.Config) -> None:
     )
 
 
-@pytest.fixture
-def ldap_directory(request: pytest.FixtureRequest) -> Iterator[LdapDirectory]:
-    """Give the test a running LDAP directory of its own, 1,000 people in it unless marked."""
-    from ils_bench.targets.ldap_directory import LdapDirectory
-
-    with call_marked(request, "ldap_directory", LdapDirectory) as directory:
-        yield directory
-
-
-@pytest.fixture(scope="session")
-def ldap_directory_factory() -> Iterator[Callable[..., LdapDirectory]]:
-    """Give a function that starts directories which run until the session ends."""
-    from ils_bench.targets.ldap_directory import LdapDirectory
-
-    with factory(LdapDirectory) as started:
-        yield started
+ldap_directory, ldap_directory_factory = fixtures_of(
+    "ils_bench.targets.ldap_directory:LdapDirectory", "ldap_directory", "LDAP directory"
+)

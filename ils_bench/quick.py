@@ -54,9 +54,11 @@ def text_of(options: IlsOptions) -> str:
         elif verb == "compare":
             lines.append(f"compare = {quote(dn)}")
             lines.append(f"entry = {{ {quote(names.attribute)} = {quote(person)} }}")
-        else:
+        elif options.attribute:
             lines.append(f"modify = {quote(dn)}")
-            lines.append(f"change.replace.{quote(_attribute(options))} = {quote(_VALUE)}")
+            lines.append(f"change.replace.{quote(options.attribute)} = {quote(_VALUE)}")
+        else:
+            raise BadInput("which attribute changes is not said", "name it with --attribute")
     return "\n".join(lines) + "\n"
 
 
@@ -80,13 +82,6 @@ def _data(names: Names, options: IlsOptions) -> tuple[list[str], str]:
     if names.listed.separator != COMMA:
         lines.append(f"separator = {quote(names.listed.separator)}")
     return [*lines, deal], f"{{name.{column}}}"
-
-
-def _attribute(options: IlsOptions) -> str:
-    if not options.attribute:
-        raise BadInput("which attribute changes is not said", "name it with --attribute")
-    attribute: str = options.attribute
-    return attribute
 
 
 def plain(text: str) -> str:

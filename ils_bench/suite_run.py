@@ -69,8 +69,15 @@ class IlsRun(BaseSuiteRun[IlsOptions, Script, OpenDirectory]):
         if is_foreign:
             self._take_care(options)
             if any(map(is_login, self.programs)):
-                self._begin_logins(options, target)
-        return self._first_added(options, target, processes)
+                try:
+                    self._first_login = run_in_thread(lambda: first_login(target, options))
+                except MeasurementFailed:
+                    if self._care is not None:
+                        self._care.note_refusal()
+                    raise
+        if not is_foreign or not any(program.adding for program in self.programs):
+            return [journal.FIRST_ADDED + index * options.ring for index in range(processes)]
+        return [self._reserve(options, target).start for _ in range(processes)]
 
     def digests(self, options: IlsOptions, programs: Many[Script]) -> dict[str, str]:
         digests = super().digests(options, programs)
@@ -98,14 +105,6 @@ class IlsRun(BaseSuiteRun[IlsOptions, Script, OpenDirectory]):
         store = None if point is None else RunStore(point.store, create=False, joins=True)
         self._care = Care(binds, store)
         self._care.begin()
-
-    def _begin_logins(self, options: IlsOptions, target: OpenDirectory) -> None:
-        try:
-            self._first_login = run_in_thread(lambda: first_login(target, options))
-        except MeasurementFailed:
-            if self._care is not None:
-                self._care.note_refusal()
-            raise
 
     def observe(self, target: OpenDirectory, programs: Many[Script]) -> Observed:
         """Add cn=Monitor, the number of entries, and the warnings of a directory."""
@@ -159,17 +158,8 @@ class IlsRun(BaseSuiteRun[IlsOptions, Script, OpenDirectory]):
 
         return Ldap3Lanes(self.environment, load.target, users, options=load.options)
 
-    def _first_added(self, options: IlsOptions, target: OpenDirectory, processes: int) -> list[int]:
-        """Return the first person that each process with load may add.
-
-        In a directory of the user's these people are reserved, and removed after the test.
-        """
-        adds = any(program.adding for program in self.programs)
-        if target.disposable or self._disposable or not adds:
-            return [journal.FIRST_ADDED + index * options.ring for index in range(processes)]
-        return [self._reserve(options, target).start for _ in range(processes)]
-
     def _reserve(self, options: IlsOptions, target: OpenDirectory) -> Reservation:
+        """Reserve people that lanes will add, and remove them after the test."""
         reservation = journal.reserve(
             str(target.address),
             spec_of(options, options.entries),

@@ -27,10 +27,6 @@ def _in_process(server: PersonalizedSite, entries: int | None, load: dict[str, A
     return PsOptions(entries=entries or server.size, **load)
 
 
-def _folder(options: PsOptions) -> Path:
-    return cache_folder() if options.database is None else Path(options.database)
-
-
 class PsPoints(SuitePoints[PsOptions, Script, OpenSite]):
     suite = SUITE
     options = PsOptions
@@ -41,7 +37,9 @@ class PsPoints(SuitePoints[PsOptions, Script, OpenSite]):
         address=address,
         open=open_target,
         in_process=_in_process,
-        folder=_folder,
+        folder=lambda options: (
+            cache_folder() if options.database is None else Path(options.database)
+        ),
     )
 
     def built_in(self, options: PsOptions, operation: str) -> Script:

@@ -14,16 +14,13 @@ your own with `personalized_site_factory`, which closes everything it made when 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from sitebench.suite_base.markers import call_marked, factory
-
-if TYPE_CHECKING:
-    from ps_bench.targets.personalized_site import PersonalizedSite
+from sitebench.suite_base.markers import call_marked, fixtures_of
 
 _MARKERS = {
     "user_property_db": "entries, seed and locales of the fixture of that name.",
@@ -53,19 +50,6 @@ def user_property_db(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator
         yield path
 
 
-@pytest.fixture
-def personalized_site(request: pytest.FixtureRequest) -> Iterator[PersonalizedSite]:
-    """Give the test a running personalized site of its own, 1,000 people known to it."""
-    from ps_bench.targets.personalized_site import PersonalizedSite
-
-    with call_marked(request, "personalized_site", PersonalizedSite) as site:
-        yield site
-
-
-@pytest.fixture(scope="session")
-def personalized_site_factory() -> Iterator[Callable[..., PersonalizedSite]]:
-    """Give a function that starts sites which run until the session ends."""
-    from ps_bench.targets.personalized_site import PersonalizedSite
-
-    with factory(PersonalizedSite) as started:
-        yield started
+personalized_site, personalized_site_factory = fixtures_of(
+    "ps_bench.targets.personalized_site:PersonalizedSite", "personalized_site", "personalized site"
+)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from sitebench.errors import BadInput
 from sitebench.http.address import parse_address
@@ -19,18 +18,9 @@ from web_bench.options import WebOptions
 from web_bench.suite import SUITE
 from web_bench.targets.open_web import OpenWeb
 from web_bench.targets.opening import OWN_TARGETS, check, open_target
-from web_bench.targets.web_server import WebServer
 from web_bench.workload import PATH, Workload, find, of_path
 
 _BOTH = BadInput("the scenario file says what users do, and so does --path", "leave one out")
-
-
-def _in_process(server: WebServer, entries: int | None, load: dict[str, Any]) -> WebOptions:
-    return WebOptions(programs=dict(server.programs), **load)
-
-
-def _folder(options: WebOptions) -> Path:
-    return cache_folder() if options.docroot is None else Path(options.docroot)
 
 
 class WebPoints(SuitePoints[WebOptions, Workload, OpenWeb]):
@@ -42,8 +32,8 @@ class WebPoints(SuitePoints[WebOptions, Workload, OpenWeb]):
         parse=parse_address,
         address=open_target,
         open=open_target,
-        in_process=_in_process,
-        folder=_folder,
+        in_process=lambda server, entries, load: WebOptions(programs=dict(server.programs), **load),
+        folder=lambda options: cache_folder() if options.docroot is None else Path(options.docroot),
     )
 
     def described_by(self, options: WebOptions) -> tuple[str, str] | None:

@@ -8,12 +8,13 @@ paper's eight columns the ratio is 1.079 to 1.090.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from sitebench.counts.metrics import SERVICE
 from sitebench.counts.source import SEQUENCE, StepTotals
 from sitebench.counts.tally import Tally
+from sitebench.http.mix import shares
 from sitebench.runs.repeats import Of
 from sitebench.scenario.script import Operation, Script
 
@@ -51,31 +52,10 @@ def figure_of(name: str) -> Of:
 
 
 def mix(measured: Tally, scenario: Script) -> dict[str, dict[str, float]]:
-    """Return the count, the percentage and the asked percentage of each operation."""
-    counts = {
-        operation.name: _totals(measured, operation, operation.counts).count
-        for operation in scenario.operations
-    }
-    total, cards = sum(counts.values()), sum(operation.weight for operation in scenario.operations)
-    return {
-        operation.name: {
-            "count": counts[operation.name],
-            "percent": 100.0 * counts[operation.name] / total if total else 0.0,
-            "asked_percent": 100.0 * operation.weight / cards,
-        }
-        for operation in scenario.operations
-    }
-
-
-def off_by(operations: Mapping[str, Mapping[str, float]]) -> float:
-    """Return the largest gap between a count and its share; decks cut by the window make a few."""
-    total = sum(figures["count"] for figures in operations.values())
-    return max(
-        (
-            abs(figures["count"] - total * figures["asked_percent"] / 100.0)
-            for figures in operations.values()
-        ),
-        default=0.0,
+    operations = scenario.operations
+    return shares(
+        {op.name: _totals(measured, op, op.counts).count for op in operations},
+        {op.name: op.weight for op in operations},
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import structs
 
-from ps_bench.paper.figures import figure_of, off_by
+from ps_bench.paper.figures import figure_of
 from ps_bench.paper.printed import (
     PRINTED_1997,
     SIZES_1997,
@@ -20,6 +20,7 @@ from ps_bench.paper.printed import (
     machine_of,
 )
 from ps_bench.suite import SUITE
+from sitebench.http.mix import off_by
 from sitebench.report.paper import PaperTable, compare_with_paper
 from sitebench.report.suite import (
     Folded,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from pkgutil import resolve_name
 from typing import Any, TypeVar
 
 import pytest
@@ -31,8 +31,18 @@ def call_marked(request: pytest.FixtureRequest, name: str, function: Callable[..
     return function(**arguments)
 
 
-@contextlib.contextmanager
-def factory(server: Callable[..., AbstractContextManager[_T]]) -> Iterator[Callable[..., _T]]:
-    """Yield a function that starts servers; all stop at the end."""
-    with contextlib.ExitStack() as running:
-        yield lambda *args, **kwargs: running.enter_context(server(*args, **kwargs))
+def fixtures_of(server: str, name: str, noun: str) -> tuple[Any, Any]:
+    """Return the fixtures `name`, a server for each test, and `name`_factory, which starts many."""
+
+    def one(request: pytest.FixtureRequest) -> Iterator[Any]:
+        with call_marked(request, name, resolve_name(server)) as running:
+            yield running
+
+    def factory() -> Iterator[Callable[..., Any]]:
+        with contextlib.ExitStack() as running:
+            yield lambda *args, **more: running.enter_context(resolve_name(server)(*args, **more))
+
+    one.__doc__ = f"Give the test a running {noun} of its own, with 1,000 people unless marked."
+    factory.__doc__ = f"Give a function that starts a {noun}, which runs until the session ends."
+    several = pytest.fixture(name=f"{name}_factory", scope="session")(factory)
+    return pytest.fixture(name=name)(one), several

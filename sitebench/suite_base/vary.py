@@ -28,7 +28,6 @@ from sitebench.runs import identity
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series, series
 from sitebench.suite_base.options import SuiteOptions
-from sitebench.suite_base.scaling import scaling
 from sitebench.tables.bottlenecks import bottleneck_tables
 from sitebench.tables.console import Printable
 from sitebench.tables.table import Cell, Mark, Row, Table
@@ -237,6 +236,22 @@ def _notes(
     lines = scaling_lines(results, levels)
     lines += [line for factor in factors for line in notes(factor)]
     return [to_text(Cell(line, Mark.UNKNOWN)) for line in lines]
+
+
+class Scaling(msgspec.Struct, frozen=True):
+    ratio: float
+    per_processor: float
+    """Efficiency: the ratio of rates divided by the ratio of processors."""
+
+    @property
+    def gain_percent(self) -> float:
+        return 100 * (self.ratio - 1)
+
+
+def scaling(few: float, many: float, *, processors: tuple[int, int] = (1, 2)) -> Scaling:
+    """Return the growth of a rate between two numbers of processors."""
+    ratio = many / few
+    return Scaling(ratio, ratio * processors[0] / processors[1])
 
 
 def scaling_lines(results: Sequence[PointResult], levels: Sequence[tuple[Level, str]]) -> list[str]:

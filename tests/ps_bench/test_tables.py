@@ -4,11 +4,12 @@ import pytest
 from msgspec.structs import replace
 
 from ps_bench.operations import built_in
-from ps_bench.paper.figures import figures, mix, off_by
+from ps_bench.paper.figures import figures, mix
 from ps_bench.paper.printed import TABLES_1997
 from ps_bench.paper.report import REPORT, measurements
 from ps_bench.suite import SUITE
 from sitebench.counts.tally import Tally
+from sitebench.http.mix import off_by
 from sitebench.measure.summarise import summarise
 from sitebench.report.paper import terminal_tables
 from sitebench.runs.point import PointResult

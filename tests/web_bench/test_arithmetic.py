@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from sitebench.errors import BadInput
-from sitebench.suite_base.scaling import Scaling, scaling
+from sitebench.suite_base.vary import Scaling, scaling
 from web_bench.paper import arithmetic
 from web_bench.paper.arithmetic import (
     WEBSTONE_MBIT,

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from sitebench.counts.metrics import LATENCY, SERVICE, WRONG
+from sitebench.http.mix import off_by
 from sitebench.verdict.warning import WarningKind
 from tests.support.drains import histogram
 from tests.web_bench.made import SECONDS, a_result, a_tally
@@ -14,7 +15,6 @@ from web_bench.paper.figures import (
     figures,
     in_progress,
     latency_s,
-    off_by,
     warnings,
 )
 from web_bench.workload import find, parse

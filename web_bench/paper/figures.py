@@ -15,6 +15,7 @@ from typing import Any
 from sitebench.counts.metrics import BYTES_IN, LATENCY, SERVICE, WRONG
 from sitebench.counts.source import SEQUENCE, StepTotals
 from sitebench.counts.tally import Tally
+from sitebench.http.mix import shares
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Of
 from sitebench.verdict.warning import PointWarning, WarningKind
@@ -124,28 +125,11 @@ def fairness(counts: Sequence[int]) -> dict[str, float] | None:
 def mix(measured: Tally, workload: Workload) -> dict[str, dict[str, float]]:
     """Return the count, the percentage, the asked percentage and the failures of each class."""
     totals = {class_.name: _totals(measured, class_) for class_ in workload.classes}
-    total = sum(step.count for step in totals.values())
-    return {
-        class_.name: {
-            "count": totals[class_.name].count,
-            "percent": 100.0 * totals[class_.name].count / total if total else 0.0,
-            "asked_percent": 100.0 * share,
-            "failed": totals[class_.name].failed,
-        }
-        for class_, share in zip(workload.classes, workload.request_shares, strict=True)
-    }
-
-
-def off_by(classes: Mapping[str, Mapping[str, float]]) -> float:
-    """Return the largest gap between a count and its share; decks cut by the window make a few."""
-    total = sum(figures["count"] for figures in classes.values())
-    return max(
-        (
-            abs(figures["count"] - total * figures["asked_percent"] / 100.0)
-            for figures in classes.values()
-        ),
-        default=0.0,
+    rows = shares(
+        {name: step.count for name, step in totals.items()},
+        {class_.name: class_.weight for class_ in workload.classes},
     )
+    return {name: row | {"failed": totals[name].failed} for name, row in rows.items()}
 
 
 def figure_of(name: str) -> Of:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from sitebench.http.mix import off_by
 from sitebench.measure.peak.curve import MOST_FAILED
 from sitebench.report.suite import Folded
 from sitebench.runs.repeats import Of, Series
@@ -27,7 +28,7 @@ from web_bench.paper.analysis import (
     useful_peak,
 )
 from web_bench.paper.arithmetic import Efficiency, off_mean
-from web_bench.paper.figures import figure_of, in_progress, off_by
+from web_bench.paper.figures import figure_of, in_progress
 
 NOT_KNOWN = "-"
 

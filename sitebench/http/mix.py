@@ -1,0 +1,25 @@
+"""The mix of a measured window: how often each kind of request or operation came."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+def shares(counts: Mapping[str, int], weights: Mapping[str, float]) -> dict[str, dict[str, float]]:
+    """Return the count, the percentage and the asked percentage by name."""
+    total, weight = sum(counts.values()), sum(weights.values())
+    return {
+        name: {
+            "count": count,
+            "percent": 100.0 * count / total if total else 0.0,
+            "asked_percent": 100.0 * weights[name] / weight,
+        }
+        for name, count in counts.items()
+    }
+
+
+def off_by(mix: Mapping[str, Mapping[str, float]]) -> float:
+    """Return the largest gap between a count and its share; decks cut by the window make a few."""
+    total = sum(figures["count"] for figures in mix.values())
+    gaps = (abs(row["count"] - total * row["asked_percent"] / 100.0) for row in mix.values())
+    return max(gaps, default=0.0)
