@@ -84,7 +84,7 @@ class _OwnUser(LaneUser):
     own: ClassVar[Any]
 
     @classmethod
-    def build(cls, options: Any) -> Any:
+    def build(cls, options: object) -> Any:
         return cls.own
 
     def program(self) -> str:

@@ -74,8 +74,8 @@ class Argument(click.Argument):
         self.shown = shown
 
 
-class _Helped(click.Command):
-    """Base of commands and groups, with their help."""
+class Command(click.Command):
+    """A command with the help of `sitebench.options.help`."""
 
     panel: str | None = None
 
@@ -87,15 +87,11 @@ class _Helped(click.Command):
         return "\n".join(own_help.lines(self, ctx, short=ctx.meta.get(_ASKED_SHORT, False)))
 
 
-class Command(_Helped):
-    """A command."""
-
-
 Member = str | Callable[[], Command] | click.Command
 """A command of a group, a function that makes the command, or its "module:name"."""
 
 
-class Group(_Helped, click.Group):
+class Group(Command, click.Group):
     """A group of commands, each made or imported on first use."""
 
     def __init__(

@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 from msgspec.structs import asdict
@@ -306,7 +306,7 @@ class Part(msgspec.Struct, frozen=True):
 
 def measure_parts(
     points: SuitePoints[Any, Any, Any],
-    options: Any,
+    options: SuiteOptions,
     parts: Sequence[Part],
     default_out: str | None = None,
     first: Tables | None = None,
@@ -324,7 +324,7 @@ def measure_parts(
     names = [name for part in parts for name in part.operations]
     sizes = [part.options.people for part in parts]
     measure(
-        options,
+        cast("MeasureOptions", options),
         users=max(max(part.clients or (part.options.users,)) for part in parts),
         stages=lambda seeding: [
             points.stage(

@@ -10,7 +10,7 @@ import logging
 from abc import ABC
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 from locust.env import Environment
 from locust.runners import WorkerRunner
@@ -217,16 +217,15 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
 
     def open(self, test: Test, slot: WorkerSlot) -> Session:
         """Return a session with the engine, or with lanes in Python."""
-        options: Any
-        target: Any
-        options, target = of_this_worker(test.options), test.target
+        options = cast("_O", of_this_worker(test.options))
         if isinstance(self.environment.runner, WorkerRunner):
             if test.scenario:
                 receive(*test.scenario)
             self.programs = self._read_programs(options, self.environment.user_classes)
         assure_same(self.digests(options, self.programs), test.data)
         first_added = test.first_added[slot.index] if test.first_added else 0
-        load, client = Load(options, target, self.programs, slot, first_added), options.client
+        target, client = cast("_T", test.target), options.client
+        load = Load(options, target, self.programs, slot, first_added)
         tables = {
             name: table for program in self.programs for name, table in program.own_tables.items()
         }
