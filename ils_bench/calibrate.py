@@ -156,7 +156,6 @@ def _table(rates: Mapping[str, _Rates], repeats: int) -> Table:
 def running_engine(
     options: IlsOptions, target: OpenDirectory, sequence: Script, lanes: int
 ) -> Iterator[Engine]:
-    """Yield an engine without Locust, after its warm-up."""
     from ils_bench.engine_config import engine_config
     from ils_bench.targets.journal import FIRST_ADDED
     from ils_bench.targets.people import spec_of

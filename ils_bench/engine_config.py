@@ -55,7 +55,6 @@ def engine_config(
     identity: Identity = ANONYMOUS,
     trust: Trust = SYSTEM,
 ) -> str:
-    """Return the configuration of one engine, which differs between workers."""
     # Connections that choose TLS themselves have the trust, and the address of ldaps.
     choices: dict[str, Any] = {"trust": trust.to_engine()}
     if options.tls_target is not None:

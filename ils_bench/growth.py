@@ -20,7 +20,6 @@ _GROWN = 2
 def entries_at_ends(
     entries: int, tallies: Mapping[str, Tally], programs: Sequence[Script]
 ) -> dict[str, int]:
-    """Return the number of entries at the start and at the end of the measured window."""
     growth = {phase: _growth(tally, programs) for phase, tally in tallies.items()}
     start = entries + growth.get(Phase.RAMP, 0) + growth.get(Phase.WARMUP, 0)
     return {"entries_start": start, "entries_end": start + growth.get(Phase.MEASURE, 0)}

@@ -86,7 +86,6 @@ class _Ldap3Lane(PortableLane):
     def _time(
         self, connection: Any, act: Callable[[], object], request: LdapRequest | None
     ) -> Ended:
-        """Run an action on a connection; return its end and result."""
         from ldap3.core.exceptions import LDAPException
 
         usage = connection.usage
@@ -169,7 +168,6 @@ def _send(connection: Any, request: LdapRequest) -> None:
 
 
 def _credentials(request: LdapRequest) -> dict[str, Any]:
-    """Return the arguments of `ldap3.Connection` for a bind."""
     import ldap3
 
     value = (request.value or b"").decode()

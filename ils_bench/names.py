@@ -70,7 +70,6 @@ class Names:
         return self._fill(i, str)
 
     def condition(self, i: int) -> str:
-        """Return the condition for a person in a search filter."""
         return self._fill(i, lambda text: text.translate(_SPECIAL))
 
     def rdn(self, i: int) -> str:
@@ -89,7 +88,6 @@ class Names:
 
     @cached_property
     def digest(self) -> str | None:
-        """Digest of the list; None for numbered people."""
         if self.listed is None:
             return None
         return self.listed.table.digest(self.attribute, self.listed.column)
@@ -113,7 +111,6 @@ def named_by(text: str | None) -> str | None:
 
 
 def names_of(text: str) -> Names:
-    """Return the names of --names; errors name the file and the line."""
     if not is_list(text):
         return Names(text)
     file, attribute = file_and_columns(text.removeprefix(_FILE))

@@ -18,7 +18,6 @@ def is_login(program: Script) -> bool:
 
 
 def need_base(programs: Sequence[Script]) -> bool:
-    """Return whether a program needs an existing base."""
     return not programs or any(p.needs_base and not _only_binds(p) for p in programs)
 
 
@@ -28,7 +27,6 @@ def _only_binds(program: Script) -> bool:
 
 
 def send_passwords(programs: Sequence[Script]) -> bool:
-    """Return whether a connection or a step sends a password."""
     operations = (operation for program in programs for operation in program.facts["operations"])
     steps = (step for operation in operations for step in operation["steps"])
     return bind_themselves(programs) or any(step["sends_password"] for step in steps)

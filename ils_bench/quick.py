@@ -63,7 +63,6 @@ def text_of(options: IlsOptions) -> str:
 
 
 def _data(names: Names, options: IlsOptions) -> tuple[list[str], str]:
-    """Return the [data] table of the people, and the placeholder of a person."""
     deal = f"deal = {quote(options.keys)}"
     if names.listed is None:
         text = names.template.partition("=")[2].partition("{i}")

@@ -93,7 +93,6 @@ class IlsRun(BaseSuiteRun[IlsOptions, Script, OpenDirectory]):
         return locust is not None and locust.disposable
 
     def _take_care(self, options: IlsOptions) -> None:
-        """Refuse a run that could lock accounts; watch the answers for locked ones."""
         if options.wrong_passwords is not None or (binds := binds_of(self.programs)) is None:
             return
         if binds.wrong and self.environment.web_ui is not None:
@@ -107,7 +106,6 @@ class IlsRun(BaseSuiteRun[IlsOptions, Script, OpenDirectory]):
         self._care.begin()
 
     def observe(self, target: OpenDirectory, programs: Many[Script]) -> Observed:
-        """Add cn=Monitor, the number of entries, and the warnings of a directory."""
         writes = any(program.writes for program in programs)
         adds = any(program.adding for program in programs)
         bare = target.name == "embedded" or self.options().target == "embedded"
@@ -127,7 +125,6 @@ class IlsRun(BaseSuiteRun[IlsOptions, Script, OpenDirectory]):
         }
 
     def _watch(self, tallies: Iterable[Tally]) -> None:
-        """Raise if an account may be locked, or if all requests of a step are refused."""
         if self._care is not None:
             self._care.watch(tallies)
         _assure_not_all_refused(tallies)
@@ -180,7 +177,6 @@ class IlsRun(BaseSuiteRun[IlsOptions, Script, OpenDirectory]):
 
 
 def _assure_not_all_refused(tallies: Iterable[Tally]) -> None:
-    """Raise if every request of a step so far was refused for lack of rights."""
     steps = defaultdict[tuple[str, str], list[StepTotals]](list)
     for tally in tallies:
         for key, totals in tally.steps.items():

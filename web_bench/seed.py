@@ -15,7 +15,6 @@ Progress = Callable[[int, int], object]
 
 
 def file_set(spec: Mapping[str, Any]) -> FileSet:
-    """Return the file set of a specification."""
     with translated():
         return FileSet(json.dumps(dict(spec)))
 

@@ -26,7 +26,6 @@ def sweep(
     kind: str = "web-sweep",
     first: Tables | None = None,
 ) -> None:
-    """Measure workloads with the numbers of clients of the options, or of the workload."""
     refuse_check(options, SUITE)
     if options.paper:
         refuse_stages(options, "`--paper`, which has the paper's loads")
@@ -59,7 +58,6 @@ def _part(options: SweepOptions, workload: str) -> Part:
 
 
 def spice(options: SweepOptions) -> None:
-    """Measure the kinds of programs that the target has."""
     if (described := POINTS.described_by(options)) is not None:
         raise BadInput(
             f"{described[1]} says what users do, and spice measures programs", "leave it out"

@@ -72,7 +72,6 @@ class FileSet:
         return file_set(self.spec()).bytes
 
     def spec(self, seed: int = SEED) -> dict[str, Any]:
-        """Return the specification for the engine's generator of files."""
         return {
             "name": self.name,
             "seed": seed,
@@ -154,7 +153,6 @@ class Workload(Script):
         return tuple(weight // math.gcd(*weights) for weight in weights)
 
     def mean_bytes_of(self, class_: RequestClass) -> float | None:
-        """Return the mean bytes of a body in a class; None if unknown."""
         if self.file_set is not None and class_.files is not None:
             return self.file_set.bytes_of(class_.files) / self.file_set.count_of(class_.files)
         size = class_.size_about if class_.size is None else class_.size
@@ -162,7 +160,6 @@ class Workload(Script):
 
     @property
     def mean_bytes(self) -> float | None:
-        """Return the mean bytes of a body; None if unknown for a class."""
         weighted = self._weighted_bytes()
         return None if weighted is None else sum(weighted) / sum(self.deck)
 
@@ -172,7 +169,6 @@ class Workload(Script):
 
     @property
     def byte_shares(self) -> tuple[float, ...] | None:
-        """Return the share of bytes of each class; None if unknown."""
         weighted = self._weighted_bytes()
         if weighted is None or not sum(weighted):
             return None

@@ -122,7 +122,6 @@ def _login_of(target: OpenDirectory, options: IlsOptions) -> tuple[str, str, str
 
 
 def _find(target: OpenDirectory, condition: str) -> str:
-    """Return the DN of the only entry that matches; raise if none or several match."""
     from ldap3 import SUBTREE
 
     from ils_bench.targets.probe import connect

@@ -61,7 +61,6 @@ def binds_of(programs: Sequence[Script]) -> Binds | None:
 
 
 def _bind_steps(script: Script) -> Iterator[tuple[str, Any]]:
-    """Yield each bind with an account, and the name of its operation."""
     names = {operation.name for operation in script.operations}
     operations = [row for row in script.facts["operations"] if row["name"] in names]
     for operation in (*operations, {**script.facts["start"], "name": "start"}):
@@ -129,11 +128,9 @@ class Care:
             )
 
     def note_refusal(self) -> None:
-        """Record a wrong password in the user's file."""
         self._note(self._send() + 1)
 
     def _send(self) -> int:
-        """Return how many wrong passwords an account may have received in this run."""
         sent: int = self._facts().get(_SENT, 0)
         return sent
 
@@ -148,7 +145,6 @@ class Care:
 def _refusals(
     tallies: Iterable[Tally], rows: frozenset[tuple[str, str]]
 ) -> Iterator[tuple[str, str, int]]:
-    """Yield the kind, an example and the number of refusals."""
     for tally in tallies:
         for (row, step), totals in tally.steps.items():
             if (row, step) not in rows:

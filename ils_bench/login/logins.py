@@ -41,7 +41,6 @@ _ROW = re.compile(r"row ([0-9]+) of \w+, (.*)", re.DOTALL)
 
 
 def to_check(options: IlsOptions) -> str:
-    """Return the remedy for a refused first login."""
     remedy = (
         "directories answer so to a wrong password, to a locked account, and to a name that is not "
         "there: check the name, the password and --base"
@@ -72,7 +71,6 @@ def accounts_in(options: IlsOptions) -> Accounts:
 
 
 def are_ours(options: IlsOptions) -> bool:
-    """Return whether accounts are generated people."""
     return options.accounts is None
 
 
@@ -148,7 +146,6 @@ def text_of(options: IlsOptions) -> str:
 
 
 def _data(name: str, options: IlsOptions, deal: str) -> list[str]:
-    """Return the [data] table of the accounts."""
     rows = ['people = "seeded"']
     if not are_ours(options):
         file = accounts_in(options).file
@@ -161,7 +158,6 @@ def _data(name: str, options: IlsOptions, deal: str) -> list[str]:
 
 
 def _operation(name: str, data: str, options: IlsOptions, weight: int) -> list[str]:
-    """Return the lines of an operation, which sends right or wrong passwords."""
     method, wrong, person = options.how or BIND, name == WRONG, _person(options, data)
     lines = ["[[operation]]", f"name = {quote(name)}"]
     lines += [] if weight == 1 else [f"weight = {weight}"]
@@ -212,7 +208,6 @@ def _person(options: IlsOptions, data: str) -> _Person:
 
 
 def with_passwords(options: IlsOptions) -> IlsOptions:
-    """Return options with a profile that has passwords, unless the user named one."""
     if not are_ours(options) or profile_facts(options.profile)[2] or options.is_set("profile"):
         return options
     from sitebench.measure.command import say

@@ -63,7 +63,6 @@ def _figure(operation: str) -> RateFigure:
 
 
 def _paper_table(points: Sequence[Series]) -> Table:
-    """Return an operation's figures by size: those of Tables 4 to 9, and today's."""
     operation = points[0].spec.operation
     title, rate = _NAMES.get(operation, (_TITLES.get(operation, operation), "Ops/sec"))
     rows = measurement_rows(points, rate) | repeat_rows(points, rate)

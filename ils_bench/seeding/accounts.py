@@ -12,7 +12,6 @@ from sitebench.system.files import cannot_write, refuse_existing
 
 
 def check_accounts(path: Path, profile: str) -> None:
-    """Raise if the file cannot be written, or people have no passwords."""
     if not profile_facts(profile)[2]:
         raise BadInput(
             f"people of the profile {profile} have no passwords",

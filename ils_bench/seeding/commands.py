@@ -68,7 +68,6 @@ _CONTAINERS = {"o": "organization", "ou": "organizationalUnit", "dc": "domain", 
 
 
 def seed_destination(options: SeedOptions, place: str, accounts: str | None = None) -> None:
-    """Seed a destination, and print the number of its people."""
     options, destination = _destination(options, place)
     if accounts is not None:
         check_accounts(Path(accounts), options.profile)
@@ -141,7 +140,6 @@ def verify_destination(options: SeedOptions, place: str) -> None:
 
 
 def _first_difference(options: SeedOptions, population: Population) -> str:
-    """Describe the first missing or different person, if among the first thousand."""
     target = open_live(options)
     with (
         connect(target.address, target.who, target.trust) as connection,
@@ -165,7 +163,6 @@ def _first_difference(options: SeedOptions, population: Population) -> str:
 
 
 def _destination(options: SeedOptions, place: str) -> tuple[SeedOptions, Destination]:
-    """Return the destination, and options with the base that it names."""
     destination = parse_destination(place)
     if isinstance(destination, LiveDirectory):
         options = _with_destination(options, destination)
@@ -197,7 +194,6 @@ def _with_destination(options: SeedOptions, destination: LiveDirectory) -> SeedO
 
 
 def _warn(options: SeedOptions) -> None:
-    """Print warnings about TLS before a password is sent."""
     for warning in Trust.from_options(options).warnings():
         say(f"warning: {warning.message}; {warning.remedy}")
 
@@ -378,7 +374,6 @@ def _or_forget(target: str, *errors: type[SitebenchError]) -> Iterator[None]:
 
 
 def forget(options: SeedOptions) -> None:
-    """Delete the reservations of a deleted directory from the journal."""
     if not options.target:
         raise BadInput("--forget does not say which directory", "name it with --target")
     abandoned = _list_abandoned(options)
@@ -394,12 +389,10 @@ def forget(options: SeedOptions) -> None:
 
 
 def _list_abandoned(options: SeedOptions) -> list[journal.Reservation]:
-    """Return abandoned reservations in the directory of --target, or in all directories."""
     return [r for r in journal.entries() if r.is_abandoned and _is_chosen(options, r)]
 
 
 def _is_chosen(options: SeedOptions, reservation: journal.Reservation) -> bool:
-    """Return whether a reservation is in the directory of --target, if that is set."""
     if not options.target:
         return True
     destination = parse_destination(options.target)
@@ -413,7 +406,6 @@ def _is_chosen(options: SeedOptions, reservation: journal.Reservation) -> bool:
 def _refuse_one_password_for_several(
     options: SeedOptions, abandoned: Sequence[journal.Reservation]
 ) -> None:
-    """Raise if one password would be sent to several directories."""
     binds = {
         (reservation.target, reservation.bind_dn)
         for reservation in abandoned

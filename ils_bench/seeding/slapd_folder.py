@@ -44,7 +44,6 @@ _LOCK_S = 30.0
 
 
 def fill(spec: Spec, folder: Path, progress: _Progress = lambda written: None) -> None:
-    """Make the folder, or complete an interrupted one."""
     find("slapadd")
     people = generate(spec)
     make_hashes(people)
@@ -69,7 +68,6 @@ def fill(spec: Spec, folder: Path, progress: _Progress = lambda written: None) -
 
 
 def command(folder: Path, url: str = "ldap://127.0.0.1:3890/") -> str:
-    """Return the command that starts slapd on the folder."""
     config = str(folder.resolve() / "slapd.conf")
     return shlex.join([find("slapd"), "-d", "0", "-f", config, "-h", url])
 

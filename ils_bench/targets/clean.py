@@ -45,7 +45,6 @@ class Added(msgspec.Struct, frozen=True):
 
 
 def remove_seeded(target: OpenDirectory) -> None:
-    """Remove the people that this process seeded."""
     for reservation in list(journal.entries()):
         is_here = (reservation.target, reservation.base) == (str(target.address), target.base)
         is_own = reservation.pid == os.getpid() and is_here

@@ -29,7 +29,6 @@ class Identity:
         return repr(self.dn) if self.dn else "anonymous clients"
 
     def to_engine(self) -> dict[str, str | None]:
-        """Return the identity in the form of the engine."""
         return {"bind_dn": self.dn, "password": self.password, "sasl": self.sasl}
 
     def to_ldap3(self) -> dict[str, Any]:
@@ -46,7 +45,6 @@ ANONYMOUS = Identity()
 
 
 def identity_of(options: DirectoryOptions) -> Identity:
-    """Return the identity of options, with its password from a file or the environment."""
     check_sasl(options)
     if options.sasl == EXTERNAL:
         return Identity(sasl=EXTERNAL)

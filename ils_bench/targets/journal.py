@@ -113,7 +113,6 @@ def reserve(
 
 
 def unfinished_reservation(pid: int) -> Reservation | None:
-    """Return a reservation that a running process has still to remove; None without one."""
     return next((entry for entry in entries() if entry.pid == pid and not entry.is_abandoned), None)
 
 

@@ -53,7 +53,6 @@ _SENT_AT_ONCE = 1_000
 
 
 def assure_encrypted(options: DirectoryOptions) -> None:
-    """Raise if users of Active Directory, with passwords, would be sent without TLS."""
     address = parse_address(options.target, start_tls=options.start_tls)
     if options.profile == "ad" and not address.is_encrypted:
         raise BadInput(
@@ -162,7 +161,6 @@ def _has_named(
 
 
 def _begins(dn: str, rdn: str) -> bool:
-    """Return whether a DN begins with an RDN, without regard to case."""
     first, rest = dn[: len(rdn)], dn[len(rdn) :]
     return first.lower() == rdn.lower() and rest[:1] in ("", ",", ";", " ", "+")
 

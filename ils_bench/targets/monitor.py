@@ -75,7 +75,6 @@ class DirectoryMonitor:
         return {"pool_looked_total": self._looked, "pool_full_total": self._full}
 
     def _connect(self) -> Any:
-        """Return a bound connection; None if the directory refuses it."""
         from ils_bench.targets.probe import connect
 
         target = self._target
@@ -115,7 +114,6 @@ class DirectoryMonitor:
 
 
 def _value(name: str, attributes: Mapping[str, Any], attribute: str) -> dict[str, float]:
-    """Return the value of an attribute by `name`, if it is a number."""
     values = attributes.get(attribute) or [""]
     first = values[0] if isinstance(values, (list, tuple)) else values
     try:

@@ -50,7 +50,6 @@ def open_embedded(
     limits: Limits | None = None,
     groups: GroupSpec | None = None,
 ) -> OpenDirectory:
-    """Start a directory in a process of its own, and wait until it listens."""
     module = "ils_bench.targets.embedded"
     host, ready, facts = open_child(
         module, config, trust, limits=limits, people=people.to_dict(), groups=groups
@@ -88,7 +87,6 @@ def check(options: IlsOptions, programs: Sequence[Script]) -> None:
 
 
 def address(options: IlsOptions, programs: Sequence[Script]) -> OpenDirectory:
-    """Return a directory of the user's after a probe."""
     from ils_bench.targets.probe import HiddenBase
 
     options, is_visible = _at_base(options, programs), not bind_themselves(programs)
@@ -114,7 +112,6 @@ def say_if_clear(at: DirectoryAddress) -> None:
 
 
 def _at_base(options: IlsOptions, programs: Sequence[Script]) -> Any:
-    """Return options with the base of a scenario file, unless they have a base."""
     base = next((base for program in programs if (base := program.load.get("base"))), None)
     return replace(options, base=base) if base and options.base_or_file is None else options
 

@@ -76,7 +76,6 @@ def open_openldap(
     limits: Limits | None = None,
     groups: GroupSpec | None = None,
 ) -> OpenDirectory:
-    """Start a slapd with these people and groups, and wait until it answers."""
     with contextlib.ExitStack() as opening:
         confinement = opening.enter_context(confine(limits, Path(tempfile.gettempdir())))
         host = confinement.host or "127.0.0.1"
@@ -229,7 +228,6 @@ def _core_schema() -> Path:
 
 
 def fill(slapadd: str, config: Path, ldif: Path) -> float:
-    """Load an LDIF file with `slapadd -q`; return the seconds that it took."""
     began = time.monotonic()
     argv = [slapadd, "-q", "-f", str(config), "-l", str(ldif)]
     process = subprocess.run(argv, capture_output=True, text=True, check=False)

@@ -86,8 +86,6 @@ SERVERS = (
 
 
 def server_of(root_dse: Mapping[str, Any]) -> Server | None:
-    """Return the server of a root DSE; None if it is not in the table."""
-
     def is_it(server: Server) -> bool:
         attribute, part = server.identified_by
         return part in root_dse.get(attribute, "")
@@ -148,12 +146,10 @@ def assure_taken(target: OpenDirectory, people: Spec) -> None:
 
 
 def module_of(hashed: str | None) -> str | None:
-    """Return slapd's module for a hash; None if it is not needed."""
     return _MODULES.get((hashed or HASHES[0]).partition(":")[0])
 
 
 def remedy_of(target: OpenDirectory, hashed: str | None) -> str | None:
-    """Return the remedy if seeded people cannot log in; None for an unknown server."""
     server, module = server_of(target.facts or {}), module_of(hashed)
     if server is None or module is None or server.name != "OpenLDAP":
         return None

@@ -133,7 +133,6 @@ def server_of(
 
 
 def open_connection(connection: Any, address: DirectoryAddress) -> None:
-    """Open a connection, with StartTLS if the address has it."""
     connection.open(read_server_info=False)
     if address.start_tls and not connection.start_tls(read_server_info=False):
         raise ConnectionError("it refuses StartTLS")

@@ -58,7 +58,6 @@ def _profile(options: DirectoryOptions) -> Profile | None:
 
 
 def classes_of(connection: Any) -> list[bytes]:
-    """Return the definitions of object classes; empty if the directory hides them."""
     return _classes(connection, _root_dse(connection))
 
 

@@ -25,7 +25,6 @@ def _is_slapd(target: OpenDirectory) -> bool:
 
 
 def say_room(target: OpenDirectory, people: Spec) -> None:
-    """Warn if the people exceed the default size of a slapd's database."""
     takes = people.size * _BYTES.get(people.profile, 0)
     if takes < _ENOUGH * _PACKAGED or not _is_slapd(target):
         return

@@ -55,7 +55,6 @@ class OpenDirectory(OpenTarget[DirectoryAddress]):
         return None if reservation is None else reservation.removal
 
     def to_engine(self) -> str:
-        """Return the address in the form of the engine."""
         return json.dumps(
             {
                 "host": self.address.host,

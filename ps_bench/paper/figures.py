@@ -20,7 +20,6 @@ from sitebench.scenario.script import Operation, Script
 
 
 def figures(measured: Tally, scenarios: Sequence[Script]) -> dict[str, Any]:
-    """Return the paper's figures of a window, and its mix of operations."""
     seconds = measured.seconds or 1.0
     pages = requests = 0
     for scenario in scenarios:

@@ -77,7 +77,6 @@ def _figure(name: str) -> RateFigure:
 
 
 def _paper_table(points: Sequence[Series]) -> Table:
-    """Return the figures of the scenario or of one operation, with those of 1997."""
     operation = points[0].spec.operation
     rows = measurements(points) | repeat_rows(points, _counted_as(points))
     printed_tables = [

@@ -29,7 +29,6 @@ def spec_of(options: PsOptions) -> UpdSpec:
 
 
 def database_of(options: PsOptions, progress: Progress = lambda done, total: None) -> Upd:
-    """Return the database of options: a given one, or the cached one of that size."""
     if options.database is None:
         return open_cached(spec_of(options), progress)
     return inspect(spec_of(options), Path(options.database))

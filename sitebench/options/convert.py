@@ -43,7 +43,6 @@ def check(instance: Any) -> None:
 
 
 def to_argv(instance: Any) -> list[str]:
-    """Return the Locust arguments of options, without defaults."""
     argv = []
     for field, spec in fields_of(type(instance)):
         value = getattr(instance, field.name)
@@ -126,7 +125,6 @@ def _form_order(field_and_option: tuple[dataclasses.Field[Any], Option]) -> int:
 
 
 def set_locust_defaults(parser: argparse.ArgumentParser) -> None:
-    """Change defaults of Locust's own options."""
     # The class picker shows all classes on the first screen. Locust would listen on all interfaces;
     # --bind is the option for workers on other machines.
     loopback = "127.0.0.1"
@@ -134,7 +132,6 @@ def set_locust_defaults(parser: argparse.ArgumentParser) -> None:
 
 
 def narrow(cls: type[_T], source: Any) -> _T:
-    """Return an instance of `cls` with the values of `source`."""
     names = [field.name for field, _ in fields_of(cls) if hasattr(source, field.name)]
     return cls(**{name: getattr(source, name) for name in names})
 

@@ -110,7 +110,6 @@ def _style(text: str, code: str) -> str:
 
 
 def _first(paragraphs: Sequence[str]) -> Sequence[str]:
-    """Return the first examples, with their introductions."""
     commands = [n for n, text in enumerate(paragraphs) if text.startswith("sitebench ")]
     return paragraphs[: commands[:_EXAMPLES][-1] + 1] if commands else ()
 

@@ -21,23 +21,19 @@ def long_option(name: str) -> str:
 
 
 def spellings(name: str) -> tuple[str, ...]:
-    """Return the spellings of an option: --measure, -d, --duration."""
     letter = (_LETTERS[name],) if name in _LETTERS else ()
     return (long_option(name), *letter, *_ALSO.get(name, ()))
 
 
 def nearest(tried: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """Return the most similar name, if any is similar enough."""
     return next(iter(difflib.get_close_matches(tried, list(known), 1, cutoff)), None)
 
 
 def gives(words: list[str], name: str) -> bool:
-    """Return whether a command line has an option."""
     return any(_is(word, name) for word in words)
 
 
 def remove_option(words: list[str], name: str) -> list[str]:
-    """Return a command line without an option and its value."""
     remaining, value = [], False
     for word in words:
         if not value and not _is(word, name):

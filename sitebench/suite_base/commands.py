@@ -98,7 +98,6 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Examples by command; peak has them by its two ways, clients and objective."""
 
     def all(self) -> dict[str, Member]:
-        """Return the commands in the order of help."""
         sweep = {"sweep": self._sweep} if self.sweep else {}
         other_commands = {"vary": self._vary, "peak": self._peak, "ui": self._ui}
         return {"run": self._run, **sweep, **other_commands}
@@ -117,14 +116,12 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def _begin(
         self, options: SuiteOptions, operation: str | None, other: str | None = None
     ) -> tuple[SuitePoints[Any, Any, Any], Any, str]:
-        """Return the points, the options completed by file and target, and the operation."""
         points: SuitePoints[Any, Any, Any] = resolve_name(self.suite.points)
         options, name = points.choose(options, operation or self.default_of(points, options, other))
         options = points.apply_scenario(options)
         return points, points.settle(options, [points.program(options, name)]), name
 
     def _help(self, name: str) -> str:
-        """Return the help of a command, with examples of the suite."""
         return _HELP[name].format(
             noun=self.noun,
             measures=self.measures,

@@ -59,7 +59,6 @@ class SizesOption:
 
 
 def lab_option() -> str:
-    """Make the field for the machine of the paper's sweep."""
     return option.choice(
         "2500",
         "Machine whose numbers of clients --paper uses: the ProLiant 2500 (Table 17) or 7000 "
@@ -128,7 +127,6 @@ class SuiteOptions(EndpointOptions, LoadOptions):
 
     @property
     def people(self) -> int:
-        """Number of people in the target; 0 in a suite without people."""
         return 0
 
 

@@ -118,7 +118,6 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         """Return the input of the engine for a load, without the data of scenarios."""
 
     def script_of(self, program: Any, options: _O) -> _P:
-        """Return the script of a user-defined program."""
         script: _P = program
         return script
 
@@ -277,7 +276,6 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
             checking.check(program, options, alone, timeout_s=options.timeout, remedy=remedy)
 
     def remedy(self, options: _O, tried: Script) -> str:
-        """Return the remedy for a failed try."""
         return "correct the scenario, or the target"
 
     def leftovers(self, options: _O) -> Callable[[], None]:
@@ -290,7 +288,6 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
     # Common parts.
 
     def program(self, options: _O, operation: str) -> _P:
-        """Return the program of an operation; raise for errors of its file."""
         file: Any = self.scenario_of(options)
         return self.built_in(options, operation) if file is None else file
 
@@ -354,7 +351,6 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         custom_program: object = None,
         **settings: str,
     ) -> Test:
-        """Return the test of one point; `custom_program` is a user-defined operation."""
         if programs is None:
             programs = [self.program(options, operation)]
         user_class: str | None = None

@@ -30,7 +30,6 @@ class ScenarioUser(LaneUser):
 
     @classmethod
     def build(cls, options: Any) -> Script:
-        """Return the scenario, with its data."""
         if cls.operation is not None:
             built_in: Script = cls.points.built_in(options, cls.operation)
             return built_in

@@ -25,7 +25,6 @@ def objective_of(script: Script, objective: Objective | None) -> Objective | Non
 
 
 def say_kept(script: Script, target: str) -> None:
-    """Report added entries that a scenario does not delete."""
     from sitebench.measure.command import say
 
     for name in script.keeps:
@@ -45,7 +44,6 @@ def scenarios_of(path: str | None, programs: Iterable[Script]) -> dict[str, str]
 
 
 def settings_of(path: str | None, programs: Iterable[Script]) -> dict[str, str]:
-    """Return the settings of a scenario file: its digest, and those of its data."""
     programs = list(programs)
     settings = {
         f"data_{name}": digest for program in programs for name, digest in program.digests.items()

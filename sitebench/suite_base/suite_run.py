@@ -195,7 +195,6 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
         return Test.read(data, self.points.options, self.points.targets.kind)
 
     def record(self, test: Test) -> Recording:
-        """Start the recording of a test, with the monitor of its target."""
         target: Any
         options, target, programs = test.options, test.target, self.programs
         host, port = target.address.host, target.address.port
@@ -216,7 +215,6 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
         )
 
     def open(self, test: Test, slot: WorkerSlot) -> Session:
-        """Return a session with the engine, or with lanes in Python."""
         options = cast("_O", of_this_worker(test.options))
         if isinstance(self.environment.runner, WorkerRunner):
             if test.scenario:

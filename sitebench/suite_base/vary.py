@@ -60,7 +60,6 @@ class Level(msgspec.Struct, frozen=True):
 def vary(
     points: SuitePoints[Any, Any, Any], base: Any, operation: str, variations: Sequence[str]
 ) -> None:
-    """Measure the base and every level; print the gain of each level."""
     points.check(base, [points.program(base, operation)])
     levels = _possible(read(base, variations), points.targets.folder(base))
     for level in levels:
@@ -95,7 +94,6 @@ def vary(
 
 
 def read(base: Any, variations: Sequence[str]) -> list[Level]:
-    """Return the levels of texts FACTOR=VALUE,VALUE."""
     levels = []
     for text in variations:
         factor, _, values = text.partition("=")
@@ -249,13 +247,11 @@ class Scaling(msgspec.Struct, frozen=True):
 
 
 def scaling(few: float, many: float, *, processors: tuple[int, int] = (1, 2)) -> Scaling:
-    """Return the growth of a rate between two numbers of processors."""
     ratio = many / few
     return Scaling(ratio, ratio * processors[0] / processors[1])
 
 
 def scaling_lines(results: Sequence[PointResult], levels: Sequence[tuple[Level, str]]) -> list[str]:
-    """Return the gain of each number of processors or workers over the previous one."""
     series_by_key, lines = {point.spec.key: point for point in series(results)}, []
     for (level, key), (next_level, key_after) in pairwise(levels):
         counted = level.value.isdecimal() and next_level.value.isdecimal()

@@ -115,7 +115,6 @@ def useful(point: Series) -> bool | None:
 
 
 def useful_peak(points: Sequence[Series]) -> CurvePoint | None:
-    """Return the point with the highest rate among useful points."""
     curve_points = curve([point for point in points if useful(point)])
     return peak(curve_points) if curve_points else None
 
@@ -168,7 +167,6 @@ def _highest(points: Iterable[Series]) -> float:
 
 
 def efficiencies(by_workload: Mapping[str, Sequence[Series]]) -> dict[str, SpiceEfficiency]:
-    """Return the efficiencies of workloads that can be compared with the static test."""
     of_static = by_workload.get(STATIC, ())
     compared: dict[str, SpiceEfficiency] = {}
     for name, points in by_workload.items():
@@ -199,7 +197,6 @@ def unlike(points: Iterable[Series]) -> list[str]:
 
 
 def not_compared(by_workload: Mapping[str, Sequence[Series]]) -> list[str]:
-    """Return the reasons why programs have no efficiency, and bounds if known."""
     of_static = by_workload.get(STATIC)
     if of_static is None:
         return []
@@ -257,7 +254,6 @@ class Prediction(msgspec.Struct, frozen=True):
 
     @property
     def off(self) -> float:
-        """Relative difference of prediction and measurement."""
         return self.requests_per_s / self.measured - 1
 
 
@@ -279,7 +275,6 @@ _NEEDED = {
 
 
 def predictions(by_workload: Mapping[str, Sequence[Series]]) -> tuple[list[Prediction], list[str]]:
-    """Return predictions of the cost model, and reasons for missing ones."""
     peaks = {
         name: best.requests_per_s
         for name, points in by_workload.items()
@@ -318,7 +313,6 @@ def predictions(by_workload: Mapping[str, Sequence[Series]]) -> tuple[list[Predi
 
 
 def _used_up(points: Sequence[Series], best: CurvePoint) -> bool:
-    """Return whether a resource of the target limited the peak."""
     top = best.clients, best.requests_per_s
     sound = (point for point in points if point.valid)
     limiting = next(point for point in sound if (point.spec.users, point.median(rate)) == top)

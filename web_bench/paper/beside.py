@@ -84,7 +84,6 @@ class _Today(msgspec.Struct, frozen=True):
         return peak_of(self.workloads.get(workload, ()), figure)
 
     def peak(self, workload: str, figure: Of, show: Callable[[float], str]) -> str:
-        """Return the value of a figure at the highest rate of a workload."""
         best = self.best(workload)
         value = None if best is None else best.median(figure)
         if best is None or value is None:
@@ -116,7 +115,6 @@ class _Today(msgspec.Struct, frozen=True):
         return f"{peaks.request:.1%}{note}", f"{peaks.latency:.1%}{note}"
 
     def shares(self, workload: str) -> list[str]:
-        """Return the shares of the classes of a workload."""
         counts: dict[str, float] = {}
         for result in (r for point in self.workloads.get(workload, ()) for r in point.results):
             for classes in result.figures.get("mix", {}).values():
@@ -127,7 +125,6 @@ class _Today(msgspec.Struct, frozen=True):
 
 
 def paper_tables(points: Sequence[Series]) -> list[Folded]:
-    """Return the tables and checked claims of each paper, for each target."""
     targets = by_target(points)
     return [
         Folded(
@@ -174,7 +171,6 @@ def _printed_cell(text: str) -> Cell:
 
 
 def _columns(paper: Paper, table: PrintedTable, today: _Today) -> dict[str, list[str]]:
-    """Return the columns of today's figures by title, each with a cell per row."""
     names = [row[0] for row in table.rows]
     if table.title in _MIXES:
         shares = today.shares(_MIXES[table.title])
@@ -215,7 +211,6 @@ def _spice_columns(
 
 
 def _workload(row: str) -> str:
-    """Return the workload of a row in the paper of 2000."""
     kind = next(kind for word, kind in _SPI.items() if word in row.lower())
     return f"ecommerce-{kind}" if "commerce" in row.lower() else f"spice-{kind}"
 
@@ -228,7 +223,6 @@ def _measurement(today: _Today, row: str) -> str:
 
 
 def _dynamic(today: _Today, workload: str) -> str:
-    """Return the share of programs, the last class of a mix."""
     shares = today.shares(workload)
     if not shares:
         return _NOTHING
@@ -236,7 +230,6 @@ def _dynamic(today: _Today, workload: str) -> str:
 
 
 def _rows(table: PrintedTable, today: _Today) -> list[Row]:
-    """Return the rows of today's figures."""
     if table.title == "Peak Throughput":
         cells = [today.peak_at(WEBBENCH[name], "requests_per_s") for name in table.columns[1:]]
         return [[f"Today, requests/s: {_setup(today)}", *cells]]

@@ -95,7 +95,6 @@ def _split_s(measured: Tally, workloads: Sequence[Workload]) -> dict[str, float]
 
 
 def _mean_bytes(measured: Tally, workloads: Sequence[Workload]) -> float | None:
-    """Return the mean bytes of a body, computed from the classes in the measured mix."""
     requests, total = 0, 0.0
     for workload in workloads:
         for class_ in workload.classes:
@@ -151,7 +150,6 @@ def latency_s(result: PointResult) -> float | None:
 
 
 def in_progress(result: PointResult) -> float | None:
-    """Return the load factor: the mean number of requests in progress."""
     took_s, seconds = latency_s(result), result.seconds
     if took_s is None or not seconds:
         return None
@@ -159,7 +157,6 @@ def in_progress(result: PointResult) -> float | None:
 
 
 def warnings(figures: Mapping[str, Any]) -> list[PointWarning]:
-    """Return warnings if the server's files are not those of the workload."""
     requests = sum(figures["count"] for w in figures["mix"].values() for figures in w.values())
     return [*_not_there(figures, requests), *_other_sizes(figures, requests)]
 

@@ -181,7 +181,6 @@ def _as_printed(k: str, carried: Formula) -> Sequence[Step]:
 
 
 def _response(application_s: float, spice_latency_s: float) -> Calculation:
-    """Return the response time: SPICE latency plus time of the application (2000)."""
     return Calculation(
         "Response time of a lightly loaded server",
         {

@@ -21,7 +21,6 @@ _WEBSTONE_MACHINE = "ProLiant 2500, 1996"
 
 
 def _figures_of(operation: str, title: str) -> list[RateFigure]:
-    """Return the curves of requests/s and latency over clients, with printed points."""
     rates, latencies = _points(operation)
     return [
         RateFigure(
@@ -45,7 +44,6 @@ def _latency_us(result: PointResult) -> float | None:
 
 
 def _points(operation: str) -> tuple[list[Printed], list[Printed]]:
-    """Return the printed rates and latencies of a workload, by machine."""
     rates: dict[str, dict[int, float]] = {}
     latencies: dict[str, dict[int, float]] = {}
     for point in PAPERS["webbench1"].points:
@@ -80,7 +78,6 @@ _THEN = {
 
 
 def _charts(points: Sequence[Series]) -> list[Chart]:
-    """Return a bar chart of SPICE efficiencies for each target."""
     return [
         chart
         for n, (target, of_target) in enumerate(by_target(points).items())

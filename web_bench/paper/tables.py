@@ -34,7 +34,6 @@ NOT_KNOWN = "-"
 
 
 def tables(points: Sequence[Series]) -> list[Folded]:
-    """Return the tables of each target."""
     groups = []
     targets = by_target(points)
     for target, of_target in targets.items():
@@ -100,7 +99,6 @@ _LATENCIES: Columns = {
 
 
 def per_client(point: Series) -> str:
-    """Return the least and the largest number of requests of a client."""
     lowest, highest, varies = (
         point.median(figure_of(f"clients.{name}")) for name in ("least", "most", "variation")
     )
@@ -135,7 +133,6 @@ def failures(point: Series) -> str:
 
 
 def bytes_note(points: Sequence[Series]) -> str:
-    """Return a note on the bytes per request and the mean of the workload."""
     best = peak_of(points) or points[0]
     received, mean = (
         best.median(figure_of("bytes_per_request")),
@@ -184,7 +181,6 @@ def _row(point: Series, columns: Columns) -> Row:
 
 
 def peak_row(points: Sequence[Series]) -> list[str]:
-    """Return the peaks of a workload, each with its clients, and the two stages."""
     curve_points = curve(points)
     turn = stages(curve_points)
     return [
@@ -262,7 +258,6 @@ def _mix(workload: str, points: Sequence[Series]) -> Table:
 
 
 def spice_tables(workloads: Mapping[str, Sequence[Series]]) -> list[Table]:
-    """Return the three SPICE efficiencies of each program."""
     rows = []
     for name, program in efficiencies(workloads).items():
         rows.append([name, "own peaks", *_efficiency(program.own_peaks)])
@@ -306,7 +301,6 @@ def light_load(workloads: Mapping[str, Sequence[Series]]) -> list[str]:
 
 
 def _cost_model(workloads: Mapping[str, Sequence[Series]]) -> list[Table]:
-    """Return predicted and measured rates, and reasons for missing predictions."""
     predicted, failed = predictions(workloads)
     rows = [
         [

@@ -24,7 +24,6 @@ class OpenWeb(OpenSite):
 def check_able(
     target: str, workload: Workload, programs: Mapping[str, str], *, secure: bool
 ) -> None:
-    """Raise if a target lacks programs or TLS that a workload needs."""
     for kind in sorted(workload.kinds - programs.keys()):
         raise BadInput(
             f"{target} has no program of the kind {kind!r} ({DYNAMIC[kind]}), which "

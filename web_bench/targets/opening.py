@@ -36,7 +36,6 @@ OWN_TARGETS: Mapping[str, Mapping[str, str]] = {
 
 
 def check(options: WebOptions, workloads: Sequence[Workload]) -> None:
-    """Raise if the target cannot run the workloads together."""
     programs = OWN_TARGETS.get(options.target, options.programs or {})
     secure = options.target in OWN_TARGETS or _secure(options) is not None
     if options.addresses and options.target in OWN_TARGETS:
@@ -128,7 +127,6 @@ def _open_live(options: WebOptions) -> OpenWeb:
 
 
 def _assure_pages(options: WebOptions, target: OpenWeb, workloads: Sequence[Workload]) -> None:
-    """Raise if the server lacks the files of a workload, or the path of --path."""
     for workload in workloads:
         if workload.file_set is not None:
             path = file_set(workload.file_set.spec(options.seed)).path(0)

@@ -108,14 +108,12 @@ def read_file(name: str) -> str:
 
 
 def find(program: str, package: str) -> str:
-    """Return the path of a program, which a Debian package installs."""
     return find_program(
         program, f"install it (`apt-get install {package}`), or use --target embedded"
     )
 
 
 def fastcgi(kinds: Collection[str]) -> Sequence[Sequence[str]]:
-    """Return the command of the FastCGI program, if it is needed."""
     return [[f"programs{PATH}", "--fastcgi", "fastcgi.sock"]] if "fastcgi" in kinds else []
 
 
@@ -165,7 +163,6 @@ def serving(
 
 
 def start(server: Server, request: dict[str, Any]) -> Service:
-    """Start a server in the child process."""
     program, docroot, kinds = server.find(), request["docroot"], request["kinds"]
     kinds = list(server.programs) if kinds is None else kinds
     for kind in kinds:
@@ -322,7 +319,6 @@ def _await_answers(
     programs: Mapping[str, str],
     folder: Path,
 ) -> None:
-    """Wait until the server and each program have answered a request."""
     give_up = time.monotonic() + _ANSWER_S
     for kind, path in {"files": "/", **programs}.items():
         url = path.format(size=1, content="constant", copy=0)
