@@ -205,8 +205,6 @@ class DirectoryOptions(EndpointOptions, KindOptions):
 
 @dataclass(frozen=True)
 class LoadTestOptions(DirectoryOptions, GroupOptions, PeopleOptions, SuiteOptions):
-    """Options of a test, without its size."""
-
     tls_target: str | None = option.text(
         None,
         "ldaps:// address of the same directory, for connections with tls = true.",

@@ -69,7 +69,7 @@ class Bind(Step):
 
 @dataclasses.dataclass(frozen=True)
 class Unbind(Step):
-    """Say goodbye and close the connection."""
+    """Send an unbind request, and close the connection."""
 
     name: str = ""
 
@@ -84,7 +84,7 @@ class Repeat(Step):
 
 @dataclasses.dataclass(frozen=True)
 class Think(Step):
-    """Do nothing for a while, as people do."""
+    """Pause before the next step."""
 
     mean_ms: float
     distribution: str = "exponential"
@@ -141,7 +141,7 @@ class Modify(Step):
 
 @dataclasses.dataclass(frozen=True)
 class Refresh(Step):
-    """Keep a person online with RFC 2589's extended operation."""
+    """Keep a person online by the extended operation of RFC 2589."""
 
     ttl_s: int = _ONLINE_MINUTES * 60
     person: str = "current"
@@ -168,7 +168,7 @@ class Retrieve(Step):
 
 @dataclasses.dataclass(frozen=True)
 class Search(Step):
-    """Any search; the base is the target's unless given."""
+    """Search with any filter; the default base is the target's."""
 
     filter: str = "(objectClass=*)"
     base: str = ""
@@ -246,7 +246,7 @@ class _Writer:
         self._data: dict[str, str] = {}
         self._current = self._newcomer = ""
         self.secrets: dict[str, str] = {}
-        """Values that the text does not hold, by variable of the environment."""
+        """Passwords by variable of the environment; the text has the variables."""
         self.think_s = 0.0
         """The mean pause after a pass, without a connection."""
 

@@ -31,7 +31,6 @@ class WebUser(ScenarioUser):
     abstract = True
     points = POINTS
     workload: ClassVar[str | None] = None
-    """Name of a built-in workload."""
     _remedy = "name it with --scenario FILE.toml, or --path /"
 
     @classmethod

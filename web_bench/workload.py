@@ -28,12 +28,10 @@ DYNAMIC = {
     "template": "one of 100 identical pages with today's date",
     "fastcgi": "a process that stays",
 }
-"""Kinds of programs."""
 
 SEED = 1997
 
 PATH = "path"
-"""Operation of --path."""
 
 
 @dataclass(frozen=True)

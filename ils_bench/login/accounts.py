@@ -39,15 +39,12 @@ _NAMES = {"uid": "uid", "login": "uid", "user": "uid", "username": "uid", "mail"
 
 
 class Accounts(msgspec.Struct, frozen=True):
-    """Accounts of a file: their DNs or names, and their passwords."""
-
     file: str
     table: Table
     password: str
     dn: str | None
     name: str | None
     attribute: str
-    """Attribute of the search filter."""
 
     def __len__(self) -> int:
         return self.table.rows

@@ -37,8 +37,6 @@ class SlapdFolder(msgspec.Struct, frozen=True):
 
 
 class LiveDirectory(msgspec.Struct, frozen=True):
-    """A running directory and its base."""
-
     address: DirectoryAddress
     base: str | None
 

@@ -13,7 +13,6 @@ from sitebench.options.spelling import long_option
 from sitebench.system.native_errors import translated
 
 EVERYONE = 0
-"""Size of a group that has all people as members."""
 
 _CLASSES = {"posix": "posixGroup", "ad": "group"}
 """Classes by profile; the default is groupOfNames (RFC 4519)."""

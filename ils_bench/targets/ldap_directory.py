@@ -110,7 +110,7 @@ class LdapDirectory(InProcess[Directory]):
             suffix = alone or _DEFAULT_SUFFIX
         self.suffix, self.ldif = suffix, ldif
         self.people: Population | None = None
-        """Who is in it: names, DNs, passwords and every attribute of person i."""
+        """The people: names, DNs, passwords and every attribute of person i."""
         if entries:
             base = f"ou=Dynamic,{suffix}"
             spec = Spec(entries, seed, profile, locales, base, hash, one_password, hash_pool)
@@ -120,7 +120,7 @@ class LdapDirectory(InProcess[Directory]):
             make_hashes(people)
             self.people = people.population
         self.groups: Groups | None = None
-        """Its groups: DNs, and who is in group g."""
+        """The groups: DNs, and the members of group g."""
         if groups is not None:
             if self.people is None:
                 raise BadInput(
@@ -146,7 +146,7 @@ class LdapDirectory(InProcess[Directory]):
         if tls or start_tls:
             config["tls"] = {"certificate": certificate(tls, host), "start": start_tls}
         self.start_tls = start_tls
-        """Whether clients connect in the clear and ask for TLS."""
+        """Whether clients use StartTLS."""
         super().__init__(
             lambda config: Directory(config, self.people, self.groups),
             config,

@@ -63,7 +63,6 @@ class PersonalizedSite(InProcess[Site]):
                 folder = opening.enter_context(scratch())
                 database = opening.enter_context(temporary_copy(upd, folder))
             self.database = Path(database)
-            """The user-property database that it reads and changes."""
             config: dict[str, Any] = {
                 "host": host,
                 "port": port,

@@ -55,7 +55,6 @@ WEBSTONE = {"HTML": "webstone2-standard", "NSAPI": "webstone2-inprocess", "CGI":
 """Workloads by their names in the papers."""
 
 _ON_PROCESSORS = ("second processor", "second Pentium", "two processors")
-"""Phrases in claims about processors."""
 _SAID = {True: "", False: " (by its own figures that does not hold)", None: ""}
 
 

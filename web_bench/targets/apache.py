@@ -21,7 +21,6 @@ PROGRAMS = {
     "template": "/dynamic/template/{copy}",
     "fastcgi": "/dynamic/fastcgi?kind={content}&size={size}",
 }
-"""Paths of its programs, by kind."""
 
 _AT_ONCE = 640
 """Threads of all processes, more than the papers' 600 clients: without a free thread, Apache closes

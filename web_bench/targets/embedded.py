@@ -24,7 +24,6 @@ PROGRAMS = {
     "page": "/dynamic/page.shtml",
     "template": "/dynamic/template/{copy}",
 }
-"""Paths of its programs, by kind."""
 
 
 def _start(request: dict[str, Any]) -> Service:

@@ -16,7 +16,6 @@ class OpenWeb(OpenSite):
     secure: SiteAddress | None = field(default=None, kw_only=True)
     """Address of requests over TLS, if it differs."""
     programs: Mapping[str, str] = field(default_factory=dict, kw_only=True)
-    """Paths of its programs, by kind."""
     addresses: Sequence[SiteAddress] = field(default=(), kw_only=True)
     """Further addresses, which clients use in turn."""
 

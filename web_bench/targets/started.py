@@ -64,7 +64,6 @@ class Started(msgspec.Struct, frozen=True):
     pid: int
     """Process of the master; workers and programs are its descendants."""
     programs: Mapping[str, str]
-    """Paths of its programs, by kind."""
     facts: Mapping[str, Any]
     alive: Callable[[], bool]
 
@@ -93,7 +92,7 @@ class Server(msgspec.Struct, frozen=True):
     helpers: Callable[[Collection[str]], Sequence[Sequence[str]]]
     """Returns the commands of the programs for these kinds."""
     logged: Mapping[str, str]
-    """Directives for a log of requests."""
+    """Directives that have requests logged."""
     files: Mapping[str, str] = {}
     """Further files, by path in its folder."""
     socket: str | None = None

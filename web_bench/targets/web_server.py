@@ -38,7 +38,6 @@ class WebServer(InProcess[Native]):
     suite = SUITE.name
     """The suite whose operations `sitebench.run` can measure here."""
     programs = PROGRAMS
-    """Paths of its programs, by kind."""
 
     @check_arguments
     def __init__(
