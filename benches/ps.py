@@ -16,10 +16,9 @@ import psutil
 
 from benches.bench import LANES, WARMUP_S, Bench, measured, run_lanes, temporary_folder
 from benches.ratios import Trial, Values, rows_of
-from ps_bench.engine_config import engine_config
 from ps_bench.operations import PAGE_BYTES, built_in
 from ps_bench.options import PsOptions
-from ps_bench.points import POINTS
+from ps_bench.points import POINTS, engine_config
 from ps_bench.targets.opening import open_target, spec_of
 from sitebench._engine import Engine, copy_upd
 from sitebench.counts.worker_slot import WorkerSlot

@@ -127,8 +127,8 @@ def _adds(threads: int = 1) -> Iterator[Measure]:
 @contextlib.contextmanager
 def _site(address: SiteAddress, server: int | None, script: Script) -> Iterator[Measure]:
     """Load any web server with the lanes of a site's scenario."""
-    from ps_bench.engine_config import engine_config
     from ps_bench.options import PsOptions
+    from ps_bench.points import engine_config
     from ps_bench.targets.opening import spec_of
     from sitebench._engine import Engine
     from sitebench.seeders.upd import visitors
@@ -197,8 +197,8 @@ def _with_wrk(url: str, server: int | None) -> Measure:
 def _files(target: str, *, by_wrk: bool = False) -> Iterator[Measure]:
     from benches.web import FILES_8K as WORKLOAD
     from sitebench._engine import Engine
-    from web_bench.engine_config import engine_config
     from web_bench.options import WebOptions
+    from web_bench.points import engine_config
     from web_bench.targets.opening import open_target
 
     options = WebOptions(target=target, threads=1)

@@ -24,11 +24,10 @@ from sitebench.http.address import SiteAddress
 from sitebench.system.programs import find_program
 from sitebench.targets.embedded import open_child
 from sitebench.targets.tls import SYSTEM
-from web_bench.engine_config import engine_config
 from web_bench.options import WebOptions
+from web_bench.points import engine_config
 from web_bench.seed import file_set, seed
-from web_bench.targets.open_web import OpenWeb
-from web_bench.targets.opening import open_target
+from web_bench.targets.opening import OpenWeb, open_target
 from web_bench.workload import Workload, find, parse
 
 CROWD = 600

@@ -156,7 +156,7 @@ def _table(rates: Mapping[str, _Rates], repeats: int) -> Table:
 def running_engine(
     options: IlsOptions, target: OpenDirectory, sequence: Script, lanes: int
 ) -> Iterator[Engine]:
-    from ils_bench.engine_config import engine_config
+    from ils_bench.points import engine_config
     from ils_bench.targets.journal import FIRST_ADDED
     from ils_bench.targets.people import spec_of
     from sitebench._engine import Engine

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ils_bench import passes, quick, sequences
-from ils_bench.engine_config import for_engine
+from ils_bench import quick, sequences
 from ils_bench.login import logins
 from ils_bench.login.lockout import binds_of
 from ils_bench.names import is_list, named_by, names_of
@@ -18,12 +18,15 @@ from ils_bench.programs import LOGIN, assure_bound, is_login
 from ils_bench.seeding.destinations import with_base
 from ils_bench.suite import SUITE
 from ils_bench.targets import opening
-from ils_bench.targets.address import parse_address
-from ils_bench.targets.identity import ask_password, check_sasl
+from ils_bench.targets.address import DirectoryAddress, parse_address
+from ils_bench.targets.identity import ANONYMOUS, Identity, ask_password, check_sasl
 from ils_bench.targets.ldap_directory import LdapDirectory, options_of
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.profile import apply_profile
 from ils_bench.targets.target import OpenDirectory
+from sitebench._engine import Population
+from sitebench.counts.source import SEQUENCE
+from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadInput
 from sitebench.measure.sweep import Stage
 from sitebench.options.option import group_of
@@ -31,10 +34,97 @@ from sitebench.runs.point import PointSpec
 from sitebench.scenario import script
 from sitebench.scenario.script import Script
 from sitebench.seeders.people import generate
+from sitebench.seeders.slow_hashes import make_hashes
 from sitebench.suite_base.options import EntriesOption
-from sitebench.suite_base.points import SuitePoints, Targets
-from sitebench.targets.tls import check_tls
-from sitebench.units import format_size
+from sitebench.suite_base.points import ForEngine, Load, SuitePoints, Targets, write_config
+from sitebench.targets.tls import SYSTEM, Trust, check_tls
+from sitebench.units import format_duration, format_rate, format_size, plural
+
+
+def engine_config(
+    options: IlsOptions,
+    address: DirectoryAddress,
+    programs: Sequence[Script],
+    *,
+    slot: WorkerSlot,
+    first_added: int,
+    identity: Identity = ANONYMOUS,
+    trust: Trust = SYSTEM,
+) -> str:
+    # Connections that choose TLS themselves have the trust, and the address of ldaps.
+    choices: dict[str, Any] = {"trust": trust.to_engine()}
+    if options.tls_target is not None:
+        secure = parse_address(options.tls_target)
+        choices["ldaps"] = [secure.host, secure.port]
+    names = None
+    if options.names is not None:
+        names = {"template": names_of(options.names).template, "count": options.entries}
+    return write_config(
+        options,
+        address,
+        slot,
+        target={
+            "base": options.base,
+            "profile": options.profile,
+            "names": names,
+            "tls": address.engine_tls(trust),
+            "choices": choices,
+        },
+        adds={"start": first_added, "keys": options.ring},
+        scenarios=[_scenario(program, options, identity, slot) for program in programs],
+    )
+
+
+def _scenario(
+    program: Script, options: IlsOptions, user: Identity, slot: WorkerSlot
+) -> dict[str, Any]:
+    spec = {
+        **program.spec(slot),
+        "base": options.base_or_file,
+        "bind": {"dn": user.dn or "", "password": user.password or "", "sasl": user.sasl},
+    }
+    if program.pauses and (session := options.session_or_file) is not None:
+        spec["session_ms"] = session * 1e3
+    return spec
+
+
+def _check_passes(options: IlsOptions, programs: Sequence[Script]) -> None:
+    """Raise if think times are so long that no pass would be counted."""
+    thinking = [program for program in programs if program.counts == SEQUENCE and program.least_s]
+    if not thinking or len(thinking) < len(programs):
+        return
+    program = min(thinking, key=lambda program: program.least_s)
+    least, name = program.least_s, program.name
+    long, session = format_duration(least), "give its users a shorter one, such as --session 5s"
+    measure = options.measure
+    if measure is not None and least > measure:
+        raise BadInput(
+            f"a pass of {name!r} takes {long} (--session), and the measured window is "
+            f"{format_duration(measure)} long: none would be counted",
+            f"{session}, or measure longer: --measure {format_duration(2 * least)}",
+        )
+    if options.rate is None:
+        return
+    # Stages count passes by their due time, from the first on.
+    if options.stages is None and least > options.warmup:
+        raise BadInput(
+            f"a pass of {name!r} takes {long} (--session), and the warm-up is "
+            f"{format_duration(options.warmup)}: in the window's beginning none would end",
+            f"{session}, or warm up longer: --warmup {long}",
+        )
+    if least > options.timeout:
+        raise BadInput(
+            f"a pass of {name!r} takes {long} (--session), and is waited for for "
+            f"{format_duration(options.timeout)} (--timeout): those that begin late would fail",
+            f"{session}, or wait longer: --timeout {format_duration(2 * least)}",
+        )
+    rate = options.rate if options.stages is None else options.stages.highest
+    if 0 < options.users < (needed := math.ceil(rate * least)):
+        raise BadInput(
+            f"{plural(options.users, 'user')} cannot begin {format_rate(rate)} passes of {name!r} "
+            f"a second: each takes {long} (--session), so {needed:,} are under way at once",
+            f"have --users {math.ceil(1.5 * needed)}, or a lower --rate",
+        )
 
 
 class IlsPoints(SuitePoints[IlsOptions, Script, OpenDirectory]):
@@ -55,8 +145,30 @@ class IlsPoints(SuitePoints[IlsOptions, Script, OpenDirectory]):
         ),
     )
     word = "sequence"
-    for_engine = staticmethod(for_engine)
     left_for_last = ("register", "add")
+
+    def for_engine(self, load: Load[IlsOptions, Script, OpenDirectory]) -> ForEngine:
+        """Return the configuration, the people if programs need any, and the column of names."""
+        options, target, programs = load.options, load.target, load.programs
+        config = engine_config(
+            options,
+            target.address,
+            programs,
+            slot=load.slot,
+            first_added=load.first_added,
+            identity=target.who,
+            trust=target.trust,
+        )
+        population: Population | None = None
+        adding = any(program.adding for program in programs)
+        if adding or any(program.needs_people for program in programs):
+            people = generate(spec_of(options, options.entries))
+            if adding:
+                # Before the load: hashing takes CPU time of the engine.
+                make_hashes(people)
+            population = people.population
+        listed = None if options.names is None else names_of(options.names).listed
+        return config, population, None if listed is None else (listed.table, listed.column)
 
     def described_by(self, options: IlsOptions) -> tuple[str, str] | None:
         return super().described_by(options) or quick.described_by(options)
@@ -108,7 +220,7 @@ class IlsPoints(SuitePoints[IlsOptions, Script, OpenDirectory]):
         if options.bind_dn is not None or options.sasl is not None:
             assure_bound(programs)
         opening.check(options, programs)
-        passes.check(options, programs)
+        _check_passes(options, programs)
         if options.names is not None:
             names_of(options.names).check(options.entries)
 

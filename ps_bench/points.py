@@ -6,25 +6,52 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ps_bench.engine_config import engine_config
 from ps_bench.operations import built_in
 from ps_bench.options import PsOptions
 from ps_bench.suite import SUITE
 from ps_bench.targets.opening import OWN_TARGETS, address, open_target, spec_of
 from ps_bench.targets.personalized_site import PersonalizedSite
-from sitebench.http.address import parse_address
+from sitebench.counts.worker_slot import WorkerSlot
+from sitebench.http.address import SiteAddress, parse_address
 from sitebench.http.options import settle_keepalive
 from sitebench.http.site import OpenSite
 from sitebench.scenario.script import Script
 from sitebench.seeders.pools import cache_folder
 from sitebench.seeders.upd import UpdSpec, visitors
-from sitebench.suite_base.points import ForEngine, Load, SuitePoints, Targets
-from sitebench.targets.tls import check_tls
+from sitebench.suite_base.points import ForEngine, Load, SuitePoints, Targets, write_config
+from sitebench.targets.tls import SYSTEM, Trust, check_tls
 
 
 def _in_process(server: PersonalizedSite, entries: int | None, load: dict[str, Any]) -> PsOptions:
     load |= {"seed": server.seed, "locales": server.locales}
     return PsOptions(entries=entries or server.size, **load)
+
+
+_NEWCOMERS = 1_000_000_000
+"""Upper bound of the people that one process creates."""
+
+
+def engine_config(
+    options: PsOptions,
+    address: SiteAddress,
+    scenarios: Sequence[Script],
+    *,
+    slot: WorkerSlot,
+    trust: Trust = SYSTEM,
+) -> str:
+    return write_config(
+        options,
+        address,
+        slot,
+        target={
+            "protocol": "http",
+            "base_path": address.base_path,
+            "size": options.entries,
+            "tls": trust.to_engine() if address.is_encrypted else None,
+        },
+        adds={"start": options.entries + slot.index * _NEWCOMERS, "keys": _NEWCOMERS},
+        scenarios=[scenario.spec(slot) for scenario in scenarios],
+    )
 
 
 class PsPoints(SuitePoints[PsOptions, Script, OpenSite]):

@@ -4,23 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadInput
 from sitebench.http.address import parse_address
 from sitebench.http.options import settle_keepalive
 from sitebench.scenario.script import Script, is_script
 from sitebench.seeders.pools import cache_folder
-from sitebench.suite_base.points import ForEngine, Load, SuitePoints, Targets
+from sitebench.suite_base.points import ForEngine, Load, SuitePoints, Targets, write_config
 from sitebench.targets.tls import check_tls
 from web_bench.docroot import with_options
-from web_bench.engine_config import engine_config
 from web_bench.options import WebOptions
 from web_bench.suite import SUITE
-from web_bench.targets.open_web import OpenWeb
-from web_bench.targets.opening import OWN_TARGETS, check, open_target
+from web_bench.targets.opening import OWN_TARGETS, OpenWeb, check, open_target
 from web_bench.workload import PATH, Workload, find, of_path
 
 _BOTH = BadInput("the scenario file says what users do, and so does --path", "leave one out")
+
+
+def engine_config(
+    options: WebOptions, target: OpenWeb, workloads: Sequence[Workload], *, slot: WorkerSlot
+) -> str:
+    address, trust = target.address, target.trust.to_engine()
+    secure = target.secure
+    sets = [workload.file_set for workload in workloads if workload.file_set is not None]
+    config: dict[str, Any] = {
+        "protocol": "http",
+        "base_path": address.base_path,
+        "files": sets[0].spec(options.seed) if sets else None,
+        "tls": trust if address.is_encrypted else None,
+        "phases": True,
+        "addresses": [{"host": a.host, "port": a.port} for a in target.addresses],
+    }
+    if secure is not None and secure != address:
+        config["secure"] = {"host": secure.host, "port": secure.port, "tls": trust}
+    keepalive = bool(options.keepalive) and not options.scenario
+    extra = {"programs": dict(target.programs), "keepalive": keepalive}
+    return write_config(
+        options,
+        address,
+        slot,
+        target=config,
+        adds={"start": 0, "keys": 1},
+        scenarios=[workload.spec(slot) | extra for workload in workloads],
+    )
 
 
 class WebPoints(SuitePoints[WebOptions, Workload, OpenWeb]):

@@ -12,7 +12,7 @@ from web_bench.docroot import docroot_of
 from web_bench.options import WebOptions
 from web_bench.paper.figures import figures, warnings
 from web_bench.points import POINTS
-from web_bench.targets.open_web import OpenWeb
+from web_bench.targets.opening import OpenWeb
 from web_bench.workload import Workload
 
 

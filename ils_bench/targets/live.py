@@ -12,6 +12,7 @@ import shlex
 import sys
 import time
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from ils_bench.names import Names, names_of
 from ils_bench.options import DirectoryOptions, LoadTestOptions
@@ -19,9 +20,8 @@ from ils_bench.programs import is_login
 from ils_bench.targets import clean, journal
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.identity import ANONYMOUS, identity_of
-from ils_bench.targets.password_schemes import assure_taken
+from ils_bench.targets.password_schemes import assure_taken, server_of
 from ils_bench.targets.people import spec_of, which_people
-from ils_bench.targets.room import explain_full, say_room
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Population, count_people, seed_directory
 from sitebench.errors import BadInput, SitebenchError
@@ -50,6 +50,45 @@ _LOOKED_FOR = 50
 
 _SENT_AT_ONCE = 1_000
 """Upper bound of adds in flight when the first one is refused."""
+
+
+_PACKAGED: Final = 1 << 30
+"""Size limit in Debian's package (olcDbMaxSize); clients cannot read the actual one."""
+_ENOUGH: Final = 0.8
+_BYTES: Final = {"person": 1_600, "posix": 1_650, "paper": 4_600}
+"""Bytes of a person in an mdb database with the package's indexes; measured with 20,000 people and
+{SSHA}."""
+_FULL: Final = ("txn_commit failed", "entry store failed")
+"""Diagnostics of slapd 2.5 for a full database, with the result other (80)."""
+
+
+def _is_slapd(target: OpenDirectory) -> bool:
+    server = server_of(target.facts)
+    return server is not None and server.name == "OpenLDAP"
+
+
+def say_room(target: OpenDirectory, people: Spec) -> None:
+    takes = people.size * _BYTES.get(people.profile, 0)
+    if takes < _ENOUGH * _PACKAGED or not _is_slapd(target):
+        return
+    from sitebench.measure.command import say
+
+    say(
+        f"{people.size:,} people of the profile {people.profile} take about "
+        f"{takes / 2**30:.1f} GiB of a slapd's database, and as packaged it has 1 GiB: see that "
+        "its olcDbMaxSize (maxsize) is larger"
+    )
+
+
+def explain_full(target: OpenDirectory, error: SitebenchError) -> SitebenchError:
+    """Return an error of slapd, with the remedy if its database is full."""
+    if not (_is_slapd(target) and any(phrase in error.message for phrase in _FULL)):
+        return error
+    return type(error)(
+        error.message,
+        "its database is full, as it looks: set olcDbMaxSize (maxsize; 1 GiB as packaged) to more, "
+        "and run it again to go on",
+    )
 
 
 def assure_encrypted(options: DirectoryOptions) -> None:

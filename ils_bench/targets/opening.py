@@ -10,7 +10,6 @@ from typing import Any
 from ils_bench.options import IlsOptions, LoadTestOptions
 from ils_bench.programs import bind_themselves, need_base, send_passwords
 from ils_bench.targets.address import START_TLS, DirectoryAddress, parse_address
-from ils_bench.targets.controls import assure_controls
 from ils_bench.targets.groups import GroupSpec, groups_of, spec_of_groups
 from ils_bench.targets.live import Progress, make_ready, open_live
 from ils_bench.targets.openldap import open_openldap
@@ -101,6 +100,32 @@ def address(options: IlsOptions, programs: Sequence[Script]) -> OpenDirectory:
     if target.who.password is not None or send_passwords(programs):
         say_if_clear(target.address)
     return target
+
+
+def assure_controls(target: OpenDirectory, programs: Sequence[Script]) -> None:
+    """Raise if a scenario needs a control that the directory does not list.
+
+    A directory without such a list decides at each request: an unknown critical control is an error
+    of the operation (RFC 4511 4.1.11).
+    """
+    needed = [(script, control) for script in programs for control in script.needed]
+    if not needed:
+        return
+    import ldap3
+
+    from ils_bench.targets.probe import connect
+
+    with connect(target.address, target.who, target.trust, brief=True) as connection:
+        connection.search("", "(objectClass=*)", ldap3.BASE, attributes=["supportedControl"])
+        attributes = connection.response[0]["raw_attributes"] if connection.response else {}
+    oids = {oid.decode(errors="replace") for oid in attributes.get("supportedControl", ())}
+    for script, control in needed:
+        if oids and control.oid not in oids:
+            name = f"{control.name}" + f" ({control.oid})" * (control.name != control.oid)
+            raise BadInput(
+                f"{script.path}:{control.line}: {name} is no control of {target.address}",
+                "leave it out, or name a directory whose root DSE lists it",
+            )
 
 
 def say_if_clear(at: DirectoryAddress) -> None:

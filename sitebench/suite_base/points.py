@@ -7,6 +7,7 @@ programs and targets.
 from __future__ import annotations
 
 import contextlib
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -19,6 +20,7 @@ import msgspec
 
 from sitebench._engine import Engine, Population, Table, Visitors
 from sitebench.counts import fail_log
+from sitebench.counts.fail_log import MOST
 from sitebench.counts.stages import Stages
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadInput, UnknownValue
@@ -37,6 +39,7 @@ from sitebench.scenario.script import ScenarioFile, Script
 from sitebench.suite import Suite, suites
 from sitebench.suite_base.options import SuiteOptions
 from sitebench.suite_base.scripts import objective_of, say_kept, scenarios_of, settings_of, text_of
+from sitebench.system.machine import engine_threads
 from sitebench.system.native_errors import translated
 from sitebench.targets import ownership
 from sitebench.targets.in_process import facts_of
@@ -71,6 +74,61 @@ class Load(msgspec.Struct, Generic[_O, _P, _T], frozen=True):
     slot: WorkerSlot
     first_added: int = 0
     """First person that it may add."""
+
+
+_TRIED = 1_000
+"""The most requests of an operation that `--check` shows."""
+
+
+def write_config(
+    options: Any,
+    address: ServerAddress,
+    slot: WorkerSlot,
+    *,
+    target: Mapping[str, Any],
+    adds: Mapping[str, int],
+    scenarios: Sequence[Mapping[str, Any]],
+) -> str:
+    """Return the configuration of an engine; engines of workers differ by their `slot` and `adds`.
+
+    `target` has the settings of the suite's protocol, `adds` the people that this engine may add.
+    """
+    schedule: dict[str, Any] = {"kind": "closed"}
+    if (stages := options.stages) is not None:
+        schedule = {"kind": "crowd", "span_ms": round(stages.span_s * 1e3)}
+        if not stages.of_users:
+            schedule |= {
+                "kind": "staged",
+                "stages": [
+                    {"lasts_s": stage.lasts_s, "rate": slot.rate(stage.level)}
+                    for stage in stages.stages
+                ],
+                "arrivals": options.arrivals,
+            }
+    elif options.rate is not None:
+        rate = slot.rate(options.rate)
+        schedule = {"kind": "open", "rate": rate, "arrivals": options.arrivals}
+    config: dict[str, Any] = {
+        "threads": engine_threads(options.threads),
+        "target": {
+            "host": address.host,
+            "port": address.port,
+            # Every loopback address has its own ephemeral ports.
+            "spread_sources": address.host.startswith("127."),
+            **target,
+        },
+        "verify": options.verify,
+        "timeout_ms": round(options.timeout * 1e3),
+        "schedule": schedule,
+        "keys": {"choice": options.keys, "seed": options.seed, "engine": slot.index},
+        "adds": dict(adds),
+        "scenarios": list(scenarios),
+        # Failed requests are logged; with --check, all requests.
+        "log": {"most": _TRIED, "all": True}
+        if options.check
+        else {"most": MOST if options.fail_log else 0},
+    }
+    return json.dumps(config)
 
 
 class Targets(msgspec.Struct, Generic[_O, _P, _T], frozen=True, kw_only=True):

@@ -7,13 +7,13 @@ from random import Random
 
 import pytest
 
-from ils_bench.engine_config import engine_config as directory_config
 from ils_bench.options import IlsOptions
+from ils_bench.points import engine_config as directory_config
 from ils_bench.sequences import ADD
 from ils_bench.targets.address import DirectoryAddress
-from ps_bench.engine_config import engine_config as site_config
 from ps_bench.operations import built_in
 from ps_bench.options import PsOptions
+from ps_bench.points import engine_config as site_config
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.http.address import SiteAddress
 

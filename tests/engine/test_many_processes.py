@@ -14,8 +14,8 @@ from dataclasses import replace
 
 import pytest
 
-from ps_bench.engine_config import engine_config
 from ps_bench.options import PsOptions
+from ps_bench.points import engine_config
 from sitebench._engine import Engine
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.http.address import SiteAddress

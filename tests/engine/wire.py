@@ -43,7 +43,7 @@ from tests.support import ldap_server
 from tests.support.people import LOCALES, POOLS, small_population
 from web_bench.options import WebOptions
 from web_bench.points import POINTS as WEB
-from web_bench.targets.open_web import OpenWeb
+from web_bench.targets.opening import OpenWeb
 from web_bench.workload import DYNAMIC
 
 ROOT = Path(__file__).parents[2]

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from ils_bench.engine_config import engine_config
 from ils_bench.ldap3_lane import Ldap3Lanes
 from ils_bench.options import IlsOptions
+from ils_bench.points import engine_config
 from ils_bench.sequences import LOOKUP, Add, Bind, Connect, Repeat, Search, Sequence, Think
 from ils_bench.targets.address import DirectoryAddress
 from ils_bench.targets.target import OpenDirectory

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ils_bench.targets.address import parse_address
-from ils_bench.targets.room import say_room
+from ils_bench.targets.live import say_room
 from ils_bench.targets.target import OpenDirectory
 from sitebench.seeders.people import Spec
 from tests.scenario.servers import PASSWORD, slapd

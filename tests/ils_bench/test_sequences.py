@@ -7,9 +7,8 @@ import ldap3
 import pytest
 
 from ils_bench import sequences
-from ils_bench.engine_config import engine_config
 from ils_bench.options import IlsOptions
-from ils_bench.points import POINTS
+from ils_bench.points import POINTS, engine_config
 from ils_bench.programs import LOGIN
 from ils_bench.sequences import (
     Add,

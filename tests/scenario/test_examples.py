@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ils_bench.engine_config import engine_config
 from ils_bench.options import IlsOptions
+from ils_bench.points import engine_config
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.identity import Identity
 from sitebench import LdapDirectory

@@ -12,8 +12,8 @@ import pytest
 from msgspec import structs
 from msgspec.structs import replace
 
-from ils_bench.engine_config import engine_config
 from ils_bench.options import IlsOptions
+from ils_bench.points import engine_config
 from ils_bench.sequences import CONNECT, LOOKUP
 from ils_bench.targets.address import START_TLS, DirectoryAddress, parse_address
 from ils_bench.targets.identity import ANONYMOUS, Identity

@@ -13,9 +13,9 @@ from msgspec.structs import replace
 
 from benches import nginx
 from benches.ps import static
-from ps_bench.engine_config import engine_config
 from ps_bench.operations import PAGE_BYTES, built_in
 from ps_bench.options import PsOptions
+from ps_bench.points import engine_config
 from ps_bench.targets.personalized_site import PersonalizedSite
 from sitebench._engine import Engine
 from sitebench.counts.worker_slot import WorkerSlot

@@ -11,11 +11,11 @@ from typing import Any
 
 from msgspec import structs
 
-from ils_bench.engine_config import engine_config as of_directory
 from ils_bench.options import IlsOptions
+from ils_bench.points import engine_config as of_directory
 from ils_bench.targets.address import parse_address
-from ps_bench.engine_config import engine_config as of_site
 from ps_bench.options import PsOptions
+from ps_bench.points import engine_config as of_site
 from sitebench._engine import Engine, Snapshot
 from sitebench.counts import metrics
 from sitebench.counts.metrics import Counter as Sum

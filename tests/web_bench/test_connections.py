@@ -20,10 +20,10 @@ from tests.support.http_server import Server, page
 from tests.support.programs import required_program
 from tests.support.waiting import eventually
 from web_bench.docroot import docroot_of
-from web_bench.engine_config import engine_config
 from web_bench.options import WebOptions
+from web_bench.points import engine_config
 from web_bench.targets import apache, nginx
-from web_bench.targets.open_web import OpenWeb
+from web_bench.targets.opening import OpenWeb
 from web_bench.workload import Workload, parse
 
 USERS = 2

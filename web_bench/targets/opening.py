@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from http.client import OK
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from msgspec import structs
 from sitebench.errors import BadInput, printable
 from sitebench.http.address import SiteAddress, parse_address
 from sitebench.http.options import refuse_log
-from sitebench.http.site import open_live, probe
+from sitebench.http.site import OpenSite, open_live, probe
 from sitebench.system.machine import usable_cores
 from sitebench.targets.embedded import open_child
 from sitebench.targets.limits import confine, forget, refuse_limits
@@ -24,8 +24,7 @@ from web_bench.options import WebOptions
 from web_bench.seed import Progress, file_set
 from web_bench.targets import apache, cgi, nginx
 from web_bench.targets.embedded import PROGRAMS
-from web_bench.targets.open_web import OpenWeb, check_able
-from web_bench.workload import Workload
+from web_bench.workload import DYNAMIC, Workload
 
 _SERVERS = {"nginx": nginx, "apache": apache}
 OWN_TARGETS: Mapping[str, Mapping[str, str]] = {
@@ -33,6 +32,31 @@ OWN_TARGETS: Mapping[str, Mapping[str, str]] = {
     **{name: module.SERVER.programs for name, module in _SERVERS.items()},
 }
 """Programs of the targets that are started for a test."""
+
+
+@dataclass(frozen=True)
+class OpenWeb(OpenSite):
+    secure: SiteAddress | None = field(default=None, kw_only=True)
+    """Address of requests over TLS, if it differs."""
+    programs: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    addresses: Sequence[SiteAddress] = field(default=(), kw_only=True)
+    """Further addresses, which clients use in turn."""
+
+
+def check_able(
+    target: str, workload: Workload, programs: Mapping[str, str], *, secure: bool
+) -> None:
+    for kind in sorted(workload.kinds - programs.keys()):
+        raise BadInput(
+            f"{target} has no program of the kind {kind!r} ({DYNAMIC[kind]}), which "
+            f"{workload.name} asks for",
+            f"use another --target, or say where it has one: --programs {kind}=/PATH",
+        )
+    if workload.uses_tls and not secure:
+        raise BadInput(
+            f"{workload.name} asks for some pages over TLS, and {target} has one address",
+            "give the other with --tls-target https://HOST:PORT",
+        )
 
 
 def check(options: WebOptions, workloads: Sequence[Workload]) -> None:
