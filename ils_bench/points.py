@@ -1,5 +1,3 @@
-"""Points of the directory suite."""
-
 from __future__ import annotations
 
 import math

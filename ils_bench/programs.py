@@ -18,12 +18,11 @@ def is_login(program: Script) -> bool:
 
 
 def need_base(programs: Sequence[Script]) -> bool:
-    return not programs or any(p.needs_base and not _only_binds(p) for p in programs)
-
-
-def _only_binds(program: Script) -> bool:
-    """Return whether a program uses the base in bind DNs alone."""
-    return program.verbs <= {"bind"} and not program.start["steps"]
+    # A base in bind DNs alone need not exist.
+    return not programs or any(
+        program.needs_base and (program.verbs - {"bind"} or program.start["steps"])
+        for program in programs
+    )
 
 
 def send_passwords(programs: Sequence[Script]) -> bool:

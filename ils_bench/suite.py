@@ -1,5 +1,3 @@
-"""The directory suite."""
-
 from __future__ import annotations
 
 from sitebench.suite import Demo, Operation, Suite

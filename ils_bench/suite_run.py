@@ -1,5 +1,3 @@
-"""The directory suite's part of a Locust test; added people are removed afterwards."""
-
 from __future__ import annotations
 
 from collections import Counter, defaultdict

@@ -1,5 +1,3 @@
-"""Points of the site suite."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

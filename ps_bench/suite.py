@@ -1,5 +1,3 @@
-"""The suite for personalized sites."""
-
 from __future__ import annotations
 
 from sitebench.suite import Demo, Operation, Suite

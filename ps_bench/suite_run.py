@@ -1,5 +1,3 @@
-"""The site suite's part of a Locust test."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

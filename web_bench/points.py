@@ -1,5 +1,3 @@
-"""Points of the web suite."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

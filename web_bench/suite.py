@@ -1,5 +1,3 @@
-"""The suite for web servers."""
-
 from __future__ import annotations
 
 from sitebench.suite import Demo, Operation, Suite

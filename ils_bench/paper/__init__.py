@@ -1,1 +1,0 @@
-"""The 1997 paper's tables of directories."""

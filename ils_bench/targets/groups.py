@@ -1,5 +1,3 @@
-"""Groups of the people in a directory."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""Opening of a directory for a test."""
-
 from __future__ import annotations
 
 import contextlib

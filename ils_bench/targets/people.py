@@ -1,5 +1,3 @@
-"""The people of a directory, as its options describe them."""
-
 from __future__ import annotations
 
 import re

@@ -126,16 +126,13 @@ def _mixes(points: Sequence[Series]) -> list[Folded]:
         ]
         for point in points
         for mix in max(
-            (result.figures.get("mix", {}) for result in point.results), key=_largest_gap
+            (result.figures.get("mix", {}) for result in point.results),
+            key=lambda mixes: max(map(off_by, mixes.values()), default=0.0),
         ).values()
     ]
     columns = ("Operation", "Size", "Mix", "off by")
     table = Table("Request mix, exact in every deck of its shares", columns, rows, left=3)
     return [Folded("Request mix", [table])] if rows else []
-
-
-def _largest_gap(by_scenario: Mapping[str, Any]) -> float:
-    return max(map(off_by, by_scenario.values()), default=0.0)
 
 
 def _share(name: str, mix: Mapping[str, Any]) -> str:

@@ -1,5 +1,3 @@
-"""Opening of a site for a test."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable

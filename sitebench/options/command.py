@@ -147,7 +147,10 @@ def command(
                 return function(**values)
             field_values = {f.name: values.pop(f.name) for f, _ in fields}
             if issubclass(options, Options):
-                field_values["explicit"] = frozenset(filter(_is_set, field_values))
+                source = click.get_current_context().get_parameter_source
+                line = ParameterSource.COMMANDLINE
+                explicit = frozenset(name for name in field_values if source(name) is line)
+                field_values["explicit"] = explicit
             return function(options(**field_values), **values)
 
         click_command = Command(
@@ -161,11 +164,6 @@ def command(
         return click_command
 
     return decorate
-
-
-def _is_set(name: str) -> bool:
-    source = click.get_current_context().get_parameter_source(name)
-    return source is ParameterSource.COMMANDLINE
 
 
 def invoke(command: click.Command, program: str, argv: Sequence[str]) -> int:

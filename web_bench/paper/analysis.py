@@ -299,7 +299,10 @@ def predictions(by_workload: Mapping[str, Sequence[Series]]) -> tuple[list[Predi
     for name in ("ecommerce-inprocess", "ecommerce-cgi"):
         program = name.replace("ecommerce-", "spice-")
         if peaks.keys() >= {name, STATIC, program} and name not in lacking:
-            parts = _without_tls(program, peaks)
+            parts = (
+                (1 - _DYNAMIC_SHARE, 1 / peaks[STATIC]),
+                (_DYNAMIC_SHARE, 1 / peaks[program]),
+            )
             tls_s = cost_of(peaks[name], _TLS_SHARE, parts)
             if tls_s <= 0:
                 failed.append(f"{name}: it is faster than it would be without TLS")
@@ -331,8 +334,3 @@ def _without_peak(
             yield name, f"they were not measured alike: {', '.join(differ)}"
         elif lacking:
             yield name, f"{', '.join(lacking)} has no valid point that a used-up resource limited"
-
-
-def _without_tls(program: str, peaks: Mapping[str, float]) -> tuple[tuple[float, float], ...]:
-    """Return share and cost of files and programs in an e-commerce mix, without TLS."""
-    return (1 - _DYNAMIC_SHARE, 1 / peaks[STATIC]), (_DYNAMIC_SHARE, 1 / peaks[program])

@@ -142,7 +142,7 @@ def paper_tables(points: Sequence[Series]) -> list[Folded]:
 
 
 def _table(paper: Paper, table: PrintedTable, today: _Today) -> Table:
-    rows: list[Row] = [[row[0], *map(_printed_cell, row[1:])] for row in table.rows]
+    rows: list[Row] = [[row[0], *(Cell(text, Mark.THEN) for text in row[1:])] for row in table.rows]
     columns = table.columns
     added = _columns(paper, table, today)
     columns = (*columns, *added)
@@ -152,7 +152,8 @@ def _table(paper: Paper, table: PrintedTable, today: _Today) -> Table:
     ]
     rows += [_pad(row, len(columns)) for row in _rows(table, today)]
     width = len(columns)
-    text_columns = width if not any(map(_has_figures, table.rows)) else 1
+    cells = [cell for row in table.rows for cell in row[1:]]
+    text_columns = 1 if any(cell[:1].isdigit() for cell in cells) else width
     notes = (*table.notes, f"{paper.title}; {table.where}.")
     return Table(table.citation, columns, rows, text_columns, notes)
 
@@ -160,14 +161,6 @@ def _table(paper: Paper, table: PrintedTable, today: _Today) -> Table:
 def _pad(row: Row, width: int) -> Row:
     """Return a row with empty cells at its end, where the paper leaves out cells."""
     return [*row, *([_NOTHING] * (width - len(row)))]
-
-
-def _has_figures(row: Sequence[str]) -> bool:
-    return any(cell[:1].isdigit() for cell in row[1:])
-
-
-def _printed_cell(text: str) -> Cell:
-    return Cell(text, Mark.THEN)
 
 
 def _columns(paper: Paper, table: PrintedTable, today: _Today) -> dict[str, list[str]]:

@@ -1,5 +1,3 @@
-"""Report of the web suite: curves over clients and tables, with those of the papers."""
-
 from __future__ import annotations
 
 import re

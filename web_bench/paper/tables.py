@@ -1,5 +1,3 @@
-"""The tables of a sweep over clients."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
