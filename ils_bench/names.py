@@ -106,7 +106,6 @@ def is_list(text: str | None) -> bool:
 
 
 def named_by(text: str | None) -> str | None:
-    """Return the attribute of --names; None without the option."""
     return None if text is None else names_of(text).attribute
 
 

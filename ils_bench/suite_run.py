@@ -86,7 +86,6 @@ class IlsRun(BaseSuiteRun[IlsOptions, Script, OpenDirectory]):
 
     @property
     def _disposable(self) -> bool:
-        """Whether a Locust that was started by hand has --disposable."""
         locust = group_of(self.options(), LocustOptions)
         return locust is not None and locust.disposable
 
@@ -154,7 +153,6 @@ class IlsRun(BaseSuiteRun[IlsOptions, Script, OpenDirectory]):
         return Ldap3Lanes(self.environment, load.target, users, options=load.options)
 
     def _reserve(self, options: IlsOptions, target: OpenDirectory) -> Reservation:
-        """Reserve people that lanes will add, and remove them after the test."""
         reservation = journal.reserve(
             str(target.address),
             spec_of(options, options.entries),

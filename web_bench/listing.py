@@ -12,7 +12,6 @@ from web_bench.workload import DYNAMIC, RequestClass, Workload, built_in, find
 
 
 def show(name: str | None, *, as_json: bool) -> None:
-    """Print all built-in workloads, or one workload or scenario file."""
     if name is None:
         workloads = built_in().values()
         papers = dict.fromkeys(workload.paper for workload in workloads)

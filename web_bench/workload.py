@@ -130,7 +130,6 @@ class Workload(Script):
 
     @property
     def requests(self) -> Sequence[tuple[str, str]]:
-        """Return the rows of requests; an operation may have several."""
         if self.counts is not None:
             return [class_.row for class_ in self.classes]
         rows = (

@@ -103,7 +103,6 @@ def _read(file: str, column_words: str, state: tuple[int, int]) -> Accounts:
 def _choose_columns(
     file: str, column_words: str, columns: dict[str, str], hint: str
 ) -> dict[str, tuple[str, str]]:
-    """Return the column and the attribute of each kind, by --accounts or by the headings."""
     by_kind: dict[str, tuple[str, str]] = {}
     for word_pair in filter(None, column_words.split(",")):
         heading, _, word = (part.strip() for part in word_pair.partition("="))

@@ -80,7 +80,6 @@ def _of_a_core(series: Series) -> str | Cell:
 
 
 def _notes(name: str, series: Series) -> Iterator[str]:
-    """Yield reasons why the CPU time of a point may be wrong."""
     warnings = (warning for result in series.results for warning in result.verdict.warnings)
     messages = dict.fromkeys(w.message for w in warnings if w.kind in _COST_OF_TWO)
     yield from (f"{name}: {message}" for message in messages)

@@ -100,7 +100,6 @@ def first_login(target: OpenDirectory, options: IlsOptions) -> FirstLogin:
 
 
 def _login_of(target: OpenDirectory, options: IlsOptions) -> tuple[str, str, str]:
-    """Return the DN and password of one account, and a hint on their origin."""
     if are_ours(options):
         population = generate(spec_of(options, options.entries)).population
         # The last person: seeding logs in others, and a hash may change with the first login.

@@ -80,7 +80,6 @@ def is_careful(options: IlsOptions) -> bool:
 
 
 def refuse_several(options: IlsOptions) -> None:
-    """Raise if several points would send wrong passwords to the same accounts of the user's."""
     if options.wrong and is_careful(options):
         raise BadInput(
             "each measurement would send wrong passwords to the same accounts",

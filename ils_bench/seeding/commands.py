@@ -105,7 +105,6 @@ def seed_destination(options: SeedOptions, place: str, accounts: str | None = No
 
 
 def verify_destination(options: SeedOptions, place: str) -> None:
-    """Raise unless a destination holds exactly the people of the options."""
     options, destination = _destination(options, place)
     people = spec_of(options, options.entries)
     population = generate(people).population
@@ -235,7 +234,6 @@ def _read_ldif(file: BinaryIO, people: Spec, move: _Move) -> Contents:
 
 
 def _print_ldif(population: Population, groups: Groups | None) -> None:
-    """Write LDIF to standard output, until the pipe is closed."""
     try:
         with io.BufferedWriter(StandardOutput()) as out:
             for _, piece in pieces(population, 0, population.size):
@@ -312,7 +310,6 @@ def _make_containers(connection: Any, base: str) -> None:
 
 @contextmanager
 def _resumable_bar(title: str, size: int) -> Iterator[_Move]:
-    """Show a progress bar; after an interruption, say how to continue."""
     present = 0
 
     def move_to(people: int) -> None:

@@ -48,7 +48,6 @@ Destination = Stream | LdifFile | SlapdFolder | LiveDirectory
 
 
 def with_base(options: _D) -> _D:
-    """Return options with the base in the target's address."""
     if "://" not in options.target:
         return options
     destination = parse_destination(options.target)

@@ -127,7 +127,6 @@ def _exclusive_lock() -> Iterator[None]:
 
 
 def advance(reservation: Reservation, start: int) -> None:
-    """Record that all people before `start` are removed."""
     _write(replace(reservation, start=start))
 
 

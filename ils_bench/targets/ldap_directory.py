@@ -212,7 +212,6 @@ def serve(options: ServeOptions) -> None:
 
 
 def _open(options: ServeOptions) -> LdapDirectory:
-    """Start the directory; with an LDIF file and no --entries, without generated people."""
     spec_of_groups(options)
     entries = options.entries
     if entries is None:
@@ -241,7 +240,6 @@ def _admin_password(options: ServeOptions) -> str | None:
 
 
 def _greeting(options: ServeOptions, directory: LdapDirectory) -> list[str]:
-    """Return lines with its address, a search to try, and a test to run."""
     url, base, people = directory.url, shlex.quote(directory.base), directory.people
     subject = f"the entries of {directory.ldif}" if directory.ldif else "no people"
     if people is not None:

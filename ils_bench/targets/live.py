@@ -256,7 +256,6 @@ def _has_no_others(target: OpenDirectory, population: Population, first: int) ->
 
 
 def _none_added(target: OpenDirectory, population: Population, start: int, stop: int) -> bool:
-    """Return whether a failed seeding added no people, as its first add was refused."""
     from ils_bench.targets.probe import connect, exists
 
     try:
@@ -346,7 +345,6 @@ def _add(target: OpenDirectory, population: Population, present: int, progress: 
 
 
 def _remove(reservation: journal.Reservation, target: OpenDirectory) -> None:
-    """Remove the added people, with a message after it, and one before if it takes long."""
     began, is_told = time.monotonic(), False
 
     def progress(removed: int) -> None:

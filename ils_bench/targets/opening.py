@@ -60,7 +60,6 @@ def open_embedded(
 
 
 def check(options: IlsOptions, programs: Sequence[Script]) -> None:
-    """Raise if options contradict each other, or cannot hold for a directory started here."""
     if options.tls_target is not None and not parse_address(options.tls_target).is_encrypted:
         raise BadInput(f"--tls-target {options.tls_target} is without TLS", "write ldaps://")
     adding = options.target in OWN_TARGETS and any(program.adding for program in programs)

@@ -282,7 +282,6 @@ def _await_answer(
 
 
 def warn_of_durability(target: str, *, writes: bool) -> tuple[PointWarning, ...]:
-    """Warn that writes to a slapd started here are cheaper, as nothing is synced to disk."""
     if target != "openldap" or not writes:
         return ()
     return (

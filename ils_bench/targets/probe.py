@@ -64,7 +64,6 @@ class HiddenBase(BadInput):
 def probe(
     address: DirectoryAddress, base: str | None, who: Identity = ANONYMOUS, trust: Trust = SYSTEM
 ) -> None:
-    """Raise if a directory cannot be used."""
     with connect(address, who, trust, brief=True) as connection:
         if base is not None and not exists(connection, base):
             keys = ("result", "description", "message")
@@ -224,7 +223,6 @@ def _refuse(address: DirectoryAddress, who: Identity, result: dict[str, Any]) ->
 def refusal(
     address: DirectoryAddress, dn: str, password: str, trust: Trust
 ) -> SitebenchError | None:
-    """Return the error of a refused bind; None for an accepted one."""
     try:
         with connect(address, Identity(dn, password), trust, brief=True):
             return None

@@ -92,7 +92,6 @@ def _paper_table(points: Sequence[Series]) -> Table:
 
 
 def _counted_as(points: Sequence[Series]) -> str:
-    """Return the paper's name of the rate; a scenario file has none."""
     of_file = any(point.spec.of_a_file for point in points)
     return "Operations/sec" if of_file else "ASP requests/sec"
 

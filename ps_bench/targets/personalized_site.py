@@ -102,7 +102,6 @@ def serve(options: ServeOptions) -> None:
 
 
 def _open(options: ServeOptions) -> PersonalizedSite:
-    """Start the site with a given database, or with a copy of the cached one of that size."""
     if options.database is not None:
         return start(PersonalizedSite, options)
     from sitebench.measure.progress import bar
@@ -115,7 +114,6 @@ def _open(options: ServeOptions) -> PersonalizedSite:
 
 
 def _greeting(options: ServeOptions, site: PersonalizedSite) -> list[str]:
-    """Return lines with its address, a page to open, and a test to run."""
     origin = "a copy, thrown away afterwards" if options.database is None else options.database
     trust = "" if site.ca is None else f" --tls-ca {site.ca}"
     return [

@@ -56,7 +56,6 @@ def to_argv(instance: Any) -> list[str]:
 
 
 def add_arguments(parser: argparse.ArgumentParser, cls: type[Any], title: str) -> None:
-    """Add options to Locust's parser, unless it has one of the same name."""
     option_texts = {text for action in parser._actions for text in action.option_strings}
     group = parser.add_argument_group(title)
     for field, spec in sorted(fields_of(cls), key=_form_order):
@@ -137,8 +136,6 @@ def narrow(cls: type[_T], source: Any) -> _T:
 
 
 def _checking(parse: Callable[[str], Any]) -> Callable[[str], str]:
-    """Return a parser that checks a text and returns it."""
-
     def check(text: str) -> str:
         try:
             if text:

@@ -109,7 +109,6 @@ def parsed(
     show: Callable[[Any], str] = str,
     **placement: Unpack[Placement],
 ) -> _T:
-    """Make the field of an option."""
     placement.setdefault("locust_default", default)
     spec = Option(explanation, parse, show, metavar, **placement)
     declared: _T = field(default=default, metadata={_KEY: spec})
@@ -209,7 +208,6 @@ def size(
 
 
 def sizes(explanation: str, **placement: Unpack[Placement]) -> tuple[int, ...]:
-    """Make the field of a list of numbers of people."""
     parse = units.parse_sizes
     return parsed((), explanation, metavar="LIST", parse=parse, show=join_values, **placement)
 

@@ -377,7 +377,6 @@ def _that_matter(
 
 
 def say_points(parts: Sequence[Part]) -> None:
-    """Announce the points and the duration of a sweep of the papers, which takes hours."""
     from sitebench.measure.command import say
 
     phrases, points, lasts_s = dict[str, None](), 0, 0.0

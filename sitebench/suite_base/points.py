@@ -384,7 +384,6 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         )
 
     def _assure_understood(self, program: Script) -> None:
-        """Raise if a scenario file is for targets of another suite."""
         takers = [
             suite
             for suite in suites()

@@ -143,7 +143,6 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
             self.points.targets.address(options, programs)
 
     def prepare(self, environment: Environment, processes: int, preparing: Preparing) -> Test:
-        """Open the target in the commanding process, and return the test."""
         options = self.options() if self.request is not None else _with_stages(self.options())
         host = getattr(self.environment.parsed_options, "host", None)
         if host and host.rstrip("/") != options.target.rstrip("/"):

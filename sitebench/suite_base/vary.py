@@ -133,7 +133,6 @@ def _with_level(base: Any, factor: str, value: str) -> Any:
 
 
 def _possible(levels: Sequence[Level], data: Path | None) -> list[Level]:
-    """Return the levels that this machine allows; say which others are left out, and why."""
     possible_levels = []
     for level in levels:
         try:

@@ -107,7 +107,6 @@ def fair(point: Series) -> bool | None:
 
 
 def useful(point: Series) -> bool | None:
-    """Return whether a point may be the useful peak: fair, fast enough, few failures."""
     took = point.median(latency_s)
     if (took is not None and took > LATENCY_LIMIT_S) or failed_share(point.results) > MOST_FAILED:
         return False
@@ -230,7 +229,6 @@ def _not_compared(of_static: Sequence[Series], of_program: Sequence[Series]) -> 
 
 
 def _doubt(points: Sequence[Series]) -> str:
-    """Return the reason to doubt a peak: an invalid point exceeds it."""
     if not curve(points) or peak_reached(points) or bound_of(points) >= _highest(points):
         return ""
     name = points[0].spec.operation
@@ -325,7 +323,6 @@ def _used_up(points: Sequence[Series], best: CurvePoint) -> bool:
 def _without_peak(
     measured: Mapping[str, Sequence[Series]], peaks: Container[str]
 ) -> Iterator[tuple[str, str]]:
-    """Yield each workload that cannot be predicted, with the reason."""
     for name, needed in _NEEDED.items():
         lacking = [workload for workload in needed if workload not in peaks]
         if not set(needed) <= set(measured):

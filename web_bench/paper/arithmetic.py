@@ -31,7 +31,6 @@ def line_capacity(
     efficiency: float = 1.0,
     k: Literal["bits", "bytes"] = "bytes",
 ) -> float:
-    """Return the number of connections per second of a line."""
     return bits_per_s * efficiency / (k_per_connection * BITS_PER_K[k])
 
 
@@ -67,7 +66,6 @@ def rate_of(parts: Sequence[tuple[float, float]]) -> float:
 
 
 def costs(one: MeasuredMix, other: MeasuredMix) -> Costs:
-    """Return the cost of each kind of request, computed from two mixes."""
     if one.share == other.share:
         raise BadInput(
             f"two mixes of the same share, {one.share:.0%}, do not separate the costs",

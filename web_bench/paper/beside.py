@@ -74,7 +74,6 @@ class _Today(msgspec.Struct, frozen=True):
         return _Today(same if any(same.values()) else self.workloads, count)
 
     def processors_note(self, point: Series) -> str:
-        """Return a note if the number of processors differs from the paper's."""
         n = processors(point)
         if self.count in (None, n):
             return _NOTHING
@@ -99,7 +98,6 @@ class _Today(msgspec.Struct, frozen=True):
         return f"{'>= ' if is_bound else ''}{show(value)}{place}"
 
     def peak_at(self, workload: str, figure: str, scale: float = 1.0) -> str:
-        """Return the highest value of a figure, with its number of clients."""
         best = self.best(workload, figure)
         getter = figure_of(figure)
         if best is None:

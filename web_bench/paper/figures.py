@@ -122,7 +122,6 @@ def fairness(counts: Sequence[int]) -> dict[str, float] | None:
 
 
 def mix(measured: Tally, workload: Workload) -> dict[str, dict[str, float]]:
-    """Return the count, the percentage, the asked percentage and the failures of each class."""
     totals = {class_.name: _totals(measured, class_) for class_ in workload.classes}
     rows = shares(
         {name: step.count for name, step in totals.items()},

@@ -49,7 +49,6 @@ _EXAMPLE = "paper-120"
 
 
 def _machines() -> dict[str, RateTable]:
-    """Return the rates of the worked example of 1997, and of the machines in its Table 5."""
     paper = PAPERS["webbench1"]
     (example,) = (point for point in paper.points if point.clients == 120 and point.latency_ms)
     rate = (example.requests_per_s,)

@@ -59,7 +59,6 @@ _SAID = {True: "", False: " (by its own figures that does not hold)", None: ""}
 
 
 def on_processors() -> list[str]:
-    """Return the claims of the papers about the number of processors."""
     return [
         f"{paper.tool}, {paper.date}: {statement.text}{_SAID[statement.holds]}."
         for paper in PAPERS.values()

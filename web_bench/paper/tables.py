@@ -125,7 +125,6 @@ _CLIENTS: Columns = {"requests": per_client, "latency": client_latency}
 
 
 def failures(point: Series) -> str:
-    """Return the number of failed requests, and their rate (WebStone's errors)."""
     per_s = point.median(lambda result: result.failures / result.seconds)
     return f"{point.failures:,} ({format_rate(per_s)}/s)" if point.failures and per_s else "0"
 

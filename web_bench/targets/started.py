@@ -259,7 +259,6 @@ def configuration(
 
 
 def _allow_descriptors() -> int:
-    """Raise the limit of descriptors of this process, and return it."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     descriptors = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _DESCRIPTORS)
     resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, hard))
@@ -352,7 +351,6 @@ def _answers(address: tuple[str, int], path: str, *, any_status: bool) -> bool:
 
 
 def _end(master: subprocess.Popen[bytes]) -> None:
-    """End a server, then its remaining descendants."""
     master.terminate()
     with contextlib.suppress(subprocess.TimeoutExpired):
         master.wait(_STOP_S)

@@ -106,7 +106,6 @@ def _keep_from_programs() -> None:
 def _greeting(
     options: ServeOptions, server: WebServer, folder: Path | None, *, is_own: bool
 ) -> list[str]:
-    """Return lines with its address, and a test or a request to try."""
     content = "generated pages" if folder is None else str(folder)
     first = f"serving {content} at {server.url} (Ctrl-C to stop)"
     if is_own and folder is not None:
