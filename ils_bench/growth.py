@@ -43,7 +43,7 @@ def count_added(
         return Added(0, 0, 0)
     if any(worker.ended or worker.missing for worker in windows.workers):
         return None
-    # Workers on other machines choose their number of threads.
+    # Workers choose their own number of threads.
     default = MOST_THREADS if windows.workers else engine_threads(None)
     gap = KEYS_OF_A_THREAD * (threads or default)
     rows = {row for program in programs for row in program.adding}

@@ -336,7 +336,7 @@ class SeedOptions(EntriesOption, DirectoryOptions, PeopleOptions, GroupOptions):
     target: str = target_option(
         "", "ldap:// or ldaps:// address of the directory, which may name the base."
     )
-    # Opening a directory needs these fields.
+    # `open_target` reads these fields.
     names: str | None = option.text(None, "For tests only.", hidden=True)
     tls: bool = option.flag("For tests only.", hidden=True)
     tls_resume: bool = option.flag("For tests only.", hidden=True)

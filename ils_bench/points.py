@@ -103,7 +103,7 @@ def _check_passes(options: IlsOptions, programs: Sequence[Script]) -> None:
         )
     if options.rate is None:
         return
-    # Stages count passes by their due time, from the first on.
+    # With stages there is no warm-up: passes count from the first due one on.
     if options.stages is None and least > options.warmup:
         raise BadInput(
             f"a pass of {name!r} takes {long} (--session), and the warm-up is "
@@ -252,7 +252,7 @@ class IlsPoints(SuitePoints[IlsOptions, Script, OpenDirectory]):
         return super().point(options, operation, programs, **settings)
 
     def needs_people(self, program: Script) -> bool:
-        """Return whether a program needs people: added people are numbered after those present."""
+        """Return whether a program reads people, or adds people, whose numbers follow."""
         return program.needs_people or bool(program.adding)
 
     def apply_address(self, options: IlsOptions) -> IlsOptions:

@@ -32,7 +32,7 @@ from sitebench.options.arguments import check_arguments
 from sitebench.scenario.script import Script, from_text
 
 _ONLINE_MINUTES = 10
-"""Time for which a search with sttl keeps a user online; NetMeeting sends it."""
+"""Minutes for which a search with sttl keeps a user online, as NetMeeting sends them."""
 
 
 class BadSequence(BadInput):
@@ -421,7 +421,7 @@ _WRITERS: dict[type[Step], Callable[[_Writer, Any], list[str]]] = {
     Retrieve: _Writer._retrieve,
     Search: _Writer._search,
 }
-"""Functions that write the table of a step, by its class."""
+"""Functions that write the lines of a step, by class of the step."""
 
 
 def _data_of(verb: str, data: str) -> str:

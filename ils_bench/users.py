@@ -36,7 +36,7 @@ class SequenceUser(LaneUser):
 
     @classmethod
     def build(cls, options: IlsOptions) -> Sequence | Script:
-        """Return the sequence; to override if it depends on options."""
+        """Return the sequence; a subclass may choose by options."""
         return cls.sequence
 
     def program(self) -> str:

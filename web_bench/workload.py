@@ -96,11 +96,11 @@ class RequestClass:
     name: str
     weight: int
     row: tuple[str, str]
-    """Operation and step of their row in results."""
+    """Row of its counts: operation and step."""
     files: FileClass | None = None
     dynamic: str = ""
     asks: tuple[str, ...] = ()
-    """Paths and programs in its steps."""
+    """Paths and programs that its steps request."""
     size: int | None = None
     """Bytes of the body; None if they differ or are unknown."""
     size_about: int | None = None

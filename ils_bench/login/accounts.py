@@ -150,7 +150,7 @@ def _none_empty(accounts: Accounts) -> None:
 
 
 def none_twice(accounts: Accounts, name: str) -> None:
-    """Raise if an account is in two lines: it would be sent two wrong passwords."""
+    """Raise if two lines have the same account, which would receive two wrong passwords."""
     cell, spellings = accounts.table.cell, set[str]()
     place = accounts.table.columns.index(name)
     for row in range(accounts.table.rows):

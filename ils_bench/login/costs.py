@@ -21,7 +21,7 @@ _BESIDE_CPU = frozenset(
 """Bounds of a verdict in which no resource of the server but its CPU was used up."""
 
 _COST_OF_TWO = frozenset((WarningKind.LOGIN_WRITES, WarningKind.LOGIN_REHASHES))
-"""Warnings that the CPU time includes more than checking a password."""
+"""Warnings of further CPU time: a login does more than check a password."""
 
 _AT_EDGES = 0.1
 """Largest share of logins that may overlap an edge of the window, with part of their CPU time

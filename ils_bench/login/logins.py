@@ -35,7 +35,7 @@ WRONG = "wrong"
 PEOPLE: Profile = "person"
 """Default profile: people of the papers' profiles have no passwords."""
 _PER_MILLE = 1_000
-"""Resolution of shares, as a deck has whole cards."""
+"""Number of cards in a deck, at most: shares are rounded to whole cards."""
 _ROW = re.compile(r"row ([0-9]+) of \w+, (.*)", re.DOTALL)
 """Message of the engine about a wrong cell."""
 

@@ -31,7 +31,7 @@ _SCENARIO = Scenario(ACTIVE, _SESSION_S, MIX)
 
 
 def _rates(machine: Mapping[str, Any]) -> RateTable:
-    """Return a machine's rates of the tables, or of the workbook if they differ."""
+    """Return the rates in the tables of a machine, or those of the workbook if they differ."""
     rates = {
         name: machine.get(name, tables[machine["name"]]["ops_per_s"])
         for name, tables in TABLES_1997.items()

@@ -16,7 +16,7 @@ _PAPER = tomllib.loads(files("ils_bench.paper").joinpath("1997.toml").read_text(
 SIZES_1997: tuple[int, ...] = tuple(_PAPER["sizes"])
 
 _TESTS = {"ILS Connect": "connect", "ILS Add": "add", "ILS Direct Lookup": "lookup"}
-"""Names in Tables 17 and 18, and their operations."""
+"""Operations by their names in Tables 17 and 18."""
 
 SWEEP_1997 = PaperSweep(
     sizes=SIZES_1997,

@@ -62,7 +62,7 @@ from sitebench.units import plural
 _Move = Callable[[int], object]
 _READ_BYTES = 1 << 20
 _FIRST_KEYS = 1_000
-"""Number of people who are compared singly, to name one that differs; takes 1 to 2 s."""
+"""Number of people compared one by one, to name the first difference; takes 1 to 2 s."""
 _CONTAINERS = {"o": "organization", "ou": "organizationalUnit", "dc": "domain", "c": "country"}
 """Structural classes by naming attribute (RFC 4519, RFC 4524)."""
 
@@ -337,7 +337,7 @@ def clean_all(options: SeedOptions, *, seeded: bool) -> None:
     abandoned = _list_abandoned(options)
     _refuse_one_password_for_several(options, abandoned)
     for reservation in abandoned:
-        # An unreachable directory stays in the journal, and the next one follows.
+        # An unreachable directory stays in the journal; the loop goes on.
         with _deferring_errors(failures):
             removed = plural(_clean_one(reservation, options), "person", "people")
             say(f"{reservation.target}: removed {removed} from {reservation.base}")

@@ -37,7 +37,7 @@ def remove_groups_of(target: OpenDirectory, groups: Groups) -> str:
 
 
 def has_group(target: OpenDirectory, number: int) -> bool:
-    """Return whether a directory has a group of this number, and so those before it."""
+    """Return whether a directory has a group of this number."""
     from ils_bench.targets.probe import connect, exists
 
     with connect(target.address, target.who, target.trust, brief=True) as connection:

@@ -29,7 +29,7 @@ def check_logins(options: SeedOptions, population: Population, remedy: str | Non
     # First a person whose password is easily typed, for a try by hand.
     numbers = [index * population.size // SAMPLE for index in range(1, SAMPLE)]
     if (pool := spec_of(options, population.size).pool) is not None:
-        # The last person of the pool, and the next: with another pool one of them differs.
+        # The last person of the pool, and the next person: another pool size changes one of both.
         numbers += [number for number in (pool - 1, pool) if number < population.size]
     sample = dict.fromkeys((easily_typed(population), *numbers))
     for number in sample:

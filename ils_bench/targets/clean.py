@@ -32,7 +32,7 @@ KEYS_OF_A_THREAD = 256
 """Number of keys that an engine thread takes at a time (`ring.rs`)."""
 
 _BLOCK = 1_000
-"""Largest block of keys to delete; also at most an eighth of the keys so far."""
+"""Largest number of keys to delete at once; an eighth of the deleted keys, if that is less."""
 
 
 class Added(msgspec.Struct, frozen=True):
@@ -86,7 +86,7 @@ def remove(
         first = next_person(reservation.start)
     except SitebenchError:
         first = None
-    # An identity that may delete people need not see them: search only after a first result.
+    # Not every identity that may delete people may search them: search only after a first result.
     sees = first is not None
     key = reservation.start if first is None else first
     while key < end and (empty < gap or key < scan_to):

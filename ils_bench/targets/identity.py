@@ -17,7 +17,7 @@ _T = TypeVar("_T", bound=DirectoryOptions)
 
 @dataclass(frozen=True)
 class Identity:
-    """A DN, its password and a SASL mechanism; None is a simple bind."""
+    """A DN, its password and a SASL mechanism, by default a simple bind."""
 
     dn: str | None = None
     password: str | None = field(default=None, repr=False)

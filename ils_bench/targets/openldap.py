@@ -46,7 +46,7 @@ _LEAST_ROOM = 4 << 30
 only."""
 DATA = "db"
 _MORE_SCHEMAS = ("cosine", "inetorgperson", "nis")
-"""Schemas of today's profiles; a suffix of dc parts needs the first one."""
+"""Schemas of the profiles person and posix; a suffix of dc parts needs cosine."""
 _SCHEMA = schema.FOLDER / schema.FILES["openldap"]
 
 _CONFIG = """\

@@ -15,7 +15,7 @@ _PART = re.compile(r'(?:\\.|"(?:\\.|[^"\\])*"|[^\\",;])+', re.DOTALL)
 
 
 _WHO = ("profile", "hash", "seed", "locales")
-"""Options that determine the people, beside their number."""
+"""Options that, with the number of people, determine the people."""
 
 
 def spec_of(options: LoadTestOptions | SeedOptions, size: int) -> Spec:

@@ -101,7 +101,7 @@ def _naming_contexts(connection: Any) -> list[str]:
 
 
 class _Tls(ldap3.Tls):
-    """ldap3 does not compare IP addresses in certificates."""
+    """TLS with addresses in certificates, which ldap3 itself does not compare."""
 
     def __init__(self, trust: Trust, watch: _Watch) -> None:
         super().__init__(validate=ssl.CERT_NONE if trust.insecure else ssl.CERT_REQUIRED)

@@ -71,7 +71,7 @@ class _Reading:
         self._unread = bytearray()
         strategy = connection.strategy
         self._size_of, self._answers = strategy.compute_ldap_message_size, strategy.get_response
-        # ldap3 takes no strategy of ours, only the name of one.
+        # ldap3 takes the name of a built-in strategy only, so its methods are replaced.
         strategy.receiving, strategy.get_response = self._receive, self._respond
 
     def _respond(self, *arguments: Any, **more: Any) -> Any:

@@ -19,7 +19,7 @@ from sitebench.targets.tls import Trust
 OWN_TARGETS = ("embedded",)
 
 _WAY_IN = b"<form method=get action=/enter>"
-"""A form on the front page of a personalized site, by which it is recognised."""
+"""A form on the front page of a personalized site, which no other site has."""
 
 
 def spec_of(options: PsOptions) -> UpdSpec:

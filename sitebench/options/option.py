@@ -319,7 +319,7 @@ class Options:
 
 
 def group_of(options: object, group: type[_T]) -> _T | None:
-    """Return options typed as one of their base classes; None if it is no base."""
+    """Return options as an instance of a base class; None if they are not."""
     return options if isinstance(options, group) else None
 
 

@@ -93,7 +93,7 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     noun: str
     measures: str
     sweeps: str = ""
-    """First line of the help of sweep; `measures` is that of run."""
+    """First line of the help of sweep, as `measures` is of run."""
     examples: Mapping[str, Sequence[str]]
     """Examples by command; peak has them by its two ways, clients and objective."""
 
@@ -109,7 +109,7 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def default_of(
         self, points: SuitePoints[Any, Any, Any], options: SuiteOptions, other: str | None = None
     ) -> str:
-        """Return the operation of a command without one: that of an option, or the default."""
+        """Return the operation if none is named: that of an option, or the default."""
         described = points.described_by(options)
         return (described and described[0]) or other or self.default
 

@@ -14,7 +14,7 @@ from sitebench.options.spelling import nearest
 
 _T = TypeVar("_T")
 _TYPING_ERROR = 0.9
-"""Similarity of names that differ by one or two letters."""
+"""Similarity of two names that differ in one or two letters."""
 
 
 def call_marked(request: pytest.FixtureRequest, name: str, function: Callable[..., _T]) -> _T:

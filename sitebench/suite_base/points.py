@@ -159,7 +159,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
     word: ClassVar[str] = "scenario"
     """The word for a program in messages, and the setting of a user-defined program."""
     left_for_last: ClassVar[Sequence[str]] = ()
-    """Operations that change the target for later ones, so they are measured last."""
+    """Operations measured last, as they change the target."""
 
     @property
     def locust_options(self) -> type[Any]:
@@ -243,7 +243,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         return ownership.owns(address.host, address.port, owned=owned, named=False)
 
     def check_several(self, options: _O) -> None:
-        """Raise if these options allow one point only."""
+        """Raise if these options allow a single point."""
 
     def apply_scenario(self, options: _O) -> _O:
         """Return options with the load of the scenario file; the command line wins.
@@ -531,7 +531,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
 
 
 def _load_of(file: Script, options: SuiteOptions) -> dict[str, Any]:
-    """Return the [load] of a file by options, without those set on the command line."""
+    """Return the values of [load] by option, without options of the command line."""
     names = option.names_by_setting(type(options))
     load = {
         names[key]: value

@@ -41,7 +41,7 @@ _MIXES = {
     "Webstone File Distribution": "silicon-surf",
     "Large Filemix File Distribution": "large-filemix",
 }
-"""Tables with the classes of a workload in their rows, by title."""
+"""Workloads by the title of the table with their classes."""
 
 _LINES = {"100BaseT or FDDI": 100e6, "10BaseT": 10e6, "T1": 1.544e6, "ISDN (BRI)": 128e3}
 _LINES_1996 = {
@@ -266,7 +266,7 @@ _AS_K: tuple[tuple[Literal["bits", "bytes"], Mapping[str, float]], ...] = (
 
 
 def _setup(today: _Today) -> str:
-    """Return the target and its processors, without clients: cells have their own."""
+    """Return the target and its processors; each cell names its own clients."""
     points = [point for name in WEBBENCH.values() for point in today.workloads.get(name, ())]
     if not points:
         return "none"

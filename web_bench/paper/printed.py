@@ -52,7 +52,7 @@ WEBBENCH = {
     "Heavy CGI": "webbench1-heavy",
 }
 WEBSTONE = {"HTML": "webstone2-standard", "NSAPI": "webstone2-inprocess", "CGI": "webstone2-cgi"}
-"""Workloads by their names in the papers."""
+"""Workloads by name in the papers."""
 
 _ON_PROCESSORS = ("second processor", "second Pentium", "two processors")
 _SAID = {True: "", False: " (by its own figures that does not hold)", None: ""}

@@ -144,7 +144,7 @@ def bytes_note(points: Sequence[Series]) -> str:
 
 
 def _over_clients(name: str, points: Sequence[Series]) -> list[Table]:
-    # By the counts, as a scenario file decides about its connections.
+    # A scenario file may keep connections, so the counts decide.
     figures = ("connects_per_s", "requests_per_s")
     opened, requests = (points[0].median(figure_of(figure)) or 0.0 for figure in figures)
     connections = "connections kept" if opened < requests / 2 else "a connection per request"

@@ -18,7 +18,7 @@ PROGRAMS = {
     "page": "/dynamic/page.shtml",
     "fastcgi": "/dynamic/fastcgi?kind={content}&size={size}",
 }
-"""Paths of its programs, by kind; nginx runs none in its own process."""
+"""Paths of programs, by kind; nginx runs none in its own process."""
 
 _CGI_AT_ONCE = 16
 """Number of CGI programs that fcgiwrap runs at a time; further requests wait in its socket."""

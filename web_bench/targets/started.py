@@ -47,7 +47,7 @@ _DESCRIPTORS = 32_768
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of prctl(2)
 
 _ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "TZ": os.environ.get("TZ", "")}
-"""Small, as programs print it; TZ decides on the date in pages."""
+"""Environment of the programs, which print it; TZ sets the date in pages."""
 
 PAGE_BYTES = 6_250
 """Bytes of the page in paper 001."""
@@ -90,13 +90,13 @@ class Server(msgspec.Struct, frozen=True):
     values: Callable[[int], Mapping[str, str]]
     """Returns further values for a number of threads."""
     helpers: Callable[[Collection[str]], Sequence[Sequence[str]]]
-    """Returns the commands of the programs for these kinds."""
+    """Returns the commands that start programs of some kinds."""
     logged: Mapping[str, str]
     """Directives that have requests logged."""
     files: Mapping[str, str] = {}
-    """Further files, by path in its folder."""
+    """Further files in the folder of the server, by path."""
     socket: str | None = None
-    """Socket that its programs get as standard input."""
+    """Path of the socket that programs get as standard input."""
 
     def find(self) -> str:
         return find(self.name, self.package)
@@ -177,7 +177,7 @@ def start(server: Server, request: dict[str, Any]) -> Service:
     descriptors = _allow_descriptors()
     with contextlib.ExitStack() as opening:
         folder = opening.enter_context(scratch())
-        # A socket's path has at most 107 characters (unix(7)), so it is a relative one.
+        # For a relative path of the socket: it may have 107 characters at most (unix(7)).
         os.chdir(folder)
         if docroot is None:
             (folder / "docroot").mkdir()
