@@ -252,7 +252,7 @@ class IlsPoints(SuitePoints[IlsOptions, Script, OpenDirectory]):
         return super().point(options, operation, programs, **settings)
 
     def needs_people(self, program: Script) -> bool:
-        """Return whether a program reads people, or adds people, whose numbers follow."""
+        """Return whether a program reads or adds people; added people are numbered after others."""
         return program.needs_people or bool(program.adding)
 
     def apply_address(self, options: IlsOptions) -> IlsOptions:
