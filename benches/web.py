@@ -26,9 +26,8 @@ from sitebench.targets.embedded import open_child
 from sitebench.targets.tls import SYSTEM
 from web_bench.options import WebOptions
 from web_bench.points import engine_config
-from web_bench.seed import file_set, seed
 from web_bench.targets.opening import OpenWeb, open_target
-from web_bench.workload import Workload, find, parse
+from web_bench.workload import Workload, file_set, find, parse, seed
 
 CROWD = 600
 _REQUEST_BYTES, _ANSWER_BYTES = 60, 8_192 + 190

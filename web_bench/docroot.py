@@ -13,8 +13,7 @@ from pathlib import Path
 from sitebench.errors import BadInput
 from sitebench.seeders.pools import cache_folder
 from web_bench.options import FileSetOptions, ServeOptions, WebOptions
-from web_bench.seed import Progress, seed
-from web_bench.workload import Workload
+from web_bench.workload import Progress, Workload, seed
 
 
 def with_options(workload: Workload, options: FileSetOptions) -> Workload:

@@ -42,7 +42,7 @@ def seed(options: FileSetOptions, to: Path, workload: str) -> None:
     from sitebench.measure.command import say
     from sitebench.measure.progress import bar
     from sitebench.units import plural
-    from web_bench.seed import seed as write_files
+    from web_bench.workload import seed as write_files
 
     files = _file_set(workload, options)
     with bar(f"writing {to}", files.bytes) as move:

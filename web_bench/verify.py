@@ -16,7 +16,7 @@ from sitebench.errors import TargetUnreachable
 from sitebench.http.address import SiteAddress, parse_address
 from sitebench.http.site import probe
 from sitebench.targets.tls import SYSTEM, Trust, tls_failed
-from web_bench.seed import Progress, file_set
+from web_bench.workload import Progress, file_set
 
 ANSWER_S = 30.0
 REPORT_EVERY_S = 0.1

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files as package
+from pathlib import Path
 from typing import Any
 
+from sitebench._engine import FileSet as Generator
 from sitebench.counts.source import SEQUENCE
 from sitebench.errors import BadFile, BadInput
 from sitebench.options.spelling import nearest
 from sitebench.scenario import script
 from sitebench.scenario.script import Script
-from web_bench.seed import file_set
+from sitebench.system.native_errors import translated
 
 DYNAMIC = {
     "cgi-env": "a process per request that prints its environment",
@@ -32,6 +34,30 @@ DYNAMIC = {
 SEED = 1997
 
 PATH = "path"
+
+
+Progress = Callable[[int, int], object]
+"""Called with the written bytes, and the total."""
+
+
+def file_set(spec: Mapping[str, Any]) -> Generator:
+    with translated():
+        return Generator(json.dumps(dict(spec)))
+
+
+def seed(
+    spec: Mapping[str, Any], docroot: Path, progress: Progress = lambda written, total: None
+) -> Path:
+    """Write a file set into `docroot` and return its manifest.
+
+    The manifest is JSON lines: the specification, then path, size and SHA-256 of each file, then
+    totals. The same call resumes an interrupted seeding: files in the manifest stay; the totals
+    mark a complete set.
+    """
+    files = file_set(spec)
+    with translated():
+        files.write(str(docroot), lambda written: progress(written, files.bytes))
+    return docroot / f"{spec['name']}.manifest"
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from typing import Any, BinaryIO
 
 from ils_bench.options import SeedOptions
 from ils_bench.seeding import slapd_folder
-from ils_bench.seeding.accounts import check_accounts, write_accounts
 from ils_bench.seeding.destinations import (
     Destination,
     LdifFile,
@@ -24,7 +23,7 @@ from ils_bench.seeding.destinations import (
     parse_destination,
 )
 from ils_bench.seeding.groups import has_group, remove_groups_of, seed_groups_of, verify_groups
-from ils_bench.seeding.logins import check_logins
+from ils_bench.seeding.logins import check_accounts, check_logins, write_accounts
 from ils_bench.targets import clean, journal
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.groups import groups_of, ldif_of, spec_of_groups

@@ -21,9 +21,9 @@ from sitebench.errors import BadFile, BadInput
 from tests.faults.disks import Disk, small_disk
 from tests.support.waiting import left_s
 from tests.web_bench.docroots import SPEC, contents
-from web_bench.seed import file_set, seed
 from web_bench.targets import web_server
 from web_bench.targets.web_server import WebServer
+from web_bench.workload import file_set, seed
 
 ROOT = Path(__file__).parents[2]
 MANY = SPEC | {
@@ -37,7 +37,7 @@ MANY = SPEC | {
 SEEDING = """
 import json, resource, sys, time
 from pathlib import Path
-from web_bench.seed import seed
+from web_bench.workload import seed
 
 def progress(done, total):
     print(done, flush=True)

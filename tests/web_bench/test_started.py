@@ -29,9 +29,9 @@ from tests.web_bench.started import (
     served_elsewhere,
     today,
 )
-from web_bench.seed import file_set, seed
 from web_bench.targets.started import Started
 from web_bench.verify import verify
+from web_bench.workload import file_set, seed
 
 FILES = file_set(SPEC)
 LOGGED = {"nginx": ("access_log", "{} combined"), "apache": ("CustomLog", r'"{}" "%h \"%r\""')}

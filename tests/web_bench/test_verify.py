@@ -14,8 +14,8 @@ from tests.tls.certificates import Authority
 from tests.web_bench.docroots import SPEC
 from tests.web_bench.servers import Answer, failing, nginx, python_server
 from web_bench import verify as verifying
-from web_bench.seed import file_set, seed
 from web_bench.verify import Verified, verify
+from web_bench.workload import file_set, seed
 
 FILES = file_set(SPEC)
 PATHS = [FILES.path(i) for i in range(FILES.count)]

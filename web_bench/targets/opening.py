@@ -19,10 +19,9 @@ from sitebench.targets.limits import confine, forget, refuse_limits
 from sitebench.targets.tls import ServerTls, Trust, trusting
 from web_bench.docroot import docroot_of
 from web_bench.options import WebOptions
-from web_bench.seed import Progress, file_set
 from web_bench.targets import apache, cgi, nginx
 from web_bench.targets.embedded import PROGRAMS
-from web_bench.workload import DYNAMIC, Workload
+from web_bench.workload import DYNAMIC, Progress, Workload, file_set
 
 _SERVERS = {"nginx": nginx, "apache": apache}
 OWN_TARGETS: Mapping[str, Mapping[str, str]] = {
