@@ -58,7 +58,7 @@ class Listed(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Names:
-    """Names of people; person `i` has name `i`."""
+    """Names of people, by number."""
 
     template: str
     """RDN with `{i}` for the number or the name."""

@@ -32,7 +32,7 @@ KEYS_OF_A_THREAD = 256
 """Number of keys that an engine thread takes at a time (`ring.rs`)."""
 
 _BLOCK = 1_000
-"""Largest number of keys to delete at once; an eighth of the deleted keys, if that is less."""
+"""Smallest number of keys to delete at once; later, an eighth of the removed people."""
 
 
 class Added(msgspec.Struct, frozen=True):
