@@ -73,7 +73,7 @@ def warn_of_leftovers(
 ) -> tuple[PointWarning, ...]:
     """Warn of added entries that a scenario did not delete.
 
-    At the end, each user may be between its add and its delete.
+    One entry per user may remain, as the test ends between an add and its delete.
     """
     warnings = []
     for script in programs:

@@ -1,7 +1,7 @@
 """Workloads: scenario files for web servers.
 
 An operation of one constant request is a class of requests: for a file, a program or a path. If all
-operations of a file are, results have a row per class, as the papers' tables.
+operations of a file are classes, results have a row per class, as the papers' tables have.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ def remove(
 ) -> int:
     """Remove a reservation's people, delete it, and return the number of removed people.
 
-    `added` comes from the run itself.
+    `added` is the count of the run itself.
     """
     if added is not None and not added.people:
         # A directory that refused every add may refuse deletes, too.

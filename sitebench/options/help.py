@@ -20,7 +20,7 @@ _COMMON = frozenset(
         *("users", "clients", "rate", "measure", "repeats", "operations", "asked"),
         *("target", "base", "bind_dn", "names", "scenario", "path"),
         *("keepalive", "entries", "sizes", "objective", "out", "json"),
-        # Of `ui`, `serve`, `seed`, `clean` and `plan`.
+        # Options of `ui`, `serve`, `seed`, `clean` and `plan`.
         *("web_host", "web_port", "admin_dn", "read_only", "seeded", "forget"),
         *("host", "port", "to", "ldif", "suffix", "database", "docroot", "workload"),
         *("community", "active", "headroom", "size", "mix", "rates", "preset", "xlsx"),

@@ -34,7 +34,7 @@ _MOST_WRONG = 0.001
 """Largest share of wrong answers in a valid point."""
 
 _LEAST_REQUESTS = 1_000
-"""With fewer requests the difference may exceed that by chance."""
+"""Least number of requests for that warning: with fewer, chance may explain the difference."""
 
 
 def figures(measured: Tally, workloads: Sequence[Workload]) -> dict[str, Any]:
