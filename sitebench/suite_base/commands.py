@@ -240,7 +240,7 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             points.point(one, name)
             points.check(one, [points.program(one, name)])
             job = PeakJob(
-                stage=lambda seeding: points.stage(one, [name], seeding, reused=True),
+                stage=lambda seeding: points.stage(Part(one, [name]), seeding, reused=True),
                 test=lambda load: points.test(replace(one, **asdict(load)), name),
                 facts=lambda: points.facts(one, [one.people]),
                 window_s=one.measure or 0.0,
@@ -323,12 +323,7 @@ def measure_parts(
     measure(
         cast("MeasureOptions", options),
         users=max(max(part.clients or (part.options.users,)) for part in parts),
-        stages=lambda seeding: [
-            points.stage(
-                part.options, part.operations, seeding, clients=part.clients, named=part.named
-            )
-            for part in parts
-        ],
+        stages=lambda seeding: [points.stage(part, seeding) for part in parts],
         facts=lambda: points.facts(described.options, sizes),
         first=first or one_table,
         tables=lambda results: terminal_tables(points.suite, results),

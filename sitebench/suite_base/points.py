@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any, ClassVar, Generic, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, TypeVar, cast
 
 import msgspec
 
@@ -45,6 +45,9 @@ from sitebench.targets import ownership
 from sitebench.targets.in_process import facts_of
 from sitebench.targets.open_target import OpenTarget, ServerAddress
 from sitebench.units import plural
+
+if TYPE_CHECKING:
+    from sitebench.suite_base.commands import Part
 
 Progress = Callable[[int, int], object]
 """Called with the completed work, and the total."""
@@ -426,32 +429,23 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
             scenario=text_of(options.scenario_path, programs),
         )
 
-    def stage(
-        self,
-        options: _O,
-        operations: Sequence[str],
-        progress: Progress,
-        *,
-        clients: Sequence[int] = (),
-        reused: bool = False,
-        named: bool = True,
-    ) -> Stage:
-        """Return points that share a target: each operation with each number of clients.
+    def stage(self, part: Part, progress: Progress, *, reused: bool = False) -> Stage:
+        """Return the points of a part: each operation with each number of clients.
 
         `reused`: an operation is measured more than once, so added entries are removed in between.
-        `named`: the user named the operations, which else are defaults.
         """
+        options = cast("_O", part.options)
         last = self.left_for_last
-        ordered = sorted(operations, key=lambda name: last.index(name) if name in last else -1)
+        ordered = sorted(part.operations, key=lambda name: last.index(name) if name in last else -1)
         programs = [self.program(options, name) for name in ordered]
 
         @contextlib.contextmanager
         def open_target() -> Iterator[_T]:
-            self.assure_allowed(options, programs, named=named)
+            self.assure_allowed(options, programs, named=part.named)
             with self.targets.open(options, programs, progress) as target:
                 yield target.for_several_tests() if reused else target
 
-        loads = [replace(options, users=users) for users in clients or (options.users,)]
+        loads = [replace(options, users=users) for users in part.clients or (options.users,)]
         people = self.people(options, programs)
         many = plural(people, "person", "people")
         ready = f"with {many}" if people else f"for {', '.join(ordered)}"

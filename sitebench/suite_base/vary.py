@@ -27,6 +27,7 @@ from sitebench.options.option import fields_of, named
 from sitebench.runs import identity
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series, series
+from sitebench.suite_base.commands import Part
 from sitebench.suite_base.options import SuiteOptions
 from sitebench.tables.bottlenecks import bottleneck_tables
 from sitebench.tables.console import Printable
@@ -74,9 +75,9 @@ def vary(
     keys = [(level, points.point(level.options, operation).key) for level in levels]
 
     def stages(seeding: Seeding) -> list[Stage]:
-        stage_by_key = {base_key: points.stage(base, [operation], seeding)}
+        stage_by_key = {base_key: points.stage(Part(base, [operation]), seeding)}
         for level, key in keys:
-            stage_by_key.setdefault(key, points.stage(level.options, [operation], seeding))
+            stage_by_key.setdefault(key, points.stage(Part(level.options, [operation]), seeding))
         return list(stage_by_key.values())
 
     measure(

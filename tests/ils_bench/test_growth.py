@@ -10,6 +10,7 @@ from sitebench.measure.options import MeasureOptions
 from sitebench.measure.point_process import Runner
 from sitebench.options.option import combine
 from sitebench.runs.store import RunStore
+from sitebench.suite_base.commands import Part
 from sitebench.suite_base.points import untold
 from tests.support.cli import in_process
 from tests.support.points import a_tally
@@ -46,7 +47,7 @@ def test_directory_with_deletes_of_the_oldest_does_not_grow(tmp_path: Path) -> N
         warmup=3.0,
         measure=0.6,
     )
-    stage = POINTS.stage(options, ["add"], untold)
+    stage = POINTS.stage(Part(options, ["add"]), untold)
     with RunStore(tmp_path / "run") as store, stage.open() as target, Runner() as runner:
         (test,) = stage.tests
         point = runner.run(test.at(target), store)

@@ -24,6 +24,7 @@ from sitebench.measure.point_process import Runner
 from sitebench.measure.test import Test
 from sitebench.options.option import combine
 from sitebench.runs.store import RunStore
+from sitebench.suite_base.commands import Part
 from sitebench.suite_base.points import untold
 from sitebench.targets.tls import Trust
 from tests.support.children import children
@@ -63,7 +64,7 @@ def opened(measure_s: float) -> Iterator[list[Test]]:
     options = combine(MeasureOptions, IlsOptions)(
         entries=100, locales=("en_US",), users=2, threads=1, warmup=0.1, measure=measure_s
     )
-    stage = POINTS.stage(options, OPERATIONS, untold, reused=True)
+    stage = POINTS.stage(Part(options, OPERATIONS), untold, reused=True)
     with stage.open() as target:
         yield [test.at(target) for test in stage.tests]
 
