@@ -42,36 +42,34 @@ def apply_profile(options: _T) -> _T:
     return options.assign(profile=profile)
 
 
-def _profile(options: DirectoryOptions) -> Profile | None:
+def _connected(options: DirectoryOptions) -> Any:
     from ils_bench.targets.probe import connect
 
     address = parse_address(options.target, start_tls=options.start_tls)
-    identity, trust = identity_of(options), Trust.from_options(options)
-    with connect(address, identity, trust, brief=True) as connection:
-        dse = _root_dse(connection)
-        if _ACTIVE_DIRECTORY in dse.get("supportedCapabilities", ()):
+    return connect(address, identity_of(options), Trust.from_options(options), brief=True)
+
+
+def _profile(options: DirectoryOptions) -> Profile | None:
+    with _connected(options) as connection:
+        if _ACTIVE_DIRECTORY in _root_dse(connection).get("supportedCapabilities", ()):
             return "ad"
-        classes = _classes(connection, dse)
+        classes = _classes(connection)
         if not classes or any(b"'rtperson'" in name.lower() for name in classes):
             return None
         return "person"
 
 
-def classes_of(connection: Any) -> list[bytes]:
-    return _classes(connection, _root_dse(connection))
-
-
-def _root_dse(connection: Any) -> dict[str, list[bytes]]:
-    return _read(connection, "", "objectClass=*", "supportedCapabilities", "subschemaSubentry")
-
-
-def _classes(connection: Any, dse: dict[str, list[bytes]]) -> list[bytes]:
-    (subschema, *_) = dse.get("subschemaSubentry") or [b""]
+def _classes(connection: Any) -> list[bytes]:
+    (subschema, *_) = _root_dse(connection).get("subschemaSubentry") or [b""]
     if not subschema:
         return []
     # Servers show the schema only to a search for its class (RFC 4512 section 4.4).
     schema = _read(connection, subschema.decode(), "objectClass=subschema", "objectClasses")
     return schema.get("objectClasses", [])
+
+
+def _root_dse(connection: Any) -> dict[str, list[bytes]]:
+    return _read(connection, "", "objectClass=*", "supportedCapabilities", "subschemaSubentry")
 
 
 def _read(connection: Any, dn: str, condition: str, *attributes: str) -> dict[str, list[bytes]]:
@@ -82,11 +80,6 @@ def _read(connection: Any, dn: str, condition: str, *attributes: str) -> dict[st
 
 def posix_group_is_auxiliary(options: DirectoryOptions) -> bool:
     """Return whether posixGroup is an auxiliary class (RFC 2307bis)."""
-    from ils_bench.targets.probe import connect
-
-    address = parse_address(options.target, start_tls=options.start_tls)
-    with connect(
-        address, identity_of(options), Trust.from_options(options), brief=True
-    ) as connection:
-        names = [name.lower() for name in classes_of(connection)]
+    with _connected(options) as connection:
+        names = [name.lower() for name in _classes(connection)]
     return any(b"'posixgroup'" in name and b" auxiliary" in name for name in names)

@@ -136,11 +136,7 @@ def _open_live(options: WebOptions) -> OpenWeb:
     for address in options.addresses:
         probe(address, target.trust)
     return OpenWeb(
-        target.name,
-        target.address,
-        facts=target.facts,
-        trust=target.trust,
-        ca=target.ca,
+        **vars(target),
         secure=secure,
         programs=options.programs or {},
         addresses=options.addresses,
