@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from sitebench.tables.console import show as show_tables
@@ -49,7 +50,6 @@ def _of_workload(workload: Workload) -> Table:
     lines["Deck"] = f"{plural(sum(workload.deck), 'request is', 'requests are')} exactly the mix"
     lines["Clients"] = ", ".join(map(str, workload.clients))
     lines["HTTP"] = workload.http
-    byte_shares = workload.byte_shares or (None,) * len(workload.classes)
     rows = [
         [
             class_.name,
@@ -58,13 +58,17 @@ def _of_workload(workload: Workload) -> Table:
             "-" if share is None else f"{100 * share:.1f}%",
             "-" if (mean := workload.mean_bytes_of(class_)) is None else f"{mean:,.0f}",
         ]
-        for class_, requests, share in zip(
-            workload.classes, workload.request_shares, byte_shares, strict=True
-        )
+        for class_, requests, share in _shares(workload)
     ]
     columns = ("Class", "What is requested", "Requests", "Bytes", "Mean bytes")
     notes = [f"{title}: {line}" for title, line in lines.items() if line]
     return Table(f"{workload.title} ({workload.name})", columns, rows, 2, notes)
+
+
+def _shares(workload: Workload) -> Iterator[tuple[RequestClass, float, float | None]]:
+    """Yield each class with its share of requests and of bytes."""
+    byte_shares = workload.byte_shares or (None,) * len(workload.classes)
+    return zip(workload.classes, workload.request_shares, byte_shares, strict=True)
 
 
 def _request_text(class_: RequestClass, workload: Workload) -> str:
@@ -90,7 +94,6 @@ def _mean(workload: Workload) -> str:
 
 def _document(workload: Workload) -> dict[str, Any]:
     files = workload.file_set
-    shares = workload.byte_shares or (None,) * len(workload.classes)
     return {
         "name": workload.name,
         "title": workload.title,
@@ -113,8 +116,6 @@ def _document(workload: Workload) -> dict[str, Any]:
                 "asks": class_.asks,
                 "tls": class_.tls,
             }
-            for class_, requests, share in zip(
-                workload.classes, workload.request_shares, shares, strict=True
-            )
+            for class_, requests, share in _shares(workload)
         ],
     }

@@ -86,11 +86,11 @@ SERVERS = (
 
 
 def server_of(root_dse: Mapping[str, Any]) -> Server | None:
-    def is_it(server: Server) -> bool:
+    for server in SERVERS:
         attribute, part = server.identified_by
-        return part in root_dse.get(attribute, "")
-
-    return next(filter(is_it, SERVERS), None)
+        if part in root_dse.get(attribute, ""):
+            return server
+    return None
 
 
 def assure_bounded(

@@ -7,12 +7,12 @@ up as in the cost model: 1/X is the sum of shares times costs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sitebench.errors import BadInput, UnknownValue
 from sitebench.options import option
-from sitebench.plan.formula import Constant, Formula, Input
+from sitebench.plan.formula import Constant, Input
 from sitebench.plan.model import Scenario, Step
 from sitebench.plan.options import (
     GIGABIT,
@@ -140,6 +140,9 @@ def _check_share(name: str, share: float) -> None:
 
 def _line(options: _WebPlanOptions, per_minute: float) -> Calculation:
     line, size, efficiency = Input("line_bits_per_s"), Input("k_per_request"), Input("efficiency")
+    carried = line * efficiency / (size * Input("bits_per_k"))
+    label = "with a megabit of 2^20 bits, as 1996 prints"
+    printed = Step("printed_per_s", label, "1/s", carried * Constant(WEBSTONE_MBIT / MBIT))
     return Calculation(
         "A line: connections/s, and the users that they serve",
         {
@@ -150,13 +153,8 @@ def _line(options: _WebPlanOptions, per_minute: float) -> Calculation:
             "per_minute": ("Requests of a user per minute", per_minute),
         },
         (
-            Step(
-                "carried_per_s",
-                "connections that the line carries",
-                "1/s",
-                line * efficiency / (size * Input("bits_per_k")),
-            ),
-            *_as_printed(options.k, line * efficiency / (size * Input("bits_per_k"))),
+            Step("carried_per_s", "connections that the line carries", "1/s", carried),
+            *((printed,) if options.k == "bits" else ()),
             Step(
                 "users_of_line",
                 "users that it serves",
@@ -169,14 +167,6 @@ def _line(options: _WebPlanOptions, per_minute: float) -> Calculation:
             "kilobytes, each of its values is eight times too high.",
         ),
     )
-
-
-def _as_printed(k: str, carried: Formula) -> Sequence[Step]:
-    """Return the step for the value printed in 1996, with a megabit of 2^20 bits."""
-    if k != "bits":
-        return ()
-    label = "with a megabit of 2^20 bits, as 1996 prints"
-    return (Step("printed_per_s", label, "1/s", carried * Constant(WEBSTONE_MBIT / MBIT)),)
 
 
 def _response(application_s: float, spice_latency_s: float) -> Calculation:
