@@ -5,7 +5,7 @@ from __future__ import annotations
 from ils_bench.options import IlsOptions, LoadTestOptions, ServeOptions, SweepOptions
 from ils_bench.suite import SUITE
 from sitebench.options.command import command, option
-from sitebench.suite_base.commands import TestCommands, one_operation
+from sitebench.suite_base.commands import TestCommands, one_operation, show_operations
 
 _TESTS = TestCommands(
     suite=SUITE,
@@ -86,7 +86,6 @@ def operations(options: IlsOptions, show: str | None) -> None:
     from ils_bench import quick, sequences
     from ils_bench.login import logins
     from ils_bench.programs import LOGIN
-    from sitebench.suite_base.listing import show_operations
 
     described = quick.described_by(options)
     if described is not None and show in (None, described[0]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ps_bench.options import PsOptions, ServeOptions, SweepOptions, TestOptions
 from ps_bench.suite import SUITE
 from sitebench.options.command import command, option
-from sitebench.suite_base.commands import TestCommands, one_operation
+from sitebench.suite_base.commands import TestCommands, one_operation, show_operations
 
 _PANEL = "Sites"
 
@@ -78,7 +78,6 @@ def operations(show: str | None) -> None:
     sitebench site operations --show scenario
     """
     from ps_bench.operations import text_of
-    from sitebench.suite_base.listing import show_operations
 
     show_operations(SUITE, text_of, show)
 

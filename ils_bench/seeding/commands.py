@@ -22,7 +22,6 @@ from ils_bench.seeding.destinations import (
     Stream,
     parse_destination,
 )
-from ils_bench.seeding.groups import has_group, remove_groups_of, seed_groups_of, verify_groups
 from ils_bench.seeding.logins import check_accounts, check_logins, write_accounts
 from ils_bench.targets import clean, journal
 from ils_bench.targets.address import parse_address
@@ -35,7 +34,16 @@ from ils_bench.targets.people import spec_of, suffix_of
 from ils_bench.targets.probe import WrongBase, connect, exists, probe
 from ils_bench.targets.profile import apply_profile, posix_group_is_auxiliary
 from ils_bench.targets.target import OpenDirectory
-from sitebench._engine import Contents, Groups, LdifCount, Population, read_people
+from sitebench._engine import (
+    Contents,
+    Groups,
+    LdifCount,
+    Population,
+    check_groups,
+    read_people,
+    remove_groups,
+    seed_groups,
+)
 from sitebench.errors import (
     EXIT_FAILED,
     BadFile,
@@ -56,7 +64,7 @@ from sitebench.system.native_errors import translated
 from sitebench.system.output import StandardOutput
 from sitebench.targets.ownership import assure_own
 from sitebench.targets.tls import Trust
-from sitebench.units import plural
+from sitebench.units import format_bytes, plural
 
 _Move = Callable[[int], object]
 _READ_BYTES = 1 << 20
@@ -64,6 +72,38 @@ _FIRST_KEYS = 1_000
 """Number of people compared one by one, to name the first difference; takes 1 to 2 s."""
 _CONTAINERS = {"o": "organization", "ou": "organizationalUnit", "dc": "domain", "c": "country"}
 """Structural classes by naming attribute (RFC 4519, RFC 4524)."""
+
+
+# A group's description names its owner and tells whether it is complete, so groups need no journal.
+def seed_groups_of(target: OpenDirectory, groups: Groups) -> str:
+    with bar(f"adding groups to {target.address}", groups.count) as move, translated():
+        added, piece = seed_groups(target.to_engine(), groups, move)
+    message = f"added {added:,} of {plural(groups.count, 'group')}"
+    if piece is not None:
+        pieces = f"in pieces of {format_bytes(piece)}"
+        message += f"; it does not take the largest in one message, but {pieces}"
+    return message
+
+
+def verify_groups(target: OpenDirectory, groups: Groups) -> str:
+    with bar(f"reading groups of {target.address}", groups.count) as move, translated():
+        members, has_member_of = check_groups(target.to_engine(), groups, move)
+    behaviour = "shows them as memberOf of people" if has_member_of else "keeps no memberOf"
+    many = f"{plural(groups.count, 'group')} with {plural(members, 'member')}"
+    return f"all {many} verified; it {behaviour}"
+
+
+def remove_groups_of(target: OpenDirectory, groups: Groups) -> str:
+    with bar(f"removing groups from {target.address}", groups.count) as move, translated():
+        return f"removed {plural(remove_groups(target.to_engine(), groups, move), 'group')}"
+
+
+def has_group(target: OpenDirectory, number: int) -> bool:
+    """Return whether a directory has a group of this number."""
+    from ils_bench.targets.probe import connect, exists
+
+    with connect(target.address, target.who, target.trust, brief=True) as connection:
+        return exists(connection, f"cn=group.{number},{target.base}")
 
 
 def seed_destination(options: SeedOptions, place: str, accounts: str | None = None) -> None:

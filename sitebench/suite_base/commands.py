@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pkgutil import resolve_name
@@ -16,7 +17,7 @@ import msgspec
 from msgspec.structs import asdict
 
 from sitebench import units
-from sitebench.errors import BadInput
+from sitebench.errors import BadInput, UnknownValue
 from sitebench.locust.web_ui.options import UiOptions
 from sitebench.measure.options import (
     DEFAULT_SIZES,
@@ -266,6 +267,22 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             become_locust(path, options, points.locust_options)
 
         return ui
+
+
+def show_operations(suite: Suite, text_of: Callable[[str], str], name: str | None) -> None:
+    """Print a suite's operations, or the scenario file of one."""
+    from sitebench._engine import Scenario
+    from sitebench.tables.console import show
+    from sitebench.tables.table import Table
+
+    if name is None:
+        facts = {key: json.loads(Scenario(text_of(key)).facts) for key in suite.operations}
+        rows = [[key, fact["title"], fact["paper"] or ""] for key, fact in facts.items()]
+        show([Table("", ("Operation", "Title", "Of"), rows, left=3)])
+        return
+    if name not in suite.operations:
+        raise UnknownValue(f"{name!r} is no operation", f"use one of {', '.join(suite.operations)}")
+    print(text_of(name), end="")
 
 
 def refuse_check(options: SuiteOptions, suite: Suite) -> None:
