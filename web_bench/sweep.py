@@ -12,7 +12,8 @@ from sitebench.measure.options import MeasureOptions, refuse_stages, run_file
 from sitebench.options.convert import narrow
 from sitebench.options.option import combine
 from sitebench.runs.repeats import series
-from sitebench.suite_base.commands import Part, measure_parts, refuse_check, say_points
+from sitebench.suite_base.commands import measure_parts, refuse_check, say_points
+from sitebench.suite_base.options import Part
 from sitebench.tables.screen import PointsTable
 from web_bench.options import SweepOptions, WebOptions
 from web_bench.paper.tables import by_workload, spice_tables

@@ -31,7 +31,7 @@ from sitebench.options.command import Argument, Command, Member, Option, Typed, 
 from sitebench.options.convert import narrow
 from sitebench.options.option import combine
 from sitebench.suite import PaperSweep, Suite
-from sitebench.suite_base.options import SuiteOptions
+from sitebench.suite_base.options import Part, SuiteOptions
 
 if TYPE_CHECKING:
     from sitebench.measure.command import Tables
@@ -306,16 +306,6 @@ def one_operation(suite: Suite) -> Callable[[str], Argument]:
         return argument("OPERATION", text, words=names, shown=default)
 
     return build_argument
-
-
-class Part(msgspec.Struct, frozen=True):
-    """Operations, each with several numbers of clients, that share a target."""
-
-    options: SuiteOptions
-    operations: Sequence[str]
-    clients: Sequence[int] = ()
-    named: bool = True
-    """Whether the user named the operations, which else are defaults."""
 
 
 def measure_parts(

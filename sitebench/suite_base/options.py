@@ -5,8 +5,10 @@ The options class of a suite inherits them, and overrides fields with a help tex
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+import msgspec
 
 from sitebench.measure.options import SIZES_HELP, LoadOptions
 from sitebench.options import option
@@ -128,6 +130,16 @@ class SuiteOptions(EndpointOptions, LoadOptions):
     @property
     def people(self) -> int:
         return 0
+
+
+class Part(msgspec.Struct, frozen=True):
+    """Operations, each with several numbers of clients, that share a target."""
+
+    options: SuiteOptions
+    operations: Sequence[str]
+    clients: Sequence[int] = ()
+    named: bool = True
+    """Whether the user named the operations, which else are defaults."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, TypeVar, cast
+from typing import Any, ClassVar, Generic, NoReturn, TypeVar, cast
 
 import msgspec
 
@@ -37,7 +37,7 @@ from sitebench.runs.point import PointSpec, is_name
 from sitebench.scenario import checking, script
 from sitebench.scenario.script import ScenarioFile, Script
 from sitebench.suite import Suite, suites
-from sitebench.suite_base.options import SuiteOptions
+from sitebench.suite_base.options import Part, SuiteOptions
 from sitebench.suite_base.scripts import objective_of, say_kept, scenarios_of, settings_of, text_of
 from sitebench.system.machine import engine_threads
 from sitebench.system.native_errors import translated
@@ -45,9 +45,6 @@ from sitebench.targets import ownership
 from sitebench.targets.in_process import facts_of
 from sitebench.targets.open_target import OpenTarget, ServerAddress
 from sitebench.units import plural
-
-if TYPE_CHECKING:
-    from sitebench.suite_base.commands import Part
 
 Progress = Callable[[int, int], object]
 """Called with the completed work, and the total."""

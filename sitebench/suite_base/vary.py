@@ -27,8 +27,7 @@ from sitebench.options.option import fields_of, named
 from sitebench.runs import identity
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series, series
-from sitebench.suite_base.commands import Part
-from sitebench.suite_base.options import SuiteOptions
+from sitebench.suite_base.options import Part, SuiteOptions
 from sitebench.tables.bottlenecks import bottleneck_tables
 from sitebench.tables.console import Printable
 from sitebench.tables.table import Cell, Mark, Row, Table

@@ -10,7 +10,7 @@ from sitebench.measure.options import MeasureOptions
 from sitebench.measure.point_process import Runner
 from sitebench.options.option import combine
 from sitebench.runs.store import RunStore
-from sitebench.suite_base.commands import Part
+from sitebench.suite_base.options import Part
 from sitebench.suite_base.points import untold
 from tests.support.cli import in_process
 from tests.support.points import a_tally

@@ -24,7 +24,7 @@ from sitebench.measure.point_process import Runner
 from sitebench.measure.test import Test
 from sitebench.options.option import combine
 from sitebench.runs.store import RunStore
-from sitebench.suite_base.commands import Part
+from sitebench.suite_base.options import Part
 from sitebench.suite_base.points import untold
 from sitebench.targets.tls import Trust
 from tests.support.children import children

@@ -21,7 +21,7 @@ from sitebench.options.addresses import MasterAddress
 from sitebench.options.option import combine
 from sitebench.runs.point import PointResult
 from sitebench.runs.store import RunStore
-from sitebench.suite_base.commands import Part
+from sitebench.suite_base.options import Part
 from sitebench.suite_base.points import SuitePoints, untold
 from sitebench.system.network import free_port
 from tests.scenario.people import BASE, SUFFIX, write_accounts, write_ldif
